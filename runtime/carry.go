@@ -19,7 +19,7 @@ func carry(ctx context.Context, r *reading, st *step, promises []promise) (done 
 	case v.Handler:
 		return done, &complaint{st.index, notCarriedOut(st.place, v.Name, noHandlerHere)}
 	case v.Tool != nil:
-		return r.useTool(ctx, st, promises)
+		return useTool(st, promises), nil
 	}
 	done = declared(promises)
 	switch {

@@ -76,6 +76,8 @@ type Options struct {
 	// change was in the way of, for the first time and each time after. Without
 	// one it is a few milliseconds, longer each time and never quite the same.
 	Backoff func(attempt int) time.Duration
+	// Sleep waits, or until the context ends; without one, by the clock of the machine.
+	Sleep func(ctx context.Context, d time.Duration)
 	// Random gives the salts of what the journal commits to. It must not be
 	// predictable, and safe for use by many goroutines; nil is the system's.
 	Random io.Reader
@@ -123,6 +125,7 @@ type Engine struct {
 	at        func(Stage) // nil but in tests
 	observe   func(context.Context, Observed)
 	backoff   func(attempt int) time.Duration
+	sleep     func(context.Context, time.Duration)
 	zone      *time.Location
 	random    io.Reader
 	personal  map[*verbs.Verb]bool // see erasable.go
@@ -177,6 +180,7 @@ func New(reg *verbs.Registry, store stores.Store, opt Options) (e *Engine, err e
 		at:       opt.At,
 		observe:  opt.Observe,
 		backoff:  opt.Backoff,
+		sleep:    opt.Sleep,
 		zone:     opt.Zone,
 		handlers: make(map[*verbs.Verb]*handler),
 		macros:   make(map[*verbs.Verb]*verbs.Program),
@@ -202,6 +206,9 @@ func New(reg *verbs.Registry, store stores.Store, opt Options) (e *Engine, err e
 	}
 	if e.backoff == nil {
 		e.backoff = backoff
+	}
+	if e.sleep == nil {
+		e.sleep = sleep
 	}
 	if e.newID == nil {
 		e.newID = randomID

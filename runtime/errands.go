@@ -46,7 +46,7 @@ const (
 const (
 	// maxErrands is how many answers of tools one run may need.
 	maxErrands = 50
-	// toolTries is how often a tool is asked that may be asked again.
+	// toolTries is how often a tool is asked whose palette does not say.
 	toolTries = 3
 )
 
@@ -108,11 +108,15 @@ func (s *Session) fetch(ctx context.Context, o *terms, a *errands, r *run) error
 // only asked again where that does nothing twice.
 func (s *Session) ask(ctx context.Context, e *errand, key string) (tools.Answer, error) {
 	v := e.st.verb
+	retry := stores.Retry{Attempts: toolTries}
+	if v.Tool.Retry != nil {
+		retry = *v.Tool.Retry
+	}
 	for try := 1; ; try++ {
-		answer, err := s.e.tools.Call(ctx, tools.Call{Server: e.Server, Name: e.Name, Digest: e.spec.Digest, Args: e.args.Text(), Key: key})
+		answer, err := s.once(ctx, v.Tool.Timeout, tools.Call{Server: e.Server, Name: e.Name, Digest: e.spec.Digest, Args: e.args.Text(), Key: key})
 		switch {
 		case err == nil && answer.Failed:
-			return answer, &complaint{e.st.index, toolFailed(e.st.place, v, answer.Text)}
+			return answer, &complaint{e.st.index, toolFailed(e, answer.Text)}
 		case err == nil:
 			if _, err = answerTable(v, answer); err == nil {
 				return answer, nil
@@ -121,13 +125,24 @@ func (s *Session) ask(ctx context.Context, e *errand, key string) (tools.Answer,
 			return answer, &complaint{e.st.index, toolAnswerUnfit(e.st.place, v, err.Error())}
 		case errors.Is(err, tools.ErrChanged):
 			return answer, &complaint{e.st.index, toolUnfit(e.st.place, v, tools.CodeChanged)}
-		case ctx.Err() == nil && try < toolTries && (v.Tool.ReadOnly || v.Tool.Idempotent || errors.Is(err, tools.ErrNotCalled)):
+		case ctx.Err() == nil && try < retry.Attempts && (v.Tool.ReadOnly || v.Tool.Idempotent || errors.Is(err, tools.ErrNotCalled)):
+			s.e.sleep(ctx, retry.Wait(try))
 			continue
 		case errors.Is(err, tools.ErrNotCalled), v.Tool.ReadOnly:
 			return answer, &complaint{e.st.index, toolSilent(e.st.place, v)}
 		}
 		return answer, fmt.Errorf("%w: %w", errLost, err)
 	}
+}
+
+// once asks a tool once, for so long and no longer.
+func (s *Session) once(ctx context.Context, timeout time.Duration, c tools.Call) (tools.Answer, error) {
+	if timeout > 0 {
+		var stop context.CancelFunc
+		ctx, stop = context.WithTimeout(ctx, timeout)
+		defer stop()
+	}
+	return s.e.tools.Call(ctx, c)
 }
 
 // errLost says that it is not known what a tool did.
@@ -189,6 +204,9 @@ func (s *Session) halfway(ctx context.Context, o *terms, a *errands, err error) 
 	entry.Outcome, entry.Reason = outcomeFailed, codeToolAlone
 	answer := a.answers[e.id()]
 	d := toolAlone(e.st.place, e.st.verb, why, o.Key != "")
+	if said := e.said(answer); said != "" {
+		d.Notes = append(d.Notes, said)
+	}
 	return s.afterwards(ctx, o, a.sent, entry, AttemptDone, &answer, &Failure{Err: err, Unknown: errors.Is(err, stores.ErrUnknown), Told: &d})
 }
 

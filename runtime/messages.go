@@ -718,10 +718,12 @@ func toolSilent(place dsl.Place, v *verbs.Verb) dsl.Diagnostic {
 		"nothing was done there; try again in a while")
 }
 
-func toolFailed(place dsl.Place, v *verbs.Verb, says string) dsl.Diagnostic {
-	d := complain(codeToolFailed, place, fmt.Sprintf("%s of %s did not do it", v.Tool.Name, v.Tool.Server),
-		"see to what it says, or ask whoever looks after "+v.Tool.Server)
-	return tools.Said(says, d)
+func toolFailed(e *errand, says string) dsl.Diagnostic {
+	next := "see to what it says, or ask whoever looks after " + e.Server
+	if e.Here {
+		next = "see to what it says"
+	}
+	return tools.Said(says, complain(codeToolFailed, e.st.place, fmt.Sprintf("%s of %s did not do it", e.Name, e.Server), next))
 }
 
 func toolAnswerUnfit(place dsl.Place, v *verbs.Verb, why string) dsl.Diagnostic {

@@ -102,6 +102,9 @@ func made(st *step, x *verbs.Expr, reads []verbs.Origin) verbs.Origin {
 	for _, p := range reads {
 		o = o.Mix(p)
 	}
+	if st.errand != nil && x.OfAnswer() {
+		o = o.Mix(st.errand.came)
+	}
 	return o
 }
 

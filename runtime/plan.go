@@ -208,15 +208,12 @@ func (r *run) step(ctx context.Context, f *frame, st *step, c *verbs.Call) (need
 	if st.verb.Macro != nil {
 		return r.macro(ctx, st)
 	}
-	promises, err := r.promises(ctx, st)
-	if err != nil {
-		return nil, err
+	if st.verb.Tool != nil && r.e.handlers[st.verb] == nil {
+		if err := r.asks(ctx, st); err != nil {
+			return nil, err
+		}
 	}
-	done, err := carry(ctx, r.reading, st, promises)
-	if err != nil {
-		return nil, err
-	}
-	if st.errand = done.errand; st.errand != nil && !st.errand.answered {
+	if st.errand != nil && !st.errand.answered {
 		switch {
 		case st.errand.ReadOnly:
 			return st.errand, nil // nothing can be planned without what it says
@@ -224,6 +221,14 @@ func (r *run) step(ctx context.Context, f *frame, st *step, c *verbs.Call) (need
 			return nil, &complaint{st.index, oneTool(st.place, st.verb.Name, r.errand.st.verb.Name)}
 		}
 		r.errand = st.errand
+	}
+	promises, err := r.promises(ctx, st)
+	if err != nil {
+		return nil, err
+	}
+	done, err := carry(ctx, r.reading, st, promises)
+	if err != nil {
+		return nil, err
 	}
 	r.e.enter(StageSettle)
 	if err := settle(st.verb, promises, &done); err != nil {
@@ -308,10 +313,42 @@ func (r *run) plan(ctx context.Context, o *terms, asked *errands) error {
 	case o.rehearsal:
 		return nil
 	case asked.sent != nil:
-		return asked.sent.still(r)
+		if err := asked.sent.still(r); err != nil {
+			return err
+		}
+		return r.follow(ctx, asked.sent.errand.id())
 	}
 	r.e.enter(StageAgreed)
 	return r.agreed(ctx, o)
+}
+
+// follow carries out what waits for the answer of a tool that changes something
+// elsewhere, once what else the run comes to is what was agreed to.
+func (r *run) follow(ctx context.Context, errand string) error {
+	i := slices.IndexFunc(r.steps, func(st *step) bool { return st.errand != nil && st.errand.id() == errand })
+	if i < 0 || len(r.steps[i].errand.Then) == 0 {
+		return nil
+	}
+	st := r.steps[i]
+	st.follows = true
+	promises, err := r.promises(ctx, st)
+	if err != nil {
+		return told(st, err)
+	}
+	done := declared(promises)
+	if err := settle(st.verb, promises, &done); err != nil {
+		return err
+	}
+	before := st.changes
+	if err := r.apply(ctx, st, done.proposals); err != nil {
+		return told(st, err)
+	}
+	st.changes, st.notices = append(before[:len(before):len(before)], st.changes...), append(st.notices, done.notices...)
+	if r.labels, err = r.nameReferences(ctx); err != nil {
+		return err
+	}
+	r.tellAll()
+	return nil
 }
 
 // waits is what a tool has to be asked before the run can go on or be committed; nil

@@ -62,7 +62,11 @@ func backoff(attempt int) time.Duration {
 
 // pause waits before another attempt, unless the context ends.
 func (e *Engine) pause(ctx context.Context, attempt int) {
-	d := e.backoff(attempt)
+	e.sleep(ctx, e.backoff(attempt))
+}
+
+// sleep waits, unless the context ends or nobody has to.
+func sleep(ctx context.Context, d time.Duration) {
 	if d <= 0 {
 		return
 	}

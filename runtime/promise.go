@@ -51,6 +51,9 @@ func (r *reading) promises(ctx context.Context, st *step) ([]promise, error) {
 	promises := make([]promise, 0, len(st.verb.Effects))
 	for i := range st.verb.Effects {
 		p := promise{effect: &st.verb.Effects[i]}
+		if follows := p.effect.Follows() && !st.verb.Tool.ReadOnly; follows != st.follows {
+			continue
+		}
 		var err error
 		switch {
 		case p.effect.Upsert && p.effect.Kind == verbs.Creates:
@@ -138,6 +141,14 @@ func (r *reading) each(ctx context.Context, st *step, effect *verbs.Effect, do f
 		}
 		for i := range rows {
 			all = append(all, eachOf{row: &rows[i]})
+		}
+	} else if of.Answer {
+		for _, row := range st.errand.answer.rows {
+			values := make([]stores.Value, len(row))
+			for i := range row {
+				values[i] = row[i].value
+			}
+			all = append(all, eachOf{item: st.verb.Tool.Answers(values)})
 		}
 	} else {
 		items, err := st.args[of.Param].Items(kindOf(st.verb.Params[of.Param].Type.Item.Name))

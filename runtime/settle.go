@@ -12,7 +12,6 @@ import (
 
 // A deed is what carried a verb out wants done.
 type deed struct {
-	errand    *errand // what a tool is asked for it
 	proposals []proposal
 	notices   []notice
 	sets      []setting // of the session

@@ -41,6 +41,7 @@ type step struct {
 	tended  []receipt.Tended
 	cells   *table
 	errand  *errand // what a tool is asked
+	follows bool    // the tool has answered, and what waits for that is carried out
 	inner   []*step // of a macro
 	outer   *step   // the macro that it belongs to
 	depth   int     // how many macros it stands in

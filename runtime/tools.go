@@ -61,6 +61,8 @@ type errand struct {
 	spec     tools.Spec
 	args     stores.Value
 	answered bool
+	answer   *table       // without rows until it is answered
+	came     verbs.Origin // of what it answers
 }
 
 // id names what is asked: asked twice, it is the same.
@@ -72,47 +74,73 @@ func (e *errand) id() string {
 	return string(d.B)
 }
 
-// useTool carries out a verb by a tool, as far as it can be inside a
-// transaction: with the answer, where there is one, and with what the engine
-// changes besides.
-func (r *reading) useTool(ctx context.Context, st *step, promises []promise) (deed, error) {
+// asks works out what a call asks of its tool, and types the answer where there is one.
+func (r *reading) asks(ctx context.Context, st *step) error {
 	t := st.verb.Tool
 	spec, met := r.e.box.Spec(st.verb)
 	if r.e.tools == nil || !met {
-		return deed{}, &complaint{st.index, notCarriedOut(st.place, st.verb.Name, noToolHere)}
+		return &complaint{st.index, notCarriedOut(st.place, st.verb.Name, noToolHere)}
 	}
-	e := &errand{Errand: receipt.Errand{Server: t.Server, Name: t.Name, ReadOnly: t.ReadOnly}, st: st, spec: spec}
+	// A tool may answer with what it was told.
+	from := verbs.FromTool
+	if spec.Document {
+		from = verbs.FromDocument
+	}
+	e := &errand{Errand: receipt.Errand{Server: t.Server, Name: t.Name, ReadOnly: t.ReadOnly, Here: spec.Here}, st: st, spec: spec,
+		came: st.told().Mix(verbs.NewOrigin(from, t.Server+"."+t.Name))}
 	if err := r.pack(ctx, e); err != nil {
-		return deed{}, err
+		return err
 	}
+	for i := range st.verb.Effects {
+		if x := &st.verb.Effects[i]; x.Follows() && !t.ReadOnly {
+			e.Then = append(e.Then, followOf(x))
+		}
+	}
+	answer, answered := r.answers[e.id()]
+	if e.answered = answered; answered {
+		var err error
+		if e.answer, err = answerTable(st.verb, answer); err != nil {
+			return &Failure{Err: err}
+		}
+	} else {
+		e.answer = &table{columns: toolColumns(st.verb)}
+	}
+	e.answer.from, e.answer.late = from, !t.ReadOnly
+	for _, row := range e.answer.rows {
+		for i := range row {
+			row[i].from = e.came
+		}
+	}
+	st.errand = e
+	return nil
+}
+
+// followOf says what an effect does with the answer of a tool.
+func followOf(e *verbs.Effect) receipt.Follow {
+	if e.Entity == nil || sends(e) {
+		return receipt.Follow{What: noticeTarget(e)}
+	}
+	op := stores.Update
+	switch e.Kind {
+	case verbs.Creates:
+		op = stores.Insert
+	case verbs.Deletes:
+		op = stores.Delete
+	}
+	return receipt.Follow{Op: opNames[op], What: e.Entity.Store.Name, Fields: e.Changes()}
+}
+
+// useTool is what the engine changes beside what the tool does.
+func useTool(st *step, promises []promise) deed {
 	d := declared(promises)
-	d.errand = e
 	for i := range promises {
 		// What the engine cannot do and nothing shows is what the tool is for.
 		if p := &promises[i]; !p.effect.Declared && p.due && !traces(p.effect) {
 			d.kept = append(d.kept, p.effect.Operand.Text)
 		}
 	}
-	var err error
-	answer, answered := r.answers[e.id()]
-	e.answered = answered
-	switch {
-	case answered:
-		if d.answer, err = answerTable(st.verb, answer); err != nil {
-			return deed{}, &Failure{Err: err}
-		}
-	default:
-		d.answer = &table{columns: toolColumns(st.verb)}
-	}
-	d.answer.from, d.answer.late = verbs.FromTool, !t.ReadOnly
-	// A tool may answer with what it was told.
-	came := st.told().Mix(verbs.NewOrigin(verbs.FromTool, t.Server+"."+t.Name))
-	for _, row := range d.answer.rows {
-		for i := range row {
-			row[i].from = came
-		}
-	}
-	return d, nil
+	d.answer = st.errand.answer
+	return d
 }
 
 // pack works out what the tool is sent. What is absent is left out.

@@ -3,7 +3,9 @@ package runtime
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
+	"verbatim/dsl"
 	"verbatim/runtime/tools"
 	"verbatim/stores"
 	"verbatim/verbs"
@@ -78,6 +80,23 @@ func answerTable(v *verbs.Verb, a tools.Answer) (*table, error) {
 		t.rows = append(t.rows, row)
 	}
 	return t, nil
+}
+
+// said tells what a tool answered, for when nothing here keeps it.
+func (e *errand) said(a tools.Answer) string {
+	t, err := answerTable(e.st.verb, a)
+	if err != nil || len(t.rows) == 0 {
+		return ""
+	}
+	var all []string
+	for i, c := range t.rows[0] {
+		all = append(all, t.columns[i].name+" "+dsl.FormatValue(wholeLiteral(c.value)))
+	}
+	said := "it answered: " + strings.Join(all, ", ")
+	if more := len(t.rows) - 1; more > 0 {
+		said += fmt.Sprintf(", and %d more", more)
+	}
+	return said
 }
 
 func answered(t *verbs.Type, c stores.Column, raw json.RawMessage) (stores.Value, error) {

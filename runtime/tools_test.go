@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"verbatim/runtime"
 	"verbatim/runtime/tools"
@@ -22,7 +23,8 @@ type workshop struct {
 	mu     sync.Mutex
 	specs  map[string]tools.Spec
 	calls  []tools.Call
-	before func() // of every call, with no transaction open
+	left   []time.Duration // until the deadline of each call that has one
+	before func()          // of every call, with no transaction open
 	answer func(n int, c tools.Call) (tools.Answer, error)
 }
 
@@ -64,9 +66,12 @@ func (w *workshop) Tool(_ context.Context, server, name string) (tools.Spec, err
 	return spec, nil
 }
 
-func (w *workshop) Call(_ context.Context, c tools.Call) (tools.Answer, error) {
+func (w *workshop) Call(ctx context.Context, c tools.Call) (tools.Answer, error) {
 	w.mu.Lock()
 	w.calls = append(w.calls, c)
+	if at, ok := ctx.Deadline(); ok {
+		w.left = append(w.left, time.Until(at))
+	}
 	n := len(w.calls)
 	w.mu.Unlock()
 	if w.before != nil {

@@ -125,7 +125,18 @@ func (r *run) enqueue(b *stores.Batch, st *step, n *notice) {
 	}
 	b.Jobs = append(b.Jobs, stores.Job{ID: r.e.newID(), Kind: JobCall, Payload: payload, At: due, Principal: r.s.who.Name,
 		Origins: strings.Join(came, ";"), // parallel to args
-		Unique:  unique, Again: n.onceUnder()})
+		Unique:  unique, Again: n.onceUnder(), Attempts: n.effect.Retry.Tries()})
+}
+
+// Retry is how long a run that failed waits before it is tried again, as its palette says
+// today.
+func (e *Engine) Retry(run stores.Run) stores.Retry {
+	if run.Kind == JobCall {
+		if w, _, err := readWork(e.reg, run); err == nil && w != nil && w.effect.Retry != nil {
+			return *w.effect.Retry
+		}
+	}
+	return stores.DefaultRetry()
 }
 
 // dayStart is the first instant of a day in a zone. Where clocks are put forward

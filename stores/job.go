@@ -16,6 +16,39 @@ var ErrFenced = errors.New("the job is no longer this worker's")
 // DefaultAttempts is how often a job is tried when it does not say.
 const DefaultAttempts = 12
 
+// A Retry says how often something is tried, and how long after each time it is tried
+// again: First, and each wait after that Factor times as long, but no longer than Longest.
+type Retry struct {
+	Attempts       int
+	First, Longest time.Duration
+	Factor         int
+}
+
+// DefaultRetry is that of a job that does not say.
+func DefaultRetry() Retry {
+	return Retry{Attempts: DefaultAttempts, First: 5 * time.Second, Longest: 6 * time.Hour, Factor: 3}
+}
+
+// Tries is how often, 0 where nothing is said.
+func (r *Retry) Tries() int {
+	if r == nil {
+		return 0
+	}
+	return r.Attempts
+}
+
+// Wait is how long to wait after attempt n, the first being 1.
+func (r Retry) Wait(n int) time.Duration {
+	d := min(r.First, r.Longest)
+	for range n - 1 {
+		if d >= r.Longest/time.Duration(max(1, r.Factor)) {
+			return r.Longest
+		}
+		d *= time.Duration(r.Factor)
+	}
+	return d
+}
+
 // A Job is work to be done later, or now in the background. It is enqueued by a
 // Batch, and so exists exactly when the changes of that transaction do. It is
 // run at least once; what it commits together with its Settlement, it commits

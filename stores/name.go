@@ -16,8 +16,11 @@ type Name struct {
 }
 
 // A NameQuery asks for names of rows of one entity: by what they are called, by
-// the beginning of their suffix, or by their keys, whichever is set.
+// the beginning of their suffix, or by their keys, whichever is set. Behind, where it is
+// set, asks for all of them, of rows that are gone as well, a page at a time: Most names
+// behind one, in the order of their words, their owners and their keys.
 type NameQuery struct {
+	Behind *Name
 	Entity *Entity
 	Plain  []string
 	Suffix string

@@ -673,8 +673,9 @@ type Plan struct {
 	// journal.
 	Deeds []Deed
 	// Undeclared are columns of tables that no field of their entities has. Only Rehearse
-	// lists them.
+	// lists them, and which entities are views.
 	Undeclared []string
+	Views      []*Entity
 }
 
 // Spoken are the entities that queries may speak of: those of palettes, and not the

@@ -75,3 +75,26 @@ func TestEveryCheckCodeIsDocumented(t *testing.T) {
 		t.Errorf("only %d codes found", found)
 	}
 }
+
+// F19: a code that has another name now is told by that, with the line to write.
+func TestAFormerCodeIsToldByItsNameNow(t *testing.T) {
+	t.Parallel()
+	r := loadText(t, "shop.yaml", `domain: shop
+roles: [{name: clerk, description: One.}]
+codes: [{name: state, description: States., values: [OPEN, {code: SETTLED, renamed-from: DONE}]}]
+verbs:
+  - verb: mark
+    description: Mark it.
+    roles: [clerk]
+    args: [{name: to, type: code, ref-type: state, required: true}]
+    effects: [{notifies: desk}]
+`)
+	script, _ := dsl.Parse(dsl.NewSource("-", "shop.mark :to DONE"))
+	_, ds := r.Check(script, nil)
+	if len(ds) != 1 || ds[0].Label != "say SETTLED" || len(ds[0].Fixes) != 1 || ds[0].Fixes[0].Edits[0].Text != "SETTLED" {
+		t.Fatal(inWords(ds))
+	}
+	if want := `"DONE" is what it was called before; a script says SETTLED`; ds[0].Notes[0] != want {
+		t.Errorf("%q", ds[0].Notes)
+	}
+}

@@ -42,7 +42,7 @@ func (l *loader) effect(vn *verbNode, n *yaml.Node) {
 	rows, sends := e.Kind == Updates || e.Kind == Deletes, e.Kind == Triggers || e.Kind == Notifies
 	each := f.at("for-each")
 	for key, ok := range map[string]bool{"by": e.Upsert, "where": rows, "for-each": rows || sends || e.Kind == Creates, "set": e.Kind == Creates || e.Kind == Updates, "as": e.Kind == Creates && each.key == nil, "with": sends,
-		"at": e.Kind == Triggers, "run": e.Kind == Triggers, "unless": e.Kind == Triggers, "key": e.Kind == Triggers, "again": e.Kind == Triggers} {
+		"at": e.Kind == Triggers, "run": e.Kind == Triggers, "unless": e.Kind == Triggers, "key": e.Kind == Triggers, "again": e.Kind == Triggers, "retry": e.Kind == Triggers} {
 		if k := f.at(key).key; k != nil && !ok {
 			d.report(say.operandDoesNotApply(d.place(k), key, effectWords[kind].name))
 		}
@@ -62,7 +62,9 @@ func (l *loader) effect(vn *verbNode, n *yaml.Node) {
 			return
 		}
 		if sc.each = e.Each.Entity; sc.each == nil {
-			sc.item = &v.Params[e.Each.Param]
+			if sc.item = v.Tool.given(); !e.Each.Answer {
+				sc.item = &v.Params[e.Each.Param]
+			}
 		}
 	}
 	if w := f.at("when"); w.value != nil && (row != nil || !rows) {
@@ -148,7 +150,7 @@ func (l *loader) work(vn *verbNode, e *Effect, f mapping) {
 	d := vn.d
 	run, at := f.at("run"), f.at("at")
 	if run.value == nil {
-		for _, k := range [...]string{"at", "unless", "key", "again"} {
+		for _, k := range [...]string{"at", "unless", "key", "again", "retry"} {
 			if f.at(k).key != nil {
 				d.report(say.momentOfNothing(d.place(f.at(k).key), f.at(k).key.Value))
 			}
@@ -172,6 +174,7 @@ func (l *loader) work(vn *verbNode, e *Effect, f mapping) {
 		e.Unless = l.compile(d, u.value, scope{verb: vn.v, later: true}, wantBoolean, nil)
 	}
 	l.workKey(vn, e, f)
+	e.Retry = d.retry(f.at("retry"))
 	e.Run = &Macro{Script: script, Place: d.place(run.value)}
 	for i := range vn.v.Params {
 		// What waits is kept until its time, and what is kept must not be secret.
@@ -279,6 +282,13 @@ func (l *loader) each(vn *verbNode, n *yaml.Node) *Each {
 	d, v := vn.d, vn.v
 	if n.Kind == yaml.ScalarNode {
 		e := &Each{Param: v.param(strings.TrimPrefix(n.Value, ":")), Place: d.place(n)}
+		if e.Param < 0 && n.Value == answerWord && v.Tool != nil {
+			if e.Answer = v.Tool.answer != nil; !e.Answer {
+				d.report(tell(d.place(n), "tool-columns"))
+				return nil
+			}
+			return e
+		}
 		if e.Param < 0 {
 			d.report(say.unknownArgument(e.Place, v, n.Value))
 			return nil

@@ -1,8 +1,10 @@
 package verbs
 
 import (
+	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"gopkg.in/yaml.v3"
 
@@ -414,6 +416,41 @@ func (d *doc) lasting(n *yaml.Node, into *int64) {
 		return
 	}
 	*into = int64(dur.Duration().Seconds())
+}
+
+// retry reads how often something is tried.
+func (d *doc) retry(p pair) *stores.Retry {
+	if p.value == nil {
+		return nil
+	}
+	f, ok := d.fields(p.value, "retry")
+	if !ok {
+		return nil
+	}
+	r := &stores.Retry{Factor: 2, Longest: time.Hour}
+	var first, longest int64
+	for key, n := range map[string]struct {
+		into *int
+		most int
+	}{"attempts": {&r.Attempts, 50}, "factor": {&r.Factor, 10}} {
+		is, ok := d.integer(f.at(key), 1)
+		switch {
+		case !ok:
+		case is > n.most:
+			d.report(tell(d.place(f.at(key).value), "contradiction", fmt.Sprintf("%s is %d at most", key, n.most), "say less", dsl.Place{}, ""))
+		default:
+			*n.into = is
+		}
+	}
+	d.lasting(f.at("first").value, &first)
+	d.lasting(f.at("longest").value, &longest)
+	if r.First = time.Duration(first) * time.Second; longest > 0 {
+		r.Longest = time.Duration(longest) * time.Second
+	}
+	if r.First > r.Longest {
+		d.report(tell(d.place(f.at("first").value), "contradiction", "the first wait is longer than the longest", "make longest at least as long", d.place(f.at("longest").key), "the longest is said here"))
+	}
+	return r
 }
 
 // otherwise reads what happens to a value of another origin than the argument

@@ -3,6 +3,7 @@ package verbs
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"gopkg.in/yaml.v3"
 
@@ -21,6 +22,9 @@ func (l *loader) tool(vn *verbNode, n *yaml.Node) {
 	t := &Tool{Server: f.text("server"), Name: f.text("name"), Rows: f.text("rows"), Place: d.place(n),
 		ReadOnly: f.boolean("read-only"), Idempotent: f.boolean("idempotent")}
 	v.Tool = t
+	var timeout int64
+	d.lasting(f.at("timeout").value, &timeout)
+	t.Timeout, t.Retry = time.Duration(timeout)*time.Second, d.retry(f.at("retry"))
 	if name := f.at("name").value; name != nil {
 		t.Place = d.place(name)
 	}
@@ -56,14 +60,21 @@ func (l *loader) tool(vn *verbNode, n *yaml.Node) {
 		t.Sends = append(t.Sends, s)
 	})
 	l.toolColumns(vn, t, f)
-	// A tool knows nothing of our rows. A promise about what is no entity here
-	// is the tool's own to keep.
+}
+
+// toolRows refuses promises about rows that nobody would keep. A tool knows nothing of
+// our rows; a promise about what is no entity here is the tool's own to keep.
+func (l *loader) toolRows(vn *verbNode) {
+	d, v := vn.d, vn.v
 	for i := range v.Effects {
 		if e := &v.Effects[i]; e.Entity != nil && !e.Declared {
 			d.report(tell(e.Place, "tool-rows", v, e.Entity))
 		}
 	}
 }
+
+// answerWord is what the rows that a tool answers with are called in for-each.
+const answerWord = "answer"
 
 // holdsKey reports whether values of a type are keys of rows.
 func holdsKey(t *Type) bool {
@@ -93,6 +104,13 @@ func (l *loader) toolColumns(vn *verbNode, t *Tool, f mapping) {
 		t.Columns = append(t.Columns, c)
 		t.Types, t.Places = append(t.Types, is), append(t.Places, d.place(k))
 	})
+	if len(t.Columns) > 0 {
+		is := &Type{Name: RecordType, Scale: -1}
+		for i, c := range t.Columns {
+			is.Fields = append(is.Fields, Param{Name: c.Name, Ident: underscored(c.Name), Type: t.Types[i], Place: t.Places[i], Required: true})
+		}
+		t.answer = &Param{Name: answerWord, Type: &Type{Name: ListType, Item: is, Scale: -1}, Place: t.Place}
+	}
 	if f.at("rows").key != nil && columns.key == nil {
 		d.report(tell(d.place(f.at("rows").key), "tool-columns"))
 	}

@@ -86,6 +86,9 @@ func (l *loader) verb(vn *verbNode) {
 	l.confirm(vn)
 	l.unheld(vn)
 	before := len(d.diags)
+	if n := f.at("tool").value; n != nil {
+		l.tool(vn, n)
+	}
 	if n := f.at("effects").value; n != nil {
 		v.Effects = make([]Effect, 0, len(n.Content))
 		d.each(f.at("effects"), func(n *yaml.Node) { l.effect(vn, n) })
@@ -101,8 +104,8 @@ func (l *loader) verb(vn *verbNode) {
 	} else if k := f.at("for-each").key; k != nil && f.at("script").key == nil {
 		d.report(tell(d.place(k), "contradiction", "for-each stands beside no script", "of an effect, it stands in the effect", dsl.Place{}, ""))
 	}
-	if n := f.at("tool").value; n != nil {
-		l.tool(vn, n)
+	if v.Tool != nil {
+		l.toolRows(vn)
 	}
 	v.Handler = f.boolean("handler")
 	if v.Internal = f.boolean("internal"); v.Internal {

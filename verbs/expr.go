@@ -96,7 +96,7 @@ func (e *Expr) PartOnly() bool { return e.part }
 // index; not with one of which only fields of its row are read.
 func (e *Expr) Args(fn func(param int)) {
 	e.prog.Uses(func(from expr.Source, i int) {
-		if from == expr.Argument || from == expr.Content || from == expr.Item {
+		if i >= 0 && (from == expr.Argument || from == expr.Content || from == expr.Item) {
 			fn(i)
 		}
 	})
@@ -105,11 +105,17 @@ func (e *Expr) Args(fn func(param int)) {
 // ItemOf returns the list argument whose item the expression uses, if it does.
 func (e *Expr) ItemOf() (param int, ok bool) {
 	e.prog.Uses(func(from expr.Source, i int) {
-		if from == expr.Item {
+		if i >= 0 && from == expr.Item {
 			param, ok = i, true
 		}
 	})
 	return param, ok
+}
+
+// OfAnswer reports whether the value is worked out from what a tool answers.
+func (e *Expr) OfAnswer() (is bool) {
+	e.prog.Uses(func(from expr.Source, i int) { is = is || i < 0 && from == expr.Item })
+	return is
 }
 
 // Constant reports whether the expression is a constant, and which.

@@ -240,13 +240,16 @@ func unknownCodeOf(at dsl.Place, what string, list *CodeList, v *dsl.Value, sens
 	if sensitive {
 		d = tell(at, "unknown-code/sensitive", what, list)
 	}
-	code := list.called(v.Text)
+	code, why := list.called(v.Text), "is what the table holds for it, or people call it"
+	if now := list.Was()[v.Text]; now != "" {
+		code, why = now, "is what it was called before"
+	}
 	if code != "" && !sensitive {
 		near = []string{code}
 	}
 	if d.Label, d.Fixes = didYouMean(near), replacements(at, near, ""); code != "" && !sensitive {
 		d.Label = "say " + code
-		d.Notes = append(d.Notes, fmt.Sprintf("%s is what the table holds for it, or people call it; a script says %s", quoted(shorten(v.Text, 40)), code))
+		d.Notes = append(d.Notes, fmt.Sprintf("%s %s; a script says %s", quoted(shorten(v.Text, 40)), why, code))
 	}
 	if len(names) <= 12 || len(near) == 0 {
 		d.Notes = append(d.Notes, fmt.Sprintf("%s: %s", list.Name, Some(names, 12)))

@@ -507,6 +507,8 @@ type Effect struct {
 	// a further one while one waits.
 	Key   []int
 	Again Again
+	// Retry is how often the work of a trigger is tried; nil is as other jobs are.
+	Retry *stores.Retry
 	// Declared reports that the engine can perform it; otherwise a handler
 	// must.
 	Declared bool
@@ -560,9 +562,11 @@ func (w *Where) One() (param int, ok bool) {
 }
 
 // An Each says for what an effect is there once each, which its expressions call `each`:
-// for each row that Where picks, or for each item of a list argument.
+// for each row that Where picks, for each item of a list argument, or for each row that
+// the tool of its verb answers with.
 type Each struct {
 	Entity *Entity // nil for items
+	Answer bool    // the tool's
 	Where  *Where
 	Order  []stores.Order // of rows that an expression picks; rows that are alike follow their keys
 	Param  int            // the list, of items
@@ -571,6 +575,9 @@ type Each struct {
 
 // Line says what they are, on one line.
 func (e *Each) Line(v *Verb) string {
+	if e.Answer {
+		return "row of the tool's answer"
+	}
 	if e.Entity == nil {
 		return "item of :" + v.Params[e.Param].Name
 	}
@@ -949,7 +956,25 @@ type Tool struct {
 	Types      []*Type         // parallel to Columns
 	Places     []dsl.Place     // parallel to Columns
 	Place      dsl.Place
+
+	Timeout time.Duration // of one try; 0 is as long as the operator lets it
+	Retry   *stores.Retry // nil is three tries at once
+
+	answer *Param // what it answers with, as a list of records; nil without Columns
 }
+
+func (t *Tool) given() *Param {
+	if t == nil {
+		return nil
+	}
+	return t.answer
+}
+
+// Answers puts a row of the answer together, for effects that are there once for each.
+func (t *Tool) Answers(row []stores.Value) stores.Value { return t.answer.Type.Item.Whole(row) }
+
+// Follows reports whether an effect waits for what the tool of its verb answers.
+func (e *Effect) Follows() bool { return e.Each != nil && e.Each.Answer }
 
 // A Send is one thing that a tool is sent.
 type Send struct {

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -14,8 +15,11 @@ import (
 
 	"verbatim/runtime"
 	"verbatim/runtime/client"
+	"verbatim/runtime/manda"
+	"verbatim/runtime/services"
 	"verbatim/runtime/system"
 	"verbatim/runtime/tools"
+	"verbatim/runtime/upload"
 	"verbatim/stores"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
@@ -87,6 +91,9 @@ func handlers(reg *verbs.Registry) *runtime.Handlers {
 	h := &runtime.Handlers{Partial: true}
 	system.Register(h, reg)
 	client.Register(h, reg)
+	if len(reg.Functions()) > 0 {
+		manda.Register(h, reg)
+	}
 	return h
 }
 
@@ -105,8 +112,46 @@ func (a *app) newEngineAt(reg *verbs.Registry, store stores.Store, tools tools.S
 		}
 		scanner = s.String()
 	}
-	return runtime.New(reg, store, runtime.Options{Clock: clock, Zone: zone, Handlers: h, Tools: tools, Authority: system.Authority(reg), Profile: system.Profile(reg), Deciders: system.Deciders(reg), Scanner: scanner, Observe: a.observe})
+	var engine *runtime.Engine
+	engine, err = runtime.New(reg, store, runtime.Options{Clock: clock, Zone: zone, Handlers: h, Tools: a.services(reg, tools, func() *runtime.Engine { return engine }), Authority: system.Authority(reg), Profile: system.Profile(reg), Deciders: system.Deciders(reg), Scanner: scanner, Observe: a.observe})
+	return engine, err
 }
+
+// documentsServer is what palettes call the functions of this program that read files.
+const documentsServer = "documents"
+
+// services puts the functions of this program that palettes use in front of the tools of
+// other servers.
+func (a *app) services(reg *verbs.Registry, others tools.Servers, engine func() *runtime.Engine) tools.Servers {
+	if !slices.ContainsFunc(reg.Verbs(), func(v *verbs.Verb) bool { return v.Tool != nil && v.Tool.Server == documentsServer }) {
+		return others
+	}
+	open := func(ctx context.Context, reference string) (string, io.ReadCloser, error) {
+		where, err := a.filesAt("", a.stands)
+		if err != nil {
+			return "", nil, err
+		}
+		kept, err := a.openFiles(ctx, where)
+		if err != nil {
+			return "", nil, err
+		}
+		name, content, err := (&upload.Service{Engine: engine(), Files: kept}).Open(ctx, reference)
+		if err != nil {
+			kept.Close()
+			return "", nil, err
+		}
+		return name, both{content, kept}, nil
+	}
+	return tools.Services{Own: map[string]map[string]tools.Service{documentsServer: services.Documents(open)}, Others: others}
+}
+
+// both closes what a reader reads from with it.
+type both struct {
+	io.ReadCloser
+	from io.Closer
+}
+
+func (b both) Close() error { return errors.Join(b.ReadCloser.Close(), b.from.Close()) }
 
 // found makes the first administrators.
 func (a *app) found(ctx context.Context, where, palettes string, names []string) error {

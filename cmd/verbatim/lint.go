@@ -11,6 +11,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/runtime/phrase"
+	"verbatim/runtime/tools"
 	"verbatim/runtime/wire"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
@@ -138,6 +139,15 @@ func (a *app) lint(ctx context.Context, f lintFlags) error {
 		l.ds = append(l.ds, found...)
 		if f.accept {
 			fmt.Fprintf(a.err, "accepted %s in %s; read it before you keep it\n", receipt.Counted(taken, "tool"), quoted(acceptedFile(f.servers)))
+		}
+	}
+	if f.servers == "" && l.reg != nil {
+		box := tools.NewBox(a.services(l.reg, nil, nil))
+		for _, v := range l.reg.Verbs() {
+			if v.Tool != nil && v.Tool.Server == documentsServer {
+				_, found := box.Meet(ctx, v)
+				l.ds = append(l.ds, found...)
+			}
 		}
 	}
 	var held *phrase.Held

@@ -33,6 +33,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/runtime"
+	"verbatim/runtime/documents"
 	"verbatim/runtime/wire"
 )
 
@@ -49,6 +50,9 @@ const (
 var version = ""
 
 func main() {
+	if os.Getenv(documents.ChildMark) != "" {
+		documents.Child() // reads a file, which this process was started for
+	}
 	// Most runs are over before there is much to collect: at its default the
 	// collector takes a third of the time of a check, to save a few megabytes.
 	if os.Getenv("GOGC") == "" {
@@ -89,6 +93,7 @@ type app struct {
 	color   string        // --color
 	order   []string      // subcommands, as help lists them
 	sent    *sink
+	stands  string                                  // the store that was opened, as it was named
 	observe func(context.Context, runtime.Observed) // told of what the engine does; nil but for a server
 }
 

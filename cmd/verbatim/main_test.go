@@ -25,6 +25,7 @@ import (
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
 
+	"verbatim/runtime/documents"
 	"verbatim/stores/postgres/pgtest"
 )
 
@@ -34,6 +35,7 @@ var update = flag.Bool("update", false, "write what the program printed into the
 // under its name, is it. Only the clock differs, so that dates can be written
 // down.
 func TestMain(m *testing.M) {
+	documents.Child() // as main does
 	testscript.Main(servers{m}, map[string]func(){"verbatim": func() {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 		code := run(ctx, world{
@@ -140,8 +142,8 @@ func TestSessions(t *testing.T) {
 // The same program keeps rows on a PostgreSQL server.
 func TestSessionsOnPostgreSQL(t *testing.T) {
 	t.Parallel()
-	db, bank := pgtest.Database(t), pgtest.Database(t)
-	scripts(t, "testdata/postgres", "ADMIN="+db.Admin, "OWNER="+db.Owner, "APP="+db.App, "BANK_OWNER="+bank.Owner, "BANK_APP="+bank.App)
+	db, bank, moved := pgtest.Database(t), pgtest.Database(t), pgtest.Database(t)
+	scripts(t, "testdata/postgres", "ADMIN="+db.Admin, "OWNER="+db.Owner, "APP="+db.App, "BANK_OWNER="+bank.Owner, "BANK_APP="+bank.App, "MOVED_OWNER="+moved.Owner, "MOVED_APP="+moved.App)
 }
 
 func scripts(t *testing.T, dir string, vars ...string) {

@@ -18,7 +18,7 @@ import (
 )
 
 func migrateCommand(a *app) *cobra.Command {
-	var store, palettes, grantTo string
+	var store, palettes, grantTo, from string
 	var administrators []string
 	var planOnly, check, yes bool
 	var data []string
@@ -26,13 +26,12 @@ func migrateCommand(a *app) *cobra.Command {
 		Use:   "migrate",
 		Short: "Create the tables that palettes declare, and verify those that exist",
 		Example: `verbatim migrate --store fresh.db --data bank.sql --data people.sql
-verbatim migrate --plan
 verbatim migrate --check`,
-		Long: `Tables that a palette maps are compared with it and never altered. --data is for
-examples and tests: an operator's SQL, run first and in one transaction. It adds to what
-is there, and is refused where it cannot stand beside it.
-On PostgreSQL, connect as the role that is to own the tables, and name with
---grant-to the one that runs use: it is given what verbs need, also of mapped tables.
+		Long: `Tables that a palette maps are compared with it and never altered. --data is for examples
+and tests: an operator's SQL, run first, in one transaction, beside what is there.
+On PostgreSQL, connect as the role that is to own the tables; --grant-to names the one that
+runs use, which is given what verbs need. --from moves a file there: rows, people, names, the
+journal and what waits. Nobody may use the file, and nothing of it may be there already.
 --check says what would be done and what would stop verbs: statements of queries, rights,
 codes, roles and waiting work. It changes nothing and exits 1 where something stops.`,
 		Args: atMost(0),
@@ -41,8 +40,8 @@ codes, roles and waiting work. It changes nothing and exits 1 where something st
 				switch {
 				case planOnly:
 					return usage("--check says what --plan does", "give one of them")
-				case len(data)+len(administrators) > 0:
-					return usage("--check changes nothing, and --data and --administrator do", "give one of them")
+				case len(data)+len(administrators) > 0 || from != "":
+					return usage("--check changes nothing, and --data, --from and --administrator do", "give one of them")
 				}
 				return a.checkStore(cmd.Context(), store, palettes, grantTo)
 			}
@@ -52,7 +51,10 @@ codes, roles and waiting work. It changes nothing and exits 1 where something st
 			if planOnly && len(administrators) > 0 {
 				return usage("--plan changes nothing and --administrator does", "give one of them")
 			}
-			if err := a.migrate(cmd.Context(), store, palettes, grantTo, planOnly, yes, data); err != nil {
+			if planOnly && from != "" {
+				return usage("--plan changes nothing and --from does", "give one of them")
+			}
+			if err := a.migrate(cmd.Context(), store, palettes, grantTo, from, planOnly, yes, data); err != nil {
 				return err
 			}
 			return a.found(cmd.Context(), store, palettes, administrators)
@@ -66,10 +68,11 @@ codes, roles and waiting work. It changes nothing and exits 1 where something st
 	cmd.Flags().BoolVar(&yes, "yes", false, "rename and fill rows that are there, and do not ask")
 	cmd.Flags().BoolVar(&check, "check", false, "say what would be done and what would stop verbs, and change nothing")
 	cmd.Flags().StringArrayVar(&data, "data", nil, "run the SQL of a `file` first")
+	cmd.Flags().StringVar(&from, "from", "", "then fill the store with all that is in this one, a `file`")
 	return cmd
 }
 
-func (a *app) migrate(ctx context.Context, where, palettes, grantTo string, planOnly, yes bool, data []string) error {
+func (a *app) migrate(ctx context.Context, where, palettes, grantTo, from string, planOnly, yes bool, data []string) error {
 	reg, err := a.wholePalettes(palettes)
 	if err != nil {
 		return err
@@ -85,6 +88,13 @@ func (a *app) migrate(ctx context.Context, where, palettes, grantTo string, plan
 	at, err := a.storeAddress(where)
 	if err != nil {
 		return err
+	}
+	var left *leaving
+	if from != "" {
+		if left, err = a.leave(ctx, reg, from, at); err != nil {
+			return err
+		}
+		defer left.store.Close()
 	}
 	fresh := false
 	if at.url == "" {
@@ -144,7 +154,12 @@ func (a *app) migrate(ctx context.Context, where, palettes, grantTo string, plan
 		return err
 	}
 	fresh = false // it stands, whatever its queries are like
-	err = a.nameRows(ctx, reg, store, where, grantTo == "")
+	if left != nil {
+		if err = a.moveIn(ctx, left, store); err != nil {
+			return err
+		}
+	}
+	err = a.nameRows(ctx, reg, store, where, grantTo == "" || left != nil)
 	return err
 }
 

@@ -23,7 +23,7 @@ import (
 //
 // A package that is not named here is not part of the house yet, and the test
 // says so: whoever adds a room adds its lines and their reasons.
-var rooms = []string{"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/postgres/pgtest", "stores/postgres/internal/ajar", "stores/receipt", "stores/journal", "stores/files", "verbs", "verbs/expr", "verbs/drift", "verbs/grammar", "verbs/verbstest", "runtime", "runtime/names", "runtime/tools", "runtime/view", "runtime/digest", "runtime/confirmations", "runtime/provenance", "runtime/uploads", "runtime/sessions", "runtime/notify", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/system", "runtime/upload", "runtime/words", "runtime/phrase", "runtime/collect", "runtime/client", "runtime/wire", "runtime/serve", "runtime/serve/logins", "runtime/serve/pages", "runtime/serve/browsertest", "runtime/torture", "cmd/verbatim", "cmd/teeth", "examples/embed"}
+var rooms = []string{"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/postgres/pgtest", "stores/postgres/internal/ajar", "stores/receipt", "stores/journal", "stores/files", "verbs", "verbs/expr", "verbs/drift", "verbs/grammar", "verbs/verbstest", "runtime", "runtime/names", "runtime/tools", "runtime/view", "runtime/digest", "runtime/confirmations", "runtime/provenance", "runtime/uploads", "runtime/sessions", "runtime/notify", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/system", "runtime/upload", "runtime/words", "runtime/phrase", "runtime/collect", "runtime/client", "runtime/wire", "runtime/serve", "runtime/serve/logins", "runtime/serve/pages", "runtime/serve/browsertest", "runtime/torture", "runtime/documents", "runtime/services", "runtime/manda", "cmd/verbatim", "cmd/teeth", "examples/embed"}
 
 // allowed are the arrows that exist.
 var allowed = map[string][]string{
@@ -69,7 +69,10 @@ var allowed = map[string][]string{
 	"runtime/serve/logins":  {"stores", "runtime/digest", "runtime/sessions"},
 	"runtime/serve":         {"dsl", "verbs", "verbs/grammar", "stores", "stores/journal", "stores/receipt", "runtime", "runtime/confirmations", "runtime/dialog", "runtime/upload", "runtime/uploads", "runtime/sessions", "runtime/collect", "runtime/words", "runtime/wire", "runtime/serve/logins", "runtime/serve/pages"},
 	"runtime/torture":       nil,
-	"cmd/verbatim":          {"dsl", "verbs", "verbs/drift", "verbs/grammar", "stores", "stores/sqlite", "stores/postgres", "stores/receipt", "stores/journal", "stores/files", "runtime", "runtime/names", "runtime/tools", "runtime/confirmations", "runtime/notify", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/system", "runtime/client", "runtime/words", "runtime/phrase", "runtime/upload", "runtime/uploads", "runtime/sessions", "runtime/wire", "runtime/serve", "runtime/serve/logins"},
+	"runtime/documents":     nil,
+	"runtime/manda":         {"runtime", "stores", "verbs"},
+	"runtime/services":      {"runtime/documents", "runtime/tools", "stores/files"},
+	"cmd/verbatim":          {"dsl", "verbs", "verbs/drift", "verbs/grammar", "stores", "stores/sqlite", "stores/postgres", "stores/receipt", "stores/journal", "stores/files", "runtime", "runtime/names", "runtime/tools", "runtime/confirmations", "runtime/notify", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/system", "runtime/client", "runtime/words", "runtime/phrase", "runtime/upload", "runtime/uploads", "runtime/sessions", "runtime/wire", "runtime/serve", "runtime/serve/logins", "runtime/documents", "runtime/services", "runtime/manda"},
 	"cmd/teeth":             nil,
 	"examples/embed":        {"dsl", "verbs", "stores/receipt", "stores/sqlite", "runtime"},
 }
@@ -85,7 +88,7 @@ var groups = map[string][]string{
 	"the engine and below":                       {"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/receipt", "stores/journal", "verbs", "verbs/grammar", "runtime"},
 	"who holds no conversation":                  allBut("runtime/dialog", "runtime/wire", "runtime/serve", "cmd/verbatim"),
 	"who does not say what rows are called":      allBut("runtime", "runtime/names", "runtime/dialog", "cmd/verbatim"),
-	"who has nothing to ask of a tool":           allBut("runtime", "runtime/tools", "runtime/mcp", "cmd/verbatim"),
+	"who has nothing to ask of a tool":           allBut("runtime", "runtime/tools", "runtime/mcp", "runtime/services", "cmd/verbatim"),
 	"whom a lock is taken from":                  allBut("stores/postgres", "stores/postgres/pgtest", "stores/postgres/internal/ajar"),
 	"parts of the engine":                        {"runtime/names", "runtime/tools", "runtime/view", "runtime/digest", "runtime/confirmations", "runtime/provenance", "runtime/uploads", "runtime/sessions"},
 	"who is not the engine":                      allBut("runtime", "runtime/view", "runtime/digest", "runtime/confirmations", "runtime/provenance", "runtime/sessions", "runtime/serve/logins"),
@@ -94,6 +97,7 @@ var groups = map[string][]string{
 	"who does not say what became of a question": allBut("runtime", "runtime/confirmations", "runtime/serve", "cmd/verbatim"),
 	"who shows no pages":                         allBut("runtime/serve/pages", "runtime/serve"),
 	"who serves nothing":                         allBut("runtime/serve", "cmd/verbatim"),
+	"who reads no files":                         allBut("runtime/documents", "runtime/services", "cmd/verbatim"),
 	"who compares no palettes":                   allBut("verbs/drift", "cmd/verbatim"),
 	"who loads no palettes":                      allBut("verbs"),
 	"beside the engine":                          {"runtime/notify", "runtime/work", "runtime/llm", "runtime/mcp", "runtime/system"},
@@ -202,7 +206,7 @@ var forbidden = []arrow{
 	{"the engine and below", []string{"runtime/words"}, "the language holds exact values; words are turned into them before a call is made, and never by who checks or runs it"},
 	{"beside the engine", []string{"runtime/words"}, "nobody speaks to it in words"},
 	{"runtime/collect", []string{"runtime", "runtime/dialog", "runtime/client", "runtime/notify", "runtime/work", "runtime/llm", "runtime/mcp", "runtime/system", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/journal", "stores/files"}, "an object is asked for by its schema, whatever it is for: answers go in, questions come out"},
-	{"libraries", []string{"runtime/client"}, "a domain goes away with its palette, its folder and its line in the command"},
+	{"libraries", []string{"runtime/client", "runtime/manda"}, "a domain goes away with its palette, its folder and its line in the command"},
 	{"runtime/client", []string{"runtime/dialog", "runtime/notify", "runtime/work", "runtime/llm", "runtime/mcp", "runtime/system", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/journal", "stores/files"}, "it says what YAML cannot say of a domain, in the words of the engine"},
 	{"beside the engine", []string{"runtime/collect"}, "nobody is asked question by question there"},
 	{"runtime/words", []string{"runtime/collect", "runtime/client"}, "what a date is in words is the same whatever it is for"},
@@ -220,6 +224,11 @@ var forbidden = []arrow{
 	{"beside the engine", []string{"runtime/phrase"}, "nobody speaks to it in words"},
 	{"*", []string{"runtime/torture"}, "it holds tests and nothing that could be called"},
 	{"runtime/torture", rooms, "outside its tests it is a page of documentation"},
+	{"libraries", []string{"runtime/services"}, "the engine asks for what palettes name, and the command says what that is"},
+	{"who reads no files", []string{"runtime/documents"}, "text comes out of a file in another process: who wants it says so to the engine, and the command wires it"},
+	{"runtime/manda", allBut("runtime/manda", "runtime", "stores", "verbs"), "it says what YAML cannot say of a domain, in the words of the engine"},
+	{"runtime/services", allBut("runtime/services", "runtime/documents", "runtime/tools", "stores/files"), "what palettes use as tools knows neither the engine nor who asks"},
+	{"runtime/documents", allBut("runtime/documents"), "it reads what strangers wrote in a process that knows nothing of us"},
 	{"runtime/mcp", []string{"dsl", "verbs", "verbs/grammar", "verbs/verbstest", "runtime/llm", "stores", "stores/storetest", "stores/sqlite", "stores/postgres"}, "it carries questions to strangers and their answers back; what they mean is the engine's business"},
 	{"*", []string{"cmd/verbatim"}, "a library is not built on a command"},
 	{"who holds no conversation", []string{"verbs/grammar"}, "what a model is held to while it writes is printed for it, or handed to it, and asked of nobody else"},
@@ -320,11 +329,14 @@ var libraries = map[string]struct {
 	"modernc.org/libc":                         {[]string{"stores/sqlite"}, "it belongs to SQLite in Go, which pins it"},
 	"github.com/spf13/cobra":                   {[]string{"cmd/verbatim"}, "flags are a matter of the command"},
 	"github.com/spf13/pflag":                   {[]string{"cmd/verbatim"}, "flags are a matter of the command"},
-	"github.com/gabriel-vasile/mimetype":       {[]string{"runtime/upload"}, "the type of a file is told once, as it comes in"},
+	"github.com/gabriel-vasile/mimetype":       {[]string{"runtime/upload", "runtime/documents"}, "the type of a file is told once, as it comes in, and once more before it is read"},
 	"github.com/aws/aws-sdk-go-v2":             {[]string{"stores/files"}, "requests to a bucket are signed in one place"},
 	"github.com/sashabaranov/go-openai":        {[]string{"runtime/llm"}, "models are asked in one place, and its types stop there"},
 	"golang.org/x/tools":                       {[]string{"dsl"}, "what codes mean stands in txtar archives, and one function reads them"},
-	"golang.org/x/text":                        {[]string{"runtime/words"}, "letters are taken apart from their accents where words are read"},
+	"golang.org/x/text":                        {[]string{"runtime/words", "runtime/documents"}, "letters are taken apart from their accents where words are read; files come in many encodings"},
+	"golang.org/x/net":                         {[]string{"runtime/documents"}, "pages of HTML are read where all files are"},
+	"github.com/pdfcpu/pdfcpu":                 {[]string{"runtime/documents"}, "the objects of a PDF are found, repaired and decrypted; what they say is read there"},
+	"github.com/emersion/go-message":           {[]string{"runtime/documents"}, "mails are taken apart where all files are"},
 	"github.com/coreos/go-oidc/v3":             {[]string{"runtime/serve"}, "who another system names is asked at the door"},
 	"golang.org/x/oauth2":                      {[]string{"runtime/serve"}, "it belongs to signing in with another system"},
 	"golang.org/x/sync":                        {[]string{"runtime/serve"}, "whoever shows the same login at once is looked up once"},
@@ -343,8 +355,8 @@ var standard = map[string]struct {
 	in  []string
 	why string
 }{
-	"os":           {[]string{"cmd/verbatim", "cmd/teeth", "examples/embed", "stores/sqlite", "stores/files", "stores/postgres/pgtest", "runtime/serve/browsertest"}, "files and the environment arrive as arguments; only commands, a store that is a file, the one that keeps files, and a server for tests touch them"},
-	"os/exec":      {[]string{"cmd/teeth", "stores/postgres/pgtest", "runtime/serve/browsertest", "runtime/mcp"}, "nothing here starts other programs, but for the tests that a fault is tried on, the server that they run on, and the servers of tools that an operator names"},
+	"os":           {[]string{"cmd/verbatim", "cmd/teeth", "examples/embed", "stores/sqlite", "stores/files", "stores/postgres/pgtest", "runtime/serve/browsertest", "runtime/documents"}, "files and the environment arrive as arguments; only commands, a store that is a file, the one that keeps files, and a server for tests touch them; a child that reads a file has a mark in its environment"},
+	"os/exec":      {[]string{"cmd/teeth", "stores/postgres/pgtest", "runtime/serve/browsertest", "runtime/mcp", "runtime/documents"}, "nothing here starts other programs, but for the tests that a fault is tried on, the server that they run on, and the servers of tools that an operator names; this program starts itself to read a file"},
 	"net":          {[]string{"runtime/mcp", "runtime/notify", "runtime/upload", "runtime/serve", "stores/files", "cmd/verbatim"}, "connections are opened where the address that is dialled is looked at; a notice on its way out opens one, and so do a bucket and a scanner"},
 	"net/http":     {[]string{"runtime/llm", "runtime/mcp", "runtime/notify", "runtime/serve", "stores/files"}, "the doors to the network are rooms of their own; a model is behind one, tools of other servers behind another; whoever is sent a webhook is behind another, and a bucket of files behind another"},
 	"net/smtp":     {[]string{"runtime/notify"}, "mail is a channel for notices, and nothing else sends any"},

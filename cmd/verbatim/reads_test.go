@@ -327,7 +327,10 @@ func TestReadsTouchNoMoreThanIsTheirs(t *testing.T) {
 			}
 			own, every, hides := map[string]float64{}, map[string]float64{}, map[string]bool{}
 			for _, e := range reg.Entities() {
-				schema, name, _ := strings.Cut(e.Store.Table, ".")
+				schema, name, named := strings.Cut(e.Store.Table, ".")
+				if !named {
+					schema, name = "public", schema
+				}
 				own[schema+"."+name] = float64(c.count(e.Store) / c.roots)
 				every[schema+"."+name] = float64(c.count(e.Store))
 				hides[schema+"."+name] = len(e.Store.Visible) > 0

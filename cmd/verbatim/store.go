@@ -63,6 +63,7 @@ func (a *app) storeAddress(flag string) (address, error) {
 
 // open opens the store for those who use it.
 func (a *app) open(ctx context.Context, flag string) (stores.Store, error) {
+	a.stands = flag
 	at, err := a.storeAddress(flag)
 	if err != nil {
 		return nil, err
@@ -126,7 +127,7 @@ func (a *app) prepare(ctx context.Context, at address, create bool, grantTo stri
 
 // openFile opens a file. Only migrate makes one: a misspelt path must not
 // become an empty database that answers every question with nothing.
-func (a *app) openFile(ctx context.Context, at address, create bool) (*sqlite.Store, error) {
+func (a *app) openFile(ctx context.Context, at address, create bool, opts ...sqlite.Option) (*sqlite.Store, error) {
 	path := at.file
 	info, err := os.Stat(path)
 	switch {
@@ -137,7 +138,7 @@ func (a *app) openFile(ctx context.Context, at address, create bool) (*sqlite.St
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return nil, usage(fmt.Sprintf("the store %q cannot be read: %s", path, reason(err)), "check the path, and who may read it")
 	}
-	store, err := sqlite.Open(path)
+	store, err := sqlite.Open(path, opts...)
 	if err != nil {
 		return nil, broken(fmt.Sprintf("the store %q cannot be opened", path), err, "a store is an SQLite file that verbatim migrate made")
 	}

@@ -186,9 +186,20 @@ func (w wording) changes(c *receipt.Call, ahead bool) string {
 			}
 			sent = append(sent, w.say(sayBecomes, w.label(s.Key), value))
 		}
-		b.WriteString("- " + w.say(sayAsksTool, e.Name, e.Server))
+		asks := sayAsksTool
+		if e.Here {
+			asks = sayAsksHere
+		}
+		b.WriteString("- " + w.say(asks, e.Name, e.Server))
 		if len(sent) > 0 {
 			b.WriteString(w.say(sayAndSends, strings.Join(sent, w.say(sayAlso))))
+		}
+		for _, f := range e.Then {
+			what := []string{w.label(f.What)}
+			for _, field := range f.Fields {
+				what = append(what, w.label(field))
+			}
+			b.WriteString(w.say(sayThenKeeps, strings.Join(what, w.say(sayAlso))))
 		}
 		b.WriteString(".\n")
 	}

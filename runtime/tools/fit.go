@@ -138,6 +138,10 @@ func fit(v *verbs.Verb, spec Spec) dsl.Diagnostics {
 			}
 			continue
 		}
+		if in.of(member, 0).is["format"] == "upload" && !isFile(v, s) {
+			ds = append(ds, mismatch(v, s.Place, fmt.Sprintf("%q of it is a file: send an argument with upload, or a field of a row", s.Key), nil))
+			continue
+		}
 		if why := in.of(member, 0).takes(s.Type); why != "" {
 			ds = append(ds, mismatch(v, s.Place, fmt.Sprintf("%q of it %s", s.Key, why), nil))
 		}
@@ -156,6 +160,18 @@ func fit(v *verbs.Verb, spec Spec) dsl.Diagnostics {
 		ds = append(ds, fitAnswer(v, readSchema(spec.Output))...)
 	}
 	return ds
+}
+
+// isFile reports whether what is sent names a file that the caller may use: one that the
+// engine has resolved to an upload of theirs, or one that a row keeps which they see. Of a
+// text that anybody may have written, nobody knows.
+func isFile(v *verbs.Verb, s *verbs.Send) bool {
+	if s.Param >= 0 {
+		return v.Params[s.Param].Upload != nil
+	}
+	written := false
+	s.Value.Args(func(i int) { written = written || v.Params[i].Upload == nil })
+	return !written && len(s.Value.Reads) > 0
 }
 
 // takes says why values of a type are not all accepted, "" when they are as

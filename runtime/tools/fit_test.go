@@ -156,3 +156,34 @@ func TestWhatAToolSaysIsQuoted(t *testing.T) {
 		t.Errorf("%q", d.Notes)
 	}
 }
+
+// What a tool says is a file is an upload that the engine has resolved, or a field of a
+// row: a text that anybody may have written could name somebody else's.
+func TestAFileIsNoText(t *testing.T) {
+	t.Parallel()
+	const room = `domain: room
+roles: [{name: clerk, description: Who sits at the desk.}]
+entities:
+  paper: {key: paper_id, scope: everyone, fields: {file: {type: string}}}
+verbs:
+  - verb: read
+    description: Read a paper.
+    roles: [clerk]
+    args:
+      - {name: paper-id, type: ref, ref-type: paper, required: true}
+      - {name: text, type: string, required: true}
+      - {name: scan, type: string, required: true, upload: {types: [application/pdf], max-size: 1 MB}}
+    tool: {server: desk, name: open, read-only: true, with: {file: VALUE}}
+`
+	takes := Spec{Input: json.RawMessage(`{"type":"object","required":["file"],"properties":{"file":{"type":"string","format":"upload"}}}`), Digest: "1", Accepted: "1"}
+	for value, ok := range map[string]bool{"paper_id.file": true, "scan": true, "text": false, `"text ?? paper_id.file"`: false, `"'upload://abc'"`: false, `"paper_id.file ?? scan"`: true, `"paper_id.file ?? text"`: false} {
+		reg, ds := verbs.LoadSources(dsl.NewSource("room.yaml", strings.Replace(room, "VALUE", value, 1)))
+		if ds.HasErrors() {
+			t.Fatal(ds[0].Summary)
+		}
+		found := Check(t.Context(), reg, &one{spec: takes})
+		if ok != (len(found) == 0) || !ok && found[0].Code != codeMismatch {
+			t.Errorf("%s: %v", value, found)
+		}
+	}
+}

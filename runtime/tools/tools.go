@@ -44,6 +44,8 @@ type Spec struct {
 	Says     string          // how it describes itself
 	Digest   string          // of everything that it says of itself
 	Accepted string          // the digest that the operator accepted, "" when none
+	Here     bool            // it is a function of this program
+	Document bool            // what it answers was read out of a document, and is as little to be trusted
 }
 
 // A Call is one thing that is asked of a tool.

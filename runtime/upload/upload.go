@@ -203,6 +203,24 @@ func nameOf(u uploads.Upload) (files.Name, error) {
 	return name, nil
 }
 
+// Open opens a file by the reference that the engine handed to a service of this program;
+// files.ErrNotFound where it is not there, not yet found harmless, or gone.
+func (s *Service) Open(ctx context.Context, reference string) (name string, content io.ReadCloser, err error) {
+	u, found, err := s.Engine.Uploads().Named(ctx, reference)
+	if err == nil && !found {
+		err = files.ErrNotFound
+	}
+	if err != nil {
+		return "", nil, err
+	}
+	kept, err := nameOf(u)
+	if err != nil {
+		return "", nil, err
+	}
+	content, err = s.Files.Open(ctx, kept, 0, -1)
+	return u.Name, content, err
+}
+
 func (s *Service) drop(ctx context.Context, u uploads.Upload) error {
 	name, err := nameOf(u)
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"verbatim/stores"
@@ -215,6 +216,33 @@ func Await(row stores.Row, until time.Time) (stores.Change, bool) {
 	e := row.Values[fieldExpires]
 	return stores.Change{Op: stores.Update, Entity: Entity, Key: row.Key(), Before: row.Values, Guard: []int{fieldExpires, fieldUsedAt},
 		Set: []stores.Assign{{Field: fieldExpires, Value: stores.NewTime(until)}}}, !e.IsNull() && e.Time().Before(until)
+}
+
+// Named finds an upload by its reference, whoever's it is; not one whose bytes are not kept.
+// It is for who was handed the reference by the engine.
+func (s *Shelf) Named(ctx context.Context, reference string) (u Upload, found bool, err error) {
+	id, ok := strings.CutPrefix(reference, verbs.UploadScheme)
+	if !ok {
+		return u, false, nil
+	}
+	err = s.View(ctx, func(r stores.Reader) error {
+		row, err := r.Get(ctx, Entity, stores.NewString(id))
+		if err != nil {
+			return err
+		}
+		if u = Of(row.Values); row.Values[fieldContent].IsNull() {
+			return stores.ErrNotFound
+		}
+		content, err := r.Get(ctx, Contents, row.Values[fieldContent])
+		if err == nil {
+			u.Kept = content.Values[contentTag].Text()
+		}
+		return err
+	})
+	if errors.Is(err, stores.ErrNotFound) {
+		return Upload{}, false, nil
+	}
+	return u, err == nil && !u.Gone(s.Clock()) && u.Verdict == Clean, err
 }
 
 // Judge notes what a scanner said of an upload. What is harmful is let go

@@ -154,6 +154,15 @@ verbs:
         key: [topic]
         again: keep
         run: desk.post :note @note
+  - verb: post-twice
+    roles: [clerk]
+    args:
+      - {name: note, type: string, required: true}
+    effects:
+      - triggers: posting-twice
+        at: now + hours(1)
+        retry: {attempts: 3, first: 1m, factor: 4, longest: 3m}
+        run: desk.post :note @note
   - verb: weekly
     roles: [clerk]
     args:

@@ -246,7 +246,7 @@ func (s *shift) fail(ctx context.Context, run stores.Run, e *Event, err error) *
 	e.Err, e.Outcome = err, Failed
 	var channel *notify.Error
 	var promise *runtime.BrokenPromise
-	left := &stores.Unfinished{State: stores.JobWaiting, After: Backoff(run.Attempt, s.Spread())}
+	left := &stores.Unfinished{State: stores.JobWaiting, After: Backoff(s.Engine.Retry(run), run.Attempt, s.Spread())}
 	switch {
 	case errors.Is(ctx.Err(), context.Canceled):
 		// The worker was stopped; the job is none the worse for it.
@@ -324,17 +324,8 @@ func (s *shift) delivered(ctx context.Context, run stores.Run, e *Event) error {
 	return err
 }
 
-// Backoff is how long after attempt n a job is tried again: 5 seconds times three
-// for each attempt before, at most six hours, give or take a fifth. spread is in
-// [0, 1).
-func Backoff(n int, spread float64) time.Duration {
-	const most = 6 * time.Hour
-	d := 5 * time.Second
-	for range n - 1 {
-		if d *= 3; d >= most {
-			d = most
-			break
-		}
-	}
-	return time.Duration(float64(d) * (0.8 + 0.4*spread))
+// Backoff is how long after attempt n something is tried again, give or take a fifth.
+// spread is in [0, 1).
+func Backoff(r stores.Retry, n int, spread float64) time.Duration {
+	return time.Duration(float64(r.Wait(n)) * (0.8 + 0.4*spread))
 }

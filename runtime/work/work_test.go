@@ -622,20 +622,42 @@ func TestStoppingDrains(t *testing.T) {
 	})
 }
 
+// A trigger may say how often its work is tried, and how long to wait in between.
+func TestATriggerSaysHowOftenItsWorkIsTried(t *testing.T) {
+	t.Parallel()
+	bothStores(t, nil, func(w *world) {
+		w.run("ada", `desk.post-twice :note "x"`)
+		w.run("ada", `desk.post-later :note "y"`)
+		for _, r := range w.jobs(stores.JobWaiting) {
+			run := stores.Run{Job: r.Job, Attempt: 1}
+			is, want := w.worker().Engine.Retry(run), stores.DefaultRetry()
+			if strings.Contains(r.Payload, "posting-twice") {
+				want = stores.Retry{Attempts: 3, First: time.Minute, Factor: 4, Longest: 3 * time.Minute}
+			}
+			if is != want || r.Tries() != want.Attempts {
+				w.t.Errorf("%s: %+v, %d tries", r.Payload, is, r.Tries())
+			}
+			if want.Attempts == 3 && (is.Wait(1) != time.Minute || is.Wait(2) != 3*time.Minute || is.Wait(1<<40) != 3*time.Minute) {
+				w.t.Errorf("waits %s, %s", is.Wait(1), is.Wait(2))
+			}
+		}
+	})
+}
+
 func TestBackoff(t *testing.T) {
 	t.Parallel()
 	total := time.Duration(0)
 	for n := 1; n < stores.DefaultAttempts; n++ {
-		low, high := work.Backoff(n, 0), work.Backoff(n, 0.999999)
+		low, high := work.Backoff(stores.DefaultRetry(), n, 0), work.Backoff(stores.DefaultRetry(), n, 0.999999)
 		if low >= high || high > 8*time.Hour || low < 4*time.Second {
 			t.Errorf("attempt %d: %s to %s", n, low, high)
 		}
-		total += work.Backoff(n, 0.5)
+		total += work.Backoff(stores.DefaultRetry(), n, 0.5)
 	}
 	if total < 18*time.Hour || total > 30*time.Hour {
 		t.Errorf("a job is given up after %s, and the documentation says a day or so", total)
 	}
-	if work.Backoff(1<<30, 0.5) != 6*time.Hour {
+	if work.Backoff(stores.DefaultRetry(), 1<<30, 0.5) != 6*time.Hour {
 		t.Error("backoff grows without end")
 	}
 }

@@ -467,7 +467,7 @@ func Baseline(ctx context.Context, s stores.Store, principal string, state *Stat
 			return err
 		}
 		for _, e := range state.order {
-			for row, err := range rows(ctx, tx, e) {
+			for row, err := range stores.EachRow(ctx, tx, e) {
 				if err != nil {
 					return err
 				}

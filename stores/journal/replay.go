@@ -260,7 +260,7 @@ func (s *State) Differences() []Difference { return s.found }
 // know is what a row that no entry speaks of should be.
 func (s *State) Compare(ctx context.Context, live stores.Reader) (looked, strange int, err error) {
 	for _, e := range s.order {
-		for row, err := range rows(ctx, live, e) {
+		for row, err := range stores.EachRow(ctx, live, e) {
 			if err != nil {
 				return looked, strange, err
 			}
@@ -315,41 +315,6 @@ func spellMark(origin string) string {
 		return "a record"
 	}
 	return origin
-}
-
-// rows goes through the rows of an entity in the order of their keys.
-func rows(ctx context.Context, r stores.Reader, e *stores.Entity) func(func(stores.Row, error) bool) {
-	return func(yield func(stores.Row, error) bool) {
-		key := stores.Path{Field: e.Key}
-		n := len(e.Fields)
-		all := make([]stores.Path, n+1)
-		for f := range n {
-			all[f].Field = f
-		}
-		all[n].Marks = true
-		var last stores.Value
-		for {
-			f := stores.Find{Entity: e, Select: all, Limit: page, Cut: true}
-			if !last.IsNull() {
-				f.Where = &stores.Cond{Op: stores.Gt, Path: key, Value: last}
-			}
-			part, err := r.Find(ctx, f)
-			if err != nil {
-				yield(stores.Row{}, err)
-				return
-			}
-			for _, values := range part {
-				marks, err := stores.ReadMarks(e, values[n])
-				if !yield(stores.Row{Entity: e, Values: values[:n:n], Marks: marks}, err) || err != nil {
-					return
-				}
-			}
-			if len(part) < page {
-				return
-			}
-			last = part[len(part)-1][e.Key]
-		}
-	}
 }
 
 // erasedText stands in a rebuilt row for text that was erased, where there must

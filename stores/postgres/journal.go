@@ -145,23 +145,25 @@ func seal(entries []stores.Entry) (op, error) {
 // Journal implements stores.Store.
 func (s *Store) Journal(ctx context.Context, from, to int64) ([]stores.Entry, error) {
 	var entries []stores.Entry
-	err := s.read(ctx, s.pool, stores.Scope{}, func(c *conn) error {
-		return c.do(ctx, op{doing: "journal",
-			sql:  "SELECT " + entryColumns + " FROM public.verbatim_journal WHERE seq >= $1::bigint AND ($2::bigint = 0 OR seq <= $2::bigint) ORDER BY seq",
-			args: []any{strconv.FormatInt(from, 10), strconv.FormatInt(to, 10)},
-			read: func(r row) error {
-				e, err := readEntry(r)
-				if err != nil {
-					return err
-				}
-				entries = append(entries, e)
-				return nil
-			}})
-	})
+	err := s.read(ctx, s.pool, stores.Scope{}, func(c *conn) error { return c.do(ctx, entriesOp(from, to, &entries)) })
 	if err != nil {
 		return nil, err
 	}
 	return entries, nil
+}
+
+func entriesOp(from, to int64, into *[]stores.Entry) op {
+	return op{doing: "journal",
+		sql:  "SELECT " + entryColumns + " FROM public.verbatim_journal WHERE seq >= $1::bigint AND ($2::bigint = 0 OR seq <= $2::bigint) ORDER BY seq",
+		args: []any{strconv.FormatInt(from, 10), strconv.FormatInt(to, 10)},
+		read: func(r row) error {
+			e, err := readEntry(r)
+			if err != nil {
+				return err
+			}
+			*into = append(*into, e)
+			return nil
+		}}
 }
 
 func readEntry(r row) (e stores.Entry, err error) {
@@ -259,8 +261,16 @@ func readKey(key, kind string) (stores.Value, error) {
 
 // SetPrincipal implements stores.Store.
 func (s *Store) SetPrincipal(ctx context.Context, p stores.Principal) error {
+	ops, err := principalOps(p)
+	if err != nil {
+		return err
+	}
+	return s.write(ctx, s.pool, stores.Scope{}, func(c *conn) error { return c.do(ctx, ops...) })
+}
+
+func principalOps(p stores.Principal) ([]op, error) {
 	if p.Name == "" {
-		return fmt.Errorf("a principal without a name: %w", stores.ErrInvalid)
+		return nil, fmt.Errorf("a principal without a name: %w", stores.ErrInvalid)
 	}
 	ops := []op{
 		{doing: "principal", sql: "INSERT INTO public.verbatim_principal (name, label, person) VALUES ($1::text, $2::text, $3::text) ON CONFLICT (name) DO UPDATE SET label = excluded.label, person = excluded.person", args: []any{p.Name, p.Label, p.Person}},
@@ -282,9 +292,9 @@ func (s *Store) SetPrincipal(ctx context.Context, p stores.Principal) error {
 			case stores.String, stores.UUID:
 				grant("", entity, k.Text(), "")
 			default:
-				return fmt.Errorf("a grant on %s takes a key, not a %s: %w", entity, k.Kind(), stores.ErrInvalid)
+				return nil, fmt.Errorf("a grant on %s takes a key, not a %s: %w", entity, k.Kind(), stores.ErrInvalid)
 			}
 		}
 	}
-	return s.write(ctx, s.pool, stores.Scope{}, func(c *conn) error { return c.do(ctx, ops...) })
+	return ops, nil
 }

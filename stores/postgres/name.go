@@ -16,8 +16,13 @@ func (s *Store) Identity(ctx context.Context) (id stores.Identity, err error) {
 		if err := rightVersion(ctx, c); err != nil {
 			return err
 		}
-		return c.do(ctx, op{doing: "identity", sql: "SELECT store, encode(secret, 'hex') FROM public.verbatim_schema", read: func(r row) error {
-			id.ID, id.Secret = r.str(0), []byte(r.str(1))
+		return c.do(ctx, op{doing: "identity", sql: "SELECT store, secret FROM public.verbatim_schema", read: func(r row) error {
+			id.ID, id.Secret = r.str(0), slices.Clone(r.bytes(1))
+			if len(id.Secret) == 32 { // made here: names that are out were made with its spelling
+				id.Secret = []byte(hex.EncodeToString(id.Secret))
+			} else if len(id.Secret) > 0 { // another store's, behind a zero byte: see filler.Keep
+				id.Secret = id.Secret[1:]
+			}
 			return nil
 		}})
 	})
@@ -86,6 +91,10 @@ func namesText(t *text, q *stores.NameQuery) *text {
 	}
 	limit := " LIMIT " + strconv.Itoa(q.Most)
 	switch {
+	case q.Behind != nil:
+		t.add("public.verbatim_name n WHERE n.table_name = ").arg(q.Entity.Table, "text").add(" AND (n.plain, n.owner, n.row_key) > (")
+		t.arg(q.Behind.Plain, "text").add(", ").arg(q.Behind.Owner, "text").add(", ").arg(q.Behind.Key.Text(), "text")
+		t.add(") ORDER BY n.plain, n.owner, n.row_key", limit)
 	case len(q.Plain) == 1:
 		t.add("public.verbatim_name n WHERE n.table_name = ").arg(q.Entity.Table, "text").add(" AND n.plain = ").arg(q.Plain[0], "text")
 		owned("n")

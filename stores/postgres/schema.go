@@ -489,6 +489,9 @@ func (m *migration) undeclared() {
 		if t == nil {
 			continue
 		}
+		if t.view {
+			m.Views = append(m.Views, e)
+		}
 		for _, name := range slices.Sorted(maps.Keys(t.columns)) {
 			if name != rootColumn && !slices.ContainsFunc(e.Fields, func(f stores.Field) bool { return f.Column == name }) {
 				m.Undeclared = append(m.Undeclared, stores.OfNoField(e, name, e.Table, t.columns[name].notNull && !t.columns[name].fallback))
@@ -1022,15 +1025,13 @@ func (m *migration) given(e *stores.Entity, t *tableInfo) error {
 // drawn finds fields for which the database has no value of its own, and those that it
 // alone gives a value.
 func (m *migration) drawn(e *stores.Entity, f *stores.Field, d *declaration) error {
-	_, next, _ := strings.Cut(d.gives, "nextval(")
-	sequence, _, counts := strings.Cut(next, "::regclass")
+	sequence, counts := sequenceOf(d.gives)
 	switch {
 	case f.Drawn && d.gives == "":
 		m.problem(e, "column %s of table %s has no default and is no identity, and the database is to give field %s its value", f.Column, e.Table, f.Name)
 	case d.computed && !f.Computed:
 		m.problem(e, "column %s of table %s is generated, and nobody can set field %s: say read-only: true", f.Column, e.Table, f.Name)
 	case f.Drawn && counts && m.role != "" && e.Added:
-		sequence = strings.ReplaceAll(strings.Trim(sequence, "'"), "''", "'")
 		return m.ask(`SELECT pg_catalog.has_sequence_privilege($1::text, c.oid, 'USAGE'), pg_catalog.pg_has_role(c.relowner, 'USAGE') FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 WHERE c.relkind = 'S' AND $2::text IN (pg_catalog.format('%I.%I', n.nspname, c.relname), pg_catalog.format('%I', CASE WHEN n.nspname = 'public' THEN c.relname ELSE '' END))`, []any{m.role, sequence}, func(r row) error {
 			if !r.yes(0) {
@@ -1040,6 +1041,13 @@ WHERE c.relkind = 'S' AND $2::text IN (pg_catalog.format('%I.%I', n.nspname, c.r
 		})
 	}
 	return nil
+}
+
+// sequenceOf is the name of the sequence that an expression draws from, as SQL spells it.
+func sequenceOf(gives string) (name string, counts bool) {
+	_, next, _ := strings.Cut(gives, "nextval(")
+	name, _, counts = strings.Cut(next, "::regclass")
+	return strings.ReplaceAll(strings.Trim(name, "'"), "''", "'"), counts
 }
 
 // codes finds what columns hold that is no code of their fields, and codes that they

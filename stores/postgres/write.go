@@ -51,7 +51,8 @@ type tx struct {
 	numbers   []stores.Change // that wait for the journal's numbers
 	done      bool            // it was committed
 	discarded bool
-	migrates  bool // it tells of a migration
+	migrates  bool // it tells of a migration, or fills
+	fills     bool
 }
 
 // Discard implements stores.Tx.
@@ -599,8 +600,8 @@ func sets(c stores.Change, field int) bool {
 // so for one root and one set: the next sees what it committed.
 func (t *tx) unique(cs []stores.Change) []op {
 	e := cs[0].Entity
-	if !e.Managed || len(e.Scope) < 2 {
-		return nil
+	if !e.Managed || len(e.Scope) < 2 || t.fills {
+		return nil // rows of another store are unique, and as many locks as they have owners are too many
 	}
 	var ops []op
 	for n, set := range e.Unique {

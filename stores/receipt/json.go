@@ -194,6 +194,13 @@ func (o *outside) errand(e *Errand) {
 				o.text("from", &s.From)
 			})
 		})
+		some(o, "then", e.Then, func(f *Follow) {
+			o.object(func() {
+				o.text("op", &f.Op)
+				o.said("what", f.What)
+				some(o, "fields", f.Fields, o.word)
+			})
+		})
 	})
 }
 

@@ -585,6 +585,7 @@ func (c *coder) setting(s *Setting) {
 
 func (c *coder) errand(e *Errand) {
 	c.object(func() {
+		c.flag("Here", &e.Here)
 		c.text("Name", &e.Name)
 		c.flag("ReadOnly", &e.ReadOnly)
 		list(c, "Sent", &e.Sent, func(s *Sent) {
@@ -598,6 +599,13 @@ func (c *coder) errand(e *Errand) {
 			})
 		})
 		c.text("Server", &e.Server)
+		list(c, "Then", &e.Then, func(f *Follow) {
+			c.object(func() {
+				c.texts("Fields", &f.Fields)
+				c.text("Op", &f.Op)
+				c.text("What", &f.What)
+			})
+		})
 	})
 }
 

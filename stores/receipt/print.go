@@ -415,7 +415,11 @@ func tendedText(t *Tended) string {
 
 // errand tells what a tool of another server is sent, a value a line.
 func (v *view) errand(e *Errand) {
-	fmt.Fprintf(v.w, "     > asks %s of %s, which is not ours\n", Safe(e.Name), Safe(e.Server))
+	whose := ", which is not ours"
+	if e.Here {
+		whose = ""
+	}
+	fmt.Fprintf(v.w, "     > asks %s of %s%s\n", Safe(e.Name), Safe(e.Server), whose)
 	width := 0
 	for _, s := range e.Sent {
 		width = max(width, len(s.Key))
@@ -426,6 +430,13 @@ func (v *view) errand(e *Errand) {
 			what = spell(s.Value, false)
 		}
 		fmt.Fprintf(v.w, "         %-*s  %s%s\n", width, Safe(s.Key), what, from(s.From, "", "", what))
+	}
+	for _, f := range e.Then {
+		line := cmp.Or(opMark[f.Op], ">") + " " + Safe(f.What)
+		if len(f.Fields) > 0 {
+			line += ": " + Safe(strings.Join(f.Fields, ", "))
+		}
+		fmt.Fprintf(v.w, "       then, from its answer, %s\n", line)
 	}
 }
 

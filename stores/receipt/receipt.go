@@ -234,6 +234,17 @@ type Errand struct {
 	Sent   []Sent
 	// ReadOnly says that the tool changes nothing.
 	ReadOnly bool
+	Here     bool // it is a function of this program
+	// Then is what is done with its answer, where nothing of that is known before it is
+	// there.
+	Then []Follow
+}
+
+// A Follow is what is done with each row that a tool answers with.
+type Follow struct {
+	Op     string // as of a Row; "" of a notice
+	What   string // the entity, or whom the notice is for
+	Fields []string
 }
 
 // A Sent is one thing that a tool is sent.

@@ -79,3 +79,30 @@ func syncDir(path string) error {
 	}
 	return errors.Join(d.Sync(), d.Close())
 }
+
+// InUse reports whether anybody has the file open, in this program or another.
+func InUse(path string) (used bool, err error) {
+	db, err := open(path)
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, shut(db)) }()
+	db.SetBusyTimeout(0)
+	// Who is alone may keep the file, also one with a write-ahead log, to itself.
+	for _, statement := range [...]string{"PRAGMA locking_mode=EXCLUSIVE", "BEGIN EXCLUSIVE", "ROLLBACK"} {
+		st, _, err := db.PrepareTransient(statement)
+		if err == nil {
+			for more := true; more && err == nil; {
+				more, err = st.Step()
+			}
+			err = errors.Join(err, st.Finalize())
+		}
+		if resultCode(raise(err)).ToPrimary() == sqlite.ResultBusy {
+			return true, nil
+		}
+		if err != nil {
+			return false, raise(err)
+		}
+	}
+	return false, nil
+}

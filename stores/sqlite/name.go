@@ -75,6 +75,10 @@ func namesText(q *stores.NameQuery) *text {
 		}
 	}
 	switch {
+	case q.Behind != nil:
+		t.add("main.verbatim_name n WHERE n.table_name = ").arg(str(q.Entity.Table)).add(" AND (n.plain, n.owner, n.row_key) > (")
+		t.arg(str(q.Behind.Plain)).add(", ").arg(str(q.Behind.Owner)).add(", ").arg(str(q.Behind.Key.Text()))
+		t.add(") ORDER BY n.plain, n.owner, n.row_key LIMIT ", strconv.Itoa(q.Most))
 	case len(q.Plain) > 0:
 		// Of a name that a million rows have, no more are looked at than are wanted.
 		t.add("json_each(").arg(str(listOf(q.Plain))).add(") p CROSS JOIN main.verbatim_name n WHERE n.rowid IN (SELECT m.rowid FROM main.verbatim_name m WHERE m.table_name = ").arg(str(q.Entity.Table))

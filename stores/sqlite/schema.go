@@ -337,6 +337,9 @@ func (m *migration) undeclared() {
 		if err != nil || t == nil {
 			continue
 		}
+		if t.view {
+			m.Views = append(m.Views, e)
+		}
 		for _, name := range slices.Sorted(maps.Keys(t.columns)) {
 			if !slices.ContainsFunc(e.Fields, func(f stores.Field) bool { return strings.EqualFold(f.Column, name) }) {
 				m.Undeclared = append(m.Undeclared, stores.OfNoField(e, name, tableName(e), t.columns[name].notNull && !t.columns[name].fallback))

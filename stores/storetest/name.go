@@ -66,6 +66,9 @@ var nameCases = []testCase{
 			{"a percent sign is no wildcard", stores.NameQuery{Suffix: "%"}, nil},
 			{"an underscore is none", stores.NameQuery{Suffix: "____"}, nil},
 			{"by its row", stores.NameQuery{Keys: []stores.Value{id("request", 1), id("request", 9)}}, []string{one, old}},
+			{"all of them", stores.NameQuery{Behind: &stores.Name{}}, []string{one, two, three, old}},
+			{"all behind one", stores.NameQuery{Behind: &stores.Name{Plain: "a", Owner: "x", Key: id("request", 1)}}, []string{two, three, old}},
+			{"a page of those behind one", stores.NameQuery{Behind: &stores.Name{Plain: "a", Owner: "y", Key: id("request", 1)}, Most: 1}, []string{two}},
 			{"words that are SQL", stores.NameQuery{Plain: []string{`a' OR '1'='1`, `a","b`, "a\\"}}, nil},
 		} {
 			got := w.names(c.ask)

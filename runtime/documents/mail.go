@@ -1,0 +1,145 @@
+package documents
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"strings"
+
+	"github.com/emersion/go-message"
+	_ "github.com/emersion/go-message/charset" // tells the library the names of encodings
+	"github.com/emersion/go-message/mail"
+)
+
+// mostMails is how many mails may lie within one another.
+const mostMails = 5
+
+// mail reads a mail: its headers, its text, and each attachment as a file of
+// its own.
+func (x *extractor) mail(data []byte) error {
+	if x.mails++; x.mails > mostMails || x.mails > x.limits.Depth {
+		return fail(Loop, "mails are nested more than %d deep", mostMails)
+	}
+	defer func() { x.mails-- }()
+	e, err := message.Read(bufio.NewReader(bytes.NewReader(data)))
+	if e == nil || err != nil && !message.IsUnknownCharset(err) && !message.IsUnknownEncoding(err) {
+		return fail(Damaged, "its headers cannot be taken apart")
+	}
+	if e.Header.Len() == 0 {
+		return fail(WrongType, "it has no headers of a mail")
+	}
+	h := mail.Header{Header: e.Header}
+	for _, name := range []string{"From", "To", "Cc", "Date", "Subject"} {
+		value, err := h.Text(name)
+		if err != nil {
+			value = h.Get(name)
+		}
+		if value = strings.TrimSpace(value); value == "" {
+			continue
+		}
+		if err := x.add(Piece{Kind: Header, At: Location{Part: name}, Text: value}); err != nil {
+			return err
+		}
+		if x.inside == "" && name == "From" {
+			x.doc.Author = value
+		} else if x.inside == "" && name == "Subject" {
+			x.doc.Title = value
+		}
+	}
+	if date, err := h.Date(); err == nil && x.inside == "" {
+		x.doc.Modified = date
+	}
+	line := 0
+	return x.part(e, &line, 0)
+}
+
+// part reads one part of a mail, and the parts of that.
+func (x *extractor) part(e *message.Entity, line *int, depth int) error {
+	if err := x.entry(); err != nil {
+		return err
+	}
+	if depth > 20 {
+		return fail(Loop, "the parts of a mail are nested more than 20 deep")
+	}
+	kind, params, _ := e.Header.ContentType()
+	if parts := e.MultipartReader(); parts != nil {
+		return x.multipart(parts, kind, line, depth)
+	}
+	// A character set that is unknown leaves the bytes as they are.
+	data, err := x.unpack(e.Body)
+	var failure *Failure
+	if errors.As(err, &failure) {
+		return err
+	}
+	disposition, with, _ := e.Header.ContentDisposition()
+	name := with["filename"]
+	if name == "" {
+		name = params["name"]
+	}
+	switch body := disposition != "attachment" && name == ""; {
+	case body && (kind == "text/plain" || kind == ""):
+		s, _, _ := decode(data)
+		*line, err = x.lines(s, *line)
+		return err
+	case body && kind == "text/html" && params["charset"] != "":
+		return x.markup(data) // the library has made it UTF-8
+	case body && kind == "text/html":
+		return x.html(data)
+	case kind == "message/rfc822" && name == "":
+		name = "message.eml"
+	case name == "" && strings.HasPrefix(kind, "image/"):
+		return nil // a picture in the text
+	case name == "":
+		name = "attachment"
+	}
+	return x.attachment(name, data)
+}
+
+// multipart reads the parts; of alternatives, the first that has text.
+func (x *extractor) multipart(parts message.MultipartReader, kind string, line *int, depth int) error {
+	var told bool
+	for {
+		p, err := parts.NextPart()
+		if p == nil || err != nil && !message.IsUnknownCharset(err) && !message.IsUnknownEncoding(err) {
+			if err != nil && !errors.Is(err, io.EOF) && !told {
+				return fail(Damaged, "its parts cannot be taken apart")
+			}
+			return nil
+		}
+		if told && kind == "multipart/alternative" {
+			if err := x.entry(); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := x.part(p, line, depth+1); err != nil {
+			return err
+		}
+		told = true
+	}
+}
+
+// attachment reads a file that lies in another. That it cannot be read is told
+// and does not keep us from the rest.
+func (x *extractor) attachment(name string, data []byte) error {
+	inside, section := x.inside, x.section
+	shown := path.Base(strings.ReplaceAll(name, "\\", "/"))
+	x.inside = strings.TrimPrefix(inside+" > "+shown, " > ")
+	if x.names[x.inside]++; x.names[x.inside] > 1 {
+		x.inside += fmt.Sprintf(" (%d)", x.names[x.inside])
+	}
+	before := x.counts
+	defer func() { x.inside, x.section = inside, section }()
+	err := safely(func() error { return x.read(shown, data) })
+	if err == nil {
+		return nil
+	}
+	failure := &Failure{Reason: Damaged}
+	errors.As(err, &failure)
+	x.counts = before // what it used up is not missing for the rest
+	x.doc.Skipped = append(x.doc.Skipped, Skipped{x.inside, failure.Reason, failure.Detail})
+	return nil
+}

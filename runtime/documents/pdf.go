@@ -1,0 +1,304 @@
+package documents
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math"
+	"strings"
+	"sync"
+
+	"github.com/pdfcpu/pdfcpu/pkg/filter"
+	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu"
+	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/model"
+	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/types"
+)
+
+// A pdf is a PDF that is read. The library knows its objects, and repairs and
+// decrypts them; what stands on a page, and where, we work out here.
+type pdf struct {
+	*extractor
+	table *model.XRefTable
+	fonts map[types.IndirectRef]*font
+	forms int // how many were drawn, on all pages
+}
+
+// noSettings keeps the library from making a folder of settings.
+var noSettings = sync.OnceFunc(func() { model.ConfigPath = "disable" })
+
+// mostForms is how many pictures of text may be drawn, however they call one
+// another.
+const mostForms = 100_000
+
+// pdf reads a PDF page by page.
+func (x *extractor) pdf(data []byte) error {
+	noSettings()
+	conf := model.NewDefaultConfiguration()
+	conf.ValidationMode, conf.Offline = model.ValidationRelaxed, true
+	conf.Limits.MaxStreamBytes, conf.Limits.MaxDecodeBytes = x.limits.Unpacked, x.limits.Unpacked
+	conf.Limits.MaxObjectCount, conf.Limits.MaxXRefEntries = 2_000_000, 2_000_000
+	conf.Limits.MaxRecursionDepth = x.limits.Depth
+	ctx, err := pdfcpu.ReadWithContext(context.Background(), bytes.NewReader(data), conf)
+	if err != nil {
+		return pdfFailure(err)
+	}
+	p := &pdf{extractor: x, table: ctx.XRefTable, fonts: make(map[types.IndirectRef]*font)}
+	p.properties()
+	root, err := p.table.Catalog()
+	if err != nil || root == nil {
+		return fail(Damaged, "it has no catalogue")
+	}
+	before, scans := x.pages, []int(nil)
+	err = p.tree(root["Pages"], nil, map[types.IndirectRef]bool{}, func(page types.Dict) error {
+		if err := x.page(); err != nil {
+			return err
+		}
+		number := x.pages - before
+		glyphs, pictures, err := p.glyphs(page)
+		if err != nil {
+			return err
+		}
+		if len(glyphs) == 0 && pictures {
+			scans = append(scans, number)
+		}
+		return x.layOut(number, glyphs)
+	})
+	if err != nil {
+		return err
+	}
+	pages := x.pages - before
+	if x.inside == "" {
+		x.doc.Pages, x.doc.Scans = pages, scans
+	}
+	switch {
+	case pages == 0:
+		return fail(Damaged, "it has no pages")
+	case len(scans) == pages:
+		return &Failure{Reason: Scan}
+	}
+	return nil
+}
+
+// pdfFailure finds the reason in what the library says.
+func pdfFailure(err error) error {
+	for reason, causes := range map[Reason][]error{
+		Encrypted: {pdfcpu.ErrWrongPassword, pdfcpu.ErrEncrypted, pdfcpu.ErrOwnerPasswordRequired},
+		Loop:      {model.ErrMaxRecursionDepthExceeded, model.ErrPageTreeCycle},
+		TooLarge:  {filter.ErrDecodeLimitExceeded},
+	} {
+		for _, cause := range causes {
+			if errors.Is(err, cause) {
+				return &Failure{Reason: reason}
+			}
+		}
+	}
+	if said := err.Error(); strings.Contains(said, "encryption") || strings.Contains(said, "crypt") {
+		return fail(Encrypted, "in a way that is not known")
+	} else if strings.Contains(said, "limit") {
+		return &Failure{Reason: TooLarge}
+	}
+	return fail(Damaged, "its objects cannot be found")
+}
+
+// inherited are what a page takes from the groups it stands in.
+var inherited = []string{"Resources", "Rotate"}
+
+// tree calls fn for each page below a node. What a page inherits is put into
+// it.
+func (p *pdf) tree(node types.Object, from types.Dict, above map[types.IndirectRef]bool, fn func(types.Dict) error) error {
+	ref, ok := node.(types.IndirectRef)
+	if ok {
+		if above[ref] {
+			return fail(Loop, "a group of pages contains itself")
+		}
+		if len(above) > p.limits.Depth {
+			return fail(Loop, "groups of pages are nested more than %d deep", p.limits.Depth)
+		}
+		above[ref] = true
+		defer delete(above, ref)
+	}
+	d, ok := p.dict(node)
+	if !ok {
+		return nil
+	}
+	own := types.Dict{}
+	for k, v := range d {
+		own[k] = v
+	}
+	for _, key := range inherited {
+		if own[key] == nil && from[key] != nil {
+			own[key] = from[key]
+		}
+	}
+	kids, ok := p.get(d["Kids"]).(types.Array)
+	if !ok {
+		return fn(own)
+	}
+	for _, kid := range kids {
+		if err := p.tree(kid, own, above, fn); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// get is what a reference leads to; nothing, where it leads nowhere.
+func (p *pdf) get(o types.Object) types.Object {
+	for range 8 {
+		if _, ok := o.(types.IndirectRef); !ok {
+			return o
+		}
+		found, err := p.table.Dereference(o)
+		if err != nil {
+			return nil
+		}
+		o = found
+	}
+	return nil
+}
+
+func (p *pdf) dict(o types.Object) (types.Dict, bool) {
+	switch o := p.get(o).(type) {
+	case types.Dict:
+		return o, true
+	case types.StreamDict:
+		return o.Dict, true
+	}
+	return nil, false
+}
+
+func (p *pdf) name(o types.Object) string {
+	n, _ := p.get(o).(types.Name)
+	return string(n)
+}
+
+func (p *pdf) number(o types.Object) (float64, bool) {
+	switch n := p.get(o).(type) {
+	case types.Integer:
+		return float64(n), true
+	case types.Float:
+		return float64(n), true
+	}
+	return 0, false
+}
+
+func (p *pdf) numbers(o types.Object) (list []float64) {
+	a, _ := p.get(o).(types.Array)
+	for _, v := range a {
+		n, _ := p.number(v)
+		list = append(list, n)
+	}
+	return list
+}
+
+// stream decodes a stream. One that is damaged has what was read before the
+// damage, or nothing.
+func (p *pdf) stream(o types.Object) ([]byte, error) {
+	s, ok := p.get(o).(types.StreamDict)
+	if !ok {
+		return nil, nil
+	}
+	known := s.Content != nil
+	err := s.DecodeWithLimit(p.limits.Unpacked - p.unpacked)
+	if errors.Is(err, filter.ErrDecodeLimitExceeded) {
+		return nil, fail(TooLarge, "it unpacks to more than %d bytes", p.limits.Unpacked)
+	}
+	if !known {
+		if p.unpacked += int64(len(s.Content)); p.unpacked > p.limits.Unpacked {
+			return nil, fail(TooLarge, "it unpacks to more than %d bytes", p.limits.Unpacked)
+		}
+	}
+	return s.Content, nil
+}
+
+// properties reads who wrote the file, and when.
+func (p *pdf) properties() {
+	if p.inside != "" || p.table.Info == nil {
+		return
+	}
+	info, _ := p.dict(*p.table.Info)
+	said := func(key string) string {
+		s, err := model.Text(p.get(info[key]))
+		if err != nil {
+			return ""
+		}
+		return strings.TrimSpace(s)
+	}
+	p.doc.Title, p.doc.Author = said("Title"), said("Author")
+	if t, ok := types.DateTime(said("CreationDate"), true); ok {
+		p.doc.Created = t
+	}
+	if t, ok := types.DateTime(said("ModDate"), true); ok {
+		p.doc.Modified = t
+	}
+}
+
+// glyphs are the letters of a page in the order in which they are drawn, and
+// whether there are pictures.
+func (p *pdf) glyphs(page types.Dict) ([]glyph, bool, error) {
+	var content []byte
+	parts, ok := p.get(page["Contents"]).(types.Array)
+	if !ok {
+		parts = types.Array{page["Contents"]}
+	}
+	for _, part := range parts {
+		data, err := p.stream(part)
+		if err != nil {
+			return nil, false, err
+		}
+		content = append(append(content, data...), '\n')
+	}
+	resources, _ := p.dict(page["Resources"])
+	turn, _ := p.number(page["Rotate"])
+	d := &drawing{pdf: p}
+	upright := state{ctm: rotation(int(turn)), scale: 1}
+	err := d.draw(content, resources, upright, 0)
+	notes, _ := p.get(page["Annots"]).(types.Array)
+	for _, o := range notes {
+		if err == nil {
+			err = d.note(o, upright)
+		}
+	}
+	return d.glyphs, d.pictures, err
+}
+
+// note draws what is laid over a page: a field of a form that was filled in, a
+// remark.
+func (d *drawing) note(o types.Object, s state) error {
+	note, _ := d.dict(o)
+	flags, _ := d.number(note["F"])
+	box := d.numbers(note["Rect"])
+	if kind := d.name(note["Subtype"]); kind == "Popup" || kind == "Link" || int(flags)&(2|32) != 0 || len(box) != 4 {
+		return nil
+	}
+	x, y := min(box[0], box[2]), min(box[1], box[3])
+	looks, _ := d.dict(note["AP"])
+	form := looks["N"]
+	if _, drawn := d.get(form).(types.StreamDict); !drawn {
+		states, _ := d.dict(form)
+		form = states[d.name(note["AS"])]
+	}
+	if drawn, ok := d.get(form).(types.StreamDict); ok {
+		m := matrix{1, 0, 0, 1, 0, 0}
+		if own := d.numbers(drawn.Dict["Matrix"]); len(own) == 6 {
+			m = matrix(own)
+		}
+		if b := d.numbers(drawn.Dict["BBox"]); len(b) == 4 {
+			x1, y1 := m.apply(b[0], b[1])
+			x2, y2 := m.apply(b[2], b[3])
+			s.ctm = matrix{1, 0, 0, 1, x - min(x1, x2), y - min(y1, y2)}.times(s.ctm)
+		}
+		return d.form(form, nil, s, 0)
+	}
+	// How it looks is left to the viewer: it stands in its box.
+	for _, key := range []string{"V", "Contents"} {
+		if text, err := model.Text(d.get(note[key])); err == nil && strings.TrimSpace(text) != "" {
+			size := min(10, math.Abs(box[3]-box[1]))
+			x1, y1 := s.ctm.apply(x, y)
+			x2, y2 := s.ctm.apply(max(box[0], box[2]), y)
+			d.glyphs = append(d.glyphs, glyph{strings.Join(strings.Fields(text), " "), x1, y1, x2 - x1, y2 - y1, size})
+			return nil
+		}
+	}
+	return nil
+}

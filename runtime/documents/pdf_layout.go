@@ -1,0 +1,378 @@
+package documents
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// A span is text that stands together on a line: a word, or a cell.
+type span struct {
+	text            string
+	x0, x1, y, size float64
+}
+
+// A row is the words that stand at one height, from left to right.
+type row struct {
+	y, size float64
+	words   []span
+}
+
+// cells are the words put together where the gap between them is smaller than
+// so many letters' heights.
+func (r row) cells(gap float64) (list []span) {
+	for _, w := range r.words {
+		n := len(list)
+		if n == 0 || w.x0-list[n-1].x1 > gap*max(w.size, list[n-1].size) && !isBullet(list[n-1].text) {
+			list = append(list, w)
+			continue
+		}
+		last := &list[n-1]
+		last.text, last.x1, last.size = last.text+" "+w.text, max(last.x1, w.x1), max(last.size, w.size)
+	}
+	return list
+}
+
+// How far cells of a table stand apart at least: what divides them for sure,
+// and what does where a table is known to stand.
+const (
+	wide   = 1.0
+	narrow = 0.45
+)
+
+// layOut adds the lines of a page in the order in which they are read. Text
+// that runs up or down the page, or across it as a stamp does, comes after the
+// rest.
+func (x *extractor) layOut(page int, glyphs []glyph) error {
+	turned := map[int][]glyph{} // by how many times fifteen degrees
+	for _, g := range glyphs {
+		steps := (int(math.Round(math.Atan2(g.dy, g.dx)/(math.Pi/12))) + 24) % 24
+		sin, cos := math.Sincos(float64(steps) * math.Pi / 12)
+		upright := matrix{cos, -sin, sin, cos, 0, 0}
+		g.x, g.y = upright.apply(g.x, g.y)
+		g.dx, g.dy = upright.apply(g.dx, g.dy)
+		turned[steps] = append(turned[steps], g)
+	}
+	x.line = 0
+	for _, steps := range slices.Sorted(maps.Keys(turned)) {
+		for _, block := range blocksOf(rowsOf(wordsOf(turned[steps])), 0) {
+			if err := x.block(page, block); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// wordsOf puts letters into words, as they are drawn: one begins where there is
+// a space, or where the next letter does not follow on the last.
+func wordsOf(glyphs []glyph) (list []span) {
+	spaced := true
+	for _, g := range glyphs {
+		if strings.TrimSpace(g.text) == "" {
+			spaced = true
+			continue
+		}
+		if n := len(list); n > 0 {
+			gap := g.x - list[n-1].x1
+			spaced = spaced && gap > 0.05*g.size || gap > 0.17*g.size || gap < -0.3*g.size || math.Abs(g.y-list[n-1].y) > 0.4*g.size
+		}
+		if spaced {
+			list = append(list, span{x0: g.x, x1: g.x, y: g.y})
+		}
+		w := &list[len(list)-1]
+		w.text += g.text
+		w.x1, w.size, spaced = max(w.x1, g.x+g.dx), max(w.size, g.size), false
+	}
+	return list
+}
+
+// rowsOf puts words that stand at one height into rows, from the top down.
+func rowsOf(words []span) []row {
+	slices.SortStableFunc(words, func(a, b span) int { return cmp.Compare(b.y, a.y) })
+	var rows []row
+	for len(words) > 0 {
+		n, y, size := 0, words[0].y, words[0].size
+		for n < len(words) && y-words[n].y < 0.4*max(size, words[n].size) {
+			// A row follows its larger letters, not a raised one.
+			if words[n].size > size*1.2 {
+				y, size = words[n].y, words[n].size
+			}
+			n++
+		}
+		rows = append(rows, row{y: y, size: size, words: joined(words[:n])})
+		words = words[n:]
+	}
+	return rows
+}
+
+// joined are the words of a row from left to right. What was drawn in parts is
+// put together, and what was drawn twice, to look bold, is there once.
+func joined(words []span) (list []span) {
+	slices.SortStableFunc(words, func(a, b span) int { return cmp.Compare(a.x0, b.x0) })
+	for _, w := range words {
+		n := len(list)
+		if n == 0 {
+			list = append(list, w)
+			continue
+		}
+		last := &list[n-1]
+		switch gap := w.x0 - last.x1; {
+		case w.text == last.text && w.x0-last.x0 < 0.1*w.size && math.Abs(w.y-last.y) < 0.1*w.size:
+		case gap > -0.3*w.size && gap < 0.05*w.size:
+			last.text, last.x1, last.size = last.text+w.text, max(last.x1, w.x1), max(last.size, w.size)
+		default:
+			list = append(list, w)
+		}
+	}
+	return list
+}
+
+// isBullet reports whether text only begins an item of a list.
+func isBullet(s string) bool {
+	s = strings.TrimSpace(s)
+	r, n := utf8.DecodeRuneInString(s)
+	if n == len(s) {
+		return !unicode.IsDigit(r) && !unicode.IsLetter(r)
+	}
+	return len(s) < 5 && strings.ContainsAny(s[len(s)-1:], ".)") && strings.Trim(s, "0123456789abcdivx.()") == ""
+}
+
+// blocksOf divides a page into blocks that are read one after the other:
+// columns of prose side by side, and what stands above and below them.
+func blocksOf(rows []row, depth int) [][]row {
+	if len(rows) < 2 || depth > 12 {
+		return [][]row{rows}
+	}
+	// Rows above and below columns, such as a title and the number of the
+	// page, may reach across.
+	above, below := 0, 0
+	if depth == 0 {
+		above, below = min(8, len(rows)/3), min(3, len(rows)/3)
+	}
+	for cut := range above + below + 1 {
+		for i := max(0, cut-below); i <= min(cut, above); i++ {
+			middle := rows[i : len(rows)-(cut-i)]
+			if at, ok := gutter(middle); ok {
+				left, right := divided(middle, at)
+				blocks := append(blocksOf(rows[:i], depth+1), blocksOf(left, depth+1)...)
+				return append(append(blocks, blocksOf(right, depth+1)...), blocksOf(rows[len(rows)-(cut-i):], depth+1)...)
+			}
+		}
+	}
+	// No gutter runs through all of it: cut where the space between rows is
+	// widest, and look again.
+	cut, widest := 0, 0.0
+	for i := 1; i < len(rows); i++ {
+		if space := (rows[i-1].y - rows[i].y) / max(rows[i-1].size, rows[i].size); space > widest {
+			cut, widest = i, space
+		}
+	}
+	if widest < 1.6 {
+		return [][]row{rows}
+	}
+	upper, lower := blocksOf(rows[:cut], depth+1), blocksOf(rows[cut:], depth+1)
+	if len(upper) == 1 && len(lower) == 1 {
+		return [][]row{rows} // nothing was found on either side
+	}
+	return append(upper, lower...)
+}
+
+// divided are the words to the left and to the right of a gutter, in rows.
+func divided(rows []row, at float64) (left, right []row) {
+	for _, r := range rows {
+		n := 0
+		for n < len(r.words) && r.words[n].x0 < at {
+			n++
+		}
+		if n > 0 {
+			left = append(left, row{r.y, r.size, r.words[:n]})
+		}
+		if n < len(r.words) {
+			right = append(right, row{r.y, r.size, r.words[n:]})
+		}
+	}
+	return left, right
+}
+
+// gutter finds where a page of two columns is divided: a strip that no word
+// crosses, with running text on both sides.
+func gutter(rows []row) (at float64, ok bool) {
+	const strips = 1024
+	low, high, size := math.Inf(1), math.Inf(-1), 0.0
+	for _, r := range rows {
+		low, high, size = min(low, r.words[0].x0), max(high, r.words[len(r.words)-1].x1), max(size, r.size)
+	}
+	width := (high - low) / strips
+	if !(width > 0) {
+		return 0, false
+	}
+	var taken [strips]bool
+	for _, r := range rows {
+		for _, w := range r.words {
+			from, to := int((w.x0-low)/width), int((w.x1-low)/width)
+			for i := max(from, 0); i <= min(to, strips-1); i++ {
+				taken[i] = true
+			}
+		}
+	}
+	for i, free := 0, 0; i < strips; i++ {
+		if !taken[i] {
+			free++
+			continue
+		}
+		if at := low + (float64(i)-float64(free)/2)*width; float64(free)*width > 0.6*size {
+			if left, right := divided(rows, at); isProse(left) && isProse(right) {
+				return at, true
+			}
+		}
+		free = 0
+	}
+	return 0, false
+}
+
+// isProse reports whether rows are lines of running text, most of them as wide
+// as the widest, and not the cells of a table.
+func isProse(rows []row) bool {
+	full, letters, widest := 0, 0, 0.0
+	width := func(r row) float64 { return r.words[len(r.words)-1].x1 - r.words[0].x0 }
+	for _, r := range rows {
+		widest = max(widest, width(r))
+	}
+	for _, r := range rows {
+		if width(r) > widest*0.6 {
+			full++
+		}
+		for _, w := range r.words {
+			letters += utf8.RuneCountInString(w.text)
+		}
+	}
+	return len(rows) > 3 && full*2 > len(rows) && letters > 18*len(rows)
+}
+
+// block adds lines, and tables where several lines have cells below one
+// another.
+func (x *extractor) block(page int, rows []row) error {
+	for len(rows) > 0 {
+		n, columns := tableOf(rows)
+		if n == 0 {
+			x.line++
+			text := row{words: rows[0].words}.cells(math.Inf(1))[0].text
+			if err := x.add(Piece{Kind: Text, At: Location{Page: page, Line: x.line}, Text: text}); err != nil {
+				return err
+			}
+			rows = rows[1:]
+			continue
+		}
+		x.tables++
+		for k, r := range rows[:n] {
+			x.line++
+			texts := make([]string, len(columns))
+			parts := r.cells(narrow)
+			if k == 0 && len(r.cells(wide)) < 2 {
+				parts = r.words // a head that is set close
+			}
+			for _, c := range parts {
+				at := columnAt(columns, c)
+				texts[at] = strings.TrimSpace(texts[at] + " " + c.text)
+			}
+			for c, text := range texts {
+				if text == "" {
+					continue
+				}
+				at := Location{Page: page, Line: x.line, Table: x.tables, Row: k + 1, Column: c + 1}
+				if err := x.add(Piece{Kind: InCell, At: at, Text: text, Cell: &Cell{}}); err != nil {
+					return err
+				}
+			}
+		}
+		rows = rows[n:]
+	}
+	return nil
+}
+
+// tableOf is how many of the first rows are a table, and its columns: rows of
+// several cells, with at most one row of a single cell between them. Where the
+// first row is the head of the table, its cells may stand closer together.
+func tableOf(rows []row) (n int, columns []span) {
+	head := 0
+	if len(rows[0].cells(wide)) < 2 && len(rows[0].cells(narrow)) > 1 {
+		head = 1
+	}
+	several := 0
+	for i, r := range rows[head:] {
+		if i > 0 && rows[head+i-1].y-r.y > 4*max(r.size, rows[head+i-1].size) {
+			break
+		}
+		if len(r.cells(wide)) > 1 {
+			n = i + 1
+			several++
+		} else if i == 0 || i > n {
+			break
+		}
+	}
+	if several < 2 {
+		return 0, nil
+	}
+	columns = columnsOf(rows[head : head+n])
+	if len(columns) < 2 {
+		return 0, nil
+	}
+	if head == 1 {
+		used := map[int]bool{}
+		for _, c := range rows[0].cells(narrow) {
+			at := columnAt(columns, c)
+			if used[at] || rows[0].y-rows[1].y > 4*rows[1].size {
+				return 0, nil
+			}
+			used[at] = true
+		}
+	}
+	return head + n, columns
+}
+
+// columnsOf are the strips that the cells of a table stand in. They are taken
+// from the rows with the most cells, since a cell of the others may cover
+// several columns.
+func columnsOf(rows []row) (columns []span) {
+	cells := map[int]int{}
+	for _, r := range rows {
+		cells[len(r.cells(wide))]++
+	}
+	most := 0
+	for n, times := range cells {
+		if n > most && (times > 1 || len(rows) < 3) {
+			most = n
+		}
+	}
+	var all []span
+	for _, r := range rows {
+		if list := r.cells(wide); len(list) >= max(most, 2) {
+			all = append(all, list...)
+		}
+	}
+	slices.SortFunc(all, func(a, b span) int { return cmp.Compare(a.x0, b.x0) })
+	for _, s := range all {
+		if n := len(columns); n > 0 && s.x0 <= columns[n-1].x1 {
+			columns[n-1].x1 = max(columns[n-1].x1, s.x1)
+		} else {
+			columns = append(columns, s)
+		}
+	}
+	return columns
+}
+
+// columnAt is the column that a cell shares most with, or else the nearest.
+func columnAt(columns []span, s span) (best int) {
+	most := math.Inf(-1)
+	for i, c := range columns {
+		if shared := min(s.x1, c.x1) - max(s.x0, c.x0); shared > most {
+			best, most = i, shared
+		}
+	}
+	return best
+}

@@ -1,0 +1,168 @@
+package documents
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"time"
+)
+
+// A request is what a child is told. The bytes of the file follow it.
+type request struct {
+	Name   string `json:"name"`
+	Size   int    `json:"size"`
+	Limits Limits `json:"limits"`
+}
+
+// A frame is one line of a child's answer. The last one has a document or a
+// failure.
+type frame struct {
+	Pieces   []Piece   `json:"p,omitempty"`
+	Document *Document `json:"d,omitempty"`
+	Failure  *Failure  `json:"f,omitempty"`
+}
+
+// Read reads a file in a child process and returns what is in it. The name
+// tells the type of the file, and the bytes have to agree. An error that is
+// about the file is a *Failure; a scan comes with both a Document and one.
+func Read(ctx context.Context, name string, r io.Reader, limits Limits) (Document, error) {
+	return read(ctx, name, r, limits)
+}
+
+// read is Read; a test has its child misbehave by a word in its environment.
+func read(ctx context.Context, name string, r io.Reader, limits Limits, env ...string) (Document, error) {
+	limits = limits.orDefault()
+	data, err := io.ReadAll(io.LimitReader(r, limits.Input+1))
+	switch {
+	case err != nil:
+		return Document{}, err
+	case int64(len(data)) > limits.Input:
+		return Document{}, fail(TooLarge, "at most %d bytes are read", limits.Input)
+	case len(data) == 0:
+		return Document{}, &Failure{Reason: Empty}
+	}
+	if os.Getenv(ChildMark) != "" {
+		// Without this, a program that forgets to call Child starts itself
+		// without end.
+		return Document{}, errors.New("documents: a child cannot start another; main has to call documents.Child first")
+	}
+	head, err := json.Marshal(request{name, len(data), limits})
+	if err != nil {
+		return Document{}, err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return Document{}, err
+	}
+	if runtime.GOOS == "linux" {
+		self = "/proc/self/exe" // the file may have been replaced since
+	}
+	timed, cancel := context.WithTimeout(ctx, limits.Wall)
+	defer cancel()
+	cmd := exec.CommandContext(timed, self)
+	cmd.Args = []string{"verbatim-documents"}
+	// The child gets nothing of our environment, which may hold secrets.
+	cmd.Env = append([]string{ChildMark + "=1", "GOMAXPROCS=2", "GOTRACEBACK=none"}, env...)
+	cmd.Stdin = io.MultiReader(bytes.NewReader(append(head, '\n')), bytes.NewReader(data))
+	cmd.SysProcAttr = dieWithParent()
+	cmd.WaitDelay = time.Second
+	said := &tail{}
+	cmd.Stderr = said
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return Document{}, err
+	}
+	// The system kills the child when the thread that started it ends, so the
+	// thread stays with us until the child is gone.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if err := cmd.Start(); err != nil {
+		return Document{}, err
+	}
+	doc, answered, broken := receive(out, limits)
+	if broken != nil {
+		cancel()
+	}
+	waited := cmd.Wait()
+	var failure *Failure
+	switch {
+	case errors.As(broken, &failure):
+		return doc, failure
+	case answered:
+		return doc, nil
+	case ctx.Err() != nil:
+		return Document{}, context.Cause(ctx)
+	case timed.Err() != nil && broken == nil, spent(cmd) > limits.CPU/10*9, strings.Contains(said.String(), "cpu limit"):
+		return Document{}, fail(TimedOut, "%v", limits.Wall)
+	case cmd.ProcessState.ExitCode() == exitMemory, strings.Contains(said.String(), "out of memory"):
+		return Document{}, fail(Memory, "%d MiB", limits.Memory>>20)
+	case strings.Contains(said.String(), "stack exceeds"):
+		return Document{}, fail(Loop, "they are nested without end")
+	case broken != nil:
+		return Document{}, fail(Crashed, "%v", broken)
+	default:
+		return Document{}, fail(Crashed, "%v", waited)
+	}
+}
+
+// receive reads a child's answer. It trusts no length and no count of it.
+func receive(out io.Reader, limits Limits) (doc Document, answered bool, err error) {
+	limited := &io.LimitedReader{R: out, N: limits.Output + 1}
+	lines := json.NewDecoder(limited)
+	var pieces []Piece
+	for {
+		var f frame
+		switch err := lines.Decode(&f); {
+		case limited.N <= 0:
+			return Document{}, false, fail(TooLarge, "its text is more than %d bytes", limits.Output)
+		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+			return Document{}, false, nil
+		case err != nil:
+			return Document{}, false, errors.New("its answer is not one")
+		}
+		pieces = append(pieces, f.Pieces...)
+		if f.Document != nil {
+			doc = *f.Document
+			doc.Pieces = pieces
+		}
+		if f.Failure != nil {
+			if sentences[f.Failure.Reason] == "" {
+				return Document{}, false, errors.New("its answer is not one")
+			}
+			return doc, true, f.Failure
+		}
+		if f.Document != nil {
+			return doc, true, nil
+		}
+	}
+}
+
+// spent is the processor time of a child that has ended.
+func spent(cmd *exec.Cmd) time.Duration {
+	if cmd.ProcessState == nil {
+		return 0
+	}
+	return cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+}
+
+// A tail keeps the first and the last of what a child says when it fails. It
+// is looked at for a word and shown to nobody: it may hold text of the file.
+type tail struct{ first, last []byte }
+
+func (t *tail) Write(p []byte) (int, error) {
+	if n := min(len(p), 2048-len(t.first)); n > 0 {
+		t.first = append(t.first, p[:n]...)
+	}
+	t.last = append(t.last, p...)
+	t.last = t.last[max(0, len(t.last)-2048):]
+	return len(p), nil
+}
+
+func (t *tail) String() string { return fmt.Sprintf("%s\n%s", t.first, t.last) }

@@ -1,0 +1,384 @@
+package documents
+
+import (
+	"encoding/xml"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A workbook is what its sheets share.
+type workbook struct {
+	*archive
+	strings []string
+	formats []string // how cells of a style show numbers
+	dates   []bool   // whether they show dates
+	epoch   time.Time
+}
+
+// xlsx reads the sheets of a workbook in their order, hidden ones too.
+func (x *extractor) xlsx(data []byte) error {
+	a, err := x.open(data)
+	if err != nil {
+		return err
+	}
+	part, rels, err := a.main("xl/workbook.xml")
+	if err != nil {
+		return err
+	}
+	w := &workbook{archive: a, epoch: time.Date(1899, 12, 30, 0, 0, 0, 0, time.UTC)}
+	targets := map[string]string{}
+	for _, r := range rels {
+		switch r.kind {
+		case "worksheet":
+			targets[r.id] = r.target
+		case "sharedStrings":
+			err = w.shared(r.target)
+		case "styles":
+			err = w.styles(r.target)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	type sheet struct {
+		name, target string
+		hidden       bool
+	}
+	var sheets []sheet
+	err = a.each(part, func(t xml.Token) error {
+		e, ok := t.(xml.StartElement)
+		switch {
+		case ok && e.Name.Local == "workbookPr" && isOn(attr(e, "date1904")):
+			w.epoch = time.Date(1904, 1, 1, 0, 0, 0, 0, time.UTC)
+		case ok && e.Name.Local == "sheet":
+			if err := x.page(); err != nil {
+				return err
+			}
+			sheets = append(sheets, sheet{attr(e, "name"), targets[attr(e, "id")], attr(e, "state") != "" && attr(e, "state") != "visible"})
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, s := range sheets {
+		if s.target == "" {
+			continue // a sheet that is a chart
+		}
+		if err := w.sheet(s.name, s.target, s.hidden); err != nil {
+			return err
+		}
+	}
+	if len(sheets) == 0 {
+		return fail(Damaged, "it has no sheets")
+	}
+	if x.inside == "" {
+		x.doc.Pages = len(sheets)
+	}
+	return nil
+}
+
+// shared reads the texts that cells refer to by number.
+func (w *workbook) shared(part string) error {
+	var s strings.Builder
+	var inText bool
+	var phonetic int
+	return w.each(part, func(t xml.Token) error {
+		switch t := t.(type) {
+		case xml.StartElement:
+			switch t.Name.Local {
+			case "si":
+				s.Reset()
+			case "rPh":
+				phonetic++
+			case "t":
+				inText = phonetic == 0
+			}
+		case xml.EndElement:
+			switch t.Name.Local {
+			case "si":
+				w.strings = append(w.strings, s.String())
+			case "rPh":
+				phonetic--
+			case "t":
+				inText = false
+			}
+		case xml.CharData:
+			if inText {
+				s.Write(t)
+			}
+		}
+		return nil
+	})
+}
+
+// builtin are the formats that have a number and are not written down: those
+// of dates, and of what else is worth telling.
+var builtin = map[int]string{9: "0%", 10: "0.00%", 14: "yyyy-mm-dd", 15: "d-mmm-yy", 16: "d-mmm", 17: "mmm-yy", 18: "h:mm AM/PM", 19: "h:mm:ss AM/PM", 20: "h:mm", 21: "h:mm:ss", 22: "yyyy-mm-dd h:mm", 45: "mm:ss", 47: "mm:ss.0"}
+
+func (w *workbook) styles(part string) error {
+	custom := map[int]string{}
+	var inCells bool
+	return w.each(part, func(t xml.Token) error {
+		switch t := t.(type) {
+		case xml.StartElement:
+			switch t.Name.Local {
+			case "numFmt":
+				custom[number(attr(t, "numFmtId"))] = attr(t, "formatCode")
+			case "cellXfs":
+				inCells = true
+			case "xf":
+				if !inCells {
+					return nil
+				}
+				id := number(attr(t, "numFmtId"))
+				format, ok := custom[id]
+				if !ok {
+					format = builtin[id]
+				}
+				if strings.EqualFold(format, "General") {
+					format = ""
+				}
+				// 27–36 and 50–58 are dates of East Asia.
+				w.formats, w.dates = append(w.formats, format), append(w.dates, showsDate(format) || !ok && (id >= 27 && id <= 36 || id >= 50 && id <= 58))
+			}
+		case xml.EndElement:
+			inCells = inCells && t.Name.Local != "cellXfs"
+		}
+		return nil
+	})
+}
+
+// aside is what a format shows as it is: texts, colours, single characters.
+var aside = regexp.MustCompile(`"[^"]*"|\[[^\]]*\]|[\\_*].`)
+
+// showsDate reports whether a format shows a number as a date or a time of day.
+func showsDate(format string) bool {
+	for _, elapsed := range []string{"[h", "[m", "[s"} {
+		if strings.Contains(strings.ToLower(format), elapsed) && !strings.Contains(format, "$") && !strings.Contains(strings.ToLower(format), "[magenta") {
+			return false // hours that pass twenty-four
+		}
+	}
+	first, _, _ := strings.Cut(aside.ReplaceAllString(format, ""), ";")
+	return strings.ContainsAny(strings.ToLower(first), "dmyhs")
+}
+
+var merges = regexp.MustCompile(`mergeCell [^>]*ref="([A-Z]+[0-9]+):([A-Z]+[0-9]+)"`)
+
+// sheet reads the cells of a sheet that hold something.
+func (w *workbook) sheet(name, part string, hidden bool) error {
+	x := w.x
+	data, err := w.part(part)
+	if err == nil && data == nil {
+		err = fail(Damaged, "a sheet of it is missing")
+	}
+	if err != nil {
+		return err
+	}
+	covers := map[string][2]int{}
+	for _, m := range merges.FindAllSubmatch(data, x.limits.Cells) {
+		c1, r1 := position(string(m[1]))
+		c2, r2 := position(string(m[2]))
+		covers[string(m[1])] = [2]int{r2 - r1 + 1, c2 - c1 + 1}
+	}
+	type shared struct {
+		formula     string
+		column, row int
+	}
+	formulas := map[string]shared{}
+	type columns struct{ from, to int }
+	var unseen []columns
+	var row, column, style int
+	var rowHidden bool
+	var kind, id string
+	var value, formula, text strings.Builder
+	var in *strings.Builder
+	return w.parse(part, data, func(t xml.Token) error {
+		switch t := t.(type) {
+		case xml.StartElement:
+			switch t.Name.Local {
+			case "col":
+				if isOn(attr(t, "hidden")) {
+					unseen = append(unseen, columns{number(attr(t, "min")), number(attr(t, "max"))})
+				}
+			case "row":
+				row, column, rowHidden = row+1, 0, isOn(attr(t, "hidden"))
+				if n := number(attr(t, "r")); n > 0 {
+					row = n
+				}
+			case "c":
+				column, kind, style, id = column+1, "", 0, ""
+				for _, a := range t.Attr {
+					switch a.Name.Local {
+					case "r":
+						if c, r := position(a.Value); c > 0 {
+							column, row = c, r
+						}
+					case "t":
+						kind = a.Value
+					case "s":
+						style = number(a.Value)
+					}
+				}
+				value.Reset()
+				formula.Reset()
+				text.Reset()
+			case "f":
+				in = &formula
+				if attr(t, "t") == "shared" {
+					id = attr(t, "si")
+				}
+			case "v":
+				in = &value
+			case "t":
+				in = &text
+			case "rPh":
+				in = nil
+			}
+		case xml.EndElement:
+			switch t.Name.Local {
+			case "f", "v", "t":
+				in = nil
+			case "c":
+				f := formula.String()
+				if of, ok := formulas[id]; id != "" && f != "" {
+					formulas[id] = shared{f, column, row}
+				} else if id != "" && ok {
+					f = moved(of.formula, column-of.column, row-of.row)
+				}
+				v := value.String()
+				if kind == "inlineStr" {
+					v = text.String()
+				}
+				cell := w.cell(kind, v, style)
+				if cell.Formula = f; cell.Value == "" && f == "" {
+					return nil
+				}
+				ref := columnName(column) + strconv.Itoa(row)
+				if c := covers[ref]; c != [2]int{} {
+					cell.Rows, cell.Columns = many(c[0]), many(c[1])
+				}
+				p := Piece{Kind: InCell, At: Location{Sheet: name, Ref: ref, Row: row, Column: column}, Text: cell.Value, Hidden: hidden || rowHidden, Cell: cell}
+				for _, u := range unseen {
+					p.Hidden = p.Hidden || column >= u.from && column <= u.to
+				}
+				if cell.Type == "text" {
+					cell.Value = "" // it is the text
+				}
+				return x.add(p)
+			}
+		case xml.CharData:
+			if in != nil {
+				in.Write(t)
+			}
+		}
+		return nil
+	})
+}
+
+// cell makes a typed value of what stands in the file.
+func (w *workbook) cell(kind, v string, style int) *Cell {
+	c := &Cell{Type: "text", Value: strings.TrimSpace(v)}
+	switch kind {
+	case "s":
+		c.Value = ""
+		if n, err := strconv.Atoi(v); err == nil && n >= 0 && n < len(w.strings) {
+			c.Value = strings.TrimSpace(w.strings[n])
+		}
+	case "str", "inlineStr":
+	case "b":
+		c.Type, c.Value = "bool", strconv.FormatBool(isOn(v))
+	case "e":
+		c.Type = "error"
+	case "d":
+		c.Type = "date"
+	default:
+		f, err := strconv.ParseFloat(c.Value, 64)
+		if err != nil || math.IsInf(f, 0) || math.IsNaN(f) {
+			break
+		}
+		// The file has the seventeen digits of 5.2000000000000002; people
+		// typed the shortest decimal that is the same number.
+		c.Type, c.Value = "number", strconv.FormatFloat(f, 'f', -1, 64)
+		if style < 0 || style >= len(w.formats) {
+			break
+		}
+		c.Format = w.formats[style]
+		if date := w.date(f); w.dates[style] && date != "" {
+			c.Type, c.Value = "date", date
+		}
+	}
+	if c.Value == "" {
+		c.Type = "empty"
+	}
+	return c
+}
+
+// date is the day that a number stands for, and the time of it.
+func (w *workbook) date(serial float64) string {
+	if serial < 0 || serial >= 2958466 {
+		return ""
+	}
+	seconds := int(math.Round((serial - math.Floor(serial)) * 86400))
+	switch days := int(serial); {
+	case days == 0 && seconds > 0:
+		return w.epoch.Add(time.Duration(seconds) * time.Second).Format("15:04:05")
+	case w.epoch.Year() < 1904 && days < 60:
+		days++ // Excel believes that there was a 29 February 1900
+		fallthrough
+	default:
+		at := w.epoch.AddDate(0, 0, days).Add(time.Duration(seconds) * time.Second)
+		if seconds == 0 {
+			return at.Format(time.DateOnly)
+		}
+		return at.Format("2006-01-02T15:04:05")
+	}
+}
+
+// position reads B15 as column 2 and row 15; what is no such thing is 0, 0.
+func position(ref string) (column, row int) {
+	i := 0
+	for ; i < len(ref) && i < 4 && ref[i] >= 'A' && ref[i] <= 'Z'; i++ {
+		column = column*26 + int(ref[i]-'A') + 1
+	}
+	row, err := strconv.Atoi(ref[i:])
+	if err != nil || column == 0 || row < 1 {
+		return 0, 0
+	}
+	return column, row
+}
+
+func columnName(n int) (s string) {
+	for ; n > 0; n = (n - 1) / 26 {
+		s = string(rune('A'+(n-1)%26)) + s
+	}
+	return s
+}
+
+// refs finds references in a formula, and what looks like one and is not: a
+// text, the name of a sheet, of a function, or of a range.
+var refs = regexp.MustCompile(`"[^"]*"|'[^']*'|[A-Za-z_][\w.]*\(|(\$?)([A-Z]{1,3})(\$?)([0-9]{1,7})\b|[A-Za-z_\\][\w.]*`)
+
+// moved is a formula as it stands some columns and rows further on.
+func moved(formula string, columns, rows int) string {
+	return refs.ReplaceAllStringFunc(formula, func(s string) string {
+		m := refs.FindStringSubmatch(s)
+		if m == nil || m[2] == "" {
+			return s
+		}
+		column, row := position(m[2] + m[4])
+		if m[1] == "" {
+			column += columns
+		}
+		if m[3] == "" {
+			row += rows
+		}
+		if column < 1 || row < 1 {
+			return "#REF!"
+		}
+		return m[1] + columnName(column) + m[3] + strconv.Itoa(row)
+	})
+}

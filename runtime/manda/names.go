@@ -1,0 +1,84 @@
+// Package manda is what the palette of a data room cannot say: functions that its
+// expressions call.
+package manda
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"verbatim/runtime"
+	"verbatim/stores"
+	"verbatim/verbs"
+)
+
+// Register brings the functions that palettes declare.
+func Register(h *runtime.Handlers, reg *verbs.Registry) {
+	if !slices.ContainsFunc(reg.Functions(), func(f *verbs.Function) bool { return f.Name == "corrects" }) {
+		return
+	}
+	h.Function("corrects", func(args []stores.Value) (stores.Value, error) {
+		return stores.NewBool(Corrects(args[0].Text(), args[1].Text())), nil
+	})
+}
+
+// A version is what the name of a file says of how late it is. A name without a number is
+// the first.
+type version struct {
+	copy, number              int
+	final, updated, corrected int
+}
+
+// What people write behind a name. Names are compared in small letters, with one _ for
+// what stands between words.
+var marks = []struct {
+	form *regexp.Regexp
+	note func(v *version, n int)
+}{
+	{regexp.MustCompile(`_?\((\d{1,4})\)$`), func(v *version, n int) { v.copy = n }},
+	{regexp.MustCompile(`_v(\d{1,4})$`), func(v *version, n int) { v.number = n }},
+	{regexp.MustCompile(`_(?:final)$`), func(v *version, _ int) { v.final = 1 }},
+	{regexp.MustCompile(`_(?:updated)$`), func(v *version, _ int) { v.updated = 1 }},
+	{regexp.MustCompile(`_(?:corrected)$`), func(v *version, _ int) { v.corrected = 1 }},
+}
+
+var between = regexp.MustCompile(`[\s_-]+`)
+
+// takeApart is the name of a file without what it says of its version, its ending, and
+// that version.
+func takeApart(name string) (stem, ending string, v version) {
+	name = strings.TrimSpace(strings.ToLower(name))
+	if i := strings.LastIndexByte(name, '.'); i > 0 {
+		name, ending = name[:i], name[i+1:]
+	}
+	name = strings.Trim(between.ReplaceAllString(name, "_"), "_")
+	v.number = 1
+	for found := true; found; {
+		found = false
+		for _, m := range marks {
+			is := m.form.FindStringSubmatchIndex(name)
+			if is == nil || is[0] == 0 { // a name is more than its version
+				continue
+			}
+			n := 0
+			if len(is) > 2 {
+				n, _ = strconv.Atoi(name[is[2]:is[3]])
+			}
+			m.note(&v, n)
+			name, found = strings.TrimRight(name[:is[0]], "_"), true
+		}
+	}
+	return name, ending, v
+}
+
+// Corrects reports whether a file by that name takes the place of another, as far as the
+// names tell: they are the same but for _CORRECTED, _FINAL, _updated, _v2 and (2) at the
+// end, in any order, letters and spacing, and the one says everything that the other says
+// and more. Of report_v2 and report_FINAL neither says which is the later.
+func Corrects(name, other string) bool {
+	stem, ending, a := takeApart(name)
+	otherStem, otherEnding, b := takeApart(other)
+	return stem == otherStem && ending == otherEnding && a != b &&
+		a.copy >= b.copy && a.number >= b.number && a.final >= b.final && a.updated >= b.updated && a.corrected >= b.corrected
+}

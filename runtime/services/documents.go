@@ -1,0 +1,204 @@
+// Package services are functions of this program that palettes use as they use tools of
+// other servers: the engine journals the attempt of one that changes something, calls none
+// inside a transaction, and takes no answer that does not fit.
+//
+//	tools.Services{Own: map[string]map[string]tools.Service{"documents": services.Documents(open)}}
+package services
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"verbatim/runtime/documents"
+	"verbatim/runtime/tools"
+	"verbatim/stores/files"
+)
+
+// An Open opens a file by its reference, upload://…. The error is files.ErrNotFound where
+// there is none.
+type Open func(ctx context.Context, reference string) (name string, content io.ReadCloser, err error)
+
+// Documents take the text out of files, with the places where it stands: describe says
+// what a file is, and read gives its text in chunks, at most a thousand at a time.
+func Documents(open Open) map[string]tools.Service {
+	return map[string]tools.Service{
+		"describe": {
+			Document: true,
+			Says:     "What a file is: its format, title, author, times, pages, and into how many chunks it is read.",
+			Input:    json.RawMessage(`{"type":"object","properties":{"file":{"type":"string","format":"upload"},"size":{"type":"integer"}},"required":["file"],"additionalProperties":false}`),
+			Output: json.RawMessage(`{"type":"object","properties":{"format":{"type":"string"},"title":{"type":["string","null"]},"author":{"type":["string","null"]},
+				"created":{"type":["string","null"],"format":"date-time"},"modified":{"type":["string","null"],"format":"date-time"},"pages":{"type":["integer","null"]},
+				"scanned":{"type":"integer"},"skipped":{"type":["string","null"]},"chunks":{"type":"integer"}}}`),
+			Do: reading(open, func(doc *documents.Document, a arguments) any {
+				all := Chunks(doc, a.Size)
+				d := described{Format: doc.Format, Title: some(doc.Title), Author: some(doc.Author), Pages: number(doc.Pages), Scanned: len(doc.Scans), Chunks: len(all)}
+				if !doc.Created.IsZero() {
+					d.Created = some(doc.Created.UTC().Format("2006-01-02T15:04:05Z"))
+				}
+				if !doc.Modified.IsZero() {
+					d.Modified = some(doc.Modified.UTC().Format("2006-01-02T15:04:05Z"))
+				}
+				var skipped []string
+				for _, s := range doc.Skipped {
+					skipped = append(skipped, s.Name+": "+s.Reason.Error())
+				}
+				d.Skipped = some(strings.Join(skipped, "; "))
+				return d
+			}),
+		},
+		"read": {
+			Document: true,
+			Says:     "The text of a file in chunks, each with its place, from the chunk of a number on.",
+			Input:    json.RawMessage(`{"type":"object","properties":{"file":{"type":"string","format":"upload"},"size":{"type":"integer"},"from":{"type":"integer"}},"required":["file"],"additionalProperties":false}`),
+			Output: json.RawMessage(`{"type":"object","properties":{"chunks":{"type":"array","items":{"type":"object","properties":{"number":{"type":"integer"},"place":{"type":"string"},"kind":{"type":"string"},
+				"heading":{"type":["string","null"]},"text":{"type":"string"},"page":{"type":["integer","null"]},"slide":{"type":["integer","null"]},"sheet":{"type":["string","null"]},"cell":{"type":["string","null"]},"line":{"type":["integer","null"]}}}}}}`),
+			Do: reading(open, func(doc *documents.Document, a arguments) any {
+				all := Chunks(doc, a.Size)
+				from := min(max(0, a.From-1), len(all))
+				return struct {
+					Chunks []Chunk `json:"chunks"`
+				}{all[from:min(len(all), from+atOnce):len(all)]}
+			}),
+		},
+	}
+}
+
+// atOnce is how many chunks one answer has at most: as many rows as a tool may answer
+// with.
+const atOnce = 1000
+
+type arguments struct {
+	File string `json:"file"`
+	Size int    `json:"size"`
+	From int    `json:"from"`
+}
+
+type described struct {
+	Format   string  `json:"format"`
+	Title    *string `json:"title"`
+	Author   *string `json:"author"`
+	Created  *string `json:"created"`
+	Modified *string `json:"modified"`
+	Pages    *int    `json:"pages"`
+	Scanned  int     `json:"scanned"` // pages that are pictures without text
+	Skipped  *string `json:"skipped"` // attachments that were not read
+	Chunks   int     `json:"chunks"`
+}
+
+func some(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+func number(n int) *int {
+	if n == 0 {
+		return nil
+	}
+	return &n
+}
+
+// reading reads the file that a call names, and answers from what is in it.
+func reading(open Open, answer func(*documents.Document, arguments) any) func(context.Context, tools.Call) (tools.Answer, error) {
+	return func(ctx context.Context, c tools.Call) (tools.Answer, error) {
+		var a arguments
+		if err := json.Unmarshal([]byte(c.Args), &a); err != nil {
+			return tools.Answer{}, fmt.Errorf("%w: %w", tools.ErrNotCalled, err)
+		}
+		name, content, err := open(ctx, a.File)
+		if errors.Is(err, files.ErrNotFound) {
+			return tools.Answer{Failed: true, Text: "the file is not there any more"}, nil
+		}
+		if err != nil {
+			return tools.Answer{}, err
+		}
+		defer content.Close()
+		doc, err := documents.Read(ctx, name, content, documents.Limits{})
+		var failed *documents.Failure
+		if errors.As(err, &failed) {
+			return tools.Answer{Failed: true, Text: failed.Error()}, nil
+		}
+		if err != nil {
+			return tools.Answer{}, err
+		}
+		text, err := json.Marshal(answer(&doc, a))
+		return tools.Answer{Structured: string(text)}, err
+	}
+}
+
+// A Chunk is text that stands together: of one page, one slide, one sheet or one section,
+// and one table or none.
+type Chunk struct {
+	Number  int     `json:"number"` // from 1
+	Place   string  `json:"place"`  // as people cite it: p.12, 'P&L'!B15
+	Kind    string  `json:"kind"`   // text or table
+	Heading *string `json:"heading"`
+	Text    string  `json:"text"` // of a table, a row a line, with | between cells
+	Page    *int    `json:"page"`
+	Slide   *int    `json:"slide"`
+	Sheet   *string `json:"sheet"`
+	Cell    *string `json:"cell"` // the first
+	Line    *int    `json:"line"` // the first
+}
+
+// The sizes of chunks, in characters.
+const (
+	defaultSize = 1200
+	leastSize   = 200
+	mostSize    = 8000
+)
+
+// together is what the pieces of one chunk have in common.
+type together struct {
+	inside, sheet, part, section string
+	page, slide, table           int
+}
+
+// Chunks puts the pieces of a document together, in their order, into chunks of at most
+// so many characters; 0 is 1 200. A piece that is longer is a chunk by itself. What nobody
+// sees who opens the file is left out.
+func Chunks(doc *documents.Document, size int) []Chunk {
+	if size == 0 {
+		size = defaultSize
+	}
+	size = min(max(size, leastSize), mostSize)
+	var all []Chunk
+	var now together
+	var row int
+	length := 0
+	for i := range doc.Pieces {
+		p := &doc.Pieces[i]
+		if p.Hidden || p.Text == "" {
+			continue
+		}
+		at := together{p.At.Inside, p.At.Sheet, p.At.Part, p.At.Section, p.At.Page, p.At.Slide, p.At.Table}
+		chars := utf8.RuneCountInString(p.Text)
+		sameRow := p.Cell != nil && at == now && p.At.Row == row && row > 0
+		if len(all) == 0 || at != now || length+chars+3 > size && !sameRow || length+chars+3 > mostSize || p.Kind == documents.Heading && at.page == 0 {
+			c := Chunk{Number: len(all) + 1, Place: p.At.String(), Kind: "text", Heading: some(p.At.Section),
+				Page: number(p.At.Page), Slide: number(p.At.Slide), Sheet: some(p.At.Sheet), Cell: some(p.At.Ref), Line: number(p.At.Line)}
+			if p.Cell != nil {
+				c.Kind = "table"
+			}
+			all, now, length, sameRow = append(all, c), at, 0, false
+		}
+		c := &all[len(all)-1]
+		switch {
+		case c.Text == "":
+		case sameRow:
+			c.Text += " | "
+		default:
+			c.Text += "\n"
+		}
+		c.Text += p.Text
+		length += chars + 3
+		row = p.At.Row
+	}
+	return all
+}

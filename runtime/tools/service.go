@@ -1,0 +1,72 @@
+package tools
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// A Service is a function of this program that verbs use as they use a tool of another
+// server: their palette names it under `tool`, the attempt of one that writes is
+// journalled before it is called, it is never called inside a transaction, and an answer
+// that does not fit is not taken. What it says of itself nobody has to accept.
+type Service struct {
+	Says   string
+	Input  json.RawMessage // JSON Schema of what it takes
+	Output json.RawMessage // JSON Schema of what it answers; nil when it does not say
+	Writes bool            // it changes something outside of this system
+	// Document says that it answers with what it reads out of a document.
+	Document bool
+	// Do does it. Its errors are those of Servers.Call.
+	Do func(ctx context.Context, c Call) (Answer, error)
+}
+
+// spec is what a service says of itself, accepted.
+func (s *Service) spec() Spec {
+	sum := sha256.Sum256(fmt.Appendf(nil, "verbatim service 1\x00%s\x00%s\x00%s\x00%t", s.Says, s.Input, s.Output, s.Writes))
+	digest := fmt.Sprintf("%x", sum)
+	return Spec{Input: s.Input, Output: s.Output, Writes: s.Writes, Says: s.Says, Digest: digest, Accepted: digest, Here: true, Document: s.Document}
+}
+
+// Services are functions of this program, by the server and the name that palettes call
+// them, in front of the tools of other servers. A palette cannot tell the two apart.
+type Services struct {
+	Own    map[string]map[string]Service
+	Others Servers // nil where there are none
+}
+
+// Tool implements Servers.
+func (s Services) Tool(ctx context.Context, server, name string) (Spec, error) {
+	own, ours := s.Own[server]
+	switch f, ok := own[name]; {
+	case ok:
+		return f.spec(), nil
+	case ours:
+		return Spec{}, fmt.Errorf("%s has no %s, only %s: %w", server, name, slices.Sorted(maps.Keys(own)), ErrNone)
+	case s.Others == nil:
+		return Spec{}, fmt.Errorf("there is no server %s: %w", server, ErrNone)
+	}
+	return s.Others.Tool(ctx, server, name)
+}
+
+// Call implements Servers. A service that panics has answered nothing.
+func (s Services) Call(ctx context.Context, c Call) (a Answer, err error) {
+	f, ok := s.Own[c.Server][c.Name]
+	switch {
+	case ok && c.Digest != f.spec().Digest:
+		return a, fmt.Errorf("%s of %s: %w", c.Name, c.Server, ErrChanged)
+	case ok:
+		defer func() {
+			if p := recover(); p != nil {
+				err = fmt.Errorf("%s of %s panicked: %v", c.Name, c.Server, p)
+			}
+		}()
+		return f.Do(ctx, c)
+	case s.Others == nil:
+		return a, fmt.Errorf("there is no server %s: %w", c.Server, ErrNotCalled)
+	}
+	return s.Others.Call(ctx, c)
+}
