@@ -65,7 +65,7 @@ type Piece struct {
 // A Cell is one cell of a table. Its row and column stand in its Location.
 type Cell struct {
 	Type    string `json:"t,omitempty"` // text, number, date, bool, error or empty; only a workbook says
-	Value   string `json:"v,omitempty"` // a number as an exact decimal, a date as 2025-01-31 or 2025-01-31T10:00:00
+	Value   string `json:"v,omitempty"` // a number as an exact decimal, a date as 2025-01-31 or 2025-01-31T10:00:00; of text, nothing
 	Formula string `json:"f,omitempty"` // without the equals sign
 	Format  string `json:"n,omitempty"` // how a workbook shows the number: #,##0.0 "€m"
 	Rows    int    `json:"r,omitempty"` // how many rows it covers, where more than one
