@@ -30,7 +30,7 @@ var budgets = []struct {
 	{[]string{"runtime/serve", "runtime/serve/logins", "runtime/serve/pages"}, 6000, 1046, "each view of a page has a type, each of its states a place, and spans are written here as OTLP has them"},
 	{[]string{"cmd/verbatim", "runtime/wire"}, 5500, 3815, "a store is checked and its rights compared with the journal from here, what a person is told is rendered here and not by libraries, a first palette is begun here, over a database, a file or a server, and each flag of the server and of a token is read here"},
 	{[]string{"runtime/llm", "runtime/mcp", "runtime/notify", "runtime/upload", "runtime/system", "runtime/collect", "runtime/client", "runtime/work"}, 6300, 380, "who keeps the journal is a role of the system palette, the questions of a collection know the client's palette, whom to write to is read here, and a palette begins with all tools of a server"},
-	{[]string{"runtime/documents"}, 1800, 1850, "what stands on the page of a PDF, and where, is worked out here, since the libraries that can be had lose words or layout, or need seconds and 300 MB to start; workbooks are read as a stream, in half the memory of the library"},
+	{[]string{"runtime/documents"}, 1800, 1900, "what stands on the page of a PDF, and where, is worked out here, since the libraries that can be had lose words or layout, or need seconds and 300 MB to start; workbooks are read as a stream, in half the memory of the library"},
 }
 
 // noBudget are what is not built into the program, and what keeps no more than the
