@@ -32,7 +32,7 @@ var budgets = []struct {
 	{[]string{"runtime/llm", "runtime/mcp", "runtime/notify", "runtime/upload", "runtime/system", "runtime/collect", "runtime/client", "runtime/work"}, 6300, 400, "who keeps the journal is a role of the system palette, the questions of a collection know the client's palette, whom to write to is read here, and a palette begins with all tools of a server"},
 	{[]string{"runtime/services"}, 600, 0, ""},
 	{[]string{"runtime/manda"}, 1500, 0, ""},
-	{[]string{"runtime/documents"}, 1800, 1850, "what stands on the page of a PDF, and where, is worked out here, since the libraries that can be had lose words or layout, or need seconds and 300 MB to start; workbooks are read as a stream, in half the memory of the library"},
+	{[]string{"runtime/documents"}, 1800, 1900, "what stands on the page of a PDF, and where, is worked out here, since the libraries that can be had lose words or layout, or need seconds and 300 MB to start; workbooks are read as a stream, in half the memory of the library"},
 }
 
 // noBudget are what is not built into the program, and what keeps no more than the

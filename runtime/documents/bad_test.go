@@ -196,6 +196,7 @@ func TestWhatCanBeReadIsRead(t *testing.T) {
 		"UTF-16 that does not say so": {"a.txt", utf16le(strings.Repeat("plain text\n", 2)), "text · \"UTF-16LE\"\nline 1 | plain text\nline 2 | plain text\n"},
 		"text that is hidden":         {"a.html", []byte("<meta charset=utf-8><p>seen<span style='display: none'>not</span></p><table><tr><td>5.2<i hidden>validated</i></table>"), "html · \"utf-8\"\nparagraph 1 | seen\nparagraph 2 (hidden) | not\ntable 1, row 1, column 1 | 5.2\n"},
 		"one attachment too large":    {"a.eml", append([]byte("Subject: s\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\nContent-Disposition: attachment; filename=a.csv\r\n\r\n"+strings.Repeat("1;2;3\r\n", 4000)), "--b\r\n\r\nread\r\n--b--\r\n"...), "!a.csv: the file has more parts than are read"},
+		"tables that arrange a page":  {"a.html", []byte("<meta charset=utf-8><table><tr><td><h1>Menu</h1><td><p>one<table><tr><td>a<td>b</table></table>"), "html · \"utf-8\"\nsection \"Menu\" (heading) | Menu\nsection \"Menu\" | one\nsection \"Menu\", table 1, row 1, column 1 | a\nsection \"Menu\", table 1, row 1, column 2 | b\n"},
 		"attachments of one name":     {"a.eml", []byte("Subject: s\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\nContent-Disposition: attachment; filename=a.txt\r\n\r\none\r\n--b\r\nContent-Disposition: attachment; filename=a.txt\r\n\r\ntwo\r\n--b\r\nContent-Type: application/pdf\r\n\r\n%PDF-\r\n--b--\r\n"), "mail · \"s\"\nskipped: attachment: the file is damaged (its objects cannot be found)\nSubject (header) | s\na.txt: line 1 | one\na.txt (2): line 1 | two\n"},
 		"an unknown encoding's mail":  {"a.eml", []byte("From: a@example.com\r\nContent-Type: text/plain; charset=no-such\r\n\r\nplain\r\n"), "mail · \"a@example.com\"\nFrom (header) | a@example.com\nline 1 | plain\n"},
 	} {
@@ -281,7 +282,7 @@ func TestTooLargeIsToldAtOnce(t *testing.T) {
 		if _, err := Read(t.Context(), "a.txt", r, Limits{Input: 1000}); !errors.Is(err, TooLarge) {
 			t.Errorf("it says %v", err)
 		}
-		if took := time.Since(began); took > 100*time.Millisecond && !raced {
+		if took := time.Since(began); took > 500*time.Millisecond && !raced {
 			t.Errorf("it took %v", took)
 		}
 	}

@@ -65,7 +65,7 @@ type Piece struct {
 // A Cell is one cell of a table. Its row and column stand in its Location.
 type Cell struct {
 	Type    string `json:"t,omitempty"` // text, number, date, bool, error or empty; only a workbook says
-	Value   string `json:"v,omitempty"` // a number as an exact decimal, a date as 2025-01-31 or 2025-01-31T10:00:00
+	Value   string `json:"v,omitempty"` // a number as an exact decimal, a date as 2025-01-31 or 2025-01-31T10:00:00; of text, nothing
 	Formula string `json:"f,omitempty"` // without the equals sign
 	Format  string `json:"n,omitempty"` // how a workbook shows the number: #,##0.0 "€m"
 	Rows    int    `json:"r,omitempty"` // how many rows it covers, where more than one
@@ -151,27 +151,23 @@ type Limits struct {
 }
 
 func (l Limits) orDefault() Limits {
-	def := func(v *int64, d int64) {
-		if *v <= 0 {
-			*v = d
-		}
-	}
-	count := func(v *int, d int) {
-		if *v <= 0 {
-			*v = d
-		}
-	}
-	def(&l.Input, 32<<20)
-	def(&l.Unpacked, 256<<20)
-	def(&l.Output, 64<<20)
-	def(&l.Memory, 512<<20)
-	def((*int64)(&l.Wall), int64(5*time.Second))
-	def((*int64)(&l.CPU), int64((l.Wall + time.Second - 1).Truncate(time.Second)))
-	count(&l.Pages, 5000)
-	count(&l.Cells, 250_000)
-	count(&l.Entries, 5000)
-	count(&l.Depth, 100)
+	setDefault(&l.Input, 32<<20)
+	setDefault(&l.Unpacked, 256<<20)
+	setDefault(&l.Output, 64<<20)
+	setDefault(&l.Memory, 512<<20)
+	setDefault(&l.Wall, 5*time.Second)
+	setDefault(&l.CPU, (l.Wall + time.Second - 1).Truncate(time.Second))
+	setDefault(&l.Pages, 5000)
+	setDefault(&l.Cells, 250_000)
+	setDefault(&l.Entries, 5000)
+	setDefault(&l.Depth, 100)
 	return l
+}
+
+func setDefault[T int | int64 | time.Duration](v *T, d T) {
+	if *v <= 0 {
+		*v = d
+	}
 }
 
 // A Reason says why a file was not read. It is an error: errors.Is(err,

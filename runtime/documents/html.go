@@ -76,7 +76,7 @@ func (x *extractor) paragraph(s string, level int, hidden bool) error {
 var blocks = map[atom.Atom]bool{
 	atom.P: true, atom.Div: true, atom.Li: true, atom.Ul: true, atom.Ol: true, atom.Section: true, atom.Article: true, atom.Header: true,
 	atom.Footer: true, atom.Blockquote: true, atom.Pre: true, atom.Dt: true, atom.Dd: true, atom.Caption: true, atom.Figcaption: true,
-	atom.Main: true, atom.Nav: true, atom.Aside: true, atom.Hr: true, atom.Br: true, atom.Address: true, atom.Body: true, atom.Form: true, atom.Option: true,
+	atom.Main: true, atom.Nav: true, atom.Aside: true, atom.Hr: true, atom.Br: true, atom.Address: true, atom.Body: true, atom.Td: true, atom.Th: true, atom.Tr: true, atom.Form: true, atom.Option: true,
 }
 
 func (p *page) walk(n *html.Node, hidden bool, depth int) error {
@@ -102,7 +102,9 @@ func (p *page) walk(n *html.Node, hidden bool, depth int) error {
 			if err := p.flush(); err != nil {
 				return err
 			}
-			return p.table(n, hidden)
+			if !arranges(n) {
+				return p.table(n, hidden)
+			}
 		case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
 			level = int(n.Data[1] - '0')
 		}
@@ -133,18 +135,29 @@ func (p *page) walk(n *html.Node, hidden bool, depth int) error {
 	return nil
 }
 
-// table adds the cells of a table; a table within a cell is text of the cell.
+// arranges reports whether a table only puts parts of a page beside one
+// another: there are tables in it.
+func arranges(t *html.Node) bool {
+	for n := range t.Descendants() {
+		if n.DataAtom == atom.Table {
+			return true
+		}
+	}
+	return false
+}
+
+// table adds the cells of a table.
 func (p *page) table(t *html.Node, hidden bool) error {
 	p.tables++
 	number, row := p.tables, 0
 	taken := map[[2]int]bool{}
 	for n := range t.Descendants() {
-		switch {
-		case n.DataAtom == atom.Caption && within(n, t):
+		switch n.DataAtom {
+		case atom.Caption:
 			if err := p.paragraph(flat(n), 0, hidden); err != nil {
 				return err
 			}
-		case n.DataAtom == atom.Tr && within(n, t):
+		case atom.Tr:
 			row++
 			column := 1
 			for c := n.FirstChild; c != nil; c = c.NextSibling {
@@ -172,13 +185,6 @@ func (p *page) table(t *html.Node, hidden bool) error {
 		}
 	}
 	return nil
-}
-
-// within reports whether n belongs to the table t, and not to one inside it.
-func within(n, t *html.Node) bool {
-	for n = n.Parent; n.DataAtom != atom.Table; n = n.Parent {
-	}
-	return n == t
 }
 
 func covers(n *html.Node, key string) int {
@@ -227,7 +233,7 @@ func flat(n *html.Node) string {
 				b.WriteString(c.Data)
 			case c.DataAtom == atom.Script || c.DataAtom == atom.Style || isHidden(c):
 			default:
-				if c.DataAtom == atom.Br || blocks[c.DataAtom] || c.DataAtom == atom.Td {
+				if c.DataAtom == atom.Br || blocks[c.DataAtom] {
 					b.WriteByte(' ')
 				}
 				walk(c)

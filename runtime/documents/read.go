@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -73,7 +72,7 @@ func read(ctx context.Context, name string, r io.Reader, limits Limits, env ...s
 	cmd.Stdin = io.MultiReader(bytes.NewReader(append(head, '\n')), bytes.NewReader(data))
 	cmd.SysProcAttr = dieWithParent()
 	cmd.WaitDelay = time.Second
-	said := &tail{}
+	said := &note{}
 	cmd.Stderr = said
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -91,6 +90,10 @@ func read(ctx context.Context, name string, r io.Reader, limits Limits, env ...s
 		cancel()
 	}
 	waited := cmd.Wait()
+	if cmd.ProcessState == nil {
+		return Document{}, waited
+	}
+	spent := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	var failure *Failure
 	switch {
 	case errors.As(broken, &failure):
@@ -99,7 +102,7 @@ func read(ctx context.Context, name string, r io.Reader, limits Limits, env ...s
 		return doc, nil
 	case ctx.Err() != nil:
 		return Document{}, context.Cause(ctx)
-	case timed.Err() != nil && broken == nil, spent(cmd) > limits.CPU/10*9, strings.Contains(said.String(), "cpu limit"):
+	case timed.Err() != nil && broken == nil, spent > limits.CPU/10*9, strings.Contains(said.String(), "cpu limit"):
 		return Document{}, fail(TimedOut, "%v", limits.Wall)
 	case cmd.ProcessState.ExitCode() == exitMemory, strings.Contains(said.String(), "out of memory"):
 		return Document{}, fail(Memory, "%d MiB", limits.Memory>>20)
@@ -144,25 +147,11 @@ func receive(out io.Reader, limits Limits) (doc Document, answered bool, err err
 	}
 }
 
-// spent is the processor time of a child that has ended.
-func spent(cmd *exec.Cmd) time.Duration {
-	if cmd.ProcessState == nil {
-		return 0
-	}
-	return cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
-}
+// A note keeps the beginning of what a child says when it fails. It is looked
+// at for a word and shown to nobody: it may hold text of the file.
+type note struct{ strings.Builder }
 
-// A tail keeps the first and the last of what a child says when it fails. It
-// is looked at for a word and shown to nobody: it may hold text of the file.
-type tail struct{ first, last []byte }
-
-func (t *tail) Write(p []byte) (int, error) {
-	if n := min(len(p), 2048-len(t.first)); n > 0 {
-		t.first = append(t.first, p[:n]...)
-	}
-	t.last = append(t.last, p...)
-	t.last = t.last[max(0, len(t.last)-2048):]
+func (n *note) Write(p []byte) (int, error) {
+	n.Builder.Write(p[:min(len(p), 4096-n.Len())])
 	return len(p), nil
 }
-
-func (t *tail) String() string { return fmt.Sprintf("%s\n%s", t.first, t.last) }

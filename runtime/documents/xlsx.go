@@ -71,6 +71,9 @@ func (x *extractor) xlsx(data []byte) error {
 		if err := w.sheet(s.name, s.target, s.hidden); err != nil {
 			return err
 		}
+		if err := w.comments(s.name, s.target, s.hidden); err != nil {
+			return err
+		}
 	}
 	if len(sheets) == 0 {
 		return fail(Damaged, "it has no sheets")
@@ -277,6 +280,39 @@ func (w *workbook) sheet(name, part string, hidden bool) error {
 		}
 		return nil
 	})
+}
+
+// comments reads what people have remarked on cells.
+func (w *workbook) comments(name, part string, hidden bool) error {
+	rels, err := w.relations(part)
+	for _, r := range rels {
+		if r.kind != "comments" || err != nil {
+			continue
+		}
+		at := Location{Sheet: name, Part: "comment"}
+		var s strings.Builder
+		var inText bool
+		err = w.each(r.target, func(t xml.Token) error {
+			switch t := t.(type) {
+			case xml.StartElement:
+				if inText = t.Name.Local == "t"; t.Name.Local == "comment" {
+					at.Ref = attr(t, "ref")
+					at.Column, at.Row = position(at.Ref)
+					s.Reset()
+				}
+			case xml.EndElement:
+				if inText = false; t.Name.Local == "comment" && strings.TrimSpace(s.String()) != "" {
+					return w.x.add(Piece{Kind: Note, At: at, Text: strings.TrimSpace(s.String()), Hidden: hidden})
+				}
+			case xml.CharData:
+				if inText {
+					s.Write(t)
+				}
+			}
+			return nil
+		})
+	}
+	return err
 }
 
 // cell makes a typed value of what stands in the file.
