@@ -3,6 +3,7 @@ package runtime_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 
 	"verbatim/runtime"
@@ -44,12 +45,12 @@ func BenchmarkRunScript(b *testing.B) {
 	n := 0
 	b.ReportAllocs()
 	for b.Loop() {
-		text := ""
+		var text strings.Builder
 		for range 1000 {
 			n++
-			text += fmt.Sprintf("lending.note :loan-id @saw-bob :note \"n%d\"\n", n)
+			fmt.Fprintf(&text, "lending.note :loan-id @saw-bob :note \"n%d\"\n", n)
 		}
-		if _, err := s.Run(context.Background(), w.program(s, text), runtime.RunOptions{}); err != nil {
+		if _, err := s.Run(context.Background(), w.program(s, text.String()), runtime.RunOptions{}); err != nil {
 			b.Fatal(err)
 		}
 	}
