@@ -247,7 +247,7 @@ func New(reg *verbs.Registry, store stores.Store, opt Options) (e *Engine, err e
 		return nil, &ConfigError{ds}
 	}
 	if e.usesTools = e.findTools(); len(e.usesTools) > 0 {
-		e.tools, e.box = opt.Tools, tools.NewBox(opt.Tools)
+		e.tools, e.box = opt.Tools, tools.NewBox(opt.Tools, reg)
 	}
 	e.findPersonal()
 	e.writers = provenance.New(e.entities)

@@ -321,6 +321,20 @@ func (r *ExprRead) Entity(v *Verb) *Entity {
 	return t.Entity
 }
 
+// End is the entity and the field at the end of a path from a row that an argument refers
+// to; nil where it is no such path.
+func (r *ExprRead) End(v *Verb) (*stores.Entity, int) {
+	at := r.Entity(v)
+	if at == nil || r.Path.Count != nil {
+		return nil, 0
+	}
+	e := at.Store
+	for _, step := range r.Path.Steps {
+		e = step.To
+	}
+	return e, r.Path.Field
+}
+
 // blankRecord is a record as a script has it, with what is wanted in place of values.
 func (t *Type) blankRecord() string {
 	var parts []string

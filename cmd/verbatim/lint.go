@@ -142,7 +142,7 @@ func (a *app) lint(ctx context.Context, f lintFlags) error {
 		}
 	}
 	if f.servers == "" && l.reg != nil {
-		box := tools.NewBox(a.services(l.reg, nil, nil))
+		box := tools.NewBox(a.services(l.reg, nil, nil), l.reg)
 		for _, v := range l.reg.Verbs() {
 			if v.Tool != nil && v.Tool.Server == documentsServer {
 				_, found := box.Meet(ctx, v)

@@ -112,7 +112,7 @@ func Required(raw json.RawMessage) []string { return readSchema(raw).required() 
 
 // fit compares what a tool says of itself with what its palette wants of
 // it.
-func fit(v *verbs.Verb, spec Spec) dsl.Diagnostics {
+func fit(reg *verbs.Registry, v *verbs.Verb, spec Spec) dsl.Diagnostics {
 	var ds dsl.Diagnostics
 	t := v.Tool
 	if t.ReadOnly && spec.Writes {
@@ -138,9 +138,11 @@ func fit(v *verbs.Verb, spec Spec) dsl.Diagnostics {
 			}
 			continue
 		}
-		if in.of(member, 0).is["format"] == "upload" && !isFile(v, s) {
-			ds = append(ds, mismatch(v, s.Place, fmt.Sprintf("%q of it is a file: send an argument with upload, or a field of a row", s.Key), nil))
-			continue
+		if in.of(member, 0).is["format"] == "upload" {
+			if why := noFile(reg, v, s); why != "" {
+				ds = append(ds, mismatch(v, s.Place, fmt.Sprintf("%q of it is a file: %s", s.Key, why), nil))
+				continue
+			}
 		}
 		if why := in.of(member, 0).takes(s.Type); why != "" {
 			ds = append(ds, mismatch(v, s.Place, fmt.Sprintf("%q of it %s", s.Key, why), nil))
@@ -162,16 +164,47 @@ func fit(v *verbs.Verb, spec Spec) dsl.Diagnostics {
 	return ds
 }
 
-// isFile reports whether what is sent names a file that the caller may use: one that the
-// engine has resolved to an upload of theirs, or one that a row keeps which they see. Of a
-// text that anybody may have written, nobody knows.
-func isFile(v *verbs.Verb, s *verbs.Send) bool {
+// noFile says why what is sent may name a file that the caller may not use, "" where it
+// cannot: it is an upload of theirs, which the engine has resolved, or a field of a row
+// that they see, into which verbs put nothing but uploads. Of a text that anybody may have
+// written, nobody knows whose file it names.
+func noFile(reg *verbs.Registry, v *verbs.Verb, s *verbs.Send) string {
+	const next = "send an argument with upload, or a field of a row"
 	if s.Param >= 0 {
-		return v.Params[s.Param].Upload != nil
+		if v.Params[s.Param].Upload == nil {
+			return next
+		}
+		return ""
 	}
-	written := false
-	s.Value.Args(func(i int) { written = written || v.Params[i].Upload == nil })
-	return !written && len(s.Value.Reads) > 0
+	if written(v, s.Value) || len(s.Value.Reads) == 0 {
+		return next
+	}
+	for i := range s.Value.Reads {
+		e, field := s.Value.Reads[i].End(v)
+		if e == nil {
+			return next
+		}
+		for _, w := range reg.Verbs() {
+			for j := range w.Effects {
+				x := &w.Effects[j]
+				if x.Entity == nil || x.Entity.Store != e {
+					continue
+				}
+				for _, set := range x.Set {
+					if set.Field == field && (written(w, set.Value) || set.Value.OfAnswer()) {
+						return fmt.Sprintf("%s puts a text that is no upload into %s of %s", w.Name, e.Fields[field].Name, e.Name)
+					}
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// written reports whether a value is worked out from an argument that is no upload.
+func written(v *verbs.Verb, x *verbs.Expr) (is bool) {
+	x.Args(func(i int) { is = is || v.Params[i].Upload == nil })
+	return is
 }
 
 // takes says why values of a type are not all accepted, "" when they are as

@@ -116,7 +116,8 @@ func TestAToolIsHeldAgainstItsVerb(t *testing.T) {
 // of itself than what was accepted, is not used; one that is in order is met once.
 func TestAToolIsMetBeforeItIsUsed(t *testing.T) {
 	t.Parallel()
-	v := load(t).Verb("desk.open")
+	reg := load(t)
+	v := reg.Verb("desk.open")
 	fits := spec(func(_, _ map[string]any) {})
 	unaccepted, changed := fits, fits
 	unaccepted.Accepted, changed.Digest = "", "2"
@@ -131,7 +132,7 @@ func TestAToolIsMetBeforeItIsUsed(t *testing.T) {
 		{"", one{spec: fits}},
 	} {
 		server := c.is
-		box := NewBox(&server)
+		box := NewBox(&server, reg)
 		for range 2 {
 			_, ds := box.Meet(t.Context(), v)
 			if c.code == "" && len(ds) > 0 || c.code != "" && (len(ds) != 1 || ds[0].Code != c.code) {
@@ -164,8 +165,22 @@ func TestAFileIsNoText(t *testing.T) {
 	const room = `domain: room
 roles: [{name: clerk, description: Who sits at the desk.}]
 entities:
-  paper: {key: paper_id, scope: everyone, fields: {file: {type: string}}}
+  paper: {key: paper_id, scope: everyone, fields: {file: {type: string}, loose: {type: string}, kept: {type: string}}}
 verbs:
+  - verb: add
+    description: Add a paper.
+    roles: [clerk]
+    args:
+      - {name: name, type: string, required: true}
+      - {name: scan, type: string, required: true, upload: {types: [application/pdf], max-size: 1 MB}}
+    effects:
+      - {creates: paper, set: {file: scan, loose: name}}
+  - verb: keep
+    description: Keep the scan of another paper.
+    roles: [clerk]
+    args: [{name: paper-id, type: ref, ref-type: paper, required: true}]
+    effects:
+      - {updates: paper.kept, where: paper-id, set: {kept: row.file}}
   - verb: read
     description: Read a paper.
     roles: [clerk]
@@ -176,7 +191,7 @@ verbs:
     tool: {server: desk, name: open, read-only: true, with: {file: VALUE}}
 `
 	takes := Spec{Input: json.RawMessage(`{"type":"object","required":["file"],"properties":{"file":{"type":"string","format":"upload"}}}`), Digest: "1", Accepted: "1"}
-	for value, ok := range map[string]bool{"paper_id.file": true, "scan": true, "text": false, `"text ?? paper_id.file"`: false, `"'upload://abc'"`: false, `"paper_id.file ?? scan"`: true, `"paper_id.file ?? text"`: false} {
+	for value, ok := range map[string]bool{"paper_id.file": true, "scan": true, "text": false, `"text ?? paper_id.file"`: false, `"'upload://abc'"`: false, `"paper_id.file ?? scan"`: true, `"paper_id.file ?? text"`: false, "paper_id.loose": false, "paper_id.kept": true} {
 		reg, ds := verbs.LoadSources(dsl.NewSource("room.yaml", strings.Replace(room, "VALUE", value, 1)))
 		if ds.HasErrors() {
 			t.Fatal(ds[0].Summary)

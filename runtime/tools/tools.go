@@ -67,20 +67,23 @@ type Answer struct {
 // by several goroutines at once.
 type Box struct {
 	servers Servers
+	reg     *verbs.Registry
 
 	mu    sync.Mutex
 	specs map[*verbs.Verb]Spec
 }
 
 // NewBox makes a Box of tools of servers.
-func NewBox(servers Servers) *Box { return &Box{servers: servers, specs: make(map[*verbs.Verb]Spec)} }
+func NewBox(servers Servers, reg *verbs.Registry) *Box {
+	return &Box{servers: servers, reg: reg, specs: make(map[*verbs.Verb]Spec)}
+}
 
 // Check asks every server that the palettes name whether its tools are
 // there, take what is sent, answer with what is wanted, and are those that the
 // operator accepted. What is wrong points into the YAML.
 func Check(ctx context.Context, reg *verbs.Registry, servers Servers) dsl.Diagnostics {
 	var ds dsl.Diagnostics
-	b := NewBox(servers)
+	b := NewBox(servers, reg)
 	for _, v := range reg.Verbs() {
 		if v.Tool != nil {
 			_, found := b.Meet(ctx, v)
@@ -106,11 +109,11 @@ func (b *Box) Meet(ctx context.Context, v *verbs.Verb) (Spec, dsl.Diagnostics) {
 	case err != nil:
 		return spec, dsl.Diagnostics{unreached(v, err)}
 	case spec.Accepted == "":
-		return spec, append(dsl.Diagnostics{unaccepted(v, spec.Says)}, fit(v, spec)...)
+		return spec, append(dsl.Diagnostics{unaccepted(v, spec.Says)}, fit(b.reg, v, spec)...)
 	case spec.Accepted != spec.Digest:
-		return spec, append(dsl.Diagnostics{changed(v, spec.Says)}, fit(v, spec)...)
+		return spec, append(dsl.Diagnostics{changed(v, spec.Says)}, fit(b.reg, v, spec)...)
 	}
-	if ds := fit(v, spec); len(ds) > 0 {
+	if ds := fit(b.reg, v, spec); len(ds) > 0 {
 		return spec, ds
 	}
 	b.mu.Lock()
