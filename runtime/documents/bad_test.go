@@ -253,12 +253,13 @@ func TestBrokenFilesDoNoHarm(t *testing.T) {
 // A workbook of a million cells is read within the memory that a child has,
 // where the caller allows for as many.
 func TestAMillionCells(t *testing.T) {
-	if testing.Short() || raced {
-		t.Skip("takes seconds")
-	}
 	t.Parallel()
+	height := 20_000
+	if testing.Short() || raced {
+		height = 1000 // a million would take a minute
+	}
 	var rows strings.Builder
-	for r := range 20_000 {
+	for r := range height {
 		rows.WriteString("<row>")
 		for c := range 50 {
 			fmt.Fprintf(&rows, "<c><v>%d.25</v></c>", r*50+c)
@@ -269,7 +270,7 @@ func TestAMillionCells(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if last := d.Pieces[len(d.Pieces)-1]; len(d.Pieces) != 1_000_000 || last.At.String() != "A!AX20000" || last.Text != "999999.25" {
+	if last := d.Pieces[len(d.Pieces)-1]; len(d.Pieces) != 50*height || last.At.String() != fmt.Sprint("A!AX", height) || last.Text != fmt.Sprintf("%d.25", 50*height-1) {
 		t.Errorf("%d cells, the last is %s %s", len(d.Pieces), last.At, last.Text)
 	}
 }

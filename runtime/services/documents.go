@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"strings"
 	"unicode/utf8"
 
@@ -132,6 +133,33 @@ func reading(open Open, answer func(*documents.Document, arguments) any) func(co
 	}
 }
 
+// parts are the pieces that are seen, those that are longer than so many characters cut
+// behind a space where there is one near the end.
+func parts(pieces []documents.Piece, size int) iter.Seq[documents.Piece] {
+	return func(yield func(documents.Piece) bool) {
+		for _, p := range pieces {
+			if p.Hidden || p.Text == "" {
+				continue
+			}
+			for rest := []rune(p.Text); len(rest) > 0; {
+				n := min(len(rest), size)
+				if n < len(rest) {
+					for k := n; k > n*3/4; k-- {
+						if rest[k-1] == ' ' {
+							n = k
+							break
+						}
+					}
+				}
+				p.Text = string(rest[:n])
+				if rest = rest[n:]; !yield(p) {
+					return
+				}
+			}
+		}
+	}
+}
+
 // A Chunk is text that stands together: of one page, one slide, one sheet or one section,
 // and one table or none.
 type Chunk struct {
@@ -161,8 +189,8 @@ type together struct {
 }
 
 // Chunks puts the pieces of a document together, in their order, into chunks of at most
-// so many characters; 0 is 1 200. A piece that is longer is a chunk by itself. What nobody
-// sees who opens the file is left out.
+// so many characters; 0 is 1 200. A piece that is longer is cut. What nobody sees who opens
+// the file is left out.
 func Chunks(doc *documents.Document, size int) []Chunk {
 	if size == 0 {
 		size = defaultSize
@@ -172,11 +200,7 @@ func Chunks(doc *documents.Document, size int) []Chunk {
 	var now together
 	var row int
 	length := 0
-	for i := range doc.Pieces {
-		p := &doc.Pieces[i]
-		if p.Hidden || p.Text == "" {
-			continue
-		}
+	for p := range parts(doc.Pieces, size) {
 		at := together{p.At.Inside, p.At.Sheet, p.At.Part, p.At.Section, p.At.Page, p.At.Slide, p.At.Table}
 		chars := utf8.RuneCountInString(p.Text)
 		sameRow := p.Cell != nil && at == now && p.At.Row == row && row > 0

@@ -9,8 +9,10 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"verbatim/runtime/documents"
 	"verbatim/runtime/services"
@@ -165,6 +167,27 @@ func TestChunksLoseNothing(t *testing.T) {
 		plain := strings.NewReplacer("\n", "", " | ", "")
 		if plain.Replace(got.String()) != plain.Replace(want.String()) {
 			t.Errorf("%s: the text is not what was read\n%s\n%s", name, got.String(), want.String())
+		}
+	}
+}
+
+// A line without an end is cut into chunks that are no longer than the others, behind a
+// space where there is one.
+func TestALongLineIsCut(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string][]int{
+		strings.Repeat("x", 900):         {400, 400, 100},
+		strings.Repeat("twelve ét ", 90): {400, 400, 100},
+		strings.Repeat("seven €", 90):    {398, 232},
+	} {
+		doc := documents.Document{Pieces: []documents.Piece{{Kind: documents.Text, Text: text, At: documents.Location{Line: 1}}}}
+		var got []int
+		all := ""
+		for _, c := range services.Chunks(&doc, 400) {
+			got, all = append(got, utf8.RuneCountInString(c.Text)), all+c.Text
+		}
+		if !slices.Equal(got, want) || all != text {
+			t.Errorf("%.12s: %d, want %d", text, got, want)
 		}
 	}
 }
