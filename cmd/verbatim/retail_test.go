@@ -27,12 +27,12 @@ func TestDataRoomReadmeIsTrue(t *testing.T) {
 	s := shellIn{t.TempDir(), t.TempDir()}
 	err := putProgram(s.bin)
 	if err == nil {
-		err = os.CopyFS(s.dir, os.DirFS("../../examples/dataroom"))
+		err = os.CopyFS(s.dir, os.DirFS("../../examples/manda"))
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := s.page(t, "examples/dataroom/README.md", "examples/dataroom/verbs/dataroom.yaml", "")
+	p := s.page(t, "examples/manda/README.md", "examples/manda/verbs/manda.yaml", "")
 	p.run = func(command string) string { return s.prints(t, "export VERBATIM_SCAN=none; "+command) }
 	p.play(t)
 }
