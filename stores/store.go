@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"verbatim/stores/search"
 )
 
 // Errors that callers tell apart. Backends wrap them; nothing of a driver's
@@ -96,6 +98,7 @@ type Entity struct {
 
 	Unique [][]int // sets of fields unique together, always within the scope root
 	Given  []Given // of how many of some fields each row has values
+	Search *Search // by which fields rows are found; nil where they are not searched
 	Place  string  // "client.yaml:12:5", for messages
 
 	// Was is what it was called before, and WasTable its table then, of a managed table;
@@ -618,6 +621,7 @@ type Store interface {
 	// the end.
 	Journal(ctx context.Context, from, to int64) ([]Entry, error)
 	Queue
+	Searcher
 	Close() error
 }
 
@@ -638,6 +642,9 @@ type Reader interface {
 	// Names finds names that were kept, in the order of rows' keys. They lie in no
 	// scope: whoever hands them on reads the rows first.
 	Names(ctx context.Context, q NameQuery) ([]Name, error)
+	// Match finds rows by what they say, the best first, up to its limit, and says
+	// whether there are more. Within an Update it finds what that wrote.
+	Match(ctx context.Context, m Match) (found []search.Found, more bool, err error)
 	// SQL runs a query that CheckSQL accepts; entities are the relations it
 	// may name.
 	SQL(ctx context.Context, entities []*Entity, q SQL) ([][]Value, error)

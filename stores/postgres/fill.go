@@ -26,7 +26,10 @@ func (s *Store) Fill(ctx context.Context, fn func(stores.Filler) error) error {
 		if err := fn(f); err != nil {
 			return err
 		}
-		return f.failed
+		if f.failed != nil {
+			return f.failed
+		}
+		return f.follow(ctx)
 	})
 }
 

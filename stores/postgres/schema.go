@@ -143,6 +143,11 @@ func (s *Store) Migrate(ctx context.Context, entities []*stores.Entity, apply bo
 				return err
 			}
 		}
+		for _, e := range m.reindex {
+			if err := m.c.anew(ctx, e); err != nil {
+				return err
+			}
+		}
 		return t.finish()
 	})
 }
@@ -257,8 +262,9 @@ type migration struct {
 	// rehearses says that nothing stays; itself, that the role that asks is the
 	// application's, which cannot grant itself anything.
 	rehearses, itself bool
-	moved             int      // how many of Steps were run already: those that rename
-	shapes            []string // of Steps, what queries depend on
+	moved             int              // how many of Steps were run already: those that rename
+	shapes            []string         // of Steps, what queries depend on
+	reindex           []*stores.Entity // whose index is to be made
 	tables            map[*stores.Entity]*tableInfo
 	schemas           map[string]bool               // that are there, or planned
 	begun             map[*stores.Entity]*tableInfo // what is planned of tables that are not there yet
@@ -350,6 +356,9 @@ func (m *migration) plan() error {
 		}
 	}
 	if err := m.roots(); err != nil {
+		return err
+	}
+	if err := m.searched(); err != nil {
 		return err
 	}
 	for _, e := range m.entities {

@@ -31,6 +31,9 @@ func (s *Store) Update(ctx context.Context, scope stores.Scope, fn func(stores.T
 		case t.failed != nil:
 			return t.failed
 		}
+		if err := t.follow(ctx); err != nil {
+			return err
+		}
 		return t.finish()
 	})
 	if errors.Is(err, errDiscarded) {
@@ -51,7 +54,8 @@ type tx struct {
 	numbers   []stores.Change // that wait for the journal's numbers
 	done      bool            // it was committed
 	discarded bool
-	migrates  bool // it tells of a migration, or fills
+	touched   map[*stores.Entity]map[string]bool // keys of rows whose index has to follow
+	migrates  bool                               // it tells of a migration, or fills
 	fills     bool
 }
 
@@ -112,6 +116,7 @@ func (t *tx) apply(ctx context.Context, b stores.Batch) error {
 			continue
 		}
 		changes = append(changes, c)
+		t.touch(&c)
 	}
 	var j joiner
 	for i := 0; i < len(changes); {

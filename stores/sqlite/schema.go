@@ -114,6 +114,11 @@ func (s *Store) Migrate(ctx context.Context, entities []*stores.Entity, apply bo
 				return fault("migrate", err)
 			}
 		}
+		for _, e := range m.reindex {
+			if err := m.c.anew(ctx, e); err != nil {
+				return fault("index", err)
+			}
+		}
 		return t.finish(ctx)
 	})
 }
@@ -199,6 +204,7 @@ type migration struct {
 	writes   bool              // the transaction does
 	moved    int               // how many of Steps were run already: those that rename
 	shapes   []string          // of Steps, what queries depend on
+	reindex  []*stores.Entity  // whose index is to be made
 	objects  map[string]string // lower-case name of a table, view, index or trigger -> its type
 }
 
@@ -235,7 +241,7 @@ func (m *migration) plan() error {
 			return err
 		}
 	}
-	return nil
+	return m.searched()
 }
 
 // look learns what there is.
@@ -422,7 +428,7 @@ func (m *migration) names() {
 // verbatim, which palettes cannot name; it must not be one of the store's own
 // tables all the same.
 func engineOwn(e *stores.Entity) bool {
-	return e.Managed && strings.HasPrefix(e.Table, "verbatim.") && !slices.ContainsFunc(slices.Concat(ownTables, jobTable), func(statement string) bool {
+	return e.Managed && strings.HasPrefix(e.Table, "verbatim.") && !slices.ContainsFunc(slices.Concat(ownTables, jobTable, searchTables), func(statement string) bool {
 		return strings.HasPrefix(strings.ToLower(statement), "create table "+strings.ToLower(quote(tableName(e)))+" ")
 	})
 }

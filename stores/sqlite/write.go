@@ -46,6 +46,7 @@ type tx struct {
 
 	wordings map[shape]*wording
 	drawn    map[*stores.Entity]int64 // the last key that was drawn
+	touched  touched
 }
 
 // Apply implements stores.Tx.
@@ -98,6 +99,7 @@ func (t *tx) apply(ctx context.Context, b stores.Batch) error {
 		if err != nil {
 			return err
 		}
+		t.touch(&c)
 	}
 	if err := t.settle(b.Settled); err != nil {
 		return err
@@ -148,6 +150,9 @@ func (t *tx) exact(c *stores.Change) error {
 // journal, and rows that hold the number of the first are added.
 func (t *tx) finish(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := t.follow(ctx); err != nil {
 		return err
 	}
 	if err := t.append(); err != nil {

@@ -43,6 +43,7 @@ func Run(t *testing.T, open Open) {
 		{"marks", markCases},
 		{"names", nameCases},
 		{"existing", existingCases},
+		{"search", searchCases},
 	} {
 		t.Run(group.name, func(t *testing.T) {
 			t.Parallel()

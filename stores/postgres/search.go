@@ -1,0 +1,413 @@
+package postgres
+
+import (
+	"context"
+	"encoding/hex"
+	"maps"
+	"slices"
+	"strconv"
+
+	"verbatim/stores"
+	"verbatim/stores/search"
+)
+
+// searchTables keep the index, as stores/sqlite does. No tsvector would do: ts_rank
+// knows nothing of how rare a word is, and the two stores answer alike.
+var searchTables = []string{
+	`CREATE TABLE public.verbatim_search (table_name text COLLATE pg_catalog."C" PRIMARY KEY, signature text NOT NULL)`,
+	`CREATE TABLE public.verbatim_search_row (
+  doc bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  table_name text COLLATE pg_catalog."C" NOT NULL,
+  row_key text COLLATE pg_catalog."C" NOT NULL,
+  owner bigint NOT NULL,
+  digest bigint NOT NULL,
+  maker text COLLATE pg_catalog."C" NOT NULL,
+  vector bytea NOT NULL,
+  terms bigint[] NOT NULL,
+  UNIQUE (table_name, row_key)
+)`,
+	`ALTER TABLE public.verbatim_search_row ALTER COLUMN vector SET STORAGE EXTERNAL`,
+	`CREATE INDEX verbatim_search_row_owner ON public.verbatim_search_row (table_name, owner)`,
+	`CREATE TABLE public.verbatim_search_term (
+  term bigint NOT NULL,
+  owner bigint NOT NULL,
+  doc bigint NOT NULL,
+  weight integer NOT NULL,
+  PRIMARY KEY (term, owner, doc) INCLUDE (weight)
+)`,
+}
+
+// searched plans the index of entities that are searched, and says of which it has to be
+// made anew.
+func (m *migration) searched() error {
+	made := map[string]string{}
+	there := m.indexes["public"]["verbatim_search"]
+	if there {
+		err := m.ask("SELECT table_name, signature FROM public.verbatim_search", nil, func(r row) error {
+			made[r.str(0)] = r.str(1)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	some := false
+	for _, e := range m.entities {
+		if e.Search == nil {
+			continue
+		}
+		if some = true; !there {
+			m.Steps = append(m.Steps, searchTables...)
+			there = true
+		}
+		if signature := e.Search.Signature(e); made[e.Table] != signature {
+			m.reindex = append(m.reindex, e)
+			m.step("INSERT INTO public.verbatim_search (table_name, signature) VALUES (%s, %s) ON CONFLICT (table_name) DO UPDATE SET signature = excluded.signature", literalText(e.Table), literalText(signature))
+		}
+	}
+	if !some {
+		return nil
+	}
+	for _, name := range []string{"verbatim_search_row", "verbatim_search_term"} {
+		if err := m.grant("public", name, "SELECT, INSERT, UPDATE, DELETE"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *tx) touch(c *stores.Change) {
+	if !c.Reindexed() {
+		return
+	}
+	if t.touched == nil {
+		t.touched = map[*stores.Entity]map[string]bool{}
+	}
+	if t.touched[c.Entity] == nil {
+		t.touched[c.Entity] = map[string]bool{}
+	}
+	t.touched[c.Entity][c.Key.Text()] = true
+}
+
+// follow has the index follow what was written, with what the transaction does last.
+func (t *tx) follow(ctx context.Context) error {
+	for e, keys := range t.touched {
+		for chunk := range slices.Chunk(slices.Sorted(maps.Keys(keys)), maxRun) {
+			ops, err := t.c.reindex(ctx, e, chunk)
+			if err != nil {
+				return err
+			}
+			t.c.last = append(t.c.last, ops...)
+		}
+	}
+	t.touched = nil
+	return nil
+}
+
+// said asks for what the index is made of: of the rows t that where says, by key.
+func said(e *stores.Entity, where *text, into *[]stores.Indexed) op {
+	t := newText().add("SELECT ", column(e, "t", e.Key), "::text, ")
+	switch n := len(e.Scope); {
+	case e.Access == stores.ForAll:
+		t.add("''")
+	case n == 0:
+		t.add(column(e, "t", e.Key))
+	case rooted(e):
+		t.add("t.", rootColumn)
+	case n == 1:
+		t.add(column(e, "t", e.Scope[0].Field))
+	default:
+		at, alias := e.Scope[0].To, t.alias()
+		first := column(at, alias, at.Key) + " = " + column(e, "t", e.Scope[0].Field)
+		from := t.part().add(" FROM ", table(at), " ", alias)
+		for _, step := range e.Scope[1 : n-1] {
+			next := t.alias()
+			from.add(" JOIN ", table(step.To), " ", next, " ON ", column(step.To, next, step.To.Key), " = ", column(at, alias, step.Field))
+			at, alias = step.To, next
+		}
+		t.add("(SELECT ", column(at, alias, e.Scope[n-1].Field), from.String(), " WHERE ", first, ")")
+	}
+	t.add("::text")
+	fields := e.Search.Fields()
+	for _, f := range fields {
+		t.add(", ", column(e, "t", f), "::text")
+	}
+	t.add(" FROM ", table(e), " t WHERE ").join(where)
+	return t.op("index", func(r row) error {
+		texts := make([]string, len(fields))
+		for i := range texts {
+			texts[i] = r.str(2 + i)
+		}
+		*into = append(*into, e.Indexed(r.str(0), r.str(1), texts))
+		return nil
+	})
+}
+
+// haveKeys is the condition that the rows t have some keys.
+func haveKeys(e *stores.Entity, keys []string) *text {
+	return newText().add(column(e, "t", e.Key), " = ANY (").arg(textsOf(keys), typeOf(e.Fields[e.Key].Kind)+"[]").add(")")
+}
+
+// reindex makes the statements by which the index keeps of some rows what they say now.
+func (c *conn) reindex(ctx context.Context, e *stores.Entity, keys []string) ([]op, error) {
+	var rows []stores.Indexed
+	type old struct{ owner, digest int64 }
+	was := map[string]old{}
+	there := newText().add("SELECT row_key, owner, digest FROM public.verbatim_search_row WHERE table_name = ").arg(e.Table, "text").add(" AND row_key = ANY (").arg(textsOf(keys), "text[]").add(")")
+	err := c.do(ctx, said(e, haveKeys(e, keys), &rows), there.op("index", func(r row) error {
+		was[r.str(0)] = old{r.num(1), r.num(2)}
+		return nil
+	}))
+	if err != nil {
+		return nil, err
+	}
+	fresh := rows[:0]
+	for _, x := range rows {
+		if o, ok := was[x.Key]; ok && o == (old{x.Owner, x.Digest}) {
+			delete(was, x.Key) // it says what it said
+			continue
+		}
+		fresh = append(fresh, x)
+	}
+	var ops []op
+	if len(was) > 0 {
+		gone := newText().add("WITH o AS (DELETE FROM public.verbatim_search_row WHERE table_name = ").arg(e.Table, "text").add(" AND row_key = ANY (").arg(textsOf(slices.Sorted(maps.Keys(was))), "text[]")
+		ops = append(ops, gone.add(") RETURNING doc, owner, terms) DELETE FROM public.verbatim_search_term x USING (SELECT doc, owner, unnest(terms) AS term FROM o) o WHERE x.term = o.term AND x.owner = o.owner AND x.doc = o.doc").op("index", nil))
+	}
+	return append(ops, enter(e, fresh)...), nil
+}
+
+// enter makes the statement that puts rows into the index that are not there.
+func enter(e *stores.Entity, rows []stores.Indexed) []op {
+	if len(rows) == 0 {
+		return nil
+	}
+	cols := make([][]any, 6)
+	for i := range rows {
+		x := &rows[i]
+		terms, weights := make([]int64, len(x.Postings)), make([]int64, len(x.Postings))
+		for j, p := range x.Postings {
+			terms[j], weights[j] = p.Term, p.Weight
+		}
+		for j, s := range [...]string{x.Key, strconv.FormatInt(x.Owner, 10), strconv.FormatInt(x.Digest, 10), hex.EncodeToString(x.Vector), numbers(terms), numbers(weights)} {
+			cols[j] = append(cols[j], s)
+		}
+	}
+	t := newText().add("WITH k AS (SELECT * FROM unnest(")
+	for j, typ := range [...]string{"text[]", "bigint[]", "bigint[]", "text[]", "text[]", "text[]"} {
+		if j > 0 {
+			t.add(", ")
+		}
+		t.arg(arrayOf(cols[j]), typ)
+	}
+	t.add(") AS k(row_key, owner, digest, vector, terms, weights)), r AS (INSERT INTO public.verbatim_search_row (table_name, row_key, owner, digest, maker, vector, terms) SELECT ").arg(e.Table, "text")
+	t.add(", k.row_key, k.owner, k.digest, '", search.Letters, "', decode(k.vector, 'hex'), k.terms::bigint[] FROM k RETURNING doc, row_key)")
+	t.add(" INSERT INTO public.verbatim_search_term (term, owner, doc, weight) SELECT p.term, k.owner, r.doc, p.weight FROM r JOIN k ON k.row_key = r.row_key CROSS JOIN LATERAL unnest(k.terms::bigint[], k.weights::int[]) AS p(term, weight)")
+	return []op{t.op("index", nil)}
+}
+
+// numbers is an array as a text.
+func numbers(of []int64) string {
+	b := []byte{'{'}
+	for i, n := range of {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendInt(b, n, 10)
+	}
+	return string(append(b, '}'))
+}
+
+// each goes through all rows of an entity, so many at once.
+func (c *conn) each(ctx context.Context, e *stores.Entity, fn func(rows []stores.Indexed) error) error {
+	key := column(e, "t", e.Key)
+	order := key
+	if e.Fields[e.Key].Kind == stores.String {
+		order += ` COLLATE pg_catalog."C"`
+	}
+	for last := ""; ; {
+		where := newText().add("true")
+		if last != "" {
+			where = newText().add(order, " > ").arg(last, typeOf(e.Fields[e.Key].Kind))
+		}
+		where.add(" ORDER BY ", order).limit(maxRun)
+		var rows []stores.Indexed
+		if err := c.do(ctx, said(e, where, &rows)); err != nil || len(rows) == 0 {
+			return err
+		}
+		last = rows[len(rows)-1].Key
+		if err := fn(rows); err != nil {
+			return err
+		}
+	}
+}
+
+// anew makes the index of an entity anew. Whoever writes to it meanwhile waits.
+func (c *conn) anew(ctx context.Context, e *stores.Entity) error {
+	gone := newText().add("DELETE FROM public.verbatim_search_row WHERE table_name = ").arg(e.Table, "text")
+	err := c.do(ctx, op{doing: "index", sql: "LOCK TABLE public.verbatim_search_row IN SHARE ROW EXCLUSIVE MODE"}, gone.op("index", nil),
+		op{doing: "index", sql: "DELETE FROM public.verbatim_search_term x WHERE NOT EXISTS (SELECT 1 FROM public.verbatim_search_row r WHERE r.doc = x.doc)"})
+	if err != nil {
+		return err
+	}
+	return c.each(ctx, e, func(rows []stores.Indexed) error { return c.do(ctx, enter(e, rows)...) })
+}
+
+// Index implements stores.Searcher.
+func (s *Store) Index(ctx context.Context, e *stores.Entity, anew bool) (state stores.IndexState, err error) {
+	lend := s.read
+	if anew {
+		lend = s.write
+	}
+	err = lend(ctx, s.pool, stores.Scope{All: true}, func(c *conn) error {
+		if anew {
+			if err := c.anew(ctx, e); err != nil {
+				return err
+			}
+		}
+		state = stores.IndexState{}
+		err := c.each(ctx, e, func(rows []stores.Indexed) error {
+			cols := make([][]any, 5)
+			for i := range rows {
+				x := &rows[i]
+				terms := make([]int64, len(x.Postings))
+				for j, p := range x.Postings {
+					terms[j] = p.Term
+				}
+				for j, s := range [...]string{x.Key, strconv.FormatInt(x.Owner, 10), strconv.FormatInt(x.Digest, 10), numbers(terms), strconv.FormatInt(x.Sum(), 10)} {
+					cols[j] = append(cols[j], s)
+				}
+			}
+			t := newText().add("SELECT r.doc IS NOT NULL, coalesce(r.owner = k.owner AND r.digest = k.digest AND r.terms = k.terms::bigint[] AND k.sum = (SELECT count(*) * 1000000000 + coalesce(sum(x.weight), 0) FROM public.verbatim_search_term x WHERE x.term = ANY (r.terms) AND x.owner = r.owner AND x.doc = r.doc), false) FROM unnest(")
+			for j, typ := range [...]string{"text[]", "bigint[]", "bigint[]", "text[]", "bigint[]"} {
+				if j > 0 {
+					t.add(", ")
+				}
+				t.arg(arrayOf(cols[j]), typ)
+			}
+			t.add(") AS k(row_key, owner, digest, terms, sum) LEFT JOIN public.verbatim_search_row r ON r.row_key = k.row_key AND r.table_name = ").arg(e.Table, "text")
+			return c.do(ctx, t.op("index", func(r row) error {
+				state.Count(r.yes(0), r.yes(1))
+				return nil
+			}))
+		})
+		if err != nil {
+			return err
+		}
+		there := newText().add("SELECT (SELECT count(*) FROM public.verbatim_search_row WHERE table_name = ").arg(e.Table, "text")
+		return c.do(ctx, there.add("), (SELECT count(*) FROM public.verbatim_search_term x WHERE NOT EXISTS (SELECT 1 FROM public.verbatim_search_row r WHERE r.doc = x.doc))").op("index", func(r row) error {
+			state.Stray = r.num(0) - (state.Rows - state.Missing) + r.num(1)
+			return nil
+		}))
+	})
+	return state, err
+}
+
+// Vectors implements stores.Searcher.
+func (s *Store) Vectors(ctx context.Context, e *stores.Entity, maker string, most int, embed func(texts []string) ([][]float32, error)) (int, error) {
+	var rows []stores.Indexed
+	all := stores.Scope{All: true}
+	err := s.read(ctx, s.pool, all, func(c *conn) error {
+		var keys []string
+		t := newText().add("SELECT row_key FROM public.verbatim_search_row WHERE table_name = ").arg(e.Table, "text").add(" AND maker <> ").arg(maker, "text").add(" AND length(vector) > 0 ORDER BY doc").limit(most)
+		err := c.do(ctx, t.op("index", func(r row) error {
+			keys = append(keys, r.str(0))
+			return nil
+		}))
+		if err != nil || len(keys) == 0 {
+			return err
+		}
+		return c.do(ctx, said(e, haveKeys(e, keys), &rows))
+	})
+	if err != nil || len(rows) == 0 {
+		return 0, err
+	}
+	meant := make([]string, len(rows))
+	for i := range rows {
+		meant[i] = rows[i].Meant
+	}
+	vectors, err := embed(meant)
+	if err != nil {
+		return 0, err
+	}
+	cols := make([][]any, 3)
+	for i := range rows {
+		for j, s := range [...]string{rows[i].Key, strconv.FormatInt(rows[i].Digest, 10), hex.EncodeToString(search.Bytes(vectors[i]))} {
+			cols[j] = append(cols[j], s)
+		}
+	}
+	t := newText().add("UPDATE public.verbatim_search_row r SET vector = decode(k.vector, 'hex'), maker = ").arg(maker, "text").add(" FROM unnest(").arg(arrayOf(cols[0]), "text[]").add(", ").arg(arrayOf(cols[1]), "bigint[]").add(", ").arg(arrayOf(cols[2]), "text[]")
+	t.add(") AS k(row_key, digest, vector) WHERE r.row_key = k.row_key AND r.digest = k.digest AND r.table_name = ").arg(e.Table, "text")
+	err = s.write(ctx, s.pool, all, func(c *conn) error { return c.do(ctx, t.op("index", nil)) })
+	return len(rows), err
+}
+
+// Match implements stores.Reader.
+func (t *tx) Match(ctx context.Context, m stores.Match) ([]search.Found, bool, error) {
+	if err := t.follow(ctx); err != nil {
+		return nil, false, err
+	}
+	return t.reader.Match(ctx, m)
+}
+
+// Match implements stores.Reader.
+func (r *reader) Match(ctx context.Context, m stores.Match) ([]search.Found, bool, error) {
+	return m.Run(&r.scope, &matching{ctx, r.c, m.Entity})
+}
+
+// matching asks the index of one entity.
+type matching struct {
+	ctx context.Context
+	c   *conn
+	e   *stores.Entity
+}
+
+// owned writes that rows of the index are those of some owners, nil of everybody.
+func owned(t *text, alias string, owners []int64) {
+	switch {
+	case len(owners) == 1:
+		t.add(" AND ", alias, ".owner = ").arg(strconv.FormatInt(owners[0], 10), "bigint")
+	case owners != nil:
+		t.add(" AND ", alias, ".owner = ANY (").arg(numbers(owners), "bigint[]").add(")")
+	}
+}
+
+func (m *matching) Count(terms, owners []int64) (map[int64]int64, error) {
+	t := newText().add("SELECT p.term, (SELECT count(*) FROM (SELECT 1 FROM public.verbatim_search_term x WHERE x.term = p.term")
+	owned(t, "x", owners)
+	t.limit(search.Counted).add(") n) FROM unnest(").arg(numbers(terms), "bigint[]").add(") AS p(term)")
+	rows := map[int64]int64{}
+	err := m.c.do(m.ctx, t.op("match", func(r row) error {
+		rows[r.num(0)] = r.num(1)
+		return nil
+	}))
+	return rows, err
+}
+
+func (m *matching) Score(terms []search.Term, owners []int64, most int) (found []search.Found, err error) {
+	cols := make([][]int64, 3)
+	for _, q := range terms {
+		cols[0], cols[1], cols[2] = append(cols[0], q.Term), append(cols[1], int64(q.Word)), append(cols[2], q.Rarity)
+	}
+	t := newText().add("WITH q AS MATERIALIZED (SELECT * FROM unnest(").arg(numbers(cols[0]), "bigint[]").add(", ").arg(numbers(cols[1]), "bigint[]").add(", ").arg(numbers(cols[2]), "bigint[]")
+	t.add(") AS q(term, word, rarity)), c AS MATERIALIZED (SELECT doc, sum(s) AS score FROM (SELECT x.doc, max(x.weight * q.rarity) AS s FROM q JOIN public.verbatim_search_term x ON x.term = q.term")
+	owned(t, "x", owners)
+	t.add(" GROUP BY x.doc, q.word) w GROUP BY doc) SELECT r.row_key, c.score::bigint FROM c JOIN public.verbatim_search_row r ON r.doc = c.doc WHERE c.score >= coalesce((SELECT score FROM c ORDER BY score DESC LIMIT 1 OFFSET ",
+		strconv.Itoa(most-1), "), 0) ORDER BY c.score DESC, r.row_key")
+	err = m.c.do(m.ctx, t.limit(most).op("match", func(r row) error {
+		found = append(found, search.Found{Key: r.str(0), Score: float64(r.num(1))})
+		return nil
+	}))
+	return found, err
+}
+
+func (m *matching) Vectors(maker string, owners []int64, fn func(vector []float32, key func() string)) error {
+	t := newText().add("SELECT r.vector, r.row_key FROM public.verbatim_search_row r WHERE r.table_name = ").arg(m.e.Table, "text").add(" AND r.maker = ").arg(maker, "text")
+	owned(t, "r", owners)
+	var vector []float32
+	return m.c.do(m.ctx, t.op("match", func(r row) error {
+		vector = search.Vector(r.bytes(0), vector)
+		fn(vector, func() string { return r.str(1) })
+		return nil
+	}))
+}

@@ -1,0 +1,211 @@
+package stores
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"verbatim/stores/search"
+)
+
+// A Search says by which fields rows of an entity are found: by the words in those of
+// Text, and by what those of Meaning mean. They are texts, and not sensitive.
+//
+// The index is derived, and not the truth: it stands in no journal, and nothing is decided
+// by it. Words are in it with the transaction that writes them, and so are the vectors that
+// search.Grams makes; those of a model come later: see Searcher.
+type Search struct{ Text, Meaning []int }
+
+// Signature tells one way to index from another.
+func (s *Search) Signature(e *Entity) string {
+	b := strconv.Itoa(search.Version)
+	for _, fields := range [][]int{s.Text, s.Meaning} {
+		b += ";"
+		for _, f := range fields {
+			b += " " + strconv.Quote(e.Fields[f].Column)
+		}
+	}
+	for _, step := range e.Scope { // by which it is known whose a row is
+		b += fmt.Sprintf("; %d", step.Field)
+	}
+	return b
+}
+
+// Fields are those that the index is made of, each once, ascending.
+func (s *Search) Fields() []int {
+	all := slices.Concat(s.Text, s.Meaning)
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// A Match asks which rows of an entity fit a text best: by its words, by its meaning where
+// Near is set, or by both, then in one order that reciprocal rank makes. Only rows within
+// the scope are looked at, and counted: no other row moves one up or down.
+type Match struct {
+	Entity *Entity
+	Text   string
+	Near   []float32 // of length 1
+	Maker  string    // of Near; vectors of other makers are not compared with it
+	Limit  int
+}
+
+// A Searcher keeps the index of what is searched.
+type Searcher interface {
+	// Index compares the index of an entity with its rows, everybody's. With anew it is
+	// made anew first. ErrSchema where Migrate has not prepared it.
+	Index(ctx context.Context, e *Entity, anew bool) (IndexState, error)
+	// Vectors has embed make the vectors of rows whose vector is of another maker, of so
+	// many rows at most, and keeps those of rows that say the same when it is done. It
+	// returns how many rows it took on. embed is called outside any transaction.
+	Vectors(ctx context.Context, e *Entity, maker string, most int, embed func(texts []string) ([][]float32, error)) (int, error)
+}
+
+// An IndexState is how an index stands to the rows.
+type IndexState struct {
+	Rows    int64 // that there are
+	Missing int64 // of them, that are not in the index
+	Stale   int64 // that it has as they were
+	Stray   int64 // that it has and that are not there, and terms of no row
+}
+
+// Count counts a row: whether the index has it, and has it as it is.
+func (s *IndexState) Count(has, is bool) {
+	s.Rows++
+	switch {
+	case !has:
+		s.Missing++
+	case !is:
+		s.Stale++
+	}
+}
+
+// Clean reports whether it is as it should be.
+func (s IndexState) Clean() bool { return s.Missing+s.Stale+s.Stray == 0 }
+
+// An Indexed is what the index keeps of a row.
+type Indexed struct {
+	Key      string
+	Owner    int64 // whose it is: see search.Owner
+	Digest   int64 // of all the rest
+	Postings []search.Posting
+	Meant    string // what a vector is made of
+	Vector   []byte // that search.Grams makes
+}
+
+// Sum tells, of the terms of a row, how many they are and what they weigh.
+func (x *Indexed) Sum() int64 {
+	sum := int64(len(x.Postings)) * 1_000_000_000
+	for _, p := range x.Postings {
+		sum += p.Weight
+	}
+	return sum
+}
+
+// Indexed makes of a row what the index keeps: of its key, of what says whose it is, and
+// of its fields, parallel to those of Search.
+func (e *Entity) Indexed(key, owner string, fields []string) Indexed {
+	x := Indexed{Key: key, Owner: search.Owner(owner)}
+	texts := func(of []int) (texts []string) {
+		for i, f := range e.Search.Fields() {
+			if slices.Contains(of, f) && fields[i] != "" {
+				texts = append(texts, fields[i])
+			}
+		}
+		return texts
+	}
+	x.Postings = search.Postings(e.Table, texts(e.Search.Text))
+	x.Meant = strings.Join(texts(e.Search.Meaning), "\n")
+	x.Vector = search.Bytes(search.Grams(x.Meant))
+	x.Digest = search.Digest(append([]string{owner}, fields...)...)
+	return x
+}
+
+// Reindexed reports whether a change may alter what the index keeps of its row.
+func (c *Change) Reindexed() bool {
+	s := c.Entity.Search
+	if s == nil || c.Op != Update {
+		return s != nil
+	}
+	return slices.ContainsFunc(c.Set, func(a Assign) bool {
+		return slices.Contains(s.Text, a.Field) || slices.Contains(s.Meaning, a.Field) ||
+			len(c.Entity.Scope) > 0 && c.Entity.Scope[0].Field == a.Field
+	})
+}
+
+// Owners are the numbers of those whose rows of an entity a scope opens; all is true where
+// it opens everybody's.
+func (s *Scope) Owners(e *Entity) (owners []int64, all bool) {
+	switch {
+	case s.All || e.Access == ForAll:
+		return nil, true
+	case e.Access == ByPrincipal:
+		if s.Principal != "" {
+			owners = append(owners, search.Owner(s.Principal))
+		}
+		return owners, false
+	}
+	root := e
+	if n := len(e.Scope); n > 0 {
+		root = e.Scope[n-1].To
+	}
+	for _, key := range s.Holds[root.Name] {
+		owners = append(owners, search.Owner(key.Text()))
+	}
+	return owners, false
+}
+
+// A Matcher asks the index of one entity, for rows of some owners, or of everybody where
+// they are nil.
+type Matcher interface {
+	// Count says how many rows have each term, up to search.Counted.
+	Count(terms, owners []int64) (map[int64]int64, error)
+	// Score finds the rows that have some of the terms: the best, by what the terms of each
+	// word weigh at most, times how rare they are, and then by their keys, byte by byte.
+	Score(terms []search.Term, owners []int64, most int) ([]search.Found, error)
+	// Vectors calls fn with each vector of a maker. It is good until fn returns.
+	Vectors(maker string, owners []int64, fn func(vector []float32, key func() string)) error
+}
+
+// Run carries out a Match: it is what both stores do.
+func (m Match) Run(scope *Scope, index Matcher) (found []search.Found, more bool, err error) {
+	owners, all := scope.Owners(m.Entity)
+	if !all && len(owners) == 0 || m.Limit < 1 {
+		return nil, false, nil
+	}
+	var lists [][]search.Found
+	keep := func(list []search.Found) {
+		more = more || len(list) > m.Limit
+		lists = append(lists, list[:min(len(list), m.Limit)])
+	}
+	if len(m.Entity.Search.Text) > 0 {
+		var list []search.Found
+		if asked := search.Question(m.Entity.Table, m.Text); len(asked) > 0 {
+			every := search.Every(m.Entity.Table)
+			rows, err := index.Count(append(slices.Concat(asked...), every), owners)
+			if err != nil {
+				return nil, false, err
+			}
+			if terms := search.Weigh(asked, rows, rows[every]); len(terms) > 0 {
+				if list, err = index.Score(terms, owners, m.Limit+1); err != nil {
+					return nil, false, err
+				}
+			}
+		}
+		keep(list)
+	}
+	if m.Near != nil {
+		best := search.NewBest(m.Limit + 1)
+		err := index.Vectors(m.Maker, owners, func(vector []float32, key func() string) {
+			if like := float64(search.Likeness(m.Near, vector)); like >= search.Alike && best.Fits(like) {
+				best.Add(key(), like)
+			}
+		})
+		if err != nil {
+			return nil, false, err
+		}
+		keep(best.All())
+	}
+	return search.Fuse(lists...), more, nil
+}

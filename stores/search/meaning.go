@@ -1,0 +1,182 @@
+package search
+
+import (
+	"cmp"
+	"encoding/binary"
+	"math"
+	"slices"
+	"strings"
+)
+
+// Letters is what Grams is called where the maker of a vector is told.
+const Letters = "letters"
+
+// Wide is how many numbers a vector of Grams has.
+const Wide = 256
+
+// Grams are runs of three and four letters of the words of some texts, counted by their
+// digest into a vector of length 1. Nil where there is no word.
+func Grams(texts ...string) []float32 {
+	sums := make([]float64, Wide)
+	some := false
+	for _, text := range texts {
+		for _, w := range Words(text) {
+			some = true
+			runes := []rune(" " + plain(w) + " ")
+			for n := 3; n <= 4; n++ {
+				for i := 0; i+n <= len(runes); i++ {
+					h := fnv(string(runes[i : i+n]))
+					sign := 1.0
+					if h>>63 == 1 {
+						sign = -1
+					}
+					sums[h%Wide] += sign
+				}
+			}
+		}
+	}
+	if !some {
+		return nil
+	}
+	v := make([]float32, Wide)
+	for i, s := range sums {
+		v[i] = float32(math.Copysign(math.Sqrt(math.Abs(s)), s)) // what is said often is said once and a little more
+	}
+	return Unit(v)
+}
+
+// fnv is FNV-1a, of 64 bits.
+func fnv(s string) uint64 {
+	h := uint64(14695981039346656037)
+	for i := range len(s) {
+		h = (h ^ uint64(s[i])) * 1099511628211
+	}
+	return h ^ h>>29
+}
+
+// Unit makes a vector one of length 1, in place. One of nothing stays, and one that holds
+// what is no number becomes nil.
+func Unit(v []float32) []float32 {
+	sum := 0.0
+	for _, x := range v {
+		sum += float64(x) * float64(x)
+	}
+	if math.IsNaN(sum) || math.IsInf(sum, 0) {
+		return nil
+	}
+	if sum > 0 {
+		by := float32(1 / math.Sqrt(sum))
+		for i := range v {
+			v[i] *= by
+		}
+	}
+	return v
+}
+
+// Bytes are a vector as it is kept: 32-bit IEEE numbers, the lowest byte first.
+func Bytes(v []float32) []byte {
+	b := make([]byte, 0, 4*len(v))
+	for _, x := range v {
+		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(x))
+	}
+	return b
+}
+
+// Vector reads what Bytes wrote into v, which it returns, longer where it has to be.
+func Vector(kept []byte, v []float32) []float32 {
+	v = v[:0]
+	for ; len(kept) >= 4; kept = kept[4:] {
+		v = append(v, math.Float32frombits(binary.LittleEndian.Uint32(kept)))
+	}
+	return v
+}
+
+// Likeness is the cosine of the angle between two vectors of length 1; 0 where they are
+// not equally long.
+func Likeness(a, b []float32) float32 {
+	if len(a) != len(b) {
+		return 0
+	}
+	var s0, s1, s2, s3 float32
+	n := len(a) &^ 3
+	a4, b4 := a[:n], b[:n]
+	for i := 0; i < len(a4) && i+3 < len(b4); i += 4 {
+		s0 += a4[i] * b4[i]
+		s1 += a4[i+1] * b4[i+1]
+		s2 += a4[i+2] * b4[i+2]
+		s3 += a4[i+3] * b4[i+3]
+	}
+	for i := n; i < len(a); i++ {
+		s0 += a[i] * b[i]
+	}
+	return (s0 + s1) + (s2 + s3)
+}
+
+// Alike is how alike two vectors are at least that have something to do with each other.
+const Alike = 0.2
+
+// A Found is a row that was found, and how well it fits.
+type Found struct {
+	Key   string
+	Score float64
+}
+
+// better is the order of what was found: the best first, and rows that fit equally well by
+// their keys.
+func better(a, b Found) int {
+	if c := cmp.Compare(b.Score, a.Score); c != 0 {
+		return c
+	}
+	return strings.Compare(a.Key, b.Key)
+}
+
+// A Best keeps the best of what is added to it.
+type Best struct {
+	most  int
+	least float64 // what one has to score to be among them
+	found []Found
+}
+
+// NewBest keeps the best so many.
+func NewBest(most int) *Best { return &Best{most: most, least: math.Inf(-1)} }
+
+// Fits reports whether one of that score may be among the best.
+func (b *Best) Fits(score float64) bool { return score >= b.least }
+
+// Add adds one.
+func (b *Best) Add(key string, score float64) {
+	if b.found = append(b.found, Found{key, score}); len(b.found) >= 2*b.most+64 {
+		b.All()
+	}
+}
+
+// All are the best, the first of them first.
+func (b *Best) All() []Found {
+	slices.SortFunc(b.found, better)
+	if len(b.found) >= b.most {
+		b.found = b.found[:b.most]
+		b.least = b.found[b.most-1].Score
+	}
+	return b.found
+}
+
+// Fuse makes one list of several, each with its best first, by reciprocal rank (Cormack,
+// Clarke and Büttcher, 2009, with k = 60): a row scores the more, the further up it stands
+// in each. The best possible score is 1.
+func Fuse(lists ...[]Found) []Found {
+	const k = 60
+	at := map[string]int{}
+	var all []Found
+	for _, list := range lists {
+		for rank, f := range list {
+			i, ok := at[f.Key]
+			if !ok {
+				i = len(all)
+				at[f.Key], all = i, append(all, Found{Key: f.Key})
+			}
+			all[i].Score += float64(k+1) / float64(k+1+rank) / float64(len(lists))
+		}
+	}
+	slices.SortFunc(all, better)
+	return all
+}

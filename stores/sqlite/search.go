@@ -1,0 +1,433 @@
+package sqlite
+
+import (
+	"context"
+	"encoding/hex"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"zombiezen.com/go/sqlite"
+
+	"verbatim/stores"
+	"verbatim/stores/search"
+)
+
+// searchTables keep the index: of each row what was indexed, and the rows that have a
+// term. They are made where an entity is searched. No full-text table of SQLite's would
+// do: it counts how rare a word is among everybody's rows.
+var searchTables = []string{
+	`CREATE TABLE "verbatim_search" ("table_name" TEXT NOT NULL PRIMARY KEY, "signature" TEXT NOT NULL) STRICT`,
+	`CREATE TABLE "verbatim_search_row" (
+  "doc" INTEGER PRIMARY KEY,
+  "table_name" TEXT NOT NULL,
+  "row_key" TEXT NOT NULL,
+  "owner" INTEGER NOT NULL,
+  "digest" INTEGER NOT NULL,
+  "maker" TEXT NOT NULL,
+  "vector" BLOB NOT NULL,
+  "terms" BLOB NOT NULL,
+  UNIQUE ("table_name", "row_key")
+) STRICT`,
+	`CREATE INDEX "verbatim_search_row_owner" ON "verbatim_search_row" ("table_name", "owner")`,
+	`CREATE TABLE "verbatim_search_term" (
+  "term" INTEGER NOT NULL,
+  "owner" INTEGER NOT NULL,
+  "doc" INTEGER NOT NULL,
+  "weight" INTEGER NOT NULL,
+  PRIMARY KEY ("term", "owner", "doc")
+) STRICT, WITHOUT ROWID`,
+}
+
+// searched plans the index of entities that are searched, and says of which it has to be
+// made anew.
+func (m *migration) searched() error {
+	made := map[string]string{}
+	if m.objects["verbatim_search"] != "" {
+		err := m.c.query(context.Background(), "SELECT table_name, signature FROM main.verbatim_search", nil, func(row *sqlite.Stmt) error {
+			made[row.ColumnText(0)] = row.ColumnText(1)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	for _, e := range m.entities {
+		if e.Search == nil {
+			continue
+		}
+		signature := e.Search.Signature(e)
+		if made[e.Table] == signature {
+			continue
+		}
+		if m.objects["verbatim_search"] == "" {
+			m.Steps = append(m.Steps, searchTables...)
+			m.objects["verbatim_search"] = "table"
+		}
+		m.reindex = append(m.reindex, e)
+		m.step("INSERT INTO main.verbatim_search (table_name, signature) VALUES (%s, %s) ON CONFLICT (table_name) DO UPDATE SET signature = excluded.signature", literal(str(e.Table)), literal(str(signature)))
+	}
+	return nil
+}
+
+// touched are the rows of a transaction whose index has to follow.
+type touched map[*stores.Entity]map[stores.Value]bool
+
+func (t *tx) touch(c *stores.Change) {
+	if !c.Reindexed() {
+		return
+	}
+	if t.touched == nil {
+		t.touched = touched{}
+	}
+	if t.touched[c.Entity] == nil {
+		t.touched[c.Entity] = map[stores.Value]bool{}
+	}
+	t.touched[c.Entity][c.Key] = true
+}
+
+// follow has the index follow what was written.
+func (t *tx) follow(ctx context.Context) error {
+	for e, keys := range t.touched {
+		for chunk := range slices.Chunk(slices.Collect(maps.Keys(keys)), atOnce) {
+			if err := t.c.reindex(ctx, e, chunk); err != nil {
+				return fault("index", err)
+			}
+		}
+	}
+	t.touched = nil
+	return nil
+}
+
+// atOnce is how many rows are read to be indexed.
+const atOnce = 500
+
+// texts reads what the index is made of: all that where says of the rows t, by key.
+func (c *conn) texts(ctx context.Context, e *stores.Entity, where *text) (rows []stores.Indexed, err error) {
+	t := newText().add("SELECT CAST(", raw(e, "t", e.Key), " AS TEXT), CAST(")
+	switch n := len(e.Scope); {
+	case e.Access == stores.ForAll:
+		t.add("''")
+	case n == 0:
+		t.add(raw(e, "t", e.Key))
+	case n == 1:
+		t.add(column(e, "t", e.Scope[0].Field))
+	default:
+		t.add(root(t, e, "t"))
+	}
+	t.add(" AS TEXT)")
+	fields := e.Search.Fields()
+	for _, f := range fields {
+		t.add(", ", column(e, "t", f))
+	}
+	t.add(" FROM ", table(e), " t WHERE ").join(where)
+	err = c.query(ctx, t.String(), t.args, func(row *sqlite.Stmt) error {
+		texts := make([]string, len(fields))
+		for i := range texts {
+			texts[i] = row.ColumnText(2 + i)
+		}
+		rows = append(rows, e.Indexed(row.ColumnText(0), row.ColumnText(1), texts))
+		return nil
+	})
+	return rows, err
+}
+
+// reindex makes what the index keeps of some rows what they say now.
+func (c *conn) reindex(ctx context.Context, e *stores.Entity, keys []stores.Value) error {
+	where := newText().add(raw(e, "t", e.Key))
+	in(where, e.Fields[e.Key].Kind, keys)
+	rows, err := c.texts(ctx, e, where)
+	if err != nil {
+		return err
+	}
+	names := make([]string, len(keys))
+	for i, k := range keys {
+		names[i] = k.Text()
+	}
+	type old struct {
+		doc, owner, digest int64
+		terms              []byte
+	}
+	was := map[string]old{}
+	err = c.query(ctx, "SELECT r.row_key, r.doc, r.owner, r.digest, r.terms FROM json_each(?) p CROSS JOIN main.verbatim_search_row r WHERE r.table_name = ? AND r.row_key = p.value",
+		[]stores.Value{str(listOf(names)), str(e.Table)}, func(row *sqlite.Stmt) error {
+			o := old{doc: row.ColumnInt64(1), owner: row.ColumnInt64(2), digest: row.ColumnInt64(3), terms: make([]byte, row.ColumnLen(4))}
+			row.ColumnBytes(4, o.terms)
+			was[row.ColumnText(0)] = o
+			return nil
+		})
+	if err != nil {
+		return err
+	}
+	fresh := rows[:0]
+	for _, x := range rows {
+		if o, ok := was[x.Key]; ok && o.digest == x.Digest && o.owner == x.Owner {
+			delete(was, x.Key) // it says what it said
+			continue
+		}
+		fresh = append(fresh, x)
+	}
+	for _, o := range was {
+		for _, term := range search.Terms(o.terms) {
+			if _, err := c.exec("DELETE FROM main.verbatim_search_term WHERE term = ? AND owner = ? AND doc = ?", stores.NewInt(term), stores.NewInt(o.owner), stores.NewInt(o.doc)); err != nil {
+				return err
+			}
+		}
+		if _, err := c.exec("DELETE FROM main.verbatim_search_row WHERE doc = ?", stores.NewInt(o.doc)); err != nil {
+			return err
+		}
+	}
+	return c.enter(ctx, e, fresh)
+}
+
+// enter puts rows into the index that are not there.
+func (c *conn) enter(ctx context.Context, e *stores.Entity, rows []stores.Indexed) error {
+	for i := range rows {
+		x := &rows[i]
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if _, err := c.exec("INSERT INTO main.verbatim_search_row (table_name, row_key, owner, digest, maker, vector, terms) VALUES (?,?,?,?,?,unhex(?),unhex(?))",
+			str(e.Table), str(x.Key), stores.NewInt(x.Owner), stores.NewInt(x.Digest), str(search.Letters), str(hex.EncodeToString(x.Vector)), str(hex.EncodeToString(search.TermBytes(x.Postings)))); err != nil {
+			return err
+		}
+		doc := stores.NewInt(c.db.LastInsertRowID())
+		for _, p := range x.Postings {
+			if _, err := c.exec("INSERT INTO main.verbatim_search_term (term, owner, doc, weight) VALUES (?,?,?,?)", stores.NewInt(p.Term), stores.NewInt(x.Owner), doc, stores.NewInt(p.Weight)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// each goes through all rows of an entity, so many at once.
+func (c *conn) each(ctx context.Context, e *stores.Entity, fn func(rows []stores.Indexed) error) error {
+	last := stores.Value{}
+	for {
+		where := newText().add("1")
+		if !last.IsNull() {
+			where = newText().add(raw(e, "t", e.Key), " > ").arg(last)
+		}
+		where.add(" ORDER BY ", raw(e, "t", e.Key), " LIMIT ", strconv.Itoa(atOnce))
+		rows, err := c.texts(ctx, e, where)
+		if err != nil || len(rows) == 0 {
+			return err
+		}
+		last, _ = stores.Parse(e.Fields[e.Key].Kind, rows[len(rows)-1].Key)
+		if err := fn(rows); err != nil {
+			return err
+		}
+	}
+}
+
+// anew makes the index of an entity anew.
+func (c *conn) anew(ctx context.Context, e *stores.Entity) error {
+	for _, sql := range []string{
+		"DELETE FROM main.verbatim_search_term WHERE doc IN (SELECT doc FROM main.verbatim_search_row WHERE table_name = ?)",
+		"DELETE FROM main.verbatim_search_row WHERE table_name = ?",
+	} {
+		if _, err := c.exec(sql, str(e.Table)); err != nil {
+			return err
+		}
+	}
+	if _, err := c.exec("DELETE FROM main.verbatim_search_term WHERE doc NOT IN (SELECT doc FROM main.verbatim_search_row)"); err != nil {
+		return err
+	}
+	return c.each(ctx, e, func(rows []stores.Indexed) error { return c.enter(ctx, e, rows) })
+}
+
+// Index implements stores.Searcher.
+func (s *Store) Index(ctx context.Context, e *stores.Entity, anew bool) (state stores.IndexState, err error) {
+	lend := s.read
+	if anew {
+		lend = s.write
+	}
+	err = lend(ctx, func(c *conn) error {
+		if anew {
+			if err := c.anew(ctx, e); err != nil {
+				return err
+			}
+		}
+		state = stores.IndexState{}
+		err := c.each(ctx, e, func(rows []stores.Indexed) error {
+			for i := range rows {
+				x := &rows[i]
+				is := false
+				in, err := c.number(ctx, "SELECT count(*) FROM main.verbatim_search_row WHERE table_name = ? AND row_key = ?", str(e.Table), str(x.Key))
+				if err == nil && in == 1 {
+					is, err = c.indexed(ctx, e, x)
+				}
+				if err != nil {
+					return err
+				}
+				state.Count(in == 1, is)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		there, err := c.number(ctx, "SELECT count(*) FROM main.verbatim_search_row WHERE table_name = ?", str(e.Table))
+		if err != nil {
+			return err
+		}
+		loose, err := c.number(ctx, "SELECT count(*) FROM main.verbatim_search_term x WHERE NOT EXISTS (SELECT 1 FROM main.verbatim_search_row r WHERE r.doc = x.doc)")
+		state.Stray = there - (state.Rows - state.Missing) + loose
+		return err
+	})
+	return state, fault("index", err)
+}
+
+// indexed reports whether the index has a row as it is.
+func (c *conn) indexed(ctx context.Context, e *stores.Entity, x *stores.Indexed) (bool, error) {
+	terms := make([]string, len(x.Postings))
+	for i, p := range x.Postings {
+		terms[i] = strconv.FormatInt(p.Term, 10)
+	}
+	n, err := c.number(ctx, `SELECT r.owner = ? AND r.digest = ? AND length(r.terms) = ? AND (SELECT count(*) * 1000000000 + total(x.weight) FROM json_each(?) p JOIN main.verbatim_search_term x ON x.term = p.value AND x.owner = r.owner AND x.doc = r.doc) = ?
+FROM main.verbatim_search_row r WHERE r.table_name = ? AND r.row_key = ?`,
+		stores.NewInt(x.Owner), stores.NewInt(x.Digest), stores.NewInt(int64(8*len(x.Postings))), str("["+strings.Join(terms, ",")+"]"), stores.NewInt(x.Sum()), str(e.Table), str(x.Key))
+	return n == 1, err
+}
+
+// number is the one number that a statement gives.
+func (c *conn) number(ctx context.Context, sql string, args ...stores.Value) (n int64, err error) {
+	err = c.query(ctx, sql, args, func(row *sqlite.Stmt) error {
+		n = row.ColumnInt64(0)
+		return nil
+	})
+	return n, err
+}
+
+// Vectors implements stores.Searcher.
+func (s *Store) Vectors(ctx context.Context, e *stores.Entity, maker string, most int, embed func(texts []string) ([][]float32, error)) (int, error) {
+	var keys []stores.Value
+	var texts []string
+	digests := map[string]int64{}
+	err := s.read(ctx, func(c *conn) error {
+		err := c.query(ctx, "SELECT row_key FROM main.verbatim_search_row WHERE table_name = ? AND maker <> ? AND length(vector) > 0 ORDER BY doc LIMIT ?", []stores.Value{str(e.Table), str(maker), stores.NewInt(int64(most))}, func(row *sqlite.Stmt) error {
+			key, _ := stores.Parse(e.Fields[e.Key].Kind, row.ColumnText(0))
+			keys = append(keys, key)
+			return nil
+		})
+		if err != nil || len(keys) == 0 {
+			return err
+		}
+		where := newText().add(raw(e, "t", e.Key))
+		in(where, e.Fields[e.Key].Kind, keys)
+		rows, err := c.texts(ctx, e, where)
+		keys = keys[:0]
+		for i := range rows {
+			key, _ := stores.Parse(e.Fields[e.Key].Kind, rows[i].Key)
+			keys, texts = append(keys, key), append(texts, rows[i].Meant)
+			digests[rows[i].Key] = rows[i].Digest
+		}
+		return err
+	})
+	if err != nil || len(keys) == 0 {
+		return 0, fault("index", err)
+	}
+	vectors, err := embed(texts)
+	if err != nil {
+		return 0, err
+	}
+	err = s.write(ctx, func(c *conn) error {
+		for i, k := range keys {
+			if _, err := c.exec("UPDATE main.verbatim_search_row SET vector = unhex(?), maker = ? WHERE table_name = ? AND row_key = ? AND digest = ?",
+				str(hex.EncodeToString(search.Bytes(vectors[i]))), str(maker), str(e.Table), str(k.Text()), stores.NewInt(digests[k.Text()])); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return len(keys), fault("index", err)
+}
+
+// Match implements stores.Reader.
+func (t *tx) Match(ctx context.Context, m stores.Match) ([]search.Found, bool, error) {
+	if err := t.follow(ctx); err != nil {
+		return nil, false, err
+	}
+	return t.reader.Match(ctx, m)
+}
+
+// Match implements stores.Reader.
+func (r *reader) Match(ctx context.Context, m stores.Match) ([]search.Found, bool, error) {
+	found, more, err := m.Run(&r.scope, &matching{ctx, r.c, m.Entity})
+	return found, more, fault("match", err)
+}
+
+// matching asks the index of one entity.
+type matching struct {
+	ctx context.Context
+	c   *conn
+	e   *stores.Entity
+}
+
+// owned writes that rows of the index are those of some owners, nil of everybody.
+func owned(t *text, alias string, owners []int64) {
+	if owners == nil {
+		return
+	}
+	t.add(" AND ", alias, ".owner IN (SELECT value FROM json_each(").arg(str(numbers(owners))).add("))")
+}
+
+// numbers is a list for json_each.
+func numbers(of []int64) string {
+	b := []byte{'['}
+	for i, n := range of {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendInt(b, n, 10)
+	}
+	return string(append(b, ']'))
+}
+
+func (m *matching) Count(terms, owners []int64) (map[int64]int64, error) {
+	t := newText().add("SELECT p.value, (SELECT count(*) FROM (SELECT 1 FROM main.verbatim_search_term x WHERE x.term = p.value")
+	owned(t, "x", owners)
+	t.add(" LIMIT ", strconv.Itoa(search.Counted), ")) FROM json_each(").arg(str(numbers(terms))).add(") p")
+	rows := map[int64]int64{}
+	err := m.c.query(m.ctx, t.String(), t.args, func(row *sqlite.Stmt) error {
+		rows[row.ColumnInt64(0)] = row.ColumnInt64(1)
+		return nil
+	})
+	return rows, err
+}
+
+func (m *matching) Score(terms []search.Term, owners []int64, most int) (found []search.Found, err error) {
+	t := newText().add("WITH q(term, word, rarity) AS (VALUES ")
+	for i, q := range terms {
+		if i > 0 {
+			t.add(",")
+		}
+		t.add("(").arg(stores.NewInt(q.Term)).add(",").arg(stores.NewInt(int64(q.Word))).add(",").arg(stores.NewInt(q.Rarity)).add(")")
+	}
+	t.add("), c AS MATERIALIZED (SELECT doc, sum(s) AS score FROM (SELECT x.doc, max(x.weight * q.rarity) AS s FROM q CROSS JOIN main.verbatim_search_term x ON x.term = q.term")
+	owned(t, "x", owners)
+	t.add(" GROUP BY x.doc, q.word) GROUP BY doc) SELECT r.row_key, c.score FROM c CROSS JOIN main.verbatim_search_row r ON r.doc = c.doc WHERE c.score >= coalesce((SELECT score FROM c ORDER BY score DESC LIMIT 1 OFFSET ",
+		strconv.Itoa(most-1), "), 0) ORDER BY c.score DESC, r.row_key LIMIT ", strconv.Itoa(most))
+	err = m.c.query(m.ctx, t.String(), t.args, func(row *sqlite.Stmt) error {
+		found = append(found, search.Found{Key: row.ColumnText(0), Score: row.ColumnFloat(1)})
+		return nil
+	})
+	return found, err
+}
+
+func (m *matching) Vectors(maker string, owners []int64, fn func(vector []float32, key func() string)) error {
+	t := newText().add("SELECT r.vector, r.row_key FROM main.verbatim_search_row r WHERE r.table_name = ").arg(str(m.e.Table)).add(" AND r.maker = ").arg(str(maker))
+	owned(t, "r", owners)
+	var kept []byte
+	var vector []float32
+	return m.c.query(m.ctx, t.String(), t.args, func(row *sqlite.Stmt) error {
+		n := row.ColumnLen(0)
+		kept = slices.Grow(kept[:0], n)[:n]
+		row.ColumnBytes(0, kept)
+		vector = search.Vector(kept, vector)
+		fn(vector, func() string { return row.ColumnText(1) })
+		return nil
+	})
+}
