@@ -110,6 +110,9 @@ type Options struct {
 	// Tools reach the tools of other servers. When it is nil, verbs that are
 	// carried out by one are refused as they are used.
 	Tools tools.Servers
+	// Embedder makes the vectors of searches by meaning. Without one, runs of letters are
+	// compared, and each answer says so.
+	Embedder Embedder
 }
 
 // An Authority reads what is kept of a principal, in a scope that sees all.
@@ -128,6 +131,7 @@ type Engine struct {
 	sleep     func(context.Context, time.Duration)
 	zone      *time.Location
 	random    io.Reader
+	embedder  Embedder
 	personal  map[*verbs.Verb]bool // see erasable.go
 	writers   provenance.Written
 	handlers  map[*verbs.Verb]*handler
@@ -216,6 +220,7 @@ func New(reg *verbs.Registry, store stores.Store, opt Options) (e *Engine, err e
 	if e.zone == nil {
 		e.zone = time.UTC
 	}
+	e.embedder = opt.Embedder
 	if e.random = opt.Random; e.random == nil {
 		e.random = rand.Reader
 	}

@@ -93,6 +93,13 @@ func (s *Session) fetch(ctx context.Context, o *terms, a *errands, r *run) error
 	if a.answers == nil {
 		a.answers, a.now = make(map[string]tools.Answer), r.now
 	}
+	if e.embeds {
+		answer, err := s.e.embed(ctx, e.args.Text())
+		if err == nil {
+			a.answers[e.id()] = answer
+		}
+		return err
+	}
 	if e.st.verb.Tool.ReadOnly {
 		answer, err := s.ask(ctx, e, s.e.newID())
 		if err != nil {

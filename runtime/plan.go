@@ -213,6 +213,9 @@ func (r *run) step(ctx context.Context, f *frame, st *step, c *verbs.Call) (need
 			return nil, err
 		}
 	}
+	if e, err := r.embedding(ctx, st); e != nil || err != nil {
+		return e, err // nothing can be planned without it
+	}
 	if st.errand != nil && !st.errand.answered {
 		switch {
 		case st.errand.ReadOnly:

@@ -359,7 +359,7 @@ func (r *reading) result(st *step) *receipt.Result {
 	if t == nil || t.late && t.rows == nil {
 		return nil
 	}
-	res := &receipt.Result{Columns: make([]string, len(t.columns)), Rows: make([][]stores.Value, len(t.rows)), Keys: t.keys, Late: t.late, Left: t.left}
+	res := &receipt.Result{Columns: make([]string, len(t.columns)), Rows: make([][]stores.Value, len(t.rows)), Keys: t.keys, Late: t.late, Left: t.left, Found: t.found}
 	usual := ofRecord
 	if t.from != 0 {
 		usual = verbs.NewOrigin(t.from, "")

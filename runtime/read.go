@@ -80,7 +80,7 @@ func (r *reading) find(ctx context.Context, st *step) (*table, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := r.fetch(ctx, st, read.Entity, read.Fields)
+	f, err := r.fetch(ctx, st, read.Entity, weighed(read))
 	if err != nil {
 		return nil, err
 	}
@@ -99,10 +99,17 @@ func (r *reading) find(ctx context.Context, st *step) (*table, error) {
 			return nil, err
 		}
 	}
-	rows, err := r.withOwed(ctx, find)
+	var rows [][]stores.Value
+	if st.matching != nil {
+		find.Last = false
+		rows, err = r.match(ctx, st, f, find)
+	} else {
+		rows, err = r.withOwed(ctx, find)
+	}
 	if err != nil {
 		return nil, err
 	}
+	f.fields = f.fields[:len(read.Fields)]
 	var left []string
 	if read.After >= 0 && len(rows) > read.Limit {
 		rows = rows[:read.Limit]
@@ -132,7 +139,7 @@ func (r *reading) find(ctx context.Context, st *step) (*table, error) {
 	if read.One && len(rows) == 0 {
 		return nil, &complaint{st.index, unknownName(st.place, st.verb.Params[read.By].Name)}
 	}
-	t := &table{left: left, entity: read.Entity, columns: make([]column, len(read.Fields)), keys: make([]stores.Value, len(rows)), rows: make([][]cell, len(rows))}
+	t := &table{left: left, found: st.found(), entity: read.Entity, columns: make([]column, len(read.Fields)), keys: make([]stores.Value, len(rows)), rows: make([][]cell, len(rows))}
 	for i := range read.Fields {
 		t.columns[i] = column{read.Fields[i].Name, read.Fields[i].Sensitive}
 	}

@@ -33,6 +33,8 @@ type step struct {
 	dark        []bool         // parallel to args: what was taken from something sensitive; nil when nothing was
 	sealed      [32]byte       // of verb and arguments, as they passed the gate
 
+	matching *matching // what a read looks for, nil where it looks for nothing
+
 	asks    []ask
 	changes []change
 	notices []notice
@@ -86,8 +88,9 @@ type table struct {
 	rows    [][]cell
 	entity  *verbs.Entity // of keys
 	keys    []stores.Value
-	from    verbs.Origins // where all of it comes from; zero is from rows within scope
-	left    []string      // why rows are left out that hold what cannot be read
+	from    verbs.Origins   // where all of it comes from; zero is from rows within scope
+	found   receipt.FoundBy // how rows were found, where it could be better
+	left    []string        // why rows are left out that hold what cannot be read
 	// late says that it is known only once a tool has acted: no plan stands on
 	// it.
 	late bool

@@ -60,6 +60,7 @@ type errand struct {
 	st       *step
 	spec     tools.Spec
 	args     stores.Value
+	embeds   bool // it has a vector made of what it sends
 	answered bool
 	answer   *table       // without rows until it is answered
 	came     verbs.Origin // of what it answers

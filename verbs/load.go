@@ -141,6 +141,9 @@ func load(srcs []*dsl.Source, o options) (*Registry, dsl.Diagnostics) {
 		l.tellsOfHidden(&l.entityNodes[i])
 	}
 	for i := range l.entityNodes {
+		l.search(&l.entityNodes[i])
+	}
+	for i := range l.entityNodes {
 		l.progress(&l.entityNodes[i])
 	}
 	for i := range l.verbNodes {
@@ -161,6 +164,7 @@ func load(srcs []*dsl.Source, o options) (*Registry, dsl.Diagnostics) {
 	for i := range l.pages {
 		l.page(&l.pages[i])
 	}
+	l.ownersStay()
 	l.recursion()
 	l.sessions()
 	failed := l.diagnostics().HasErrors()

@@ -818,6 +818,11 @@ type Read struct {
 	Sort   []Sort // of rows that are grouped
 	Limit  int
 	After  int // index in Params of the row after which a page of Limit rows begins; -1 where more are too many
+	// Matching is the text that the rows are to fit, those that do best first, Limit of
+	// them at most; nil where they come by their fields. Weigh is a number of 0 or more by
+	// which the fit of a row is multiplied; nil is 1.
+	Matching *Expr
+	Weigh    *ReadField
 }
 
 // A Sort orders rows by a returned field.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"verbatim/stores"
+	"verbatim/stores/search"
 )
 
 // A buffered is the view that reads ahead and writes behind.
@@ -82,6 +83,13 @@ func (b *buffered) Together(ctx context.Context, asks []stores.Ask) error {
 		b.over = b.over || asks[i].Find != nil && asks[i].Find.Last
 	}
 	return nil
+}
+
+func (b *buffered) Match(ctx context.Context, m stores.Match) ([]search.Found, bool, error) {
+	if err := b.ready(ctx); err != nil {
+		return nil, false, err
+	}
+	return b.Reader.Match(ctx, m)
 }
 
 func (b *buffered) SQL(ctx context.Context, entities []*stores.Entity, q stores.SQL) ([][]stores.Value, error) {

@@ -208,6 +208,9 @@ func (o *outside) result(r *Result) {
 	o.object(func() {
 		shown(o, "columns", r.Columns, o.word)
 		some(o, "left", r.Left, o.word)
+		if r.Found != "" {
+			o.said("foundBy", string(r.Found))
+		}
 		some(o, "owners", r.Owners, o.word)
 		shown(o, "rows", r.Rows, func(row *[]stores.Value) {
 			j := -1

@@ -613,6 +613,7 @@ func (c *coder) result(r *Result) {
 	c.object(func() {
 		c.texts("Columns", &r.Columns)
 		c.text("Entity", &r.Entity)
+		c.text("Found", (*string)(&r.Found))
 		c.text("From", &r.From)
 		if !c.digest {
 			list(c, "Keys", &r.Keys, c.any)

@@ -543,6 +543,12 @@ func unescaped(name string) string {
 // does not fit into columns.
 func (v *view) result(res *Result) {
 	defer func() {
+		switch res.Found {
+		case ByLetters:
+			fmt.Fprintln(v.w, "     ! found by words and by runs of letters: no model compares meanings here")
+		case ByWords:
+			fmt.Fprintln(v.w, "     ! found by words alone: the model that compares meanings did not answer")
+		}
 		for _, why := range res.Left {
 			fmt.Fprintf(v.w, "     ! %s\n", Safe(why))
 		}

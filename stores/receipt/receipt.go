@@ -280,10 +280,22 @@ type Result struct {
 	// Left says of rows that are left out why: they hold what cannot be read, or come
 	// on the next page.
 	Left []string
+	// Found says how the rows were found that fit a text, where that is worse than it
+	// could be.
+	Found FoundBy
 	// Late says that it is known only once a tool has acted: no agreement stands on
 	// it.
 	Late bool
 }
+
+// A FoundBy is how rows were found for want of a model that compares meanings.
+type FoundBy string
+
+// The ways.
+const (
+	ByLetters FoundBy = "letters" // by words and runs of letters: no such model is set up
+	ByWords   FoundBy = "words"   // by words alone: the model did not answer
+)
 
 // A Ref says which row a value of a result names.
 type Ref struct {

@@ -1,0 +1,179 @@
+package runtime
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"verbatim/runtime/tools"
+	"verbatim/stores"
+	"verbatim/stores/receipt"
+	"verbatim/stores/search"
+	"verbatim/verbs"
+)
+
+// An Embedder makes vectors of texts, for searches by meaning: one for each text, all of
+// one length. It may be asked by many goroutines at once.
+type Embedder interface {
+	// Maker names what makes them. Vectors of different makers are not compared.
+	Maker() string
+	Embed(ctx context.Context, texts []string) ([][]float32, error)
+}
+
+// candidates is how many rows that fit a text best are looked at, at least: of these, by
+// how well they fit and by what they weigh, come those that a read gives.
+const candidates = 200
+
+// A matching is what a read looks for.
+type matching struct {
+	stores.Match
+	found receipt.FoundBy
+}
+
+// embedding is the errand of a read that looks for rows by meaning: to have the vector
+// made of its text, while no transaction is open. Nil where there is nothing to ask for.
+func (r *reading) embedding(ctx context.Context, st *step) (*errand, error) {
+	read := st.verb.Read
+	if read == nil || read.Matching == nil {
+		return nil, nil
+	}
+	text, err := r.eval(ctx, st, read.Matching, nil)
+	if err != nil || text.IsNull() {
+		return nil, err
+	}
+	m := &matching{Match: stores.Match{Entity: read.Entity.Store, Text: text.Text()}}
+	st.matching = m
+	switch {
+	case len(m.Entity.Search.Meaning) == 0:
+	case r.e.embedder == nil:
+		m.Near, m.Maker, m.found = search.Grams(m.Text), search.Letters, receipt.ByLetters
+	default:
+		e := &errand{Errand: receipt.Errand{Name: "meaning", ReadOnly: true}, st: st, args: text, embeds: true}
+		answer, answered := r.answers[e.id()]
+		switch {
+		case !answered:
+			return e, nil
+		case answer.Failed:
+			m.found = receipt.ByWords
+		default:
+			m.Near, m.Maker = search.Vector([]byte(answer.Text), nil), r.e.embedder.Maker()
+		}
+	}
+	return nil, nil
+}
+
+// embed has the vector made of one text. Where that cannot be, words have to do.
+func (e *Engine) embed(ctx context.Context, text string) (tools.Answer, error) {
+	vectors, err := e.embedder.Embed(ctx, []string{text})
+	if ctx.Err() != nil {
+		return tools.Answer{}, ctx.Err()
+	}
+	if err != nil || len(vectors) != 1 || search.Unit(vectors[0]) == nil {
+		return tools.Answer{Failed: true}, nil
+	}
+	return tools.Answer{Text: string(search.Bytes(vectors[0]))}, nil
+}
+
+// Embed has the vectors made of rows that lack them, of so many at most, and says of how
+// many. It is for those who do work in the background; without an Embedder it does
+// nothing. Rows that are searched by words are found meanwhile.
+func (e *Engine) Embed(ctx context.Context, most int) (n int, err error) {
+	if e.embedder == nil {
+		return 0, nil
+	}
+	for _, t := range e.tables {
+		if t.Search == nil || len(t.Search.Meaning) == 0 || n >= most {
+			continue
+		}
+		made, err := e.store.Vectors(ctx, t, e.embedder.Maker(), most-n, func(texts []string) ([][]float32, error) {
+			vectors, err := e.embedder.Embed(ctx, texts)
+			if err == nil && len(vectors) != len(texts) {
+				err = fmt.Errorf("%d vectors for %d texts", len(vectors), len(texts))
+			}
+			for i := range vectors {
+				if err == nil && search.Unit(vectors[i]) == nil {
+					err = errors.New("a vector that is none")
+				}
+			}
+			return vectors, err
+		})
+		if n += made; err != nil {
+			return n, fmt.Errorf("vectors of %s: %w", t.Name, err)
+		}
+	}
+	return n, nil
+}
+
+// match finds the rows that fit best, and gives them in that order. What they weigh is the
+// last of their fields, where the palette says so.
+func (r *reading) match(ctx context.Context, st *step, f *fetch, find stores.Find) ([][]stores.Value, error) {
+	read, m := st.verb.Read, st.matching
+	key := m.Entity.Fields[m.Entity.Key].Kind
+	fit := map[stores.Value]float64{}
+	var rows [][]stores.Value
+	for m.Limit = candidates; ; m.Limit *= 8 {
+		found, more, err := r.read.Match(ctx, m.Match)
+		if err != nil {
+			return nil, err
+		}
+		if len(found) == 0 {
+			return nil, nil
+		}
+		keys := make([]stores.Value, len(found))
+		for i, is := range found {
+			keys[i], _ = stores.Parse(key, is.Key)
+			fit[keys[i]] = is.Score
+		}
+		only := stores.Cond{Op: stores.In, Path: stores.Path{Field: m.Entity.Key}, Value: stores.NewList(keys...)}
+		if find.Where != nil {
+			only = stores.Cond{Op: stores.And, Kids: []stores.Cond{*find.Where, only}}
+		}
+		one := find
+		one.Where, one.Order, one.Limit = &only, nil, len(keys)
+		if rows, err = r.withOwed(ctx, one); err != nil {
+			return nil, err
+		}
+		if len(rows) >= read.Limit || !more {
+			break // of the best, enough are left by the condition
+		}
+	}
+	if read.Weigh != nil {
+		for _, row := range rows {
+			c, err := f.cell(st, len(f.fields)-1, row)
+			if err != nil {
+				return nil, err
+			}
+			if w, err := strconv.ParseFloat(c.value.Text(), 64); err == nil { // nothing weighs as much as 1
+				fit[row[0]] *= max(0, w)
+			}
+		}
+	}
+	slices.SortStableFunc(rows, func(a, b []stores.Value) int {
+		if c := cmp.Compare(fit[b[0]], fit[a[0]]); c != 0 {
+			return c
+		}
+		return strings.Compare(a[0].Text(), b[0].Text())
+	})
+	return rows[:min(len(rows), read.Limit)], nil
+}
+
+// found says how the rows of a read were found, where that is worse than it could be.
+func (st *step) found() receipt.FoundBy {
+	if st.matching == nil {
+		return ""
+	}
+	return st.matching.found
+}
+
+// weighed are the fields that a read asks for: those that it returns, and what a row
+// weighs.
+func weighed(read *verbs.Read) []verbs.ReadField {
+	if read.Weigh == nil {
+		return read.Fields
+	}
+	return append(read.Fields[:len(read.Fields):len(read.Fields)], *read.Weigh)
+}

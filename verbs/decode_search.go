@@ -1,0 +1,120 @@
+package verbs
+
+import (
+	"slices"
+
+	"gopkg.in/yaml.v3"
+
+	"verbatim/dsl"
+	"verbatim/stores"
+)
+
+// search reads by which fields rows of an entity are found.
+func (l *loader) search(en *entityNode) {
+	d, e := en.d, en.e
+	at := en.f.at("search")
+	if at.value == nil {
+		return
+	}
+	f, ok := d.fields(at.value, "search")
+	if !ok {
+		return
+	}
+	s := &stores.Search{}
+	unfit := func(n *yaml.Node, why, what string) {
+		d.report(tell(d.place(n), "contradiction", why, what, e.Place, e.Store.Name+" is declared here"))
+	}
+	for _, of := range []struct {
+		key  string
+		into *[]int
+	}{{"text", &s.Text}, {"meaning", &s.Meaning}} {
+		d.items(f.at(of.key), func(n *yaml.Node) {
+			i := e.field(n.Value)
+			switch {
+			case i < 0:
+				if !e.broken {
+					d.report(tell(d.place(n), "unknown-field", e, n.Value))
+				}
+			case e.Fields[i].Type == nil:
+			case e.Fields[i].Type.Name != StringType:
+				unfit(n, n.Value+" is no text, and rows are found by texts", "name fields of type string")
+			case e.Store.Fields[i].Sensitive || e.Store.Fields[i].Personal:
+				unfit(n, "rows are not found by "+n.Value+", of which an index would tell", "name fields that are neither sensitive nor personal")
+			default:
+				*of.into = append(*of.into, i)
+			}
+		})
+	}
+	switch {
+	case len(e.Store.Parts) > 0:
+		unfit(at.key, "rows whose key has several parts cannot be searched", "leave search out")
+	case e.Store.Hides() >= 0:
+		unfit(at.key, "rows that may be hidden would count among those that are searched", "leave search out, or visible")
+	default:
+		if len(s.Text)+len(s.Meaning) > 0 {
+			e.Store.Search = s
+		}
+	}
+}
+
+// ownersStay refuses effects that would give a row to another owner and with it, unseen
+// by their index, rows that are searched.
+func (l *loader) ownersStay() {
+	for _, e := range l.entities {
+		if e.Store.Search == nil || len(e.Store.Scope) < 2 {
+			continue
+		}
+		at := e.Store.Scope[0].To
+		for _, step := range e.Store.Scope[1:] {
+			for i := range l.verbNodes {
+				for _, x := range l.verbNodes[i].v.Effects {
+					if x.Entity == nil || x.Entity.Store != at || x.Kind != Updates {
+						continue
+					}
+					if j := slices.IndexFunc(x.Set, func(s Set) bool { return s.Field == step.Field }); j >= 0 {
+						l.verbNodes[i].d.report(tell(x.Set[j].Place, "contradiction", "this would give "+e.Store.Name+" rows to another owner, and their index would not follow", "let nothing change "+at.Fields[step.Field].Name+", or leave search of "+e.Store.Name+" out", e.Place, e.Store.Name+" is searched"))
+					}
+				}
+			}
+			at = step.To
+		}
+	}
+}
+
+// maxMatches is how many rows a read by what they say gives at most.
+const maxMatches = 200
+
+// matching reads by what rows are found, and what weighs in their order.
+func (l *loader) matching(vn *verbNode, r *Read, f mapping) {
+	d, v := vn.d, vn.v
+	at := f.at("matching")
+	if at.value == nil {
+		if w := f.at("weigh"); w.value != nil {
+			d.report(tell(d.place(w.key), "contradiction", "weigh says how much rows count that matching finds", "say matching: an argument or a text", dsl.Place{}, ""))
+		}
+		return
+	}
+	unfit := func(n *yaml.Node, why, what string) {
+		d.report(tell(d.place(n), "contradiction", why, what, r.Entity.Place, r.Entity.Store.Name+" is declared here"))
+	}
+	if r.Entity.Store.Search == nil {
+		unfit(at.key, r.Entity.Store.Name+" rows are not searched", "declare search for the entity, and by which fields")
+		return
+	}
+	for _, key := range [...]string{"order", "one", "after"} {
+		if p := f.at(key); p.key != nil {
+			unfit(p.key, "the rows that fit best come first", "leave "+key+" out")
+			return
+		}
+	}
+	if r.Groups() || r.Limit == 0 || r.Limit > maxMatches {
+		unfit(at.key, "the rows that fit best are so many, each for itself", "say limit, of 200 at most")
+		return
+	}
+	r.Matching = l.compile(d, at.value, scope{verb: v}, want{is: plainTypes[StringType], name: "what is looked for"}, nil)
+	if w := f.at("weigh").value; w != nil {
+		if x := l.compile(d, w, scope{verb: v, row: r.Entity}, want{is: plainTypes[DecimalType], name: "what a row weighs"}, nil); x != nil {
+			r.Weigh = &ReadField{From: FromExpr, Expr: x, Type: plainTypes[DecimalType]}
+		}
+	}
+}
