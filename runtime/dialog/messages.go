@@ -102,6 +102,7 @@ const (
 	sayNoneFound words.Key = "dialog/none-found"
 	sayAndMore   words.Key = "dialog/and-more"
 	sayNotAll    words.Key = "dialog/not-all"
+	sayByWords   words.Key = "dialog/by-words"
 	sayNew       words.Key = "dialog/new"
 	sayDeletes   words.Key = "dialog/deletes"
 	sayDeleted   words.Key = "dialog/deleted"

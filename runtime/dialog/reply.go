@@ -41,8 +41,14 @@ func (w wording) tellsCall(c *receipt.Call) string {
 	if text == "" {
 		text = w.wholly(func(w wording) string { return w.plainly(c) })
 	}
-	if c.Result != nil && len(c.Result.Left) > 0 {
+	if c.Result == nil {
+		return text
+	}
+	if len(c.Result.Left) > 0 {
 		text = strings.TrimLeft(text+"\n"+w.say(sayNotAll), "\n")
+	}
+	if c.Result.Found != "" {
+		text = strings.TrimLeft(text+"\n"+w.say(sayByWords), "\n")
 	}
 	return text
 }
