@@ -78,6 +78,9 @@ func (e *Engine) embed(ctx context.Context, text string) (tools.Answer, error) {
 	return tools.Answer{Text: string(search.Bytes(vectors[0]))}, nil
 }
 
+// Embeds reports whether there is a model that makes vectors.
+func (e *Engine) Embeds() bool { return e.embedder != nil }
+
 // Embed has the vectors made of rows that lack them, of so many at most, and says of how
 // many. It is for those who do work in the background; without an Embedder it does
 // nothing. Rows that are searched by words are found meanwhile.

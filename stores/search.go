@@ -64,10 +64,10 @@ type Searcher interface {
 
 // An IndexState is how an index stands to the rows.
 type IndexState struct {
-	Rows    int64 // that there are
-	Missing int64 // of them, that are not in the index
-	Stale   int64 // that it has as they were
-	Stray   int64 // that it has and that are not there, and terms of no row
+	Rows    int64 `json:"rows"`    // that there are
+	Missing int64 `json:"missing"` // of them, that are not in the index
+	Stale   int64 `json:"stale"`   // that it has as they were
+	Stray   int64 `json:"stray"`   // that it has and that are not there, and terms of no row
 }
 
 // Count counts a row: whether the index has it, and has it as it is.

@@ -112,8 +112,16 @@ func (a *app) newEngineAt(reg *verbs.Registry, store stores.Store, tools tools.S
 		}
 		scanner = s.String()
 	}
+	meaning, err := a.embedder()
+	if err != nil {
+		return nil, err
+	}
 	var engine *runtime.Engine
-	engine, err = runtime.New(reg, store, runtime.Options{Clock: clock, Zone: zone, Handlers: h, Tools: a.services(reg, tools, func() *runtime.Engine { return engine }), Authority: system.Authority(reg), Profile: system.Profile(reg), Deciders: system.Deciders(reg), Scanner: scanner, Observe: a.observe})
+	o := runtime.Options{Clock: clock, Zone: zone, Handlers: h, Tools: a.services(reg, tools, func() *runtime.Engine { return engine }), Authority: system.Authority(reg), Profile: system.Profile(reg), Deciders: system.Deciders(reg), Scanner: scanner, Observe: a.observe}
+	if meaning != nil {
+		o.Embedder = meaning
+	}
+	engine, err = runtime.New(reg, store, o)
 	return engine, err
 }
 

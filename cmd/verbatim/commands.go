@@ -33,6 +33,7 @@ var commands = []subcommand{
 	{"log", logCommand},
 	{"migrate", migrateCommand},
 	{"backup", backupCommand},
+	{"index", indexCommand},
 	{"completion", completionCommand},
 	{"version", versionCommand},
 	{"help", helpCommand},

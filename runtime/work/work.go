@@ -160,6 +160,14 @@ func (w *Worker) Once(ctx context.Context) (Tally, error) { return w.work(ctx, t
 
 func (w *Worker) work(ctx context.Context, once bool) (Tally, error) {
 	s := &shift{Worker: w.defaults(), tally: Tally{}}
+	if once {
+		_ = s.embed(ctx) // it was reported; what else is due is done
+	} else if s.Engine.Embeds() {
+		beside, stop := context.WithCancel(ctx)
+		done := make(chan struct{})
+		go func() { defer close(done); s.embeds(beside) }()
+		defer func() { stop(); <-done }()
+	}
 	err := s.Store.Work(ctx, stores.Shift{Worker: s.Name, Kinds: s.kinds(), Run: s.one, Lost: s.lost, Once: once, Clock: s.Clock,
 		Concurrency: s.Concurrency, Timeout: s.Timeout, Poll: s.Poll, Drain: s.Drain, Kept: Kept,
 		Away: func(err error) { s.report(Event{Outcome: Failed, Reason: "store-unavailable", Err: err}) }})

@@ -316,6 +316,8 @@ func byFormula(e *stores.Entity, all map[string][]search.Posting, question strin
 			found = append(found, search.Found{Key: key, Score: float64(score)})
 		}
 	}
-	slices.SortFunc(found, func(a, b search.Found) int { return cmp.Or(cmp.Compare(b.Score, a.Score), strings.Compare(a.Key, b.Key)) })
+	slices.SortFunc(found, func(a, b search.Found) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), strings.Compare(a.Key, b.Key))
+	})
 	return keysOf(found)
 }

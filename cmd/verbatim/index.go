@@ -1,0 +1,149 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"verbatim/runtime/llm"
+	"verbatim/stores"
+	"verbatim/stores/receipt"
+	"verbatim/stores/search"
+)
+
+func indexCommand(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "index",
+		Short: "Hold the index of what is searched against its rows, or make it anew",
+		Long: `Rows of entities that declare search are found by an index. It follows each change that
+goes through verbs. What another program writes into a table that it shares is not in it,
+until it is made anew.`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return usage("verify or rebuild the index?", "verbatim index verify")
+		},
+	}
+	for _, sub := range []struct {
+		name, short string
+		anew        bool
+	}{{"verify", "Say whether the index is as the rows are", false}, {"rebuild", "Make the index anew", true}} {
+		var store, palettes string
+		one := &cobra.Command{
+			Use: sub.name, Short: sub.short, Example: "verbatim index " + sub.name, Args: atMost(0),
+			RunE: func(cmd *cobra.Command, _ []string) error { return a.index(cmd.Context(), store, palettes, sub.anew) },
+		}
+		a.storeFlag(one, &store)
+		a.palettesFlag(one, &palettes)
+		cmd.AddCommand(one)
+	}
+	return cmd
+}
+
+func (a *app) index(ctx context.Context, store, palettes string, anew bool) error {
+	reg, err := a.wholePalettes(palettes)
+	if err != nil {
+		return err
+	}
+	s, err := a.open(ctx, store)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	type line struct {
+		Entity string `json:"entity"`
+		stores.IndexState
+	}
+	lines, unclean := []line{}, ""
+	for _, e := range reg.Entities() {
+		if e.Store.Search == nil {
+			continue
+		}
+		state, err := s.Index(ctx, e.Store, anew)
+		if err != nil {
+			return a.runFailed(err)
+		}
+		if lines = append(lines, line{e.Store.Name, state}); !state.Clean() && unclean == "" {
+			unclean = e.Store.Name
+		}
+	}
+	if a.json {
+		a.emit(struct {
+			Schema   string `json:"schema"`
+			Entities []line `json:"entities"`
+		}{"verbatim/index@1", lines})
+	} else {
+		for _, l := range lines {
+			fmt.Fprintf(a.out, "%-5s%s: %s%s\n", map[bool]string{true: "ok", false: "!"}[l.Clean()], l.Entity, receipt.Counted(int(l.Rows), "row"), told(l.IndexState))
+		}
+		if len(lines) == 0 {
+			fmt.Fprintln(a.out, "no entity is searched")
+		}
+	}
+	if unclean != "" {
+		return &stop{exitInput, "index-stale", "the index of " + unclean + " is not as its rows are", "verbatim index rebuild makes it anew; nothing else depends on it"}
+	}
+	return nil
+}
+
+// told says what is wrong with an index.
+func told(s stores.IndexState) string {
+	var parts []string
+	for _, p := range []struct {
+		n    int64
+		what string
+	}{{s.Missing, "missing"}, {s.Stale, "stale"}, {s.Stray, "of no row"}} {
+		if p.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.what))
+		}
+	}
+	return strings.TrimSuffix(": "+strings.Join(parts, ", "), ": ")
+}
+
+// An embedder has a model make vectors.
+type embedder struct {
+	llm.Model
+	name string
+}
+
+func (e *embedder) Maker() string { return e.name }
+
+// mostEmbedded is how much of a text is sent to have its vector made: what models take.
+const mostEmbedded = 8000
+
+func (e *embedder) Embed(ctx context.Context, texts []string) ([][]float32, error) {
+	cut := make([]string, len(texts))
+	for i, t := range texts {
+		cut[i] = strings.ToValidUTF8(t[:min(len(t), mostEmbedded)], "")
+	}
+	vectors, _, err := e.Model.Embed(ctx, cut)
+	return vectors, err
+}
+
+// embedder is the model of VERBATIM_EMBED; nil where there is none.
+func (a *app) embedder() (*embedder, error) {
+	model := a.env("VERBATIM_EMBED")
+	if model == "" {
+		return nil, nil
+	}
+	base := cmp.Or(a.env("VERBATIM_EMBED_URL"), a.env("VERBATIM_BASE_URL"))
+	if model == search.Letters || base == "" {
+		return nil, usage("VERBATIM_EMBED names a model, and no endpoint is known that has it", "VERBATIM_EMBED_URL=http://localhost:11434/v1 says where, as VERBATIM_BASE_URL does")
+	}
+	client, err := llm.New(llm.Config{BaseURL: base, Key: a.env("VERBATIM_MODEL_KEY"), Model: model, Embedding: model, Random: rand.Float64, Now: a.now})
+	if err != nil {
+		return nil, usage(err.Error(), "VERBATIM_EMBED_URL is an address like http://localhost:11434/v1")
+	}
+	e := &embedder{client, model}
+	if tokens := a.env("VERBATIM_EMBED_TOKENS"); tokens != "" {
+		n, err := strconv.Atoi(tokens)
+		if err != nil || n < 1 {
+			return nil, usage("VERBATIM_EMBED_TOKENS counts the tokens of a day, and "+strconv.Quote(tokens)+" is no number above 0", "VERBATIM_EMBED_TOKENS=1000000")
+		}
+		e.Model = llm.Limited(client, llm.NewDailyBudget("embeddings", n, a.now))
+	}
+	return e, nil
+}
