@@ -38,9 +38,6 @@ type matching struct {
 // made of its text, while no transaction is open. Nil where there is nothing to ask for.
 func (r *reading) embedding(ctx context.Context, st *step) (*errand, error) {
 	read := st.verb.Read
-	if read == nil || read.Matching == nil {
-		return nil, nil
-	}
 	text, err := r.eval(ctx, st, read.Matching, nil)
 	if err != nil || text.IsNull() {
 		return nil, err

@@ -213,8 +213,10 @@ func (r *run) step(ctx context.Context, f *frame, st *step, c *verbs.Call) (need
 			return nil, err
 		}
 	}
-	if e, err := r.embedding(ctx, st); e != nil || err != nil {
-		return e, err // nothing can be planned without it
+	if st.verb.Read != nil && st.verb.Read.Matching != nil {
+		if e, err := r.embedding(ctx, st); e != nil || err != nil {
+			return e, err // nothing can be planned without it
+		}
 	}
 	if st.errand != nil && !st.errand.answered {
 		switch {

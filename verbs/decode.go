@@ -32,6 +32,7 @@ type loader struct {
 	codeSchemas []codeSchemaNode
 	formers     []formerNode
 	entityNodes []entityNode
+	searched    []*Entity
 	verbNodes   []verbNode
 
 	functions     []functionNode

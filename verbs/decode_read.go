@@ -87,7 +87,9 @@ func (l *loader) read(vn *verbNode, n *yaml.Node) {
 	} else {
 		l.rowsOf(vn, r, f)
 	}
-	l.matching(vn, r, f)
+	if f.at("matching").value != nil || f.at("weigh").value != nil {
+		l.matching(vn, r, f)
+	}
 	for _, name := range v.Returns.Includes {
 		if len(r.Fields) > 0 && !slices.ContainsFunc(r.Fields, func(f ReadField) bool { return sameName(f.Name, name) }) {
 			d.report(tell(d.includePlace(vn, name), "not-returned", name, "reads", "fields"))

@@ -10,12 +10,8 @@ import (
 )
 
 // search reads by which fields rows of an entity are found.
-func (l *loader) search(en *entityNode) {
+func (l *loader) search(en *entityNode, at pair) {
 	d, e := en.d, en.e
-	at := en.f.at("search")
-	if at.value == nil {
-		return
-	}
 	f, ok := d.fields(at.value, "search")
 	if !ok {
 		return
@@ -52,32 +48,30 @@ func (l *loader) search(en *entityNode) {
 		unfit(at.key, "rows that may be hidden would count among those that are searched", "leave search out, or visible")
 	default:
 		if len(s.Text)+len(s.Meaning) > 0 {
-			e.Store.Search = s
+			e.Store.Search, l.searched = s, append(l.searched, e)
 		}
 	}
 }
 
-// ownersStay refuses effects that would give a row to another owner and with it, unseen
+// ownerStays refuses effects that would give a row to another owner and with it, unseen
 // by their index, rows that are searched.
-func (l *loader) ownersStay() {
-	for _, e := range l.entities {
-		if e.Store.Search == nil || len(e.Store.Scope) < 2 {
-			continue
-		}
-		at := e.Store.Scope[0].To
-		for _, step := range e.Store.Scope[1:] {
-			for i := range l.verbNodes {
-				for _, x := range l.verbNodes[i].v.Effects {
-					if x.Entity == nil || x.Entity.Store != at || x.Kind != Updates {
-						continue
-					}
-					if j := slices.IndexFunc(x.Set, func(s Set) bool { return s.Field == step.Field }); j >= 0 {
-						l.verbNodes[i].d.report(tell(x.Set[j].Place, "contradiction", "this would give "+e.Store.Name+" rows to another owner, and their index would not follow", "let nothing change "+at.Fields[step.Field].Name+", or leave search of "+e.Store.Name+" out", e.Place, e.Store.Name+" is searched"))
-					}
+func (l *loader) ownerStays(e *Entity) {
+	if len(e.Store.Scope) < 2 {
+		return
+	}
+	at := e.Store.Scope[0].To
+	for _, step := range e.Store.Scope[1:] {
+		for i := range l.verbNodes {
+			for _, x := range l.verbNodes[i].v.Effects {
+				if x.Entity == nil || x.Entity.Store != at || x.Kind != Updates {
+					continue
+				}
+				if j := slices.IndexFunc(x.Set, func(s Set) bool { return s.Field == step.Field }); j >= 0 {
+					l.verbNodes[i].d.report(tell(x.Set[j].Place, "contradiction", "this would give "+e.Store.Name+" rows to another owner, and their index would not follow", "let nothing change "+at.Fields[step.Field].Name+", or leave search of "+e.Store.Name+" out", e.Place, e.Store.Name+" is searched"))
 				}
 			}
-			at = step.To
 		}
+		at = step.To
 	}
 }
 
@@ -87,11 +81,9 @@ const maxMatches = 200
 // matching reads by what rows are found, and what weighs in their order.
 func (l *loader) matching(vn *verbNode, r *Read, f mapping) {
 	d, v := vn.d, vn.v
-	at := f.at("matching")
+	at, weigh := f.at("matching"), f.at("weigh")
 	if at.value == nil {
-		if w := f.at("weigh"); w.value != nil {
-			d.report(tell(d.place(w.key), "contradiction", "weigh says how much rows count that matching finds", "say matching: an argument or a text", dsl.Place{}, ""))
-		}
+		d.report(tell(d.place(weigh.key), "contradiction", "weigh says how much rows count that matching finds", "say matching: an argument or a text", dsl.Place{}, ""))
 		return
 	}
 	unfit := func(n *yaml.Node, why, what string) {
@@ -112,8 +104,8 @@ func (l *loader) matching(vn *verbNode, r *Read, f mapping) {
 		return
 	}
 	r.Matching = l.compile(d, at.value, scope{verb: v}, want{is: plainTypes[StringType], name: "what is looked for"}, nil)
-	if w := f.at("weigh").value; w != nil {
-		if x := l.compile(d, w, scope{verb: v, row: r.Entity}, want{is: plainTypes[DecimalType], name: "what a row weighs"}, nil); x != nil {
+	if weigh.value != nil {
+		if x := l.compile(d, weigh.value, scope{verb: v, row: r.Entity}, want{is: plainTypes[DecimalType], name: "what a row weighs"}, nil); x != nil {
 			r.Weigh = &ReadField{From: FromExpr, Expr: x, Type: plainTypes[DecimalType]}
 		}
 	}

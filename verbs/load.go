@@ -141,7 +141,9 @@ func load(srcs []*dsl.Source, o options) (*Registry, dsl.Diagnostics) {
 		l.tellsOfHidden(&l.entityNodes[i])
 	}
 	for i := range l.entityNodes {
-		l.search(&l.entityNodes[i])
+		if at := l.entityNodes[i].f.at("search"); at.value != nil {
+			l.search(&l.entityNodes[i], at)
+		}
 	}
 	for i := range l.entityNodes {
 		l.progress(&l.entityNodes[i])
@@ -164,7 +166,9 @@ func load(srcs []*dsl.Source, o options) (*Registry, dsl.Diagnostics) {
 	for i := range l.pages {
 		l.page(&l.pages[i])
 	}
-	l.ownersStay()
+	for _, e := range l.searched {
+		l.ownerStays(e)
+	}
 	l.recursion()
 	l.sessions()
 	failed := l.diagnostics().HasErrors()

@@ -112,14 +112,12 @@ func (a *app) newEngineAt(reg *verbs.Registry, store stores.Store, tools tools.S
 		}
 		scanner = s.String()
 	}
-	meaning, err := a.embedder()
-	if err != nil {
-		return nil, err
-	}
 	var engine *runtime.Engine
 	o := runtime.Options{Clock: clock, Zone: zone, Handlers: h, Tools: a.services(reg, tools, func() *runtime.Engine { return engine }), Authority: system.Authority(reg), Profile: system.Profile(reg), Deciders: system.Deciders(reg), Scanner: scanner, Observe: a.observe}
-	if meaning != nil {
-		o.Embedder = meaning
+	if model := a.env("VERBATIM_EMBED"); model != "" {
+		if o.Embedder, err = a.embedder(model); err != nil {
+			return nil, err
+		}
 	}
 	engine, err = runtime.New(reg, store, o)
 	return engine, err

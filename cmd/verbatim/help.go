@@ -106,7 +106,9 @@ func (a *app) help(cmd *cobra.Command, _ []string) {
 			fmt.Fprintf(&b, "  %-11s %s\n", c.Name(), c.Short)
 		}
 	}
-	b.WriteByte('\n')
+	if cmd.HasParent() {
+		b.WriteByte('\n')
+	}
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		if f.Hidden {
 			return

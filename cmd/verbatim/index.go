@@ -17,29 +17,24 @@ import (
 )
 
 func indexCommand(a *app) *cobra.Command {
+	var store, palettes string
 	cmd := &cobra.Command{
-		Use:   "index",
-		Short: "Hold the index of what is searched against its rows, or make it anew",
+		Use:     "index verify|rebuild",
+		Short:   "Compare the index of what is searched with its rows, or make it anew",
+		Example: "verbatim index verify\nverbatim index rebuild",
 		Long: `Rows of entities that declare search are found by an index. It follows each change that
 goes through verbs. What another program writes into a table that it shares is not in it,
 until it is made anew.`,
+		Args: exactly(1, "verify or rebuild"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return usage("verify or rebuild the index?", "verbatim index verify")
+			if args[0] != "verify" && args[0] != "rebuild" {
+				return usage(fmt.Sprintf("an index is there to verify or to rebuild, not to %q%s", args[0], didYouMean(args[0], []string{"verify", "rebuild"})), "verbatim index verify")
+			}
+			return a.index(cmd.Context(), store, palettes, args[0] == "rebuild")
 		},
 	}
-	for _, sub := range []struct {
-		name, short string
-		anew        bool
-	}{{"verify", "Say whether the index is as the rows are", false}, {"rebuild", "Make the index anew", true}} {
-		var store, palettes string
-		one := &cobra.Command{
-			Use: sub.name, Short: sub.short, Example: "verbatim index " + sub.name, Args: atMost(0),
-			RunE: func(cmd *cobra.Command, _ []string) error { return a.index(cmd.Context(), store, palettes, sub.anew) },
-		}
-		a.storeFlag(one, &store)
-		a.palettesFlag(one, &palettes)
-		cmd.AddCommand(one)
-	}
+	a.storeFlag(cmd, &store)
+	a.palettesFlag(cmd, &palettes)
 	return cmd
 }
 
@@ -123,12 +118,8 @@ func (e *embedder) Embed(ctx context.Context, texts []string) ([][]float32, erro
 	return vectors, err
 }
 
-// embedder is the model of VERBATIM_EMBED; nil where there is none.
-func (a *app) embedder() (*embedder, error) {
-	model := a.env("VERBATIM_EMBED")
-	if model == "" {
-		return nil, nil
-	}
+// embedder is the model that VERBATIM_EMBED names.
+func (a *app) embedder(model string) (*embedder, error) {
 	base := cmp.Or(a.env("VERBATIM_EMBED_URL"), a.env("VERBATIM_BASE_URL"))
 	if model == search.Letters || base == "" {
 		return nil, usage("VERBATIM_EMBED names a model, and no endpoint is known that has it", "VERBATIM_EMBED_URL=http://localhost:11434/v1 says where, as VERBATIM_BASE_URL does")

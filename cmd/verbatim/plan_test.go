@@ -23,15 +23,16 @@ import (
 //
 // A package that is not named here is not part of the house yet, and the test
 // says so: whoever adds a room adds its lines and their reasons.
-var rooms = []string{"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/postgres/pgtest", "stores/postgres/internal/ajar", "stores/receipt", "stores/journal", "stores/files", "verbs", "verbs/expr", "verbs/drift", "verbs/grammar", "verbs/verbstest", "runtime", "runtime/names", "runtime/tools", "runtime/view", "runtime/digest", "runtime/confirmations", "runtime/provenance", "runtime/uploads", "runtime/sessions", "runtime/notify", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/system", "runtime/upload", "runtime/words", "runtime/phrase", "runtime/collect", "runtime/client", "runtime/wire", "runtime/serve", "runtime/serve/logins", "runtime/serve/pages", "runtime/serve/browsertest", "runtime/torture", "runtime/documents", "runtime/services", "runtime/manda", "cmd/verbatim", "cmd/teeth", "examples/embed"}
+var rooms = []string{"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/postgres/pgtest", "stores/postgres/internal/ajar", "stores/receipt", "stores/journal", "stores/files", "stores/search", "verbs", "verbs/expr", "verbs/drift", "verbs/grammar", "verbs/verbstest", "runtime", "runtime/names", "runtime/tools", "runtime/view", "runtime/digest", "runtime/confirmations", "runtime/provenance", "runtime/uploads", "runtime/sessions", "runtime/notify", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/system", "runtime/upload", "runtime/words", "runtime/phrase", "runtime/collect", "runtime/client", "runtime/wire", "runtime/serve", "runtime/serve/logins", "runtime/serve/pages", "runtime/serve/browsertest", "runtime/torture", "runtime/documents", "runtime/services", "runtime/manda", "cmd/verbatim", "cmd/teeth", "examples/embed"}
 
 // allowed are the arrows that exist.
 var allowed = map[string][]string{
 	"dsl":                    nil,
-	"stores":                 nil,
-	"stores/storetest":       {"stores"},
-	"stores/sqlite":          {"stores"},
-	"stores/postgres":        {"stores", "stores/postgres/internal/ajar"},
+	"stores":                 {"stores/search"},
+	"stores/search":          nil,
+	"stores/storetest":       {"stores", "stores/search"},
+	"stores/sqlite":          {"stores", "stores/search"},
+	"stores/postgres":        {"stores", "stores/search", "stores/postgres/internal/ajar"},
 	"stores/postgres/pgtest": {"stores/postgres/internal/ajar"},
 
 	"stores/postgres/internal/ajar": nil,
@@ -44,10 +45,10 @@ var allowed = map[string][]string{
 	"verbs/drift":           {"dsl", "stores", "verbs"},
 	"verbs/grammar":         {"dsl", "stores", "verbs"},
 	"verbs/verbstest":       nil,
-	"runtime":               {"dsl", "verbs", "stores", "stores/receipt", "stores/journal", "runtime/names", "runtime/tools", "runtime/view", "runtime/digest", "runtime/confirmations", "runtime/provenance", "runtime/uploads", "runtime/sessions"},
+	"runtime":               {"dsl", "verbs", "stores", "stores/search", "stores/receipt", "stores/journal", "runtime/names", "runtime/tools", "runtime/view", "runtime/digest", "runtime/confirmations", "runtime/provenance", "runtime/uploads", "runtime/sessions"},
 	"runtime/names":         {"dsl", "stores"},
 	"runtime/tools":         {"dsl", "stores", "verbs"},
-	"runtime/view":          {"stores"},
+	"runtime/view":          {"stores", "stores/search"},
 	"runtime/digest":        {"stores"},
 	"runtime/confirmations": {"stores", "stores/receipt", "runtime/digest"},
 	"runtime/provenance":    {"stores", "verbs"},
@@ -72,7 +73,7 @@ var allowed = map[string][]string{
 	"runtime/documents":     nil,
 	"runtime/manda":         {"runtime", "stores", "verbs"},
 	"runtime/services":      {"runtime/documents", "runtime/tools", "stores/files"},
-	"cmd/verbatim":          {"dsl", "verbs", "verbs/drift", "verbs/grammar", "stores", "stores/sqlite", "stores/postgres", "stores/receipt", "stores/journal", "stores/files", "runtime", "runtime/names", "runtime/tools", "runtime/confirmations", "runtime/notify", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/system", "runtime/client", "runtime/words", "runtime/phrase", "runtime/upload", "runtime/uploads", "runtime/sessions", "runtime/wire", "runtime/serve", "runtime/serve/logins", "runtime/documents", "runtime/services", "runtime/manda"},
+	"cmd/verbatim":          {"dsl", "verbs", "verbs/drift", "verbs/grammar", "stores", "stores/sqlite", "stores/postgres", "stores/receipt", "stores/journal", "stores/files", "stores/search", "runtime", "runtime/names", "runtime/tools", "runtime/confirmations", "runtime/notify", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/system", "runtime/client", "runtime/words", "runtime/phrase", "runtime/upload", "runtime/uploads", "runtime/sessions", "runtime/wire", "runtime/serve", "runtime/serve/logins", "runtime/documents", "runtime/services", "runtime/manda"},
 	"cmd/teeth":             nil,
 	"examples/embed":        {"dsl", "verbs", "stores/receipt", "stores/sqlite", "runtime"},
 }
@@ -98,6 +99,7 @@ var groups = map[string][]string{
 	"who shows no pages":                         allBut("runtime/serve/pages", "runtime/serve"),
 	"who serves nothing":                         allBut("runtime/serve", "cmd/verbatim"),
 	"who reads no files":                         allBut("runtime/documents", "runtime/services", "cmd/verbatim"),
+	"who searches nothing":                       allBut("stores", "stores/search", "stores/storetest", "stores/sqlite", "stores/postgres", "runtime", "runtime/view", "cmd/verbatim"),
 	"who compares no palettes":                   allBut("verbs/drift", "cmd/verbatim"),
 	"who loads no palettes":                      allBut("verbs"),
 	"beside the engine":                          {"runtime/notify", "runtime/work", "runtime/llm", "runtime/mcp", "runtime/system"},
@@ -125,7 +127,7 @@ var forbidden = []arrow{
 	{"parts of the engine", []string{"runtime"}, "each is a room with its own types and tests, which the engine is made of"},
 	{"who is not the engine", []string{"runtime/view", "runtime/digest", "runtime/provenance"}, "how a store is asked, what a plan is known by, and where values come from, is the engine's own affair"},
 	{"who does not say what became of a question", []string{"runtime/confirmations"}, "who may agree, and to what, the engine decides"},
-	{"runtime/view", allBut("stores", "runtime/view"), "it knows rows and changes, and nothing of what they are for"},
+	{"runtime/view", allBut("stores", "stores/search", "runtime/view"), "it knows rows and changes, and nothing of what they are for"},
 	{"who has no files to show", []string{"runtime/uploads"}, "what is known of files is the engine's, and of those who take and show them"},
 	{"runtime/provenance", allBut("stores", "verbs", "runtime/provenance"), "it knows rows and who reads them, and nothing of what is done with them"},
 	{"runtime/uploads", allBut("stores", "stores/receipt", "verbs", "runtime/uploads"), "it keeps what is known of files; who may use one the engine decides"},
@@ -228,6 +230,8 @@ var forbidden = []arrow{
 	{"who reads no files", []string{"runtime/documents"}, "text comes out of a file in another process: who wants it says so to the engine, and the command wires it"},
 	{"runtime/manda", allBut("runtime/manda", "runtime", "stores", "verbs"), "it says what YAML cannot say of a domain, in the words of the engine"},
 	{"runtime/services", allBut("runtime/services", "runtime/documents", "runtime/tools", "stores/files"), "what palettes use as tools knows neither the engine nor who asks"},
+	{"who searches nothing", []string{"stores/search"}, "what words and vectors an index keeps is the stores' affair, and the engine's who asks"},
+	{"stores/search", allBut("stores/search"), "it makes numbers of texts, whatever rows they stand in"},
 	{"runtime/documents", allBut("runtime/documents"), "it reads what strangers wrote in a process that knows nothing of us"},
 	{"runtime/mcp", []string{"dsl", "verbs", "verbs/grammar", "verbs/verbstest", "runtime/llm", "stores", "stores/storetest", "stores/sqlite", "stores/postgres"}, "it carries questions to strangers and their answers back; what they mean is the engine's business"},
 	{"*", []string{"cmd/verbatim"}, "a library is not built on a command"},
@@ -333,7 +337,8 @@ var libraries = map[string]struct {
 	"github.com/aws/aws-sdk-go-v2":             {[]string{"stores/files"}, "requests to a bucket are signed in one place"},
 	"github.com/sashabaranov/go-openai":        {[]string{"runtime/llm"}, "models are asked in one place, and its types stop there"},
 	"golang.org/x/tools":                       {[]string{"dsl"}, "what codes mean stands in txtar archives, and one function reads them"},
-	"golang.org/x/text":                        {[]string{"runtime/words", "runtime/documents"}, "letters are taken apart from their accents where words are read; files come in many encodings"},
+	"golang.org/x/text":                        {[]string{"runtime/words", "runtime/documents", "stores/search"}, "letters are taken apart from their accents where words are read and searched; files come in many encodings"},
+	"github.com/blevesearch/snowballstem":      {[]string{"stores/search"}, "words are searched without their endings"},
 	"golang.org/x/net":                         {[]string{"runtime/documents"}, "pages of HTML are read where all files are"},
 	"github.com/pdfcpu/pdfcpu":                 {[]string{"runtime/documents"}, "the objects of a PDF are found, repaired and decrypted; what they say is read there"},
 	"github.com/emersion/go-message":           {[]string{"runtime/documents"}, "mails are taken apart where all files are"},

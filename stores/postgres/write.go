@@ -116,7 +116,9 @@ func (t *tx) apply(ctx context.Context, b stores.Batch) error {
 			continue
 		}
 		changes = append(changes, c)
-		t.touch(&c)
+		if c.Entity.Search != nil {
+			t.touch(&c)
+		}
 	}
 	var j joiner
 	for i := 0; i < len(changes); {

@@ -99,7 +99,9 @@ func (t *tx) apply(ctx context.Context, b stores.Batch) error {
 		if err != nil {
 			return err
 		}
-		t.touch(&c)
+		if c.Entity.Search != nil {
+			t.touch(&c)
+		}
 	}
 	if err := t.settle(b.Settled); err != nil {
 		return err
@@ -152,8 +154,10 @@ func (t *tx) finish(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := t.follow(ctx); err != nil {
-		return err
+	if t.touched != nil {
+		if err := t.follow(ctx); err != nil {
+			return err
+		}
 	}
 	if err := t.append(); err != nil {
 		return err
