@@ -28,26 +28,36 @@ type Embedder interface {
 // how well they fit and by what they weigh, come those that a read gives.
 const candidates = 200
 
-// A matching is what a read looks for.
+// A matching is what a call looks for.
 type matching struct {
-	stores.Match
+	text  string
+	near  []float32 // its meaning; nil where none is compared
+	maker string
 	found receipt.FoundBy
 }
 
-// embedding is the errand of a read that looks for rows by meaning: to have the vector
+// match is what is asked of the index of an entity.
+func (m *matching) match(e *stores.Entity, limit int) stores.Match {
+	ask := stores.Match{Entity: e, Text: m.text, Limit: limit}
+	if len(e.Search.Meaning) > 0 {
+		ask.Near, ask.Maker = m.near, m.maker
+	}
+	return ask
+}
+
+// embedding is the errand of a call that looks for rows by meaning: to have the vector
 // made of its text, while no transaction is open. Nil where there is nothing to ask for.
 func (r *reading) embedding(ctx context.Context, st *step) (*errand, error) {
-	read := st.verb.Read
-	text, err := r.eval(ctx, st, read.Matching, nil)
+	text, err := r.eval(ctx, st, st.verb.Matching, nil)
 	if err != nil || text.IsNull() {
 		return nil, err
 	}
-	m := &matching{Match: stores.Match{Entity: read.Entity.Store, Text: text.Text()}}
+	m := &matching{text: text.Text()}
 	st.matching = m
-	switch {
-	case len(m.Entity.Search.Meaning) == 0:
+	switch read := st.verb.Read; {
+	case read != nil && len(read.Entity.Store.Search.Meaning) == 0:
 	case r.e.embedder == nil:
-		m.Near, m.Maker, m.found = search.Grams(m.Text), search.Letters, receipt.ByLetters
+		m.near, m.maker, m.found = search.Grams(m.text), search.Letters, receipt.ByLetters
 	default:
 		e := &errand{Errand: receipt.Errand{Name: "meaning", ReadOnly: true}, st: st, args: text, embeds: true}
 		answer, answered := r.answers[e.id()]
@@ -57,10 +67,43 @@ func (r *reading) embedding(ctx context.Context, st *step) (*errand, error) {
 		case answer.Failed:
 			m.found = receipt.ByWords
 		default:
-			m.Near, m.Maker = search.Vector([]byte(answer.Text), nil), r.e.embedder.Maker()
+			m.near, m.maker = search.Vector([]byte(answer.Text), nil), r.e.embedder.Maker()
 		}
 	}
 	return nil, nil
+}
+
+// Match finds rows within scope that fit a text best, the best first, and how well: by
+// words, and, where it is what the verb is matching, by meaning. Rows are read as Get reads
+// them.
+func (c *Call) Match(ctx context.Context, entity, text string, limit int) (rows []Row, fit []float64, err error) {
+	e := c.r.e.reg.Entity(entity)
+	if c.over || e == nil || e.Store.Search == nil {
+		return nil, nil, fmt.Errorf("rows of %q are not searched", entity)
+	}
+	m := c.st.matching
+	if m == nil || m.text != text {
+		m = &matching{text: text, near: search.Grams(text), maker: search.Letters}
+	}
+	found, _, err := c.r.read.Match(ctx, m.match(e.Store, limit))
+	if err != nil || len(found) == 0 {
+		return nil, nil, err
+	}
+	keys, score := make([]stores.Value, len(found)), map[stores.Value]float64{}
+	for i, f := range found {
+		keys[i], _ = stores.Parse(e.Store.Fields[e.Store.Key].Kind, f.Key)
+		score[keys[i]] = f.Score
+	}
+	all, err := c.r.rowsWhere(ctx, e.Store, &stores.Cond{Op: stores.In, Path: stores.Path{Field: e.Store.Key}, Value: stores.NewList(keys...)})
+	if err != nil {
+		return nil, nil, err
+	}
+	slices.SortStableFunc(all, func(a, b stores.Row) int { return cmp.Compare(score[b.Key()], score[a.Key()]) })
+	for i := range all {
+		rows, fit = append(rows, Row{c.r.e, c.r.s, all[i]}), append(fit, score[all[i].Key()])
+		c.saw(&all[i])
+	}
+	return rows, fit, nil
 }
 
 // embed has the vector made of one text. Where that cannot be, words have to do.
@@ -112,11 +155,12 @@ func (e *Engine) Embed(ctx context.Context, most int) (n int, err error) {
 // last of their fields, where the palette says so.
 func (r *reading) match(ctx context.Context, st *step, f *fetch, find stores.Find) ([][]stores.Value, error) {
 	read, m := st.verb.Read, st.matching
-	key := m.Entity.Fields[m.Entity.Key].Kind
+	e := read.Entity.Store
+	key := e.Fields[e.Key].Kind
 	fit := map[stores.Value]float64{}
 	var rows [][]stores.Value
-	for m.Limit = candidates; ; m.Limit *= 8 {
-		found, more, err := r.read.Match(ctx, m.Match)
+	for limit := candidates; ; limit *= 8 {
+		found, more, err := r.read.Match(ctx, m.match(e, limit))
 		if err != nil {
 			return nil, err
 		}
@@ -128,7 +172,7 @@ func (r *reading) match(ctx context.Context, st *step, f *fetch, find stores.Fin
 			keys[i], _ = stores.Parse(key, is.Key)
 			fit[keys[i]] = is.Score
 		}
-		only := stores.Cond{Op: stores.In, Path: stores.Path{Field: m.Entity.Key}, Value: stores.NewList(keys...)}
+		only := stores.Cond{Op: stores.In, Path: stores.Path{Field: e.Key}, Value: stores.NewList(keys...)}
 		if find.Where != nil {
 			only = stores.Cond{Op: stores.And, Kids: []stores.Cond{*find.Where, only}}
 		}

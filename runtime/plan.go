@@ -213,7 +213,7 @@ func (r *run) step(ctx context.Context, f *frame, st *step, c *verbs.Call) (need
 			return nil, err
 		}
 	}
-	if st.verb.Read != nil && st.verb.Read.Matching != nil {
+	if st.verb.Matching != nil {
 		if e, err := r.embedding(ctx, st); e != nil || err != nil {
 			return e, err // nothing can be planned without it
 		}

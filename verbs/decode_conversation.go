@@ -43,6 +43,15 @@ func (l *loader) conversation(c *conversationNode) {
 	if n := f.at("answers").value; n != nil {
 		conv.Answering = l.answering(d, n)
 	}
+	if n := f.at("anything-else").value; n != nil {
+		if g, ok := d.fields(n, "anything-else"); ok && g.at("verb").value != nil && g.at("argument").value != nil {
+			if a := l.taker(d, g); a != nil && !a.Verb.Answers() {
+				d.report(tell(d.place(g.at("verb").value), "contradiction", a.Verb.Name+" is asked what nobody else answers, and does more than answer", "name a verb that only reads", a.Verb.Place, "declared here"))
+			} else {
+				conv.Otherwise = a
+			}
+		}
+	}
 	if n := f.at("person").value; n != nil {
 		switch v := l.verbNamed[f.text("person")]; {
 		case v == nil:
@@ -62,7 +71,29 @@ func (l *loader) answering(d *doc, n *yaml.Node) *Answering {
 	if !ok || f.at("verb").value == nil || f.at("argument").value == nil || f.at("while").value == nil {
 		return nil
 	}
-	a := &Answering{While: f.text("while"), Verb: l.verbNamed[f.text("verb")], Yes: f.text("yes"), No: f.text("no")}
+	a := l.taker(d, f)
+	if a == nil {
+		return nil
+	}
+	a.While, a.Yes, a.No = f.text("while"), f.text("yes"), f.text("no")
+	for _, k := range [...]string{"yes", "no"} {
+		if call := f.text(k); call != "" {
+			script, ds := dsl.Parse(dsl.NewSource("call", call))
+			if ds.HasErrors() || len(script.Calls) != 1 {
+				d.report(tell(d.place(f.at(k).value), "contradiction", f.at(k).key.Value+" is one call", "write it as a script does: client.send :confirmed true", dsl.Place{}, ""))
+			} else if v := l.verbNamed[script.Calls[0].Verb]; v == nil {
+				d.report(tell(d.place(f.at(k).value), "unknown-verb", script.Calls[0].Verb, l.verbNamed))
+			} else if v.Internal {
+				d.report(say.internalNamed(d.place(f.at(k).value), v, f.at(k).key.Value+" calls"))
+			}
+		}
+	}
+	return a
+}
+
+// taker reads which verb takes what was said, and as which argument; nil where it cannot.
+func (l *loader) taker(d *doc, f mapping) *Answering {
+	a := &Answering{Verb: l.verbNamed[f.text("verb")]}
 	if a.Verb == nil {
 		d.report(tell(d.place(f.at("verb").value), "unknown-verb", f.text("verb"), l.verbNamed))
 		return nil
@@ -79,18 +110,6 @@ func (l *loader) answering(d *doc, n *yaml.Node) *Answering {
 		if p := &a.Verb.Params[i]; i != a.Param && p.Required && p.Default.IsNull() {
 			d.report(tell(d.place(f.at("verb").value), "contradiction", a.Verb.Name+" takes answers, and needs :"+p.Name, "name a verb that needs nothing but the answer", a.Verb.Place, "declared here"))
 			return nil
-		}
-	}
-	for _, k := range [...]string{"yes", "no"} {
-		if call := f.text(k); call != "" {
-			script, ds := dsl.Parse(dsl.NewSource("call", call))
-			if ds.HasErrors() || len(script.Calls) != 1 {
-				d.report(tell(d.place(f.at(k).value), "contradiction", f.at(k).key.Value+" is one call", "write it as a script does: client.send :confirmed true", dsl.Place{}, ""))
-			} else if v := l.verbNamed[script.Calls[0].Verb]; v == nil {
-				d.report(tell(d.place(f.at(k).value), "unknown-verb", script.Calls[0].Verb, l.verbNamed))
-			} else if v.Internal {
-				d.report(say.internalNamed(d.place(f.at(k).value), v, f.at(k).key.Value+" calls"))
-			}
 		}
 	}
 	return a

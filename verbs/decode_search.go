@@ -103,10 +103,15 @@ func (l *loader) matching(vn *verbNode, r *Read, f mapping) {
 		unfit(at.key, "the rows that fit best are so many, each for itself", "say limit, of 200 at most")
 		return
 	}
-	r.Matching = l.compile(d, at.value, scope{verb: v}, want{is: plainTypes[StringType], name: "what is looked for"}, nil)
+	l.looksFor(vn, at)
 	if weigh.value != nil {
 		if x := l.compile(d, weigh.value, scope{verb: v, row: r.Entity}, want{is: plainTypes[DecimalType], name: "what a row weighs"}, nil); x != nil {
 			r.Weigh = &ReadField{From: FromExpr, Expr: x, Type: plainTypes[DecimalType]}
 		}
 	}
+}
+
+// looksFor reads what a read, or a handler, looks for.
+func (l *loader) looksFor(vn *verbNode, at pair) {
+	vn.v.Matching = l.compile(vn.d, at.value, scope{verb: vn.v}, want{is: plainTypes[StringType], name: "what is looked for"}, nil)
 }

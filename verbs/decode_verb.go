@@ -108,6 +108,11 @@ func (l *loader) verb(vn *verbNode) {
 		l.toolRows(vn)
 	}
 	v.Handler = f.boolean("handler")
+	if at := f.at("matching"); at.value != nil && v.Handler {
+		l.looksFor(vn, at)
+	} else if at.key != nil {
+		d.report(tell(d.place(at.key), "contradiction", "matching stands beside no handler", "of a read, it stands in the read", dsl.Place{}, ""))
+	}
 	if v.Internal = f.boolean("internal"); v.Internal {
 		for _, k := range [...]string{"phrases", "tells"} {
 			if f.at(k).key != nil {

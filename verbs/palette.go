@@ -62,7 +62,10 @@ type Conversation struct {
 	// that it cites.
 	Phrased   bool
 	Answering *Answering // nil where nothing is asked one by one
-	Person    *Verb      // by which somebody asks for a person, nil where none does
+	// Otherwise is the verb that answers what nothing else is meant by, without While,
+	// Yes and No; nil where none does.
+	Otherwise *Answering
+	Person    *Verb // by which somebody asks for a person, nil where none does
 	Place     dsl.Place
 }
 
@@ -263,6 +266,9 @@ type Verb struct {
 	// Handler says that at least one promise can be kept only by a Go
 	// function, because an effect is prose or the palette says `handler: true`.
 	Handler bool
+	// Matching is the text that the rows of a read are to fit, those that do best first,
+	// Read.Limit of them at most; or what a handler looks for. Nil where nothing is.
+	Matching *Expr
 	// Internal says that nothing calls it but work whose time has come: see
 	// Registry.CheckWork.
 	Internal bool
@@ -818,11 +824,9 @@ type Read struct {
 	Sort   []Sort // of rows that are grouped
 	Limit  int
 	After  int // index in Params of the row after which a page of Limit rows begins; -1 where more are too many
-	// Matching is the text that the rows are to fit, those that do best first, Limit of
-	// them at most; nil where they come by their fields. Weigh is a number of 0 or more by
-	// which the fit of a row is multiplied; nil is 1.
-	Matching *Expr
-	Weigh    *ReadField
+	// Weigh is a number of 0 or more by which the fit of a row is multiplied, where the verb
+	// is Matching; nil is 1.
+	Weigh *ReadField
 }
 
 // A Sort orders rows by a returned field.

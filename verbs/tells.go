@@ -14,6 +14,7 @@ import (
 type Tells struct {
 	First Wordings // before the rows that were found
 	Each  Wordings // of each row
+	Lines Wordings // each row is a line of one text, which says itself where it comes from
 	None  Wordings // where none was found
 	Done  Wordings // of what was changed
 	Asks  Wordings // before it is done, where somebody is asked
@@ -129,11 +130,12 @@ type telling struct {
 	names []string // the values that may stand in it
 }
 
-func (v *Verb) tellings() [5]telling {
+func (v *Verb) tellings() [6]telling {
 	params, all := v.paramNames(), v.toldNames()
 	return [...]telling{
 		{"first", &v.Tells.First, append([]string{"count"}, params...)},
 		{"each", &v.Tells.Each, all},
+		{"lines", &v.Tells.Lines, all},
 		{"none", &v.Tells.None, params},
 		{"done", &v.Tells.Done, all},
 		{"asks", &v.Tells.Asks, params},
@@ -148,7 +150,11 @@ func (vn *verbNode) tells(n *yaml.Node) {
 		return
 	}
 	found := v.Read != nil || v.Query != nil || v.Tool != nil || len(v.Returns.Includes) > 0
-	for _, k := range [...]string{"first", "each", "none"} {
+	if k := f.at("lines"); k.key != nil && !vn.f.boolean("handler") {
+		d.report(tell(d.place(k.key), "contradiction", "lines are of a text that says where each comes from, and "+v.Name+" is carried out by no handler", "say with each what a person is told of a row", dsl.Place{}, ""))
+		return
+	}
+	for _, k := range [...]string{"first", "each", "lines", "none"} {
 		if f.at(k).key != nil && !found {
 			d.report(tell(d.place(f.at(k).key), "contradiction", f.at(k).key.Value+" tells what was found, and "+v.Name+" finds nothing", "say with done what a person is told", dsl.Place{}, ""))
 			return

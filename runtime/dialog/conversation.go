@@ -148,6 +148,7 @@ type Conversation struct {
 	wording   wording  // in which the person is told things
 	tongue    words.Tongue
 	answering []*verbs.Answering
+	otherwise *verbs.Answering
 	person    *verbs.Verb // by which somebody asks for a person, nil where none does
 
 	mu       sync.Mutex
@@ -217,6 +218,9 @@ func New(o Options) (*Conversation, error) {
 		if a := p.Conversation.Answering; a != nil && may[a.Verb.Name] {
 			c.answering = append(c.answering, a)
 		}
+		if a := p.Conversation.Otherwise; a != nil && may[a.Verb.Name] && c.otherwise == nil {
+			c.otherwise = a
+		}
 		if v := p.Conversation.Person; v != nil && may[v.Name] && c.person == nil {
 			c.person = v
 		}
@@ -246,10 +250,11 @@ type Message struct {
 
 // An Answer is what they are told.
 type Answer struct {
-	Text string
-	Open []*Question        // what they are asked, oldest first
-	Done []*receipt.Receipt // what was done, in order
-	Turn *Turn
+	Text  string
+	Open  []*Question        // what they are asked, oldest first
+	Done  []*receipt.Receipt // what was done, in order
+	Found []*receipt.Receipt // all that was called, what only reads included
+	Turn  *Turn
 }
 
 // Open returns the questions that wait for an answer.
@@ -345,7 +350,7 @@ func (c *Conversation) Follow(ctx context.Context, m Message, tell func(Event)) 
 			t.record.note(noteUnkept, runtime.Sentence(err))
 		}
 	}
-	return &Answer{Text: text, Open: slices.Clone(c.open), Done: t.done, Turn: t.record}, nil
+	return &Answer{Text: text, Open: slices.Clone(c.open), Done: t.done, Found: t.found, Turn: t.record}, nil
 }
 
 // listen goes by the language of what the person says, where they or their

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"verbatim/dsl"
 	"verbatim/runtime/words"
 )
 
@@ -55,6 +56,10 @@ func (t *turn) interpret(ctx context.Context, otherwise string) (string, error) 
 	if text, ok, err := t.answered(ctx, &u); ok || err != nil {
 		t.closed(false)
 		return text, err
+	}
+	if o := c.otherwise; o != nil && (u.Script == "" || u.Confidence < plainly) && !t.was.open() && !content(t.heard.reply) && t.heard.reply.Answer != words.Decline {
+		given := answer(o, t.heard.own)
+		u = Understood{Script: dsl.FormatCall(&given), Verb: o.Verb.Name, Confidence: 1}
 	}
 	if u.Ask != "" { // what is said in full is done besides
 		t.also, u.Script = u.Script, ""

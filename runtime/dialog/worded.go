@@ -115,6 +115,15 @@ func (w wording) call(c *receipt.Call) string {
 		}
 		return ""
 	}
+	if lines := t.Lines.In(language); lines != nil {
+		var b strings.Builder
+		for i := range result.Rows {
+			if line := lines.Say(toldLine{toldRow{w, c, said, i}}); line != "" {
+				b.WriteString(line + "\n")
+			}
+		}
+		return b.String()
+	}
 	each := t.Each.In(language)
 	if each == nil {
 		return ""
@@ -170,6 +179,17 @@ func (t toldRow) Value(name string) string {
 		text += t.w.say(sayFrom, t.w.source(o))
 	}
 	return text
+}
+
+// A toldLine is a row of a text that says itself where it comes from.
+type toldLine struct{ toldRow }
+
+func (t toldLine) Value(name string) string {
+	v, j, ok := t.column(name)
+	if !ok || t.call.Result.Withheld(j) {
+		return t.toldRow.Value(name)
+	}
+	return t.w.words(v)
 }
 
 func (t toldRow) Items(name string) (all []verbs.Told) {
