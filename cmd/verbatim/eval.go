@@ -159,6 +159,9 @@ func (a *app) eval(ctx context.Context, file, junit, without string, f chatFlags
 		}
 		data = append(data, string(text))
 	}
+	if f.store = filepath.Join(dir, set.Store); set.Store != "" && len(set.Data) > 0 {
+		return &stop{exitInput, "dataset", "the dataset has a store and data", "a store has its data: leave one of them out"}
+	}
 	out := evalJSON{Schema: "verbatim/eval@1", Without: without, Cases: []caseJSON{}, Threshold: set.Threshold, Budget: set.Budget}
 	budget := llm.NewBudget("run", set.Budget)
 	for i := range set.Cases {
@@ -211,7 +214,19 @@ func (a *app) evalCase(ctx context.Context, set *dialog.Dataset, c *dialog.Case,
 	if err != nil {
 		return out, err
 	}
-	store, err := a.prepare(ctx, address{file: filepath.Join(dir, "case.db")}, true, "")
+	own := filepath.Join(dir, "case.db")
+	if set.Store != "" {
+		from, err := a.openFile(ctx, address{file: f.store}, false)
+		if err != nil {
+			return out, err
+		}
+		err = from.Backup(ctx, own)
+		from.Close()
+		if err != nil {
+			return out, broken("the store of the dataset cannot be copied", err, "check the room that is left")
+		}
+	}
+	store, err := a.prepare(ctx, address{file: own}, true, "")
 	if err != nil {
 		return out, err
 	}

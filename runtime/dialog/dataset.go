@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"math/big"
 	"regexp"
 	"slices"
 	"strings"
@@ -12,6 +14,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"verbatim/dsl"
+	"verbatim/stores/receipt"
 )
 
 // A Dataset is conversations, and what is expected of each. It is how a change of
@@ -35,6 +38,7 @@ type Dataset struct {
 	As        string    `yaml:"as"`        // whoever talks
 	Now       time.Time `yaml:"now"`       // when it is; without it, the clock's
 	Data      []string  `yaml:"data"`      // SQL that each case's store is filled with
+	Store     string    `yaml:"store"`     // a store that each case gets a copy of, in the place of data
 	Recording string    `yaml:"recording"` // of what a model answered
 	Threshold int       `yaml:"threshold"` // percent of checks that have to pass: 90
 	Budget    int       `yaml:"budget"`    // tokens that a run may spend: 50 000
@@ -65,16 +69,21 @@ var Categories = []string{"tools", "prompt", "workflow"}
 
 // A Check is one thing that is expected. Exactly one of its members is set.
 type Check struct {
-	Calls        *[]string `yaml:"calls"`          // what was carried out, in order, apart from the context
-	Told         string    `yaml:"told"`           // stands in the answer
-	NotTold      string    `yaml:"not_told"`       // does not
-	Asks         *int      `yaml:"asks"`           // questions that wait for a yes, at the end
-	Changes      *int      `yaml:"changes"`        // rows that were changed, in all
-	SingleAnswer bool      `yaml:"single_answer"`  // two sentences at most
-	Clarifies    bool      `yaml:"clarifies"`      // it asks, and nothing was called in the last turn
-	BorneOut     bool      `yaml:"borne_out"`      // nothing that the model said had to be replaced
-	Words        int       `yaml:"words"`          // at most so many
-	NoRepairs    bool      `yaml:"without_repair"` // the model was never told of a mistake
+	Calls   *[]string `yaml:"calls"`    // what was carried out, in order, apart from the context
+	Told    string    `yaml:"told"`     // stands in the answer
+	ToldAny []string  `yaml:"told_any"` // one of them does
+	NotTold string    `yaml:"not_told"` // does not
+	// Row is one that an answer of the last turn gives back, by column: text that stands
+	// in it, one of several such texts, or a number, near which 41.3±0.1 is. NoRow is none.
+	Row          row  `yaml:"row"`
+	NoRow        row  `yaml:"no_row"`
+	Asks         *int `yaml:"asks"`           // questions that wait for a yes, at the end
+	Changes      *int `yaml:"changes"`        // rows that were changed, in all
+	SingleAnswer bool `yaml:"single_answer"`  // two sentences at most
+	Clarifies    bool `yaml:"clarifies"`      // it asks, and nothing was called in the last turn
+	BorneOut     bool `yaml:"borne_out"`      // nothing that the model said had to be replaced
+	Words        int  `yaml:"words"`          // at most so many
+	NoRepairs    bool `yaml:"without_repair"` // the model was never told of a mistake
 }
 
 // Says reads the check aloud.
@@ -86,6 +95,12 @@ func (c *Check) Says() string {
 		return "calls " + strings.Join(*c.Calls, " and then ")
 	case c.Told != "":
 		return fmt.Sprintf("tells %q", c.Told)
+	case len(c.ToldAny) > 0:
+		return fmt.Sprintf("tells one of %q", c.ToldAny)
+	case len(c.Row) > 0:
+		return "gives back a row of " + c.Row.String()
+	case len(c.NoRow) > 0:
+		return "gives back no row of " + c.NoRow.String()
 	case c.NotTold != "":
 		return fmt.Sprintf("does not tell %q", c.NotTold)
 	case c.Asks != nil:
@@ -106,7 +121,7 @@ func (c *Check) Says() string {
 
 func (c *Check) set() int {
 	n := 0
-	for _, is := range []bool{c.Calls != nil, c.Told != "", c.NotTold != "", c.Asks != nil, c.Changes != nil, c.SingleAnswer, c.Clarifies, c.BorneOut, c.Words > 0, c.NoRepairs} {
+	for _, is := range []bool{c.Calls != nil, c.Told != "", c.NotTold != "", len(c.ToldAny) > 0, len(c.Row) > 0, len(c.NoRow) > 0, c.Asks != nil, c.Changes != nil, c.SingleAnswer, c.Clarifies, c.BorneOut, c.Words > 0, c.NoRepairs} {
 		if is {
 			n++
 		}
@@ -120,6 +135,8 @@ func (c *Check) ofText(text string) (looks, holds bool) {
 	switch {
 	case c.Told != "":
 		return true, strings.Contains(fold(text), fold(c.Told))
+	case len(c.ToldAny) > 0:
+		return true, slices.ContainsFunc(c.ToldAny, func(s string) bool { return strings.Contains(fold(text), fold(s)) })
 	case c.NotTold != "":
 		return true, !strings.Contains(fold(text), fold(c.NotTold))
 	case c.SingleAnswer:
@@ -245,6 +262,7 @@ func (c *Case) Score(answers []*Answer) []Verdict {
 		repairs += a.Turn.Model.Repairs
 		replaced += len(a.Turn.Replaced)
 	}
+	given := rowsOf(last.Found)
 	var all []Verdict
 	for i := range c.Checks {
 		check := &c.Checks[i]
@@ -259,6 +277,10 @@ func (c *Case) Score(answers []*Answer) []Verdict {
 				v.Pass, v.Got = len(last.Open) == *check.Asks, counted(len(last.Open), "question")
 			case check.Changes != nil:
 				v.Pass, v.Got = changes == *check.Changes, counted(changes, "row")
+			case len(check.Row) > 0:
+				v.Pass, v.Got = slices.ContainsFunc(given, check.Row.fits), last.Text
+			case len(check.NoRow) > 0:
+				v.Pass, v.Got = !slices.ContainsFunc(given, check.NoRow.fits), last.Text
 			case check.Clarifies:
 				v.Pass, v.Got = strings.Contains(last.Text, "?") && len(last.Turn.Calls) == 0, last.Text
 			case check.BorneOut:
@@ -299,4 +321,74 @@ func counted(n int, what string) string {
 		return "1 " + what
 	}
 	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// A row is what is expected of one, by column.
+type row map[string]oneOf
+
+// oneOf are texts of which one is enough.
+type oneOf []string
+
+// UnmarshalYAML reads one text, or several.
+func (o *oneOf) UnmarshalYAML(n *yaml.Node) error {
+	if n.Kind == yaml.ScalarNode {
+		*o = oneOf{n.Value}
+		return nil
+	}
+	return n.Decode((*[]string)(o))
+}
+
+// String says it in the order of its columns.
+func (r row) String() string {
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(r)) {
+		all = append(all, name+" "+strings.Join(r[name], " or "))
+	}
+	return strings.Join(all, ", ")
+}
+
+// fits reports whether a row that was given back is one of these.
+func (r row) fits(given map[string]string) bool {
+	for name, want := range r {
+		if !slices.ContainsFunc(want, func(s string) bool { return fitsValue(given[name], s) }) {
+			return false
+		}
+	}
+	return true
+}
+
+func fitsValue(given, want string) bool {
+	near, by, ranged := strings.Cut(want, "±")
+	x, isNumber := new(big.Rat).SetString(given)
+	y, ok := new(big.Rat).SetString(near)
+	if !isNumber || !ok {
+		plain := strings.NewReplacer("'", "", "\"", "")
+		return strings.Contains(fold(plain.Replace(given)), fold(plain.Replace(want)))
+	}
+	off := new(big.Rat)
+	if ranged {
+		if off, ok = off.SetString(by); !ok {
+			return false
+		}
+	}
+	return x.Sub(x, y).Abs(x).Cmp(off) <= 0
+}
+
+// rowsOf are the rows that calls gave back, by column.
+func rowsOf(done []*receipt.Receipt) (all []map[string]string) {
+	for _, d := range done {
+		for _, c := range d.Calls {
+			if c.Result == nil {
+				continue
+			}
+			for _, r := range c.Result.Rows {
+				one := map[string]string{}
+				for j, v := range r {
+					one[c.Result.Columns[j]] = v.Text()
+				}
+				all = append(all, one)
+			}
+		}
+	}
+	return all
 }
