@@ -91,9 +91,7 @@ func handlers(reg *verbs.Registry) *runtime.Handlers {
 	h := &runtime.Handlers{Partial: true}
 	system.Register(h, reg)
 	client.Register(h, reg)
-	if len(reg.Functions()) > 0 {
-		manda.Register(h, reg)
-	}
+	manda.Register(h, reg)
 	return h
 }
 
@@ -123,13 +121,13 @@ func (a *app) newEngineAt(reg *verbs.Registry, store stores.Store, tools tools.S
 	return engine, err
 }
 
-// documentsServer is what palettes call the functions of this program that read files.
-const documentsServer = "documents"
+// ownServers are what palettes call the functions of this program that read files.
+var ownServers = []string{"documents", "figures"}
 
 // services puts the functions of this program that palettes use in front of the tools of
 // other servers.
 func (a *app) services(reg *verbs.Registry, others tools.Servers, engine func() *runtime.Engine) tools.Servers {
-	if !slices.ContainsFunc(reg.Verbs(), func(v *verbs.Verb) bool { return v.Tool != nil && v.Tool.Server == documentsServer }) {
+	if !slices.ContainsFunc(reg.Verbs(), func(v *verbs.Verb) bool { return v.Tool != nil && slices.Contains(ownServers, v.Tool.Server) }) {
 		return others
 	}
 	open := func(ctx context.Context, reference string) (string, io.ReadCloser, error) {
@@ -148,7 +146,7 @@ func (a *app) services(reg *verbs.Registry, others tools.Servers, engine func() 
 		}
 		return name, both{content, kept}, nil
 	}
-	return tools.Services{Own: map[string]map[string]tools.Service{documentsServer: services.Documents(open)}, Others: others}
+	return tools.Services{Own: map[string]map[string]tools.Service{"documents": services.Documents(open), "figures": manda.Services(open)}, Others: others}
 }
 
 // both closes what a reader reads from with it.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -144,7 +145,7 @@ func (a *app) lint(ctx context.Context, f lintFlags) error {
 	if f.servers == "" && l.reg != nil {
 		box := tools.NewBox(a.services(l.reg, nil, nil), l.reg)
 		for _, v := range l.reg.Verbs() {
-			if v.Tool != nil && v.Tool.Server == documentsServer {
+			if v.Tool != nil && slices.Contains(ownServers, v.Tool.Server) {
 				_, found := box.Meet(ctx, v)
 				l.ds = append(l.ds, found...)
 			}

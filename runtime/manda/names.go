@@ -1,27 +1,10 @@
-// Package manda is what the palette of a data room cannot say: functions that its
-// expressions call.
 package manda
 
 import (
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
-
-	"verbatim/runtime"
-	"verbatim/stores"
-	"verbatim/verbs"
 )
-
-// Register brings the functions that palettes declare.
-func Register(h *runtime.Handlers, reg *verbs.Registry) {
-	if !slices.ContainsFunc(reg.Functions(), func(f *verbs.Function) bool { return f.Name == "corrects" }) {
-		return
-	}
-	h.Function("corrects", func(args []stores.Value) (stores.Value, error) {
-		return stores.NewBool(Corrects(args[0].Text(), args[1].Text())), nil
-	})
-}
 
 // A version is what the name of a file says of how late it is. A name without a number is
 // the first.

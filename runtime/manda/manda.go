@@ -1,0 +1,590 @@
+// Package manda is what the palette of a data room cannot say: it takes figures out of
+// documents, says how they stand to those of other documents, and answers questions from
+// them, with the place of each claim.
+//
+// What it decides, it decides in functions of their arguments: Extract, Relate, Replaced,
+// Read and Answer. The handlers read rows, call those, and give back changes or lines.
+package manda
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"maps"
+	"math/big"
+	"slices"
+	"strings"
+	"time"
+
+	"verbatim/runtime"
+	"verbatim/runtime/sessions"
+	"verbatim/stores"
+	"verbatim/verbs"
+)
+
+// Register brings the handlers of the palette, where it is loaded.
+func Register(h *runtime.Handlers, reg *verbs.Registry) {
+	if reg.Verb("manda.query-knowledge-base") == nil {
+		return
+	}
+	runtime.Handle(h, "manda.relate-document", relate)
+	runtime.Handle(h, "manda.query-knowledge-base", query)
+	runtime.Handle(h, "manda.find-gaps", gaps)
+	runtime.Handle(h, "manda.suggest-questions", suggest)
+}
+
+// Relating documents and findings
+
+type relateArgs struct {
+	Document runtime.Ref `verb:"document-id"`
+}
+
+func filed(row runtime.Row) Filed {
+	f := Filed{Name: row.Value("name").Text(), Title: row.Value("title").Text()}
+	if v := row.Value("dated"); !v.IsNull() {
+		f.Dated = time.Unix(v.Days()*24*3600, 0).UTC()
+	}
+	_ = json.Unmarshal([]byte(row.Value("replaces").Text()), &f.Replaces) // what is none replaces nothing
+	return f
+}
+
+// stated is a finding, of a document by that name that is of a part of the company.
+func stated(row runtime.Row, document, part, main string) Stated {
+	return Stated{Document: document, Metric: row.Value("metric").Text(), Subject: PartOf(row.Value("subject").Text(), part, main), Period: row.Value("period").Text(), Unit: row.Value("unit").Text(), Status: row.Value("status").Text(), Value: rat(row.Value("value")), Step: rat(row.Value("exact_to"))}
+}
+
+func rat(v stores.Value) *big.Rat {
+	r, ok := new(big.Rat).SetString(v.Text())
+	if !ok {
+		return new(big.Rat)
+	}
+	return r
+}
+
+// relate says which documents a document takes the place of, or the other way round, and
+// how its findings stand to theirs. Done twice it changes nothing more.
+func relate(ctx context.Context, c *runtime.Call, a relateArgs) (runtime.Outcome, error) {
+	var out runtime.Outcome
+	own, err := c.Get(ctx, a.Document)
+	if err != nil {
+		return out, err
+	}
+	deal := own.To("deal")
+	documents, err := c.Find(ctx, "document", runtime.Fields{"deal": deal})
+	if err != nil {
+		return out, err
+	}
+	newer, older, err := corrections(ctx, c, a.Document, documents, &out)
+	if err != nil {
+		return out, err
+	}
+	names, parts := map[runtime.Ref]string{}, map[runtime.Ref]string{}
+	for _, d := range documents {
+		names[d.Ref()], parts[d.Ref()] = d.Value("name").Text(), d.Value("part").Text()
+	}
+	main := Main(slices.Collect(maps.Values(parts)))
+	findings, err := c.Find(ctx, "finding", runtime.Fields{"deal": deal, "document": a.Document})
+	if err != nil {
+		return out, err
+	}
+	known := map[[2]runtime.Ref]bool{}
+	for _, f := range findings {
+		for _, end := range [...]string{"from", "to"} {
+			rows, err := c.Find(ctx, "relation", runtime.Fields{"deal": deal, end: f.Ref()})
+			if err != nil {
+				return out, err
+			}
+			for _, r := range rows {
+				known[[2]runtime.Ref{r.To("from"), r.To("to")}] = true
+			}
+		}
+	}
+	others := map[string][]runtime.Row{}
+	replaced := map[runtime.Ref]bool{}
+	for _, f := range findings {
+		mine := stated(f, names[a.Document], parts[a.Document], main)
+		all, ok := others[mine.Metric]
+		if !ok {
+			if all, err = c.Find(ctx, "finding", runtime.Fields{"deal": deal, "metric": mine.Metric}); err != nil {
+				return out, err
+			}
+			others[mine.Metric] = all
+		}
+		for _, o := range all {
+			of := o.To("document")
+			from, to := f, o
+			if newer[of] {
+				from, to = o, f
+			}
+			how := Relate(mine, stated(o, names[of], parts[of], main), newer[of] || older[of])
+			if how == Unrelated || known[[2]runtime.Ref{from.Ref(), to.Ref()}] || known[[2]runtime.Ref{to.Ref(), from.Ref()}] {
+				continue
+			}
+			known[[2]runtime.Ref{from.Ref(), to.Ref()}] = true
+			out.Changes = append(out.Changes, runtime.Create("relation", runtime.Fields{"deal": deal, "from": from.Ref(), "to": to.Ref(), "kind": string(how)}))
+			if how == Supersedes && !to.Value("superseded").Bool() && !replaced[to.Ref()] {
+				replaced[to.Ref()] = true
+				out.Changes = append(out.Changes, runtime.Update(to.Ref(), runtime.Fields{"superseded": true}))
+			}
+		}
+	}
+	return out, nil
+}
+
+// corrections says which documents take the place of one, newer, and which it takes the
+// place of, older, and adds what is not known yet.
+func corrections(ctx context.Context, c *runtime.Call, own runtime.Ref, documents []runtime.Row, out *runtime.Outcome) (newer, older map[runtime.Ref]bool, err error) {
+	newer, older = map[runtime.Ref]bool{}, map[runtime.Ref]bool{}
+	for end, into := range map[string]map[runtime.Ref]bool{"older": newer, "newer": older} {
+		rows, err := c.Find(ctx, "correction", runtime.Fields{end: own})
+		if err != nil {
+			return nil, nil, err
+		}
+		other := map[string]string{"older": "newer", "newer": "older"}[end]
+		for _, r := range rows {
+			into[r.To(other)] = true
+		}
+	}
+	i := slices.IndexFunc(documents, func(d runtime.Row) bool { return d.Ref() == own })
+	if i < 0 {
+		return newer, older, nil
+	}
+	mine := filed(documents[i])
+	for _, d := range documents {
+		if d.Ref() == own || newer[d.Ref()] || older[d.Ref()] {
+			continue
+		}
+		theirs := filed(d)
+		if by, ok := Replaced(mine, theirs); ok {
+			older[d.Ref()] = true
+			out.Changes = append(out.Changes, runtime.Create("correction", runtime.Fields{"newer": own, "older": d.Ref(), "by": string(by)}))
+		} else if by, ok := Replaced(theirs, mine); ok {
+			newer[d.Ref()] = true
+			out.Changes = append(out.Changes, runtime.Create("correction", runtime.Fields{"newer": d.Ref(), "older": own, "by": string(by)}))
+		}
+	}
+	return newer, older, nil
+}
+
+// Answering
+
+type queryArgs struct {
+	Deal     runtime.Ref `verb:"deal-id"`
+	Question string      `verb:"question"`
+}
+
+type dealArgs struct {
+	Deal runtime.Ref `verb:"deal-id"`
+}
+
+// columns are those of an answer: each line, and of a claim what it states and where.
+var columns = []string{"text", "role", "finding", "document", "place", "value", "unit", "period"}
+
+func query(ctx context.Context, c *runtime.Call, a queryArgs) (runtime.Outcome, error) {
+	turns, err := c.Turns(ctx)
+	if err != nil {
+		return runtime.Outcome{}, err
+	}
+	var before []string
+	for _, t := range turns {
+		if t.Role == sessions.Client && !t.Erased {
+			before = append(before, t.Content)
+		}
+	}
+	l, err := load(ctx, c, a.Deal)
+	if err != nil {
+		return runtime.Outcome{}, err
+	}
+	return l.answers(ctx, Read(a.Question, l.room.Deal, before[max(0, len(before)-mostBefore):]))
+}
+
+// mostBefore is how many questions a follow-up may go back.
+const mostBefore = 10
+
+func gaps(ctx context.Context, c *runtime.Call, a dealArgs) (runtime.Outcome, error) {
+	l, err := load(ctx, c, a.Deal)
+	if err != nil {
+		return runtime.Outcome{}, err
+	}
+	return l.answers(ctx, Question{Intent: Gaps})
+}
+
+// suggest puts what is missing, and what contradicts, into questions to the company.
+func suggest(ctx context.Context, c *runtime.Call, a dealArgs) (runtime.Outcome, error) {
+	l, err := load(ctx, c, a.Deal)
+	if err != nil {
+		return runtime.Outcome{}, err
+	}
+	asked, err := c.Find(ctx, "question", runtime.Fields{"deal": a.Deal})
+	if err != nil {
+		return runtime.Outcome{}, err
+	}
+	known := map[string]bool{}
+	for _, q := range asked {
+		known[plainly(q.Value("text").Text())] = true
+	}
+	if err := l.requests(ctx); err != nil {
+		return runtime.Outcome{}, err
+	}
+	if err := l.clashes(ctx, nil); err != nil {
+		return runtime.Outcome{}, err
+	}
+	out := &runtime.Answer{Columns: []string{"text", "domain", "priority"}}
+	add := func(text, domain, priority string) {
+		if !known[plainly(text)] {
+			known[plainly(text)] = true
+			out.Rows = append(out.Rows, []any{text, domain, priority})
+		}
+	}
+	for _, k := range l.room.Clashes {
+		add("Which "+called(k.A.Metric, k.A.Subject)+" is right for "+k.A.Period+": "+k.A.value()+" "+k.A.source()+" or "+k.B.value()+" "+k.B.source()+"?", k.A.Domain, "HIGH")
+	}
+	for _, r := range (&answer{room: &l.room}).missing("") {
+		add("Please provide: "+r.Text, r.Domain, strings.ToUpper(r.Priority))
+	}
+	return runtime.Outcome{Result: out}, nil
+}
+
+// A loader reads what a question needs of a deal.
+type loader struct {
+	c         *runtime.Call
+	deal      runtime.Ref
+	room      Room
+	main      string // the part that the documents are of
+	documents map[runtime.Ref]runtime.Row
+	replaced  map[runtime.Ref]bool   // documents
+	by        map[runtime.Ref]string // the documents that took their places
+	facts     map[runtime.Ref]int    // in room.Facts
+}
+
+func load(ctx context.Context, c *runtime.Call, deal runtime.Ref) (*loader, error) {
+	l := &loader{c: c, deal: deal, documents: map[runtime.Ref]runtime.Row{}, replaced: map[runtime.Ref]bool{}, by: map[runtime.Ref]string{}, facts: map[runtime.Ref]int{}}
+	row, err := c.Get(ctx, deal)
+	if err != nil {
+		return nil, err
+	}
+	l.room.Deal = row.Value("name").Text()
+	documents, err := c.Find(ctx, "document", runtime.Fields{"deal": deal})
+	if err != nil {
+		return nil, err
+	}
+	var parts []string
+	for _, d := range documents {
+		l.documents[d.Ref()] = d
+		parts = append(parts, d.Value("part").Text())
+		if dated := filed(d).Dated; dated.After(l.room.Newest) && dated.Before(c.Now()) {
+			l.room.Newest = dated
+		}
+	}
+	l.room.Documents, l.main = len(documents), Main(parts)
+	corrections, err := c.Find(ctx, "correction", nil)
+	if err != nil {
+		return nil, err
+	}
+	for _, k := range corrections {
+		l.replaced[k.To("older")] = true
+		if newer, ok := l.documents[k.To("newer")]; ok && l.by[k.To("older")] == "" {
+			l.by[k.To("older")] = newer.Value("name").Text()
+		}
+	}
+	return l, nil
+}
+
+// answers reads what a question needs, and answers it.
+func (l *loader) answers(ctx context.Context, q Question) (runtime.Outcome, error) {
+	var err error
+	for _, metric := range needs(&q) {
+		if err = l.metric(ctx, metric); err != nil {
+			return runtime.Outcome{}, err
+		}
+	}
+	if len(q.Metrics) == 0 && q.Group == "" && (q.Intent == FactLookup || q.Intent == DeepDive) {
+		if err = l.labelled(ctx, q.Text); err != nil {
+			return runtime.Outcome{}, err
+		}
+	}
+	l.parts(&q)
+	var only func(metric string) bool
+	if q.Intent != DueDiligence && q.Intent != Exploration {
+		only = func(metric string) bool { return slices.Contains(needs(&q), metric) }
+	}
+	if err = l.clashes(ctx, only); err != nil {
+		return runtime.Outcome{}, err
+	}
+	switch q.Intent {
+	case Gaps, DueDiligence, Exploration, Synthesis, FactLookup:
+		if err = l.requests(ctx); err != nil {
+			return runtime.Outcome{}, err
+		}
+	}
+	if q.Intent != Exploration && q.Text != "" {
+		if err = l.passages(ctx, &q); err != nil {
+			return runtime.Outcome{}, err
+		}
+	}
+	a := &runtime.Answer{Columns: columns}
+	for _, line := range Answer(q, &l.room) {
+		row := []any{line.Text, string(line.Role), nil, nil, nil, nil, nil, nil}
+		if line.Document != "" {
+			row[3], row[4] = line.Document, line.Place
+		}
+		if f := line.Fact; f != nil {
+			v, _ := stores.ParseDecimal(shown(f.Value))
+			row[2], row[5], row[6], row[7] = f.Row, v, f.Unit, f.Period
+		}
+		a.Rows = append(a.Rows, row)
+	}
+	return runtime.Outcome{Result: a}, nil
+}
+
+// labelled reads the findings whose labels fit a question best.
+func (l *loader) labelled(ctx context.Context, text string) error {
+	rows, _, err := l.c.Match(ctx, "finding", text, mostPassages)
+	if err != nil {
+		return err
+	}
+	for _, r := range rows {
+		l.fact(r)
+	}
+	return nil
+}
+
+// parts says which parts of the company a question names, of those that the facts are of.
+func (l *loader) parts(q *Question) {
+	asked := " " + plainly(q.Text) + " "
+	at := map[string]int{}
+	for i := range l.room.Facts {
+		part := l.room.Facts[i].Subject
+		if k := strings.Index(asked, " "+part+" "); part != "" && k >= 0 && slices.Contains(q.Metrics, l.room.Facts[i].Metric) {
+			at[part] = k
+		}
+	}
+	q.Parts = slices.SortedFunc(maps.Keys(at), func(a, b string) int { return cmp.Or(at[a]-at[b], strings.Compare(a, b)) })
+	switch {
+	case len(q.Parts) == 1:
+		q.Part = q.Parts[0]
+	case len(q.Parts) == 0 && !slices.ContainsFunc(l.room.Facts, func(f Fact) bool { return f.Subject == q.Part }):
+		q.Part = "" // nothing is known by that name
+	}
+}
+
+// needs are the metrics whose facts a question asks for.
+func needs(q *Question) []string {
+	switch {
+	case q.Intent == Exploration:
+		return []string{"revenue", "ebitda", "net income", "headcount"}
+	case q.Intent == DueDiligence:
+		return append([]string{"restructuring charge", "litigation value"}, q.Metrics...)
+	case q.Group != "":
+		return append(listed("group", q.Group), q.Metrics...)
+	case len(q.Metrics) == 0 && q.Intent == Comparison:
+		return append(listed("group", "P&L")[:len(listed("group", "P&L")):len(listed("group", "P&L"))], "headcount", "capex", "order intake")
+	case len(q.Metrics) == 0 && q.Intent == DeepDive:
+		return listed("group", "P&L")
+	}
+	return q.Metrics
+}
+
+// metric reads the findings of one metric.
+func (l *loader) metric(ctx context.Context, metric string) error {
+	rows, err := l.c.Find(ctx, "finding", runtime.Fields{"deal": l.deal, "metric": metric})
+	if err != nil {
+		return err
+	}
+	for _, r := range rows {
+		l.fact(r)
+	}
+	return nil
+}
+
+// fact keeps a finding, and says where; -1 where it is of no document that is here, or is none.
+func (l *loader) fact(r runtime.Row) int {
+	if i, ok := l.facts[r.Ref()]; ok {
+		return i
+	}
+	d, ok := l.documents[r.To("document")]
+	if !ok || r.Value("state").Text() == "REJECTED" {
+		return -1
+	}
+	f := Fact{Stated: stated(r, d.Value("name").Text(), d.Value("part").Text(), l.main), Domain: r.Value("domain").Text(), Place: r.Value("place").Text(), Text: r.Value("text").Text(), Confidence: int(r.Value("confidence").Int()), Dated: filed(d).Dated, Superseded: r.Value("superseded").Bool() || l.replaced[d.Ref()], By: l.by[d.Ref()], Row: r.Ref()}
+	l.room.Facts = append(l.room.Facts, f)
+	l.facts[r.Ref()] = len(l.room.Facts) - 1
+	return len(l.room.Facts) - 1
+}
+
+// clashes reads the findings that contradict each other, of some metrics or of all.
+func (l *loader) clashes(ctx context.Context, only func(metric string) bool) error {
+	rows, err := l.c.Find(ctx, "relation", runtime.Fields{"deal": l.deal, "kind": string(Contradicts)})
+	if err != nil {
+		return err
+	}
+	var pairs [][2]int
+	for _, r := range rows {
+		var pair [2]int
+		for k, end := range [...]string{"from", "to"} {
+			i, ok := l.facts[r.To(end)]
+			if !ok {
+				if only != nil {
+					i = -1
+				} else if f, err := l.c.Get(ctx, r.To(end)); err != nil {
+					return err
+				} else {
+					i = l.fact(f)
+				}
+			}
+			pair[k] = i
+		}
+		if pair[0] >= 0 && pair[1] >= 0 {
+			pairs = append(pairs, pair)
+		}
+	}
+	for _, p := range pairs {
+		l.room.Clashes = append(l.room.Clashes, Clash{&l.room.Facts[p[0]], &l.room.Facts[p[1]]})
+	}
+	slices.SortFunc(l.room.Clashes, func(x, y Clash) int {
+		return cmp.Or(strings.Compare(x.A.Metric, y.A.Metric), strings.Compare(x.A.Period, y.A.Period), better(x.A, y.A), better(x.B, y.B))
+	})
+	return nil
+}
+
+// mostPassages is how many passages are looked at for a question, and mostFit for a request.
+const (
+	mostPassages = 40
+	mostFit      = 8
+)
+
+// passages finds those that fit a question.
+func (l *loader) passages(ctx context.Context, q *Question) error {
+	texts := []string{q.Text}
+	switch q.Intent {
+	case DueDiligence:
+		texts = append(texts, strings.Join(listed("topic", "risk"), " "))
+	case Synthesis:
+		for _, p := range phrasings() {
+			if p.kind == "topic" && slices.ContainsFunc(q.Topic, func(w string) bool { return slices.Contains(p.said, w) }) {
+				texts = append(texts, strings.Join(p.said, " "))
+			}
+		}
+	}
+	if q.Intent == Synthesis {
+		if err := l.whole(ctx, q.Topic); err != nil {
+			return err
+		}
+	}
+	seen := map[runtime.Ref]bool{}
+	for _, p := range l.room.Passages {
+		seen[p.Row.(runtime.Ref)] = true
+	}
+	for _, text := range texts {
+		some, err := l.matching(ctx, text, mostPassages)
+		if err != nil {
+			return err
+		}
+		for _, p := range some {
+			if ref := p.Row.(runtime.Ref); !seen[ref] {
+				seen[ref] = true
+				l.room.Passages = append(l.room.Passages, p)
+			}
+		}
+	}
+	return nil
+}
+
+func passage(document, row runtime.Row) Passage {
+	return Passage{Document: document.Value("name").Text(), Place: row.Value("place").Text(), Heading: row.Value("heading").Text(), Text: row.Value("text").Text(), Row: row.Ref()}
+}
+
+// whole reads the passages of the documents that are called what a question is about.
+func (l *loader) whole(ctx context.Context, topic []string) error {
+	if len(topic) == 0 {
+		return nil
+	}
+	for ref, d := range l.documents {
+		if l.replaced[ref] {
+			continue
+		}
+		has := map[string]bool{}
+		for w := range strings.FieldsSeq(plainly(d.Value("title").Text())) {
+			has[stem(w)] = true
+		}
+		if slices.ContainsFunc(topic, func(w string) bool { return !has[stem(w)] }) {
+			continue
+		}
+		rows, err := l.c.Find(ctx, "passage", runtime.Fields{"document": ref})
+		if err != nil {
+			return err
+		}
+		slices.SortFunc(rows, func(a, b runtime.Row) int { return cmp.Compare(a.Value("number").Int(), b.Value("number").Int()) })
+		for _, r := range rows[:min(len(rows), mostPassages)] {
+			p := passage(d, r)
+			p.Whole = true
+			l.room.Passages = append(l.room.Passages, p)
+		}
+	}
+	slices.SortStableFunc(l.room.Passages, func(a, b Passage) int { return strings.Compare(a.Document, b.Document) })
+	return nil
+}
+
+// matching finds passages of the deal that fit a text, of documents whose place nothing took.
+func (l *loader) matching(ctx context.Context, text string, most int) ([]Passage, error) {
+	rows, _, err := l.c.Match(ctx, "passage", text, most)
+	if err != nil {
+		return nil, err
+	}
+	var all []Passage
+	for _, r := range rows {
+		d, ok := l.documents[r.To("document")]
+		if ok && !l.replaced[d.Ref()] {
+			all = append(all, passage(d, r))
+		}
+	}
+	return all, nil
+}
+
+// requests reads the information request list, and says of each item whether something
+// covers it: what somebody said, a finding of what it asks for, or a passage that has its
+// words.
+func (l *loader) requests(ctx context.Context) error {
+	rows, err := l.c.Find(ctx, "request", runtime.Fields{"deal": l.deal})
+	if err != nil {
+		return err
+	}
+	var passages []Passage
+	for _, d := range l.documents {
+		if !l.replaced[d.Ref()] {
+			passages = append(passages, Passage{Document: d.Value("name").Text(), Heading: d.Value("title").Text()})
+		}
+	}
+	seen := map[runtime.Ref]bool{}
+	var open []string
+	for _, row := range rows {
+		text := row.Value("text").Text()
+		open = append(open, text)
+		fit, err := l.matching(ctx, text, mostFit)
+		if err != nil {
+			return err
+		}
+		for _, p := range fit {
+			if ref := p.Row.(runtime.Ref); !seen[ref] {
+				seen[ref], passages = true, append(passages, p)
+			}
+		}
+	}
+	slices.SortStableFunc(passages, func(a, b Passage) int {
+		return cmp.Or(strings.Compare(a.Document, b.Document), strings.Compare(a.Place, b.Place))
+	})
+	by := Covering(open, passages)
+	for i, row := range rows {
+		r := Request{Domain: row.Value("domain").Text(), Text: open[i], Priority: strings.ToLower(row.Value("priority").Text()), Row: row.Ref()}
+		if d, ok := l.documents[row.To("document")]; ok {
+			r.Covered, r.Document = true, d.Value("name").Text()
+		} else if p := by[i]; p != nil {
+			r.Covered, r.Document, r.Place = true, p.Document, p.Place
+		}
+		l.room.Requests = append(l.room.Requests, r)
+	}
+	slices.SortStableFunc(l.room.Requests, func(a, b Request) int {
+		return cmp.Or(strings.Compare(a.Domain, b.Domain), strings.Compare(a.Text, b.Text))
+	})
+	return nil
+}

@@ -1,0 +1,235 @@
+package manda
+
+import (
+	_ "embed"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// An Intent is what somebody wants who asks.
+type Intent string
+
+// The intents (M18 to M24).
+const (
+	FactLookup   Intent = "fact_lookup"
+	DeepDive     Intent = "deep_dive"
+	DueDiligence Intent = "due_diligence"
+	Comparison   Intent = "comparison"
+	Synthesis    Intent = "synthesis"
+	Gaps         Intent = "gap_identification"
+	Exploration  Intent = "exploration"
+)
+
+// A Question is what was asked, taken apart.
+type Question struct {
+	Text     string
+	Intent   Intent
+	Metrics  []string
+	Group    string   // of figures that it names: P&L
+	Periods  []Period // a year may be missing
+	Statuses []string // of what is compared: Forecast and Actual
+	Part     string   // of the company
+	Parts    []string // of it that it names, where the room knows them
+	Topic    []string // the words that say what it is about
+	Follows  bool     // it goes on from the one before
+	LastYear bool     // it asks of the year before
+
+	Assumed string // what it leaves out and the one before said: the period, or the metric
+	Unclear bool   // it may mean several periods: see Either
+}
+
+//go:embed questions.txt
+var questionsFile string
+
+// A phrasing is one line of questions.txt.
+type phrasing struct {
+	kind, name string
+	said       []string
+}
+
+var phrasings = sync.OnceValue(func() []phrasing {
+	var all []phrasing
+	for line := range strings.Lines(questionsFile) {
+		if strings.HasPrefix(line, "#") {
+			continue
+		}
+		parts := strings.SplitN(strings.TrimSpace(line), "|", 3)
+		p := phrasing{kind: strings.TrimSpace(parts[0]), name: strings.TrimSpace(parts[1])}
+		for s := range strings.SplitSeq(parts[2], ";") {
+			p.said = append(p.said, strings.TrimSpace(s))
+		}
+		all = append(all, p)
+	}
+	return all
+})
+
+// says reports whether words of a kind stand in a text, and which line has them.
+func says(kind, text string) (name, words string, ok bool) {
+	for _, p := range phrasings() {
+		if p.kind != kind {
+			continue
+		}
+		for _, s := range p.said {
+			if strings.Contains(" "+text+" ", " "+plainly(s)+" ") && len(s) > len(words) {
+				name, words, ok = p.name, s, true
+				if kind == "intent" {
+					return name, words, true
+				}
+			}
+		}
+	}
+	return name, words, ok
+}
+
+// listed are the words of a line of questions.txt.
+func listed(kind, name string) []string {
+	for _, p := range phrasings() {
+		if p.kind == kind && p.name == name {
+			return p.said
+		}
+	}
+	return nil
+}
+
+// stops are the words that say nothing of what a question is about.
+var stops = sync.OnceValue(func() map[string]bool {
+	all := map[string]bool{}
+	for _, w := range listed("stop", "words") {
+		all[w] = true
+	}
+	return all
+})
+
+// mostAsked is how much of a question is read.
+const mostAsked = 4000
+
+// Read takes a question apart. before are the questions that the same person asked before
+// it, the latest last; deal is what the company is called.
+func Read(text, deal string, before []string) Question {
+	q := read(text, deal)
+	if len(before) == 0 {
+		return q
+	}
+	short := len(q.Topic) <= 2 && q.Group == "" && len(strings.Fields(q.Text)) <= 9
+	if q.Intent != FactLookup || !short || !q.Follows && len(q.Metrics) > 0 && len(q.Periods) > 0 {
+		return q
+	}
+	prior := Read(before[len(before)-1], deal, before[:len(before)-1])
+	switch {
+	case len(q.Metrics) > 0 && len(q.Periods) == 0 && !q.LastYear && len(prior.Metrics) > 0:
+		q.Periods, q.Assumed = prior.Periods, "period" // And EBITDA?
+		if len(prior.Periods) == 0 {
+			q.Assumed = "latest"
+		}
+	case len(q.Metrics) == 0 && (len(q.Periods) > 0 || q.LastYear) && len(prior.Metrics) > 0 && (q.Follows || len(q.Topic) == 0):
+		q.Metrics, q.Assumed, q.Part = prior.Metrics, "metric", prior.Part
+		if q.LastYear {
+			if len(prior.Periods) == 0 || prior.Periods[0].Kind != 'Y' {
+				q.Unclear = true // a quarter of it, or all of it?
+			}
+			for _, p := range prior.Periods {
+				if p.Year != 0 {
+					p.Year--
+				}
+				q.Periods = append(q.Periods, p)
+			}
+		}
+	}
+	return q
+}
+
+var possessive = regexp.MustCompile(`['’]s\b`)
+
+// read takes one question apart, whatever was asked before.
+func read(text, deal string) Question {
+	text = strings.TrimSpace(firstRunes(text, mostAsked))
+	q := Question{Text: text, Intent: FactLookup}
+	plain := plainly(possessive.ReplaceAllString(text, ""))
+	whole := plainly(text)
+	if name, _, ok := says("intent", whole); ok {
+		q.Intent = Intent(name)
+	}
+	for _, s := range periods(text) {
+		if !slices.Contains(q.Periods, s.Period) {
+			q.Periods = append(q.Periods, s.Period)
+		}
+	}
+	_, _, q.LastYear = says("relative", whole)
+	for _, w := range listed("follow", "and") {
+		q.Follows = q.Follows || strings.HasPrefix(whole+" ", plainly(w)+" ")
+	}
+	names := mentions(text)
+	for _, m := range names {
+		if !slices.Contains(q.Metrics, m.name) {
+			q.Metrics = append(q.Metrics, m.name)
+		}
+	}
+	if name, said, ok := says("names", whole); ok && !slices.ContainsFunc(names, func(m mention) bool { return len(m.name) >= len(said) }) && (len(names) == 0 || q.Intent != FactLookup) {
+		q.Group = name
+	}
+	if forecasts.MatchString(text) {
+		q.Statuses = append(q.Statuses, Forecast)
+	}
+	if actuals.MatchString(text) {
+		q.Statuses = append(q.Statuses, Actual)
+	}
+	if q.Intent == Comparison && len(q.Statuses) == 1 && len(q.Periods) < 2 && len(q.Metrics) < 2 {
+		q.Statuses = []string{Forecast, Actual}
+	}
+	rest := text
+	for _, m := range slices.Backward(names) {
+		if q.Part == "" && len(names) == 1 {
+			q.Part = subjectOf(text, &m)
+		}
+		rest = rest[:m.at] + " " + rest[m.end:]
+	}
+	for _, p := range slices.Backward(periods(rest)) {
+		rest = rest[:p.at] + " " + rest[p.end:]
+	}
+	ours := strings.Fields(plainly(deal))
+	if q.Part != "" && slices.Contains(ours, strings.Fields(q.Part)[0]) {
+		q.Part = ""
+	}
+	rest = plainly(possessive.ReplaceAllString(rest, ""))
+	for _, kind := range [...]string{"intent", "relative", "names", "whole", "whole"} {
+		if _, words, ok := says(kind, rest); ok {
+			rest = strings.ReplaceAll(" "+rest+" ", " "+plainly(words)+" ", " ")
+		}
+	}
+	for w := range strings.FieldsSeq(rest) {
+		if w = strings.TrimPrefix(strings.TrimPrefix(w, "l'"), "d'"); !stops()[w] && !slices.Contains(ours, w) && !slices.Contains(q.Topic, w) {
+			q.Topic = append(q.Topic, w)
+		}
+	}
+	if _, _, company := says("whole", plain); company || len(ours) > 0 && strings.Contains(" "+plain+" ", " "+ours[0]+" ") {
+		if (q.Intent == Synthesis || q.Intent == FactLookup && (strings.Contains(plain, "what do we have") || strings.Contains(plain, "was haben wir"))) && len(q.Metrics) == 0 && q.Group == "" && len(q.Topic) <= 1 {
+			q.Intent = Exploration
+		}
+	}
+	if q.Intent == Synthesis && len(q.Topic) == 0 && len(q.Metrics) == 0 && q.Group == "" {
+		q.Intent = Exploration
+	}
+	if q.Intent == Synthesis && q.Group != "" || q.Intent == Synthesis && len(q.Metrics) > 0 && len(q.Topic) == 0 {
+		q.Intent = DeepDive
+	}
+	return q
+}
+
+// Either are the two periods that a question about the year before may mean, after a
+// period that was told.
+func Either(told Period) (same, all Period) {
+	same, all = told, Period{Kind: 'Y', Year: told.Year - 1}
+	same.Year--
+	return same, all
+}
+
+// A day of a document, without its time.
+func day(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.Format("2 January 2006")
+}

@@ -1,0 +1,205 @@
+package manda
+
+import (
+	"math/big"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// A Relation is how one finding stands to another.
+type Relation string
+
+// The relations between findings. Which document a finding was taken from, EXTRACTED_FROM,
+// its row says itself.
+const (
+	Unrelated   Relation = ""
+	Supports    Relation = "SUPPORTS"
+	Contradicts Relation = "CONTRADICTS"
+	Supersedes  Relation = "SUPERSEDES"
+)
+
+// A Stated is what relating findings needs to know of one.
+type Stated struct {
+	Metric, Subject, Period, Unit, Status string
+	Document                              string
+	Value, Step                           *big.Rat
+}
+
+// Relate says how a finding stands to one that was there before: its own document takes the
+// place of the other's where corrects says so.
+//
+// Figures of different metrics, parts, periods or currencies have nothing to do with each
+// other, nor have a forecast and what came of it (M5). Where one document corrects the other,
+// its figure takes the place of the other's, the same or not (M6, M7). Otherwise figures that
+// agree as far as both are exact support each other, and others contradict each other (M8).
+func Relate(a, b Stated, corrects bool) Relation {
+	if a.Document == b.Document || a.Metric != b.Metric || a.Subject != b.Subject || a.Period != b.Period || a.Unit != b.Unit || (a.Status == Forecast) != (b.Status == Forecast) {
+		return Unrelated
+	}
+	if corrects {
+		return Supersedes
+	}
+	if Agree(a.Value, a.Step, b.Value, b.Step) {
+		return Supports
+	}
+	return Contradicts
+}
+
+// Agree reports whether two figures may be the same: they differ by no more than rounding
+// each to what its last digit counts explains.
+func Agree(a, stepA, b, stepB *big.Rat) bool {
+	difference := new(big.Rat).Sub(a, b)
+	rounding := new(big.Rat).Mul(new(big.Rat).Add(stepA, stepB), big.NewRat(1, 2))
+	if stepA.Cmp(stepB) == 0 { // both are as exact: they are the same, or they are not
+		rounding = new(big.Rat)
+	}
+	return difference.Abs(difference).Cmp(rounding) <= 0
+}
+
+// A Replace is that a document says that it takes the place of another: of that day, or by
+// that name.
+type Replace struct {
+	Day  time.Time // zero where none is said
+	Name string    // of a file; empty where none is said
+	Text string    // the words
+}
+
+var (
+	replacing = regexp.MustCompile(`(?i)(?:\bsupersedes?\b|\breplaces?\b|\bcorrects\b|\bupdated? (?:from|version of)\b|\bamends\b|\bin place of\b|\bersetzt\b|\bkorrigiert\b|\bberichtigt\b|\baktualisierte (?:fassung|version)\b|\bannule et remplace\b|\bremplace\b|\bcorrige\b|\brectifie\b|\bmise? à jour d[eu]\b)`)
+	fileName  = regexp.MustCompile(`(?i)[\p{L}\d][\p{L}\d&_() .-]{0,80}\.(?:pdf|xlsx|docx|pptx|csv|eml|html?|txt)`)
+	oldOne    = regexp.MustCompile(`(?i)(?:earlier|previous|prior|former|old|original|version|estimate|report|figures|letzte|frühere|vorherige|bisherige|ursprüngliche|fassung|bericht|schätzung|stand|vom|précédente?|ancienne?|version|rapport|estimation|du \d)`)
+)
+
+// replaces are the documents that a text says it takes the place of: what stands behind the
+// word that says so names them.
+func replaces(text string) []Replace {
+	var all []Replace
+	text = strings.Join(strings.Fields(firstRunes(text, 20_000)), " ")
+	for _, is := range replacing.FindAllStringIndex(text, 20) {
+		behind := firstRunes(text[is[1]:], 160)
+		if !oldOne.MatchString(behind) {
+			continue
+		}
+		r := Replace{Text: strings.TrimSpace(text[max(0, is[0]-80):is[0]] + text[is[0]:is[1]] + behind), Name: strings.TrimSpace(fileName.FindString(behind))}
+		for _, p := range periods(behind) {
+			if p.Kind == 'D' && r.Day.IsZero() {
+				r.Day = time.Date(p.Year, time.Month(p.N), p.Day, 0, 0, 0, 0, time.UTC)
+			}
+		}
+		r.Text = strings.ToValidUTF8(r.Text, "")
+		if !slices.ContainsFunc(all, func(o Replace) bool { return o.Name == r.Name && o.Day.Equal(r.Day) }) {
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
+// A Filed is what telling versions of a document apart needs to know of one.
+type Filed struct {
+	Name, Title string
+	Dated       time.Time
+	Replaces    []Replace
+}
+
+// Why says by what it is known that a document takes the place of another.
+type Why string
+
+// The ways.
+const (
+	ByName     Why = "NAME"     // of the file (M47 to M51)
+	ByPhrase   Why = "PHRASE"   // it says so (M52)
+	ByMetadata Why = "METADATA" // the same title, and later (M53)
+)
+
+// Replaced says whether a document takes the place of another, and by what that is known:
+// the names of the files, what it says itself, or their titles and days.
+func Replaced(newer, older Filed) (Why, bool) {
+	if Corrects(newer.Name, older.Name) {
+		return ByName, true
+	}
+	same := sameTitle(newer, older)
+	for _, r := range newer.Replaces {
+		switch {
+		case r.Name != "":
+			if strings.EqualFold(r.Name, older.Name) || stemOf(r.Name) == stemOf(older.Name) && stemOf(r.Name) != "" {
+				return ByPhrase, true
+			}
+		case !r.Day.IsZero():
+			if sameDay(r.Day, older.Dated) && (same || alike(newer, r.Text, older)) {
+				return ByPhrase, true
+			}
+		case same && older.Dated.Before(newer.Dated):
+			return ByPhrase, true
+		}
+	}
+	if same && !older.Dated.IsZero() && older.Dated.Before(newer.Dated) && !sameDay(older.Dated, newer.Dated) {
+		return ByMetadata, true
+	}
+	return "", false
+}
+
+func sameDay(a, b time.Time) bool { return a.Format(time.DateOnly) == b.Format(time.DateOnly) }
+
+// sameTitle reports whether two documents are called the same, in words of some length. The
+// day on which they are written does not count; the period that they are of does.
+func sameTitle(a, b Filed) bool {
+	x, y := undated(a.Title), undated(b.Title)
+	return x != "" && x == y && len(strings.Fields(x)) >= 2
+}
+
+// undated is a title without days and what tells versions apart.
+func undated(title string) string {
+	for _, p := range slices.Backward(periods(title)) {
+		if p.Kind == 'D' {
+			title = title[:p.at] + " " + title[p.end:]
+		}
+	}
+	return plainly(versioned.ReplaceAllString(title, " "))
+}
+
+var versioned = regexp.MustCompile(`(?i)\b(?:version|v|rev|revision|fassung|draft|final|entwurf|updated|corrected)\b\.? ?\d*(?:\.\d+)?`)
+
+// stemOf is the name of a file without its ending and version.
+func stemOf(name string) string {
+	stem, _, _ := takeApart(name)
+	return stem
+}
+
+// alike reports whether a document, by its title, its name and the words with which it
+// says that it takes another's place, is about what another is called.
+func alike(newer Filed, words string, older Filed) bool {
+	set := map[string]bool{}
+	for w := range strings.FieldsSeq(plainly(strings.NewReplacer("_", " ", "-", " ").Replace(newer.Title + " " + stemOf(newer.Name) + " " + words))) {
+		set[stem(w)] = true
+	}
+	for w := range strings.FieldsSeq(plainly(strings.NewReplacer("_", " ", "-", " ").Replace(older.Title + " " + stemOf(older.Name)))) {
+		if len(w) > 3 && set[stem(w)] && !versioned.MatchString(w) && num(w) == 0 && month(w) == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Main is the part that most of some documents are of: what has only one company calls it
+// by its name everywhere. Empty where most name none.
+func Main(parts []string) string {
+	count := map[string]int{}
+	best := ""
+	for _, p := range parts {
+		if count[p]++; count[p] > count[best] || count[p] == count[best] && p < best {
+			best = p
+		}
+	}
+	return best
+}
+
+// PartOf is the part of the company that a finding is of: the one that it names, else the
+// one that its document is of, unless that is the main one.
+func PartOf(subject, document, main string) string {
+	if subject != "" || document == main {
+		return subject
+	}
+	return document
+}

@@ -1,0 +1,130 @@
+package manda
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/big"
+	"time"
+
+	"verbatim/runtime/documents"
+	"verbatim/runtime/services"
+	"verbatim/runtime/tools"
+	"verbatim/stores/files"
+)
+
+// atOnce is how many findings one answer has at most: as many rows as a tool may answer
+// with.
+const atOnce = 1000
+
+// Services take the figures out of files: about says when a document was written, what its
+// figures are and what it takes the place of, and extract gives the findings, at most a
+// thousand at a time.
+func Services(open services.Open) map[string]tools.Service {
+	const input = `{"type":"object","properties":{"file":{"type":"string","format":"upload"},"name":{"type":"string"},"from":{"type":"integer"}},"required":["file","name"],"additionalProperties":false}`
+	return map[string]tools.Service{
+		"about": {
+			Document: true,
+			Says:     "When a document was written, what its figures are, what it says it takes the place of, and how many figures it has.",
+			Input:    json.RawMessage(input),
+			Output: json.RawMessage(`{"type":"object","properties":{"dated":{"type":["string","null"],"format":"date"},"status":{"type":"string"},"part":{"type":["string","null"]},"title":{"type":["string","null"]},
+				"replaces":{"type":["string","null"]},"figures":{"type":"integer"}}}`),
+			Do: reading(open, func(about About, all []Finding, _ int) any {
+				out := struct {
+					Dated    *string `json:"dated"`
+					Status   string  `json:"status"`
+					Part     *string `json:"part"`
+					Title    *string `json:"title"`
+					Replaces *string `json:"replaces"`
+					Figures  int     `json:"figures"`
+				}{Status: about.Status, Part: some(about.Part), Title: some(about.Title), Figures: len(all)}
+				if !about.Date.IsZero() {
+					s := about.Date.Format(time.DateOnly)
+					out.Dated = &s
+				}
+				if len(about.Replaces) > 0 {
+					text, _ := json.Marshal(about.Replaces) // of times and texts
+					s := string(text)
+					out.Replaces = &s
+				}
+				return out
+			}),
+		},
+		"extract": {
+			Document: true,
+			Says:     "The figures of a document, each with its place, from the figure of a number on.",
+			Input:    json.RawMessage(input),
+			Output: json.RawMessage(`{"type":"object","properties":{"findings":{"type":"array","items":{"type":"object","properties":{"number":{"type":"integer"},"metric":{"type":"string"},
+				"domain":{"type":"string"},"subject":{"type":["string","null"]},"period":{"type":"string"},"value":{"type":"number"},"exact_to":{"type":"number"},"unit":{"type":["string","null"]},
+				"status":{"type":"string"},"place":{"type":"string"},"text":{"type":"string"},"confidence":{"type":"integer"}}}}}}`),
+			Do: reading(open, func(_ About, all []Finding, from int) any {
+				out := struct {
+					Findings []found `json:"findings"`
+				}{[]found{}}
+				from = min(max(0, from-1), len(all))
+				for i, f := range all[from:min(len(all), from+atOnce)] {
+					out.Findings = append(out.Findings, found{from + i + 1, f.Metric, f.Domain, some(f.Subject), f.Period.String(), decimal(f.Value), decimal(f.Step), some(f.Unit), f.Status, f.Place, f.Text, f.Confidence})
+				}
+				return out
+			}),
+		},
+	}
+}
+
+type found struct {
+	Number     int         `json:"number"`
+	Metric     string      `json:"metric"`
+	Domain     string      `json:"domain"`
+	Subject    *string     `json:"subject"`
+	Period     string      `json:"period"`
+	Value      json.Number `json:"value"`
+	ExactTo    json.Number `json:"exact_to"`
+	Unit       *string     `json:"unit"`
+	Status     string      `json:"status"`
+	Place      string      `json:"place"`
+	Text       string      `json:"text"`
+	Confidence int         `json:"confidence"`
+}
+
+func decimal(r *big.Rat) json.Number { return json.Number(shown(r)) }
+
+func some(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+// reading reads the file that a call names, and answers from its figures.
+func reading(open services.Open, answer func(about About, all []Finding, from int) any) func(context.Context, tools.Call) (tools.Answer, error) {
+	return func(ctx context.Context, c tools.Call) (tools.Answer, error) {
+		var a struct {
+			File string `json:"file"`
+			Name string `json:"name"`
+			From int    `json:"from"`
+		}
+		if err := json.Unmarshal([]byte(c.Args), &a); err != nil {
+			return tools.Answer{}, fmt.Errorf("%w: %w", tools.ErrNotCalled, err)
+		}
+		name, content, err := open(ctx, a.File)
+		if errors.Is(err, files.ErrNotFound) {
+			return tools.Answer{Failed: true, Text: "the file is not there any more"}, nil
+		}
+		if err != nil {
+			return tools.Answer{}, err
+		}
+		defer content.Close()
+		doc, err := documents.Read(ctx, name, content, documents.Limits{})
+		var failed *documents.Failure
+		if errors.As(err, &failed) {
+			return tools.Answer{Failed: true, Text: failed.Error()}, nil
+		}
+		if err != nil {
+			return tools.Answer{}, err
+		}
+		about, all := Extract(a.Name, &doc)
+		text, err := json.Marshal(answer(about, all, a.From))
+		return tools.Answer{Structured: string(text)}, err
+	}
+}
