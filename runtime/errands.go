@@ -100,6 +100,13 @@ func (s *Session) fetch(ctx context.Context, o *terms, a *errands, r *run) error
 		}
 		return err
 	}
+	if e.files != nil {
+		answer, err := s.file(ctx, e)
+		if err == nil {
+			a.answers[e.id()] = answer
+		}
+		return err
+	}
 	if e.st.verb.Tool.ReadOnly {
 		answer, err := s.ask(ctx, e, s.e.newID())
 		if err != nil {
@@ -120,13 +127,13 @@ func (s *Session) ask(ctx context.Context, e *errand, key string) (tools.Answer,
 		retry = *v.Tool.Retry
 	}
 	for try := 1; ; try++ {
-		answer, err := s.once(ctx, v.Tool.Timeout, tools.Call{Server: e.Server, Name: e.Name, Digest: e.spec.Digest, Args: e.args.Text(), Key: key})
+		answer, err := s.once(ctx, v.Tool.Timeout, tools.Call{Server: e.Server, Name: e.Name, Digest: e.spec.Digest, Args: e.args.Text(), Key: key, Columns: v.Tool.Columns})
 		switch {
 		case err == nil && answer.Failed:
 			return answer, &complaint{e.st.index, toolFailed(e, answer.Text)}
 		case err == nil:
 			if _, err = answerTable(v, answer); err == nil {
-				return answer, nil
+				return answer, s.keepFile(ctx, v, answer.File)
 			}
 			// It would answer the same again.
 			return answer, &complaint{e.st.index, toolAnswerUnfit(e.st.place, v, err.Error())}
@@ -387,8 +394,14 @@ func (a *sentErrand) insert(r *run, key string) stores.Change {
 func (a *sentErrand) settle(status string, answer tools.Answer, now time.Time) stores.Change {
 	set := []stores.Assign{{Field: attStatus, Value: stores.NewString(status)}}
 	if status == AttemptDone {
-		set = append(set, stores.Assign{Field: attAnswer, Value: stores.NewObject([]string{"structured", "text"},
-			[]stores.Value{stores.NewString(answer.Structured), stores.NewString(strings.ReplaceAll(answer.Text, "\x00", ""))})})
+		keys := []string{"structured", "text"}
+		values := []stores.Value{stores.NewString(answer.Structured), stores.NewString(strings.ReplaceAll(answer.Text, "\x00", ""))}
+		if answer.File != nil {
+			text, _ := json.Marshal(answer.File) // of texts
+			file, _ := stores.ParseJSON(string(text))
+			keys, values = append(keys, "file"), append(values, file)
+		}
+		set = append(set, stores.Assign{Field: attAnswer, Value: stores.NewObject(keys, values)})
 	}
 	set = append(set, stores.Assign{Field: attTime, Value: stores.NewTime(now)})
 	return stores.Change{Op: stores.Update, Entity: attempts, Key: a.row, Set: set}

@@ -60,7 +60,8 @@ type errand struct {
 	st       *step
 	spec     tools.Spec
 	args     stores.Value
-	embeds   bool // it has a vector made of what it sends
+	embeds   bool                        // it has a vector made of what it sends
+	files    func() (*tools.File, error) // it makes a file, and has it kept
 	answered bool
 	answer   *table       // without rows until it is answered
 	came     verbs.Origin // of what it answers

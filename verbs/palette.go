@@ -823,6 +823,9 @@ type Read struct {
 	// which the fit of a row is multiplied; nil is 1.
 	Matching *Expr
 	Weigh    *ReadField
+	// File is what a file is called that the rows are written into, whose ending says in
+	// which format: .xlsx or .csv; "" where they are only told.
+	File string
 }
 
 // A Sort orders rows by a returned field.

@@ -20,6 +20,7 @@ import (
 	"verbatim/runtime/system"
 	"verbatim/runtime/tools"
 	"verbatim/runtime/upload"
+	"verbatim/runtime/uploads"
 	"verbatim/stores"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
@@ -118,6 +119,14 @@ func (a *app) newEngineAt(reg *verbs.Registry, store stores.Store, tools tools.S
 	}
 	var engine *runtime.Engine
 	o := runtime.Options{Clock: clock, Zone: zone, Handlers: h, Tools: a.services(reg, tools, func() *runtime.Engine { return engine }), Authority: system.Authority(reg), Profile: system.Profile(reg), Deciders: system.Deciders(reg), Scanner: scanner, Observe: a.observe}
+	o.Keep = func(ctx context.Context, session *runtime.Session, verb, name string, content []byte) (uploads.Upload, error) {
+		s, err := a.shelf(ctx, engine)
+		if err != nil {
+			return uploads.Upload{}, err
+		}
+		defer s.Files.Close()
+		return s.Keep(ctx, session, verb, name, content)
+	}
 	if meaning != nil {
 		o.Embedder = meaning
 	}
@@ -135,22 +144,39 @@ func (a *app) services(reg *verbs.Registry, others tools.Servers, engine func() 
 		return others
 	}
 	open := func(ctx context.Context, reference string) (string, io.ReadCloser, error) {
-		where, err := a.filesAt("", a.stands)
+		s, err := a.shelf(ctx, engine())
 		if err != nil {
 			return "", nil, err
 		}
-		kept, err := a.openFiles(ctx, where)
+		name, content, err := s.Open(ctx, reference)
 		if err != nil {
+			s.Files.Close()
 			return "", nil, err
 		}
-		name, content, err := (&upload.Service{Engine: engine(), Files: kept}).Open(ctx, reference)
-		if err != nil {
-			kept.Close()
-			return "", nil, err
-		}
-		return name, both{content, kept}, nil
+		return name, both{content, s.Files}, nil
 	}
 	return tools.Services{Own: map[string]map[string]tools.Service{documentsServer: services.Documents(open)}, Others: others}
+}
+
+// shelf is where the files of the store that was opened are, for verbs that read or make
+// some. Who looks at those that people send looks at these, too.
+func (a *app) shelf(ctx context.Context, engine *runtime.Engine) (*upload.Service, error) {
+	scanner := upload.NoScanner
+	if a.env("VERBATIM_SCAN") != "" {
+		var err error
+		if scanner, err = a.scanner(""); err != nil {
+			return nil, err
+		}
+	}
+	where, err := a.filesAt("", a.stands)
+	if err != nil {
+		return nil, err
+	}
+	kept, err := a.openFiles(ctx, where)
+	if err != nil {
+		return nil, err
+	}
+	return &upload.Service{Engine: engine, Files: kept, Scanner: scanner, Clock: a.now, Random: a.random}, nil
 }
 
 // both closes what a reader reads from with it.

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"verbatim/dsl"
+	"verbatim/stores"
 	"verbatim/verbs"
 )
 
@@ -54,6 +55,9 @@ type Call struct {
 	Digest       string // of the Spec that this was prepared for
 	Args         string // a JSON object
 	Key          string // the same for every time that the same thing is asked
+	// Columns are what the palette wants of each row of the answer; none where it takes the
+	// text of it.
+	Columns []stores.Column
 }
 
 // A Answer is what a tool answered.
@@ -61,6 +65,18 @@ type Answer struct {
 	Structured string // a JSON value, "" when there is none
 	Text       string
 	Failed     bool // it says that it did not do what it was asked
+	// File is one that it made, nil where it made none. It is kept as a file that the
+	// caller had sent, and only they can read it.
+	File *File
+}
+
+// A File is one that a service made. Of one that is kept, there is what it is known by.
+type File struct {
+	Name    string
+	Content []byte `json:"-"` // nil once it is kept
+
+	Reference, Type, Says string
+	Size                  int64
 }
 
 // A Box is the tools that were met, by the verb that they carry out. It may be used
