@@ -59,7 +59,7 @@ func cells(t *testing.T, reference string) string {
 	return string(all)
 }
 
-// M57: a read writes its rows into a file, which is kept as one that the caller had sent:
+// M64: a read writes its rows into a file, which is kept as one that the caller had sent:
 // in their name, with an entry in the journal, until it expires. A preview makes none.
 func TestAReadMakesAFile(t *testing.T) {
 	t.Parallel()

@@ -174,7 +174,7 @@ func saved(t *testing.T, dir, name string, edit func(string) string) {
 	office("xlsx", filepath.Base(flat))
 }
 
-// M57, M58: a list goes out as a workbook, a person fills a column with their own program,
+// M64: a list goes out as a workbook, a person fills a column with their own program,
 // and the import changes what they filled, and nothing else: texts that look like formulas,
 // exact numbers and dates come back as they went.
 func TestAWorkbookGoesOutAndComesBack(t *testing.T) {
@@ -229,7 +229,7 @@ func TestAWorkbookGoesOutAndComesBack(t *testing.T) {
 }
 
 // A file that a verb made is its caller's, whichever way they come for it, and to anybody
-// else it does not exist. (M57, SAFE-H7)
+// else it does not exist. (M64, SAFE-H7)
 func TestAMadeFileIsItsCallersAlone(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, h *house) {

@@ -117,7 +117,7 @@ func TestAnErrorIsNoValue(t *testing.T) {
 	}
 }
 
-// M58: a table is found by its headings wherever it stands, and what is not what its palette
+// M64: a table is found by its headings wherever it stands, and what is not what its palette
 // wants is refused, with its place and without its words.
 func TestATableIsReadByItsHeadings(t *testing.T) {
 	t.Parallel()

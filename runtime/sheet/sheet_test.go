@@ -24,7 +24,7 @@ func value(t *testing.T, kind stores.Kind, text string) stores.Value {
 	return v
 }
 
-// M57: what a workbook can hold exactly is a number or a date in it; the rest is a text, with
+// M64: what a workbook can hold exactly is a number or a date in it; the rest is a text, with
 // every digit. A text is never a formula.
 func TestAWorkbookHoldsWhatWasWritten(t *testing.T) {
 	t.Parallel()
