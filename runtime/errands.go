@@ -108,7 +108,7 @@ func (s *Session) fetch(ctx context.Context, o *terms, a *errands, r *run) error
 		return err
 	}
 	if e.st.verb.Tool.ReadOnly {
-		answer, err := s.ask(ctx, e, s.e.newID())
+		answer, err := s.ask(ctx, o, e, s.e.newID())
 		if err != nil {
 			return err
 		}
@@ -120,14 +120,16 @@ func (s *Session) fetch(ctx context.Context, o *terms, a *errands, r *run) error
 
 // ask asks until there is an answer that fits. A tool that may have acted is
 // only asked again where that does nothing twice.
-func (s *Session) ask(ctx context.Context, e *errand, key string) (tools.Answer, error) {
+func (s *Session) ask(ctx context.Context, o *terms, e *errand, key string) (tools.Answer, error) {
 	v := e.st.verb
 	retry := stores.Retry{Attempts: toolTries}
 	if v.Tool.Retry != nil {
 		retry = *v.Tool.Retry
 	}
 	for try := 1; ; try++ {
-		answer, err := s.once(ctx, v.Tool.Timeout, tools.Call{Server: e.Server, Name: e.Name, Digest: e.spec.Digest, Args: e.args.Text(), Key: key, Columns: v.Tool.Columns})
+		tell, over := o.listens(e.st)
+		answer, err := s.once(ctx, v.Tool.Timeout, tools.Call{Tell: tell, Server: e.Server, Name: e.Name, Digest: e.spec.Digest, Args: e.args.Text(), Key: key, Columns: v.Tool.Columns})
+		over()
 		switch {
 		case err == nil && answer.Failed:
 			return answer, &complaint{e.st.index, toolFailed(e, answer.Text)}
@@ -142,6 +144,8 @@ func (s *Session) ask(ctx context.Context, e *errand, key string) (tools.Answer,
 		case ctx.Err() == nil && try < retry.Attempts && (v.Tool.ReadOnly || v.Tool.Idempotent || errors.Is(err, tools.ErrNotCalled)):
 			s.e.sleep(ctx, retry.Wait(try))
 			continue
+		case ctx.Err() != nil && v.Tool.ReadOnly:
+			return answer, ctx.Err() // nobody waits for it any more
 		case errors.Is(err, tools.ErrNotCalled), v.Tool.ReadOnly:
 			return answer, &complaint{e.st.index, toolSilent(e.st.place, v)}
 		}
@@ -176,7 +180,7 @@ func (s *Session) send(ctx context.Context, o *terms, a *errands, r *run) error 
 		a.answers[e.id()] = *answer
 		return nil
 	}
-	got, err := s.ask(ctx, e, key)
+	got, err := s.ask(ctx, o, e, key)
 	if err == nil {
 		a.answers[e.id()] = got
 		return nil

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bufio"
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -9,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/xuri/excelize/v2"
 )
@@ -284,4 +287,117 @@ func TestAMadeFileIsItsCallersAlone(t *testing.T) {
 			t.Errorf("somebody who is not signed in: %d", status)
 		}
 	})
+}
+
+// longPDF is a PDF of so many pages.
+func longPDF(pages int) []byte {
+	var b bytes.Buffer
+	var at []int
+	object := func(text string) {
+		at = append(at, b.Len())
+		fmt.Fprintf(&b, "%d 0 obj\n%s\nendobj\n", len(at), text)
+	}
+	b.WriteString("%PDF-1.4\n")
+	var kids, lines strings.Builder
+	for i := range pages {
+		fmt.Fprintf(&kids, "%d 0 R ", 5+i)
+	}
+	for i := range 30 {
+		fmt.Fprintf(&lines, "1 0 0 1 50 %d Tm (Line %d of a page that says a lot) Tj ", 780-18*i, i)
+	}
+	content := "BT /F 12 Tf " + lines.String() + "ET"
+	object("<</Type/Catalog/Pages 2 0 R>>")
+	object(fmt.Sprintf("<</Type/Pages/Kids[%s]/Count %d>>", kids.String(), pages))
+	object(fmt.Sprintf("<</Length %d>>\nstream\n%s\nendstream", len(content), content))
+	object("<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>")
+	for range pages {
+		object("<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Contents 3 0 R/Resources<</Font<</F 4 0 R>>>>>>")
+	}
+	start := b.Len()
+	fmt.Fprintf(&b, "xref\n0 %d\n0000000000 65535 f \n", len(at)+1)
+	for _, offset := range at {
+		fmt.Fprintf(&b, "%010d 00000 n \n", offset)
+	}
+	fmt.Fprintf(&b, "trailer\n<</Size %d/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF\n", len(at)+1, start)
+	return b.Bytes()
+}
+
+const papers = `domain: papers
+description: Papers that somebody reads.
+roles: [{name: reader, description: Who reads.}]
+verbs:
+  - verb: describe
+    description: What a paper is.
+    roles: [reader]
+    phrases: ["describe {file}"]
+    args: [{name: file, type: string, required: true, upload: {types: [application/pdf], max-size: 20 MB}}]
+    tool: {server: documents, name: describe, read-only: true, with: {file: file}, columns: {pages: integer}}
+`
+
+// Who waits for a long document is told how many of its pages are read, by the command and
+// by the server; who stops waiting is let go at once, and nothing was changed. (M16)
+func TestALongDocumentTellsItsPages(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	for name, text := range map[string]string{"papers/papers.yaml": papers, "long.pdf": string(longPDF(800)),
+		"reader.sql": `INSERT INTO verbatim_grant (principal, role) VALUES ('clara', 'reader');`} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(h.dir, name)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(h.dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.do("migrate", "--palettes", "papers", "--data", "reader.sql")
+	script := fmt.Sprintf("papers.describe :file %q", drawn.FindString(h.do("upload", "--palettes", "papers", "--as", "clara", "long.pdf")))
+	if err := os.WriteFile(filepath.Join(h.dir, "describe.dsl"), []byte(script), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const pages = `"event":"progress","phase":"ask","done":`
+	const of = `"total":800,"number":1,"verb":"papers.describe","text":"pages"`
+	if said := h.do("run", "--palettes", "papers", "--as", "clara", "--json", "--events", "describe.dsl"); !strings.Contains(said, pages) || !strings.Contains(said, of) || !strings.Contains(said, `[800]`) {
+		t.Errorf("%s", said)
+	}
+	chat := exec.Command(filepath.Join(h.dir, ".bin", "verbatim"), "chat", "--palettes", "papers", "--as", "clara", "--json", "--events")
+	chat.Dir, chat.Env, chat.Stdin = h.dir, h.env, strings.NewReader("describe "+strings.Fields(strings.ReplaceAll(script, `"`, ""))[2]+"\n")
+	if said, err := chat.Output(); err != nil || !strings.Contains(string(said), `"event":"doing","done":`) || !strings.Contains(string(said), `"total":800,"verb":"papers.describe"`) {
+		t.Errorf("%v %s", err, said)
+	}
+	s := h.serve("--palettes", "papers", "--log", "off", "--sign-in", "clara")
+	clara := newVisitor(t).comes(s, "clara")
+	body, _ := json.Marshal(map[string]string{"script": script})
+	r, err := http.NewRequest(http.MethodPost, s.url+"/v1/run", bytes.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "text/event-stream")
+	if status, said := clara.answer(clara.Do(r)); status != http.StatusOK || !strings.Contains(said, pages) || !strings.Contains(said, of) {
+		t.Errorf("%d %s", status, said)
+	}
+
+	cmd := exec.Command(filepath.Join(h.dir, ".bin", "verbatim"), "run", "--palettes", "papers", "--as", "clara", "--json", "--events", "describe.dsl")
+	cmd.Dir, cmd.Env = h.dir, h.env
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(out)
+	var at time.Time
+	var last string
+	for lines.Scan() {
+		if last = lines.Text(); at.IsZero() && strings.Contains(last, pages) {
+			at = time.Now()
+			if err := cmd.Process.Signal(os.Interrupt); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	_ = cmd.Wait()
+	if cmd.ProcessState.ExitCode() != exitRefused || !strings.Contains(last, `"stopped"`) || time.Since(at) > 3*time.Second {
+		t.Errorf("it ends with %d after %v: %s", cmd.ProcessState.ExitCode(), time.Since(at), last)
+	}
 }

@@ -134,7 +134,11 @@ func answering(open Open, answer func(*documents.Document, arguments, tools.Call
 			return tools.Answer{}, err
 		}
 		defer content.Close()
-		doc, err := documents.Read(ctx, name, content, documents.Limits{})
+		doc, err := documents.Follow(ctx, name, content, documents.Limits{}, func(done, total int) {
+			if c.Tell != nil {
+				c.Tell(done, total, "pages")
+			}
+		})
 		var failed *documents.Failure
 		if errors.As(err, &failed) {
 			return tools.Answer{Failed: true, Text: failed.Error()}, nil

@@ -135,4 +135,3 @@ func BenchmarkWrite(b *testing.B) {
 		})
 	}
 }
-

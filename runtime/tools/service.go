@@ -20,7 +20,7 @@ type Service struct {
 	Writes bool            // it changes something outside of this system
 	// Document says that it answers with what it reads out of a document.
 	Document bool
-	// Do does it. Its errors are those of Servers.Call.
+	// Do does it, and stops when the context ends. Its errors are those of Servers.Call.
 	Do func(ctx context.Context, c Call) (Answer, error)
 }
 

@@ -58,6 +58,9 @@ type Call struct {
 	// Columns are what the palette wants of each row of the answer; none where it takes the
 	// text of it.
 	Columns []stores.Column
+	// Tell, where it is not nil, is told how far the tool is, from any goroutine: of how
+	// many of what, such as pages, so many are done; of an unknown number the total is 0.
+	Tell func(done, total int, what string)
 }
 
 // A Answer is what a tool answered.
