@@ -128,7 +128,7 @@ func (s *Session) ask(ctx context.Context, o *terms, e *errand, key string) (too
 	}
 	for try := 1; ; try++ {
 		tell, over := o.listens(e.st)
-		answer, err := s.once(ctx, v.Tool.Timeout, tools.Call{Tell: tell, Server: e.Server, Name: e.Name, Digest: e.spec.Digest, Args: e.args.Text(), Key: key, Columns: v.Tool.Columns})
+		answer, err := s.once(ctx, v.Tool.Timeout, tools.Call{Tell: tell, Server: e.Server, Name: e.Name, Digest: e.spec.Digest, Args: e.args.Text(), Key: key, Columns: v.Tool.Columns, Rows: v.Tool.Rows})
 		over()
 		switch {
 		case err == nil && answer.Failed:

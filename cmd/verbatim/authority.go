@@ -118,7 +118,14 @@ func (a *app) newEngineAt(reg *verbs.Registry, store stores.Store, tools tools.S
 		return nil, err
 	}
 	var engine *runtime.Engine
-	o := runtime.Options{Clock: clock, Zone: zone, Handlers: h, Tools: a.services(reg, tools, func() *runtime.Engine { return engine }), Authority: system.Authority(reg), Profile: system.Profile(reg), Deciders: system.Deciders(reg), Scanner: scanner, Observe: a.observe}
+	var complete services.Complete
+	if slices.ContainsFunc(reg.Verbs(), func(v *verbs.Verb) bool { return carriedBy(v, modelsServer) }) {
+		if complete, err = a.completes(); err != nil {
+			return nil, err
+		}
+	}
+	own := a.services(reg, tools, func() *runtime.Engine { return engine }, complete)
+	o := runtime.Options{Clock: clock, Zone: zone, Handlers: h, Tools: own, Authority: system.Authority(reg), Profile: system.Profile(reg), Deciders: system.Deciders(reg), Scanner: scanner, Observe: a.observe}
 	o.Keep = func(ctx context.Context, session *runtime.Session, verb, name string, content []byte) (uploads.Upload, error) {
 		s, err := a.shelf(ctx, engine)
 		if err != nil {
@@ -134,13 +141,22 @@ func (a *app) newEngineAt(reg *verbs.Registry, store stores.Store, tools tools.S
 	return engine, err
 }
 
-// documentsServer is what palettes call the functions of this program that read files.
-const documentsServer = "documents"
+// documentsServer and modelsServer are what palettes call the functions of this program
+// that read files, and that ask a model.
+const (
+	documentsServer = "documents"
+	modelsServer    = "models"
+)
+
+// carriedBy reports whether a verb is carried out by one of some servers.
+func carriedBy(v *verbs.Verb, servers ...string) bool {
+	return v.Tool != nil && slices.Contains(servers, v.Tool.Server)
+}
 
 // services puts the functions of this program that palettes use in front of the tools of
 // other servers.
-func (a *app) services(reg *verbs.Registry, others tools.Servers, engine func() *runtime.Engine) tools.Servers {
-	if !slices.ContainsFunc(reg.Verbs(), func(v *verbs.Verb) bool { return v.Tool != nil && v.Tool.Server == documentsServer }) {
+func (a *app) services(reg *verbs.Registry, others tools.Servers, engine func() *runtime.Engine, complete services.Complete) tools.Servers {
+	if !slices.ContainsFunc(reg.Verbs(), func(v *verbs.Verb) bool { return carriedBy(v, documentsServer, modelsServer) }) {
 		return others
 	}
 	open := func(ctx context.Context, reference string) (string, io.ReadCloser, error) {
@@ -155,7 +171,7 @@ func (a *app) services(reg *verbs.Registry, others tools.Servers, engine func() 
 		}
 		return name, both{content, s.Files}, nil
 	}
-	return tools.Services{Own: map[string]map[string]tools.Service{documentsServer: services.Documents(open)}, Others: others}
+	return tools.Services{Own: map[string]map[string]tools.Service{documentsServer: services.Documents(open), modelsServer: services.Models(complete)}, Others: others}
 }
 
 // shelf is where the files of the store that was opened are, for verbs that read or make

@@ -142,9 +142,9 @@ func (a *app) lint(ctx context.Context, f lintFlags) error {
 		}
 	}
 	if f.servers == "" && l.reg != nil {
-		box := tools.NewBox(a.services(l.reg, nil, nil), l.reg)
+		box := tools.NewBox(a.services(l.reg, nil, nil, nil), l.reg)
 		for _, v := range l.reg.Verbs() {
-			if v.Tool != nil && v.Tool.Server == documentsServer {
+			if carriedBy(v, documentsServer, modelsServer) {
 				_, found := box.Meet(ctx, v)
 				l.ds = append(l.ds, found...)
 			}

@@ -88,6 +88,20 @@ verbs:
         set: {answer: each.answer, asked_on: each.asked_on, price: each.price}
 `
 
+// migrates makes the tables of palettes, and puts rows into them.
+func (h *house) migrates(palettes, data string) {
+	h.t.Helper()
+	migrate := []string{"migrate", "--palettes", palettes}
+	for _, e := range h.env { // on a server, by who owns the tables
+		if at, ok := strings.CutPrefix(e, "VERBATIM_STORE="); ok {
+			migrate = append(migrate, "--store", at, "--grant-to", "verbatim_app")
+			break
+		}
+	}
+	h.do(migrate...)
+	h.do(append(migrate, "--data", data)...)
+}
+
 // withQuestions is a house with a list of questions, of which Clara is asked.
 func withQuestions(h *house) {
 	write := func(name, text string) {
@@ -109,15 +123,7 @@ qa.ask :deal-id @muller :number 2 :question "=HYPERLINK(\"http://evil.example\")
 qa.ask :deal-id @muller :number 3 :question "Who holds 12345678901234567890 shares?" :price 12345678901234567.89`)
 	write("list.dsl", "qa.list")
 	write("export.dsl", "qa.export")
-	migrate := []string{"migrate", "--palettes", "qa"}
-	for _, e := range h.env { // on a server, by who owns the tables
-		if at, ok := strings.CutPrefix(e, "VERBATIM_STORE="); ok {
-			migrate = append(migrate, "--store", at, "--grant-to", "verbatim_app")
-			break
-		}
-	}
-	h.do(migrate...)
-	h.do(append(migrate, "--data", "asker.sql")...)
+	h.migrates("qa", "asker.sql")
 	h.do("run", "--palettes", "qa", "--as", "clara", "ask.dsl")
 }
 

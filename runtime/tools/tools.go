@@ -47,6 +47,7 @@ type Spec struct {
 	Accepted string          // the digest that the operator accepted, "" when none
 	Here     bool            // it is a function of this program
 	Document bool            // what it answers was read out of a document, and is as little to be trusted
+	Model    bool            // what it answers a model has said
 }
 
 // A Call is one thing that is asked of a tool.
@@ -55,9 +56,10 @@ type Call struct {
 	Digest       string // of the Spec that this was prepared for
 	Args         string // a JSON object
 	Key          string // the same for every time that the same thing is asked
-	// Columns are what the palette wants of each row of the answer; none where it takes the
-	// text of it.
+	// Columns are what the palette wants of each row of the answer, and Rows the member that
+	// lists those, "" where it is one; none where it takes the text of it.
 	Columns []stores.Column
+	Rows    string
 	// Tell, where it is not nil, is told how far the tool is, from any goroutine: of how
 	// many of what, such as pages, so many are done; of an unknown number the total is 0.
 	Tell func(done, total int, what string)
