@@ -6,9 +6,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -39,6 +41,12 @@ entities:
       asked_on: {type: date}
       price: {type: decimal}
       answer: {type: string}
+pages:
+  - role: asker
+    title: Questions
+    about: deal
+    items: {verb: qa.open, row: open, title: [text]}
+    also: [qa.export]
 verbs:
   - verb: ask
     description: Ask a question.
@@ -59,6 +67,10 @@ verbs:
       entity: question
       order: [number]
       fields: {number: number, question: question, asked_on: asked_on, price: price, answer: answer}
+  - verb: open
+    description: The questions that are open.
+    roles: [asker]
+    reads: {entity: question, where: row.answer == nil, fields: {open: question_id, text: question}}
   - verb: export
     description: The questions, as a workbook.
     roles: [asker]
@@ -284,6 +296,9 @@ func TestAMadeFileIsItsCallersAlone(t *testing.T) {
 			if got := r.Header.Get(key); got != want {
 				t.Errorf("%s: %q, want %q", key, got, want)
 			}
+		}
+		if status, page := clara.form(s.url+"/do/qa.export", url.Values{"key": {strings.Repeat("k", 32)}}); status != http.StatusOK || !strings.Contains(page, "Questions and answers.xlsx</a>") || !regexp.MustCompile(`href="/v1/uploads/[a-z0-9]{32}/content"`).MatchString(page) {
+			t.Errorf("%d %s", status, page)
 		}
 		status, theirs := jonas.get(at)
 		if missing, none := jonas.get(strings.Replace(at, strings.TrimPrefix(reference, "upload://"), strings.Repeat("a", 32), 1)); status != http.StatusNotFound || missing != status || masked(theirs) != masked(none) {
