@@ -60,6 +60,7 @@ import (
 	"verbatim/dsl"
 	"verbatim/runtime/provenance"
 	"verbatim/runtime/tools"
+	"verbatim/runtime/uploads"
 	"verbatim/runtime/view"
 	"verbatim/stores"
 	"verbatim/verbs"
@@ -110,6 +111,9 @@ type Options struct {
 	// Tools reach the tools of other servers. When it is nil, verbs that are
 	// carried out by one are refused as they are used.
 	Tools tools.Servers
+	// Keep keeps a file that a verb made, as one that the session's principal had sent, and
+	// is asked with no transaction open. Without it, verbs that make files are refused.
+	Keep func(ctx context.Context, s *Session, verb, name string, content []byte) (uploads.Upload, error)
 	// Embedder makes the vectors of searches by meaning. Without one, runs of letters are
 	// compared, and each answer says so.
 	Embedder Embedder
@@ -132,6 +136,7 @@ type Engine struct {
 	zone      *time.Location
 	random    io.Reader
 	embedder  Embedder
+	keep      func(ctx context.Context, s *Session, verb, name string, content []byte) (uploads.Upload, error)
 	personal  map[*verbs.Verb]bool // see erasable.go
 	writers   provenance.Written
 	handlers  map[*verbs.Verb]*handler
@@ -183,6 +188,7 @@ func New(reg *verbs.Registry, store stores.Store, opt Options) (e *Engine, err e
 		newID:    opt.NewID,
 		at:       opt.At,
 		observe:  opt.Observe,
+		keep:     opt.Keep,
 		backoff:  opt.Backoff,
 		sleep:    opt.Sleep,
 		zone:     opt.Zone,

@@ -100,8 +100,15 @@ func (s *Session) fetch(ctx context.Context, o *terms, a *errands, r *run) error
 		}
 		return err
 	}
+	if e.files != nil {
+		answer, err := s.file(ctx, e)
+		if err == nil {
+			a.answers[e.id()] = answer
+		}
+		return err
+	}
 	if e.st.verb.Tool.ReadOnly {
-		answer, err := s.ask(ctx, e, s.e.newID())
+		answer, err := s.ask(ctx, o, e, s.e.newID())
 		if err != nil {
 			return err
 		}
@@ -113,20 +120,22 @@ func (s *Session) fetch(ctx context.Context, o *terms, a *errands, r *run) error
 
 // ask asks until there is an answer that fits. A tool that may have acted is
 // only asked again where that does nothing twice.
-func (s *Session) ask(ctx context.Context, e *errand, key string) (tools.Answer, error) {
+func (s *Session) ask(ctx context.Context, o *terms, e *errand, key string) (tools.Answer, error) {
 	v := e.st.verb
 	retry := stores.Retry{Attempts: toolTries}
 	if v.Tool.Retry != nil {
 		retry = *v.Tool.Retry
 	}
 	for try := 1; ; try++ {
-		answer, err := s.once(ctx, v.Tool.Timeout, tools.Call{Server: e.Server, Name: e.Name, Digest: e.spec.Digest, Args: e.args.Text(), Key: key})
+		tell, over := o.listens(e.st)
+		answer, err := s.once(ctx, v.Tool.Timeout, tools.Call{Tell: tell, Server: e.Server, Name: e.Name, Digest: e.spec.Digest, Args: e.args.Text(), Key: key, Columns: v.Tool.Columns, Rows: v.Tool.Rows})
+		over()
 		switch {
 		case err == nil && answer.Failed:
 			return answer, &complaint{e.st.index, toolFailed(e, answer.Text)}
 		case err == nil:
 			if _, err = answerTable(v, answer); err == nil {
-				return answer, nil
+				return answer, s.keepFile(ctx, v, answer.File)
 			}
 			// It would answer the same again.
 			return answer, &complaint{e.st.index, toolAnswerUnfit(e.st.place, v, err.Error())}
@@ -135,6 +144,8 @@ func (s *Session) ask(ctx context.Context, e *errand, key string) (tools.Answer,
 		case ctx.Err() == nil && try < retry.Attempts && (v.Tool.ReadOnly || v.Tool.Idempotent || errors.Is(err, tools.ErrNotCalled)):
 			s.e.sleep(ctx, retry.Wait(try))
 			continue
+		case ctx.Err() != nil && v.Tool.ReadOnly:
+			return answer, ctx.Err() // nobody waits for it any more
 		case errors.Is(err, tools.ErrNotCalled), v.Tool.ReadOnly:
 			return answer, &complaint{e.st.index, toolSilent(e.st.place, v)}
 		}
@@ -169,7 +180,7 @@ func (s *Session) send(ctx context.Context, o *terms, a *errands, r *run) error 
 		a.answers[e.id()] = *answer
 		return nil
 	}
-	got, err := s.ask(ctx, e, key)
+	got, err := s.ask(ctx, o, e, key)
 	if err == nil {
 		a.answers[e.id()] = got
 		return nil
@@ -387,8 +398,14 @@ func (a *sentErrand) insert(r *run, key string) stores.Change {
 func (a *sentErrand) settle(status string, answer tools.Answer, now time.Time) stores.Change {
 	set := []stores.Assign{{Field: attStatus, Value: stores.NewString(status)}}
 	if status == AttemptDone {
-		set = append(set, stores.Assign{Field: attAnswer, Value: stores.NewObject([]string{"structured", "text"},
-			[]stores.Value{stores.NewString(answer.Structured), stores.NewString(strings.ReplaceAll(answer.Text, "\x00", ""))})})
+		keys := []string{"structured", "text"}
+		values := []stores.Value{stores.NewString(answer.Structured), stores.NewString(strings.ReplaceAll(answer.Text, "\x00", ""))}
+		if answer.File != nil {
+			text, _ := json.Marshal(answer.File) // of texts
+			file, _ := stores.ParseJSON(string(text))
+			keys, values = append(keys, "file"), append(values, file)
+		}
+		set = append(set, stores.Assign{Field: attAnswer, Value: stores.NewObject(keys, values)})
 	}
 	set = append(set, stores.Assign{Field: attTime, Value: stores.NewTime(now)})
 	return stores.Change{Op: stores.Update, Entity: attempts, Key: a.row, Set: set}

@@ -196,6 +196,7 @@ const (
 	codeNamesUnread       = "names-unread"
 	codeHandlerRefused    = "not-possible"
 
+	codeNoFile          = "no-file"
 	codeToolUnfit       = "tool-unfit"
 	codeToolNeeds       = "tool-needs"
 	codeToolSilent      = "tool-silent"
@@ -620,6 +621,7 @@ func notCarriedOut(place dsl.Place, verb, why string) dsl.Diagnostic {
 const (
 	noHandlerHere = "it is carried out by a program that is not part of this one"
 	noToolHere    = "it is carried out by a tool of another server, which is not connected"
+	noFilesHere   = "it makes a file, and nothing says where files are kept"
 	noQueryHere   = "its query cannot be run on this store"
 )
 
@@ -716,6 +718,10 @@ func toolNeeds(place dsl.Place, verb, tool, name string) dsl.Diagnostic {
 func toolSilent(place dsl.Place, v *verbs.Verb) dsl.Diagnostic {
 	return complain(codeToolSilent, place, fmt.Sprintf("%s of %s does not answer", v.Tool.Name, v.Tool.Server),
 		"nothing was done there; try again in a while")
+}
+
+func noFile(place dsl.Place, verb, why, next string) dsl.Diagnostic {
+	return complain(codeNoFile, place, fmt.Sprintf("%s can make no file: %s", verb, why), next)
 }
 
 func toolFailed(e *errand, says string) dsl.Diagnostic {

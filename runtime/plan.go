@@ -240,6 +240,11 @@ func (r *run) step(ctx context.Context, f *frame, st *step, c *verbs.Call) (need
 		return nil, err
 	}
 	st.cells, st.notices, st.tended = done.answer, done.notices, done.tended
+	if st.verb.Read != nil && st.verb.Read.File != "" {
+		if e, err := r.files(st); e != nil || err != nil {
+			return e, err
+		}
+	}
 	if err := r.later(ctx, st); err != nil {
 		return nil, err
 	}

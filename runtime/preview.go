@@ -360,6 +360,9 @@ func (r *reading) result(st *step) *receipt.Result {
 		return nil
 	}
 	res := &receipt.Result{Columns: make([]string, len(t.columns)), Rows: make([][]stores.Value, len(t.rows)), Keys: t.keys, Late: t.late, Left: t.left, Found: t.found}
+	if f := t.file; f != nil {
+		res.File = &receipt.File{Name: f.Name, Type: f.Type, Size: f.Size, Says: f.Says, Reference: f.Reference}
+	}
 	usual := ofRecord
 	if t.from != 0 {
 		usual = verbs.NewOrigin(t.from, "")

@@ -5,6 +5,8 @@ import (
 	"crypto/rand"
 	"encoding/binary"
 	"slices"
+	"strings"
+	"sync"
 	"time"
 
 	"verbatim/stores/receipt"
@@ -18,18 +20,57 @@ const (
 	Previewing Phase = "preview" // it works out what would happen
 	Running    Phase = "run"     // it does it, in a transaction that is still open
 	Committing Phase = "commit"  // it does it, and what is done is committed
+	Asking     Phase = "ask"     // a tool is asked, and tells how far it is
 )
 
-// A Progress says how far a run is. It is told after each call, in the goroutine
-// of the run, which waits: whoever listens is quick. A run that has to begin
+// A Progress says how far a run is. It is told after each call and while a tool is asked,
+// one at a time, and the run waits: whoever listens is quick. A run that has to begin
 // again begins to count again.
 type Progress struct {
 	Phase  Phase
 	Done   int
 	Total  int
 	Number int // of the call, as RunOptions.From counts
+	// Verb and What are those of a tool that is asked: of What, such as pages, Done are done
+	// of Total, which is 0 where it is not known.
+	Verb, What string
 	// Call is what the call did, once that is committed; nil before.
 	Call *receipt.Call
+}
+
+const (
+	// mostTold is how often one tool is listened to, however often it tells.
+	mostTold = 200
+	// longestWhat is how many characters of a tool's own word are repeated.
+	longestWhat = 40
+)
+
+// listens tells how far a tool is: each percent once, and nothing after over.
+func (o *terms) listens(st *step) (tell func(done, total int, what string), over func()) {
+	if o.Progress == nil {
+		return nil, func() {}
+	}
+	var m sync.Mutex
+	last, told, ended := 0, 0, false
+	tell = func(done, total int, what string) {
+		m.Lock()
+		defer m.Unlock()
+		if ended || done <= last || told == mostTold || total < 0 || total > 0 && (done > total || done < total && last > 0 && done*100/total == last*100/total) {
+			return
+		}
+		last, told = done, told+1
+		if r := []rune(strings.Join(strings.Fields(what), " ")); len(r) > longestWhat {
+			what = string(r[:longestWhat])
+		} else {
+			what = string(r)
+		}
+		o.Progress(Progress{Phase: Asking, Done: done, Total: total, Number: max(1, o.From) + st.index, Verb: st.verb.Name, What: what})
+	}
+	return tell, func() {
+		m.Lock()
+		defer m.Unlock()
+		ended = true
+	}
 }
 
 // progress tells of a call that was carried out.

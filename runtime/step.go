@@ -6,6 +6,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/runtime/sessions"
+	"verbatim/runtime/tools"
 	"verbatim/stores"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
@@ -91,6 +92,7 @@ type table struct {
 	from    verbs.Origins   // where all of it comes from; zero is from rows within scope
 	found   receipt.FoundBy // how rows were found, where it could be better
 	left    []string        // why rows are left out that hold what cannot be read
+	file    *tools.File     // that is made of it, or that a tool made with it
 	// late says that it is known only once a tool has acted: no plan stands on
 	// it.
 	late bool

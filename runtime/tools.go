@@ -60,7 +60,8 @@ type errand struct {
 	st       *step
 	spec     tools.Spec
 	args     stores.Value
-	embeds   bool // it has a vector made of what it sends
+	embeds   bool                        // it has a vector made of what it sends
+	files    func() (*tools.File, error) // it makes a file, and has it kept
 	answered bool
 	answer   *table       // without rows until it is answered
 	came     verbs.Origin // of what it answers
@@ -84,8 +85,11 @@ func (r *reading) asks(ctx context.Context, st *step) error {
 	}
 	// A tool may answer with what it was told.
 	from := verbs.FromTool
-	if spec.Document {
+	switch {
+	case spec.Document:
 		from = verbs.FromDocument
+	case spec.Model:
+		from = verbs.FromModel
 	}
 	e := &errand{Errand: receipt.Errand{Server: t.Server, Name: t.Name, ReadOnly: t.ReadOnly, Here: spec.Here}, st: st, spec: spec,
 		came: st.told().Mix(verbs.NewOrigin(from, t.Server+"."+t.Name))}

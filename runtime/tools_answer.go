@@ -34,7 +34,7 @@ func toolColumns(v *verbs.Verb) []column {
 // comes from outside: what does not fit is refused, and no error quotes any of
 // it.
 func answerTable(v *verbs.Verb, a tools.Answer) (*table, error) {
-	t := &table{columns: toolColumns(v)}
+	t := &table{columns: toolColumns(v), file: a.File}
 	if len(v.Tool.Columns) == 0 {
 		text := a.Text
 		if text == "" {

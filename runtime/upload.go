@@ -165,8 +165,12 @@ func (s *Session) BeginUpload(ctx context.Context, u uploads.Upload, id, tag str
 	now := stores.NewTime(s.e.clock()).Time()
 	u.ID, u.Owner, u.Verdict, u.Scanner = id, s.who.Name, uploads.Pending, ""
 	u.Uploaded, u.Expires = now, now.Add(lasts)
-	entry := s.act(verbUpload, dsl.NewArg("reference", dsl.NewString(u.Reference())), dsl.NewArg("sha-256", dsl.NewString(u.Sum)),
-		dsl.NewArg("type", dsl.NewString(u.Type)), dsl.NewArg("size", dsl.NewInteger(u.Size)))
+	args := []dsl.Arg{dsl.NewArg("reference", dsl.NewString(u.Reference())), dsl.NewArg("sha-256", dsl.NewString(u.Sum)),
+		dsl.NewArg("type", dsl.NewString(u.Type)), dsl.NewArg("size", dsl.NewInteger(u.Size))}
+	if u.MadeBy != "" {
+		args = append(args, dsl.NewArg("made-by", dsl.NewString(u.MadeBy)))
+	}
+	entry := s.act(verbUpload, args...)
 	entry.Source, entry.Time = "upload", now
 	for dropped := ""; ; {
 		var going *uploads.Upload

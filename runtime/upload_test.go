@@ -83,7 +83,7 @@ func (w *world) file(store stores.Store) {
 	ctx := context.Background()
 	var err error
 	w.store = store
-	if w.engine, err = runtime.New(w.reg, store, runtime.Options{Clock: w.now, NewID: w.newID}); err != nil {
+	if w.engine, err = runtime.New(w.reg, store, runtime.Options{Clock: w.now, NewID: w.newID, Keep: w.keep}); err != nil {
 		w.t.Fatal(err)
 	}
 	for _, p := range people {

@@ -1,6 +1,7 @@
 package verbs
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -90,12 +91,24 @@ func (l *loader) read(vn *verbNode, n *yaml.Node) {
 	if f.at("matching").value != nil || f.at("weigh").value != nil {
 		l.matching(vn, r, f)
 	}
+	if n := f.at("file").value; n != nil {
+		switch {
+		case !fileName.MatchString(n.Value):
+			d.report(tell(d.place(n), "contradiction", quoted(n.Value)+" is no name of a workbook", "write a name without / and \\ that ends in .xlsx or .csv", dsl.Place{}, ""))
+		case r.After >= 0:
+			d.report(tell(d.place(f.at("after").key), "contradiction", "a file holds all rows, and no page of them", "leave after out, or file", dsl.Place{}, ""))
+		}
+		r.File = n.Value
+	}
 	for _, name := range v.Returns.Includes {
 		if len(r.Fields) > 0 && !slices.ContainsFunc(r.Fields, func(f ReadField) bool { return sameName(f.Name, name) }) {
 			d.report(tell(d.includePlace(vn, name), "not-returned", name, "reads", "fields"))
 		}
 	}
 }
+
+// fileName is the name of a file that rows are written into.
+var fileName = regexp.MustCompile(`^[^\s./\\<>:"|?*\x60\pC-][^/\\<>:"|?*\x60\pC]{0,110}\.(xlsx|csv)$`)
 
 // grouped reads how a read is ordered that tells several rows as one.
 func (l *loader) grouped(d *doc, r *Read, f mapping) {

@@ -827,6 +827,9 @@ type Read struct {
 	// Weigh is a number of 0 or more by which the fit of a row is multiplied, where the verb
 	// is Matching; nil is 1.
 	Weigh *ReadField
+	// File is what a file is called that the rows are written into, whose ending says in
+	// which format: .xlsx or .csv; "" where they are only told.
+	File string
 }
 
 // A Sort orders rows by a returned field.

@@ -80,10 +80,20 @@ func SizeText(n int64) string {
 	return strconv.FormatInt(tenths/10, 10) + "." + strconv.FormatInt(tenths%10, 10) + " " + name
 }
 
+// office are the short names of types that nobody can read aloud.
+var office = map[string]string{
+	"application/vnd.openxmlformats-officedocument.spreadsheetml.sheet":         "XLSX",
+	"application/vnd.openxmlformats-officedocument.wordprocessingml.document":   "DOCX",
+	"application/vnd.openxmlformats-officedocument.presentationml.presentation": "PPTX",
+}
+
 // TypeText says what kind of file something is, as people do: "PDF". What people
 // have no short name for keeps its own.
 func TypeText(media string) string {
 	const short = 4
+	if name, ok := office[media]; ok {
+		return name
+	}
 	if _, kind, ok := strings.Cut(media, "/"); ok && kind != "" && len(kind) <= short {
 		return strings.ToUpper(kind)
 	}

@@ -20,6 +20,7 @@ import (
 	"verbatim/runtime/system"
 	"verbatim/runtime/tools"
 	"verbatim/runtime/upload"
+	"verbatim/runtime/uploads"
 	"verbatim/stores"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
@@ -111,7 +112,22 @@ func (a *app) newEngineAt(reg *verbs.Registry, store stores.Store, tools tools.S
 		scanner = s.String()
 	}
 	var engine *runtime.Engine
-	o := runtime.Options{Clock: clock, Zone: zone, Handlers: h, Tools: a.services(reg, tools, func() *runtime.Engine { return engine }), Authority: system.Authority(reg), Profile: system.Profile(reg), Deciders: system.Deciders(reg), Scanner: scanner, Observe: a.observe}
+	var complete services.Complete
+	if slices.ContainsFunc(reg.Verbs(), func(v *verbs.Verb) bool { return carriedBy(v, modelsServer) }) {
+		if complete, err = a.completes(); err != nil {
+			return nil, err
+		}
+	}
+	own := a.services(reg, tools, func() *runtime.Engine { return engine }, complete)
+	o := runtime.Options{Clock: clock, Zone: zone, Handlers: h, Tools: own, Authority: system.Authority(reg), Profile: system.Profile(reg), Deciders: system.Deciders(reg), Scanner: scanner, Observe: a.observe}
+	o.Keep = func(ctx context.Context, session *runtime.Session, verb, name string, content []byte) (uploads.Upload, error) {
+		s, err := a.shelf(ctx, engine)
+		if err != nil {
+			return uploads.Upload{}, err
+		}
+		defer s.Files.Close()
+		return s.Keep(ctx, session, verb, name, content)
+	}
 	if model := a.env("VERBATIM_EMBED"); model != "" {
 		if o.Embedder, err = a.embedder(model); err != nil {
 			return nil, err
@@ -121,32 +137,61 @@ func (a *app) newEngineAt(reg *verbs.Registry, store stores.Store, tools tools.S
 	return engine, err
 }
 
-// ownServers are what palettes call the functions of this program that read files.
-var ownServers = []string{"documents", "figures"}
+// What palettes call the functions of this program: those that read files, that take
+// figures out of them, and that ask a model.
+const (
+	documentsServer = "documents"
+	figuresServer   = "figures"
+	modelsServer    = "models"
+)
+
+var ownServers = []string{documentsServer, figuresServer, modelsServer}
+
+// carriedBy reports whether a verb is carried out by one of some servers.
+func carriedBy(v *verbs.Verb, servers ...string) bool {
+	return v.Tool != nil && slices.Contains(servers, v.Tool.Server)
+}
 
 // services puts the functions of this program that palettes use in front of the tools of
 // other servers.
-func (a *app) services(reg *verbs.Registry, others tools.Servers, engine func() *runtime.Engine) tools.Servers {
-	if !slices.ContainsFunc(reg.Verbs(), func(v *verbs.Verb) bool { return v.Tool != nil && slices.Contains(ownServers, v.Tool.Server) }) {
+func (a *app) services(reg *verbs.Registry, others tools.Servers, engine func() *runtime.Engine, complete services.Complete) tools.Servers {
+	if !slices.ContainsFunc(reg.Verbs(), func(v *verbs.Verb) bool { return carriedBy(v, ownServers...) }) {
 		return others
 	}
 	open := func(ctx context.Context, reference string) (string, io.ReadCloser, error) {
-		where, err := a.filesAt("", a.stands)
+		s, err := a.shelf(ctx, engine())
 		if err != nil {
 			return "", nil, err
 		}
-		kept, err := a.openFiles(ctx, where)
+		name, content, err := s.Open(ctx, reference)
 		if err != nil {
+			s.Files.Close()
 			return "", nil, err
 		}
-		name, content, err := (&upload.Service{Engine: engine(), Files: kept}).Open(ctx, reference)
-		if err != nil {
-			kept.Close()
-			return "", nil, err
-		}
-		return name, both{content, kept}, nil
+		return name, both{content, s.Files}, nil
 	}
-	return tools.Services{Own: map[string]map[string]tools.Service{"documents": services.Documents(open), "figures": manda.Services(open)}, Others: others}
+	return tools.Services{Own: map[string]map[string]tools.Service{documentsServer: services.Documents(open), figuresServer: manda.Services(open), modelsServer: services.Models(complete)}, Others: others}
+}
+
+// shelf is where the files of the store that was opened are, for verbs that read or make
+// some. Who looks at those that people send looks at these, too.
+func (a *app) shelf(ctx context.Context, engine *runtime.Engine) (*upload.Service, error) {
+	scanner := upload.NoScanner
+	if a.env("VERBATIM_SCAN") != "" {
+		var err error
+		if scanner, err = a.scanner(""); err != nil {
+			return nil, err
+		}
+	}
+	where, err := a.filesAt("", a.stands)
+	if err != nil {
+		return nil, err
+	}
+	kept, err := a.openFiles(ctx, where)
+	if err != nil {
+		return nil, err
+	}
+	return &upload.Service{Engine: engine, Files: kept, Scanner: scanner, Clock: a.now, Random: a.random}, nil
 }
 
 // both closes what a reader reads from with it.

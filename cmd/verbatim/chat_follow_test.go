@@ -59,6 +59,9 @@ func TestWaitingIsSaidInTheLanguage(t *testing.T) {
 				t.Errorf("%s in %s: %q", kind, l, said)
 			}
 			seen[said] = true
+			if far := atWork(dialog.Event{Kind: kind, About: "x", Language: l, Done: 120, Total: 300}); kind == dialog.Doing && far != said+" 120/300" {
+				t.Errorf("%s in %s: %q", kind, l, far)
+			}
 		}
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 
 	"verbatim/runtime/dialog"
@@ -101,7 +102,11 @@ func atWork(e dialog.Event) string {
 	case dialog.Reading:
 		return sayLooks.In(e.Language, e.About)
 	case dialog.Doing:
-		return sayWorks.In(e.Language, e.About)
+		far := ""
+		if e.Total > 0 {
+			far = fmt.Sprintf(" %d/%d", e.Done, e.Total)
+		}
+		return sayWorks.In(e.Language, e.About) + far
 	}
 	return ""
 }

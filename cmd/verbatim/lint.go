@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"path"
-	"slices"
 	"strings"
 	"time"
 
@@ -143,9 +142,9 @@ func (a *app) lint(ctx context.Context, f lintFlags) error {
 		}
 	}
 	if f.servers == "" && l.reg != nil {
-		box := tools.NewBox(a.services(l.reg, nil, nil), l.reg)
+		box := tools.NewBox(a.services(l.reg, nil, nil, nil), l.reg)
 		for _, v := range l.reg.Verbs() {
-			if v.Tool != nil && slices.Contains(ownServers, v.Tool.Server) {
+			if carriedBy(v, ownServers...) {
 				_, found := box.Meet(ctx, v)
 				l.ds = append(l.ds, found...)
 			}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"verbatim/runtime"
@@ -22,6 +23,7 @@ type meter struct {
 	began time.Time
 
 	phase runtime.Phase
+	call  int // whose tool is asked
 	done  int
 	tenth int
 	said  time.Time
@@ -36,14 +38,17 @@ const (
 // far as it was until it is farther.
 func (m *meter) due(p runtime.Progress, patience time.Duration) bool {
 	now := m.now()
-	if p.Phase != m.phase {
-		m.phase, m.done, m.tenth, m.said = p.Phase, 0, 0, now
+	if p.Phase != m.phase || p.Phase == runtime.Asking && p.Number != m.call {
+		m.phase, m.call, m.done, m.tenth, m.said = p.Phase, p.Number, 0, 0, now
 	}
 	if p.Done <= m.done {
 		return false
 	}
 	m.done = p.Done
-	tenth := p.Done * 10 / p.Total
+	tenth := 0
+	if p.Total > 0 {
+		tenth = p.Done * 10 / p.Total
+	}
 	if p.Done == p.Total || now.Sub(m.began) < patience || tenth == m.tenth && now.Sub(m.said) < meterPause {
 		return false
 	}
@@ -54,6 +59,14 @@ func (m *meter) due(p runtime.Progress, patience time.Duration) bool {
 // tell prints a line where one is due.
 func (m *meter) tell(p runtime.Progress) {
 	if !m.due(p, meterPatience) {
+		return
+	}
+	if p.Phase == runtime.Asking {
+		far := receipt.Thousands(p.Done)
+		if p.Total > 0 {
+			far += " of " + receipt.Thousands(p.Total)
+		}
+		fmt.Fprintf(m.w, "%s: %s\n", p.Verb, receipt.Safe(strings.TrimSpace(far+" "+p.What)))
 		return
 	}
 	looking := ""

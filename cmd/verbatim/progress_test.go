@@ -65,6 +65,31 @@ func TestMeterSaysLittle(t *testing.T) {
 	}
 }
 
+// A tool that is asked is told of in its own numbers: each call's from the beginning, also
+// where nobody knows how many there are.
+func TestMeterTellsOfTools(t *testing.T) {
+	t.Parallel()
+	var said bytes.Buffer
+	now := morning
+	m := &meter{w: &said, now: func() time.Time { return now }, began: morning}
+	for _, p := range []runtime.Progress{
+		{Phase: runtime.Asking, Number: 1, Verb: "room.read", What: "pages", Done: 1, Total: 3000},
+		{Phase: runtime.Asking, Number: 1, Verb: "room.read", What: "pages", Done: 1200, Total: 3000},
+		{Phase: runtime.Asking, Number: 1, Verb: "room.read", What: "pages", Done: 1201, Total: 3000},
+		{Phase: runtime.Asking, Number: 2, Verb: "room.read", What: "pages", Done: 900, Total: 1000},
+		{Phase: runtime.Asking, Number: 3, Verb: "desk.find", Done: 3},
+		{Phase: runtime.Asking, Number: 3, Verb: "desk.find", What: "\x1b[2Jtickets", Done: 4},
+		{Phase: runtime.Asking, Number: 3, Verb: "desk.find", Done: 5},
+	} {
+		now = now.Add(6 * time.Second)
+		m.tell(p)
+	}
+	want := "room.read: 1,200 of 3,000 pages\nroom.read: 1,201 of 3,000 pages\nroom.read: 900 of 1,000 pages\n"
+	if got := said.String(); !strings.HasPrefix(got, want) || !strings.HasSuffix(got, "tickets\ndesk.find: 5\n") || strings.Contains(got, "\x1b") {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // A clerk at the bank of the example, in process, with a clock that does
 // something when it is looked at for the nth time.
 func atTheBank(t *testing.T) (dir string, verbatim func(at func(look int, cancel context.CancelFunc), args ...string) (out, said string, code int)) {

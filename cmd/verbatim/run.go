@@ -503,10 +503,10 @@ func (a *app) runFailed(err error) error {
 	var refusal *runtime.Refusal
 	var config *runtime.ConfigError
 	var failed *runtime.Failure
-	var stopped *stop
+	var known *stop
 	switch {
-	case errors.As(err, &stopped):
-		return stopped
+	case errors.As(err, &known):
+		return known
 	case errors.As(err, &failed) && failed.Told != nil:
 		return a.toolFailed(failed)
 	case errors.As(err, &refusal):

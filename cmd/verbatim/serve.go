@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -198,7 +199,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 		o.OpenID = &serve.OpenID{Name: cmp.Or(a.env("VERBATIM_OPENID_NAME"), "your organisation"), Issuer: strings.TrimRight(issuer, "/"),
 			ClientID: a.env("VERBATIM_OPENID_CLIENT"), Secret: a.env("VERBATIM_OPENID_SECRET")}
 	}
-	if o.Uploads, err = a.taking(ctx, f, engine, &ends); err != nil {
+	if o.Uploads, err = a.shelved(ctx, reg, engine, &ends); err != nil {
 		return err
 	}
 	l, err := f.listener()
@@ -270,25 +271,22 @@ func (a *app) workBeside(ctx context.Context, f serveFlags, engine *runtime.Engi
 	return w.Run(ctx)
 }
 
-// taking takes files, where it was said who looks at them.
-func (a *app) taking(ctx context.Context, f serveFlags, engine *runtime.Engine, ends *[]func()) (*upload.Service, error) {
-	if a.env("VERBATIM_SCAN") == "" {
+// shelved takes files, where it was said who looks at them, and gives those that verbs
+// make. Nil where there are none.
+func (a *app) shelved(ctx context.Context, reg *verbs.Registry, engine *runtime.Engine, ends *[]func()) (*upload.Service, error) {
+	takes := a.env("VERBATIM_SCAN") != ""
+	if !takes && !slices.ContainsFunc(reg.Verbs(), func(v *verbs.Verb) bool { return v.Read != nil && v.Read.File != "" }) {
 		return nil, nil
 	}
-	scanner, err := a.scanner("")
+	s, err := a.shelf(ctx, engine)
 	if err != nil {
 		return nil, err
 	}
-	where, err := a.filesAt("", f.store)
-	if err != nil {
-		return nil, err
+	if !takes {
+		s.Scanner = nil
 	}
-	kept, err := a.openFiles(ctx, where)
-	if err != nil {
-		return nil, err
-	}
-	*ends = append(*ends, func() { kept.Close() })
-	return &upload.Service{Engine: engine, Files: kept, Scanner: scanner, Clock: a.now, Random: a.random}, nil
+	*ends = append(*ends, func() { s.Files.Close() })
+	return s, nil
 }
 
 // logger writes JSON lines to standard error.

@@ -114,7 +114,7 @@ func (a *app) lintTools(ctx context.Context, reg *verbs.Registry, file string, a
 			return nil, 0, err
 		}
 	}
-	return tools.Check(ctx, reg, a.services(reg, servers, nil)), taken, nil
+	return tools.Check(ctx, reg, a.services(reg, servers, nil, nil)), taken, nil
 }
 
 // toolFailed tells what is known of a tool that was asked, where that is not

@@ -16,26 +16,35 @@ import (
 	"verbatim/runtime"
 	"verbatim/runtime/upload"
 	"verbatim/runtime/uploads"
+	"verbatim/stores"
 	"verbatim/stores/files"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
 )
 
 // uploadFlags are what `verbatim upload` is told.
-type uploadFlags struct{ palettes, store, files, scan, as, name string }
+type uploadFlags struct{ palettes, store, files, scan, as, name, get, to string }
 
 func uploadCommand(a *app) *cobra.Command {
 	var f uploadFlags
 	cmd := &cobra.Command{
-		Use:     "upload FILE|-",
-		Short:   "Send a file, for a call to use",
-		Example: "verbatim upload --as clara --scan none passport.pdf",
+		Use:   "upload FILE|-",
+		Short: "Send a file for a call to use, or get one that a call made",
+		Example: `verbatim upload --as clara --scan none passport.pdf
+verbatim upload --as clara --get upload://thm7qk2vx9dn4wz8rc5gy3pb6jfe0sau -o answers.xlsx`,
 		Long: `Prints the reference, upload://…, that calls of the same person name it by. What it is
 is told by what is in it. It cannot be used before a scanner found nothing harmful in it;
 --scan none says that nobody looks. Unused, it goes after a week, when verbatim work runs.
 A key for s3:// is taken from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY only.`,
-		Args: exactly(1, "one file, or - for standard input"),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.upload(cmd.Context(), args[0], f) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.get != "" {
+				return a.getFile(cmd.Context(), args, f)
+			}
+			if err := exactly(1, "one file, or - for standard input")(cmd, args); err != nil {
+				return err
+			}
+			return a.upload(cmd.Context(), args[0], f)
+		},
 	}
 	a.palettesFlag(cmd, &f.palettes)
 	a.storeFlag(cmd, &f.store)
@@ -43,6 +52,8 @@ A key for s3:// is taken from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY only.`
 	cmd.Flags().StringVar(&f.scan, "scan", "", "`who` looks for harm: clamd://HOST:PORT or none (default $VERBATIM_SCAN)")
 	cmd.Flags().StringVar(&f.as, "as", "", "the `name` of whoever sends it (default $VERBATIM_AS)")
 	_ = cmd.RegisterFlagCompletionFunc("as", a.completeNames(&f.store, &f.palettes))
+	cmd.Flags().StringVar(&f.get, "get", "", "give the file of this `reference`, which you sent or a call of yours made")
+	cmd.Flags().StringVarP(&f.to, "output", "o", "", "with --get, a `path` for it where nothing is yet (default: standard output)")
 	cmd.Flags().StringVar(&f.name, "name", "", "`what` it is called, when that is not the name of FILE")
 	return cmd
 }
@@ -149,6 +160,71 @@ func (a *app) upload(ctx context.Context, file string, f uploadFlags) error {
 	defer context.AfterFunc(ctx, func() { body.Close() })()
 	u, err := service.Receive(ctx, session, name, body)
 	return a.uploaded(u, err)
+}
+
+// getFile gives somebody a file of theirs.
+func (a *app) getFile(ctx context.Context, args []string, f uploadFlags) error {
+	if f.as == "" {
+		f.as = a.env("VERBATIM_AS")
+	}
+	switch {
+	case f.as == "":
+		return usage("who wants it?", "verbatim upload --as NAME --get "+shell(f.get))
+	case len(args) > 0:
+		return usage("--get gives a file and sends none", "verbatim upload --get "+shell(f.get))
+	}
+	reg, err := a.wholePalettes(f.palettes)
+	if err != nil {
+		return err
+	}
+	where, err := a.filesAt(f.files, f.store)
+	if err != nil {
+		return err
+	}
+	store, err := a.open(ctx, f.store)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	engine, err := a.newEngine(reg, store, nil)
+	if err != nil {
+		return a.runFailed(err)
+	}
+	session, err := engine.Session(ctx, f.as)
+	if err != nil {
+		return a.runFailed(err)
+	}
+	kept, err := a.openFiles(ctx, where)
+	if err != nil {
+		return err
+	}
+	defer kept.Close()
+	var content io.ReadCloser
+	u, err := session.Upload(ctx, f.get)
+	if err == nil {
+		_, content, err = (&upload.Service{Engine: engine, Files: kept}).Open(ctx, f.get)
+	}
+	switch {
+	case errors.Is(err, stores.ErrNotFound), errors.Is(err, files.ErrNotFound):
+		return &stop{exitRefused, "unknown-upload", "there is no such file of yours", "a file that nothing used goes after a week; have it made again"}
+	case err != nil:
+		return broken("the file could not be read", err, "try again")
+	}
+	defer content.Close()
+	out := a.out
+	if f.to != "" {
+		to, err := os.OpenFile(f.to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		if err != nil {
+			return &stop{exitUsage, "unwritable", fmt.Sprintf("%s cannot be written: %s", quoted(f.to), reason(err)), "name a file that is not there yet"}
+		}
+		defer to.Close()
+		out = to
+	}
+	if _, err := io.Copy(out, content); err != nil {
+		return broken("the file could not be written to its end", err, "try again")
+	}
+	fmt.Fprintf(a.err, "given    %s, %s, %s\n", u.Name, u.Type, verbs.SizeText(u.Size))
+	return nil
 }
 
 // body opens what is sent.

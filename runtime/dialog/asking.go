@@ -346,7 +346,7 @@ func (t *turn) preview(ctx context.Context, p *verbs.Program) (*receipt.Receipt,
 		}
 		before = info.Turns + 1
 	}
-	o := runtime.RunOptions{Before: before, Source: t.c.o.Source}
+	o := runtime.RunOptions{Before: before, Source: t.c.o.Source, Progress: t.far}
 	if t.c.kept {
 		// The answer may be given in another process.
 		preview, err := t.c.o.Session.KeepWith(ctx, p, o)

@@ -104,7 +104,7 @@ func (t *turn) wouldKeep(ctx context.Context, a *verbs.Answering, value string) 
 	if program == nil {
 		return false
 	}
-	preview, err := t.c.o.Session.PreviewWith(ctx, program, runtime.RunOptions{Source: t.c.o.Source})
+	preview, err := t.c.o.Session.PreviewWith(ctx, program, runtime.RunOptions{Source: t.c.o.Source, Progress: t.far})
 	if err != nil {
 		return false
 	}

@@ -280,7 +280,7 @@ func (t *turn) client() sessions.Said {
 // that it leads to, so that the journal says on whose words it was done; and the
 // question that it answers, if it does, is settled by it.
 func (t *turn) run(ctx context.Context, p *verbs.Program, o runtime.RunOptions, answered *Question) (*receipt.Receipt, error) {
-	o.Source = t.c.o.Source
+	o.Source, o.Progress = t.c.o.Source, t.far
 	with := t.c.kept && !t.kept && !t.c.o.Session.Reads(p)
 	if with {
 		if answered != nil {

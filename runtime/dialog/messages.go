@@ -103,6 +103,7 @@ const (
 	sayAndMore   words.Key = "dialog/and-more"
 	sayNotAll    words.Key = "dialog/not-all"
 	sayByWords   words.Key = "dialog/by-words"
+	sayFile      words.Key = "dialog/file"
 	sayNew       words.Key = "dialog/new"
 	sayDeletes   words.Key = "dialog/deletes"
 	sayDeleted   words.Key = "dialog/deleted"

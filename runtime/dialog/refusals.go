@@ -54,6 +54,7 @@ var meanings = []struct {
 	{[]string{"upload-harmful"}, "dialog/refused-upload-harmful"},
 	{[]string{"upload-type"}, "dialog/refused-upload-type"},
 	{[]string{"upload-too-large"}, "dialog/refused-upload-too-large"},
+	{[]string{"no-file"}, "dialog/refused-no-file"},
 	{[]string{"origin"}, "dialog/refused-origin"},
 	{[]string{"which-at-work", "nothing-at-work"}, "dialog/refused-which-at-work"},
 	{[]string{"no-session", "unknown-session", "session-too-large", "bad-session"}, "dialog/refused-no-session"},

@@ -124,7 +124,7 @@ func (t *turn) readAgain(ctx context.Context) error {
 		if program == nil || !t.c.o.Session.Reads(program) {
 			continue
 		}
-		reply, err := t.c.o.Session.Run(ctx, program, runtime.RunOptions{Source: t.c.o.Source})
+		reply, err := t.c.o.Session.Run(ctx, program, runtime.RunOptions{Source: t.c.o.Source, Progress: t.far})
 		var refusal *runtime.Refusal
 		switch {
 		case errors.As(err, &refusal):

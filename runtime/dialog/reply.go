@@ -44,6 +44,9 @@ func (w wording) tellsCall(c *receipt.Call) string {
 	if c.Result == nil {
 		return text
 	}
+	if f := c.Result.File; f != nil && f.Reference != "" {
+		text = strings.TrimLeft(text+"\n"+w.say(sayFile, escaped(f.Name), f.Says, f.Reference), "\n")
+	}
 	if len(c.Result.Left) > 0 {
 		text = strings.TrimLeft(text+"\n"+w.say(sayNotAll), "\n")
 	}
@@ -58,7 +61,7 @@ func (w wording) plainly(c *receipt.Call) string {
 	if acted(c) {
 		b.WriteString(w.say(sayDid, w.does(w.reg.Verb(c.Verb))) + "\n" + w.changes(c, false))
 	}
-	if r := c.Result; r != nil && (len(c.Rows) == 0 || len(r.Rows) > 0 && !onlyReferences(r)) {
+	if r := c.Result; r != nil && (r.File == nil || r.From != "") && (len(c.Rows) == 0 || len(r.Rows) > 0 && !onlyReferences(r)) {
 		b.WriteString(w.result(r))
 	}
 	return strings.TrimRight(b.String(), "\n")

@@ -4,6 +4,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"verbatim/runtime"
 	"verbatim/runtime/words"
 	"verbatim/verbs"
 )
@@ -30,6 +31,8 @@ type Event struct {
 	// of its palette.
 	Verb  string `json:"verb,omitempty"`
 	About string `json:"about,omitempty"`
+	// Done and Total tell how far a tool is that is asked; 0 where it does not tell.
+	Done, Total int `json:"-"`
 	// Text is more of the answer. The texts of a turn, one after the other, are
 	// its Answer.Text.
 	Text string `json:"text,omitempty"`
@@ -46,6 +49,13 @@ func (t *turn) event(kind EventKind, v *verbs.Verb) {
 		e.Verb, e.About = v.Name, t.c.wording.does(v)
 	}
 	t.events(e)
+}
+
+// far tells how far a tool is.
+func (t *turn) far(p runtime.Progress) {
+	if v := t.c.o.Registry.Verb(p.Verb); t.events != nil && p.Phase == runtime.Asking {
+		t.events(Event{Kind: Doing, Verb: v.Name, About: t.c.wording.does(v), Done: p.Done, Total: p.Total, Language: t.c.wording.tongue})
+	}
 }
 
 // tell tells more of the answer.

@@ -166,7 +166,7 @@ func TestBadFilesHaveTheirReason(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			began := time.Now()
-			d, err := read(t.Context(), bad.file, bytes.NewReader(bad.data), Limits{Unpacked: 12 << 20, Cells: 25_000, Wall: time.Minute, Memory: memory}, hurry)
+			d, err := read(t.Context(), bad.file, bytes.NewReader(bad.data), Limits{Unpacked: 12 << 20, Cells: 25_000, Wall: time.Minute, Memory: memory}, nil, hurry)
 			if reasonOf(err) != bad.want {
 				t.Errorf("it says %v (%q), not %q; %d pieces", err, reasonOf(err), bad.want, len(d.Pieces))
 			}

@@ -89,6 +89,7 @@ type extractor struct {
 	tables, paragraphs, line int
 	section                  string
 	names                    map[string]int // how many attachments have a name
+	told                     time.Time      // when it was last said how far it is
 }
 
 // counts are what has been used of the limits.
@@ -118,6 +119,17 @@ func (x *extractor) send(f frame) error {
 	err := json.NewEncoder(x.out).Encode(f)
 	x.batch = x.batch[:0]
 	return err
+}
+
+// far tells how many pages are read, now and then.
+func (x *extractor) far(done, total int) error {
+	if x.inside != "" || time.Since(x.told) < 100*time.Millisecond {
+		return nil
+	}
+	if x.told = time.Now(); x.send(frame{Done: done, Total: total}) != nil {
+		return nil // nobody listens, which the end will tell
+	}
+	return x.out.Flush()
 }
 
 // end tells how it went.

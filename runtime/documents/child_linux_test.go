@@ -105,7 +105,7 @@ func TestAChildCannotHarmItsParent(t *testing.T) {
 				want.limits.Wall = time.Minute // what is busy with other tests is slow
 			}
 			began := time.Now()
-			_, err := read(t.Context(), "a.txt", strings.NewReader("text"), want.limits, misbehaving+"="+how)
+			_, err := read(t.Context(), "a.txt", strings.NewReader("text"), want.limits, nil, misbehaving+"="+how)
 			is := reasonOf(err)
 			if raced && want.reason == Memory && is == Crashed {
 				is = Memory // the race detector ends a process in its own way when it gets no memory
@@ -127,7 +127,7 @@ func TestAChildCannotHarmItsParent(t *testing.T) {
 // little memory and time, and knows nothing of our environment.
 func TestAChildReachesNothing(t *testing.T) {
 	t.Parallel()
-	d, err := read(t.Context(), "a.txt", strings.NewReader("text"), Limits{Wall: time.Minute, CPU: 5 * time.Second}, misbehaving+"=probe")
+	d, err := read(t.Context(), "a.txt", strings.NewReader("text"), Limits{Wall: time.Minute, CPU: 5 * time.Second}, nil, misbehaving+"=probe")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +141,7 @@ func TestReadingEndsWithItsContext(t *testing.T) {
 	why := errors.New("nobody waits")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	time.AfterFunc(100*time.Millisecond, func() { cancel(why) })
-	if _, err := read(ctx, "a.txt", strings.NewReader("text"), Limits{Wall: time.Minute}, misbehaving+"=hang"); !errors.Is(err, why) {
+	if _, err := read(ctx, "a.txt", strings.NewReader("text"), Limits{Wall: time.Minute}, nil, misbehaving+"=hang"); !errors.Is(err, why) {
 		t.Errorf("it says %v", err)
 	}
 }
@@ -150,7 +150,7 @@ func TestReadingEndsWithItsContext(t *testing.T) {
 func TestAChildDiesWithItsParent(t *testing.T) {
 	t.Parallel()
 	if os.Getenv("DOCUMENTS_TEST_PARENT") != "" {
-		read(t.Context(), "a.txt", strings.NewReader("text"), Limits{Wall: time.Minute}, misbehaving+"=hang")
+		read(t.Context(), "a.txt", strings.NewReader("text"), Limits{Wall: time.Minute}, nil, misbehaving+"=hang")
 		return
 	}
 	parent := exec.Command("/proc/self/exe", "-test.run=^TestAChildDiesWithItsParent$")

@@ -39,7 +39,7 @@ func here(name string, data []byte, l Limits) (Document, error) {
 	var out bytes.Buffer
 	x := &extractor{limits: l.orDefault(), out: bufio.NewWriter(&out), names: make(map[string]int)}
 	x.end(safely(func() error { return x.read(name, data) }))
-	d, _, err := receive(&out, x.limits)
+	d, _, err := receive(&out, x.limits, nil)
 	return d, err
 }
 
@@ -135,7 +135,7 @@ func TestGoldenFolder(t *testing.T) {
 				t.Fatal(err)
 			}
 			// The race detector makes a child slow.
-			d, err := read(t.Context(), filepath.Base(name), bytes.NewReader(data), Limits{Wall: time.Minute}, hurry)
+			d, err := read(t.Context(), filepath.Base(name), bytes.NewReader(data), Limits{Wall: time.Minute}, nil, hurry)
 			got := show(d, err)
 			kept := filepath.Join("testdata/expected", filepath.Base(name)+".txt")
 			if *update {

@@ -44,6 +44,7 @@ func (x *extractor) pdf(data []byte) error {
 	}
 	p := &pdf{extractor: x, table: ctx.XRefTable, fonts: make(map[types.IndirectRef]*font)}
 	p.properties()
+	_ = ctx.EnsurePageCount() // as the file says: it is for telling how far we are
 	root, err := p.table.Catalog()
 	if err != nil || root == nil {
 		return fail(Damaged, "it has no catalogue")
@@ -54,6 +55,9 @@ func (x *extractor) pdf(data []byte) error {
 			return err
 		}
 		number := x.pages - before
+		if err := x.far(number, max(number, ctx.PageCount)); err != nil {
+			return err
+		}
 		glyphs, pictures, err := p.glyphs(page)
 		if err != nil {
 			return err

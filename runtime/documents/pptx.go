@@ -46,6 +46,9 @@ func (x *extractor) pptx(data []byte) error {
 		if err := x.page(); err != nil {
 			return err
 		}
+		if err := x.far(i+1, len(slides)); err != nil {
+			return err
+		}
 		x.section = ""
 		hidden, err := a.slide(slide, i+1, "", false)
 		if err != nil {

@@ -23,6 +23,8 @@ type request struct {
 // A frame is one line of a child's answer. The last one has a document or a
 // failure.
 type frame struct {
+	Done     int       `json:"n,omitempty"` // pages that are read, of so many
+	Total    int       `json:"of,omitempty"`
 	Pieces   []Piece   `json:"p,omitempty"`
 	Document *Document `json:"d,omitempty"`
 	Failure  *Failure  `json:"f,omitempty"`
@@ -32,11 +34,17 @@ type frame struct {
 // tells the type of the file, and the bytes have to agree. An error that is
 // about the file is a *Failure; a scan comes with both a Document and one.
 func Read(ctx context.Context, name string, r io.Reader, limits Limits) (Document, error) {
-	return read(ctx, name, r, limits)
+	return read(ctx, name, r, limits, nil)
+}
+
+// Follow is Read that tells how many pages, sheets or slides are read, of how many, while
+// it reads a file that takes its time. Tell may be nil.
+func Follow(ctx context.Context, name string, r io.Reader, limits Limits, tell func(done, total int)) (Document, error) {
+	return read(ctx, name, r, limits, tell)
 }
 
 // read is Read; a test has its child misbehave by a word in its environment.
-func read(ctx context.Context, name string, r io.Reader, limits Limits, env ...string) (Document, error) {
+func read(ctx context.Context, name string, r io.Reader, limits Limits, tell func(done, total int), env ...string) (Document, error) {
 	limits = limits.orDefault()
 	data, err := io.ReadAll(io.LimitReader(r, limits.Input+1))
 	switch {
@@ -85,7 +93,7 @@ func read(ctx context.Context, name string, r io.Reader, limits Limits, env ...s
 	if err := cmd.Start(); err != nil {
 		return Document{}, err
 	}
-	doc, answered, broken := receive(out, limits)
+	doc, answered, broken := receive(out, limits, tell)
 	if broken != nil {
 		cancel()
 	}
@@ -116,7 +124,7 @@ func read(ctx context.Context, name string, r io.Reader, limits Limits, env ...s
 }
 
 // receive reads a child's answer. It trusts no length and no count of it.
-func receive(out io.Reader, limits Limits) (doc Document, answered bool, err error) {
+func receive(out io.Reader, limits Limits, tell func(done, total int)) (doc Document, answered bool, err error) {
 	limited := &io.LimitedReader{R: out, N: limits.Output + 1}
 	lines := json.NewDecoder(limited)
 	var pieces []Piece
@@ -131,6 +139,9 @@ func receive(out io.Reader, limits Limits) (doc Document, answered bool, err err
 			return Document{}, false, errors.New("its answer is not one")
 		}
 		pieces = append(pieces, f.Pieces...)
+		if tell != nil && f.Done > 0 && f.Done <= f.Total && f.Total <= limits.Pages {
+			tell(f.Done, f.Total)
+		}
 		if f.Document != nil {
 			doc = *f.Document
 			doc.Pieces = pieces

@@ -64,7 +64,10 @@ func (x *extractor) xlsx(data []byte) error {
 	if err != nil {
 		return err
 	}
-	for _, s := range sheets {
+	for i, s := range sheets {
+		if err := x.far(i+1, len(sheets)); err != nil {
+			return err
+		}
 		if s.target == "" {
 			continue // a sheet that is a chart
 		}

@@ -3,15 +3,12 @@ package manda
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"math/big"
 	"time"
 
 	"verbatim/runtime/documents"
 	"verbatim/runtime/services"
 	"verbatim/runtime/tools"
-	"verbatim/stores/files"
 )
 
 // atOnce is how many findings one answer has at most: as many rows as a tool may answer
@@ -96,35 +93,10 @@ func some(s string) *string {
 	return &s
 }
 
-// reading reads the file that a call names, and answers from its figures.
+// reading answers from the figures of the file that a call names.
 func reading(open services.Open, answer func(about About, all []Finding, from int) any) func(context.Context, tools.Call) (tools.Answer, error) {
-	return func(ctx context.Context, c tools.Call) (tools.Answer, error) {
-		var a struct {
-			File string `json:"file"`
-			Name string `json:"name"`
-			From int    `json:"from"`
-		}
-		if err := json.Unmarshal([]byte(c.Args), &a); err != nil {
-			return tools.Answer{}, fmt.Errorf("%w: %w", tools.ErrNotCalled, err)
-		}
-		name, content, err := open(ctx, a.File)
-		if errors.Is(err, files.ErrNotFound) {
-			return tools.Answer{Failed: true, Text: "the file is not there any more"}, nil
-		}
-		if err != nil {
-			return tools.Answer{}, err
-		}
-		defer content.Close()
-		doc, err := documents.Read(ctx, name, content, documents.Limits{})
-		var failed *documents.Failure
-		if errors.As(err, &failed) {
-			return tools.Answer{Failed: true, Text: failed.Error()}, nil
-		}
-		if err != nil {
-			return tools.Answer{}, err
-		}
-		about, all := Extract(a.Name, &doc)
-		text, err := json.Marshal(answer(about, all, a.From))
-		return tools.Answer{Structured: string(text)}, err
-	}
+	return services.Reading(open, func(doc *documents.Document, name string, from int) any {
+		about, all := Extract(name, doc)
+		return answer(about, all, from)
+	})
 }

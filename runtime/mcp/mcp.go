@@ -22,6 +22,7 @@ import (
 	"iter"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"verbatim/runtime/tools"
 
@@ -153,6 +154,11 @@ func (s *Servers) with(ctx context.Context, server string, fn func(context.Conte
 	client := sdk.NewClient(&sdk.Implementation{Name: "verbatim", Version: s.opt.Version}, &sdk.ClientOptions{
 		Capabilities:   &sdk.ClientCapabilities{},
 		MultiRoundTrip: &sdk.MultiRoundTripOptions{Disabled: true},
+		ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
+			if p := r.Params; p != nil && p.ProgressToken == progressToken && p.Progress < 1e9 && p.Total < 1e9 {
+				c.tells(int(p.Progress), int(p.Total), p.Message)
+			}
+		},
 	})
 	session, err := client.Connect(ctx, transport, nil)
 	if err != nil {
@@ -181,8 +187,19 @@ func plain(ctx context.Context, config Server, wrote string, err error) error {
 // A conversation is one connection to one server.
 type conversation struct {
 	session   *sdk.ClientSession
+	tell      atomic.Pointer[func(done, total int, what string)] // of the call that is made; nil where nobody listens
 	limit     int
 	overheard *overheard
+}
+
+// progressToken is what a server tells its progress by. One conversation makes one call.
+const progressToken = "call"
+
+// tells passes on how far the server says it is, in its own words.
+func (c *conversation) tells(done, total int, what string) {
+	if tell := c.tell.Load(); tell != nil {
+		(*tell)(done, total, strings.ToValidUTF8(what, "\uFFFD"))
+	}
 }
 
 // said finds a tool among those that the server lists.
@@ -232,9 +249,12 @@ var notBegun = map[int64]bool{-32700: true, -32600: true, -32601: true, -32602: 
 
 func (c *conversation) call(ctx context.Context, call tools.Call) (tools.Answer, error) {
 	c.overheard.begin()
-	res, err := c.session.CallTool(ctx, &sdk.CallToolParams{
-		Name: call.Name, Arguments: json.RawMessage(call.Args), Meta: sdk.Meta{IdempotencyKey: call.Key},
-	})
+	params := &sdk.CallToolParams{Name: call.Name, Arguments: json.RawMessage(call.Args), Meta: sdk.Meta{IdempotencyKey: call.Key}}
+	if call.Tell != nil {
+		c.tell.Store(&call.Tell)
+		params.SetProgressToken(progressToken)
+	}
+	res, err := c.session.CallTool(ctx, params)
 	if code, text, ok := refusal(err); ok && notBegun[code] {
 		return tools.Answer{Failed: true, Text: text}, nil
 	}

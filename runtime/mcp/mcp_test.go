@@ -3,11 +3,13 @@ package mcp_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -80,6 +82,38 @@ func TestProgram(t *testing.T) {
 	s, _ := started(t, "text")
 	if a, err := call(t, s); err != nil || a.Text != "one\ntwo" || a.Structured != "" {
 		t.Errorf("%+v %v", a, err)
+	}
+}
+
+// A server tells how far it is by the protocol's own notifications, and whoever waits is
+// told; what it tells by another token, or beyond all numbers, is not heard. Who does not
+// listen gives it no token.
+func TestProgramThatTellsHowFarItIs(t *testing.T) {
+	t.Parallel()
+	s, _ := started(t, "slow")
+	spec, err := s.Tool(context.Background(), "desk", "create_ticket")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var m sync.Mutex
+	var told []string
+	c := ticket(spec.Digest)
+	c.Tell = func(done, total int, what string) {
+		m.Lock()
+		defer m.Unlock()
+		told = append(told, fmt.Sprintf("%d/%d %s", done, total, what))
+	}
+	a, err := s.Call(context.Background(), c)
+	if err != nil || !strings.Contains(a.Structured, "T-1") {
+		t.Fatal(a, err)
+	}
+	m.Lock()
+	defer m.Unlock()
+	if got := strings.Join(told, ", "); got != "1/3 tickets, 2/3 tickets, 3/3 tickets" {
+		t.Errorf("told %s", got)
+	}
+	if a, err := call(t, s); err != nil || !strings.Contains(a.Structured, "T-1") {
+		t.Errorf("nobody listens: %+v %v", a, err)
 	}
 }
 

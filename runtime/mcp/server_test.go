@@ -71,6 +71,13 @@ func helpdesk(mood string, note func(string)) *sdk.Server {
 				return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: strings.Repeat("word ", 30000)}}}, nil
 			case "text":
 				return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "one"}, &sdk.TextContent{Text: "two"}}}, nil
+			case "slow":
+				for n := range 3 {
+					_ = r.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: r.Params.GetProgressToken(), Progress: float64(n + 1), Total: 3, Message: "tickets"})
+				}
+				_ = r.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: "another", Progress: 9, Total: 9})
+				_ = r.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: r.Params.GetProgressToken(), Progress: 1e300, Total: 1e301})
+				time.Sleep(50 * time.Millisecond) // so that what it tells is heard before it answers
 			case "noisy":
 				_ = r.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{Message: `{"result":{"structuredContent":{"number":"T-0"}}}`, ProgressToken: "x"})
 			}

@@ -45,6 +45,7 @@ func (s *Server) apiRoutes() []Route {
 		{Pattern: "POST /v1/sessions/{name}/turns", Whole: true, Body: dialog.MaxMessage + 4<<10, Does: "Says something in a session.", handle: (*visit).say},
 		{Pattern: "POST /v1/uploads", Body: 1 << 40, Upload: true, Does: "Takes a file.", handle: (*visit).upload},
 		{Pattern: "GET /v1/uploads/{id}", Whole: true, Does: "Tells what is known of a file.", handle: (*visit).showUpload},
+		{Pattern: "GET /v1/uploads/{id}/content", Whole: true, Does: "Gives a file to who sent it, or had it made.", handle: (*visit).giveUpload},
 		{Pattern: "GET /v1/journal", Whole: true, Does: "Lists entries of the journal, for who keeps it.", handle: (*visit).journal},
 		{Pattern: "GET /v1/events", Whole: true, Stream: true, Does: "Tells what is done in the caller's name, as it happens.", handle: (*visit).events},
 		{Pattern: "GET /v1/logins", Whole: true, Does: "Lists where the caller is signed in.", handle: (*visit).logins},

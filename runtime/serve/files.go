@@ -3,7 +3,9 @@ package serve
 import (
 	"errors"
 	"io"
+	"mime"
 	"net/http"
+	"strconv"
 	"time"
 
 	"verbatim/runtime/uploads"
@@ -47,8 +49,11 @@ func newFile(u *uploads.Upload) fileDoc {
 
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
+// takes reports whether files are taken.
+func (s *Server) takes() bool { return s.Uploads != nil && s.Uploads.Scanner != nil }
+
 func (v *visit) upload() error {
-	if v.Uploads == nil {
+	if !v.takes() {
 		return problem{Status: http.StatusNotFound, Code: "no-uploads", Title: "no files are taken here"}
 	}
 	name := v.r.URL.Query().Get("name")
@@ -63,10 +68,49 @@ func (v *visit) upload() error {
 	return v.json(http.StatusCreated, newFile(&u))
 }
 
+var errNoUpload = problem{Status: http.StatusNotFound, Code: "unknown-upload", Title: "there is no such file of yours"}
+
+// giveUpload gives a file to its owner. What is in it is never shown as a page of ours.
+func (v *visit) giveUpload() error {
+	u, err := v.session.Upload(v.r.Context(), "upload://"+v.r.PathValue("id"))
+	if errors.Is(err, stores.ErrNotFound) || v.Uploads == nil || u.Verdict != uploads.Clean && err == nil {
+		return errNoUpload
+	}
+	if err != nil {
+		return err
+	}
+	_, content, err := v.Uploads.Open(v.r.Context(), u.Reference())
+	if err != nil {
+		return err
+	}
+	defer content.Close()
+	h := v.w.Header()
+	h.Set("Content-Type", u.Type)
+	h.Set("Content-Length", strconv.FormatInt(u.Size, 10))
+	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": u.Name}))
+	h.Set("Content-Security-Policy", "sandbox")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", "private, no-store")
+	c := http.NewResponseController(v.w)
+	if err := c.Flush(); err != nil {
+		return err
+	}
+	for b := make([]byte, 1<<16); ; {
+		n, err := content.Read(b)
+		_ = c.SetWriteDeadline(time.Now().Add(stallTime))
+		if _, gone := v.w.Write(b[:n]); gone != nil || err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			panic(http.ErrAbortHandler) // half a file must not look like a whole one
+		}
+	}
+}
+
 func (v *visit) showUpload() error {
 	u, err := v.session.Upload(v.r.Context(), "upload://"+v.r.PathValue("id"))
 	if errors.Is(err, stores.ErrNotFound) {
-		return problem{Status: http.StatusNotFound, Code: "unknown-upload", Title: "there is no such file of yours"}
+		return errNoUpload
 	}
 	if err != nil {
 		return err

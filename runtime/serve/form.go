@@ -585,7 +585,7 @@ func (v *visit) multipart(s *runtime.Session, verb *verbs.Verb) (url.Values, str
 			}
 			continue
 		}
-		if v.Uploads == nil || !slices.ContainsFunc(verb.Params, func(p verbs.Param) bool { return p.Name == name && p.Upload != nil }) {
+		if !v.takes() || !slices.ContainsFunc(verb.Params, func(p verbs.Param) bool { return p.Name == name && p.Upload != nil }) {
 			return nil, "", badBody("no file is taken there", "send the form as it was shown")
 		}
 		u, err := v.Uploads.Receive(v.r.Context(), s, part.FileName(), part)

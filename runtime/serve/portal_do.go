@@ -489,6 +489,9 @@ func (d *desk) answers(f *filled, r *receipt.Receipt) error {
 	p.Wide = true
 	table := pages.Table{ID: "found", Title: d.tells("pages/found"), Empty: d.tells("pages/none")}
 	if res := call.Result; res != nil {
+		if f := res.File; f != nil {
+			p.Banners = append(p.Banners, pages.Banner{Tone: "ok", Text: d.tells("pages/file", f.Says), Acts: []pages.Link{{URL: "/v1/uploads/" + strings.TrimPrefix(f.Reference, verbs.UploadScheme) + "/content", Text: f.Name}}})
+		}
 		of := &verbs.PageList{Verb: f.verb}
 		for j, column := range res.Columns {
 			if !res.Withheld(j) {

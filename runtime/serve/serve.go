@@ -40,7 +40,8 @@ type Options struct {
 	Registry *verbs.Registry
 	Engine   *runtime.Engine
 	Store    stores.Store
-	// Uploads takes files; nil where none are taken.
+	// Uploads takes files, and gives them to their owners. Without a Scanner none are taken;
+	// nil where there are none.
 	Uploads *upload.Service
 	// Talk says how somebody talks in a session: with which model, within which
 	// budget. The server adds the session.

@@ -25,7 +25,8 @@ import (
 type Open func(ctx context.Context, reference string) (name string, content io.ReadCloser, err error)
 
 // Documents take the text out of files, with the places where it stands: describe says
-// what a file is, and read gives its text in chunks, at most a thousand at a time.
+// what a file is, read gives its text in chunks, and table the rows of its table, at most a
+// thousand at a time.
 func Documents(open Open) map[string]tools.Service {
 	return map[string]tools.Service{
 		"describe": {
@@ -66,6 +67,13 @@ func Documents(open Open) map[string]tools.Service {
 				}{all[from:min(len(all), from+atOnce):len(all)]}
 			}),
 		},
+		"table": {
+			Document: true,
+			Says:     "The rows of a table in a workbook or a CSV file, by the headings that its columns have.",
+			Input:    json.RawMessage(`{"type":"object","properties":{"file":{"type":"string","format":"upload"},"sheet":{"type":"string"}},"required":["file"],"additionalProperties":false}`),
+			Output:   json.RawMessage(`{"type":"object","properties":{"rows":{"type":"array","items":{"type":"object","additionalProperties":true}}}}`),
+			Do:       answering(open, table),
+		},
 	}
 }
 
@@ -74,9 +82,11 @@ func Documents(open Open) map[string]tools.Service {
 const atOnce = 1000
 
 type arguments struct {
-	File string `json:"file"`
-	Size int    `json:"size"`
-	From int    `json:"from"`
+	File  string `json:"file"`
+	Size  int    `json:"size"`
+	From  int    `json:"from"`
+	Sheet string `json:"sheet"`
+	Name  string `json:"name"`
 }
 
 type described struct {
@@ -107,6 +117,17 @@ func number(n int) *int {
 
 // reading reads the file that a call names, and answers from what is in it.
 func reading(open Open, answer func(*documents.Document, arguments) any) func(context.Context, tools.Call) (tools.Answer, error) {
+	return answering(open, func(doc *documents.Document, a arguments, _ tools.Call) (any, string) { return answer(doc, a), "" })
+}
+
+// Reading is what a service of another room does that answers from a document: from what
+// is in it, by the name under which the call knows it, and from a number on.
+func Reading(open Open, answer func(doc *documents.Document, name string, from int) any) func(context.Context, tools.Call) (tools.Answer, error) {
+	return reading(open, func(doc *documents.Document, a arguments) any { return answer(doc, a.Name, a.From) })
+}
+
+// answering is reading for a document that may hold no answer: it says why.
+func answering(open Open, answer func(*documents.Document, arguments, tools.Call) (any, string)) func(context.Context, tools.Call) (tools.Answer, error) {
 	return func(ctx context.Context, c tools.Call) (tools.Answer, error) {
 		var a arguments
 		if err := json.Unmarshal([]byte(c.Args), &a); err != nil {
@@ -120,7 +141,11 @@ func reading(open Open, answer func(*documents.Document, arguments) any) func(co
 			return tools.Answer{}, err
 		}
 		defer content.Close()
-		doc, err := documents.Read(ctx, name, content, documents.Limits{})
+		doc, err := documents.Follow(ctx, name, content, documents.Limits{}, func(done, total int) {
+			if c.Tell != nil {
+				c.Tell(done, total, "pages")
+			}
+		})
 		var failed *documents.Failure
 		if errors.As(err, &failed) {
 			return tools.Answer{Failed: true, Text: failed.Error()}, nil
@@ -128,7 +153,11 @@ func reading(open Open, answer func(*documents.Document, arguments) any) func(co
 		if err != nil {
 			return tools.Answer{}, err
 		}
-		text, err := json.Marshal(answer(&doc, a))
+		said, why := answer(&doc, a, c)
+		if why != "" {
+			return tools.Answer{Failed: true, Text: why}, nil
+		}
+		text, err := json.Marshal(said)
 		return tools.Answer{Structured: string(text)}, err
 	}
 }

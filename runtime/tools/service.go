@@ -20,7 +20,9 @@ type Service struct {
 	Writes bool            // it changes something outside of this system
 	// Document says that it answers with what it reads out of a document.
 	Document bool
-	// Do does it. Its errors are those of Servers.Call.
+	// Model says that it answers with what a model says.
+	Model bool
+	// Do does it, and stops when the context ends. Its errors are those of Servers.Call.
 	Do func(ctx context.Context, c Call) (Answer, error)
 }
 
@@ -28,7 +30,7 @@ type Service struct {
 func (s *Service) spec() Spec {
 	sum := sha256.Sum256(fmt.Appendf(nil, "verbatim service 1\x00%s\x00%s\x00%s\x00%t", s.Says, s.Input, s.Output, s.Writes))
 	digest := fmt.Sprintf("%x", sum)
-	return Spec{Input: s.Input, Output: s.Output, Writes: s.Writes, Says: s.Says, Digest: digest, Accepted: digest, Here: true, Document: s.Document}
+	return Spec{Input: s.Input, Output: s.Output, Writes: s.Writes, Says: s.Says, Digest: digest, Accepted: digest, Here: true, Document: s.Document, Model: s.Model}
 }
 
 // Services are functions of this program, by the server and the name that palettes call

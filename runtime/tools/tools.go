@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"verbatim/dsl"
+	"verbatim/stores"
 	"verbatim/verbs"
 )
 
@@ -46,6 +47,7 @@ type Spec struct {
 	Accepted string          // the digest that the operator accepted, "" when none
 	Here     bool            // it is a function of this program
 	Document bool            // what it answers was read out of a document, and is as little to be trusted
+	Model    bool            // what it answers a model has said
 }
 
 // A Call is one thing that is asked of a tool.
@@ -54,6 +56,13 @@ type Call struct {
 	Digest       string // of the Spec that this was prepared for
 	Args         string // a JSON object
 	Key          string // the same for every time that the same thing is asked
+	// Columns are what the palette wants of each row of the answer, and Rows the member that
+	// lists those, "" where it is one; none where it takes the text of it.
+	Columns []stores.Column
+	Rows    string
+	// Tell, where it is not nil, is told how far the tool is, from any goroutine: of how
+	// many of what, such as pages, so many are done; of an unknown number the total is 0.
+	Tell func(done, total int, what string)
 }
 
 // A Answer is what a tool answered.
@@ -61,6 +70,18 @@ type Answer struct {
 	Structured string // a JSON value, "" when there is none
 	Text       string
 	Failed     bool // it says that it did not do what it was asked
+	// File is one that it made, nil where it made none. It is kept as a file that the
+	// caller had sent, and only they can read it.
+	File *File
+}
+
+// A File is one that a service made. Of one that is kept, there is what it is known by.
+type File struct {
+	Name    string
+	Content []byte `json:"-"` // nil once it is kept
+
+	Reference, Type, Says string
+	Size                  int64
 }
 
 // A Box is the tools that were met, by the verb that they carry out. It may be used

@@ -103,6 +103,20 @@ func (s *Service) Receive(ctx context.Context, session *runtime.Session, name st
 	if most == 0 {
 		return uploads.Upload{}, &Refusal{CodeNotPermitted, "you may use no verb that takes a file", "verbatim explain says who may do what"}
 	}
+	return s.take(ctx, session, uploads.Upload{Name: name}, body, most)
+}
+
+// Keep keeps a file that a verb made for the session's principal, as one that they had
+// sent. Where it cannot be used yet, it is an error.
+func (s *Service) Keep(ctx context.Context, session *runtime.Session, verb, name string, content []byte) (uploads.Upload, error) {
+	u, err := s.take(ctx, session, uploads.Upload{Name: name, MadeBy: verb}, bytes.NewReader(content), int64(len(content)))
+	if err == nil && u.Verdict != uploads.Clean {
+		err = errors.New("something harmful was found in it")
+	}
+	return u, err
+}
+
+func (s *Service) take(ctx context.Context, session *runtime.Session, u uploads.Upload, body io.Reader, most int64) (uploads.Upload, error) {
 	taken, err := s.Files.Take(ctx, body, most)
 	switch {
 	case errors.Is(err, files.ErrEmpty):
@@ -124,7 +138,7 @@ func (s *Service) Receive(ctx context.Context, session *runtime.Session, name st
 	if lasts <= 0 {
 		lasts = Unused
 	}
-	u := uploads.Upload{Name: Harmless(name), Type: Sniff(taken.Head), Size: taken.Size, Sum: taken.Sum.String()}
+	u.Name, u.Type, u.Size, u.Sum = Harmless(u.Name), Sniff(taken.Head), taken.Size, taken.Sum.String()
 	if u, err = session.BeginUpload(ctx, u, id, tag.String(), lasts, s.drop); err != nil {
 		return uploads.Upload{}, err
 	}
@@ -203,7 +217,8 @@ func nameOf(u uploads.Upload) (files.Name, error) {
 	return name, nil
 }
 
-// Open opens a file by the reference that the engine handed to a service of this program;
+// Open opens a file by a reference: one that the engine handed to a service of this program,
+// or that Session.Upload found for its owner;
 // files.ErrNotFound where it is not there, not yet found harmless, or gone.
 func (s *Service) Open(ctx context.Context, reference string) (name string, content io.ReadCloser, err error) {
 	u, found, err := s.Engine.Uploads().Named(ctx, reference)

@@ -53,6 +53,8 @@ type Upload struct {
 	Expires  time.Time // zero once it is used
 	UsedBy   string    // the verb of the first call that used it; "" while none has
 	UsedAt   time.Time
+	// MadeBy is the verb that made it, "" of one that was sent; the journal tells it.
+	MadeBy string
 	// Kept is what tells its bytes from others that were the same; "" when they
 	// are not kept.
 	Kept string

@@ -327,6 +327,9 @@ type Event struct {
 // NewProgress tells how far a run is.
 func NewProgress(p runtime.Progress) Event {
 	e := Event{Schema: EventSchema, Event: "progress", Phase: p.Phase, Done: p.Done, Total: p.Total}
+	if p.Phase == runtime.Asking {
+		e.Number, e.Verb, e.Text = p.Number, p.Verb, p.What
+	}
 	if p.Call != nil {
 		e.Event, e.Number, e.Verb, e.Place, e.Journal = "call", p.Number, p.Call.Verb, p.Call.Place.String(), p.Call.Seq
 	}
@@ -335,5 +338,5 @@ func NewProgress(p runtime.Progress) Event {
 
 // NewStep tells how far a turn is.
 func NewStep(e dialog.Event) Event {
-	return Event{Schema: EventSchema, Event: string(e.Kind), Verb: e.Verb, Text: e.Text}
+	return Event{Schema: EventSchema, Event: string(e.Kind), Verb: e.Verb, Text: e.Text, Done: e.Done, Total: e.Total}
 }

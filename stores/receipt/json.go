@@ -109,14 +109,20 @@ func (o *outside) field(f *Field) {
 		o.text("from", &f.From)
 		o.text("origin", &f.Origin)
 		o.text("was", &f.Was)
-		if f.File != nil {
-			o.member("file", true)
-			o.object(func() {
-				o.said("name", f.File.Name)
-				o.said("type", f.File.Type)
-				o.count("size", int(f.File.Size))
-			})
-		}
+		o.file(f.File)
+	})
+}
+
+func (o *outside) file(f *File) {
+	if f == nil {
+		return
+	}
+	o.member("file", true)
+	o.object(func() {
+		o.text("reference", &f.Reference)
+		o.said("name", f.Name)
+		o.said("type", f.Type)
+		o.count("size", int(f.Size))
 	})
 }
 
@@ -207,6 +213,7 @@ func (o *outside) errand(e *Errand) {
 func (o *outside) result(r *Result) {
 	o.object(func() {
 		shown(o, "columns", r.Columns, o.word)
+		o.file(r.File)
 		some(o, "left", r.Left, o.word)
 		if r.Found != "" {
 			o.said("foundBy", string(r.Found))

@@ -475,12 +475,7 @@ func (c *coder) field(f *Field) {
 			if c.reading {
 				f.File = &File{}
 			}
-			c.object(func() {
-				c.text("Name", &f.File.Name)
-				c.text("Says", &f.File.Says)
-				c.integer("Size", &f.File.Size)
-				c.text("Type", &f.File.Type)
-			})
+			c.file(f.File)
 		}
 		c.text("From", &f.From)
 		c.kind(&f.Kind, stores.String)
@@ -583,6 +578,16 @@ func (c *coder) setting(s *Setting) {
 	})
 }
 
+func (c *coder) file(f *File) {
+	c.object(func() {
+		c.text("Name", &f.Name)
+		c.text("Reference", &f.Reference)
+		c.text("Says", &f.Says)
+		c.integer("Size", &f.Size)
+		c.text("Type", &f.Type)
+	})
+}
+
 func (c *coder) errand(e *Errand) {
 	c.object(func() {
 		c.flag("Here", &e.Here)
@@ -613,6 +618,12 @@ func (c *coder) result(r *Result) {
 	c.object(func() {
 		c.texts("Columns", &r.Columns)
 		c.text("Entity", &r.Entity)
+		if !c.digest && c.member("File", r.File != nil) {
+			if c.reading {
+				r.File = &File{}
+			}
+			c.file(r.File)
+		}
 		c.text("Found", (*string)(&r.Found))
 		c.text("From", &r.From)
 		if !c.digest {

@@ -80,7 +80,7 @@ var fields = rapid.Custom(func(t *rapid.T) Field {
 	f := Field{Name: "f", Column: texts.Draw(t, "column"), Kind: v.Kind(), Code: rapid.Bool().Draw(t, "code"), Before: side(t, "before", v, sensitive), After: side(t, "after", v, sensitive),
 		Sensitive: sensitive, From: texts.Draw(t, "from"), Origin: texts.Draw(t, "origin"), Was: texts.Draw(t, "was")}
 	if rapid.Bool().Draw(t, "file") {
-		f.File = &File{"letter.pdf", "application/pdf", 12, texts.Draw(t, "says")}
+		f.File = &File{"letter.pdf", "application/pdf", 12, texts.Draw(t, "says"), texts.Draw(t, "reference")}
 	}
 	return f
 })
@@ -97,7 +97,7 @@ var rows = rapid.Custom(func(t *rapid.T) Row {
 })
 
 var results = rapid.Custom(func(t *rapid.T) *Result {
-	r := &Result{Columns: []string{"a", "b"}, From: texts.Draw(t, "from"), Late: rapid.Bool().Draw(t, "late"), Rows: few(t, "rows", rapid.SliceOfN(values, 2, 2))}
+	r := &Result{Columns: []string{"a", "b"}, File: rapid.SampledFrom([]*File{nil, {Name: "a.xlsx", Size: 7, Reference: "upload://a"}}).Draw(t, "made"), From: texts.Draw(t, "from"), Late: rapid.Bool().Draw(t, "late"), Rows: few(t, "rows", rapid.SliceOfN(values, 2, 2))}
 	if rapid.Bool().Draw(t, "sensitive") {
 		r.Sensitive, r.Own = []bool{true, false}, []bool{true, false}
 		for _, row := range r.Rows {

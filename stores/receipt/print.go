@@ -553,6 +553,13 @@ func (v *view) result(res *Result) {
 			fmt.Fprintf(v.w, "     ! %s\n", Safe(why))
 		}
 	}()
+	if f := res.File; f != nil {
+		fmt.Fprintf(v.w, "     = file %s%s\n", strconv.Quote(f.Name), says(f))
+		if res.From == "" { // it holds them
+			fmt.Fprintf(v.w, "         with %s\n", Counted(len(res.Rows), "row"))
+			return
+		}
+	}
 	if len(res.Rows) == 0 {
 		fmt.Fprintln(v.w, "     = nothing")
 		return
@@ -587,6 +594,14 @@ func (v *view) result(res *Result) {
 			fmt.Fprintf(v.w, "         %-*s  %s\n", width, "of", Safe(res.Owners[i]))
 		}
 	}
+}
+
+// says is what there is to say of a file that was made; nothing of one that would be.
+func says(f *File) string {
+	if f.Reference == "" {
+		return ""
+	}
+	return ", " + Safe(f.Says) + "\n         to have it: verbatim upload --get " + f.Reference
 }
 
 // answer spells a value for somebody who asked for it, the items of a list of

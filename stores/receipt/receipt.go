@@ -162,6 +162,9 @@ type File struct {
 	Type string // "application/pdf"
 	Size int64
 	Says string // what people are told of it besides its name: "PDF, 12.5 MB"
+	// Reference is what a call names it by, of a file that a call made: upload://…; "" in
+	// a preview, which makes none.
+	Reference string
 }
 
 // A Notice is a message or a piece of work that is queued.
@@ -283,6 +286,9 @@ type Result struct {
 	// Found says how the rows were found that fit a text, where that is worse than it
 	// could be.
 	Found FoundBy
+	// File is what the call made of its rows, or of what a tool answered; nil where it
+	// made none. Only the principal can read it.
+	File *File
 	// Late says that it is known only once a tool has acted: no agreement stands on
 	// it.
 	Late bool
