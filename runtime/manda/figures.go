@@ -242,9 +242,6 @@ func partOfWord(before, behind string) bool {
 	return false
 }
 
-// ShownOf is a number as an exact decimal.
-func ShownOf(r *big.Rat) string { return shown(r) }
-
 // shown is a number as an exact decimal.
 func shown(r *big.Rat) string {
 	if r.IsInt() {

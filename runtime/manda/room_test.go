@@ -1,237 +1,240 @@
 package manda_test
 
 import (
-	"fmt"
+	"encoding/json"
+	"math/big"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	"gopkg.in/yaml.v3"
-
 	"verbatim/runtime/documents"
 	"verbatim/runtime/manda"
 	"verbatim/runtime/services"
 )
 
-type truth struct {
-	Documents []struct{ File, Date, Status string }
-	Findings  []struct {
-		ID, File, Place, Metric, Entity, Period, Value, Unit, Status string
-		AsWritten                                                    string `yaml:"as_written"`
-		Form                                                         string
-	}
-	Contradictions []struct{ ID, A, B string }
-	Corrections    []struct {
-		ID, By, Newer, Older string
-	}
-	Gaps       []struct{ Domain, Request string }
-	Covered    []struct{ Domain, Request string }
-	NearMisses struct {
-		Contradictions []struct{ A, B, Why string }
-		Corrections    []struct{ A, B, Why string }
-	} `yaml:"near_misses"`
+func TestMain(m *testing.M) {
+	documents.Child()
+	os.Exit(m.Run())
 }
 
-func TestRoom(t *testing.T) {
-	dir := os.Getenv("ROOM")
-	if dir == "" {
-		t.Skip()
+// A truth is what an author says of a room who had not read the code that reads it.
+type truth struct {
+	Findings []struct {
+		ID, File, Metric, Period, Value string
 	}
-	text, err := os.ReadFile(filepath.Join(dir, "truth.yaml"))
+	Contradictions []struct{ ID, A, B string }
+	Corrections    []struct{ Newer, Older string }
+	Gaps, Covered  []struct{ Request string }
+	NearMisses     struct {
+		Contradictions, Corrections []struct{ A, B string }
+	} `json:"near_misses"`
+}
+
+// A read is a document of a room.
+type read struct {
+	about    manda.About
+	findings []manda.Finding
+}
+
+func readRoom(t *testing.T, dir string) (truth, map[string]*read, []manda.Passage) {
+	t.Helper()
+	dir = filepath.Join("../../examples/manda/room", dir)
+	text, err := os.ReadFile(filepath.Join(dir, "truth.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var w truth
-	if err := yaml.Unmarshal(text, &w); err != nil {
+	var is truth
+	if err := json.Unmarshal(text, &is); err != nil {
 		t.Fatal(err)
 	}
-	type doc struct {
-		about manda.About
-		found []manda.Finding
+	names, err := filepath.Glob(filepath.Join(dir, "files", "*"))
+	if err != nil || len(names) < 8 {
+		t.Fatal(names, err)
 	}
-	docs := map[string]*doc{}
+	all := map[string]*read{}
 	var passages []manda.Passage
-	all, _ := filepath.Glob(filepath.Join(dir, "files", "*"))
-	for _, name := range all {
-		f, _ := os.Open(name)
-		d, err := documents.Read(t.Context(), filepath.Base(name), f, documents.Limits{})
+	for _, name := range names {
+		f, err := os.Open(name)
 		if err != nil {
-			t.Error(name, err)
+			t.Fatal(err)
 		}
-		about, found := manda.Extract(filepath.Base(name), &d)
-		docs[filepath.Base(name)] = &doc{about, found}
-		for _, c := range services.Chunks(&d, 0) {
-			h := ""
+		name = filepath.Base(name)
+		doc, err := documents.Read(t.Context(), name, f, documents.Limits{})
+		f.Close()
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		about, findings := manda.Extract(name, &doc)
+		all[name] = &read{about, findings}
+		for _, c := range services.Chunks(&doc, 0) {
+			p := manda.Passage{Document: name, Place: c.Place, Heading: about.Title, Text: c.Text}
 			if c.Heading != nil {
-				h = *c.Heading
+				p.Heading = *c.Heading + " " + p.Heading
 			}
-			passages = append(passages, manda.Passage{Document: filepath.Base(name), Place: c.Place, Heading: h + " " + about.Title, Text: c.Text})
+			passages = append(passages, p)
 		}
 	}
-	var parts []string
-	for _, d := range docs {
-		parts = append(parts, d.about.Part)
-	}
-	main := manda.Main(parts)
-	show := os.Getenv("SHOW")
-	{
-		wrong, missed := 0, 0
-		var asked []string
-		for _, g := range append(slices.Clone(w.Gaps), w.Covered...) {
-			asked = append(asked, g.Request)
-		}
-		for i, p := range manda.Covering(asked, passages) {
-			switch {
-			case i < len(w.Gaps) && p != nil:
-				wrong++
-			case i >= len(w.Gaps) && p == nil:
-				missed++
-			}
-		}
-		fmt.Printf("gaps: %d of %d covered wrongly, %d of %d missed\n", wrong, len(w.Gaps), missed, len(w.Covered))
-	}
-	n, ok := 0, 0
-	byID := map[string]manda.Stated{}
-	for _, x := range w.Findings {
-		n++
-		hit := false
-		var near []string
-		for _, f := range docs[x.File].found {
-			if manda.ShownOf(f.Value) == x.Value && same(f.Period, x.Period) {
-				hit = true
-				near = append(near, fmt.Sprintf("%s/%s/%s/%s/%s", f.Metric, f.Subject, f.Unit, f.Status, f.Place))
-			}
-		}
-		if hit {
-			ok++
-		}
-		byID[x.ID] = manda.Stated{}
-		if strings.Contains(show, "f") && !hit || strings.Contains(show, "F") {
-			fmt.Printf("%v %s %s %s %q %s %s %s | %s %v\n", hit, x.ID, x.File, x.Place, x.Metric, x.Entity, x.Period, x.Value, x.AsWritten, near)
-		}
-	}
-	fmt.Printf("findings %d of %d\n", ok, n)
-	// corrections
-	want := map[string]string{}
-	for _, c := range w.Corrections {
-		want[c.Newer+" > "+c.Older] = c.By
-	}
-	filed := func(name string) manda.Filed {
-		d := docs[name]
-		return manda.Filed{Name: name, Title: d.about.Title, Dated: d.about.Date, Replaces: d.about.Replaces}
-	}
-	names := []string{}
-	for name := range docs {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	got := map[string]bool{}
-	for _, a := range names {
-		for _, b := range names {
-			if a == b {
-				continue
-			}
-			if by, is := manda.Replaced(filed(a), filed(b)); is {
-				got[a+" > "+b] = true
-				if _, ok := want[a+" > "+b]; !ok && strings.Contains(show, "c") {
-					fmt.Println("  wrong:", by, a, ">", b)
-				}
-			}
-		}
-	}
-	right := 0
-	for k, by := range want {
-		if got[k] {
-			right++
-		} else if strings.Contains(show, "c") {
-			fmt.Println("  missed:", by, k, docs[strings.Split(k, " > ")[0]].about)
-		}
-	}
-	fmt.Printf("corrections: %d of %d, %d in all\n", right, len(want), len(got))
-	// contradictions
-	type at struct{ file, value string }
-	ids := map[at][]string{}
-	for _, x := range w.Findings {
-		ids[at{x.File, x.Value}] = append(ids[at{x.File, x.Value}], x.ID)
-	}
-	clash := map[string]string{}
-	for _, c := range w.Contradictions {
-		clash[c.A+"/"+c.B], clash[c.B+"/"+c.A] = c.ID, c.ID
-	}
-	near := map[string]string{}
-	for _, c := range w.NearMisses.Contradictions {
-		near[c.A+"/"+c.B], near[c.B+"/"+c.A] = c.Why, c.Why
-	}
-	hits := map[string]bool{}
-	wrongNear := 0
-	others := 0
-	superseded := map[string]bool{}
-	for _, a := range names {
-		for _, b := range names {
-			if got[a+" > "+b] {
-				superseded[b] = true
-			}
-		}
-	}
-	stated := func(name string, f *manda.Finding) manda.Stated {
-		return manda.Stated{Metric: f.Metric, Subject: manda.PartOf(f.Subject, docs[name].about.Part, main), Period: f.Period.String(), Unit: f.Unit, Status: f.Status, Document: name, Value: f.Value, Step: f.Step}
-	}
-	for i, a := range names {
-		for _, b := range names[i+1:] {
-			for k := range docs[a].found {
-				for l := range docs[b].found {
-					f, g := &docs[a].found[k], &docs[b].found[l]
-					if manda.Relate(stated(a, f), stated(b, g), got[a+" > "+b] || got[b+" > "+a]) != manda.Contradicts {
-						continue
-					}
-					known := false
-					for _, x := range ids[at{a, manda.ShownOf(f.Value)}] {
-						for _, y := range ids[at{b, manda.ShownOf(g.Value)}] {
-							if id := clash[x+"/"+y]; id != "" {
-								hits[id], known = true, true
-							}
-							if why := near[x+"/"+y]; why != "" && !known {
-								wrongNear++
-								known = true
-								if strings.Contains(show, "n") {
-									fmt.Println("  near miss told:", why, f.Metric, f.Period, a, f.Text, b, g.Text)
-								}
-							}
-						}
-					}
-					if !known && !superseded[a] && !superseded[b] {
-						others++
-						if strings.Contains(show, "o") {
-							fmt.Printf("  other: %s|%s|%s %s %q [%s %s] / %q [%s %s]\n", f.Metric, f.Subject, f.Period, f.Unit, f.Text, a, f.Place, g.Text, b, g.Place)
-						}
-					}
-				}
-			}
-		}
-	}
-	for _, c := range w.Contradictions {
-		if !hits[c.ID] && strings.Contains(show, "m") {
-			for _, x := range w.Findings {
-				if x.ID == c.A || x.ID == c.B {
-					fmt.Printf("  missed %s: %s %s %s %q %s %s %s %q\n", c.ID, x.ID, x.File, x.Place, x.Metric, x.Entity, x.Period, x.Value, x.AsWritten)
-				}
-			}
-		}
-	}
-	fmt.Printf("contradictions: %d of %d, %d near misses told, %d others\n", len(hits), len(w.Contradictions), wrongNear, others)
+	return is, all, passages
 }
 
-// same reports whether a period is the one that is meant: 2024-09-30 may be called Q3 2024.
-func same(p manda.Period, want string) bool {
-	if p.String() == want {
-		return true
-	}
+// isPeriod reports whether a period is the one that is meant: 2024-09-30 may be called
+// Q3 2024.
+func isPeriod(p manda.Period, want string) bool {
 	for end, name := range map[string]string{"-12-31": "FY", "-12": "FY", "-09-30": "Q3 ", "-06-30": "Q2 ", "-03-31": "Q1 "} {
 		if year, is := strings.CutSuffix(want, end); is && p.String() == name+year {
 			return true
 		}
 	}
-	return false
+	return p.String() == want
+}
+
+func isValue(v *big.Rat, want string) bool {
+	w, ok := new(big.Rat).SetString(want)
+	return ok && new(big.Rat).Abs(v).Cmp(w.Abs(w)) == 0
+}
+
+// found counts the findings of an author that were found, with their value and period.
+func found(is truth, all map[string]*read) (n int) {
+	for _, w := range is.Findings {
+		if slices.ContainsFunc(all[w.File].findings, func(f manda.Finding) bool { return isValue(f.Value, w.Value) && isPeriod(f.Period, w.Period) }) {
+			n++
+		}
+	}
+	return n
+}
+
+// M47 to M53, M5 to M8: of a room that somebody else wrote, with their own word for what is
+// true of it. The bounds are what was reached, less a little. Rules were written with this
+// room in view; of the other one see below.
+func TestARoomByAnother(t *testing.T) {
+	t.Parallel()
+	is, all, passages := readRoom(t, "heron")
+	n := found(is, all)
+	t.Logf("%d of %d findings, among them many of things that no lexicon has", n, len(is.Findings))
+	if n < 325 {
+		t.Errorf("%d of %d findings were found", n, len(is.Findings))
+	}
+
+	filed := func(name string) manda.Filed {
+		a := &all[name].about
+		return manda.Filed{Name: name, Title: a.Title, Dated: a.Date, Replaces: a.Replaces}
+	}
+	replaced := func(newer, older string) bool {
+		_, ok := manda.Replaced(filed(newer), filed(older))
+		return ok
+	}
+	right := 0
+	for _, c := range is.Corrections {
+		if replaced(c.Newer, c.Older) {
+			right++
+		}
+		if replaced(c.Older, c.Newer) {
+			t.Errorf("%s takes the place of %s, which is newer", c.Older, c.Newer)
+		}
+	}
+	t.Logf("%d of %d corrections", right, len(is.Corrections))
+	if right < 21 {
+		t.Errorf("%d of %d corrections were found", right, len(is.Corrections))
+	}
+	for _, c := range is.NearMisses.Corrections {
+		if strings.Contains(c.B, ":") {
+			continue // of another deal, which is not compared: see cmd/verbatim
+		}
+		if replaced(c.A, c.B) || replaced(c.B, c.A) {
+			t.Errorf("%s and %s are no versions of each other", c.A, c.B)
+		}
+	}
+
+	var parts, names []string
+	for name, d := range all {
+		parts, names = append(parts, d.about.Part), append(names, name)
+	}
+	main := manda.Main(parts)
+	stated := func(name string, f *manda.Finding) manda.Stated {
+		return manda.Stated{Metric: f.Metric, Subject: manda.PartOf(f.Subject, all[name].about.Part, main), Period: f.Period.String(), Unit: f.Unit, Status: f.Status, Document: name, Value: f.Value, Step: f.Step}
+	}
+	ids := func(name string, f *manda.Finding) (ids []string) {
+		for _, w := range is.Findings {
+			if w.File == name && isValue(f.Value, w.Value) {
+				ids = append(ids, w.ID)
+			}
+		}
+		return ids
+	}
+	pairs := map[[2]string]string{}
+	for _, c := range is.Contradictions {
+		pairs[[2]string{c.A, c.B}], pairs[[2]string{c.B, c.A}] = c.ID, c.ID
+	}
+	near := map[[2]string]bool{}
+	for _, c := range is.NearMisses.Contradictions {
+		near[[2]string{c.A, c.B}], near[[2]string{c.B, c.A}] = true, true
+	}
+	old := map[string]bool{}
+	for _, a := range names {
+		for _, b := range names {
+			old[b] = old[b] || a != b && replaced(a, b)
+		}
+	}
+	hits, others := map[string]bool{}, 0
+	slices.Sort(names)
+	for i, a := range names {
+		for _, b := range names[i+1:] {
+			if old[a] || old[b] {
+				continue
+			}
+			for k := range all[a].findings {
+				for l := range all[b].findings {
+					f, g := &all[a].findings[k], &all[b].findings[l]
+					if manda.Relate(stated(a, f), stated(b, g), false) != manda.Contradicts {
+						continue
+					}
+					known := false
+					for _, x := range ids(a, f) {
+						for _, y := range ids(b, g) {
+							if id := pairs[[2]string{x, y}]; id != "" {
+								hits[id], known = true, true
+							} else if near[[2]string{x, y}] {
+								t.Errorf("%s %s in %s and %s in %s do not contradict each other", f.Metric, f.Text, a, g.Text, b)
+							}
+						}
+					}
+					if !known {
+						others++
+					}
+				}
+			}
+		}
+	}
+	t.Logf("%d of %d contradictions, and %d that the author does not name", len(hits), len(is.Contradictions), others)
+	if len(hits) < 14 || others > 3 {
+		t.Errorf("%d of %d contradictions were found, and %d others", len(hits), len(is.Contradictions), others)
+	}
+
+	var requests []string
+	for _, g := range append(slices.Clone(is.Gaps), is.Covered...) {
+		requests = append(requests, g.Request)
+	}
+	right = 0
+	for i, p := range manda.Covering(requests, passages) {
+		if (i < len(is.Gaps)) == (p == nil) {
+			right++
+		}
+	}
+	t.Logf("%d of %d requests are judged as the author does", right, len(requests))
+	if right < 40 {
+		t.Errorf("%d of %d requests are judged as the author does", right, len(requests))
+	}
+}
+
+// No rule was written with this room in view.
+func TestARoomThatNobodyLookedAt(t *testing.T) {
+	t.Parallel()
+	is, all, _ := readRoom(t, "osprey")
+	n := found(is, all)
+	t.Logf("%d of %d findings", n, len(is.Findings))
+	if n < 20 {
+		t.Errorf("%d of %d findings were found", n, len(is.Findings))
+	}
 }

@@ -1,0 +1,309 @@
+package manda
+
+import (
+	"math/big"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"verbatim/runtime/documents"
+)
+
+// Figures in whole units, whatever their notation, scale and currency: money is never read
+// as a thousand times what it is.
+func TestFiguresAreReadInWholeUnits(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"€5.2m": "5200000 EUR ±100000", "EUR 5.2 million": "5200000 EUR ±100000", "5,2 Mio. €": "5200000 EUR ±100000", "T€ 5.200": "5200000 EUR ±1000",
+		"5.200 T€": "5200000 EUR ±1000", "204 k€": "204000 EUR ±1000", "k€ 204": "204000 EUR ±1000", "€ 300K": "300000 EUR ±1000", "1 234 567 €": "1234567 EUR ±1",
+		"USD 3.1 million": "3100000 USD ±100000", "$1.5bn": "1500000000 USD ±100000000", "£12,500": "12500 GBP ±1", "CHF 1'250.50": "1250.5 CHF ±0.01",
+		"12,5 %": "12.5 % ±0.1", "42.0%": "42 % ±0.1", "four per cent": "", "3 per cent": "3 % ±1", "1,480 machines": "1480  ±1",
+		"640 thousand": "640000  ±1000", "186 milliers d'euros": "186000 EUR ±1000", "-3.4 Mio. EUR": "-3400000 EUR ±100000", "ISO 9001": "", "GR-07": "", "Q3": "", "v2": "", "10:30": "", "3rd": "",
+		"clause 21": "", "5 months": "5  ±1",
+	} {
+		comma := strings.ContainsAny(text, "€T") && strings.Contains(text, ".200") || strings.Contains(text, "5,2") || strings.Contains(text, "12,5 ")
+		got := ""
+		for _, f := range figures(text, comma, func(int) bool { return false }) {
+			got = shown(f.Value) + " " + f.Unit + " ±" + shown(f.Step)
+		}
+		if got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+// Periods as people write them in three languages; the last day of a year is that year.
+func TestPeriodsAreRead(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"Q3 2024": "Q3 2024", "3Q24": "Q3 2024", "T3 2024": "Q3 2024", "third quarter of 2024": "Q3 2024", "3. Quartal 2024": "Q3 2024", "troisième trimestre 2024": "Q3 2024",
+		"H1 2024": "H1 2024", "first half of 2024": "H1 2024", "2. Halbjahr 2024": "H2 2024", "FY2024": "FY2024", "FY24": "FY2024", "Geschäftsjahr 2024": "FY2024", "exercice 2024": "FY2024", "2024": "FY2024", "2025E": "FY2025",
+		"September 2024": "2024-09", "Sept. 2024": "2024-09", "März 2024": "2024-03", "août 2024": "2024-08", "2024-09": "2024-09", "30 September 2024": "2024-09-30", "30.09.2024": "2024-09-30",
+		"October 14, 2024": "2024-10-14", "le 6 septembre 2024": "2024-09-06", "31 December 2024": "FY2024", "31.12.2024": "FY2024", "32.13.2024": "FY2024", "1850": "", "Q5 2024": "FY2024", "may 5": "",
+	} {
+		got := ""
+		for _, p := range periods(text) {
+			got = strings.TrimSpace(got + " " + p.String())
+		}
+		if got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+// What a heading says of its figures; a letter alone says nothing.
+func TestUnitsOfHeadings(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]measure{
+		"Revenue (€m)": {"EUR", 1e6}, "in thousands of euros": {"EUR", 1e3}, "EUR k": {"EUR", 1e3}, "T€": {"EUR", 1e3}, "Angaben in T€": {"EUR", 1e3}, "Mio. EUR": {"EUR", 1e6},
+		"en milliers d'euros": {"EUR", 1e3}, "USD thousand": {"USD", 1e3}, "€'000": {"EUR", 1e3}, "Share in %": {unit: "%"}, "Plan M": {}, "Mr T": {}, "Item": {},
+	} {
+		if got := measureOf(text); got != want {
+			t.Errorf("%q: %+v, want %+v", text, got, want)
+		}
+	}
+}
+
+func rat_(s string) *big.Rat {
+	r, _ := new(big.Rat).SetString(s)
+	return r
+}
+
+// M5 to M8: the rules by which two figures have to do with each other.
+func TestConflictRules(t *testing.T) {
+	t.Parallel()
+	base := Stated{Metric: "revenue", Period: "Q3 2024", Unit: "EUR", Status: Actual, Document: "a.pdf", Value: rat_("5200000"), Step: rat_("100000")}
+	other := func(change func(s *Stated)) Stated {
+		s := base
+		s.Document, s.Value = "b.pdf", rat_("5000000")
+		change(&s)
+		return s
+	}
+	for name, c := range map[string]struct {
+		b        Stated
+		corrects bool
+		want     Relation
+	}{
+		"two documents, nothing replaced":   {other(func(*Stated) {}), false, Contradicts},                       // M8
+		"another period":                    {other(func(s *Stated) { s.Period = "Q3 2023" }), false, Unrelated}, // M5
+		"another metric":                    {other(func(s *Stated) { s.Metric = "ebitda" }), false, Unrelated},
+		"a part of the company":             {other(func(s *Stated) { s.Subject = "france" }), false, Unrelated},
+		"another currency":                  {other(func(s *Stated) { s.Unit = "USD" }), false, Unrelated},
+		"a forecast":                        {other(func(s *Stated) { s.Status = Forecast }), false, Unrelated},
+		"audited against management":        {other(func(s *Stated) { s.Status = Audited }), false, Contradicts},
+		"the same document":                 {other(func(s *Stated) { s.Document = "a.pdf" }), false, Unrelated},
+		"a correction":                      {other(func(*Stated) {}), true, Supersedes}, // M6, M7
+		"a correction of the same value":    {other(func(s *Stated) { s.Value = rat_("5200000") }), true, Supersedes},
+		"a correction of another period":    {other(func(s *Stated) { s.Period = "Q2 2024" }), true, Unrelated},
+		"the same, more exactly":            {other(func(s *Stated) { s.Value, s.Step = rat_("5187432"), rat_("1") }), false, Supports},
+		"not the same after rounding":       {other(func(s *Stated) { s.Value, s.Step = rat_("5149000"), rat_("1") }), false, Contradicts},
+		"as exact, and different by little": {other(func(s *Stated) { s.Value = rat_("5300000") }), false, Contradicts},
+	} {
+		if got := Relate(base, c.b, c.corrects); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+		if got := Relate(c.b, base, c.corrects); got != c.want {
+			t.Errorf("%s, the other way round: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// Whatever a figure is rounded to, it agrees with what it was rounded from, and not with
+// what is a whole step away.
+func TestRoundingIsNoContradiction(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		exact := rapid.Int64Range(-1_000_000_000, 1_000_000_000).Draw(t, "exact")
+		step := []int64{10, 100, 1000, 100_000}[rapid.IntRange(0, 3).Draw(t, "step")]
+		rounded := new(big.Rat).SetInt64((exact + step/2) / step * step)
+		if exact < 0 {
+			rounded.SetInt64((exact - step/2) / step * step)
+		}
+		s := new(big.Rat).SetInt64(step)
+		if !Agree(new(big.Rat).SetInt64(exact), big.NewRat(1, 1), rounded, s) {
+			t.Fatal(exact, step, rounded)
+		}
+		if off := new(big.Rat).Add(rounded, s); Agree(off, s, rounded, s) {
+			t.Fatal(off, rounded)
+		}
+	})
+}
+
+// M21: a variance is exact, in the unit of what is compared.
+func TestVariancesAreExact(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ from, to, unit, want string }{
+		{"5000000", "5200000", "EUR", "+€200k (+4 %)"}, {"11610000", "13310000", "EUR", "+€1.7m (+14.6 %)"}, {"44", "42", "%", "-2 pp"}, {"36.8", "38.2", "%", "+1.4 pp"},
+		{"171", "268", "", "+97 (+56.7 %)"}, {"0", "10", "", "+10"}, {"-100", "-50", "EUR", "+€50 (+50 %)"}, {"3", "3", "EUR", "+€0 (+0 %)"},
+	} {
+		if _, got := Change(rat_(c.from), rat_(c.to), c.unit); got != c.want {
+			t.Errorf("from %s to %s %s: %q, want %q", c.from, c.to, c.unit, got, c.want)
+		}
+	}
+	for value, want := range map[string]string{"5200000": "€5.2m", "5187000": "€5.187m", "5187432": "€5,187,432", "300000": "€300k", "9999": "€9,999", "1900000000": "€1.9bn", "-62595000": "-€62.595m", "0.5": "€0.5"} {
+		if got := Show(rat_(value), "EUR"); got != want {
+			t.Errorf("%s: %q, want %q", value, got, want)
+		}
+	}
+}
+
+// M18 to M26: what is wanted, taken from how it is asked, and from what was asked before.
+func TestQuestionsAreTakenApart(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		before []string
+		text   string
+		want   string
+	}{
+		{nil, "What was Q3 revenue?", "fact_lookup revenue Q3"},
+		{nil, "How many employees?", "fact_lookup headcount"},
+		{nil, "What's the EBITDA margin for FY2023?", "fact_lookup ebitda margin FY2023"},
+		{nil, "Walk me through the P&L", "deep_dive P&L"},
+		{nil, "Any red flags?", "due_diligence"},
+		{nil, "What concerns should I have?", "due_diligence"},
+		{nil, "Compare forecast to actual", "comparison FORECAST ACTUAL"},
+		{nil, "How does revenue in Q3 2024 compare to Q3 2023?", "comparison revenue Q3 2024 Q3 2023"},
+		{nil, "Summarize the management team", "synthesis"},
+		{nil, "What's missing?", "gap_identification"},
+		{nil, "What don't we know?", "gap_identification"},
+		{nil, "Tell me about the company", "exploration"},
+		{nil, "Was fehlt noch?", "gap_identification"},
+		{nil, "Wie hoch war der Umsatz 2024?", "fact_lookup revenue FY2024"},
+		{nil, "Quel était le chiffre d'affaires 2023 ?", "fact_lookup revenue FY2023"},
+		{[]string{"What's the Q3 revenue?"}, "And EBITDA?", "fact_lookup ebitda Q3 assumes period"},
+		{[]string{"What's the EBITDA?"}, "And gross margin?", "fact_lookup gross margin assumes latest"},
+		{[]string{"What was revenue in FY2024?"}, "And in FY2023?", "fact_lookup revenue FY2023 assumes metric"},
+		{[]string{"What was revenue in Q3 2024?"}, "What about last year?", "fact_lookup revenue Q3 2023 assumes metric unclear"},
+		{[]string{"What was revenue in FY2024?"}, "And in the year before?", "fact_lookup revenue FY2023 assumes metric"},
+		{[]string{"What's the Q3 revenue?"}, "Tell me about the management team.", "synthesis"},
+		{[]string{"What's the Q3 revenue?"}, "What was net debt in FY2023?", "fact_lookup net debt FY2023"},
+		{nil, strings.Repeat("very long ", 4000), "fact_lookup"},
+		{nil, "", "fact_lookup"},
+	} {
+		q := Read(c.text, "Acme", c.before)
+		got := []string{string(q.Intent)}
+		got = append(got, q.Metrics...)
+		if q.Group != "" {
+			got = append(got, q.Group)
+		}
+		for _, p := range q.Periods {
+			if p.Year == 0 {
+				got = append(got, string(p.Kind)+string(rune('0'+p.N)))
+			} else {
+				got = append(got, p.String())
+			}
+		}
+		got = append(got, q.Statuses...)
+		if q.Assumed != "" {
+			got = append(got, "assumes "+q.Assumed)
+		}
+		if q.Unclear {
+			got = append(got, "unclear")
+		}
+		if s := strings.Join(got, " "); s != c.want {
+			t.Errorf("%.60q after %q: %q, want %q", c.text, c.before, s, c.want)
+		}
+	}
+}
+
+// M9, M14: whatever the room, an answer never holds a confidence, is never empty, has a
+// source for each claim, and never just says that it does not know.
+func TestAnswersKeepTheirPromises(t *testing.T) {
+	t.Parallel()
+	questions := []string{"What's the Q3 revenue?", "Walk me through the P&L", "Any red flags?", "Compare forecast to actual", "Summarize the management team", "What's missing?", "Tell me about the company", "Is there a dragon?", "Revenue FY2031", "And?"}
+	rapid.Check(t, func(t *rapid.T) {
+		room := &Room{Deal: "Acme", Documents: rapid.IntRange(0, 9).Draw(t, "documents")}
+		for range rapid.IntRange(0, 12).Draw(t, "facts") {
+			room.Facts = append(room.Facts, Fact{Stated: Stated{Metric: rapid.SampledFrom([]string{"revenue", "ebitda", "gross margin", "headcount"}).Draw(t, "metric"), Period: rapid.SampledFrom([]string{"FY2023", "FY2024", "Q3 2024", "Q3 2023"}).Draw(t, "period"), Unit: "EUR",
+				Status: rapid.SampledFrom([]string{Actual, Forecast, Draft, Audited}).Draw(t, "status"), Document: rapid.SampledFrom([]string{"a.pdf", "b.xlsx"}).Draw(t, "document"), Value: new(big.Rat).SetInt64(rapid.Int64Range(1, 1e9).Draw(t, "value")), Step: big.NewRat(1, 1)},
+				Place: "p.1", Confidence: 61 + rapid.IntRange(0, 38).Draw(t, "confidence"), Superseded: rapid.Bool().Draw(t, "superseded")})
+		}
+		for i := 1; i < len(room.Facts); i += 2 {
+			room.Clashes = append(room.Clashes, Clash{&room.Facts[i-1], &room.Facts[i]})
+		}
+		for _, text := range questions {
+			lines := Answer(Read(text, room.Deal, nil), room)
+			if len(lines) == 0 {
+				t.Fatalf("%s: nothing is said", text)
+			}
+			for _, l := range lines {
+				if (l.Role == Claim || l.Role == Against) && (l.Document == "" || !strings.Contains(l.Text, "(source: "+l.Document)) {
+					t.Fatalf("%s: %q has no source", text, l.Text)
+				}
+				if low := strings.ToLower(l.Text); strings.Contains(low, "confidence") || strings.Contains(low, "don't know") {
+					t.Fatalf("%s: %q", text, l.Text)
+				}
+				if f := l.Fact; f != nil && f.Superseded && l.Role == Claim {
+					t.Fatalf("%s: %q was replaced, and is told as what is true", text, l.Text)
+				}
+			}
+		}
+	})
+}
+
+// M16: a table's figure has the place of its cell, its unit from the corner, its period from
+// the column; what a sentence states has the page.
+func TestFiguresOfATableAndASentence(t *testing.T) {
+	t.Parallel()
+	cell := func(row, column int, text string) documents.Piece {
+		return documents.Piece{Kind: documents.InCell, Text: text, Cell: &documents.Cell{}, At: documents.Location{Page: 3, Table: 1, Row: row, Column: column}}
+	}
+	doc := documents.Document{Title: "Annual report 2024", Pieces: []documents.Piece{
+		{Kind: documents.Text, Text: "Revenue rose by 12 % to €5.2m in the third quarter of 2024, after €4.6m a year earlier.", At: documents.Location{Page: 2, Line: 1}},
+		cell(1, 1, "EUR thousand"), cell(1, 2, "2024"), cell(1, 3, "2023"), cell(1, 4, "Change"),
+		cell(2, 1, "Revenue"), cell(2, 2, "20,100"), cell(2, 3, "18,000"), cell(2, 4, "11.7%"),
+		cell(3, 1, "Cost of sales"), cell(3, 2, "(9,000)"), cell(3, 3, "(8,100)"), cell(3, 4, "11.1%"),
+		cell(4, 1, "Headcount"), cell(4, 2, "240"), cell(4, 3, "228"), cell(4, 4, "5.3%"),
+	}}
+	_, all := Extract("Annual_Report_2024.pdf", &doc)
+	var got []string
+	for _, f := range all {
+		got = append(got, strings.Join([]string{f.Place, f.Metric, f.Period.String(), shown(f.Value), f.Unit}, " "))
+	}
+	want := []string{
+		"p.3 revenue FY2024 20100000 EUR", "p.3 revenue FY2023 18000000 EUR", "p.3 cost of sales FY2024 9000000 EUR", "p.3 cost of sales FY2023 8100000 EUR",
+		"p.3 headcount FY2024 240 ", "p.3 headcount FY2023 228 ", "p.2 revenue Q3 2024 5200000 EUR", "p.2 revenue Q3 2023 4600000 EUR",
+	}
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("found\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// No document makes the reader panic, hang, or state what is of no period.
+func FuzzExtract(f *testing.F) {
+	f.Add("Revenue was €5.2m in Q3 2024.", "Q3.pdf")
+	f.Add("Der Umsatz lag 2024 bei 1.234.567,89 T€ (Vorjahr: 99)", "x_v2 (1).xlsx")
+	f.Add("ersetzt die Fassung vom 15.01.2025 (2023: 38.5%) -–−", "")
+	f.Fuzz(func(t *testing.T, text, name string) {
+		doc := documents.Document{Title: name}
+		for i, line := range strings.Split(text, "\n") {
+			p := documents.Piece{Kind: documents.Text, Text: line, At: documents.Location{Page: 1, Line: i + 1}}
+			if cells := strings.Split(line, "|"); len(cells) > 1 {
+				for k, c := range cells {
+					doc.Pieces = append(doc.Pieces, documents.Piece{Kind: documents.InCell, Text: c, Cell: &documents.Cell{}, At: documents.Location{Page: 1, Table: 1, Row: i + 1, Column: k + 1}})
+				}
+				continue
+			}
+			doc.Pieces = append(doc.Pieces, p)
+		}
+		_, all := Extract(name, &doc)
+		for _, x := range all {
+			if x.Period.String() == "" || x.Confidence < 0 || x.Confidence > 100 || x.Metric == "" {
+				t.Fatalf("%+v", x)
+			}
+		}
+		Read(text, name, []string{name})
+	})
+}
+
+func BenchmarkExtract(b *testing.B) {
+	var doc documents.Document
+	for i := range 200 {
+		doc.Pieces = append(doc.Pieces, documents.Piece{Kind: documents.Text, Text: "Consolidated revenue was €101.3m, after €94.1m in 2023. EBITDA rose to €13.3m and net income to €5.7m.", At: documents.Location{Page: i/20 + 1, Line: i%20 + 1}})
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		Extract("Annual_Report_2024.pdf", &doc)
+	}
+}
