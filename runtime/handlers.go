@@ -410,6 +410,7 @@ func (r *reading) handle(ctx context.Context, st *step, h *handler, promises []p
 		if d.answer, err = r.answer(a, came); err != nil {
 			return deed{}, handlerError(st, r.redact(st, err))
 		}
+		d.answer.found = st.found()
 		r.dim(st, d.answer)
 		if err := r.nameCells(ctx, d.answer); err != nil {
 			return deed{}, err

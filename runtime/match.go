@@ -34,6 +34,7 @@ type matching struct {
 	near  []float32 // its meaning; nil where none is compared
 	maker string
 	found receipt.FoundBy
+	asked bool // of a handler: it looked
 }
 
 // match is what is asked of the index of an entity.
@@ -85,6 +86,7 @@ func (c *Call) Match(ctx context.Context, entity, text string, limit int) (rows 
 	if m == nil || m.text != text {
 		m = &matching{text: text, near: search.Grams(text), maker: search.Letters}
 	}
+	m.asked = true
 	found, _, err := c.r.read.Match(ctx, m.match(e.Store, limit))
 	if err != nil || len(found) == 0 {
 		return nil, nil, err
@@ -207,7 +209,7 @@ func (r *reading) match(ctx context.Context, st *step, f *fetch, find stores.Fin
 
 // found says how the rows of a read were found, where that is worse than it could be.
 func (st *step) found() receipt.FoundBy {
-	if st.matching == nil {
+	if st.matching == nil || st.verb.Handler && !st.matching.asked {
 		return ""
 	}
 	return st.matching.found

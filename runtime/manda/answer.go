@@ -697,12 +697,9 @@ func sentences(text string) []string {
 	} else {
 		text = strings.Join(strings.Fields(text), " ")
 		from := 0
-		for _, is := range sentenceEnds.FindAllStringIndex(text, -1) {
-			if is[0] >= from && !abbreviated.MatchString(text[from:is[0]]) {
-				all, from = append(all, strings.TrimSpace(text[from:is[0]+1])), is[0]+1
-			}
+		for _, end := range cuts(text) {
+			all, from = append(all, strings.TrimSpace(text[from:end])), end
 		}
-		all = append(all, strings.TrimSpace(text[from:]))
 	}
 	for i, s := range all {
 		if cut := firstRunes(s, mostSaid); len(cut) < len(s) {

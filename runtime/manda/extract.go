@@ -666,20 +666,23 @@ var sentenceEnds = regexp.MustCompile(`[.!?](?:["”»)]?)\s+(?:[\p{Lu}"“«(�
 func (r *reader) passage(text string, pieceAt func(at int) *documents.Piece) {
 	var lately Period
 	from := 0
-	for from < len(text) {
-		end := len(text)
-		for _, is := range sentenceEnds.FindAllStringIndex(text[from:], -1) {
-			before := strings.TrimRight(text[from:from+is[0]], " ")
-			if abbreviated.MatchString(before) { // Mio. EUR, approx. 12, 3. Quartal
-				continue
-			}
-			_, n := utf8.DecodeLastRuneInString(text[:from+is[1]])
-			end = from + is[1] - n
-			break
-		}
+	for _, end := range cuts(text) {
 		r.sentence(text[from:end], from, &lately, pieceAt)
 		from = end
 	}
+}
+
+// cuts are where the sentences of a text end.
+func cuts(text string) []int {
+	var all []int
+	for _, is := range sentenceEnds.FindAllStringIndex(text, -1) {
+		if abbreviated.MatchString(strings.TrimRight(text[max(0, is[0]-12):is[0]], " ")) { // Mio. EUR, approx. 12, 3. Quartal
+			continue
+		}
+		_, n := utf8.DecodeLastRuneInString(text[:is[1]])
+		all = append(all, is[1]-n)
+	}
+	return append(all, len(text))
 }
 
 var abbreviated = regexp.MustCompile(`(?i)(?:^|[\s(])(?:mio|mrd|tsd|approx|ca|c|no|nr|inc|ltd|bzw|ggü|vs|incl|excl|z\.b|e\.g|i\.e|dr|mr|mrs|ms|\d{1,2})$`)
@@ -687,6 +690,9 @@ var abbreviated = regexp.MustCompile(`(?i)(?:^|[\s(])(?:mio|mrd|tsd|approx|ca|c|
 // sentence takes the figures out of one sentence: each belongs to the metric that was
 // named last, of its kind.
 func (r *reader) sentence(text string, from int, lately *Period, pieceAt func(int) *documents.Piece) {
+	if !strings.ContainsAny(text, "0123456789") {
+		return
+	}
 	times := periods(text)
 	names := mentions(text)
 	if len(names) == 0 {

@@ -317,13 +317,15 @@ func (l *loader) answers(ctx context.Context, q Question) (runtime.Outcome, erro
 			return runtime.Outcome{}, err
 		}
 	}
-	if q.Intent != Exploration && q.Text != "" {
+	lines := Answer(q, &l.room)
+	if sources := slices.ContainsFunc(lines, func(l Line) bool { return l.Role == Claim }); q.Text != "" && (!sources || q.Intent == DueDiligence || q.Intent == Synthesis || q.Intent == Gaps) {
 		if err = l.passages(ctx, &q); err != nil {
 			return runtime.Outcome{}, err
 		}
+		lines = Answer(q, &l.room)
 	}
 	a := &runtime.Answer{Columns: columns}
-	for _, line := range Answer(q, &l.room) {
+	for _, line := range lines {
 		row := []any{line.Text, string(line.Role), nil, nil, nil, nil, nil, nil}
 		if line.Document != "" {
 			row[3], row[4] = line.Document, line.Place

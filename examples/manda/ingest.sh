@@ -1,0 +1,21 @@
+#!/bin/sh
+# ingest.sh FOLDER DEAL: sends each file of a folder and has it analysed. What is in the
+# room already is left out, so that it can be run again after it was stopped.
+set -eu
+all=$(ls "$1" | wc -l)
+n=0
+for file in "$1"/*; do
+	n=$((n + 1))
+	name=$(basename "$file")
+	[ ! -t 2 ] || printf '\r%3d of %d  %-60.60s' "$n" "$all" "$name" >&2
+	if [ -f ingested ] && grep -qxF "$name" ingested; then continue; fi
+	reference=$(verbatim upload "$file" | head -n 1 | cut -d ' ' -f 1)
+	cat >add.dsl <<END
+manda.add-document :deal-id $2 :name "$name" :file "$reference" :as @document
+manda.analyse-document :document-id @document
+END
+	verbatim run --key "$2 $name" add.dsl >added.txt 2>&1 || { cat added.txt >&2; exit 1; }
+	echo "$name" >>ingested
+done
+[ ! -t 2 ] || echo >&2
+echo "analysed $n documents"
