@@ -4,7 +4,7 @@
 SHELL       := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test live postgres strace chromium lark node judges toolbox grammars bench fuzz torture marathon mutants shuffle claims teeth lint cover build
+.PHONY: help demo deal test live postgres strace chromium lark node judges toolbox grammars bench fuzz torture marathon mutants shuffle claims teeth lint cover build
 
 STATICCHECK := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 PEERS       := cmd/peers
@@ -51,6 +51,9 @@ build: ## build bin/verbatim, one file, no cgo
 
 demo: ## show what it is, in under a minute once it is built, offline
 	@bash examples/client/demo.sh
+
+deal: ## show a data room: 64 documents are read, and asked; offline, two minutes
+	@bash examples/manda/demo.sh
 
 test: postgres strace chromium lark judges ## run every test, with the race detector where a C compiler exists
 	@$(if $(RACE),,echo "test: no C compiler or CGO_ENABLED=0, so the race detector stays off" >&2)

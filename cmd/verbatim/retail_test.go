@@ -33,7 +33,7 @@ func TestDataRoomReadmeIsTrue(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := s.page(t, "examples/manda/README.md", "examples/manda/verbs/manda.yaml", "")
-	p.run = func(command string) string { return s.prints(t, "export VERBATIM_SCAN=none; "+command) }
+	p.run = func(command string) string { return s.prints(t, "export VERBATIM_SCAN=none VERBATIM_AS=ada; "+command) }
 	p.play(t)
 }
 

@@ -9,7 +9,8 @@ for file in "$1"/*; do
 	name=$(basename "$file")
 	[ ! -t 2 ] || printf '\r%3d of %d  %-60.60s' "$n" "$all" "$name" >&2
 	if [ -f ingested ] && grep -qxF "$name" ingested; then continue; fi
-	reference=$(verbatim upload "$file" | head -n 1 | cut -d ' ' -f 1)
+	verbatim upload "$file" >sent.txt 2>warned.txt || { cat warned.txt >&2; exit 1; }
+	reference=$(head -n 1 sent.txt | cut -d ' ' -f 1)
 	cat >add.dsl <<END
 manda.add-document :deal-id $2 :name "$name" :file "$reference" :as @document
 manda.analyse-document :document-id @document
