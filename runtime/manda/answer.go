@@ -77,7 +77,6 @@ type answer struct {
 	room  *Room
 	q     Question
 	lines []Line
-	at    *Period // of the figure that it tells
 }
 
 // Answer answers a question from what a room knows. It states no figure and no sentence

@@ -11,8 +11,10 @@ import (
 	"context"
 	"encoding/json"
 	"maps"
+	"math"
 	"math/big"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -31,7 +33,18 @@ func Register(h *runtime.Handlers, reg *verbs.Registry) {
 	runtime.Handle(h, "manda.query-knowledge-base", query)
 	runtime.Handle(h, "manda.find-gaps", gaps)
 	runtime.Handle(h, "manda.suggest-questions", suggest)
+	h.Function("recency", func(args []stores.Value) (stores.Value, error) {
+		v, _ := stores.ParseDecimal(strconv.FormatFloat(Recency(args[1].Days()-args[0].Days()), 'f', 4, 64))
+		return v, nil
+	})
 }
+
+// halfLife is after how many days a document says half as much.
+const halfLife = 2 * 365
+
+// Recency is how much a document of so many days ago still says, between 0 and 1 (M2); of
+// one that lies ahead, 1.
+func Recency(days int64) float64 { return math.Exp2(-float64(max(0, days)) / halfLife) }
 
 // Relating documents and findings
 

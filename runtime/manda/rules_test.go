@@ -148,6 +148,16 @@ func TestVariancesAreExact(t *testing.T) {
 	}
 }
 
+// M2: what is recent weighs more, and what has no day as much as what is of today.
+func TestRecency(t *testing.T) {
+	t.Parallel()
+	for days, want := range map[int64]float64{0: 1, -30: 1, 2 * 365: 0.5, 4 * 365: 0.25} {
+		if got := Recency(days); got != want {
+			t.Errorf("after %d days %g, want %g", days, got, want)
+		}
+	}
+}
+
 // M18 to M26: what is wanted, taken from how it is asked, and from what was asked before.
 func TestQuestionsAreTakenApart(t *testing.T) {
 	t.Parallel()
