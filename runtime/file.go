@@ -19,7 +19,8 @@ import (
 // the caller had sent, before anything is committed and with no transaction open: what a
 // run cannot commit leaves a file behind that nobody was told of, and that expires.
 
-// files is the errand of a read that makes a file of its rows; nil where it has made it. A preview says what it would be called.
+// files is the errand of a read that makes a file of its rows; nil where it has made it. A
+// preview says what it would be called.
 func (r *run) files(st *step) (*errand, error) {
 	st.cells.file = &tools.File{Name: st.verb.Read.File}
 	if r.phase == Previewing {

@@ -92,7 +92,9 @@ func handlers(reg *verbs.Registry) *runtime.Handlers {
 	h := &runtime.Handlers{Partial: true}
 	system.Register(h, reg)
 	client.Register(h, reg)
-	manda.Register(h, reg)
+	if reg.Verb("manda.query-knowledge-base") != nil {
+		manda.Register(h)
+	}
 	return h
 }
 

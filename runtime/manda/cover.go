@@ -2,7 +2,6 @@ package manda
 
 import (
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -64,14 +63,14 @@ func Covering(requests []string, passages []Passage) []*Passage {
 }
 
 // absent says of something that it is not there, or not yet.
-var absent = regexp.MustCompile(`(?i)\b(?:(?:still|yet) (?:has|have|needs?) to be|(?:is|are) (?:still )?(?:planned|outstanding|missing|pending)|(?:has|have|was|were) not (?:yet )?been|not yet|does not exist|do not exist|there (?:is|are|was|were) no|not available|will be (?:provided|prepared|carried out)|steht noch aus|stehen noch aus|fehlt|fehlen|noch nicht|liegt nicht vor|liegen nicht vor|nicht vorhanden|geplant|n'existe pas|pas encore|fait défaut|est prévue?)\b`)
+var absent = pattern(`(?i)\b(?:(?:still|yet) (?:has|have|needs?) to be|(?:is|are) (?:still )?(?:planned|outstanding|missing|pending)|(?:has|have|was|were) not (?:yet )?been|not yet|does not exist|do not exist|there (?:is|are|was|were) no|not available|will be (?:provided|prepared|carried out)|steht noch aus|stehen noch aus|fehlt|fehlen|noch nicht|liegt nicht vor|liegen nicht vor|nicht vorhanden|geplant|n'existe pas|pas encore|fait défaut|est prévue?)\b`)
 
 // there is a text without the sentences that say that something is absent.
 func there(text string) string {
-	if !absent.MatchString(text) {
+	if !absent.re().MatchString(text) {
 		return text
 	}
-	return strings.Join(slices.DeleteFunc(sentences(text), absent.MatchString), "\n")
+	return strings.Join(slices.DeleteFunc(sentences(text), absent.re().MatchString), "\n")
 }
 
 // spaced is the name of a file as words.

@@ -64,11 +64,11 @@ var lexicon = sync.OnceValue(func() map[string]*metric {
 	return all
 })
 
-var tokens = regexp.MustCompile(`[\p{L}\d&]+(?:['’.-][\p{L}\d&]+)*`)
+var tokens = pattern(`[\p{L}\d&]+(?:['’.-][\p{L}\d&]+)*`)
 
 // plainly is a text in small letters, its words one space apart.
 func plainly(text string) string {
-	return strings.ReplaceAll(strings.ToLower(strings.Join(tokens.FindAllString(text, -1), " ")), "’", "'")
+	return strings.ReplaceAll(strings.ToLower(strings.Join(tokens.re().FindAllString(text, -1), " ")), "’", "'")
 }
 
 // A mention is a metric that a text names, and where.
@@ -83,7 +83,7 @@ const mostWords = 7
 // mentions are the metrics that a text names, the longest name of each place.
 func mentions(text string) []mention {
 	var all []mention
-	words := tokens.FindAllStringIndex(text, -1)
+	words := tokens.re().FindAllStringIndex(text, -1)
 	for i := 0; i < len(words); i++ {
 		for n := min(mostWords, len(words)-i); n > 0; n-- {
 			at, end := words[i][0], words[i+n-1][1]
@@ -113,18 +113,32 @@ func known(name string) *metric {
 }
 
 var (
-	forecasts  = regexp.MustCompile(`(?i)(?:^|[^\p{L}])(?:forecasts?|forecasted|budgets?|budgeted|plan|planned|outlook|guidance|estimated?s?|expects?|expected|projected|projections?|target|will (?:reach|be|rise|grow|come)|should reach|prognosen?|prognostiziert|planung|hochrechnung|erwarte[nt]|erwartete[nrs]?|wird|werden|prévisions?|prévisionnel|prévoit|prévu|estimée?s?|attendue?s?|objectif)(?:[^\p{L}]|$)`)
-	actuals    = regexp.MustCompile(`(?i)(?:^|[^\p{L}])(?:actuals?|ist|réel|réalisé|reported)(?:[^\p{L}]|$)`)
-	drafts     = regexp.MustCompile(`(?i)(?:^|[^\p{L}])(?:draft|preliminary|provisional|entwurf|vorläufige?[nrs]?|projet|provisoires?)(?:[^\p{L}]|$)`)
-	audits     = regexp.MustCompile(`(?i)(?:^|[^\p{L}])(?:audited (?:consolidated |annual )?(?:financial )?(?:statements|accounts|figures|report)|auditor'?s'? report|independent auditors?|geprüfte?r? (?:konzern|jahres)abschluss|bestätigungsvermerk|comptes (?:annuels )?audités|rapport des commissaires aux comptes)(?:[^\p{L}]|$)`)
-	changes    = regexp.MustCompile(`(?i)(?:^|[^\p{L}])(?:change|variance|delta|yoy|y-o-y|growth|abw(?:eichung)?|veränd(?:erung)?|vs|variation|évolution|écart|notes?|page|ref|nr|no|row|share|anteil|limits?|thresholds?|covenant|minimum|maximum|grenzwert|% of)(?:[^\p{L}]|$)|[Δ∆]`)
-	wholeDoc   = regexp.MustCompile(`(?i)(?:all |the )?(?:figures|amounts|numbers|values|angaben|beträge|zahlen|werte|montants|chiffres)(?: are)?(?: stated| shown| expressed| presented)?[^.;]{0,20} (?:in|en) [^.;]{1,40}`)
-	earlier    = regexp.MustCompile(`(?i)(?:a |the )?(?:year (?:earlier|ago|before)|(?:prior|previous|last|preceding)[- ]year|vorjahr\pL*|(?:l'|d')?(?:année|exercice) précédente?|(?:a|an) un an plus tôt|ein jahr (?:zuvor|vorher|davor)|corresponding period)`)
-	otherwise  = regexp.MustCompile(`(?i)(?:earlier|previous|prior|former|initial|original|frühere\pL*|bisherige\pL*|ursprüngliche\pL*|précédente?|initiale?)(?: \pL+){0,2} (?:estimate|figure|forecast|version|number|value|schätzung|angabe|wert|zahl|estimation|chiffre|montant)(?: of| von| de)?[^.]{0,12}$|(?:instead of|rather than|statt|anstelle von|au lieu de|and not|not)[^\p{L}]{0,3}$`)
-	groupWords = regexp.MustCompile(`(?i)^(?:of|de|du|der|des|from|for|by|von|nach|to|persons?|people|personen|number|amount|amounts|value|values|figure|figures|betrag|wert|montant|valeur|all|sum|summe|somme|insgesamt|gruppe|konzerns|konzernweit|outstanding|balance|position|item|book|nominal|end|january|december|year|ensemble|gesamtkonzern|anzahl|group|total|consolidated|overall|company|net|reported|konzern|gesamt|groupe|total|the|our|annual|quarterly|full[- ]year|year|end|of which|in|per|at|as|as at|year[- ]end|closing|average|fy|and)$`)
-	partBehind = regexp.MustCompile(`^(?:,? ?(?:of|at|in|for|from|der|des|von|im|in der|de la|de|du|chez|à) (?:the |der |dem |our |la |le )?((?:\p{Lu}[\p{L}&.-]*|segment|subsidiary|division|plant)(?: (?:\p{Lu}[\p{L}&.-]*|segment|subsidiary|division|plant)){0,3}))`)
-	partBefore = regexp.MustCompile(`((?:\p{Lu}[\p{L}&.-]*)(?: (?:\p{Lu}[\p{L}&.-]*|&)){0,2}(?: (?:segment|subsidiary|division|plant|site|business unit))?)['’]?s? $`)
+	forecasts  = pattern(`(?i)(?:^|[^\p{L}])(?:forecasts?|forecasted|budgets?|budgeted|plan|planned|outlook|guidance|estimated?s?|expects?|expected|projected|projections?|target|will (?:reach|be|rise|grow|come)|should reach|prognosen?|prognostiziert|planung|hochrechnung|erwarte[nt]|erwartete[nrs]?|wird|werden|prévisions?|prévisionnel|prévoit|prévu|estimée?s?|attendue?s?|objectif)(?:[^\p{L}]|$)`)
+	actuals    = pattern(`(?i)(?:^|[^\p{L}])(?:actuals?|ist|réel|réalisé|reported)(?:[^\p{L}]|$)`)
+	drafts     = pattern(`(?i)(?:^|[^\p{L}])(?:draft|preliminary|provisional|entwurf|vorläufige?[nrs]?|projet|provisoires?)(?:[^\p{L}]|$)`)
+	audits     = pattern(`(?i)(?:^|[^\p{L}])(?:audited (?:consolidated |annual )?(?:financial )?(?:statements|accounts|figures|report)|auditor'?s'? report|independent auditors?|geprüfte?r? (?:konzern|jahres)abschluss|bestätigungsvermerk|comptes (?:annuels )?audités|rapport des commissaires aux comptes)(?:[^\p{L}]|$)`)
+	changes    = pattern(`(?i)(?:^|[^\p{L}])(?:change|variance|delta|yoy|y-o-y|growth|abw(?:eichung)?|veränd(?:erung)?|vs|variation|évolution|écart|notes?|page|ref|nr|no|row|share|anteil|limits?|thresholds?|covenant|minimum|maximum|grenzwert|% of)(?:[^\p{L}]|$)|[Δ∆]`)
+	wholeDoc   = pattern(`(?i)(?:all |the )?(?:figures|amounts|numbers|values|angaben|beträge|zahlen|werte|montants|chiffres)(?: are)?(?: stated| shown| expressed| presented)?[^.;]{0,20} (?:in|en) [^.;]{1,40}`)
+	earlier    = pattern(`(?i)(?:a |the )?(?:year (?:earlier|ago|before)|(?:prior|previous|last|preceding)[- ]year|vorjahr\pL*|(?:l'|d')?(?:année|exercice) précédente?|(?:a|an) un an plus tôt|ein jahr (?:zuvor|vorher|davor)|corresponding period)`)
+	otherwise  = pattern(`(?i)(?:earlier|previous|prior|former|initial|original|frühere\pL*|bisherige\pL*|ursprüngliche\pL*|précédente?|initiale?)(?: \pL+){0,2} (?:estimate|figure|forecast|version|number|value|schätzung|angabe|wert|zahl|estimation|chiffre|montant)(?: of| von| de)?[^.]{0,12}$|(?:instead of|rather than|statt|anstelle von|au lieu de|and not|not)[^\p{L}]{0,3}$`)
+	groupWords = pattern(`(?i)^(?:of|de|du|der|des|from|for|by|von|nach|to|persons?|people|personen|number|amount|amounts|value|values|figure|figures|betrag|wert|montant|valeur|all|sum|summe|somme|insgesamt|gruppe|konzerns|konzernweit|outstanding|balance|position|item|book|nominal|end|january|december|year|ensemble|gesamtkonzern|anzahl|group|total|consolidated|overall|company|net|reported|konzern|gesamt|groupe|total|the|our|annual|quarterly|full[- ]year|year|end|of which|in|per|at|as|as at|year[- ]end|closing|average|fy|and)$`)
+	partBehind = pattern(`^(?:,? ?(?:of|at|in|for|from|der|des|von|im|in der|de la|de|du|chez|à) (?:the |der |dem |our |la |le )?((?:\p{Lu}[\p{L}&.-]*|segment|subsidiary|division|plant)(?: (?:\p{Lu}[\p{L}&.-]*|segment|subsidiary|division|plant)){0,3}))`)
+	partBefore = pattern(`((?:\p{Lu}[\p{L}&.-]*)(?: (?:\p{Lu}[\p{L}&.-]*|&)){0,2}(?: (?:segment|subsidiary|division|plant|site|business unit))?)['’]?s? $`)
 )
+
+// A pattern is an expression that is compiled when it is first needed: most runs of the
+// program read no documents.
+type pattern string
+
+var compiled sync.Map // by pattern
+
+func (p pattern) re() *regexp.Regexp {
+	if re, ok := compiled.Load(p); ok {
+		return re.(*regexp.Regexp)
+	}
+	re, _ := compiled.LoadOrStore(p, regexp.MustCompile(string(p)))
+	return re.(*regexp.Regexp)
+}
 
 // An About is what a document says of itself.
 type About struct {
@@ -166,7 +180,7 @@ func Extract(name string, doc *documents.Document) (About, []Finding) {
 		}
 	}
 	r.comma = commas(text.String())
-	if is := wholeDoc.FindString(text.String()); is != "" {
+	if is := wholeDoc.re().FindString(text.String()); is != "" {
 		r.measure = measureOf(is)
 	}
 	stem := strings.NewReplacer("_", " ", "-", " ").Replace(strings.TrimSuffix(name, path.Ext(name)))
@@ -184,18 +198,18 @@ func about(stem, title, first string, doc *documents.Document) About {
 	a := About{Title: title, Status: Actual}
 	head := stem + "\n" + title + "\n" + firstRunes(first, 400)
 	switch {
-	case drafts.MatchString(stem + " " + title):
+	case drafts.re().MatchString(stem + " " + title):
 		a.Status = Draft
-	case audits.MatchString(head) && !drafts.MatchString(head):
+	case audits.re().MatchString(head) && !drafts.re().MatchString(head):
 		a.Status = Audited
-	case drafts.MatchString(head):
+	case drafts.re().MatchString(head):
 		a.Status = Draft
-	case forecasts.MatchString(stem + " " + title):
+	case forecasts.re().MatchString(stem + " " + title):
 		a.Status = Forecast
 	}
 	for _, part := range []string{stem, title, firstRunes(first, 300)} {
 		for _, p := range periods(part) {
-			if a.Period.Kind == 0 && (p.Kind != 'D' || asOf.MatchString(part[:p.at])) && p.Year != 0 {
+			if a.Period.Kind == 0 && (p.Kind != 'D' || asOf.re().MatchString(part[:p.at])) && p.Year != 0 {
 				a.Period = p.Period
 			}
 		}
@@ -218,25 +232,25 @@ func about(stem, title, first string, doc *documents.Document) About {
 }
 
 var (
-	groupIn  = regexp.MustCompile(`(?i)(?:^|[^\p{L}])(?:group|holding|consolidated|konzern\pL*|gruppe|groupe|consolidés?)(?:[^\p{L}]|$)|-gruppe|-konzern`)
-	siteIn   = regexp.MustCompile(`(?:[Ss]ite|[Pp]lant|[Ww]erk|Werksbericht|Standort|[Uu]sine|[Ff]iliale|Niederlassung|[Ss]ubsidiary)(?: de| of| du| in| d['’])? (\p{Lu}\p{L}+)`)
-	entityIn = regexp.MustCompile(`((?:\p{Lu}[\p{L}&-]+ ){1,4})(?:Inc\b|SAS\b|S\.A\.S|SARL\b|S\.A\.|s\.r\.o|Ltd\b|LLC\b|B\.V|GmbH|AG\b|SE\b|KG\b|Sp\. z)`)
+	groupIn  = pattern(`(?i)(?:^|[^\p{L}])(?:group|holding|consolidated|konzern\pL*|gruppe|groupe|consolidés?)(?:[^\p{L}]|$)|-gruppe|-konzern`)
+	siteIn   = pattern(`(?:[Ss]ite|[Pp]lant|[Ww]erk|Werksbericht|Standort|[Uu]sine|[Ff]iliale|Niederlassung|[Ss]ubsidiary)(?: de| of| du| in| d['’])? (\p{Lu}\p{L}+)`)
+	entityIn = pattern(`((?:\p{Lu}[\p{L}&-]+ ){1,4})(?:Inc\b|SAS\b|S\.A\.S|SARL\b|S\.A\.|s\.r\.o|Ltd\b|LLC\b|B\.V|GmbH|AG\b|SE\b|KG\b|Sp\. z)`)
 )
 
 // partIn is the part of the company that the beginning of a document says it is of: a
 // site, or one of several companies. What names the group is of all of it.
 func partIn(head string) string {
-	if is := siteIn.FindStringSubmatch(head); is != nil {
+	if is := siteIn.re().FindStringSubmatch(head); is != nil {
 		return plainly(is[1])
 	}
-	if is := entityIn.FindStringSubmatchIndex(head); is != nil && !groupIn.MatchString(head[:is[1]]) {
+	if is := entityIn.re().FindStringSubmatchIndex(head); is != nil && !groupIn.re().MatchString(head[:is[1]]) {
 		return plainly(head[is[0]:is[1]])
 	}
 	return ""
 }
 
 // asOf is what stands before the day that figures are of, and not the one of their document.
-var asOf = regexp.MustCompile(`(?i)(?:as of|as at|ended|ending|zum|per|stichtag|au|clos le)[ \x{a0}](?:the )?$`)
+var asOf = pattern(`(?i)(?:as of|as at|ended|ending|zum|per|stichtag|au|clos le)[ \x{a0}](?:the )?$`)
 
 func firstRunes(s string, n int) string {
 	for i := range s {
@@ -433,15 +447,15 @@ func looksPlain(text string) bool {
 // cell makes a finding of a figure in a table: its row, its column and what stands above
 // say together what it is of.
 func (r *reader) cell(v value, label, head, under, caption, corner string) {
-	if changes.MatchString(head) {
+	if changes.re().MatchString(head) {
 		return
 	}
 	f := Finding{Figure: v.Figure, Place: v.place, Confidence: 95, Status: r.about.Status}
 	r.timed(&f, label, head, under, caption)
 	switch where := head + " " + label; {
-	case actuals.MatchString(where) && r.about.Status != Audited && r.about.Status != Draft:
+	case actuals.re().MatchString(where) && r.about.Status != Audited && r.about.Status != Draft:
 		f.Status = Actual
-	case forecasts.MatchString(where), f.Status == Actual && forecasts.MatchString(under+" "+caption):
+	case forecasts.re().MatchString(where), f.Status == Actual && forecasts.re().MatchString(under+" "+caption):
 		f.Status = Forecast
 	}
 	known := r.named(&f, label, head, under, caption)
@@ -455,19 +469,19 @@ func (r *reader) cell(v value, label, head, under, caption, corner string) {
 	r.keep(f)
 }
 
-var monthOnly = regexp.MustCompile(`(?i)^` + months + `\.?$`)
+var monthOnly = pattern(`(?i)^` + months + `\.?$`)
 
 // timed gives a figure of a table its period, from the nearest places that say parts of it:
 // "Q3" beside the row and "2024" above the column are one.
 func (r *reader) timed(f *Finding, label, head, under, caption string) {
-	if is := monthOnly.FindStringSubmatch(strings.TrimSpace(label)); is != nil {
+	if is := monthOnly.re().FindStringSubmatch(strings.TrimSpace(label)); is != nil {
 		f.Period = Period{Kind: 'M', N: month(is[1])}
-	} else if is := monthOnly.FindStringSubmatch(strings.TrimSpace(head)); is != nil {
+	} else if is := monthOnly.re().FindStringSubmatch(strings.TrimSpace(head)); is != nil {
 		f.Period = Period{Kind: 'M', N: month(is[1])}
 	}
 	for i, where := range [...]string{label, head, under, caption} {
 		for _, p := range periods(where) {
-			if i > 1 && p.Kind == 'D' && p.Day < 28 && !asOf.MatchString(where[:p.at]) {
+			if i > 1 && p.Kind == 'D' && p.Day < 28 && !asOf.re().MatchString(where[:p.at]) {
 				continue // the day of a document, and not of its figures
 			}
 			switch {
@@ -506,17 +520,17 @@ func (r *reader) above(caption string) (m measure) {
 }
 
 // qualified is what stands in a name and says nothing of what it is.
-var qualified = regexp.MustCompile(`\([^)]*\)|[:;,–—*¹²³]|\bincl\.?|\bexcl\.?`)
+var qualified = pattern(`\([^)]*\)|[:;,–—*¹²³]|\bincl\.?|\bexcl\.?`)
 
 // inside is what stands in brackets: payments for fixed assets (capital expenditure).
-var inside = regexp.MustCompile(`\([\pL &-]{4,}\)`)
+var inside = pattern(`\([\pL &-]{4,}\)`)
 
 // bare is a label without periods, units and what only qualifies it.
 func bare(text string) string {
 	for _, p := range slices.Backward(periods(text)) {
 		text = text[:p.at] + " " + text[p.end:]
 	}
-	return strings.TrimSpace(qualified.ReplaceAllString(text, " "))
+	return strings.TrimSpace(qualified.re().ReplaceAllString(text, " "))
 }
 
 // named says what a figure of a table is called, and of what part of the company it is:
@@ -527,10 +541,10 @@ func (r *reader) named(f *Finding, label, head, under, caption string) (known bo
 	if first, _, ok := strings.Cut(label, ","); ok && len(mentions(name)) == 0 {
 		name = bare(first) // a company, and where it is
 	}
-	if monthOnly.MatchString(name) {
+	if monthOnly.re().MatchString(name) {
 		name = ""
 	}
-	for _, in := range []struct{ text, beside string }{{name, column}, {bare(strings.Trim(inside.FindString(label), "()")), column}, {column, name}, {bare(under), name + " " + column}, {lastLine(caption), name + " " + column}} {
+	for _, in := range []struct{ text, beside string }{{name, column}, {bare(strings.Trim(inside.re().FindString(label), "()")), column}, {column, name}, {bare(under), name + " " + column}, {lastLine(caption), name + " " + column}} {
 		all := mentions(in.text)
 		if len(all) == 0 {
 			continue
@@ -540,7 +554,7 @@ func (r *reader) named(f *Finding, label, head, under, caption string) (known bo
 		if in.text == name || in.text == column {
 			around += " " + plainly(in.text[:m.at])
 		} else if around = ""; m.at > 0 {
-			around = gross.FindString(in.text[:m.at])
+			around = gross.re().FindString(in.text[:m.at])
 		}
 		if part, ok := partOf(around, plainly(in.beside)); ok {
 			f.Metric, f.Domain, f.Subject = m.name, m.domain, part
@@ -558,7 +572,7 @@ func (r *reader) named(f *Finding, label, head, under, caption string) (known bo
 }
 
 // gross is a word right before a metric that makes another figure of it.
-var gross = regexp.MustCompile(`(?i)(?:gross|brutto|average|adjusted|durchschnittliche?)[ \x{a0}]$`)
+var gross = pattern(`(?i)(?:gross|brutto|average|adjusted|durchschnittliche?)[ \x{a0}]$`)
 
 // lastLine is the last line of a caption that names a metric.
 func lastLine(caption string) string {
@@ -575,7 +589,7 @@ func lastLine(caption string) string {
 func partOf(before, behind string) (string, bool) {
 	var rest []string
 	for w := range strings.FieldsSeq(before + " " + behind) {
-		if _, unit := unitOf(w); !unit && !groupWords.MatchString(w) && !forecasts.MatchString(w) && !actuals.MatchString(w) && !drafts.MatchString(w) && w != "audited" && !slices.Contains(rest, w) {
+		if _, unit := unitOf(w); !unit && !groupWords.re().MatchString(w) && !forecasts.re().MatchString(w) && !actuals.re().MatchString(w) && !drafts.re().MatchString(w) && w != "audited" && !slices.Contains(rest, w) {
 			rest = append(rest, w)
 		}
 	}
@@ -660,7 +674,7 @@ func (r *reader) prose(pieces []documents.Piece) {
 	end()
 }
 
-var sentenceEnds = regexp.MustCompile(`[.!?](?:["”»)]?)\s+(?:[\p{Lu}"“«(•\d-])|\s[•▪–]\s`)
+var sentenceEnds = pattern(`[.!?](?:["”»)]?)\s+(?:[\p{Lu}"“«(•\d-])|\s[•▪–]\s`)
 
 // passage reads text that stands together, sentence by sentence.
 func (r *reader) passage(text string, pieceAt func(at int) *documents.Piece) {
@@ -675,8 +689,8 @@ func (r *reader) passage(text string, pieceAt func(at int) *documents.Piece) {
 // cuts are where the sentences of a text end.
 func cuts(text string) []int {
 	var all []int
-	for _, is := range sentenceEnds.FindAllStringIndex(text, -1) {
-		if abbreviated.MatchString(strings.TrimRight(text[max(0, is[0]-12):is[0]], " ")) { // Mio. EUR, approx. 12, 3. Quartal
+	for _, is := range sentenceEnds.re().FindAllStringIndex(text, -1) {
+		if abbreviated.re().MatchString(strings.TrimRight(text[max(0, is[0]-12):is[0]], " ")) { // Mio. EUR, approx. 12, 3. Quartal
 			continue
 		}
 		_, n := utf8.DecodeLastRuneInString(text[:is[1]])
@@ -685,7 +699,7 @@ func cuts(text string) []int {
 	return append(all, len(text))
 }
 
-var abbreviated = regexp.MustCompile(`(?i)(?:^|[\s(])(?:mio|mrd|tsd|approx|ca|c|no|nr|inc|ltd|bzw|ggü|vs|incl|excl|z\.b|e\.g|i\.e|dr|mr|mrs|ms|\d{1,2})$`)
+var abbreviated = pattern(`(?i)(?:^|[\s(])(?:mio|mrd|tsd|approx|ca|c|no|nr|inc|ltd|bzw|ggü|vs|incl|excl|z\.b|e\.g|i\.e|dr|mr|mrs|ms|\d{1,2})$`)
 
 // sentence takes the figures out of one sentence: each belongs to the metric that was
 // named last, of its kind.
@@ -705,9 +719,9 @@ func (r *reader) sentence(text string, from int, lately *Period, pieceAt func(in
 	all := figures(text, r.comma, func(at int) bool {
 		return slices.ContainsFunc(times, func(s said) bool { return at >= s.at && at < s.end })
 	})
-	planned := forecasts.MatchString(text)
+	planned := forecasts.re().MatchString(text)
 	for i, fig := range all {
-		if isYear(&fig) || derived.MatchString(text[:fig.at]) || otherwise.MatchString(text[:fig.at]) || len(fig.Text) < 3 && fig.Unit == "" && heads(pieceAt(from+fig.at).Text, fig.Text) {
+		if isYear(&fig) || derived.re().MatchString(text[:fig.at]) || otherwise.re().MatchString(text[:fig.at]) || len(fig.Text) < 3 && fig.Unit == "" && heads(pieceAt(from+fig.at).Text, fig.Text) {
 			continue // 1 Business: a heading
 		}
 		m := nearest(names, all, i, text)
@@ -718,7 +732,7 @@ func (r *reader) sentence(text string, from int, lately *Period, pieceAt func(in
 		f.Period = r.periodOf(text, times, all, i, *lately, pieceAt(from+fig.at), &f.Confidence)
 		f.Subject = subjectOf(text, m)
 		if i > 0 && m.end <= all[i-1].at { // of 8.4 %, in Chemnitz of 12.6 %
-			if is := local.FindStringSubmatch(text[all[i-1].end:fig.at]); is != nil && month(is[1]) == 0 && len(periods(is[1])) == 0 {
+			if is := local.re().FindStringSubmatch(text[all[i-1].end:fig.at]); is != nil && month(is[1]) == 0 && len(periods(is[1])) == 0 {
 				f.Subject = plainly(is[1])
 			}
 		}
@@ -744,19 +758,21 @@ func heads(line, number string) bool {
 }
 
 // derived says that a figure is what something was written down by, and not what it is.
-var derived = regexp.MustCompile(`(?i)(?:write-?downs?|allowances?|impairments?|provisions? for|wertberichtigung\pL*|abwertung\pL*|dépréciations?)[^\d.;]{0,40}$`)
+var derived = pattern(`(?i)(?:write-?downs?|allowances?|impairments?|provisions? for|wertberichtigung\pL*|abwertung\pL*|dépréciations?)[^\d.;]{0,40}$`)
 
 // local names the place that the second of two figures is of.
-var local = regexp.MustCompile(`(?:^|[ ,(])(?:in|at|à|für|for) (\p{Lu}\p{L}{2,})`)
+var local = pattern(`(?:^|[ ,(])(?:in|at|à|für|for) (\p{Lu}\p{L}{2,})`)
 
 // change reports whether a figure says by how much something changed, and not what it is.
-var change = regexp.MustCompile(`(?i)(?:\bby|\bum|\bde|\bof some|\+)(?: (?:about|around|some|rund|etwa|environ|nearly|almost|over))?[ \x{a0}]?[(]?$`)
+var change = pattern(`(?i)(?:\bby|\bum|\bde|\bof some|\+)(?: (?:about|around|some|rund|etwa|environ|nearly|almost|over))?[ \x{a0}]?[(]?$`)
 
 // counts is what stands behind a number that counts what was named before it, and not what
 // follows.
-var counts = regexp.MustCompile(`^(?:[ \x{a0}]*(?:[.,;:)(]|$|(?:in|at|by|on|as|and|am|zum|im|an|und|au|à|en|fin|end|with|mit|after|nach|against|compared|from|persons?|people|employees|personen|mitarbeiter\pL*|personnes|salariés)(?:[^\p{L}]|$)))`)
+var counts = pattern(`^(?:[ \x{a0}]*(?:[.,;:)(]|$|(?:in|at|by|on|as|and|am|zum|im|an|und|au|à|en|fin|end|with|mit|after|nach|against|compared|from|persons?|people|employees|personen|mitarbeiter\pL*|personnes|salariés)(?:[^\p{L}]|$)))`)
 
-var rose = regexp.MustCompile(`(?i)(?:increase|decrease|decline|growth|improvement|reduction|rise|fall|drop|rose|grew|fell|up|down|gestiegen|stieg|sank|gefallen|wuchs|anstieg|rückgang|plus|minus|hausse|baisse|progression|progressé|augmenté|recul|reculé|croissance)[^\d.;]{0,24}$`)
+var days = pattern(`(?i)^ ?(?:days|tage|jours)`)
+
+var rose = pattern(`(?i)(?:increase|decrease|decline|growth|improvement|reduction|rise|fall|drop|rose|grew|fell|up|down|gestiegen|stieg|sank|gefallen|wuchs|anstieg|rückgang|plus|minus|hausse|baisse|progression|progressé|augmenté|recul|reculé|croissance)[^\d.;]{0,24}$`)
 
 // fits reports whether a figure may be one of a kind.
 func fits(m *mention, f *Finding, text string) bool {
@@ -765,20 +781,20 @@ func fits(m *mention, f *Finding, text string) bool {
 	switch {
 	case kind == "text":
 		return false
-	case change.MatchString(before) && rose.MatchString(strings.TrimRight(change.ReplaceAllString(before, ""), " ")):
+	case change.re().MatchString(before) && rose.re().MatchString(strings.TrimRight(change.re().ReplaceAllString(before, ""), " ")):
 		return false
 	case f.Unit == "pp":
 		return false
 	case kind == "percent":
-		return f.Unit == "%" && !change.MatchString(before)
+		return f.Unit == "%" && !change.re().MatchString(before)
 	case f.Unit == "%":
 		return false
 	case kind == "amount":
 		return f.Unit != ""
 	case kind == "count":
-		return f.Unit == "" && f.Value.IsInt() && f.Value.Sign() > 0 && (m.at > f.at || counts.MatchString(text[f.end:]))
+		return f.Unit == "" && f.Value.IsInt() && f.Value.Sign() > 0 && (m.at > f.at || counts.re().MatchString(text[f.end:]))
 	case kind == "days":
-		return f.Unit == "" && regexp.MustCompile(`(?i)^ ?(?:days|tage|jours)`).MatchString(text[f.end:])
+		return f.Unit == "" && days.re().MatchString(text[f.end:])
 	}
 	return true
 }
@@ -855,7 +871,7 @@ func (r *reader) periodOf(text string, times []said, all []Figure, i int, lately
 		if i > 0 {
 			prior = all[i-1].end
 		}
-		if earlier.MatchString(text[f.end:min(next, f.end+60)]) || i > 0 && earlier.MatchString(text[prior:f.at]) || i == 0 && earlier.MatchString(text[max(0, f.at-30):f.at]) {
+		if earlier.re().MatchString(text[f.end:min(next, f.end+60)]) || i > 0 && earlier.re().MatchString(text[prior:f.at]) || i == 0 && earlier.re().MatchString(text[max(0, f.at-30):f.at]) {
 			for _, main := range [...]Period{p, lately, r.about.Period} {
 				if main.Kind != 0 && main.Year != 0 {
 					main.Year--
@@ -885,28 +901,28 @@ func (r *reader) periodOf(text string, times []said, all []Figure, i int, lately
 // subjectOf is the part of the company that a metric of a sentence is of.
 func subjectOf(text string, m *mention) string {
 	part := ""
-	if is := partBehind.FindStringSubmatch(text[m.end:]); is != nil {
+	if is := partBehind.re().FindStringSubmatch(text[m.end:]); is != nil {
 		part = is[1]
-	} else if is := partBefore.FindStringSubmatch(text[:m.at]); is != nil && m.at > len(is[0]) {
+	} else if is := partBefore.re().FindStringSubmatch(text[:m.at]); is != nil && m.at > len(is[0]) {
 		part = is[1]
 	}
 	if len(part) < 3 || len(periods(part)) > 0 || month(part) > 0 && len(part) < 10 || len(mentions(part)) > 0 {
 		part = ""
 	}
 	if part, _ = partOf(plainly(part), ""); part == "" {
-		part = plainly(kindOf.FindString(text[:m.at]))
+		part = plainly(kindOf.re().FindString(text[:m.at]))
 	}
 	if part == "" {
-		part = plainly(someOf.FindString(text[max(0, m.at-50):m.at]))
+		part = plainly(someOf.re().FindString(text[max(0, m.at-50):m.at]))
 	}
 	return part
 }
 
 // kindOf is a word right before a metric by which it is of a part.
-var kindOf = regexp.MustCompile(`(?i)(?:recurring|subscription|services?|export|domestic|spare[- ]parts|after-sales|licen[cs]e|product|software|online|digital|rental|wiederkehrende\pL*|inlands|auslands|export|gross|brutto)[ -]$`)
+var kindOf = pattern(`(?i)(?:recurring|subscription|services?|export|domestic|spare[- ]parts|after-sales|licen[cs]e|product|software|online|digital|rental|wiederkehrende\pL*|inlands|auslands|export|gross|brutto)[ -]$`)
 
 // someOf says that what follows is of a part, whichever it is.
-var someOf = regexp.MustCompile(`(?i)\b(?:product line|segment|subsidiary|division|business unit|region|this customer|produktlinie|sparte|tochter\pL*|filiale|diesem kunden|ce client)\b`)
+var someOf = pattern(`(?i)\b(?:product line|segment|subsidiary|division|business unit|region|this customer|produktlinie|sparte|tochter\pL*|filiale|diesem kunden|ce client)\b`)
 
 // keep keeps a finding, once for each place and meaning.
 func (r *reader) keep(f Finding) {

@@ -3,7 +3,6 @@ package manda
 import (
 	"fmt"
 	"math/big"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -64,13 +63,13 @@ func unitOf(word string) (m measure, ok bool) {
 	return measure{}, false
 }
 
-var unitWords = regexp.MustCompile(`[\p{L}€$£%'’]+(?:000s?)?[€$£]?|[€$£]?000s?\b`)
+var unitWords = pattern(`[\p{L}€$£%'’]+(?:000s?)?[€$£]?|[€$£]?000s?\b`)
 
 // measureOf is what a heading, a label or a caption says of its figures: "Revenue (€m)",
 // "in thousands of euros". A letter counts only beside a currency or behind "in".
 func measureOf(text string) measure {
 	var m measure
-	words := unitWords.FindAllString(strings.NewReplacer("d'", " ", "d’", " ").Replace(text), -1)
+	words := unitWords.re().FindAllString(strings.NewReplacer("d'", " ", "d’", " ").Replace(text), -1)
 	for i, w := range words {
 		u, ok := unitOf(w)
 		if !ok {
@@ -98,14 +97,14 @@ func measureOf(text string) measure {
 }
 
 var (
-	digits   = regexp.MustCompile(`\d{1,3}(?:[ .,'’\x{a0}\x{202f}\x{2009}]\d{3})+(?:[.,]\d+)?|\d+(?:[.,]\d+)?`)
-	someHalf = regexp.MustCompile(`\d,\d{1,2}(?:\D|$)`)
-	somePart = regexp.MustCompile(`\d\.\d{1,2}(?:[^\d.]|$)`)
+	digits   = pattern(`\d{1,3}(?:[ .,'’\x{a0}\x{202f}\x{2009}]\d{3})+(?:[.,]\d+)?|\d+(?:[.,]\d+)?`)
+	someHalf = pattern(`\d,\d{1,2}(?:\D|$)`)
+	somePart = pattern(`\d\.\d{1,2}(?:[^\d.]|$)`)
 )
 
 // commas reports whether a text writes 5,2 for five and two tenths.
 func commas(text string) bool {
-	return len(someHalf.FindAllString(text, 50)) > len(somePart.FindAllString(text, 50))
+	return len(someHalf.re().FindAllString(text, 50)) > len(somePart.re().FindAllString(text, 50))
 }
 
 // number reads what digits found; step is what its last digit counts.
@@ -139,15 +138,15 @@ func number(s string, comma bool) (value, step *big.Rat, ok bool) {
 }
 
 var (
-	beforeNumber = regexp.MustCompile(`(?i)(?:^|[^\p{L}])([tk]?€[mk]?|us\$|[$£]|[tk]?(?:eur|usd|gbp|chf|pln|czk|sek|dkk|nok|huf|ron))[ \x{a0}]?(?:mio\.? ?|m |k )?$`)
-	behindNumber = regexp.MustCompile(`(?i)^[ \x{a0}\x{202f}]?(?:([\p{L}€$£%]+\.?)(?:[ \x{a0}\x{202f}](?:d['’])?([\p{L}€$£]+)|['’]([\p{L}]+))?)`)
+	beforeNumber = pattern(`(?i)(?:^|[^\p{L}])([tk]?€[mk]?|us\$|[$£]|[tk]?(?:eur|usd|gbp|chf|pln|czk|sek|dkk|nok|huf|ron))[ \x{a0}]?(?:mio\.? ?|m |k )?$`)
+	behindNumber = pattern(`(?i)^[ \x{a0}\x{202f}]?(?:([\p{L}€$£%]+\.?)(?:[ \x{a0}\x{202f}](?:d['’])?([\p{L}€$£]+)|['’]([\p{L}]+))?)`)
 )
 
 // figures are the numbers of a text, in its order: those that are parts of words, of
 // dates or of periods are left out. blank tells where periods and dates stand.
 func figures(text string, comma bool, blank func(at int) bool) []Figure {
 	var all []Figure
-	for _, is := range digits.FindAllStringIndex(text, -1) {
+	for _, is := range digits.re().FindAllStringIndex(text, -1) {
 		at, end, base := is[0], is[1], is[1]
 		before, behind := text[:at], text[end:]
 		if blank(at) || partOfWord(before, behind) {
@@ -159,14 +158,14 @@ func figures(text string, comma bool, blank func(at int) bool) []Figure {
 		}
 		f := Figure{Value: value, Step: step, at: at, end: end}
 		scale := int64(0)
-		if m := beforeNumber.FindStringSubmatchIndex(before); m != nil {
+		if m := beforeNumber.re().FindStringSubmatchIndex(before); m != nil {
 			u, _ := unitOf(before[m[2]:m[3]])
 			f.Unit, scale, f.at = u.unit, u.scale, m[2]
 			if rest, is := unitOf(strings.TrimSpace(before[m[3]:])); is {
 				scale = rest.scale
 			}
 		}
-		if m := behindNumber.FindStringSubmatchIndex(behind); m != nil {
+		if m := behindNumber.re().FindStringSubmatchIndex(behind); m != nil {
 			word, next := behind[m[2]:m[3]], ""
 			for _, k := range [...]int{4, 6} {
 				if m[k] >= 0 {
@@ -218,7 +217,7 @@ func minus(before string) bool {
 }
 
 // numbered is what stands before a number that is a name: ISO 9001, GR-07, clause 21.
-var numbered = regexp.MustCompile(`(?:\pL-|(?:^|[^\p{L}])(?:ISO|IFRS|IAS|DIN|EN|HGB|No\.?|Nr\.?|§|Art\.?|[Cc]lause|[Ss]ection|[Pp]age|Seite|[Cc]hapter|[Tt]able|Tabelle|[Aa]nnex|[Nn]ote|KW|[Ww]eeks?|Ziffer|article|tableau) ?)$`)
+var numbered = pattern(`(?:\pL-|(?:^|[^\p{L}])(?:ISO|IFRS|IAS|DIN|EN|HGB|No\.?|Nr\.?|§|Art\.?|[Cc]lause|[Ss]ection|[Pp]age|Seite|[Cc]hapter|[Tt]able|Tabelle|[Aa]nnex|[Nn]ote|KW|[Ww]eeks?|Ziffer|article|tableau) ?)$`)
 
 // partOfWord reports whether a number is a part of what stands around it: Q3, v2, 3rd,
 // 12.05, 10:30.
@@ -226,7 +225,7 @@ func partOfWord(before, behind string) bool {
 	if r, n := utf8.DecodeLastRuneInString(before); n > 0 && (unicode.IsLetter(r) || r == '_' || r == '#' || r == '/' || r == ':') {
 		return r != 'R' && r != 'D' && r != 'F' && r != 'N' && r != 'k' && r != 'T' || !strings.HasSuffix(before, "EUR") && !strings.HasSuffix(before, "USD") && !strings.HasSuffix(before, "CHF") && !strings.HasSuffix(before, "PLN")
 	}
-	if numbered.MatchString(before) {
+	if numbered.re().MatchString(before) {
 		return true
 	}
 	r, n := utf8.DecodeRuneInString(behind)
@@ -347,44 +346,40 @@ func month(name string) int {
 
 // forms are how periods are written, the longest first.
 var forms = []struct {
-	re   *regexp.Regexp
+	form pattern
 	read func(m []string) Period
 }{
-	{form(`(20\d\d)-(\d\d)-(\d\d)`), func(m []string) Period { return Period{'D', yr(m[1]), num(m[2]), num(m[3])} }},
-	{form(`(\d{1,2})[./](\d{1,2})[./](20\d\d)`), func(m []string) Period { return Period{'D', yr(m[3]), num(m[2]), num(m[1])} }},
-	{form(`(\d{1,2})(?:st|nd|rd|th|\.|er)? (?:of )?` + months + `\.?,? (20\d\d)`), func(m []string) Period { return Period{'D', yr(m[3]), month(m[2]), num(m[1])} }},
-	{form(months + `\.? (\d{1,2})(?:st|nd|rd|th)?,? (20\d\d)`), func(m []string) Period { return Period{'D', yr(m[3]), month(m[1]), num(m[2])} }},
-	{form(months + `\.?[ -]` + year), func(m []string) Period { return Period{'M', yr(m[2]), month(m[1]), 0} }},
-	{form(`(20\d\d)-(0[1-9]|1[0-2])`), func(m []string) Period { return Period{'M', yr(m[1]), num(m[2]), 0} }},
-	{form(`[qt]([1-4])[ /_-]*(?:fy ?)?'?(20\d\d|\d\d)`), func(m []string) Period { return Period{'Q', yr(m[2]), num(m[1]), 0} }},
-	{form(`([1-4])q[ /_-]*'?(20\d\d|\d\d)`), func(m []string) Period { return Period{'Q', yr(m[2]), num(m[1]), 0} }},
-	{form(`(20\d\d)[ /_-]*[qt]([1-4])`), func(m []string) Period { return Period{'Q', yr(m[1]), num(m[2]), 0} }},
-	{form(`([1-4])\. ?(?:quartal|quarter)s?(?:[ ,]*` + year + `)?`), func(m []string) Period { return Period{'Q', yr(m[2]), num(m[1]), 0} }},
-	{form(`(\pL+|\d(?:st|nd|rd|th|er|e|ème)) (?:quarter|quartals?|trimestre)(?:[ ,]*` + year + `)?`), ordinal('Q')},
-	{form(`h([12])[ /_-]*(?:fy ?)?'?(20\d\d|\d\d)`), func(m []string) Period { return Period{'H', yr(m[2]), num(m[1]), 0} }},
-	{form(`(20\d\d)[ /_-]*h([12])`), func(m []string) Period { return Period{'H', yr(m[1]), num(m[2]), 0} }},
-	{form(`([12])\. ?halbjahr(?:[ ,]*` + year + `)?`), func(m []string) Period { return Period{'H', yr(m[2]), num(m[1]), 0} }},
-	{form(`(\pL+|\d(?:st|nd|er|e|ème)) (?:half|halbjahr|semestre)(?: year)?(?:[ ,]*` + year + `)?`), ordinal('H')},
-	{form(`(?:fy|gj|cy)[ -]?'?(20\d\d|\d\d)(?:/\d\d)?([aefbp])?`), func(m []string) Period { return Period{'Y', yr(m[1]), 0, 0} }},
-	{form(`(?:(?:financial|fiscal|full|calendar)[ -]year|geschäftsjahre?s?|exercice|année|jahres?|year) (20\d\d)`), func(m []string) Period { return Period{'Y', yr(m[1]), 0, 0} }},
-	{form(`(20[0-4]\d)([aefbp])?`), func(m []string) Period { return Period{'Y', yr(m[1]), 0, 0} }},
-	{form(`[qt]([1-4])`), func(m []string) Period { return Period{'Q', 0, num(m[1]), 0} }},
-	{form(`h([12])`), func(m []string) Period { return Period{'H', 0, num(m[1]), 0} }},
+	{pattern(`(?i)(20\d\d)-(\d\d)-(\d\d)`), func(m []string) Period { return Period{'D', yr(m[1]), num(m[2]), num(m[3])} }},
+	{pattern(`(?i)(\d{1,2})[./](\d{1,2})[./](20\d\d)`), func(m []string) Period { return Period{'D', yr(m[3]), num(m[2]), num(m[1])} }},
+	{pattern(`(?i)(\d{1,2})(?:st|nd|rd|th|\.|er)? (?:of )?` + months + `\.?,? (20\d\d)`), func(m []string) Period { return Period{'D', yr(m[3]), month(m[2]), num(m[1])} }},
+	{pattern(`(?i)` + months + `\.? (\d{1,2})(?:st|nd|rd|th)?,? (20\d\d)`), func(m []string) Period { return Period{'D', yr(m[3]), month(m[1]), num(m[2])} }},
+	{pattern(`(?i)` + months + `\.?[ -]` + year), func(m []string) Period { return Period{'M', yr(m[2]), month(m[1]), 0} }},
+	{pattern(`(?i)(20\d\d)-(0[1-9]|1[0-2])`), func(m []string) Period { return Period{'M', yr(m[1]), num(m[2]), 0} }},
+	{pattern(`(?i)[qt]([1-4])[ /_-]*(?:fy ?)?'?(20\d\d|\d\d)`), func(m []string) Period { return Period{'Q', yr(m[2]), num(m[1]), 0} }},
+	{pattern(`(?i)([1-4])q[ /_-]*'?(20\d\d|\d\d)`), func(m []string) Period { return Period{'Q', yr(m[2]), num(m[1]), 0} }},
+	{pattern(`(?i)(20\d\d)[ /_-]*[qt]([1-4])`), func(m []string) Period { return Period{'Q', yr(m[1]), num(m[2]), 0} }},
+	{pattern(`(?i)([1-4])\. ?(?:quartal|quarter)s?(?:[ ,]*` + year + `)?`), func(m []string) Period { return Period{'Q', yr(m[2]), num(m[1]), 0} }},
+	{pattern(`(?i)(\pL+|\d(?:st|nd|rd|th|er|e|ème)) (?:quarter|quartals?|trimestre)(?:[ ,]*` + year + `)?`), func(m []string) Period { return ordinal('Q', m) }},
+	{pattern(`(?i)h([12])[ /_-]*(?:fy ?)?'?(20\d\d|\d\d)`), func(m []string) Period { return Period{'H', yr(m[2]), num(m[1]), 0} }},
+	{pattern(`(?i)(20\d\d)[ /_-]*h([12])`), func(m []string) Period { return Period{'H', yr(m[1]), num(m[2]), 0} }},
+	{pattern(`(?i)([12])\. ?halbjahr(?:[ ,]*` + year + `)?`), func(m []string) Period { return Period{'H', yr(m[2]), num(m[1]), 0} }},
+	{pattern(`(?i)(\pL+|\d(?:st|nd|er|e|ème)) (?:half|halbjahr|semestre)(?: year)?(?:[ ,]*` + year + `)?`), func(m []string) Period { return ordinal('H', m) }},
+	{pattern(`(?i)(?:fy|gj|cy)[ -]?'?(20\d\d|\d\d)(?:/\d\d)?([aefbp])?`), func(m []string) Period { return Period{'Y', yr(m[1]), 0, 0} }},
+	{pattern(`(?i)(?:(?:financial|fiscal|full|calendar)[ -]year|geschäftsjahre?s?|exercice|année|jahres?|year) (20\d\d)`), func(m []string) Period { return Period{'Y', yr(m[1]), 0, 0} }},
+	{pattern(`(?i)(20[0-4]\d)([aefbp])?`), func(m []string) Period { return Period{'Y', yr(m[1]), 0, 0} }},
+	{pattern(`(?i)[qt]([1-4])`), func(m []string) Period { return Period{'Q', 0, num(m[1]), 0} }},
+	{pattern(`(?i)h([12])`), func(m []string) Period { return Period{'H', 0, num(m[1]), 0} }},
 }
 
-func form(s string) *regexp.Regexp { return regexp.MustCompile(`(?i)` + s) }
-
-func ordinal(kind byte) func(m []string) Period {
-	return func(m []string) Period {
-		n := ordinals[strings.ToLower(m[1])]
-		if n == 0 || kind == 'H' && n > 2 && n != 4 {
-			return Period{}
-		}
-		if kind == 'H' && n == 4 {
-			n = 2
-		}
-		return Period{kind, yr(m[2]), n, 0}
+func ordinal(kind byte, m []string) Period {
+	n := ordinals[strings.ToLower(m[1])]
+	if n == 0 || kind == 'H' && n > 2 && n != 4 {
+		return Period{}
 	}
+	if kind == 'H' && n == 4 {
+		n = 2
+	}
+	return Period{kind, yr(m[2]), n, 0}
 }
 
 func num(s string) int {
@@ -420,7 +415,7 @@ func periods(text string) []said {
 		return n > 0 && (unicode.IsLetter(r) || unicode.IsDigit(r))
 	}
 	for _, f := range forms {
-		for _, is := range f.re.FindAllStringSubmatchIndex(text, -1) {
+		for _, is := range f.form.re().FindAllStringSubmatchIndex(text, -1) {
 			if letter(is[0], true) || letter(is[1], false) || taken(is[0], is[1]) {
 				continue
 			}

@@ -21,14 +21,10 @@ import (
 	"verbatim/runtime"
 	"verbatim/runtime/sessions"
 	"verbatim/stores"
-	"verbatim/verbs"
 )
 
-// Register brings the handlers of the palette, where it is loaded.
-func Register(h *runtime.Handlers, reg *verbs.Registry) {
-	if reg.Verb("manda.query-knowledge-base") == nil {
-		return
-	}
+// Register brings the handlers and the function of the palette.
+func Register(h *runtime.Handlers) {
 	runtime.Handle(h, "manda.relate-document", relate)
 	runtime.Handle(h, "manda.query-knowledge-base", query)
 	runtime.Handle(h, "manda.find-gaps", gaps)

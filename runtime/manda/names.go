@@ -1,7 +1,6 @@
 package manda
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 )
@@ -16,17 +15,17 @@ type version struct {
 // What people write behind a name. Names are compared in small letters, with one _ for
 // what stands between words.
 var marks = []struct {
-	form *regexp.Regexp
+	form pattern
 	note func(v *version, n int)
 }{
-	{regexp.MustCompile(`_?\((\d{1,4})\)$`), func(v *version, n int) { v.copy = n }},
-	{regexp.MustCompile(`_v(\d{1,4})$`), func(v *version, n int) { v.number = n }},
-	{regexp.MustCompile(`_(?:final)$`), func(v *version, _ int) { v.final = 1 }},
-	{regexp.MustCompile(`_(?:updated)$`), func(v *version, _ int) { v.updated = 1 }},
-	{regexp.MustCompile(`_(?:corrected)$`), func(v *version, _ int) { v.corrected = 1 }},
+	{pattern(`_?\((\d{1,4})\)$`), func(v *version, n int) { v.copy = n }},
+	{pattern(`_v(\d{1,4})$`), func(v *version, n int) { v.number = n }},
+	{pattern(`_(?:final)$`), func(v *version, _ int) { v.final = 1 }},
+	{pattern(`_(?:updated)$`), func(v *version, _ int) { v.updated = 1 }},
+	{pattern(`_(?:corrected)$`), func(v *version, _ int) { v.corrected = 1 }},
 }
 
-var between = regexp.MustCompile(`[\s_-]+`)
+var between = pattern(`[\s_-]+`)
 
 // takeApart is the name of a file without what it says of its version, its ending, and
 // that version.
@@ -35,12 +34,12 @@ func takeApart(name string) (stem, ending string, v version) {
 	if i := strings.LastIndexByte(name, '.'); i > 0 {
 		name, ending = name[:i], name[i+1:]
 	}
-	name = strings.Trim(between.ReplaceAllString(name, "_"), "_")
+	name = strings.Trim(between.re().ReplaceAllString(name, "_"), "_")
 	v.number = 1
 	for found := true; found; {
 		found = false
 		for _, m := range marks {
-			is := m.form.FindStringSubmatchIndex(name)
+			is := m.form.re().FindStringSubmatchIndex(name)
 			if is == nil || is[0] == 0 { // a name is more than its version
 				continue
 			}

@@ -2,7 +2,6 @@ package manda
 
 import (
 	_ "embed"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -141,13 +140,13 @@ func Read(text, deal string, before []string) Question {
 	return q
 }
 
-var possessive = regexp.MustCompile(`['’]s\b`)
+var possessive = pattern(`['’]s\b`)
 
 // read takes one question apart, whatever was asked before.
 func read(text, deal string) Question {
 	text = strings.TrimSpace(firstRunes(text, mostAsked))
 	q := Question{Text: text, Intent: FactLookup}
-	plain := plainly(possessive.ReplaceAllString(text, ""))
+	plain := plainly(possessive.re().ReplaceAllString(text, ""))
 	whole := plainly(text)
 	if name, _, ok := says("intent", whole); ok {
 		q.Intent = Intent(name)
@@ -170,10 +169,10 @@ func read(text, deal string) Question {
 	if name, said, ok := says("names", whole); ok && !slices.ContainsFunc(names, func(m mention) bool { return len(m.name) >= len(said) }) && (len(names) == 0 || q.Intent != FactLookup) {
 		q.Group = name
 	}
-	if forecasts.MatchString(text) {
+	if forecasts.re().MatchString(text) {
 		q.Statuses = append(q.Statuses, Forecast)
 	}
-	if actuals.MatchString(text) {
+	if actuals.re().MatchString(text) {
 		q.Statuses = append(q.Statuses, Actual)
 	}
 	if q.Intent == Comparison && len(q.Statuses) == 1 && len(q.Periods) < 2 && len(q.Metrics) < 2 {
@@ -193,7 +192,7 @@ func read(text, deal string) Question {
 	if q.Part != "" && slices.Contains(ours, strings.Fields(q.Part)[0]) {
 		q.Part = ""
 	}
-	rest = plainly(possessive.ReplaceAllString(rest, ""))
+	rest = plainly(possessive.re().ReplaceAllString(rest, ""))
 	for _, kind := range [...]string{"intent", "relative", "names", "whole", "whole"} {
 		if _, words, ok := says(kind, rest); ok {
 			rest = strings.ReplaceAll(" "+rest+" ", " "+plainly(words)+" ", " ")

@@ -2,7 +2,6 @@ package manda
 
 import (
 	"math/big"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -67,9 +66,9 @@ type Replace struct {
 }
 
 var (
-	replacing = regexp.MustCompile(`(?i)(?:\bsupersedes?\b|\breplaces?\b|\bcorrects\b|\bupdated? (?:from|version of)\b|\bamends\b|\bin place of\b|\bersetzt\b|\bkorrigiert\b|\bberichtigt\b|\baktualisierte (?:fassung|version)\b|\bannule et remplace\b|\bremplace\b|\bcorrige\b|\brectifie\b|\bmise? à jour d[eu]\b)`)
-	fileName  = regexp.MustCompile(`(?i)[\p{L}\d][\p{L}\d&_() .-]{0,80}\.(?:pdf|xlsx|docx|pptx|csv|eml|html?|txt)`)
-	oldOne    = regexp.MustCompile(`(?i)(?:earlier|previous|prior|former|old|original|version|estimate|report|figures|letzte|frühere|vorherige|bisherige|ursprüngliche|fassung|bericht|schätzung|stand|vom|précédente?|ancienne?|version|rapport|estimation|du \d)`)
+	replacing = pattern(`(?i)(?:\bsupersedes?\b|\breplaces?\b|\bcorrects\b|\bupdated? (?:from|version of)\b|\bamends\b|\bin place of\b|\bersetzt\b|\bkorrigiert\b|\bberichtigt\b|\baktualisierte (?:fassung|version)\b|\bannule et remplace\b|\bremplace\b|\bcorrige\b|\brectifie\b|\bmise? à jour d[eu]\b)`)
+	fileName  = pattern(`(?i)[\p{L}\d][\p{L}\d&_() .-]{0,80}\.(?:pdf|xlsx|docx|pptx|csv|eml|html?|txt)`)
+	oldOne    = pattern(`(?i)(?:earlier|previous|prior|former|old|original|version|estimate|report|figures|letzte|frühere|vorherige|bisherige|ursprüngliche|fassung|bericht|schätzung|stand|vom|précédente?|ancienne?|version|rapport|estimation|du \d)`)
 )
 
 // replaces are the documents that a text says it takes the place of: what stands behind the
@@ -77,12 +76,12 @@ var (
 func replaces(text string) []Replace {
 	var all []Replace
 	text = strings.Join(strings.Fields(firstRunes(text, 20_000)), " ")
-	for _, is := range replacing.FindAllStringIndex(text, 20) {
+	for _, is := range replacing.re().FindAllStringIndex(text, 20) {
 		behind := firstRunes(text[is[1]:], 160)
-		if !oldOne.MatchString(behind) {
+		if !oldOne.re().MatchString(behind) {
 			continue
 		}
-		r := Replace{Text: strings.TrimSpace(text[max(0, is[0]-80):is[0]] + text[is[0]:is[1]] + behind), Name: strings.TrimSpace(fileName.FindString(behind))}
+		r := Replace{Text: strings.TrimSpace(text[max(0, is[0]-80):is[0]] + text[is[0]:is[1]] + behind), Name: strings.TrimSpace(fileName.re().FindString(behind))}
 		for _, p := range periods(behind) {
 			if p.Kind == 'D' && r.Day.IsZero() {
 				r.Day = time.Date(p.Year, time.Month(p.N), p.Day, 0, 0, 0, 0, time.UTC)
@@ -156,10 +155,10 @@ func undated(title string) string {
 			title = title[:p.at] + " " + title[p.end:]
 		}
 	}
-	return plainly(versioned.ReplaceAllString(title, " "))
+	return plainly(versioned.re().ReplaceAllString(title, " "))
 }
 
-var versioned = regexp.MustCompile(`(?i)\b(?:version|v|rev|revision|fassung|draft|final|entwurf|updated|corrected)\b\.? ?\d*(?:\.\d+)?`)
+var versioned = pattern(`(?i)\b(?:version|v|rev|revision|fassung|draft|final|entwurf|updated|corrected)\b\.? ?\d*(?:\.\d+)?`)
 
 // stemOf is the name of a file without its ending and version.
 func stemOf(name string) string {
@@ -175,7 +174,7 @@ func alike(newer Filed, words string, older Filed) bool {
 		set[stem(w)] = true
 	}
 	for w := range strings.FieldsSeq(plainly(strings.NewReplacer("_", " ", "-", " ").Replace(older.Title + " " + stemOf(older.Name)))) {
-		if len(w) > 3 && set[stem(w)] && !versioned.MatchString(w) && num(w) == 0 && month(w) == 0 {
+		if len(w) > 3 && set[stem(w)] && !versioned.re().MatchString(w) && num(w) == 0 && month(w) == 0 {
 			return true
 		}
 	}
