@@ -159,20 +159,27 @@ func (s *Scope) Owners(e *Entity) (owners []int64, all bool) {
 // A Matcher asks the index of one entity, for rows of some owners, or of everybody where
 // they are nil.
 type Matcher interface {
-	// Count says how many rows have each term, up to search.Counted.
-	Count(terms, owners []int64) (map[int64]int64, error)
-	// Score finds the rows that have some of the terms: the best, by what the terms of each
-	// word weigh at most, times how rare they are, and then by their keys, byte by byte.
-	Score(terms []search.Term, owners []int64, most int) ([]search.Found, error)
+	// Owned says how many rows there are, and the stamp of each of the owners that has
+	// some: it is another whenever the index of their rows has changed.
+	Owned(owners []int64) (rows int64, stamps map[int64]int64, err error)
+	// Hits are the rows that have each term, of so many of each term at most; 0 is all.
+	Hits(terms, owners []int64, most int) (map[int64][]search.Hit, error)
+	// Keys are those of rows by their numbers in the index.
+	Keys(rows []int64) (map[int64]string, error)
 	// Vectors calls fn with each vector of a maker. It is good until fn returns.
-	Vectors(maker string, owners []int64, fn func(vector []float32, key func() string)) error
+	Vectors(maker string, owners []int64, fn func(owner int64, vector []float32, key string)) error
 }
 
-// Run carries out a Match: it is what both stores do.
-func (m Match) Run(scope *Scope, index Matcher) (found []search.Found, more bool, err error) {
+// Run carries out a Match: it is what both stores do. Vectors that are read are kept, unless
+// kept is nil: in a transaction that writes, nobody else may see what is read.
+func (m Match) Run(scope *Scope, index Matcher, kept *search.Kept) (found []search.Found, more bool, err error) {
 	owners, all := scope.Owners(m.Entity)
 	if !all && len(owners) == 0 || m.Limit < 1 {
 		return nil, false, nil
+	}
+	rows, stamps, err := index.Owned(owners)
+	if err != nil || rows == 0 {
+		return nil, false, err
 	}
 	var lists [][]search.Found
 	keep := func(list []search.Found) {
@@ -180,32 +187,89 @@ func (m Match) Run(scope *Scope, index Matcher) (found []search.Found, more bool
 		lists = append(lists, list[:min(len(list), m.Limit)])
 	}
 	if len(m.Entity.Search.Text) > 0 {
-		var list []search.Found
-		if asked := search.Question(m.Entity.Table, m.Text); len(asked) > 0 {
-			every := search.Every(m.Entity.Table)
-			rows, err := index.Count(append(slices.Concat(asked...), every), owners)
-			if err != nil {
-				return nil, false, err
-			}
-			if terms := search.Weigh(asked, rows, rows[every]); len(terms) > 0 {
-				if list, err = index.Score(terms, owners, m.Limit+1); err != nil {
-					return nil, false, err
-				}
-			}
+		best := search.NewBest(m.Limit + 1)
+		if err := m.words(index, owners, rows, best); err != nil {
+			return nil, false, err
 		}
-		keep(list)
+		keep(best.All())
 	}
 	if m.Near != nil {
 		best := search.NewBest(m.Limit + 1)
-		err := index.Vectors(m.Maker, owners, func(vector []float32, key func() string) {
-			if like := float64(search.Likeness(m.Near, vector)); like >= search.Alike && best.Fits(like) {
-				best.Add(key(), like)
-			}
-		})
-		if err != nil {
+		if err := m.meaning(index, owners, stamps, kept, best); err != nil {
 			return nil, false, err
 		}
 		keep(best.All())
 	}
 	return search.Fuse(lists...), more, nil
+}
+
+// words adds the rows that have some of the words.
+func (m Match) words(index Matcher, owners []int64, rows int64, best *search.Best) error {
+	asked := search.Question(m.Entity.Table, m.Text)
+	if len(asked) == 0 {
+		return nil
+	}
+	terms, hits, err := weighed(index, asked, owners, rows, search.Complete+1)
+	if err == nil && slices.ContainsFunc(terms, func(t search.Term) bool { return len(hits[t.Term]) > search.Complete }) {
+		terms, hits, err = weighed(index, asked, owners, rows, 0)
+	}
+	if err != nil || len(terms) == 0 {
+		return err
+	}
+	scored := search.Score(terms, hits, m.Limit+1)
+	numbers := make([]int64, len(scored))
+	for i, s := range scored {
+		numbers[i] = s.Row
+	}
+	keys, err := index.Keys(numbers)
+	for _, s := range scored {
+		best.Add(keys[s.Row], float64(s.Score))
+	}
+	return err
+}
+
+// weighed are the terms of a question, and the rows that have them, of so many of each at
+// most.
+func weighed(index Matcher, asked [][]int64, owners []int64, rows int64, most int) ([]search.Term, map[int64][]search.Hit, error) {
+	hits, err := index.Hits(slices.Concat(asked...), owners, most)
+	counts := make(map[int64]int64, len(hits))
+	for term, list := range hits {
+		counts[term] = min(int64(len(list)), search.Counted)
+	}
+	return search.Weigh(asked, counts, min(rows, search.Counted)), hits, err
+}
+
+// meaning adds the rows whose vector is like the one that is asked for.
+func (m Match) meaning(index Matcher, owners []int64, stamps map[int64]int64, kept *search.Kept, best *search.Best) error {
+	if kept == nil || owners == nil {
+		return index.Vectors(m.Maker, owners, func(_ int64, vector []float32, key string) {
+			if like := float64(search.Likeness(m.Near, vector)); like >= search.Alike && best.Fits(like) {
+				best.Add(key, like)
+			}
+		})
+	}
+	var missing []int64
+	fresh := map[int64]*search.Vectors{}
+	of := func(owner int64) search.KeptOf {
+		return search.KeptOf{Table: m.Entity.Table, Maker: m.Maker, Owner: owner}
+	}
+	for owner, stamp := range stamps {
+		if v := kept.Get(of(owner), stamp); v != nil {
+			v.Near(m.Near, best)
+			continue
+		}
+		missing, fresh[owner] = append(missing, owner), &search.Vectors{}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	err := index.Vectors(m.Maker, missing, func(owner int64, vector []float32, key string) { fresh[owner].Add(key, vector) })
+	if err != nil {
+		return err
+	}
+	for owner, v := range fresh {
+		v.Near(m.Near, best)
+		kept.Keep(of(owner), stamps[owner], v)
+	}
+	return nil
 }

@@ -14,6 +14,7 @@ import (
 
 	"verbatim/stores"
 	"verbatim/stores/postgres/internal/ajar"
+	"verbatim/stores/search"
 )
 
 // A Store is one PostgreSQL database. Make it with Open or New; it is safe for
@@ -32,7 +33,8 @@ type Store struct {
 	sound   map[string]bool // authors' queries that EXPLAIN has cleared
 	marked  sync.Map        // tables that had marks: see mark.go
 	scopes  scopes
-	asked   prepared     // see prepared.go
+	asked   prepared // see prepared.go
+	vectors search.Kept
 	told    atomic.Int64 // when workers were last told of a job, in Unix milliseconds
 
 	unlocked []string // see Unlocked

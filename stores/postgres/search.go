@@ -2,10 +2,12 @@ package postgres
 
 import (
 	"context"
+	"encoding/binary"
 	"encoding/hex"
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"verbatim/stores"
 	"verbatim/stores/search"
@@ -14,8 +16,8 @@ import (
 // searchTables keep the index, as stores/sqlite does. No tsvector would do: ts_rank
 // knows nothing of how rare a word is, and the two stores answer alike.
 var searchTables = []string{
-	`CREATE TABLE public.verbatim_search (table_name text COLLATE pg_catalog."C" PRIMARY KEY, signature text NOT NULL)`,
-	`CREATE TABLE public.verbatim_search_row (
+	`CREATE TABLE IF NOT EXISTS public.verbatim_search (table_name text COLLATE pg_catalog."C" PRIMARY KEY, signature text NOT NULL)`,
+	`CREATE TABLE IF NOT EXISTS public.verbatim_search_row (
   doc bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   table_name text COLLATE pg_catalog."C" NOT NULL,
   row_key text COLLATE pg_catalog."C" NOT NULL,
@@ -27,13 +29,20 @@ var searchTables = []string{
   UNIQUE (table_name, row_key)
 )`,
 	`ALTER TABLE public.verbatim_search_row ALTER COLUMN vector SET STORAGE EXTERNAL`,
-	`CREATE INDEX verbatim_search_row_owner ON public.verbatim_search_row (table_name, owner)`,
-	`CREATE TABLE public.verbatim_search_term (
+	`CREATE INDEX IF NOT EXISTS verbatim_search_row_owner ON public.verbatim_search_row (table_name, owner)`,
+	`CREATE TABLE IF NOT EXISTS public.verbatim_search_term (
   term bigint NOT NULL,
   owner bigint NOT NULL,
   doc bigint NOT NULL,
   weight integer NOT NULL,
   PRIMARY KEY (term, owner, doc) INCLUDE (weight)
+)`,
+	`CREATE TABLE public.verbatim_search_owner (
+  table_name text COLLATE pg_catalog."C" NOT NULL,
+  owner bigint NOT NULL,
+  rows bigint NOT NULL,
+  stamp bigint NOT NULL,
+  PRIMARY KEY (table_name, owner)
 )`,
 }
 
@@ -41,8 +50,8 @@ var searchTables = []string{
 // made anew.
 func (m *migration) searched() error {
 	made := map[string]string{}
-	there := m.indexes["public"]["verbatim_search"]
-	if there {
+	there := m.indexes["public"]["verbatim_search_owner"]
+	if m.indexes["public"]["verbatim_search"] {
 		err := m.ask("SELECT table_name, signature FROM public.verbatim_search", nil, func(r row) error {
 			made[r.str(0)] = r.str(1)
 			return nil
@@ -68,7 +77,7 @@ func (m *migration) searched() error {
 	if !some {
 		return nil
 	}
-	for _, name := range []string{"verbatim_search_row", "verbatim_search_term"} {
+	for _, name := range []string{"verbatim_search_row", "verbatim_search_term", "verbatim_search_owner"} {
 		if err := m.grant("public", name, "SELECT, INSERT, UPDATE, DELETE"); err != nil {
 			return err
 		}
@@ -91,8 +100,9 @@ func (t *tx) touch(c *stores.Change) {
 
 // follow has the index follow what was written, with what the transaction does last.
 func (t *tx) follow(ctx context.Context) error {
-	for e, keys := range t.touched {
-		for chunk := range slices.Chunk(slices.Sorted(maps.Keys(keys)), maxRun) {
+	entities := slices.SortedFunc(maps.Keys(t.touched), func(a, b *stores.Entity) int { return strings.Compare(a.Table, b.Table) }) // so that two who write wait, and not for each other
+	for _, e := range entities {
+		for chunk := range slices.Chunk(slices.Sorted(maps.Keys(t.touched[e])), maxRun) {
 			ops, err := t.c.reindex(ctx, e, chunk)
 			if err != nil {
 				return err
@@ -174,7 +184,30 @@ func (c *conn) reindex(ctx context.Context, e *stores.Entity, keys []string) ([]
 		gone := newText().add("WITH o AS (DELETE FROM public.verbatim_search_row WHERE table_name = ").arg(e.Table, "text").add(" AND row_key = ANY (").arg(textsOf(slices.Sorted(maps.Keys(was))), "text[]")
 		ops = append(ops, gone.add(") RETURNING doc, owner, terms) DELETE FROM public.verbatim_search_term x USING (SELECT doc, owner, unnest(terms) AS term FROM o) o WHERE x.term = o.term AND x.owner = o.owner AND x.doc = o.doc").op("index", nil))
 	}
-	return append(ops, enter(e, fresh)...), nil
+	more := map[int64]int64{}
+	for _, o := range was {
+		more[o.owner]--
+	}
+	for i := range fresh {
+		more[fresh[i].Owner]++
+	}
+	return append(append(ops, enter(e, fresh)...), stamp(e, more)...), nil
+}
+
+// stamp makes the statement that says that the index of rows of some owners has changed,
+// and that it has so many rows more.
+func stamp(e *stores.Entity, more map[int64]int64) []op {
+	if len(more) == 0 {
+		return nil
+	}
+	owners := slices.Sorted(maps.Keys(more))
+	counts := make([]int64, len(owners))
+	for i, owner := range owners {
+		counts[i] = more[owner]
+	}
+	t := newText().add("INSERT INTO public.verbatim_search_owner AS o (table_name, owner, rows, stamp) SELECT ").arg(e.Table, "text").add(", k.owner, k.rows, pg_current_xact_id()::text::bigint FROM unnest(").arg(numbers(owners), "bigint[]").add(", ").arg(numbers(counts), "bigint[]")
+	t.add(") AS k(owner, rows) ON CONFLICT (table_name, owner) DO UPDATE SET rows = o.rows + excluded.rows, stamp = excluded.stamp")
+	return []op{t.op("index", nil)}
 }
 
 // enter makes the statement that puts rows into the index that are not there.
@@ -245,12 +278,19 @@ func (c *conn) each(ctx context.Context, e *stores.Entity, fn func(rows []stores
 // anew makes the index of an entity anew. Whoever writes to it meanwhile waits.
 func (c *conn) anew(ctx context.Context, e *stores.Entity) error {
 	gone := newText().add("DELETE FROM public.verbatim_search_row WHERE table_name = ").arg(e.Table, "text")
-	err := c.do(ctx, op{doing: "index", sql: "LOCK TABLE public.verbatim_search_row IN SHARE ROW EXCLUSIVE MODE"}, gone.op("index", nil),
+	none := newText().add("DELETE FROM public.verbatim_search_owner WHERE table_name = ").arg(e.Table, "text")
+	err := c.do(ctx, op{doing: "index", sql: "LOCK TABLE public.verbatim_search_row IN SHARE ROW EXCLUSIVE MODE"}, gone.op("index", nil), none.op("index", nil),
 		op{doing: "index", sql: "DELETE FROM public.verbatim_search_term x WHERE NOT EXISTS (SELECT 1 FROM public.verbatim_search_row r WHERE r.doc = x.doc)"})
 	if err != nil {
 		return err
 	}
-	return c.each(ctx, e, func(rows []stores.Indexed) error { return c.do(ctx, enter(e, rows)...) })
+	return c.each(ctx, e, func(rows []stores.Indexed) error {
+		more := map[int64]int64{}
+		for i := range rows {
+			more[rows[i].Owner]++
+		}
+		return c.do(ctx, append(enter(e, rows), stamp(e, more)...)...)
+	})
 }
 
 // Index implements stores.Searcher.
@@ -295,8 +335,10 @@ func (s *Store) Index(ctx context.Context, e *stores.Entity, anew bool) (state s
 			return err
 		}
 		there := newText().add("SELECT (SELECT count(*) FROM public.verbatim_search_row WHERE table_name = ").arg(e.Table, "text")
-		return c.do(ctx, there.add("), (SELECT count(*) FROM public.verbatim_search_term x WHERE NOT EXISTS (SELECT 1 FROM public.verbatim_search_row r WHERE r.doc = x.doc))").op("index", func(r row) error {
-			state.Stray = r.num(0) - (state.Rows - state.Missing) + r.num(1)
+		there.add("), (SELECT count(*) FROM public.verbatim_search_term x WHERE NOT EXISTS (SELECT 1 FROM public.verbatim_search_row r WHERE r.doc = x.doc)), ")
+		there.add("(SELECT count(*) FROM (SELECT owner, count(*) AS n FROM public.verbatim_search_row WHERE table_name = ").arg(e.Table, "text").add(" GROUP BY owner) r FULL JOIN (SELECT owner, rows FROM public.verbatim_search_owner WHERE table_name = ").arg(e.Table, "text")
+		return c.do(ctx, there.add(") o ON o.owner = r.owner WHERE coalesce(r.n, 0) <> coalesce(o.rows, 0))").op("index", func(r row) error {
+			state.Stray = r.num(0) - (state.Rows - state.Missing) + r.num(1) + r.num(2)
 			return nil
 		}))
 	})
@@ -330,15 +372,16 @@ func (s *Store) Vectors(ctx context.Context, e *stores.Entity, maker string, mos
 	if err != nil {
 		return 0, err
 	}
-	cols := make([][]any, 3)
+	cols, changed := make([][]any, 3), map[int64]int64{}
 	for i := range rows {
+		changed[rows[i].Owner] = 0
 		for j, s := range [...]string{rows[i].Key, strconv.FormatInt(rows[i].Digest, 10), hex.EncodeToString(search.Bytes(vectors[i]))} {
 			cols[j] = append(cols[j], s)
 		}
 	}
 	t := newText().add("UPDATE public.verbatim_search_row r SET vector = decode(k.vector, 'hex'), maker = ").arg(maker, "text").add(" FROM unnest(").arg(arrayOf(cols[0]), "text[]").add(", ").arg(arrayOf(cols[1]), "bigint[]").add(", ").arg(arrayOf(cols[2]), "text[]")
 	t.add(") AS k(row_key, digest, vector) WHERE r.row_key = k.row_key AND r.digest = k.digest AND r.table_name = ").arg(e.Table, "text")
-	err = s.write(ctx, s.pool, all, func(c *conn) error { return c.do(ctx, t.op("index", nil)) })
+	err = s.write(ctx, s.pool, all, func(c *conn) error { return c.do(ctx, append([]op{t.op("index", nil)}, stamp(e, changed)...)...) })
 	return len(rows), err
 }
 
@@ -347,12 +390,12 @@ func (t *tx) Match(ctx context.Context, m stores.Match) ([]search.Found, bool, e
 	if err := t.follow(ctx); err != nil {
 		return nil, false, err
 	}
-	return t.reader.Match(ctx, m)
+	return m.Run(&t.scope, &matching{ctx, t.c, m.Entity}, nil)
 }
 
 // Match implements stores.Reader.
 func (r *reader) Match(ctx context.Context, m stores.Match) ([]search.Found, bool, error) {
-	return m.Run(&r.scope, &matching{ctx, r.c, m.Entity})
+	return m.Run(&r.scope, &matching{ctx, r.c, m.Entity}, &r.c.s.vectors)
 }
 
 // matching asks the index of one entity.
@@ -372,42 +415,56 @@ func owned(t *text, alias string, owners []int64) {
 	}
 }
 
-func (m *matching) Count(terms, owners []int64) (map[int64]int64, error) {
-	t := newText().add("SELECT p.term, (SELECT count(*) FROM (SELECT 1 FROM public.verbatim_search_term x WHERE x.term = p.term")
-	owned(t, "x", owners)
-	t.limit(search.Counted).add(") n) FROM unnest(").arg(numbers(terms), "bigint[]").add(") AS p(term)")
-	rows := map[int64]int64{}
-	err := m.c.do(m.ctx, t.op("match", func(r row) error {
-		rows[r.num(0)] = r.num(1)
+func (m *matching) Owned(owners []int64) (rows int64, stamps map[int64]int64, err error) {
+	t := newText().add("SELECT o.owner, o.rows, o.stamp FROM public.verbatim_search_owner o WHERE o.table_name = ").arg(m.e.Table, "text").add(" AND o.rows > 0")
+	owned(t, "o", owners)
+	stamps = map[int64]int64{}
+	err = m.c.do(m.ctx, t.op("match", func(r row) error {
+		rows += r.num(1)
+		stamps[r.num(0)] = r.num(2)
 		return nil
 	}))
-	return rows, err
+	return rows, stamps, err
 }
 
-func (m *matching) Score(terms []search.Term, owners []int64, most int) (found []search.Found, err error) {
-	cols := make([][]int64, 3)
-	for _, q := range terms {
-		cols[0], cols[1], cols[2] = append(cols[0], q.Term), append(cols[1], int64(q.Word)), append(cols[2], q.Rarity)
+func (m *matching) Hits(terms, owners []int64, most int) (map[int64][]search.Hit, error) {
+	// As one value for each term: a row for each hit takes twice as long.
+	t := newText().add("SELECT p.term, (SELECT string_agg(int8send(h), '') FROM (SELECT x.doc << ", strconv.Itoa(search.HitBits), " | x.weight AS h FROM public.verbatim_search_term x WHERE x.term = p.term")
+	owned(t, "x", owners)
+	if most > 0 {
+		t.limit(most)
 	}
-	t := newText().add("WITH q AS MATERIALIZED (SELECT * FROM unnest(").arg(numbers(cols[0]), "bigint[]").add(", ").arg(numbers(cols[1]), "bigint[]").add(", ").arg(numbers(cols[2]), "bigint[]")
-	t.add(") AS q(term, word, rarity)), c AS MATERIALIZED (SELECT doc, sum(s) AS score FROM (SELECT x.doc, max(x.weight * q.rarity) AS s FROM q JOIN public.verbatim_search_term x ON x.term = q.term")
-	owned(t, "x", owners)
-	t.add(" GROUP BY x.doc, q.word) w GROUP BY doc) SELECT r.row_key, c.score::bigint FROM c JOIN public.verbatim_search_row r ON r.doc = c.doc WHERE c.score >= coalesce((SELECT score FROM c ORDER BY score DESC LIMIT 1 OFFSET ",
-		strconv.Itoa(most-1), "), 0) ORDER BY c.score DESC, r.row_key")
-	err = m.c.do(m.ctx, t.limit(most).op("match", func(r row) error {
-		found = append(found, search.Found{Key: r.str(0), Score: float64(r.num(1))})
+	t.add(") h) FROM unnest(").arg(numbers(terms), "bigint[]").add(") AS p(term)")
+	hits := map[int64][]search.Hit{}
+	err := m.c.do(m.ctx, t.op("match", func(r row) error {
+		packed := r.bytes(1)
+		list := make([]search.Hit, 0, len(packed)/8)
+		for ; len(packed) >= 8; packed = packed[8:] {
+			list = append(list, search.Hit(binary.BigEndian.Uint64(packed)))
+		}
+		hits[r.num(0)] = list
 		return nil
 	}))
-	return found, err
+	return hits, err
 }
 
-func (m *matching) Vectors(maker string, owners []int64, fn func(vector []float32, key func() string)) error {
-	t := newText().add("SELECT r.vector, r.row_key FROM public.verbatim_search_row r WHERE r.table_name = ").arg(m.e.Table, "text").add(" AND r.maker = ").arg(maker, "text")
+func (m *matching) Keys(rows []int64) (map[int64]string, error) {
+	keys := make(map[int64]string, len(rows))
+	t := newText().add("SELECT doc, row_key FROM public.verbatim_search_row WHERE doc = ANY (").arg(numbers(rows), "bigint[]").add(")")
+	err := m.c.do(m.ctx, t.op("match", func(r row) error {
+		keys[r.num(0)] = r.str(1)
+		return nil
+	}))
+	return keys, err
+}
+
+func (m *matching) Vectors(maker string, owners []int64, fn func(owner int64, vector []float32, key string)) error {
+	t := newText().add("SELECT r.vector, r.row_key, r.owner FROM public.verbatim_search_row r WHERE r.table_name = ").arg(m.e.Table, "text").add(" AND r.maker = ").arg(maker, "text")
 	owned(t, "r", owners)
 	var vector []float32
 	return m.c.do(m.ctx, t.op("match", func(r row) error {
 		vector = search.Vector(r.bytes(0), vector)
-		fn(vector, func() string { return r.str(1) })
+		fn(r.num(2), vector, r.str(1))
 		return nil
 	}))
 }

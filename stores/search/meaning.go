@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Letters is what Grams is called where the maker of a vector is told.
@@ -110,6 +111,83 @@ func Likeness(a, b []float32) float32 {
 		s0 += a[i] * b[i]
 	}
 	return (s0 + s1) + (s2 + s3)
+}
+
+// Vectors are those of the rows of one owner, one after another.
+type Vectors struct {
+	Keys  []string
+	Wide  int // how long each is
+	Parts []float32
+}
+
+// Add adds the vector of a row, where it is as long as the others.
+func (v *Vectors) Add(key string, vector []float32) {
+	if v.Wide == 0 {
+		v.Wide = len(vector)
+	}
+	if len(vector) == v.Wide && v.Wide > 0 {
+		v.Keys, v.Parts = append(v.Keys, key), append(v.Parts, vector...)
+	}
+}
+
+// Near adds to best the rows that have something to do with what a vector means.
+func (v *Vectors) Near(near []float32, best *Best) {
+	for i, key := range v.Keys {
+		if like := float64(Likeness(near, v.Parts[i*v.Wide:(i+1)*v.Wide])); like >= Alike && best.Fits(like) {
+			best.Add(key, like)
+		}
+	}
+}
+
+// A Kept keeps vectors in memory that were read: to read those of 100 000 rows takes many
+// times as long as to compare them. Each has the stamp that its owner's part of the index
+// had, and is read anew where that is another. It is safe for use by many goroutines, who
+// change no Vectors that they got.
+type Kept struct {
+	mu   sync.Mutex
+	size int
+	all  map[KeptOf]keptVectors
+}
+
+// A KeptOf says which vectors are kept.
+type KeptOf struct {
+	Table, Maker string
+	Owner        int64
+}
+
+type keptVectors struct {
+	stamp   int64
+	vectors *Vectors
+}
+
+// mostKept is how many numbers are kept at most, of four bytes each.
+const mostKept = 64 << 20
+
+// Get returns what is kept, nil where nothing is or where its stamp was another.
+func (k *Kept) Get(of KeptOf, stamp int64) *Vectors {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if is := k.all[of]; is.stamp == stamp {
+		return is.vectors
+	}
+	return nil
+}
+
+// Keep keeps vectors. Where there are too many, all others are given up.
+func (k *Kept) Keep(of KeptOf, stamp int64, v *Vectors) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if was := k.all[of]; was.vectors != nil {
+		k.size -= len(was.vectors.Parts)
+		delete(k.all, of)
+	}
+	if k.size+len(v.Parts) > mostKept || k.all == nil {
+		k.size, k.all = 0, map[KeptOf]keptVectors{}
+	}
+	if len(v.Parts) <= mostKept {
+		k.size += len(v.Parts)
+		k.all[of] = keptVectors{stamp, v}
+	}
 }
 
 // Alike is how alike two vectors are at least that have something to do with each other.

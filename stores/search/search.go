@@ -17,6 +17,7 @@
 package search
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"math"
@@ -35,7 +36,7 @@ import (
 )
 
 // Version is that of the folding. An index of another version is made anew.
-const Version = 1
+const Version = 2
 
 // Limits of a question. What it has more is not looked for.
 const (
@@ -170,9 +171,6 @@ func Owner(key string) int64 {
 	return int64(binary.BigEndian.Uint64(sum[:]))
 }
 
-// Every is the term that every row of a table has.
-func Every(table string) int64 { return number(table) }
-
 // A Posting is that a row has a term, and how much the term says of it.
 type Posting struct {
 	Term   int64
@@ -197,8 +195,7 @@ func Postings(table string, texts []string) []Posting {
 			}
 		}
 	}
-	all := make([]Posting, 0, len(counts)+1)
-	all = append(all, Posting{Every(table), 0})
+	all := make([]Posting, 0, len(counts))
 	for stem, n := range counts {
 		tf := float64(n)
 		w := tf * (k1 + 1) / (tf + k1*(1-b+b*float64(long)/pivot))
@@ -242,6 +239,11 @@ func Question(table, text string) [][]int64 {
 // more is asked.
 const Counted = 20_000
 
+// Complete is how many rows of one term are read at first. A word that more have is one
+// that half of the rows have, as far as they are counted, and of those Weigh seldom needs
+// any.
+const Complete = Counted / 2
+
 // A Term is asked of the index: which word of the question it belongs to, and how rare it
 // is, in thousandths.
 type Term struct {
@@ -254,7 +256,7 @@ type Term struct {
 const mostTerms = 48
 
 // Weigh says how much each term of a question counts: by how many rows have it, of those
-// that the asker may see, and how many those are, both counted up to Counted. A word that
+// that the asker may see, and how many those are, both up to Counted. A word that
 // half of the rows have says little and costs much: it is left out where there are rarer
 // ones.
 func Weigh(asked [][]int64, rows map[int64]int64, all int64) []Term {
@@ -274,6 +276,75 @@ func Weigh(asked [][]int64, rows map[int64]int64, all int64) []Term {
 	terms = slices.DeleteFunc(terms, half)
 	slices.SortStableFunc(terms, func(a, b Term) int { return int(b.Rarity - a.Rarity) })
 	return terms[:min(len(terms), mostTerms)]
+}
+
+// A Hit is that a row has a term, in one number: the number of the row in the index, and
+// the weight in the last twelve bits.
+type Hit int64
+
+// HitBits is how many bits the weight has. No Posting weighs more than 1000 × (k1 + 1).
+const HitBits = 12
+
+func (h Hit) row() int64    { return int64(h) >> HitBits }
+func (h Hit) weight() int64 { return int64(h) & (1<<HitBits - 1) }
+
+// A Scored is a row by its number in the index, and its score.
+type Scored struct{ Row, Score int64 }
+
+// Score finds the best so many rows, in no order, and all that are as good as the last of
+// them. A row scores the sum, over the words of the question, of what the word's terms
+// weigh at most, each times its rarity. The hits of a term become sorted.
+func Score(terms []Term, hits map[int64][]Hit, most int) []Scored {
+	terms = slices.Clone(terms)
+	slices.SortStableFunc(terms, func(a, b Term) int { return a.Word - b.Word })
+	lists := make([][]Hit, len(terms)) // of each term, the hits that are still to come
+	for i, t := range terms {
+		if lists[i] = hits[t.Term]; !slices.IsSorted(lists[i]) {
+			slices.Sort(lists[i])
+		}
+	}
+	var all []Scored
+	least, full := int64(0), 1024
+	for {
+		next := int64(math.MaxInt64)
+		for _, list := range lists {
+			if len(list) > 0 {
+				next = min(next, list[0].row())
+			}
+		}
+		if next == math.MaxInt64 {
+			return best(all, most)
+		}
+		sum, word, top := int64(0), -1, int64(0)
+		for i, list := range lists {
+			if len(list) == 0 || list[0].row() != next {
+				continue
+			}
+			if lists[i] = list[1:]; terms[i].Word != word {
+				sum, word, top = sum+top, terms[i].Word, 0
+			}
+			top = max(top, list[0].weight()*terms[i].Rarity)
+		}
+		if sum += top; sum < least {
+			continue
+		}
+		if all = append(all, Scored{next, sum}); len(all) >= full {
+			if all = best(all, most); len(all) >= most {
+				least = all[len(all)-1].Score
+			}
+			full = 2*len(all) + 1024
+		}
+	}
+}
+
+// best leaves the best so many, best first, and those as good as the last of them.
+func best(all []Scored, most int) []Scored {
+	slices.SortFunc(all, func(a, b Scored) int { return cmp.Compare(b.Score, a.Score) })
+	n := min(most, len(all))
+	for n < len(all) && all[n].Score == all[n-1].Score {
+		n++
+	}
+	return all[:n]
 }
 
 // Digest tells texts from other texts.

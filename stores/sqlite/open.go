@@ -17,6 +17,7 @@ import (
 	"zombiezen.com/go/sqlite"
 
 	"verbatim/stores"
+	"verbatim/stores/search"
 )
 
 // A Store is one SQLite file. Make it with Open; it is safe for use by many
@@ -29,6 +30,7 @@ type Store struct {
 	rowCap    int
 	queryTime time.Duration
 	plans     func(string, []string) // see Plans
+	vectors   search.Kept
 	closed    atomic.Bool
 	done      chan struct{}
 }
@@ -134,6 +136,7 @@ type conn struct {
 	guard   *guard              // while one of those is prepared
 	stop    chan struct{}       // closed to interrupt what runs
 	plans   func(string, []string)
+	vectors *search.Kept
 	use     func() error // asked before each use of SQLite: a test's, to have it fail
 	lost    bool         // nobody knows what state it is in: it is given up
 }
@@ -188,7 +191,7 @@ func (s *Store) connect(pragmas []string) (*conn, error) {
 	for id, n := range limits {
 		db.Limit(id, n)
 	}
-	c := &conn{db: db, stmts: map[string]*statement{}, checked: map[string][]string{}}
+	c := &conn{db: db, stmts: map[string]*statement{}, checked: map[string][]string{}, vectors: &s.vectors}
 	c.arm()
 	err = errors.Join(defend(db), register(db), db.SetAuthorizer(c))
 	// cache_size, in KiB: with SQLite's own two MB, a script of a thousand calls

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"maps"
@@ -14,12 +15,12 @@ import (
 	"verbatim/stores/search"
 )
 
-// searchTables keep the index: of each row what was indexed, and the rows that have a
-// term. They are made where an entity is searched. No full-text table of SQLite's would
+// searchTables keep the index: of each row what was indexed, the rows that have a term,
+// and of each owner how many rows there are, with a stamp that changes with them. They are made where an entity is searched. No full-text table of SQLite's would
 // do: it counts how rare a word is among everybody's rows.
 var searchTables = []string{
-	`CREATE TABLE "verbatim_search" ("table_name" TEXT NOT NULL PRIMARY KEY, "signature" TEXT NOT NULL) STRICT`,
-	`CREATE TABLE "verbatim_search_row" (
+	`CREATE TABLE IF NOT EXISTS "verbatim_search" ("table_name" TEXT NOT NULL PRIMARY KEY, "signature" TEXT NOT NULL) STRICT`,
+	`CREATE TABLE IF NOT EXISTS "verbatim_search_row" (
   "doc" INTEGER PRIMARY KEY,
   "table_name" TEXT NOT NULL,
   "row_key" TEXT NOT NULL,
@@ -30,13 +31,20 @@ var searchTables = []string{
   "terms" BLOB NOT NULL,
   UNIQUE ("table_name", "row_key")
 ) STRICT`,
-	`CREATE INDEX "verbatim_search_row_owner" ON "verbatim_search_row" ("table_name", "owner")`,
-	`CREATE TABLE "verbatim_search_term" (
+	`CREATE INDEX IF NOT EXISTS "verbatim_search_row_owner" ON "verbatim_search_row" ("table_name", "owner")`,
+	`CREATE TABLE IF NOT EXISTS "verbatim_search_term" (
   "term" INTEGER NOT NULL,
   "owner" INTEGER NOT NULL,
   "doc" INTEGER NOT NULL,
   "weight" INTEGER NOT NULL,
   PRIMARY KEY ("term", "owner", "doc")
+) STRICT, WITHOUT ROWID`,
+	`CREATE TABLE "verbatim_search_owner" (
+  "table_name" TEXT NOT NULL,
+  "owner" INTEGER NOT NULL,
+  "rows" INTEGER NOT NULL,
+  "stamp" INTEGER NOT NULL,
+  PRIMARY KEY ("table_name", "owner")
 ) STRICT, WITHOUT ROWID`,
 }
 
@@ -61,9 +69,9 @@ func (m *migration) searched() error {
 		if made[e.Table] == signature {
 			continue
 		}
-		if m.objects["verbatim_search"] == "" {
+		if m.objects["verbatim_search_owner"] == "" {
 			m.Steps = append(m.Steps, searchTables...)
-			m.objects["verbatim_search"] = "table"
+			m.objects["verbatim_search_owner"] = "table"
 		}
 		m.reindex = append(m.reindex, e)
 		m.step("INSERT INTO main.verbatim_search (table_name, signature) VALUES (%s, %s) ON CONFLICT (table_name) DO UPDATE SET signature = excluded.signature", literal(str(e.Table)), literal(str(signature)))
@@ -168,7 +176,9 @@ func (c *conn) reindex(ctx context.Context, e *stores.Entity, keys []stores.Valu
 		}
 		fresh = append(fresh, x)
 	}
+	gone := map[int64]int64{}
 	for _, o := range was {
+		gone[o.owner]--
 		for _, term := range search.Terms(o.terms) {
 			if _, err := c.exec("DELETE FROM main.verbatim_search_term WHERE term = ? AND owner = ? AND doc = ?", stores.NewInt(term), stores.NewInt(o.owner), stores.NewInt(o.doc)); err != nil {
 				return err
@@ -178,13 +188,30 @@ func (c *conn) reindex(ctx context.Context, e *stores.Entity, keys []stores.Valu
 			return err
 		}
 	}
+	if err := c.stamp(e, gone); err != nil {
+		return err
+	}
 	return c.enter(ctx, e, fresh)
+}
+
+// stamp says that the index of rows of some owners has changed, and that it has so many
+// rows more.
+func (c *conn) stamp(e *stores.Entity, more map[int64]int64) error {
+	for owner, n := range more {
+		if _, err := c.exec("INSERT INTO main.verbatim_search_owner AS o (table_name, owner, rows, stamp) VALUES (?,?,?,random()) ON CONFLICT (table_name, owner) DO UPDATE SET rows = o.rows + excluded.rows, stamp = excluded.stamp",
+			str(e.Table), stores.NewInt(owner), stores.NewInt(n)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // enter puts rows into the index that are not there.
 func (c *conn) enter(ctx context.Context, e *stores.Entity, rows []stores.Indexed) error {
+	more := map[int64]int64{}
 	for i := range rows {
 		x := &rows[i]
+		more[x.Owner]++
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -199,7 +226,7 @@ func (c *conn) enter(ctx context.Context, e *stores.Entity, rows []stores.Indexe
 			}
 		}
 	}
-	return nil
+	return c.stamp(e, more)
 }
 
 // each goes through all rows of an entity, so many at once.
@@ -227,6 +254,7 @@ func (c *conn) anew(ctx context.Context, e *stores.Entity) error {
 	for _, sql := range []string{
 		"DELETE FROM main.verbatim_search_term WHERE doc IN (SELECT doc FROM main.verbatim_search_row WHERE table_name = ?)",
 		"DELETE FROM main.verbatim_search_row WHERE table_name = ?",
+		"DELETE FROM main.verbatim_search_owner WHERE table_name = ?",
 	} {
 		if _, err := c.exec(sql, str(e.Table)); err != nil {
 			return err
@@ -274,7 +302,11 @@ func (s *Store) Index(ctx context.Context, e *stores.Entity, anew bool) (state s
 			return err
 		}
 		loose, err := c.number(ctx, "SELECT count(*) FROM main.verbatim_search_term x WHERE NOT EXISTS (SELECT 1 FROM main.verbatim_search_row r WHERE r.doc = x.doc)")
-		state.Stray = there - (state.Rows - state.Missing) + loose
+		if err != nil {
+			return err
+		}
+		wrong, err := c.number(ctx, "SELECT count(*) FROM (SELECT owner, count(*) AS n FROM main.verbatim_search_row WHERE table_name = ? GROUP BY owner) r FULL JOIN (SELECT owner, rows FROM main.verbatim_search_owner WHERE table_name = ?) o ON o.owner = r.owner WHERE coalesce(r.n, 0) <> coalesce(o.rows, 0)", str(e.Table), str(e.Table))
+		state.Stray = there - (state.Rows - state.Missing) + loose + wrong
 		return err
 	})
 	return state, fault("index", err)
@@ -305,7 +337,7 @@ func (c *conn) number(ctx context.Context, sql string, args ...stores.Value) (n 
 func (s *Store) Vectors(ctx context.Context, e *stores.Entity, maker string, most int, embed func(texts []string) ([][]float32, error)) (int, error) {
 	var keys []stores.Value
 	var texts []string
-	digests := map[string]int64{}
+	was := map[string]*stores.Indexed{}
 	err := s.read(ctx, func(c *conn) error {
 		err := c.query(ctx, "SELECT row_key FROM main.verbatim_search_row WHERE table_name = ? AND maker <> ? AND length(vector) > 0 ORDER BY doc LIMIT ?", []stores.Value{str(e.Table), str(maker), stores.NewInt(int64(most))}, func(row *sqlite.Stmt) error {
 			key, _ := stores.Parse(e.Fields[e.Key].Kind, row.ColumnText(0))
@@ -322,7 +354,7 @@ func (s *Store) Vectors(ctx context.Context, e *stores.Entity, maker string, mos
 		for i := range rows {
 			key, _ := stores.Parse(e.Fields[e.Key].Kind, rows[i].Key)
 			keys, texts = append(keys, key), append(texts, rows[i].Meant)
-			digests[rows[i].Key] = rows[i].Digest
+			was[rows[i].Key] = &rows[i]
 		}
 		return err
 	})
@@ -334,13 +366,16 @@ func (s *Store) Vectors(ctx context.Context, e *stores.Entity, maker string, mos
 		return 0, err
 	}
 	err = s.write(ctx, func(c *conn) error {
+		changed := map[int64]int64{}
 		for i, k := range keys {
+			x := was[k.Text()]
+			changed[x.Owner] = 0
 			if _, err := c.exec("UPDATE main.verbatim_search_row SET vector = unhex(?), maker = ? WHERE table_name = ? AND row_key = ? AND digest = ?",
-				str(hex.EncodeToString(search.Bytes(vectors[i]))), str(maker), str(e.Table), str(k.Text()), stores.NewInt(digests[k.Text()])); err != nil {
+				str(hex.EncodeToString(search.Bytes(vectors[i]))), str(maker), str(e.Table), str(k.Text()), stores.NewInt(x.Digest)); err != nil {
 				return err
 			}
 		}
-		return nil
+		return c.stamp(e, changed)
 	})
 	return len(keys), fault("index", err)
 }
@@ -350,12 +385,16 @@ func (t *tx) Match(ctx context.Context, m stores.Match) ([]search.Found, bool, e
 	if err := t.follow(ctx); err != nil {
 		return nil, false, err
 	}
-	return t.reader.Match(ctx, m)
+	return t.reader.match(ctx, m, nil)
 }
 
 // Match implements stores.Reader.
 func (r *reader) Match(ctx context.Context, m stores.Match) ([]search.Found, bool, error) {
-	found, more, err := m.Run(&r.scope, &matching{ctx, r.c, m.Entity})
+	return r.match(ctx, m, r.c.vectors)
+}
+
+func (r *reader) match(ctx context.Context, m stores.Match, kept *search.Kept) ([]search.Found, bool, error) {
+	found, more, err := m.Run(&r.scope, &matching{ctx, r.c, m.Entity}, kept)
 	return found, more, fault("match", err)
 }
 
@@ -386,39 +425,51 @@ func numbers(of []int64) string {
 	return string(append(b, ']'))
 }
 
-func (m *matching) Count(terms, owners []int64) (map[int64]int64, error) {
-	t := newText().add("SELECT p.value, (SELECT count(*) FROM (SELECT 1 FROM main.verbatim_search_term x WHERE x.term = p.value")
-	owned(t, "x", owners)
-	t.add(" LIMIT ", strconv.Itoa(search.Counted), ")) FROM json_each(").arg(str(numbers(terms))).add(") p")
-	rows := map[int64]int64{}
-	err := m.c.query(m.ctx, t.String(), t.args, func(row *sqlite.Stmt) error {
-		rows[row.ColumnInt64(0)] = row.ColumnInt64(1)
-		return nil
-	})
-	return rows, err
-}
-
-func (m *matching) Score(terms []search.Term, owners []int64, most int) (found []search.Found, err error) {
-	t := newText().add("WITH q(term, word, rarity) AS (VALUES ")
-	for i, q := range terms {
-		if i > 0 {
-			t.add(",")
-		}
-		t.add("(").arg(stores.NewInt(q.Term)).add(",").arg(stores.NewInt(int64(q.Word))).add(",").arg(stores.NewInt(q.Rarity)).add(")")
-	}
-	t.add("), c AS MATERIALIZED (SELECT doc, sum(s) AS score FROM (SELECT x.doc, max(x.weight * q.rarity) AS s FROM q CROSS JOIN main.verbatim_search_term x ON x.term = q.term")
-	owned(t, "x", owners)
-	t.add(" GROUP BY x.doc, q.word) GROUP BY doc) SELECT r.row_key, c.score FROM c CROSS JOIN main.verbatim_search_row r ON r.doc = c.doc WHERE c.score >= coalesce((SELECT score FROM c ORDER BY score DESC LIMIT 1 OFFSET ",
-		strconv.Itoa(most-1), "), 0) ORDER BY c.score DESC, r.row_key LIMIT ", strconv.Itoa(most))
+func (m *matching) Owned(owners []int64) (rows int64, stamps map[int64]int64, err error) {
+	t := newText().add("SELECT o.owner, o.rows, o.stamp FROM main.verbatim_search_owner o WHERE o.table_name = ").arg(str(m.e.Table)).add(" AND o.rows > 0")
+	owned(t, "o", owners)
+	stamps = map[int64]int64{}
 	err = m.c.query(m.ctx, t.String(), t.args, func(row *sqlite.Stmt) error {
-		found = append(found, search.Found{Key: row.ColumnText(0), Score: row.ColumnFloat(1)})
+		rows += row.ColumnInt64(1)
+		stamps[row.ColumnInt64(0)] = row.ColumnInt64(2)
 		return nil
 	})
-	return found, err
+	return rows, stamps, err
 }
 
-func (m *matching) Vectors(maker string, owners []int64, fn func(vector []float32, key func() string)) error {
-	t := newText().add("SELECT r.vector, r.row_key FROM main.verbatim_search_row r WHERE r.table_name = ").arg(str(m.e.Table)).add(" AND r.maker = ").arg(str(maker))
+func (m *matching) Hits(terms, owners []int64, most int) (map[int64][]search.Hit, error) {
+	t := newText().add("SELECT x.doc << ", strconv.Itoa(search.HitBits), " | x.weight FROM main.verbatim_search_term x WHERE x.term = ")
+	before := len(t.args)
+	t.arg(stores.NewInt(0))
+	owned(t, "x", owners)
+	t.add(" LIMIT ").arg(stores.NewInt(int64(cmp.Or(most, -1))))
+	hits := map[int64][]search.Hit{}
+	for _, term := range terms {
+		var list []search.Hit
+		t.args[before] = stores.NewInt(term)
+		err := m.c.query(m.ctx, t.String(), t.args, func(row *sqlite.Stmt) error {
+			list = append(list, search.Hit(row.ColumnInt64(0)))
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		hits[term] = list
+	}
+	return hits, nil
+}
+
+func (m *matching) Keys(rows []int64) (map[int64]string, error) {
+	keys := make(map[int64]string, len(rows))
+	err := m.c.query(m.ctx, "SELECT r.doc, r.row_key FROM json_each(?) p CROSS JOIN main.verbatim_search_row r ON r.doc = p.value", []stores.Value{str(numbers(rows))}, func(row *sqlite.Stmt) error {
+		keys[row.ColumnInt64(0)] = row.ColumnText(1)
+		return nil
+	})
+	return keys, err
+}
+
+func (m *matching) Vectors(maker string, owners []int64, fn func(owner int64, vector []float32, key string)) error {
+	t := newText().add("SELECT r.vector, r.row_key, r.owner FROM main.verbatim_search_row r WHERE r.table_name = ").arg(str(m.e.Table)).add(" AND r.maker = ").arg(str(maker))
 	owned(t, "r", owners)
 	var kept []byte
 	var vector []float32
@@ -427,7 +478,7 @@ func (m *matching) Vectors(maker string, owners []int64, fn func(vector []float3
 		kept = slices.Grow(kept[:0], n)[:n]
 		row.ColumnBytes(0, kept)
 		vector = search.Vector(kept, vector)
-		fn(vector, func() string { return row.ColumnText(1) })
+		fn(row.ColumnInt64(2), vector, row.ColumnText(1))
 		return nil
 	})
 }
