@@ -4,7 +4,7 @@
 SHELL       := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo deal test live postgres strace chromium lark node judges toolbox grammars bench fuzz torture marathon mutants shuffle claims teeth lint cover build
+.PHONY: help demo deal test live postgres strace chromium lark node judges toolbox pglite grammars bench fuzz torture marathon mutants shuffle claims teeth lint cover build
 
 STATICCHECK := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 PEERS       := cmd/peers
@@ -19,6 +19,8 @@ OUTSIDE     := oidc-provider@9.13.3 openapi-client-axios@7.9.1 axios@1.21.1 @ser
 JUDGES      := $(CURDIR)/.cache/judges
 TOOLBOX     := $(CURDIR)/.cache/toolbox
 TOOLBOX_IS  := @toolbox-sdk/server@1.12.0
+PGLITE      := $(CURDIR)/.cache/pglite
+PGLITE_IS   := @electric-sql/pglite@0.5.16 @electric-sql/pglite-pgvector@0.0.15
 FUZZTIME    ?= 30s
 FUZZ        ?= .
 ROUNDS      ?= 7
@@ -147,8 +149,15 @@ toolbox: node ## have MCP Toolbox for Databases in .cache/toolbox, as a peer of 
 	ln -s node_modules/@toolbox-sdk/server-linux-x64/bin/toolbox "$(TOOLBOX)/toolbox"; \
 	echo "$(TOOLBOX_IS)" >"$(TOOLBOX)/fetched"
 
+pglite: node ## have PGlite and its pgvector in .cache/pglite, as a peer of search, fetched with npm once
+	@if [ "$$(cat "$(PGLITE)/fetched" 2>/dev/null)" = "$(PGLITE_IS)" ]; then exit 0; fi; \
+	rm -rf "$(PGLITE)"; mkdir -p "$(PGLITE)"; \
+	npm install --prefix "$(PGLITE)" --no-save --no-audit --no-fund --ignore-scripts --legacy-peer-deps --loglevel=error $(PGLITE_IS) >&2; \
+	echo "$(PGLITE_IS)" >"$(PGLITE)/fetched"
+
 bench: ## measure against the peers, then the packages' own benchmarks (ROUNDS=7)
 	-@$(MAKE) --no-print-directory toolbox
+	-@$(MAKE) --no-print-directory pglite
 	cd $(PEERS) && go run . -rounds $(ROUNDS)
 	go test -run '^$$' -bench . -benchmem ./...
 

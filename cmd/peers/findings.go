@@ -364,4 +364,3 @@ func (m *room) agree(questions []string, a, b func(question string) ([]string, e
 	}
 	return nil
 }
-

@@ -7,6 +7,7 @@ import (
 
 	"verbatim/stores"
 	"verbatim/stores/postgres/pgtest"
+	"verbatim/stores/search"
 )
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
@@ -74,6 +75,47 @@ func TestTheSameRowsAreRanked(t *testing.T) {
 	}
 	if mine < 8*len(m.questions) || strict >= mine {
 		t.Errorf("%d questions find %d rows by some of their words and %d by all", len(m.questions), mine, strict)
+	}
+}
+
+// The ten nearest are those that PGlite's pgvector finds where it is there, and otherwise
+// those of a loop over all vectors.
+func TestTheSameVectorsAreNearest(t *testing.T) {
+	m, err := newRoom(1000, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	store, end, err := m.onFile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(end)
+	asked := m.meant()
+	for _, near := range asked {
+		best := search.NewBest(10)
+		for i, text := range m.texts {
+			best.Add(bankKey(aFinding, i).Text(), float64(search.Likeness(near, search.Grams(text))))
+		}
+		var want []string
+		for _, f := range best.All() {
+			want = append(want, f.Key)
+		}
+		if got, err := m.ten(store, stores.Match{Near: near, Maker: search.Letters}); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%v (%v), want %v", got, err, want)
+		}
+	}
+	p, err := m.openPGlite(asked)
+	var none errNoServer
+	if errors.As(err, &none) {
+		t.Log(none)
+		return
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.close()
+	if err := m.sameNearest(store, p, asked); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -90,6 +90,7 @@ func run(rounds int, only string) error {
 		{"PERF-X2", scripting},
 		{"PERF-X3", reading},
 		{"PERF-X4", embedding},
+		{"PERF-S1", nearest},
 		{"PERF-S2", ranking},
 		{"PERF-H1", serving},
 		{"PORTAL-X3", portalReading},
