@@ -151,14 +151,15 @@ func (p *pglite) close() {
 }
 
 const (
-	ourNear   = "vectors on SQLite in pure Go, in this process, the ten nearest"
+	ourNear   = "vectors of a SQLite store, in this process, kept in memory since the first question"
 	theirNear = "pgvector without an index in PGlite (WebAssembly), timed inside node"
 )
 
 // nearest is PERF-S1: the ten rows whose vectors are nearest, among all of one deal. The
 // peer is pgvector's exact scan, in PGlite, which is PostgreSQL built for WebAssembly: a
 // native build is faster. It is timed inside node, around each query, so that no socket
-// and no other process counts. It must find the same rows in the same order.
+// and no other process counts. It must find the same rows in the same order. Both have
+// been asked once before they are measured, and have the vectors in memory.
 func nearest() (*race, func(), error) {
 	const findings, questions = 100_000, 20
 	m, err := newRoom(findings, questions)

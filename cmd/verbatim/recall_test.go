@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"gopkg.in/yaml.v3"
 
@@ -56,7 +57,7 @@ func roomPassages(t *testing.T) map[string][]recallPassage {
 			t.Fatal(err)
 		}
 		file := filepath.Base(name)
-		doc, err := documents.Read(t.Context(), file, f, documents.Limits{})
+		doc, err := documents.Read(t.Context(), file, f, documents.Limits{Wall: time.Minute}) // the machine may be busy
 		f.Close()
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
