@@ -34,7 +34,7 @@ type recallPassage struct {
 	spots  []string
 }
 
-// A question of examples/manda/questions.yaml.
+// A question of examples/manda/room/questions.yaml.
 type recallQuestion struct {
 	ID, Language, Question string
 	Relevant               []struct {
@@ -46,7 +46,7 @@ type recallQuestion struct {
 // roomPassages are the passages of examples/manda/room, by file.
 func roomPassages(t *testing.T) map[string][]recallPassage {
 	t.Helper()
-	names, err := filepath.Glob("../../examples/manda/room/files/*")
+	names, err := filepath.Glob("../../examples/manda/room/heron/files/*")
 	if err != nil || len(names) != 64 {
 		t.Fatalf("the room has %d files, want 64 (%v)", len(names), err)
 	}
@@ -99,7 +99,7 @@ func labelled(t *testing.T, room map[string][]recallPassage, file, place string)
 	inside = strings.TrimSpace(inside)
 	text := ""
 	if strings.HasSuffix(file, ".eml") && inside == "" { // whose lines are counted from its head, and ours from its body
-		kept, err := os.ReadFile(filepath.Join("../../examples/manda/room/files", file))
+		kept, err := os.ReadFile(filepath.Join("../../examples/manda/room/heron/files", file))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -253,7 +253,7 @@ func TestRecallOnQuestionsNobodyTunedOn(t *testing.T) {
 		return
 	}
 	t.Parallel()
-	kept, err := os.ReadFile("../../examples/manda/questions.yaml")
+	kept, err := os.ReadFile("../../examples/manda/room/questions.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
