@@ -1,0 +1,205 @@
+package manda
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// A breakdown (M19)
+
+func (a *answer) breakDown() {
+	metrics, title := a.q.Metrics, a.q.Group
+	if title == "" && len(metrics) == 0 && len(a.q.Topic) > 0 {
+		a.bringTogether()
+		return
+	}
+	if title == "" && len(metrics) == 0 {
+		title = "P&L"
+	}
+	if title == "" {
+		title = called(metrics[0], a.q.Part)
+		if len(metrics) == 1 && a.series(metrics[0]) {
+			return
+		}
+	}
+	if a.q.Group != "" || len(metrics) == 0 {
+		metrics = listed("group", title)
+	}
+	period := a.common(metrics)
+	if period.Kind == 0 {
+		a.passages(title)
+		return
+	}
+	a.say("Here's the %s breakdown for %s:", title, period)
+	before := period
+	before.Year--
+	var anomalies []Line
+	for _, metric := range metrics {
+		now := first(a.of(metric, false, asked(period)), a.of(metric, true, asked(period)))
+		if now == nil {
+			continue
+		}
+		trend := ""
+		if then := first(a.of(metric, false, asked(before))); then != nil && then.Unit == now.Unit {
+			_, by := Change(then.Value, now.Value, now.Unit)
+			trend = fmt.Sprintf(", %s against %s", by, before)
+			if notable(then.Value, now.Value, now.Unit) {
+				anomalies = append(anomalies, then.line(Claim, fmt.Sprintf("- %s moved by %s, from %s in %s", capital(called(metric, "")), by, then.value(), before)))
+			}
+		}
+		note := ""
+		if now.Status == Forecast {
+			note = ", a forecast"
+		}
+		a.tell(now, "- **%s:** %s%s%s", capital(called(metric, "")), now.value(), trend, note)
+		for _, part := range a.partsOf(metric, period, now.Document) {
+			a.tell(part, "  - %s: %s", capital(part.Subject), part.value())
+		}
+		for _, c := range a.room.Clashes {
+			if o := c.other(now); o != nil && !o.Superseded {
+				a.doubt(o, "  - Conflict: %s states %s", o.Document, o.value())
+				break
+			}
+		}
+	}
+	if len(anomalies) > 0 {
+		a.say("**Worth attention:**")
+		a.lines = append(a.lines, anomalies...)
+	}
+}
+
+// series tells one figure over time; false where there is one period at most.
+func (a *answer) series(metric string) bool {
+	all := onePerPeriod(a.of(metric, false, func(p Period) bool {
+		return len(a.q.Periods) == 0 || slices.ContainsFunc(a.q.Periods, func(w Period) bool { return w.Year == 0 || w.Year == p.Year })
+	}))
+	if len(all) < 2 {
+		return false
+	}
+	a.say("%s over time:", capital(called(metric, a.q.Part)))
+	for i, f := range all[:min(len(all), 10)] {
+		trend := ""
+		for _, o := range all[i+1:] {
+			p, was := parsePeriod(f.Period), parsePeriod(o.Period)
+			if p.Kind == was.Kind && p.N == was.N && p.Year == was.Year+1 && o.Unit == f.Unit {
+				_, by := Change(o.Value, f.Value, f.Unit)
+				trend = fmt.Sprintf(", %s on the year before", by)
+			}
+		}
+		a.tell(f, "- %s: %s%s", f.Period, f.value(), trend)
+		for _, c := range a.room.Clashes {
+			if o := c.other(f); o != nil && !o.Superseded {
+				a.doubt(o, "  - Conflict: %s states %s", o.Document, o.value())
+				break
+			}
+		}
+	}
+	return true
+}
+
+// A comparison (M21)
+
+func (a *answer) compare() {
+	q := &a.q
+	metrics := q.Metrics
+	if len(metrics) == 0 {
+		if metrics = listed("group", cmp.Or(q.Group, "P&L")); q.Group == "" {
+			metrics = append(metrics[:len(metrics):len(metrics)], "headcount", "capex", "order intake")
+		}
+	}
+	type pair struct {
+		a, b     *Fact
+		from, to string
+	}
+	var pairs []pair
+	switch {
+	case len(q.Parts) > 1 && len(q.Metrics) > 0:
+		for _, metric := range metrics {
+			one, other := first(latest(a.ofPart(metric, q.Parts[1], false, a.wanted()))), first(latest(a.ofPart(metric, q.Parts[0], false, a.wanted())))
+			if one != nil && other != nil && one.Unit == other.Unit {
+				pairs = append(pairs, pair{one, other, q.Parts[1], q.Parts[0]})
+			}
+		}
+	case len(q.Statuses) == 2 || len(q.Periods) < 2 && len(q.Metrics) < 2:
+		for _, metric := range metrics {
+			for _, to := range onePerPeriod(a.of(metric, false, a.wanted())) {
+				if from := first(a.of(metric, true, asked(parsePeriod(to.Period)))); from != nil && from.Unit == to.Unit {
+					pairs = append(pairs, pair{from, to, "forecast", "actual"})
+					if len(q.Metrics) != 1 {
+						break
+					}
+				}
+			}
+		}
+	case len(q.Periods) > 1:
+		for _, metric := range metrics {
+			from, to := a.told(metric, asked(q.Periods[0])), a.told(metric, asked(q.Periods[1]))
+			if from != nil && to != nil && parsePeriod(from.Period).end() > parsePeriod(to.Period).end() {
+				from, to = to, from
+			}
+			if from != nil && to != nil && from.Unit == to.Unit && from != to {
+				pairs = append(pairs, pair{from, to, from.Period, to.Period})
+			}
+		}
+	default:
+		for i, metric := range metrics[1:] {
+			var fits func(Period) bool
+			if x := a.told(metrics[0], a.wanted()); x != nil {
+				fits = asked(parsePeriod(x.Period))
+				if y := a.told(metric, fits); y != nil && i == 0 {
+					pairs = append(pairs, pair{x, y, called(x.Metric, ""), called(y.Metric, "")})
+				}
+			}
+		}
+	}
+	if len(pairs) == 0 {
+		if len(q.Metrics) == 1 && len(q.Periods) == 1 && a.series(q.Metrics[0]) {
+			return
+		}
+		what := "both sides of this"
+		if len(q.Metrics) > 0 {
+			what = "both sides of " + called(q.Metrics[0], q.Part)
+		}
+		some := false
+		for _, metric := range q.Metrics {
+			some = a.figure(metric) || some
+		}
+		if some {
+			a.say("The documents have only one side of this comparison. %s", offerOne)
+			return
+		}
+		a.nothing(what)
+		return
+	}
+	a.say("%s against %s, side by side:", capital(pairs[0].to), pairs[0].from)
+	for _, p := range pairs {
+		_, by := Change(p.a.Value, p.b.Value, p.b.Unit)
+		if p.a.Metric != p.b.Metric {
+			by = "difference " + by
+		}
+		a.tell(p.a, "- **%s, %s:** %s %s", capital(called(p.a.Metric, p.a.Subject)), p.a.Period, p.from, p.a.value())
+		a.tell(p.b, "  %s %s, variance %s", p.to, p.b.value(), by)
+		a.clashes(p.b)
+	}
+}
+
+// clashes tells what contradicts a fact that was told.
+func (a *answer) clashes(f *Fact) {
+	for _, c := range a.room.Clashes {
+		if o := c.other(f); o != nil && !o.Superseded {
+			a.doubt(o, "  Conflict: %s states %s for the same period", o.Document, o.value())
+			return
+		}
+	}
+}
+
+// wanted fits the periods that were asked for, and any where none was.
+func (a *answer) wanted() func(Period) bool {
+	if len(a.q.Periods) == 0 {
+		return nil
+	}
+	return func(p Period) bool {
+		return slices.ContainsFunc(a.q.Periods, func(w Period) bool { return asked(w)(p) })
+	}
+}

@@ -1,0 +1,204 @@
+package manda
+
+import (
+	"cmp"
+	"math/big"
+	"slices"
+	"strings"
+)
+
+// weight orders facts of the same figure: what is best founded first (M3).
+func weight(f *Fact) int {
+	w := f.Confidence
+	switch f.Status {
+	case Audited:
+		w += 60
+	case Actual:
+		w += 40
+	case Draft:
+		w += 15
+	}
+	return w
+}
+
+func better(a, b *Fact) int {
+	return cmp.Or(cmp.Compare(weight(b), weight(a)), b.Dated.Compare(a.Dated), cmp.Compare(a.Document, b.Document), cmp.Compare(a.Place, b.Place))
+}
+
+// of are the facts of a metric, the best first: of the part of the company that was asked
+// for, else of all of it, else of what parts there are. Those whose place others took are
+// left out.
+func (a *answer) of(metric string, forecast bool, fits func(Period) bool) []*Fact {
+	all := a.ofPart(metric, a.q.Part, forecast, fits)
+	if len(all) == 0 && a.q.Part == "" && len(a.q.Parts) == 0 {
+		all = a.ofPart(metric, anyPart, forecast, fits)
+	}
+	return all
+}
+
+// anyPart stands for every part of a company.
+const anyPart = "*"
+
+func (a *answer) ofPart(metric, part string, forecast bool, fits func(Period) bool) []*Fact {
+	var all []*Fact
+	for i := range a.room.Facts {
+		f := &a.room.Facts[i]
+		if f.Metric == metric && !f.Superseded && (f.Subject == part || part == anyPart) && (f.Status == Forecast) == forecast && (fits == nil || fits(parsePeriod(f.Period))) {
+			all = append(all, f)
+		}
+	}
+	slices.SortFunc(all, func(x, y *Fact) int {
+		return cmp.Or(cmp.Compare(a.meant(y.Document), a.meant(x.Document)), better(x, y))
+	})
+	return all
+}
+
+// meant is 1 of a document whose name has two words of the question at least: who asks for
+// the capital expenditure plan means that.
+func (a *answer) meant(document string) int {
+	n := 0
+	for w := range strings.FieldsSeq(plainly(spaced(document))) {
+		if len(w) > 2 && num(w) == 0 && strings.Contains(" "+plainly(a.q.Text)+" ", " "+w+" ") {
+			n++
+		}
+	}
+	return min(n/2, 1)
+}
+
+// asked reports whether a period is one that was asked for.
+func asked(want Period) func(Period) bool {
+	return func(p Period) bool {
+		if want.Kind == 'D' || want.Kind == 'M' {
+			return p == want || want.String() == p.String() || want.Kind == 'D' && p.Kind == 'M' && p.Year == want.Year && p.N == want.N
+		}
+		return p.Kind == want.Kind && p.N == want.N && (want.Year == 0 || p.Year == want.Year)
+	}
+}
+
+// latest are those facts of the latest period: of two that end on one day the longer, and
+// a month or a day only where there is nothing longer of that year.
+func latest(all []*Fact) []*Fact {
+	best, at := 0, ""
+	for _, f := range all {
+		p := parsePeriod(f.Period)
+		n := 2 * p.end()
+		switch p.Kind {
+		case 'Y':
+			n++
+		case 'M', 'D':
+			n -= 20000
+		}
+		if at == "" || n > best {
+			best, at = n, f.Period
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(f *Fact) bool { return f.Period != at })
+}
+
+// quality says in which way two sources differ that state different figures.
+func quality(f, o *Fact) string {
+	words := map[string]string{Audited: "audited figures", Draft: "a draft", Actual: "management's own figures"}
+	if f.Status != o.Status && words[o.Status] != "" && words[f.Status] != "" {
+		return "; that is from " + words[o.Status] + ", the figure above from " + words[f.Status]
+	}
+	return ""
+}
+
+func (c Clash) other(f *Fact) *Fact {
+	same := func(x *Fact) bool {
+		return x.Document == f.Document && x.Place == f.Place && x.Metric == f.Metric && x.Period == f.Period && x.Subject == f.Subject
+	}
+	switch {
+	case same(c.A):
+		return c.B
+	case same(c.B):
+		return c.A
+	}
+	return nil
+}
+
+// replaced is a fact of another value whose place was taken.
+func (a *answer) replaced(f *Fact) *Fact {
+	for i := range a.room.Facts {
+		o := &a.room.Facts[i]
+		if o.Superseded && o.Metric == f.Metric && o.Subject == f.Subject && o.Period == f.Period && o.Unit == f.Unit && (o.Status == Forecast) == (f.Status == Forecast) && o.Value.Cmp(f.Value) != 0 {
+			return o
+		}
+	}
+	return nil
+}
+
+// onePerPeriod is the best fact of each period, the latest first.
+func onePerPeriod(all []*Fact) []*Fact {
+	var some []*Fact
+	for _, f := range all {
+		if !slices.ContainsFunc(some, func(o *Fact) bool { return o.Period == f.Period }) {
+			some = append(some, f)
+		}
+	}
+	slices.SortStableFunc(some, func(x, y *Fact) int { return parsePeriod(y.Period).end() - parsePeriod(x.Period).end() })
+	return some
+}
+
+// notable reports whether a figure moved by more than a quarter, or five points.
+func notable(from, to *big.Rat, unit string) bool {
+	d := new(big.Rat).Sub(to, from)
+	d.Abs(d)
+	if unit == "%" {
+		return d.Cmp(big.NewRat(5, 1)) > 0
+	}
+	return from.Sign() != 0 && d.Cmp(new(big.Rat).Mul(new(big.Rat).Abs(from), big.NewRat(1, 4))) > 0
+}
+
+func first(lists ...[]*Fact) *Fact {
+	for _, l := range lists {
+		if len(l) > 0 {
+			return l[0]
+		}
+	}
+	return nil
+}
+
+// partsOf are the figures of parts of the company that a document has, one each.
+func (a *answer) partsOf(metric string, period Period, document string) []*Fact {
+	var all []*Fact
+	for i := range a.room.Facts {
+		f := &a.room.Facts[i]
+		if f.Metric == metric && f.Subject != "" && f.Document == document && a.q.Part == "" && !f.Superseded && f.Period == period.String() && !slices.ContainsFunc(all, func(o *Fact) bool { return o.Subject == f.Subject }) {
+			all = append(all, f)
+		}
+	}
+	return all[:min(len(all), 5)]
+}
+
+// common is the latest period of which most of some figures are there.
+func (a *answer) common(metrics []string) Period {
+	if len(a.q.Periods) > 0 && a.q.Periods[0].Year != 0 {
+		return a.q.Periods[0]
+	}
+	count := map[string]map[string]bool{}
+	for i := range a.room.Facts {
+		f := &a.room.Facts[i]
+		p := parsePeriod(f.Period)
+		if !slices.Contains(metrics, f.Metric) || f.Superseded || f.Subject != a.q.Part || f.Status == Forecast || len(a.q.Periods) > 0 && !asked(a.q.Periods[0])(p) {
+			continue
+		}
+		if count[f.Period] == nil {
+			count[f.Period] = map[string]bool{}
+		}
+		count[f.Period][f.Metric] = true
+	}
+	most := 0
+	for _, c := range count {
+		most = max(most, len(c))
+	}
+	var best Period
+	for period, c := range count {
+		p := parsePeriod(period)
+		year := map[bool]int{true: 1}
+		if 2*len(c) >= most && len(c) > 0 && (best.Kind == 0 || p.end()*2+year[p.Kind == 'Y'] > best.end()*2+year[best.Kind == 'Y']) {
+			best = p
+		}
+	}
+	return best
+}

@@ -1,0 +1,99 @@
+package manda
+
+import (
+	_ "embed"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// A metric is what figures are of.
+type metric struct {
+	name, domain, kind string
+	stock              bool // it is counted at a day
+	unsigned           bool // it is written with or without a minus
+}
+
+//go:embed metrics.txt
+var metricsFile string
+
+// lexicon are the metrics by each of their names.
+var lexicon = sync.OnceValue(func() map[string]*metric {
+	all := map[string]*metric{}
+	for line := range strings.Lines(metricsFile) {
+		if strings.HasPrefix(line, "#") {
+			continue
+		}
+		parts := strings.Split(strings.TrimSpace(line), "|")
+		kinds := strings.Fields(parts[2])
+		m := &metric{strings.TrimSpace(parts[0]), strings.TrimSpace(parts[1]), kinds[0], slices.Contains(kinds, "stock"), slices.Contains(kinds, "unsigned")}
+		all[plainly(m.name)] = m
+		for name := range strings.SplitSeq(parts[3], ";") {
+			all[plainly(name)] = m
+		}
+	}
+	return all
+})
+
+var tokens = pattern(`[\p{L}\d&]+(?:['’.-][\p{L}\d&]+)*`)
+
+// plainly is a text in small letters, its words one space apart.
+func plainly(text string) string {
+	return strings.ReplaceAll(strings.ToLower(strings.Join(tokens.re().FindAllString(text, -1), " ")), "’", "'")
+}
+
+// A mention is a metric that a text names, and where.
+type mention struct {
+	*metric
+	at, end int
+}
+
+// mostWords is how many words the name of a metric has at most.
+const mostWords = 7
+
+// mentions are the metrics that a text names, the longest name of each place.
+func mentions(text string) []mention {
+	var all []mention
+	words := tokens.re().FindAllStringIndex(text, -1)
+	for i := 0; i < len(words); i++ {
+		for n := min(mostWords, len(words)-i); n > 0; n-- {
+			at, end := words[i][0], words[i+n-1][1]
+			if m := known(plainly(text[at:end])); m != nil {
+				all = append(all, mention{m, at, end})
+				i += n - 1
+				break
+			}
+		}
+	}
+	return all
+}
+
+// known finds a metric by a name, whatever ending its last word has.
+func known(name string) *metric {
+	if m := lexicon()[name]; m != nil {
+		return m
+	}
+	for _, ending := range [...]string{"s", "n", "en", "e", "es"} {
+		if short, ok := strings.CutSuffix(name, ending); ok && len(short) > 3 {
+			if m := lexicon()[short]; m != nil {
+				return m
+			}
+		}
+	}
+	return nil
+}
+
+// A pattern is an expression that is compiled when it is first needed: most runs of the
+// program read no documents.
+type pattern string
+
+var compiled sync.Map // by pattern
+
+func (p pattern) re() *regexp.Regexp {
+	if re, ok := compiled.Load(p); ok {
+		return re.(*regexp.Regexp)
+	}
+	re, _ := compiled.LoadOrStore(p, regexp.MustCompile(string(p)))
+	return re.(*regexp.Regexp)
+}

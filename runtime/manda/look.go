@@ -1,0 +1,219 @@
+package manda
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Looking up (M18)
+
+// certain is how much of a finding its document has to say itself for it to be told
+// without a word of warning.
+const certain = 70
+
+func (a *answer) look() {
+	q := &a.q
+	if q.Unclear && len(q.Periods) > 0 {
+		same, all := q.Periods[0], Period{Kind: 'Y', Year: q.Periods[0].Year}
+		if all.Year == 0 {
+			if told := a.told(q.Metrics[0], asked(same)); told != nil {
+				same, all = Either(parsePeriod(told.Period))
+			}
+		}
+		a.say("Do you mean %s (the same period a year before) or %s (the full year)?", same, all)
+		return
+	}
+	if q.Unclear {
+		if told := a.told(q.Metrics[0], nil); told != nil && parsePeriod(told.Period).Kind != 'Y' {
+			same, all := Either(parsePeriod(told.Period))
+			a.say("Do you mean %s (the same period a year before) or %s (the full year)?", same, all)
+			return
+		} else if told != nil {
+			p := parsePeriod(told.Period)
+			p.Year--
+			q.Periods = []Period{p}
+		}
+	}
+	if len(q.Metrics) == 0 {
+		if !a.labelled() {
+			a.passages("")
+		}
+		a.requested()
+		return
+	}
+	some := false
+	for _, metric := range q.Metrics {
+		some = a.figure(metric) || some
+	}
+	if !some {
+		a.passages(called(q.Metrics[0], q.Part))
+	}
+}
+
+// labelled tells the figures whose own labels have what was asked for, where the lexicon
+// has no word for it; false where there are none.
+func (a *answer) labelled() bool {
+	want := map[string]bool{}
+	for _, w := range a.q.Topic {
+		want[stem(w)] = true
+	}
+	var best *Fact
+	most := 0
+	for i := range a.room.Facts {
+		f := &a.room.Facts[i]
+		n, all := 0, 0
+		for w := range strings.FieldsSeq(f.Metric) {
+			if all++; want[stem(w)] {
+				n++
+			}
+		}
+		p := parsePeriod(f.Period)
+		fits := len(a.q.Periods) == 0 || slices.ContainsFunc(a.q.Periods, func(w Period) bool { return asked(w)(p) })
+		if !f.Superseded && fits && n > most && 2*n >= len(want) && n*2 > all {
+			best, most = f, n
+		}
+	}
+	if best == nil {
+		return false
+	}
+	a.state(best)
+	return true
+}
+
+// requested says which requests that nothing covers ask for what was asked.
+func (a *answer) requested() {
+	some := false
+	for _, r := range a.missing("") {
+		want, n := wanted(r.Text), 0
+		for _, w := range a.q.Topic {
+			if want[stem(w)] {
+				n++
+			}
+		}
+		if n > 0 && 2*n >= len(want) {
+			a.lines = append(a.lines, Line{Text: "The request list asks for it, and nothing in the room covers it: " + r.Text, Row: r.Row, Role: Missing})
+			some = true
+		}
+	}
+	if some {
+		a.say("%s", offerOne)
+	}
+}
+
+// told is the fact that would be told of a metric.
+func (a *answer) told(metric string, fits func(Period) bool) *Fact {
+	for _, forecast := range [...]bool{false, true} {
+		if slices.Contains(a.q.Statuses, Forecast) && !slices.Contains(a.q.Statuses, Actual) {
+			forecast = !forecast
+		}
+		if all := latest(a.of(metric, forecast, fits)); len(all) > 0 {
+			return all[0]
+		}
+	}
+	return nil
+}
+
+// figure tells one figure, for each period that was asked for; false where there is none.
+func (a *answer) figure(metric string) bool {
+	wants := a.q.Periods
+	if len(wants) == 0 {
+		wants = []Period{{}}
+	}
+	some := false
+	for _, want := range wants {
+		var fits func(Period) bool
+		if want.Kind != 0 {
+			fits = asked(want)
+		}
+		f := a.told(metric, fits)
+		if f == nil {
+			if want.Kind != 0 {
+				some = a.otherPeriods(metric, want) || some
+			}
+			continue
+		}
+		some = true
+		a.state(f)
+	}
+	return some
+}
+
+// state tells a fact, with all that makes it less than certain.
+func (a *answer) state(f *Fact) {
+	name := called(f.Metric, f.Subject)
+	verb := "was"
+	if f.Status == Forecast {
+		verb = "is forecast at"
+	}
+	switch {
+	case a.q.Assumed == "period" || a.q.Assumed == "latest":
+		a.tell(f, "For %s, %s %s %s", f.Period, name, verb, f.value())
+	case a.q.Assumed == "metric":
+		a.tell(f, "For %s, %s %s %s", name, f.Period, verb, f.value())
+	default:
+		a.tell(f, "%s %s %s %s", f.Period, name, verb, f.value())
+	}
+	a.doubts(f)
+}
+
+// doubts says what makes a fact less than certain, in words (M3, M9).
+func (a *answer) doubts(f *Fact) {
+	if f.Status == Forecast {
+		a.say("Note: this is a forecast; the documents have no actual figure for %s.", f.Period)
+	}
+	if f.Status == Draft {
+		a.say("Note: it comes from a draft or preliminary figures, not from final ones.")
+	}
+	for _, c := range a.room.Clashes {
+		if o := c.other(f); o != nil && !o.Superseded {
+			a.doubt(o, "Conflict: %s states %s for the same period%s", o.Document, o.value(), quality(f, o))
+			a.say("%s states %s; neither document replaces the other, so this needs to be clarified with the company.", f.Document, f.value())
+			break
+		}
+	}
+	if old := a.replaced(f); old != nil {
+		a.doubt(old, "Note: an earlier version stated %s; this was later corrected in %s", old.value(), cmp.Or(old.By, f.Document))
+	}
+	if f.Status != Forecast {
+		if all := a.of(f.Metric, true, asked(parsePeriod(f.Period))); len(all) > 0 && !Agree(all[0].Value, all[0].Step, f.Value, f.Step) {
+			a.doubt(all[0], "Note: the forecast was %s; the figure above is the actual one", all[0].value())
+		}
+	}
+	if f.Confidence < certain {
+		a.say("Note: the document does not state all of this beside the figure; the period or the unit was taken from the text around it.")
+	}
+	if p := parsePeriod(f.Period); len(a.q.Periods) == 0 && !a.room.Newest.IsZero() && p.Year < a.room.Newest.Year()-1 {
+		a.say("Note: it is from a document dated %s, and nothing newer was found. Shall I flag this as a gap?", cmp.Or(day(f.Dated), "earlier"))
+	}
+}
+
+// otherPeriods says that a figure was not found for a period, and for which it was.
+func (a *answer) otherPeriods(metric string, want Period) bool {
+	all := append(a.of(metric, false, nil), a.of(metric, true, nil)...)
+	if len(all) == 0 {
+		return false
+	}
+	if want.Kind == 'Y' { // its quarters say a part of it
+		parts := a.of(metric, false, func(p Period) bool { return p.Year == want.Year && (p.Kind == 'Q' || p.Kind == 'H') })
+		if len(parts) > 0 {
+			a.say("No figure for all of %s was found. This is based on the part of it that the documents have:", want)
+			for _, f := range onePerPeriod(parts) {
+				a.tell(f, "- %s: %s", f.Period, f.value())
+			}
+			a.say("%s", offerOne)
+			return true
+		}
+	}
+	when := want.String()
+	if when == "" {
+		when = strings.TrimSuffix(fmt.Sprintf("%c%d", want.Kind, want.N), " ")
+	}
+	a.say("No %s for %s was found in the documents. What they have:", called(metric, a.q.Part), when)
+	for _, f := range onePerPeriod(all)[:min(4, len(onePerPeriod(all)))] {
+		a.tell(f, "- %s: %s", f.Period, f.value())
+	}
+	a.say("%s", offerOne)
+	return true
+}

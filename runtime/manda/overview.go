@@ -1,0 +1,283 @@
+package manda
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Risks (M20)
+
+func (a *answer) risks() {
+	about := slices.DeleteFunc(slices.Clone(a.q.Topic), func(w string) bool { return slices.Contains(listed("topic", "risk"), w) })
+	mine := func(f *Fact) bool {
+		return len(a.q.Metrics)+len(about) == 0 || slices.Contains(a.q.Metrics, f.Metric) || slices.ContainsFunc(about, func(w string) bool {
+			return stem(w) == stem(f.Domain) || strings.Contains(" "+f.Subject+" ", " "+w+" ") || strings.Contains(" "+plainly(spaced(f.Document))+" ", " "+w+" ")
+		})
+	}
+	some, told := false, map[string]bool{}
+	for _, c := range a.room.Clashes {
+		if c.A.Superseded || c.B.Superseded || !mine(c.A) {
+			continue
+		}
+		if key := strings.Join([]string{c.A.Metric, c.A.Subject, c.A.Period, c.A.value(), c.B.value()}, "|"); told[key] {
+			continue
+		} else {
+			told[key] = true
+		}
+		if !some {
+			a.say("**Contradictions:**")
+			some = true
+		}
+		a.tell(c.A, "- %s, %s: %s", capital(called(c.A.Metric, c.A.Subject)), c.A.Period, c.A.value())
+		a.tell(c.B, "  but %s%s", c.B.value(), quality(c.A, c.B))
+	}
+	var unusual []Line
+	for i := range a.room.Facts {
+		f := &a.room.Facts[i]
+		if (f.Metric == "restructuring charge" || f.Metric == "litigation value") && mine(f) && !f.Superseded && f.Status != Forecast {
+			unusual = append(unusual, f.line(Claim, fmt.Sprintf("- %s, %s: %s", capital(called(f.Metric, f.Subject)), f.Period, f.value())))
+		}
+	}
+	quotes := a.quotes(1, mostQuoted)
+	if len(about) == 0 {
+		quotes = a.riskQuotes()
+	}
+	for _, l := range quotes {
+		l.Text = "- " + l.Text
+		unusual = append(unusual, l)
+	}
+	if len(unusual) > 0 {
+		a.say("**Unusual items:**")
+		a.lines = append(a.lines, unusual[:min(len(unusual), 8)]...)
+		some = true
+	}
+	missing := a.missing("")
+	if len(about) > 0 {
+		missing = slices.DeleteFunc(missing, func(r *Request) bool {
+			want := wanted(r.Text)
+			return !slices.ContainsFunc(about, func(w string) bool { return want[stem(w)] || stem(w) == stem(plainly(r.Domain)) })
+		})
+	}
+	if len(missing) > 0 {
+		a.say("**Gaps:**")
+		for _, r := range missing[:min(len(missing), 15)] {
+			a.lines = append(a.lines, Line{Text: "- " + r.Text + " (" + r.Domain + ", " + r.Priority + " priority)", Row: r.Row, Role: Missing})
+		}
+		a.say("%s", offerGaps)
+	} else if !some {
+		a.nothing(cmp.Or(strings.Join(about, " "), "risks"))
+	}
+}
+
+// riskQuotes are sentences that name a risk.
+func (a *answer) riskQuotes() []Line {
+	asked := a.q.Topic
+	a.q.Topic = listed("topic", "risk")
+	defer func() { a.q.Topic = asked }()
+	var all []Line
+	want := map[string]bool{}
+	for _, w := range a.q.Topic {
+		want[stem(w)] = true
+	}
+	for i := range a.room.Passages {
+		p := &a.room.Passages[i]
+		if strings.Contains(p.Text, " | ") {
+			continue
+		}
+		for _, s := range sentences(p.Text) {
+			n := 0
+			for w := range strings.FieldsSeq(plainly(s)) {
+				if want[stem(w)] {
+					n++
+				}
+			}
+			if n > 0 && len(s) > 30 {
+				all = append(all, p.quote(s))
+				break
+			}
+		}
+	}
+	return all[:min(len(all), 5)]
+}
+
+// missing are the requests that nothing covers, of a domain or of all, what matters most
+// first.
+func (a *answer) missing(domain string) []*Request {
+	var all []*Request
+	for i := range a.room.Requests {
+		if r := &a.room.Requests[i]; !r.Covered && (domain == "" || r.Domain == domain) {
+			all = append(all, r)
+		}
+	}
+	rank := func(r *Request) int { return slices.Index([]string{"high", "medium", "low"}, r.Priority) }
+	slices.SortStableFunc(all, func(x, y *Request) int { return rank(x) - rank(y) })
+	return all
+}
+
+// What is missing (M23)
+
+func (a *answer) gaps() {
+	if len(a.room.Requests) == 0 {
+		a.say("There is no information request list for %s yet, so nothing says what should be here. Shall I begin one?", a.room.Deal)
+		return
+	}
+	domains, only := a.domains(), map[string]bool{}
+	if name, _, ok := says("domain", plainly(a.q.Text)); ok {
+		domains = slices.DeleteFunc(domains, func(d string) bool { return plainly(d) != name })
+	} else { // of what was asked about, where the list has that
+		for _, r := range a.room.Requests {
+			want := wanted(r.Text)
+			if slices.ContainsFunc(a.q.Topic, func(w string) bool { return want[stem(w)] }) {
+				only[r.Text] = true
+			}
+		}
+	}
+	for _, l := range a.quotes(2, mostQuoted/2) {
+		if len(only) > 0 {
+			a.lines = append(a.lines, l)
+		}
+	}
+	a.say("Here's the coverage against the information request list of %s, judged by the words of the documents:", a.room.Deal)
+	some := false
+	for _, d := range domains {
+		n, all := a.coverage(d)
+		if len(only) > 0 && !slices.ContainsFunc(a.room.Requests, func(r Request) bool { return r.Domain == d && only[r.Text] }) {
+			continue
+		}
+		a.say("**%s (%d/%d items covered)**", capital(d), n, all)
+		for i := range a.room.Requests {
+			switch r := &a.room.Requests[i]; {
+			case r.Domain != d, len(only) > 0 && !only[r.Text]:
+			case r.Covered:
+				a.lines = append(a.lines, Line{Text: fmt.Sprintf("- ✓ %s (source: %s%s)", r.Text, r.Document, strings.TrimSuffix(", "+r.Place, ", ")), Document: r.Document, Place: r.Place, Row: r.Row, Role: Covered})
+			default:
+				a.lines = append(a.lines, Line{Text: fmt.Sprintf("- ✗ %s (%s priority)", r.Text, r.Priority), Row: r.Row, Role: Missing})
+				some = true
+			}
+		}
+	}
+	if some {
+		a.say("Would you like me to generate Q&A items for the missing information?")
+	}
+}
+
+// domains are those of the requests, in their order.
+func (a *answer) domains() []string {
+	var all []string
+	for _, r := range a.room.Requests {
+		if !slices.Contains(all, r.Domain) {
+			all = append(all, r.Domain)
+		}
+	}
+	return all
+}
+
+func (a *answer) coverage(domain string) (covered, all int) {
+	for _, r := range a.room.Requests {
+		if r.Domain == domain {
+			all++
+			if r.Covered {
+				covered++
+			}
+		}
+	}
+	return covered, all
+}
+
+// Bringing together (M22) and an overview (M24)
+
+func (a *answer) bringTogether() {
+	topic := strings.Join(a.q.Topic, " ")
+	for _, p := range phrasings() { // a topic is all of its words
+		if p.kind == "topic" && slices.ContainsFunc(a.q.Topic, func(w string) bool { return slices.Contains(p.said, w) }) {
+			a.q.Topic = slices.Compact(append(a.q.Topic, p.said...))
+			topic = p.name + " " + strings.TrimSpace(strings.ReplaceAll(topic, p.name, ""))
+		}
+	}
+	topic = strings.TrimSpace(topic)
+	want := map[string]bool{}
+	for _, w := range a.q.Topic {
+		want[stem(w)] = true
+	}
+	by := map[string][]Line{}
+	var order []string
+	n := 0
+	for i := range a.room.Passages {
+		p := &a.room.Passages[i]
+		for _, s := range sentences(p.Text) {
+			fits := false
+			for w := range strings.FieldsSeq(plainly(s)) {
+				fits = fits || want[stem(w)]
+			}
+			head := cmp.Or(p.Heading, p.Document)
+			if (fits || p.Whole && len(by[head]) < 2) && len(s) > len(p.Heading)+8 && n < 16 && !slices.ContainsFunc(by[head], func(l Line) bool { return strings.Contains(l.Text, s) }) {
+				if by[head] == nil {
+					order = append(order, head)
+				}
+				if len(by[head]) < 4 {
+					l := p.quote(s)
+					l.Text = "- " + l.Text
+					by[head] = append(by[head], l)
+					n++
+				}
+			}
+		}
+	}
+	if n == 0 {
+		a.nothing(topic)
+		return
+	}
+	a.say("Here's what the documents say about %s:", cmp.Or(topic, "this"))
+	for _, head := range order {
+		a.say("**%s**", head)
+		a.lines = append(a.lines, by[head]...)
+	}
+	var open []*Request
+	for _, r := range a.missing("") {
+		if slices.ContainsFunc(strings.Fields(plainly(r.Text)), func(w string) bool { return want[stem(w)] }) {
+			open = append(open, r)
+		}
+	}
+	if len(open) > 0 {
+		a.say("**Gaps:**")
+		for _, r := range open {
+			a.lines = append(a.lines, Line{Text: "- " + r.Text, Row: r.Row, Role: Missing})
+		}
+		a.say("%s", offerGaps)
+	}
+}
+
+func (a *answer) overview() {
+	a.say("Here's an overview of what we have on %s:", a.room.Deal)
+	a.say("- **Documents:** %d", a.room.Documents)
+	for _, metric := range [...]string{"revenue", "ebitda", "net income", "headcount"} {
+		if f := a.told(metric, nil); f != nil {
+			a.tell(f, "- **%s, %s:** %s", capital(called(metric, "")), f.Period, f.value())
+		}
+	}
+	if len(a.room.Requests) > 0 {
+		var strong, limited []string
+		for _, d := range a.domains() {
+			n, all := a.coverage(d)
+			if 3*n >= 2*all {
+				strong = append(strong, d)
+			} else {
+				limited = append(limited, d)
+			}
+		}
+		text := "- **Coverage:**"
+		if len(strong) > 0 {
+			text += " strong on " + strings.Join(strong, ", ")
+		}
+		if len(limited) > 0 {
+			text += strings.TrimPrefix(", limited on ", map[bool]string{true: ","}[len(strong) == 0]) + strings.Join(limited, ", ")
+		}
+		a.say("%s", text)
+	}
+	if n := len(slices.DeleteFunc(slices.Clone(a.room.Clashes), func(c Clash) bool { return c.A.Superseded || c.B.Superseded })); n > 0 {
+		a.say("- **Contradictions between documents:** %d", n)
+	}
+	a.say("What would you like to explore? The P&L, the management team, red flags, or what is missing?")
+}

@@ -1,0 +1,139 @@
+package manda
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// mostQuoted is how many sentences are quoted, and mostSaid how long one may be.
+const (
+	mostQuoted = 6
+	mostSaid   = 320
+)
+
+// passages answers with what the documents say, where no figure answers.
+func (a *answer) passages(what string) {
+	quoted := a.quotes(2, mostQuoted/2)
+	if len(quoted) == 0 {
+		a.nothing(what)
+		return
+	}
+	if what != "" {
+		a.say("I found no figure for %s. What the documents say about it:", what)
+	} else if len(quoted) > 1 {
+		a.say("What the documents say:")
+	}
+	for _, l := range quoted {
+		if len(quoted) > 1 || what != "" {
+			l.Text = "- " + l.Text
+		}
+		a.lines = append(a.lines, l)
+	}
+	if what != "" {
+		a.say("%s", offerOne)
+	}
+}
+
+// nothing says why there is no answer, and what would help; never just that it is not
+// known.
+func (a *answer) nothing(what string) {
+	if what == "" {
+		if what = strings.Join(a.q.Topic, " "); what == "" {
+			what = "this"
+		}
+	}
+	a.say("I couldn't find information about %s: none of the %d documents in the room says anything of it. %s", what, a.room.Documents, offerOne)
+}
+
+// quotes are the sentences that fit the question best, each with its place; those that
+// have fewer than so many of its words, or than half, are left out.
+func (a *answer) quotes(least, most int) []Line {
+	want := map[string]bool{}
+	for _, w := range a.q.Topic {
+		want[stem(w)] = true
+	}
+	for _, m := range a.q.Metrics {
+		for w := range strings.FieldsSeq(m) {
+			want[stem(w)] = true
+		}
+	}
+	if len(want) == 0 {
+		return nil
+	}
+	type scored struct {
+		line Line
+		n    int
+		rank int
+	}
+	var all []scored
+	for rank := range a.room.Passages {
+		p := &a.room.Passages[rank]
+		around := map[string]bool{}
+		for w := range strings.FieldsSeq(plainly(p.Heading + " " + spaced(p.Document))) {
+			around[stem(w)] = true
+		}
+		for _, s := range sentences(p.Text) {
+			has := map[string]bool{}
+			for w := range strings.FieldsSeq(plainly(s)) {
+				has[stem(w)] = true
+			}
+			n, own := 0, 0
+			for w := range want {
+				switch {
+				case has[w]:
+					n, own = n+2, own+1
+				case around[w]:
+					n++
+				}
+			}
+			if own > 0 && n >= 2*min(least, len(want))-1 && n >= len(want) {
+				all = append(all, scored{p.quote(s), n, rank})
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(x, y scored) int { return cmp.Or(y.n-x.n, x.rank-y.rank) })
+	var lines []Line
+	for _, s := range all {
+		if len(lines) < most && !slices.ContainsFunc(lines, func(l Line) bool { return l.Text == s.line.Text }) {
+			lines = append(lines, s.line)
+		}
+	}
+	return lines
+}
+
+// stem is a word without what endings it has in our languages; only compared with others.
+func stem(w string) string {
+	if m := known(w); m != nil {
+		return m.name
+	}
+	for _, ending := range [...]string{"ings", "ing", "ments", "ment", "ungen", "ung", "ies", "es", "en", "er", "ed", "s", "e", "n", "y"} {
+		if short, ok := strings.CutSuffix(w, ending); ok && len(short) >= 4 {
+			return short
+		}
+	}
+	return w
+}
+
+// sentences are those of a passage: lines of a page are put together first; of a table,
+// each row is one.
+func sentences(text string) []string {
+	var all []string
+	if strings.Contains(text, " | ") {
+		for line := range strings.Lines(text) {
+			all = append(all, strings.TrimSpace(line))
+		}
+	} else {
+		text = strings.Join(strings.Fields(text), " ")
+		from := 0
+		for _, end := range cuts(text) {
+			all, from = append(all, strings.TrimSpace(text[from:end])), end
+		}
+	}
+	for i, s := range all {
+		if cut := firstRunes(s, mostSaid); len(cut) < len(s) {
+			all[i] = cut + "…"
+		}
+	}
+	return slices.DeleteFunc(all, func(s string) bool { return len(s) < 8 })
+}
