@@ -73,6 +73,7 @@ var templates = sync.OnceValue(func() map[words.Language]*template.Template {
 		t := template.New("parts")
 		t.Funcs(template.FuncMap{
 			"say":   func(key string, of ...string) string { return words.Key(key).In(l, of...) },
+			"runs":  func(text string) []string { return strings.SplitAfter(text, "_") }, // of a name of a file, which may break between them
 			"asset": func(name string) string { return Assets + assets()[name].name },
 			"part": func(b Block) (template.HTML, error) {
 				var out bytes.Buffer
