@@ -1,6 +1,7 @@
 package manda
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -42,14 +43,17 @@ func Covering(requests []string, passages []Passage) []*Passage {
 			}
 			return math.Log(float64(len(passages)+1) / (float64(rows[w]) + 0.5))
 		}
+		// In one order: what is added up in another differs by a little, and a tie is then
+		// decided by chance.
+		words := slices.Sorted(maps.Keys(want))
 		all := 0.0
-		for w := range want {
+		for _, w := range words {
 			all += rare(w)
 		}
 		most := 0.0
 		for i := range passages {
 			n := 0.0
-			for w := range want {
+			for _, w := range words {
 				if has[i][w] {
 					n += rare(w)
 				}
