@@ -131,6 +131,7 @@ marathon: postgres ## the tests that count, at the counts that are promised; hou
 	VERBATIM_REQUIRE_POSTGRES=1 go test ./runtime/work -run 'TestWorkersAreKilled$$' -jobs 10000 -every 1s -timeout 2h -v
 	go test ./cmd/verbatim -run 'TestTextsAreTextsInEveryOutput$$' -payloads -timeout 2h -v
 	go test ./cmd/verbatim -run 'TestAModelThatObeysStrangers$$' -every-pair 1 -timeout 1h -v
+	VERBATIM_REQUIRE_POSTGRES=1 go test ./cmd/verbatim -run 'TestADataRoom$$|TestARoomIsIngestedThroughKills$$' -room-whole -timeout 2h -v
 	go test ./verbs/grammar -run 'TestWhatAGrammarAllowsIsAccepted$$|TestJSONSaysTheSameCalls$$|TestWhatTheSchemaAcceptsIsAccepted$$' -samples 100000 -timeout 6h -v
 	go run ./cmd/teeth -mutate
 
