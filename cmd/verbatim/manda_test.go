@@ -287,6 +287,25 @@ func sameAnswers(t *testing.T, what string, a, b []answered) {
 	}
 }
 
+// M8: somebody who works on both deals relates a document to those of its own deal alone.
+func TestDealsAreNotRelated(t *testing.T) {
+	t.Parallel()
+	r := newRoom(t, "sqlite")
+	data := filepath.Join(r.dir, "mia.sql")
+	if err := os.WriteFile(data, []byte(`INSERT INTO verbatim_principal (name) VALUES ('mia');
+INSERT INTO verbatim_grant (principal, role, entity, key) VALUES ('mia', 'analyst', 'deal', '00000001-0000-4000-8000-000000000001'), ('mia', 'analyst', 'deal', '00000001-0000-4000-8000-000000000002');`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r.does(t, 0, "", "", "migrate", "--data", data)
+	for _, of := range [...][2]string{{heron, "heron/files/Q3_2024_Report.pdf"}, {osprey, "osprey/files/Q3_2024_Report_v2.pdf"}} {
+		r.does(t, 0, "mia", r.adds(t, "mia", of[0], filepath.Join(mandaDir, "room", of[1])), "run")
+	}
+	rows := r.rows(t)
+	if len(rows["finding"]) < 10 || len(rows["correction"])+len(rows["relation"]) != 0 {
+		t.Errorf("%d findings, corrections %s, relations %s", len(rows["finding"]), rows["correction"], rows["relation"])
+	}
+}
+
 // With it, the room is ingested on PostgreSQL as well, and not moved there: minutes.
 var roomWhole = flag.Bool("room-whole", false, "have TestADataRoom ingest all documents on PostgreSQL, too, and TestARoomIsIngestedThroughKills all documents on both stores: what is promised")
 
