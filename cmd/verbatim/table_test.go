@@ -360,7 +360,7 @@ verbs:
 func TestALongDocumentTellsItsPages(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
-	for name, text := range map[string]string{"papers/papers.yaml": papers, "long.pdf": string(longPDF(800)),
+	for name, text := range map[string]string{"papers/papers.yaml": papers, "long.pdf": string(longPDF(400)),
 		"reader.sql": `INSERT INTO verbatim_grant (principal, role) VALUES ('clara', 'reader');`} {
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(h.dir, name)), 0o700); err != nil {
 			t.Fatal(err)
@@ -375,13 +375,13 @@ func TestALongDocumentTellsItsPages(t *testing.T) {
 		t.Fatal(err)
 	}
 	const pages = `"event":"progress","phase":"ask","done":`
-	const of = `"total":800,"number":1,"verb":"papers.describe","text":"pages"`
-	if said := h.do("run", "--palettes", "papers", "--as", "clara", "--json", "--events", "describe.dsl"); !strings.Contains(said, pages) || !strings.Contains(said, of) || !strings.Contains(said, `[800]`) {
+	const of = `"total":400,"number":1,"verb":"papers.describe","text":"pages"`
+	if said := h.do("run", "--palettes", "papers", "--as", "clara", "--json", "--events", "describe.dsl"); !strings.Contains(said, pages) || !strings.Contains(said, of) || !strings.Contains(said, `[400]`) {
 		t.Errorf("%s", said)
 	}
 	chat := exec.Command(filepath.Join(h.dir, ".bin", "verbatim"), "chat", "--palettes", "papers", "--as", "clara", "--json", "--events")
 	chat.Dir, chat.Env, chat.Stdin = h.dir, h.env, strings.NewReader("describe "+strings.Fields(strings.ReplaceAll(script, `"`, ""))[2]+"\n")
-	if said, err := chat.Output(); err != nil || !strings.Contains(string(said), `"event":"doing","done":`) || !strings.Contains(string(said), `"total":800,"verb":"papers.describe"`) {
+	if said, err := chat.Output(); err != nil || !strings.Contains(string(said), `"event":"doing","done":`) || !strings.Contains(string(said), `"total":400,"verb":"papers.describe"`) {
 		t.Errorf("%v %s", err, said)
 	}
 	s := h.serve("--palettes", "papers", "--log", "off", "--sign-in", "clara")
