@@ -172,7 +172,8 @@ func (a *app) services(reg *verbs.Registry, others tools.Servers, engine func() 
 		}
 		return name, both{content, s.Files}, nil
 	}
-	return tools.Services{Own: map[string]map[string]tools.Service{documentsServer: services.Documents(open), figuresServer: manda.Services(open), modelsServer: services.Models(complete)}, Others: others}
+	read := services.Reads(open)
+	return tools.Services{Own: map[string]map[string]tools.Service{documentsServer: services.Documents(read), figuresServer: manda.Services(read), modelsServer: services.Models(complete)}, Others: others}
 }
 
 // shelf is where the files of the store that was opened are, for verbs that read or make

@@ -18,7 +18,7 @@ const atOnce = 1000
 // Services take the figures out of files: about says when a document was written, what its
 // figures are and what it takes the place of, and extract gives the findings, at most a
 // thousand at a time.
-func Services(open services.Open) map[string]tools.Service {
+func Services(read services.Read) map[string]tools.Service {
 	const input = `{"type":"object","properties":{"file":{"type":"string","format":"upload"},"name":{"type":"string"},"from":{"type":"integer"}},"required":["file","name"],"additionalProperties":false}`
 	return map[string]tools.Service{
 		"about": {
@@ -27,7 +27,7 @@ func Services(open services.Open) map[string]tools.Service {
 			Input:    json.RawMessage(input),
 			Output: json.RawMessage(`{"type":"object","properties":{"dated":{"type":["string","null"],"format":"date"},"status":{"type":"string"},"part":{"type":["string","null"]},"title":{"type":["string","null"]},
 				"replaces":{"type":["string","null"]},"figures":{"type":"integer"}}}`),
-			Do: reading(open, func(about About, all []Finding, _ int) any {
+			Do: reading(read, func(about About, all []Finding, _ int) any {
 				out := struct {
 					Dated    *string `json:"dated"`
 					Status   string  `json:"status"`
@@ -55,7 +55,7 @@ func Services(open services.Open) map[string]tools.Service {
 			Output: json.RawMessage(`{"type":"object","properties":{"findings":{"type":"array","items":{"type":"object","properties":{"number":{"type":"integer"},"metric":{"type":"string"},
 				"domain":{"type":"string"},"subject":{"type":["string","null"]},"period":{"type":"string"},"value":{"type":"number"},"exact_to":{"type":"number"},"unit":{"type":["string","null"]},
 				"status":{"type":"string"},"place":{"type":"string"},"text":{"type":"string"},"confidence":{"type":"integer"}}}}}}`),
-			Do: reading(open, func(_ About, all []Finding, from int) any {
+			Do: reading(read, func(_ About, all []Finding, from int) any {
 				out := struct {
 					Findings []found `json:"findings"`
 				}{[]found{}}
@@ -94,8 +94,8 @@ func some(s string) *string {
 }
 
 // reading answers from the figures of the file that a call names.
-func reading(open services.Open, answer func(about About, all []Finding, from int) any) func(context.Context, tools.Call) (tools.Answer, error) {
-	return services.Reading(open, func(doc *documents.Document, name string, from int) any {
+func reading(read services.Read, answer func(about About, all []Finding, from int) any) func(context.Context, tools.Call) (tools.Answer, error) {
+	return services.Reading(read, func(doc *documents.Document, name string, from int) any {
 		about, all := Extract(name, doc)
 		return answer(about, all, from)
 	})

@@ -2,7 +2,7 @@
 // other servers: the engine journals the attempt of one that changes something, calls none
 // inside a transaction, and takes no answer that does not fit.
 //
-//	tools.Services{Own: map[string]map[string]tools.Service{"documents": services.Documents(open)}}
+//	tools.Services{Own: map[string]map[string]tools.Service{"documents": services.Documents(services.Reads(open))}}
 package services
 
 import (
@@ -13,6 +13,7 @@ import (
 	"io"
 	"iter"
 	"strings"
+	"sync/atomic"
 	"unicode/utf8"
 
 	"verbatim/runtime/documents"
@@ -24,10 +25,41 @@ import (
 // there is none.
 type Open func(ctx context.Context, reference string) (name string, content io.ReadCloser, err error)
 
+// A Read reads the document that a reference names, and tells how many pages it has read.
+// An error that is about the file is a *documents.Failure.
+type Read func(ctx context.Context, reference string, tell func(done, total int)) (*documents.Document, error)
+
+// Reads opens a file each time, since who asks may not, and reads it in a child once: it
+// keeps the document that was read last, of which several verbs ask one after another. What
+// a reference names does not change. It is safe for concurrent use.
+func Reads(open Open) Read {
+	type read struct {
+		reference string
+		doc       *documents.Document
+	}
+	var last atomic.Pointer[read]
+	return func(ctx context.Context, reference string, tell func(done, total int)) (*documents.Document, error) {
+		name, content, err := open(ctx, reference)
+		if err != nil {
+			return nil, err
+		}
+		defer content.Close()
+		if kept := last.Load(); kept != nil && kept.reference == reference {
+			return kept.doc, nil
+		}
+		doc, err := documents.Follow(ctx, name, content, documents.Limits{}, tell)
+		if err != nil {
+			return nil, err
+		}
+		last.Store(&read{reference, &doc})
+		return &doc, nil
+	}
+}
+
 // Documents take the text out of files, with the places where it stands: describe says
 // what a file is, read gives its text in chunks, and table the rows of its table, at most a
 // thousand at a time.
-func Documents(open Open) map[string]tools.Service {
+func Documents(read Read) map[string]tools.Service {
 	return map[string]tools.Service{
 		"describe": {
 			Document: true,
@@ -36,7 +68,7 @@ func Documents(open Open) map[string]tools.Service {
 			Output: json.RawMessage(`{"type":"object","properties":{"format":{"type":"string"},"title":{"type":["string","null"]},"author":{"type":["string","null"]},
 				"created":{"type":["string","null"],"format":"date-time"},"modified":{"type":["string","null"],"format":"date-time"},"pages":{"type":["integer","null"]},
 				"scanned":{"type":"integer"},"skipped":{"type":["string","null"]},"chunks":{"type":"integer"}}}`),
-			Do: reading(open, func(doc *documents.Document, a arguments) any {
+			Do: reading(read, func(doc *documents.Document, a arguments) any {
 				all := Chunks(doc, a.Size)
 				d := described{Format: doc.Format, Title: some(doc.Title), Author: some(doc.Author), Pages: number(doc.Pages), Scanned: len(doc.Scans), Chunks: len(all)}
 				if !doc.Created.IsZero() {
@@ -59,7 +91,7 @@ func Documents(open Open) map[string]tools.Service {
 			Input:    json.RawMessage(`{"type":"object","properties":{"file":{"type":"string","format":"upload"},"size":{"type":"integer"},"from":{"type":"integer"}},"required":["file"],"additionalProperties":false}`),
 			Output: json.RawMessage(`{"type":"object","properties":{"chunks":{"type":"array","items":{"type":"object","properties":{"number":{"type":"integer"},"place":{"type":"string"},"kind":{"type":"string"},
 				"heading":{"type":["string","null"]},"text":{"type":"string"},"page":{"type":["integer","null"]},"slide":{"type":["integer","null"]},"sheet":{"type":["string","null"]},"cell":{"type":["string","null"]},"line":{"type":["integer","null"]}}}}}}`),
-			Do: reading(open, func(doc *documents.Document, a arguments) any {
+			Do: reading(read, func(doc *documents.Document, a arguments) any {
 				all := Chunks(doc, a.Size)
 				from := min(max(0, a.From-1), len(all))
 				return struct {
@@ -72,7 +104,7 @@ func Documents(open Open) map[string]tools.Service {
 			Says:     "The rows of a table in a workbook or a CSV file, by the headings that its columns have.",
 			Input:    json.RawMessage(`{"type":"object","properties":{"file":{"type":"string","format":"upload"},"sheet":{"type":"string"}},"required":["file"],"additionalProperties":false}`),
 			Output:   json.RawMessage(`{"type":"object","properties":{"rows":{"type":"array","items":{"type":"object","additionalProperties":true}}}}`),
-			Do:       answering(open, table),
+			Do:       answering(read, table),
 		},
 	}
 }
@@ -116,36 +148,31 @@ func number(n int) *int {
 }
 
 // reading reads the file that a call names, and answers from what is in it.
-func reading(open Open, answer func(*documents.Document, arguments) any) func(context.Context, tools.Call) (tools.Answer, error) {
-	return answering(open, func(doc *documents.Document, a arguments, _ tools.Call) (any, string) { return answer(doc, a), "" })
+func reading(read Read, answer func(*documents.Document, arguments) any) func(context.Context, tools.Call) (tools.Answer, error) {
+	return answering(read, func(doc *documents.Document, a arguments, _ tools.Call) (any, string) { return answer(doc, a), "" })
 }
 
 // Reading is what a service of another room does that answers from a document: from what
 // is in it, by the name under which the call knows it, and from a number on.
-func Reading(open Open, answer func(doc *documents.Document, name string, from int) any) func(context.Context, tools.Call) (tools.Answer, error) {
-	return reading(open, func(doc *documents.Document, a arguments) any { return answer(doc, a.Name, a.From) })
+func Reading(read Read, answer func(doc *documents.Document, name string, from int) any) func(context.Context, tools.Call) (tools.Answer, error) {
+	return reading(read, func(doc *documents.Document, a arguments) any { return answer(doc, a.Name, a.From) })
 }
 
 // answering is reading for a document that may hold no answer: it says why.
-func answering(open Open, answer func(*documents.Document, arguments, tools.Call) (any, string)) func(context.Context, tools.Call) (tools.Answer, error) {
+func answering(read Read, answer func(*documents.Document, arguments, tools.Call) (any, string)) func(context.Context, tools.Call) (tools.Answer, error) {
 	return func(ctx context.Context, c tools.Call) (tools.Answer, error) {
 		var a arguments
 		if err := json.Unmarshal([]byte(c.Args), &a); err != nil {
 			return tools.Answer{}, fmt.Errorf("%w: %w", tools.ErrNotCalled, err)
 		}
-		name, content, err := open(ctx, a.File)
-		if errors.Is(err, files.ErrNotFound) {
-			return tools.Answer{Failed: true, Text: "the file is not there any more"}, nil
-		}
-		if err != nil {
-			return tools.Answer{}, err
-		}
-		defer content.Close()
-		doc, err := documents.Follow(ctx, name, content, documents.Limits{}, func(done, total int) {
+		doc, err := read(ctx, a.File, func(done, total int) {
 			if c.Tell != nil {
 				c.Tell(done, total, "pages")
 			}
 		})
+		if errors.Is(err, files.ErrNotFound) {
+			return tools.Answer{Failed: true, Text: "the file is not there any more"}, nil
+		}
 		var failed *documents.Failure
 		if errors.As(err, &failed) {
 			return tools.Answer{Failed: true, Text: failed.Error()}, nil
@@ -153,7 +180,7 @@ func answering(open Open, answer func(*documents.Document, arguments, tools.Call
 		if err != nil {
 			return tools.Answer{}, err
 		}
-		said, why := answer(&doc, a, c)
+		said, why := answer(doc, a, c)
 		if why != "" {
 			return tools.Answer{Failed: true, Text: why}, nil
 		}

@@ -42,7 +42,7 @@ func open(_ context.Context, reference string) (string, io.ReadCloser, error) {
 
 func ask(t *testing.T, service, args string) (tools.Answer, error) {
 	t.Helper()
-	s, ok := services.Documents(open)[service]
+	s, ok := services.Documents(services.Reads(open))[service]
 	if !ok || !s.Document || s.Writes || !json.Valid(s.Input) || !json.Valid(s.Output) {
 		t.Fatalf("%s: document %t, writes %t", service, s.Document, s.Writes)
 	}
@@ -189,5 +189,40 @@ func TestALongLineIsCut(t *testing.T) {
 		if !slices.Equal(got, want) || all != text {
 			t.Errorf("%.12s: %d, want %d", text, got, want)
 		}
+	}
+}
+
+// M16: of a document several things are asked one after another. It is read once, and
+// opened each time, since whoever asks may not be one who may.
+func TestADocumentIsReadOnce(t *testing.T) {
+	t.Parallel()
+	may, content := true, ""
+	all := services.Documents(services.Reads(func(_ context.Context, reference string) (string, io.ReadCloser, error) {
+		if !may {
+			return "", nil, files.ErrNotFound
+		}
+		return "note.txt", io.NopCloser(strings.NewReader(content)), nil
+	}))
+	says := func(service, reference string) string {
+		a, err := all[service].Do(t.Context(), tools.Call{Args: fmt.Sprintf(`{"file":%q}`, reference)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a.Text + a.Structured
+	}
+	content = "The first."
+	if got := says("describe", "upload://a"); !strings.Contains(got, `"chunks":1`) {
+		t.Error(got)
+	}
+	content = "The second."
+	if got := says("read", "upload://a"); !strings.Contains(got, "The first.") {
+		t.Errorf("it is read again: %s", got)
+	}
+	if got := says("read", "upload://b"); !strings.Contains(got, "The second.") {
+		t.Errorf("another document is taken for it: %s", got)
+	}
+	may = false
+	if got := says("read", "upload://b"); got != "the file is not there any more" {
+		t.Errorf("whoever may not have it is told: %s", got)
 	}
 }

@@ -26,9 +26,9 @@ var wanted = []stores.Column{{Name: "number", Kind: stores.Int}, {Name: "asked_o
 // tabled has the table of a file read, and tells its rows, a row a line, or why not.
 func tabled(t *testing.T, name string, content []byte, args string, columns ...stores.Column) string {
 	t.Helper()
-	s := services.Documents(func(context.Context, string) (string, io.ReadCloser, error) {
+	s := services.Documents(services.Reads(func(context.Context, string) (string, io.ReadCloser, error) {
 		return name, io.NopCloser(bytes.NewReader(content)), nil
-	})["table"]
+	}))["table"]
 	a, err := s.Do(t.Context(), tools.Call{Args: args, Columns: columns})
 	if err != nil {
 		t.Fatal(err)
