@@ -325,7 +325,7 @@ func TestADataRoom(t *testing.T) {
 		for _, on := range []string{"sqlite", "postgres"} {
 			t.Run(on, func(t *testing.T) {
 				t.Parallel()
-				r := made
+				var r *room
 				switch {
 				case on == "postgres" && *roomWhole:
 					r, _, _ = ingested(t, on)
