@@ -1,0 +1,5 @@
+//go:build !race
+
+package manda_test
+
+const underRace = false
