@@ -63,7 +63,7 @@ test: postgres strace chromium lark judges ## run every test, with the race dete
 	@[ -n "$${VERBATIM_MODEL:-}" ] || echo "test: SKIPPED, no model is asked: VERBATIM_MODEL=NAME VERBATIM_BASE_URL=URL make live asks one" >&2
 	$(JUDGED) $(BROWSED) VERBATIM_REQUIRE_POSTGRES=1 VERBATIM_REQUIRE_STRACE=1 VERBATIM_REQUIRE_LARK=1 RAPID_SEED=$(RAPID_SEED) RAPID_CHECKS=$(RAPID_CHECKS) go test $(RACE) -timeout 20m ./... \
 		|| { echo "test: RAPID_SEED=$(RAPID_SEED) was the seed" >&2; exit 1; }
-	cd $(PEERS) && go test -timeout 10m ./...
+	cd $(PEERS) && VERBATIM_REQUIRE_POSTGRES=1 go test -timeout 10m ./...
 
 live: ## ask the model VERBATIM_MODEL at VERBATIM_BASE_URL, for 50 000 tokens at most; what each case costs
 	@go test ./cmd/verbatim -run 'TestLive$$' -count=1 -v
