@@ -137,29 +137,43 @@ func (a *app) upload(ctx context.Context, file string, f uploadFlags) error {
 	if f.name != "" {
 		name = f.name
 	}
-	store, err := a.open(ctx, f.store)
+	service, session, end, err := a.filesOf(ctx, f, reg, where)
 	if err != nil {
 		return err
 	}
-	defer store.Close()
-	engine, err := a.newEngine(reg, store, nil)
-	if err != nil {
-		return a.runFailed(err)
-	}
-	session, err := engine.Session(ctx, f.as)
-	if err != nil {
-		return a.runFailed(err)
-	}
-	kept, err := a.openFiles(ctx, where)
-	if err != nil {
-		return err
-	}
-	defer kept.Close()
-	service := &upload.Service{Engine: engine, Files: kept, Scanner: scanner, Clock: a.now, Random: a.random}
+	defer end()
+	service.Scanner = scanner
 	// A terminal or a pipe may give nothing for ever; whoever stops waiting closes it.
 	defer context.AfterFunc(ctx, func() { body.Close() })()
 	u, err := service.Receive(ctx, session, name, body)
 	return a.uploaded(u, err)
+}
+
+// filesOf opens the files of a store, and a session of whoever uploads or downloads; end
+// closes both.
+func (a *app) filesOf(ctx context.Context, f uploadFlags, reg *verbs.Registry, where string) (_ *upload.Service, _ *runtime.Session, end func(), err error) {
+	store, err := a.open(ctx, f.store)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	defer func() {
+		if err != nil {
+			store.Close()
+		}
+	}()
+	engine, err := a.newEngine(reg, store, nil)
+	if err != nil {
+		return nil, nil, nil, a.runFailed(err)
+	}
+	session, err := engine.Session(ctx, f.as)
+	if err != nil {
+		return nil, nil, nil, a.runFailed(err)
+	}
+	kept, err := a.openFiles(ctx, where)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	return &upload.Service{Engine: engine, Files: kept, Clock: a.now, Random: a.random}, session, func() { kept.Close(); store.Close() }, nil
 }
 
 // getFile gives somebody a file of theirs.
@@ -181,28 +195,15 @@ func (a *app) getFile(ctx context.Context, args []string, f uploadFlags) error {
 	if err != nil {
 		return err
 	}
-	store, err := a.open(ctx, f.store)
+	service, session, end, err := a.filesOf(ctx, f, reg, where)
 	if err != nil {
 		return err
 	}
-	defer store.Close()
-	engine, err := a.newEngine(reg, store, nil)
-	if err != nil {
-		return a.runFailed(err)
-	}
-	session, err := engine.Session(ctx, f.as)
-	if err != nil {
-		return a.runFailed(err)
-	}
-	kept, err := a.openFiles(ctx, where)
-	if err != nil {
-		return err
-	}
-	defer kept.Close()
+	defer end()
 	var content io.ReadCloser
 	u, err := session.Upload(ctx, f.get)
 	if err == nil {
-		_, content, err = (&upload.Service{Engine: engine, Files: kept}).Open(ctx, f.get)
+		_, content, err = service.Open(ctx, f.get)
 	}
 	switch {
 	case errors.Is(err, stores.ErrNotFound), errors.Is(err, files.ErrNotFound):
