@@ -25,8 +25,8 @@ func pagesOf(n, claimed int) []byte {
 	return pdfOf(objects...)
 }
 
-// Who waits for a long file is told how many pages of how many are read, while it is read:
-// never more than there are, whatever the file claims, and never too often.
+// While a long file is read, its reader reports how many of its pages are done: never more
+// than there are, whatever the file claims, and not more than ten times a second.
 func TestALongFileTellsHowFarItIs(t *testing.T) {
 	t.Parallel()
 	const pages = 1500

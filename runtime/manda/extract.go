@@ -20,7 +20,7 @@ const (
 // A Finding is a figure of the company, and where a document states it.
 type Finding struct {
 	Figure
-	Metric     string // as the lexicon calls it; of what that does not know, as the document does
+	Metric     string // its name in the lexicon, or the label in the document where the lexicon has none
 	Domain     string
 	Subject    string // the part of the company that it is of; empty is all of it
 	Period     Period

@@ -69,7 +69,7 @@ func mentions(text string) []mention {
 	return all
 }
 
-// known finds a metric by a name, whatever ending its last word has.
+// known finds the metric of a name. The last word of the name may be a singular or a plural.
 func known(name string) *metric {
 	if m := lexicon()[name]; m != nil {
 		return m

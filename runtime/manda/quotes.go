@@ -35,8 +35,7 @@ func (a *answer) passages(what string) {
 	}
 }
 
-// nothing says why there is no answer, and what would help; never just that it is not
-// known.
+// nothing answers that nothing was found: it says why, and what the reader can do next.
 func (a *answer) nothing(what string) {
 	if what == "" {
 		if what = strings.Join(a.q.Topic, " "); what == "" {

@@ -71,8 +71,8 @@ var (
 	oldOne    = pattern(`(?i)(?:earlier|previous|prior|former|old|original|version|estimate|report|figures|letzte|frühere|vorherige|bisherige|ursprüngliche|fassung|bericht|schätzung|stand|vom|précédente?|ancienne?|version|rapport|estimation|du \d)`)
 )
 
-// replaces are the documents that a text says it takes the place of: what stands behind the
-// word that says so names them.
+// replaces lists the documents that a text says it replaces. In "replaces the report of May"
+// the words after "replaces" name one.
 func replaces(text string) []Replace {
 	var all []Replace
 	text = strings.Join(strings.Fields(firstRunes(text, 20_000)), " ")

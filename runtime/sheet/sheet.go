@@ -50,8 +50,8 @@ func Write(name string, columns []string, rows [][]stores.Value) ([]byte, error)
 	return workbook(columns, rows)
 }
 
-// formats are how a workbook shows what is no number. A cell that holds a text stays one
-// also when it is edited.
+// formats are the number formats of cells. The format "@" keeps a text a text when somebody
+// edits the cell.
 var formats = map[stores.Kind]string{stores.String: "@", stores.Date: "yyyy-mm-dd", stores.Time: "yyyy-mm-dd hh:mm:ss"}
 
 func workbook(columns []string, rows [][]stores.Value) ([]byte, error) {
