@@ -42,6 +42,10 @@ func (a *answer) nothing(what string) {
 			what = "this"
 		}
 	}
+	if a.room.Documents == 0 {
+		a.say("There are no documents in the room yet.")
+		return
+	}
 	a.say("I couldn't find information about %s: none of the %d documents in the room says anything of it. %s", what, a.room.Documents, offerOne)
 }
 
