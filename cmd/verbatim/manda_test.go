@@ -757,7 +757,7 @@ func TestARoomIsIngestedThroughKills(t *testing.T) {
 			kills, runs := 0, 0
 			for kills < 10 { // a room that is finished before is followed by another
 				r := newRoom(t, on)
-				killed, tried := r.ingestedThroughKills(t, who, deal, folder, count, 10-kills)
+				killed, tried := r.ingestedThroughKills(t, who, deal, filepath.Join(mandaDir, "room", folder, "files"), count, 10-kills)
 				kills, runs = kills+killed, runs+tried
 				differ(t, "killed and run again", want, r.rows(t))
 				r.does(t, 0, "", "", "index", "verify")
@@ -765,6 +765,25 @@ func TestARoomIsIngestedThroughKills(t *testing.T) {
 			}
 			t.Logf("killed %d times, in %d runs", kills, runs)
 		})
+	}
+}
+
+// SAFE-S4: whoever names a file does not write the script that sends it.
+func TestANameOfAFileIsNoScript(t *testing.T) {
+	t.Parallel()
+	const name = `a" :file "b"; manda.add-to-qa :text "c\d.txt`
+	folder := t.TempDir()
+	if err := os.WriteFile(filepath.Join(folder, name), []byte("Revenue of 2024: EUR 5 million."), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := newRoom(t, "sqlite")
+	if said := fmt.Sprint(r.asks(t, leo, `manda.query-knowledge-base :question "What is the revenue?"`)[0].Result.Rows); !strings.Contains(said, "There are no documents in the room yet.") {
+		t.Errorf("an empty room: %s", said)
+	}
+	r.ingestedThroughKills(t, leo, osprey, folder, 1, 0)
+	got := r.asks(t, leo, "manda.list-documents", "manda.list-questions")
+	if names := got[0].column("name"); !slices.Equal(names, []string{name}) || len(got[1].Result.Rows) != 0 {
+		t.Errorf("%q, and asked %v", names, got[1].Result.Rows)
 	}
 }
 
@@ -785,7 +804,7 @@ func (r *room) ingestedThroughKills(t *testing.T, who, deal, folder string, coun
 	script, palettes := filepath.Join(sh.dir, "ingest.sh"), filepath.Join(sh.dir, "verbs")
 	real, err := program()
 	if err == nil {
-		err = os.CopyFS(filepath.Join(sh.dir, "files"), os.DirFS(filepath.Join(mandaDir, "room", folder, "files")))
+		err = os.CopyFS(filepath.Join(sh.dir, "files"), os.DirFS(folder))
 	}
 	for _, copies := range [...][2]string{{mandaDir + "/ingest.sh", script}, {mandaDir + "/verbs/manda.yaml", palettes + "/manda.yaml"}} {
 		var text []byte
