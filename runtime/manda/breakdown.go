@@ -53,8 +53,16 @@ func (a *answer) breakDown() {
 			note = ", a forecast"
 		}
 		a.tell(now, "- **%s:** %s%s%s", capital(called(metric, "")), now.value(), trend, note)
-		for _, part := range a.partsOf(metric, period, now.Document) {
-			a.tell(part, "  - %s: %s", capital(part.Subject), part.value())
+		parts := a.partsOf(metric, period, now.Document)
+		if len(metrics) == 1 && len(parts) == 0 {
+			parts = a.table(metric, period)
+		}
+		for _, part := range parts {
+			name := part.Subject
+			if part.Metric != metric {
+				name = called(part.Metric, part.Subject)
+			}
+			a.tell(part, "  - %s: %s", capital(name), part.value())
 		}
 		for _, c := range a.room.Clashes {
 			if o := c.other(now); o != nil && !o.Superseded {
@@ -149,6 +157,15 @@ func (a *answer) compare() {
 				fits = asked(parsePeriod(x.Period))
 				if y := a.told(metric, fits); y != nil && i == 0 {
 					pairs = append(pairs, pair{x, y, called(x.Metric, ""), called(y.Metric, "")})
+				}
+			}
+		}
+	}
+	if len(pairs) == 0 { // with what it was before it was corrected
+		for _, metric := range q.Metrics {
+			if now := a.told(metric, a.wanted()); now != nil {
+				if old := a.replaced(now); old != nil {
+					pairs = append(pairs, pair{old, now, "earlier version", "current version"})
 				}
 			}
 		}

@@ -171,6 +171,37 @@ func (a *answer) partsOf(metric string, period Period, document string) []*Fact 
 	return all[:min(len(all), 5)]
 }
 
+// mostParts is how many figures of one table are told.
+const mostParts = 12
+
+// table are the figures that stand beside one of a metric and a period, in a document that
+// is called after it: first the one of the metric itself.
+func (a *answer) table(metric string, period Period) []*Fact {
+	var all []*Fact
+	for i := range a.room.Facts {
+		total := &a.room.Facts[i]
+		if total.Metric != metric || total.Superseded || total.Period != period.String() || !ideas(spaced(total.Document))[metric] {
+			continue
+		}
+		all = append(all, total)
+		for k := range a.room.Facts {
+			f := &a.room.Facts[k]
+			if k != i && f.Document == total.Document && within(f.Place) == within(total.Place) && f.Period == total.Period && f.Unit == total.Unit && !slices.ContainsFunc(all, func(o *Fact) bool { return o.Metric == f.Metric && o.Subject == f.Subject }) {
+				all = append(all, f)
+			}
+		}
+		return all[:min(len(all), mostParts)]
+	}
+	return nil
+}
+
+// within is the sheet, page or table that a place is in.
+func within(place string) string {
+	place, _, _ = strings.Cut(place, "!")
+	place, _, _ = strings.Cut(place, ", row")
+	return place
+}
+
 // common is the latest period of which most of some figures are there.
 func (a *answer) common(metrics []string) Period {
 	if len(a.q.Periods) > 0 && a.q.Periods[0].Year != 0 {

@@ -55,23 +55,14 @@ func (a *answer) look() {
 // labelled tells the figures whose own labels have what was asked for, where the lexicon
 // has no word for it; false where there are none.
 func (a *answer) labelled() bool {
-	want := map[string]bool{}
-	for _, w := range a.q.Topic {
-		want[stem(w)] = true
-	}
+	want := a.q.Aims
 	var best *Fact
 	most := 0
+	fits := a.wanted()
 	for i := range a.room.Facts {
 		f := &a.room.Facts[i]
-		n, all := 0, 0
-		for w := range strings.FieldsSeq(f.Metric) {
-			if all++; want[stem(w)] {
-				n++
-			}
-		}
-		p := parsePeriod(f.Period)
-		fits := len(a.q.Periods) == 0 || slices.ContainsFunc(a.q.Periods, func(w Period) bool { return asked(w)(p) })
-		if !f.Superseded && fits && n > most && 2*n >= len(want) && n*2 > all {
+		n, all := shared(want, ideas(f.Metric)), len(strings.Fields(f.Metric))
+		if !f.Superseded && (fits == nil || fits(parsePeriod(f.Period))) && n > most && 2*n >= len(want) && n*2 > all {
 			best, most = f, n
 		}
 	}
@@ -82,17 +73,43 @@ func (a *answer) labelled() bool {
 	return true
 }
 
+// speaking are the facts that speak of what a question is about, those first that speak of
+// most of it; of less than half of it, none.
+func (a *answer) speaking(about []aim, most int) []*Fact {
+	if len(about) == 0 {
+		return nil
+	}
+	var all []*Fact
+	n := map[*Fact]int{}
+	fits := a.wanted()
+	for i := range a.room.Facts {
+		f := &a.room.Facts[i]
+		if f.Superseded || fits != nil && !fits(parsePeriod(f.Period)) {
+			continue
+		}
+		n[f] = shared(about, ideas(f.Metric+" "+f.Subject+" "+f.Text))
+		if n[f] > 0 && 2*n[f] >= len(about) && shared(about, ideas(f.Metric+" "+f.Subject)) > 0 {
+			all = append(all, f)
+		}
+	}
+	slices.SortStableFunc(all, func(x, y *Fact) int { return cmp.Or(n[y]-n[x], better(x, y)) })
+	var some []*Fact
+	for _, f := range all {
+		if len(some) < most && !slices.ContainsFunc(some, func(o *Fact) bool {
+			return o.Metric == f.Metric && o.Subject == f.Subject && o.Period == f.Period && o.Value.Cmp(f.Value) == 0
+		}) {
+			some = append(some, f)
+		}
+	}
+	return some
+}
+
 // requested says which requests that nothing covers ask for what was asked.
 func (a *answer) requested() {
 	some := false
 	for _, r := range a.missing("") {
-		want, n := wanted(r.Text), 0
-		for _, w := range a.q.Topic {
-			if want[stem(w)] {
-				n++
-			}
-		}
-		if n > 0 && 2*n >= len(want) {
+		want := wanted(r.Text)
+		if n := shared(a.q.Aims, ideas(r.Text)); n > 0 && 2*n >= len(want) {
 			a.lines = append(a.lines, Line{Text: "The request list asks for it, and nothing in the room covers it: " + r.Text, Row: r.Row, Role: Missing})
 			some = true
 		}

@@ -307,8 +307,13 @@ func (l *loader) answers(ctx context.Context, q Question) (runtime.Outcome, erro
 			return runtime.Outcome{}, err
 		}
 	}
-	if len(q.Metrics) == 0 && q.Group == "" && (q.Intent == FactLookup || q.Intent == DeepDive) {
-		if err = l.labelled(ctx, q.Text); err != nil {
+	if len(q.Aims) > 0 && q.Group == "" && q.Intent != Gaps {
+		if err = l.labelled(ctx, widened(q.Text)); err != nil {
+			return runtime.Outcome{}, err
+		}
+	}
+	if q.Intent == DeepDive && len(q.Metrics) == 1 {
+		if err = l.about(ctx, q.Metrics[0]); err != nil {
 			return runtime.Outcome{}, err
 		}
 	}
@@ -356,6 +361,24 @@ func (l *loader) labelled(ctx context.Context, text string) error {
 	}
 	for _, r := range rows {
 		l.fact(r)
+	}
+	return nil
+}
+
+// about reads the findings of documents that are called after a metric: a plan of capital
+// expenditure has what it is made of.
+func (l *loader) about(ctx context.Context, metric string) error {
+	for ref, d := range l.documents {
+		if l.replaced[ref] || !ideas(spaced(d.Value("name").Text()))[metric] {
+			continue
+		}
+		rows, err := l.c.Find(ctx, "finding", runtime.Fields{"deal": l.deal, "document": ref})
+		if err != nil {
+			return err
+		}
+		for _, r := range rows {
+			l.fact(r)
+		}
 	}
 	return nil
 }
@@ -466,10 +489,10 @@ const (
 
 // passages finds those that fit a question.
 func (l *loader) passages(ctx context.Context, q *Question) error {
-	texts := []string{q.Text}
+	texts := []string{widened(q.Text)}
 	switch q.Intent {
 	case DueDiligence:
-		texts = append(texts, strings.Join(listed("topic", "risk"), " "))
+		texts = append(texts, widened(strings.Join(append(q.Topic, listed("topic", "risk")...), " ")))
 	case Synthesis:
 		for _, p := range phrasings() {
 			if p.kind == "topic" && slices.ContainsFunc(q.Topic, func(w string) bool { return slices.Contains(p.said, w) }) {
@@ -478,7 +501,7 @@ func (l *loader) passages(ctx context.Context, q *Question) error {
 		}
 	}
 	if q.Intent == Synthesis {
-		if err := l.whole(ctx, q.Topic); err != nil {
+		if err := l.whole(ctx, q.Aims); err != nil {
 			return err
 		}
 	}
@@ -506,7 +529,7 @@ func passage(document, row runtime.Row) Passage {
 }
 
 // whole reads the passages of the documents that are called what a question is about.
-func (l *loader) whole(ctx context.Context, topic []string) error {
+func (l *loader) whole(ctx context.Context, topic []aim) error {
 	if len(topic) == 0 {
 		return nil
 	}
@@ -514,11 +537,7 @@ func (l *loader) whole(ctx context.Context, topic []string) error {
 		if l.replaced[ref] {
 			continue
 		}
-		has := map[string]bool{}
-		for w := range strings.FieldsSeq(plainly(d.Value("title").Text())) {
-			has[stem(w)] = true
-		}
-		if slices.ContainsFunc(topic, func(w string) bool { return !has[stem(w)] }) {
+		if shared(topic, ideas(d.Value("title").Text())) < len(topic) {
 			continue
 		}
 		rows, err := l.c.Find(ctx, "passage", runtime.Fields{"document": ref})
@@ -571,7 +590,7 @@ func (l *loader) requests(ctx context.Context) error {
 	for _, row := range rows {
 		text := row.Value("text").Text()
 		open = append(open, text)
-		fit, err := l.matching(ctx, text, mostFit)
+		fit, err := l.matching(ctx, widened(text), mostFit)
 		if err != nil {
 			return err
 		}

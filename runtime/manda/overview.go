@@ -40,9 +40,15 @@ func (a *answer) risks() {
 			unusual = append(unusual, f.line(Claim, fmt.Sprintf("- %s, %s: %s", capital(called(f.Metric, f.Subject)), f.Period, f.value())))
 		}
 	}
-	quotes := a.quotes(1, mostQuoted)
-	if len(about) == 0 {
-		quotes = a.riskQuotes()
+	of := aims(strings.Join(about, " "), unsaid)
+	for _, f := range a.speaking(of, 4) {
+		if f.Metric != "restructuring charge" && f.Metric != "litigation value" {
+			unusual = append(unusual, f.line(Claim, fmt.Sprintf("- %s, %s: %s", capital(called(f.Metric, f.Subject)), f.Period, f.value())))
+		}
+	}
+	quotes := a.riskQuotes(of)
+	if len(quotes) == 0 {
+		quotes = a.quotes(1, mostQuoted)
 	}
 	for _, l := range quotes {
 		l.Text = "- " + l.Text
@@ -50,14 +56,14 @@ func (a *answer) risks() {
 	}
 	if len(unusual) > 0 {
 		a.say("**Unusual items:**")
-		a.lines = append(a.lines, unusual[:min(len(unusual), 8)]...)
+		a.lines = append(a.lines, unusual[:min(len(unusual), 10)]...)
 		some = true
 	}
 	missing := a.missing("")
 	if len(about) > 0 {
 		missing = slices.DeleteFunc(missing, func(r *Request) bool {
-			want := wanted(r.Text)
-			return !slices.ContainsFunc(about, func(w string) bool { return want[stem(w)] || stem(w) == stem(plainly(r.Domain)) })
+			has := ideas(r.Text + " " + r.Domain)
+			return !slices.ContainsFunc(about, func(w string) bool { return has[stem(w)] || shared(aims(w, unsaid), has) > 0 })
 		})
 	}
 	if len(missing) > 0 {
@@ -71,35 +77,44 @@ func (a *answer) risks() {
 	}
 }
 
-// riskQuotes are sentences that name a risk.
-func (a *answer) riskQuotes() []Line {
-	asked := a.q.Topic
-	a.q.Topic = listed("topic", "risk")
-	defer func() { a.q.Topic = asked }()
-	var all []Line
-	want := map[string]bool{}
-	for _, w := range a.q.Topic {
-		want[stem(w)] = true
+// riskQuotes are sentences that name a risk, and speak of what is asked about: in their own
+// words, or in their heading or the name of their document.
+func (a *answer) riskQuotes(about []aim) []Line {
+	type scored struct {
+		line Line
+		n    int
 	}
+	var all []scored
+	risks := aims(strings.Join(listed("topic", "risk"), " "), unsaid)
 	for i := range a.room.Passages {
 		p := &a.room.Passages[i]
 		if strings.Contains(p.Text, " | ") {
 			continue
 		}
+		around := shared(about, ideas(p.Heading+" "+spaced(p.Document)))
+		best := scored{}
 		for _, s := range sentences(p.Text) {
-			n := 0
-			for w := range strings.FieldsSeq(plainly(s)) {
-				if want[stem(w)] {
-					n++
-				}
+			has := ideas(s)
+			n, own := shared(risks, has), shared(about, has)
+			if n == 0 || len(s) <= 30 || len(about) > 0 && own+around == 0 {
+				continue
 			}
-			if n > 0 && len(s) > 30 {
-				all = append(all, p.quote(s))
-				break
+			if n = min(n, 2) + 2*own + around; n > best.n {
+				best = scored{p.quote(s), n}
 			}
 		}
+		if best.n > 0 {
+			all = append(all, best)
+		}
 	}
-	return all[:min(len(all), 5)]
+	if len(about) > 0 {
+		slices.SortStableFunc(all, func(x, y scored) int { return y.n - x.n })
+	}
+	var lines []Line
+	for _, s := range all[:min(len(all), mostQuoted)] {
+		lines = append(lines, s.line)
+	}
+	return lines
 }
 
 // missing are the requests that nothing covers, of a domain or of all, what matters most
@@ -128,8 +143,7 @@ func (a *answer) gaps() {
 		domains = slices.DeleteFunc(domains, func(d string) bool { return plainly(d) != name })
 	} else { // of what was asked about, where the list has that
 		for _, r := range a.room.Requests {
-			want := wanted(r.Text)
-			if slices.ContainsFunc(a.q.Topic, func(w string) bool { return want[stem(w)] }) {
+			if shared(a.q.Aims, ideas(r.Text)) > 0 {
 				only[r.Text] = true
 			}
 		}
@@ -197,20 +211,14 @@ func (a *answer) bringTogether() {
 		}
 	}
 	topic = strings.TrimSpace(topic)
-	want := map[string]bool{}
-	for _, w := range a.q.Topic {
-		want[stem(w)] = true
-	}
+	want := aims(strings.Join(a.q.Topic, " "), unsaid)
 	by := map[string][]Line{}
 	var order []string
 	n := 0
 	for i := range a.room.Passages {
 		p := &a.room.Passages[i]
 		for _, s := range sentences(p.Text) {
-			fits := false
-			for w := range strings.FieldsSeq(plainly(s)) {
-				fits = fits || want[stem(w)]
-			}
+			fits := shared(want, ideas(s)) > 0
 			head := cmp.Or(p.Heading, p.Document)
 			if (fits || p.Whole && len(by[head]) < 2) && len(s) > len(p.Heading)+8 && n < 16 && !slices.ContainsFunc(by[head], func(l Line) bool { return strings.Contains(l.Text, s) }) {
 				if by[head] == nil {
@@ -225,7 +233,8 @@ func (a *answer) bringTogether() {
 			}
 		}
 	}
-	if n == 0 {
+	figures := a.speaking(want, mostQuoted)
+	if n == 0 && len(figures) == 0 {
 		a.nothing(topic)
 		return
 	}
@@ -234,9 +243,15 @@ func (a *answer) bringTogether() {
 		a.say("**%s**", head)
 		a.lines = append(a.lines, by[head]...)
 	}
+	if len(figures) > 0 {
+		a.say("**Figures:**")
+		for _, f := range figures {
+			a.tell(f, "- %s, %s: %s", capital(called(f.Metric, f.Subject)), f.Period, f.value())
+		}
+	}
 	var open []*Request
 	for _, r := range a.missing("") {
-		if slices.ContainsFunc(strings.Fields(plainly(r.Text)), func(w string) bool { return want[stem(w)] }) {
+		if shared(want, ideas(r.Text)) > 0 {
 			open = append(open, r)
 		}
 	}

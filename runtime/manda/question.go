@@ -33,6 +33,7 @@ type Question struct {
 	Part     string   // of the company
 	Parts    []string // of it that it names, where the room knows them
 	Topic    []string // the words that say what it is about
+	Aims     []aim    // what those name: concepts, or else their stems
 	Follows  bool     // it goes on from the one before
 	LastYear bool     // it asks of the year before
 
@@ -72,7 +73,7 @@ func says(kind, text string) (name, words string, ok bool) {
 			continue
 		}
 		for _, s := range p.said {
-			if strings.Contains(" "+text+" ", " "+plainly(s)+" ") && len(s) > len(words) {
+			if stands(s, text) && len(s) > len(words) {
 				name, words, ok = p.name, s, true
 				if kind == "intent" {
 					return name, words, true
@@ -101,6 +102,20 @@ var stops = sync.OnceValue(func() map[string]bool {
 	}
 	return all
 })
+
+// stands reports whether words stand in a text, whole and in their order; … is for any
+// others between them.
+func stands(words, text string) bool {
+	text = " " + text + " "
+	for part := range strings.SplitSeq(words, "…") {
+		at := strings.Index(text, " "+plainly(part)+" ")
+		if at < 0 {
+			return false
+		}
+		text = text[at+len(plainly(part))+1:]
+	}
+	return true
+}
 
 // mostAsked is how much of a question is read.
 const mostAsked = 4000
@@ -140,6 +155,12 @@ func Read(text, deal string, before []string) Question {
 	return q
 }
 
+// joined is what French writes as one word: l'entreprise, manque-t-il, expliquez-moi.
+var joined = pattern(`(?i)\b[ld]['’]|-(?:t-)?(?:ils?|elles?|on|moi|nous|vous)\b`)
+
+// byKind follows a figure that is asked for part by part.
+var byKind = pattern(`(?i)^[ ]*(?:down )?(?:by|per|nach|pro|par|je) \pL`)
+
 var possessive = pattern(`['’]s\b`)
 
 // read takes one question apart, whatever was asked before.
@@ -147,7 +168,7 @@ func read(text, deal string) Question {
 	text = strings.TrimSpace(firstRunes(text, mostAsked))
 	q := Question{Text: text, Intent: FactLookup}
 	plain := plainly(possessive.re().ReplaceAllString(text, ""))
-	whole := plainly(text)
+	whole := plainly(joined.re().ReplaceAllString(text, " "))
 	if name, _, ok := says("intent", whole); ok {
 		q.Intent = Intent(name)
 	}
@@ -203,18 +224,35 @@ func read(text, deal string) Question {
 			q.Topic = append(q.Topic, w)
 		}
 	}
-	if _, _, company := says("whole", plain); company || len(ours) > 0 && strings.Contains(" "+plain+" ", " "+ours[0]+" ") {
-		if (q.Intent == Synthesis || q.Intent == FactLookup && (strings.Contains(plain, "what do we have") || strings.Contains(plain, "was haben wir"))) && len(q.Metrics) == 0 && q.Group == "" && len(q.Topic) <= 1 {
-			q.Intent = Exploration
-		}
-	}
-	if q.Intent == Synthesis && len(q.Topic) == 0 && len(q.Metrics) == 0 && q.Group == "" {
-		q.Intent = Exploration
-	}
-	if q.Intent == Synthesis && q.Group != "" || q.Intent == Synthesis && len(q.Metrics) > 0 && len(q.Topic) == 0 {
-		q.Intent = DeepDive
-	}
+	q.Aims = aims(rest, func(w string) bool { return stops()[w] || !slices.Contains(q.Topic, w) })
+	q.Intent = q.settled(plain, whole, len(names) > 0 && byKind.re().MatchString(text[names[0].end:]), ours)
 	return q
+}
+
+// settled is the intent of a question whose parts are known: what it is about may say more
+// than its words. A matter that it names by a verb alone (who runs it) is added.
+func (q *Question) settled(plain, whole string, byKind bool, ours []string) Intent {
+	if name, _, ok := says("means", whole); ok && len(q.Topic) == 0 {
+		q.Topic, q.Aims = []string{name}, aims(name, unsaid)
+		return Synthesis
+	}
+	figures := len(q.Metrics) > 0 || q.Group != ""
+	_, _, company := says("whole", whole)
+	company = company || len(ours) > 0 && strings.Contains(" "+plain+" ", " "+ours[0]+" ")
+	empty := !slices.ContainsFunc(q.Topic, func(w string) bool { return !formal()[stem(w)] && w != "profile" })
+	switch {
+	case q.Intent == FactLookup && q.Group != "" && !empty: // the results of a survey
+		q.Group = ""
+	case q.Intent == FactLookup && (q.Group != "" && len(q.Metrics) == 0 || byKind):
+		return DeepDive
+	case q.Intent == FactLookup && company && empty && !figures:
+		return Exploration
+	case q.Intent == Synthesis && !figures && (len(q.Topic) == 0 || company && len(q.Topic) <= 1):
+		return Exploration
+	case q.Intent == Synthesis && (q.Group != "" || len(q.Metrics) > 0 && len(q.Topic) == 0):
+		return DeepDive
+	}
+	return q.Intent
 }
 
 // Either are the two periods that a question about the year before may mean, after a

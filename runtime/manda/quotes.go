@@ -52,13 +52,12 @@ func (a *answer) nothing(what string) {
 // quotes are the sentences that fit the question best, each with its place; those that
 // have fewer than so many of its words, or than half, are left out.
 func (a *answer) quotes(least, most int) []Line {
-	want := map[string]bool{}
-	for _, w := range a.q.Topic {
-		want[stem(w)] = true
-	}
+	want := slices.Clone(a.q.Aims)
 	for _, m := range a.q.Metrics {
-		for w := range strings.FieldsSeq(m) {
-			want[stem(w)] = true
+		for _, w := range aims(m, unsaid) {
+			if !slices.ContainsFunc(want, func(a aim) bool { return a.of == w.of }) {
+				want = append(want, w)
+			}
 		}
 	}
 	if len(want) == 0 {
@@ -72,21 +71,15 @@ func (a *answer) quotes(least, most int) []Line {
 	var all []scored
 	for rank := range a.room.Passages {
 		p := &a.room.Passages[rank]
-		around := map[string]bool{}
-		for w := range strings.FieldsSeq(plainly(p.Heading + " " + spaced(p.Document))) {
-			around[stem(w)] = true
-		}
+		around := ideas(p.Heading + " " + spaced(p.Document))
 		for _, s := range sentences(p.Text) {
-			has := map[string]bool{}
-			for w := range strings.FieldsSeq(plainly(s)) {
-				has[stem(w)] = true
-			}
+			has := ideas(s)
 			n, own := 0, 0
-			for w := range want {
+			for _, w := range want {
 				switch {
-				case has[w]:
+				case w.in(has):
 					n, own = n+2, own+1
-				case around[w]:
+				case w.in(around):
 					n++
 				}
 			}

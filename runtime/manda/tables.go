@@ -314,11 +314,28 @@ func (r *reader) named(f *Finding, label, head, under, caption string) (known bo
 			break // it is named, and is not what the lexicon knows
 		}
 	}
+	if m := r.whole(); m != nil && totals.re().MatchString(name) {
+		f.Metric, f.Domain = m.name, m.domain
+		return true
+	}
 	if strings.ContainsFunc(name, unicode.IsLetter) && utf8.RuneCountInString(name) <= 70 {
 		f.Metric, f.Domain = plainly(name), "other"
 		f.Subject, _ = partOf("", plainly(column))
 	}
 	return false
+}
+
+// totals is what the last row of a table is called, which says what all of it comes to.
+var totals = pattern(`(?i)^(?:grand total|total|sum|summe|gesamt|gesamtsumme|insgesamt|total général|somme|ensemble)(?: all| alle)?$`)
+
+// whole is the metric that a document is about by its title: of a plan of capital
+// expenditure, the total is capital expenditure. It is nil where it names none, or several.
+func (r *reader) whole() *metric {
+	all := mentions(r.about.Title)
+	if len(all) != 1 || all[0].kind != "amount" {
+		return nil
+	}
+	return all[0].metric
 }
 
 // gross is a word right before a metric that makes another figure of it.

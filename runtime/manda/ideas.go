@@ -1,0 +1,209 @@
+package manda
+
+import (
+	_ "embed"
+	"slices"
+	"strings"
+	"sync"
+)
+
+//go:embed concepts.txt
+var conceptsFile string
+
+// A thesaurus has the names of concepts and metrics: two texts that use different names for
+// one thing speak of the same, in whatever language.
+type thesaurus struct {
+	names map[string]string   // a name in small letters: what it is of
+	of    map[string][]string // what it is of: all its names
+	first map[string]int      // the first word of a name: how many words the longest has
+}
+
+var concepts = sync.OnceValue(func() *thesaurus {
+	all := &thesaurus{map[string]string{}, map[string][]string{}, map[string]int{}}
+	add := func(name, of string) {
+		name = plainly(name)
+		if _, ok := all.names[name]; name == "" || ok {
+			return
+		}
+		all.names[name], all.of[of] = of, append(all.of[of], name)
+		head, _, _ := strings.Cut(name, " ")
+		all.first[head] = max(all.first[head], 1+strings.Count(name, " "))
+	}
+	for line := range strings.Lines(conceptsFile) {
+		name, others, ok := strings.Cut(strings.TrimSpace(line), "|")
+		if name = strings.TrimSpace(name); !ok || strings.HasPrefix(line, "#") {
+			continue
+		}
+		add(name, name)
+		for other := range strings.SplitSeq(others, ";") {
+			add(other, name)
+		}
+	}
+	for name, m := range lexicon() {
+		add(name, m.name)
+	}
+	return all
+})
+
+// called is what a name of one or more words is of. Its last word may be a singular or a plural.
+func (t *thesaurus) called(name string) (string, bool) {
+	if of, ok := t.names[name]; ok {
+		return of, true
+	}
+	for _, ending := range [...]string{"s", "n", "en", "e", "es"} {
+		if short, ok := strings.CutSuffix(name, ending); ok && len(short) > 3 {
+			if of, ok := t.names[short]; ok {
+				return of, true
+			}
+		}
+	}
+	return "", false
+}
+
+// leastPart is how many letters a part of a compound has at least: Umweltgenehmigungen.
+const leastPart = 5
+
+// within are the concepts that a compound begins or ends with.
+func (t *thesaurus) within(word string) (all []string) {
+	for k := len(word) - 3; k >= leastPart; k-- {
+		if of, ok := t.names[word[:k]]; ok {
+			all = append(all, of)
+			break
+		}
+	}
+	for k := 3; k <= len(word)-leastPart; k++ {
+		if of, ok := t.called(word[k:]); ok {
+			all = append(all, of)
+			break
+		}
+	}
+	return all
+}
+
+// spoken are the words of a text, and for each the longest name that begins there.
+func (t *thesaurus) spoken(text string, each func(name string, of string, words int)) {
+	words := strings.Fields(plainly(text))
+	for i := 0; i < len(words); {
+		n := 1
+		of, ok := "", false
+		for k := min(t.longest(words[i]), len(words)-i); k > 0 && !ok; k-- {
+			name := strings.Join(words[i:i+k], " ")
+			if of, ok = t.called(name); ok {
+				n = k
+			}
+		}
+		each(strings.Join(words[i:i+n], " "), of, n)
+		i += n
+	}
+}
+
+// longest is how many words a name has at most that begins with a word, or with one that
+// it is a plural of.
+func (t *thesaurus) longest(word string) int {
+	return max(1, t.first[word])
+}
+
+// ideas are what a text speaks of: concepts, metrics, and the stem of each word.
+func ideas(text string) map[string]bool {
+	t, all := concepts(), map[string]bool{}
+	t.spoken(text, func(name, of string, words int) {
+		if of != "" {
+			all[of] = true
+		}
+		for w := range strings.FieldsSeq(name) {
+			all[stem(w)] = true
+			if of, ok := t.called(w); ok {
+				all[of] = true
+			} else if len(w) >= 2*leastPart {
+				for _, of := range t.within(w) {
+					all[of] = true
+				}
+			}
+		}
+	})
+	return all
+}
+
+// An aim is one thing that a text asks for: a concept or a metric, or a word by its stem.
+type aim struct {
+	of    string
+	words []string // the stems of its name, where that has several words
+}
+
+// aims are what a text asks for, each once, in its order. Words that skip says are left out.
+func aims(text string, skip func(word string) bool) (all []aim) {
+	t := concepts()
+	add := func(a aim) {
+		if !slices.ContainsFunc(all, func(b aim) bool { return a.of == b.of }) {
+			all = append(all, a)
+		}
+	}
+	t.spoken(text, func(name, of string, words int) {
+		switch {
+		case words > 1:
+			a := aim{of: of}
+			for w := range strings.FieldsSeq(name) {
+				if !stops()[w] {
+					a.words = append(a.words, stem(w))
+				}
+			}
+			add(a)
+		case of != "":
+			add(aim{of: of})
+		case skip(name):
+		case len(name) >= 2*leastPart && len(t.within(name)) > 0:
+			for _, of := range t.within(name) {
+				add(aim{of: of})
+			}
+		default:
+			add(aim{of: stem(name)})
+		}
+	})
+	return all
+}
+
+// in reports whether a text speaks of it that has those ideas: by any of its names, or by
+// the words of the one that was used, apart from each other.
+func (a aim) in(ideas map[string]bool) bool {
+	return ideas[a.of] || len(a.words) > 1 && !slices.ContainsFunc(a.words, func(w string) bool { return !ideas[w] })
+}
+
+// unsaid skips words that say nothing.
+func unsaid(word string) bool { return stops()[word] }
+
+// shared is how many of some aims a text speaks of that has those ideas.
+func shared(aims []aim, ideas map[string]bool) (n int) {
+	for _, a := range aims {
+		if a.in(ideas) {
+			n++
+		}
+	}
+	return n
+}
+
+// widened is a text and the other names of what it speaks of, for a search by words.
+func widened(text string) string {
+	t := concepts()
+	var b strings.Builder
+	b.WriteString(text)
+	seen := map[string]bool{}
+	add := func(of string) {
+		if of == "" || seen[of] {
+			return
+		}
+		seen[of] = true
+		for _, name := range t.of[of] {
+			b.WriteString(" ")
+			b.WriteString(name)
+		}
+	}
+	t.spoken(text, func(name, of string, words int) {
+		add(of)
+		if of == "" && len(name) >= 2*leastPart {
+			for _, of := range t.within(name) {
+				add(of)
+			}
+		}
+	})
+	return b.String()
+}
