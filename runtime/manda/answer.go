@@ -32,7 +32,7 @@ type Request struct {
 type Passage struct {
 	Document, Place, Heading, Text string
 	Whole                          bool // its document is about what was asked
-	Row                            any
+	Row, Of                        any  // its row, and that of its document
 }
 
 // A Room is what is known of a deal, as far as a question needs it.
@@ -121,8 +121,16 @@ func (f *Fact) line(role Role, text string) Line {
 	return Line{Text: text + " " + f.source(), Fact: f, Document: f.Document, Place: f.Place, Row: f.Row, Role: role}
 }
 
-func (p *Passage) quote(s string) Line {
-	return Line{Text: "“" + s + "” (source: " + p.Document + strings.TrimSuffix(", "+p.Place, ", ") + ")", Document: p.Document, Place: p.Place, Row: p.Row, Role: Claim}
+// quote is a sentence of a passage, with the figure that it states, where one is known.
+func (a *answer) quote(p *Passage, s string) Line {
+	l := Line{Text: "“" + s + "” (source: " + p.Document + strings.TrimSuffix(", "+p.Place, ", ") + ")", Document: p.Document, Place: p.Place, Row: p.Row, Role: Claim}
+	for i := range a.room.Facts {
+		if f := &a.room.Facts[i]; f.Document == p.Document && f.Place == p.Place && !f.Superseded && f.Text != "" && strings.Contains(s, f.Text) {
+			l.Fact = f
+			break
+		}
+	}
+	return l
 }
 
 // offers the next step, as an answer without one would be a dead end (M14, M15).

@@ -27,6 +27,11 @@ func (a *answer) breakDown() {
 		metrics = listed("group", title)
 	}
 	period := a.common(metrics)
+	if period.Kind == 0 && a.q.Part == "" { // of parts alone
+		a.q.Part = anyPart
+		period = a.common(metrics)
+		a.q.Part = ""
+	}
 	if period.Kind == 0 {
 		a.passages(title)
 		return

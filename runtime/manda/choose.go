@@ -211,7 +211,7 @@ func (a *answer) common(metrics []string) Period {
 	for i := range a.room.Facts {
 		f := &a.room.Facts[i]
 		p := parsePeriod(f.Period)
-		if !slices.Contains(metrics, f.Metric) || f.Superseded || f.Subject != a.q.Part || f.Status == Forecast || len(a.q.Periods) > 0 && !asked(a.q.Periods[0])(p) {
+		if !slices.Contains(metrics, f.Metric) || f.Superseded || f.Subject != a.q.Part && a.q.Part != anyPart || f.Status == Forecast || len(a.q.Periods) > 0 && !asked(a.q.Periods[0])(p) {
 			continue
 		}
 		if count[f.Period] == nil {

@@ -114,7 +114,8 @@ func ideas(text string) map[string]bool {
 			all[stem(w)] = true
 			if of, ok := t.called(w); ok {
 				all[of] = true
-			} else if len(w) >= 2*leastPart {
+			}
+			if len(w) >= 2*leastPart {
 				for _, of := range t.within(w) {
 					all[of] = true
 				}

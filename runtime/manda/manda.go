@@ -408,7 +408,7 @@ func needs(q *Question) []string {
 	case q.Intent == Exploration:
 		return []string{"revenue", "ebitda", "net income", "headcount"}
 	case q.Intent == DueDiligence:
-		return append([]string{"restructuring charge", "litigation value"}, q.Metrics...)
+		return append(listed("group", "risk"), q.Metrics...)
 	case q.Group != "":
 		return append(listed("group", q.Group), q.Metrics...)
 	case len(q.Metrics) == 0 && q.Intent == Comparison:
@@ -492,13 +492,9 @@ func (l *loader) passages(ctx context.Context, q *Question) error {
 	texts := []string{widened(q.Text)}
 	switch q.Intent {
 	case DueDiligence:
-		texts = append(texts, widened(strings.Join(append(q.Topic, listed("topic", "risk")...), " ")))
+		texts = append(texts, widened(strings.Join(append(q.matter(), listed("topic", "risk")...), " ")))
 	case Synthesis:
-		for _, p := range phrasings() {
-			if p.kind == "topic" && slices.ContainsFunc(q.Topic, func(w string) bool { return slices.Contains(p.said, w) }) {
-				texts = append(texts, strings.Join(p.said, " "))
-			}
-		}
+		texts = append(texts, strings.Join(q.matter(), " "))
 	}
 	if q.Intent == Synthesis {
 		if err := l.whole(ctx, q.Aims); err != nil {
@@ -521,11 +517,34 @@ func (l *loader) passages(ctx context.Context, q *Question) error {
 			}
 		}
 	}
+	return l.beside(ctx)
+}
+
+// mostBeside is beside how many of the passages that fit best the figures are read too.
+const mostBeside = 12
+
+// beside reads the findings of the documents that the first passages are of: a sentence
+// that is quoted says what it states.
+func (l *loader) beside(ctx context.Context) error {
+	read := map[any]bool{}
+	for _, p := range l.room.Passages[:min(len(l.room.Passages), mostBeside)] {
+		if read[p.Of] {
+			continue
+		}
+		read[p.Of] = true
+		rows, err := l.c.Find(ctx, "finding", runtime.Fields{"deal": l.deal, "document": p.Of})
+		if err != nil {
+			return err
+		}
+		for _, r := range rows {
+			l.fact(r)
+		}
+	}
 	return nil
 }
 
 func passage(document, row runtime.Row) Passage {
-	return Passage{Document: document.Value("name").Text(), Place: row.Value("place").Text(), Heading: row.Value("heading").Text(), Text: row.Value("text").Text(), Row: row.Ref()}
+	return Passage{Document: document.Value("name").Text(), Place: row.Value("place").Text(), Heading: row.Value("heading").Text(), Text: row.Value("text").Text(), Row: row.Ref(), Of: document.Ref()}
 }
 
 // whole reads the passages of the documents that are called what a question is about.

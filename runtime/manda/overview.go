@@ -3,6 +3,7 @@ package manda
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 )
@@ -11,10 +12,9 @@ import (
 
 func (a *answer) risks() {
 	about := slices.DeleteFunc(slices.Clone(a.q.Topic), func(w string) bool { return slices.Contains(listed("topic", "risk"), w) })
+	of, matter := aims(strings.Join(about, " "), unsaid), aims(strings.Join(a.q.matter(), " "), unsaid)
 	mine := func(f *Fact) bool {
-		return len(a.q.Metrics)+len(about) == 0 || slices.Contains(a.q.Metrics, f.Metric) || slices.ContainsFunc(about, func(w string) bool {
-			return stem(w) == stem(f.Domain) || strings.Contains(" "+f.Subject+" ", " "+w+" ") || strings.Contains(" "+plainly(spaced(f.Document))+" ", " "+w+" ")
-		})
+		return len(a.q.Metrics)+len(about) == 0 || slices.Contains(a.q.Metrics, f.Metric) || shared(matter, ideas(f.Metric+" "+f.Subject+" "+f.Domain+" "+spaced(f.Document))) > 0
 	}
 	some, told := false, map[string]bool{}
 	for _, c := range a.room.Clashes {
@@ -36,17 +36,24 @@ func (a *answer) risks() {
 	var unusual []Line
 	for i := range a.room.Facts {
 		f := &a.room.Facts[i]
-		if (f.Metric == "restructuring charge" || f.Metric == "litigation value") && mine(f) && !f.Superseded && f.Status != Forecast {
+		if slices.Contains(listed("group", "risk"), f.Metric) && mine(f) && !f.Superseded && f.Status != Forecast {
 			unusual = append(unusual, f.line(Claim, fmt.Sprintf("- %s, %s: %s", capital(called(f.Metric, f.Subject)), f.Period, f.value())))
 		}
 	}
-	of := aims(strings.Join(about, " "), unsaid)
+	for _, metric := range a.q.Metrics {
+		if f := a.told(metric, a.wanted()); f != nil {
+			unusual = append(unusual, f.line(Claim, fmt.Sprintf("- %s, %s: %s", capital(called(f.Metric, f.Subject)), f.Period, f.value())))
+		}
+	}
 	for _, f := range a.speaking(of, 4) {
-		if f.Metric != "restructuring charge" && f.Metric != "litigation value" {
+		if !slices.Contains(listed("group", "risk"), f.Metric) {
 			unusual = append(unusual, f.line(Claim, fmt.Sprintf("- %s, %s: %s", capital(called(f.Metric, f.Subject)), f.Period, f.value())))
 		}
 	}
-	quotes := a.riskQuotes(of)
+	if len(about) == 0 {
+		matter = nil
+	}
+	quotes := a.riskQuotes(matter)
 	if len(quotes) == 0 {
 		quotes = a.quotes(1, mostQuoted)
 	}
@@ -82,25 +89,40 @@ func (a *answer) risks() {
 func (a *answer) riskQuotes(about []aim) []Line {
 	type scored struct {
 		line Line
-		n    int
+		n    float64
 	}
 	var all []scored
+	rows := map[string]int{}
+	for i := range a.room.Passages {
+		p := &a.room.Passages[i]
+		for w := range ideas(p.Heading + " " + spaced(p.Document) + " " + p.Text) {
+			rows[w]++
+		}
+	}
+	weight := func(has map[string]bool) (sum float64) { // the rarer, the more
+		for _, w := range about {
+			if w.in(has) {
+				sum += math.Log(float64(len(a.room.Passages)+1) / (float64(rows[w.of]) + 0.5))
+			}
+		}
+		return sum
+	}
 	risks := aims(strings.Join(listed("topic", "risk"), " "), unsaid)
 	for i := range a.room.Passages {
 		p := &a.room.Passages[i]
 		if strings.Contains(p.Text, " | ") {
 			continue
 		}
-		around := shared(about, ideas(p.Heading+" "+spaced(p.Document)))
+		around := weight(ideas(p.Heading + " " + spaced(p.Document)))
 		best := scored{}
 		for _, s := range sentences(p.Text) {
 			has := ideas(s)
-			n, own := shared(risks, has), shared(about, has)
-			if n == 0 || len(s) <= 30 || len(about) > 0 && own+around == 0 {
+			risk, own := min(shared(risks, has), 2), weight(has)
+			if risk == 0 || len(s) <= 30 || len(about) > 0 && own+around == 0 {
 				continue
 			}
-			if n = min(n, 2) + 2*own + around; n > best.n {
-				best = scored{p.quote(s), n}
+			if n := float64(risk) + own + around/2; n > best.n {
+				best = scored{a.quote(p, s), n}
 			}
 		}
 		if best.n > 0 {
@@ -108,7 +130,7 @@ func (a *answer) riskQuotes(about []aim) []Line {
 		}
 	}
 	if len(about) > 0 {
-		slices.SortStableFunc(all, func(x, y scored) int { return y.n - x.n })
+		slices.SortStableFunc(all, func(x, y scored) int { return cmp.Compare(y.n, x.n) })
 	}
 	var lines []Line
 	for _, s := range all[:min(len(all), mostQuoted)] {
@@ -204,14 +226,7 @@ func (a *answer) coverage(domain string) (covered, all int) {
 
 func (a *answer) bringTogether() {
 	topic := strings.Join(a.q.Topic, " ")
-	for _, p := range phrasings() { // a topic is all of its words
-		if p.kind == "topic" && slices.ContainsFunc(a.q.Topic, func(w string) bool { return slices.Contains(p.said, w) }) {
-			a.q.Topic = slices.Compact(append(a.q.Topic, p.said...))
-			topic = p.name + " " + strings.TrimSpace(strings.ReplaceAll(topic, p.name, ""))
-		}
-	}
-	topic = strings.TrimSpace(topic)
-	want := aims(strings.Join(a.q.Topic, " "), unsaid)
+	want := aims(strings.Join(a.q.matter(), " "), unsaid)
 	by := map[string][]Line{}
 	var order []string
 	n := 0
@@ -225,7 +240,7 @@ func (a *answer) bringTogether() {
 					order = append(order, head)
 				}
 				if len(by[head]) < 4 {
-					l := p.quote(s)
+					l := a.quote(p, s)
 					l.Text = "- " + l.Text
 					by[head] = append(by[head], l)
 					n++

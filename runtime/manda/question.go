@@ -229,6 +229,19 @@ func read(text, deal string) Question {
 	return q
 }
 
+// matter is the topic of a question, with the words that belong to it: legal is contracts
+// and litigation too.
+func (q *Question) matter() []string {
+	all := slices.Clone(q.Topic)
+	for _, p := range phrasings() {
+		if p.kind == "topic" && p.name != "risk" && slices.ContainsFunc(q.Topic, func(w string) bool { return slices.Contains(p.said, w) }) {
+			all = append(all, p.said...)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
 // settled is the intent of a question whose parts are known: what it is about may say more
 // than its words. A matter that it names by a verb alone (who runs it) is added.
 func (q *Question) settled(plain, whole string, byKind bool, ours []string) Intent {

@@ -84,7 +84,7 @@ func (a *answer) quotes(least, most int) []Line {
 				}
 			}
 			if own > 0 && n >= 2*min(least, len(want))-1 && n >= len(want) {
-				all = append(all, scored{p.quote(s), n, rank})
+				all = append(all, scored{a.quote(p, s), n, rank})
 			}
 		}
 	}
