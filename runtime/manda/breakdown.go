@@ -46,7 +46,7 @@ func (a *answer) breakDown() {
 			continue
 		}
 		trend := ""
-		if then := first(a.of(metric, false, asked(before))); then != nil && then.Unit == now.Unit {
+		if then := first(a.of(metric, false, asked(before))); then != nil && then.Unit == now.Unit && then.Subject == now.Subject {
 			_, by := Change(then.Value, now.Value, now.Unit)
 			trend = fmt.Sprintf(", %s against %s", by, before)
 			if notable(then.Value, now.Value, now.Unit) {
@@ -57,10 +57,13 @@ func (a *answer) breakDown() {
 		if now.Status == Forecast {
 			note = ", a forecast"
 		}
-		a.tell(now, "- **%s:** %s%s%s", capital(called(metric, "")), now.value(), trend, note)
-		parts := a.partsOf(metric, period, now.Document)
-		if len(metrics) == 1 && len(parts) == 0 {
+		a.tell(now, "- **%s:** %s%s%s", capital(called(metric, now.Subject)), now.value(), trend, note)
+		var parts []*Fact
+		if len(metrics) == 1 {
 			parts = a.table(metric, period)
+		}
+		if len(parts) == 0 {
+			parts = a.partsOf(metric, period, now.Document)
 		}
 		for _, part := range parts {
 			name := part.Subject
@@ -84,9 +87,10 @@ func (a *answer) breakDown() {
 
 // series tells one figure over time; false where there is one period at most.
 func (a *answer) series(metric string) bool {
-	all := onePerPeriod(a.of(metric, false, func(p Period) bool {
+	every := a.of(metric, false, func(p Period) bool {
 		return len(a.q.Periods) == 0 || slices.ContainsFunc(a.q.Periods, func(w Period) bool { return w.Year == 0 || w.Year == p.Year })
-	}))
+	})
+	all := onePerPeriod(every)
 	if len(all) < 2 {
 		return false
 	}
@@ -95,12 +99,21 @@ func (a *answer) series(metric string) bool {
 		trend := ""
 		for _, o := range all[i+1:] {
 			p, was := parsePeriod(f.Period), parsePeriod(o.Period)
-			if p.Kind == was.Kind && p.N == was.N && p.Year == was.Year+1 && o.Unit == f.Unit {
+			if p.Kind == was.Kind && p.N == was.N && p.Year == was.Year+1 && o.Unit == f.Unit && o.Subject == f.Subject {
 				_, by := Change(o.Value, f.Value, f.Unit)
 				trend = fmt.Sprintf(", %s on the year before", by)
 			}
 		}
-		a.tell(f, "- %s: %s%s", f.Period, f.value(), trend)
+		of := ""
+		if f.Subject != a.q.Part {
+			of = " (" + f.Subject + ")"
+		}
+		a.tell(f, "- %s%s: %s%s", f.Period, of, f.value(), trend)
+		for _, o := range every { // where there are only parts, each of them
+			if o.Period == f.Period && o.Subject != f.Subject {
+				a.tell(o, "  - %s: %s", capital(o.Subject), o.value())
+			}
+		}
 		for _, c := range a.room.Clashes {
 			if o := c.other(f); o != nil && !o.Superseded {
 				a.doubt(o, "  - Conflict: %s states %s", o.Document, o.value())
