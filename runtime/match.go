@@ -158,6 +158,22 @@ func (e *Engine) Embed(ctx context.Context, most int) (n int, err error) {
 	return n, nil
 }
 
+// Searches reports whether what is searched can be: stores.ErrSchema where migrate has not
+// made the index that the palettes declare.
+func (e *Engine) Searches(ctx context.Context) error {
+	return e.store.View(ctx, stores.Scope{All: true}, func(r stores.Reader) error {
+		for _, t := range e.tables {
+			if t.Search == nil {
+				continue
+			}
+			if _, _, err := r.Match(ctx, stores.Match{Entity: t, Owner: stores.NewString("nobody"), Limit: 1}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
 // match finds the rows that fit best, and gives them in that order. What they weigh is the
 // last of their fields, where the palette says so.
 func (r *reading) match(ctx context.Context, st *step, f *fetch, find stores.Find) ([][]stores.Value, error) {

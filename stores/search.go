@@ -200,7 +200,8 @@ func (c *Cond) pins(p Path) (v Value) {
 // they are nil.
 type Matcher interface {
 	// Owned says how many rows there are, and the stamp of each of the owners that has
-	// some: it is another whenever the index of their rows has changed.
+	// some: it is another whenever the index of their rows has changed. ErrSchema where the
+	// index is not the one that the entity declares.
 	Owned(owners []int64) (rows int64, stamps map[int64]int64, err error)
 	// Hits are the rows that have each term, of so many of each term at most; 0 is all.
 	Hits(terms, owners []int64, most int) (map[int64][]search.Hit, error)

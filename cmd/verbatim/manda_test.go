@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -870,5 +872,93 @@ func (r *room) ingestedThroughKills(t *testing.T, who, deal, folder string, coun
 		if kills == before || runs > 200 {
 			t.Fatalf("%d runs, the last of which nobody killed: exit %d\n%s%s", runs, code, out, said)
 		}
+	}
+}
+
+// serve has a server answer for the room; signIn are those for whom it prints links.
+func (r *room) serve(t *testing.T, signIn ...string) *running {
+	t.Helper()
+	palettes, err := filepath.Abs(mandaDir + "/verbs")
+	if err == nil {
+		err = os.MkdirAll(filepath.Join(r.dir, ".bin"), 0o700)
+	}
+	if err == nil {
+		err = putProgram(filepath.Join(r.dir, ".bin"))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := []string{"PATH=" + os.Getenv("PATH"), "VERBATIM_STORE=" + r.store, "VERBATIM_PALETTES=" + palettes}
+	for name, value := range r.env {
+		env = append(env, name+"="+value)
+	}
+	args := []string{"--listen", "127.0.0.1:0", "--log", "off"}
+	for _, who := range signIn {
+		args = append(args, "--sign-in", who)
+	}
+	s, err := startServer(r.dir, env, args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.stop)
+	return s
+}
+
+// A server whose index of what is searched is of other fields, or of another version, says
+// that it is not ready, and each door says what makes it so.
+func TestServeAnIndexThatIsNotMigrated(t *testing.T) {
+	t.Parallel()
+	for _, on := range []string{"sqlite", "postgres"} {
+		t.Run(on, func(t *testing.T) {
+			t.Parallel()
+			r := newRoom(t, on)
+			text, err := os.ReadFile(mandaDir + "/verbs/manda.yaml")
+			if err != nil {
+				t.Fatal(err)
+			}
+			before := t.TempDir()
+			text = bytes.Replace(text, []byte("search: {text: [heading, text], meaning: [text]}"), []byte("search: {text: [text], meaning: [text]}"), 1)
+			if err := os.WriteFile(filepath.Join(before, "manda.yaml"), text, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			migrate := func(palettes string) {
+				t.Helper()
+				var out bytes.Buffer
+				args := []string{"migrate", "--yes", "--store", r.owner, "--palettes", palettes}
+				if on == "postgres" {
+					args = append(args, "--grant-to", "verbatim_app")
+				}
+				if code := run(t.Context(), world{args: args, in: strings.NewReader(""), out: &out, err: &out, env: func(name string) string { return r.env[name] }, now: time.Now, random: rand.Reader, terminal: func(world) (io.ReadCloser, bool) { return nil, false }}); code != 0 {
+					t.Fatal(code, out.String())
+				}
+			}
+			migrate(before)
+			s := r.serve(t, ada)
+			visitor := newVisitor(t).comes(s, ada)
+			ask := func(key string) url.Values { return url.Values{"text": {"lease"}, "key": {key}} }
+			if status, body := visitor.get(s.url + "/readyz"); status != http.StatusServiceUnavailable || body != "not migrated\n" {
+				t.Errorf("/readyz: %d %s", status, body)
+			}
+			if status, body, err := visitor.post(s.url+"/v1/run", "", map[string]string{"script": `manda.find :text "lease"`}); err != nil || status != http.StatusServiceUnavailable || !strings.Contains(body, `"not-migrated"`) || !strings.Contains(body, "verbatim migrate") {
+				t.Errorf("the API: %d %s %v", status, body, err)
+			}
+			if status, body := visitor.form(s.url+"/do/manda.find", ask("1")); status != http.StatusServiceUnavailable || !strings.Contains(body, "verbatim migrate") {
+				t.Errorf("the page: %d %s", status, body)
+			}
+			visitor.form(s.url+"/say", url.Values{"page": {"1"}, "said": {"What is the lease of Roanne?"}})
+			if _, body := visitor.get(s.url + "/"); !strings.Contains(body, "verbatim migrate") {
+				t.Errorf("the conversation: %s", body)
+			}
+			if code, said := r.says(ada, `manda.find :text "lease"`, "run"); code != exitSystem || !strings.Contains(said, "verbatim migrate prepares it") {
+				t.Errorf("the command: %d %s", code, said)
+			}
+			migrate(mandaDir + "/verbs")
+			if status, body := visitor.get(s.url + "/readyz"); status != http.StatusOK {
+				t.Errorf("migrated, and /readyz: %d %s", status, body)
+			}
+			if status, body := visitor.form(s.url+"/do/manda.find", ask("2")); status != http.StatusOK {
+				t.Errorf("migrated, and the page: %d %s", status, body)
+			}
+		})
 	}
 }

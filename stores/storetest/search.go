@@ -325,7 +325,19 @@ var searchCases = []testCase{
 	{"an index is made for rows that are there, and anew when it is declared otherwise", func(t *testing.T, open Open) {
 		w := newWorld(t, open)
 		w.must(w.do(everything, note(w, 1, "alpha")))
+		unprepared := func(of string) {
+			t.Helper()
+			err := w.View(context.Background(), holding(1), func(r stores.Reader) error {
+				_, _, err := r.Match(context.Background(), stores.Match{Entity: w.request, Text: "no word of any row", Limit: 1})
+				return err
+			})
+			_, indexed := w.Index(context.Background(), w.request, true)
+			if !errors.Is(err, stores.ErrSchema) || !errors.Is(indexed, stores.ErrSchema) {
+				t.Errorf("an index of %s answers %v, %v", of, err, indexed)
+			}
+		}
 		searched(w.all())
+		unprepared("nothing")
 		plan, err := w.Migrate(context.Background(), w.all(), false)
 		w.must(err)
 		if len(plan.Steps) == 0 || len(plan.Problems) > 0 {
@@ -336,6 +348,7 @@ var searchCases = []testCase{
 		w.wantMatch(holding(1), w.request, "alpha identity", "request", 1)
 		w.clean()
 		w.request.Search = &stores.Search{Text: []int{reqNotes}}
+		unprepared("other fields")
 		_, err = w.Migrate(context.Background(), w.all(), true)
 		w.must(err)
 		w.wantMatch(holding(1), w.request, "identity", "request")
