@@ -37,9 +37,10 @@ type matching struct {
 	asked bool // of a handler: it looked
 }
 
-// match is what is asked of the index of an entity.
-func (m *matching) match(e *stores.Entity, limit int) stores.Match {
-	ask := stores.Match{Entity: e, Text: m.text, Limit: limit}
+// match is what is asked of the index of an entity, for rows of one owner or, where that is
+// null, of everybody that the caller may see.
+func (m *matching) match(e *stores.Entity, owner stores.Value, limit int) stores.Match {
+	ask := stores.Match{Entity: e, Owner: owner, Text: m.text, Limit: limit}
 	if len(e.Search.Meaning) > 0 {
 		ask.Near, ask.Maker = m.near, m.maker
 	}
@@ -75,19 +76,23 @@ func (r *reading) embedding(ctx context.Context, st *step) (*errand, error) {
 }
 
 // Match finds rows within scope that fit a text best, the best first, and how well: by
-// words, and, where it is what the verb is matching, by meaning. Rows are read as Get reads
-// them.
-func (c *Call) Match(ctx context.Context, entity, text string, limit int) (rows []Row, fit []float64, err error) {
+// words, and, where it is what the verb is matching, by meaning. With an owner, the row at
+// the end of the entity's scope path, rows of other owners neither are found nor say how
+// rare a word is; the zero Ref is every owner. Rows are read as Get reads them.
+func (c *Call) Match(ctx context.Context, entity string, owner Ref, text string, limit int) (rows []Row, fit []float64, err error) {
 	e := c.r.e.reg.Entity(entity)
 	if c.over || e == nil || e.Store.Search == nil {
 		return nil, nil, fmt.Errorf("rows of %q are not searched", entity)
+	}
+	if !owner.IsZero() && c.r.e.reg.Entity(owner.entity).Store != e.Store.Root() {
+		return nil, nil, fmt.Errorf("rows of %q are not owned by a %s", entity, owner.entity)
 	}
 	m := c.st.matching
 	if m == nil || m.text != text {
 		m = &matching{text: text, near: search.Grams(text), maker: search.Letters}
 	}
 	m.asked = true
-	found, _, err := c.r.read.Match(ctx, m.match(e.Store, limit))
+	found, _, err := c.r.read.Match(ctx, m.match(e.Store, owner.key, limit))
 	if err != nil || len(found) == 0 {
 		return nil, nil, err
 	}
@@ -153,16 +158,32 @@ func (e *Engine) Embed(ctx context.Context, most int) (n int, err error) {
 	return n, nil
 }
 
+// Searches reports whether what is searched can be: stores.ErrSchema where migrate has not
+// made the index that the palettes declare.
+func (e *Engine) Searches(ctx context.Context) error {
+	return e.store.View(ctx, stores.Scope{All: true}, func(r stores.Reader) error {
+		for _, t := range e.tables {
+			if t.Search == nil {
+				continue
+			}
+			if _, _, err := r.Match(ctx, stores.Match{Entity: t, Owner: stores.NewString("nobody"), Limit: 1}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
 // match finds the rows that fit best, and gives them in that order. What they weigh is the
 // last of their fields, where the palette says so.
 func (r *reading) match(ctx context.Context, st *step, f *fetch, find stores.Find) ([][]stores.Value, error) {
 	read, m := st.verb.Read, st.matching
 	e := read.Entity.Store
 	key := e.Fields[e.Key].Kind
-	fit := map[stores.Value]float64{}
+	fit, owner := map[stores.Value]float64{}, e.OwnerIn(find.Where)
 	var rows [][]stores.Value
 	for limit := candidates; ; limit *= 8 {
-		found, more, err := r.read.Match(ctx, m.match(e, limit))
+		found, more, err := r.read.Match(ctx, m.match(e, owner, limit))
 		if err != nil {
 			return nil, err
 		}

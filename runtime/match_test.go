@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"verbatim/runtime"
+	"verbatim/stores"
 )
 
 const searches = `
@@ -92,6 +93,86 @@ func TestRowsAreFoundByWhatTheySay(t *testing.T) {
 			t.Error("of another club is found:", got)
 		}
 	})
+}
+
+// Where the condition of a read says whose rows it is about, or a handler does, the rows of
+// others do not say how rare a word is, even to somebody who may see them.
+func TestRowsOfOneOwnerAreFoundAsIfThereWereNoOthers(t *testing.T) {
+	t.Parallel()
+	text := searchedLending(t) + `
+  - verb: look-for-things-of
+    description: Things of one club.
+    roles: [keeper]
+    args:
+      - {name: club-id, type: ref, ref-type: club, required: true}
+      - {name: about, type: string, required: true}
+      - {name: least, type: decimal}
+    reads: {entity: item, matching: about, where: (least == nil or row.worth > least) and row.club == club_id, limit: 5, fields: {item: item_id, name: name}}
+
+  - verb: rummage
+    description: Things of one club, as a program finds them.
+    roles: [keeper]
+    args:
+      - {name: club-id, type: ref, ref-type: club, required: true}
+      - {name: other-id, type: ref, ref-type: item}
+      - {name: about, type: string, required: true}
+    handler: true
+    returns: {type: things, includes: [item, name]}
+`
+	type args struct {
+		Club  runtime.Ref `verb:"club-id"`
+		Other runtime.Ref `verb:"other-id"`
+		About string      `verb:"about"`
+	}
+	h := new(runtime.Handlers)
+	var failed error
+	runtime.Handle(h, "lending.rummage", func(ctx context.Context, c *runtime.Call, a args) (runtime.Outcome, error) {
+		owner := a.Club
+		if !a.Other.IsZero() {
+			owner = a.Other
+		}
+		rows, _, err := c.Match(ctx, "item", owner, a.About, 5)
+		failed = err
+		out := &runtime.Answer{Columns: []string{"item", "name"}}
+		for _, r := range rows {
+			out.Rows = append(out.Rows, []any{r.Ref(), r.Value("name")})
+		}
+		return runtime.Outcome{Result: out}, err
+	})
+	w := newWorldOf(t, loadYAML(t, map[string]string{"lending.yaml": text}), h)
+	if plan, err := w.store.Migrate(t.Context(), append(w.tables(), runtime.Own()...), true); err != nil || len(plan.Problems) > 0 {
+		t.Fatal(err, plan.Problems)
+	}
+	for _, name := range []string{"Red ladder", "Blue lamp", "Green lamp"} {
+		w.done("kim", fmt.Sprintf(`lending.add-item :club-id @north :name %q :worth 1`, name))
+	}
+	for n := range 6 {
+		w.done("sam", fmt.Sprintf(`lending.add-item :club-id @south :name "Red thing %d" :worth 1`, n))
+	}
+	looks := func(club string) []string {
+		return []string{`lending.look-for-things-of :about "red lamp" :club-id ` + club, `lending.rummage :about "red lamp" :club-id ` + club, `lending.look-for-things-of :least 0 :about "red lamp" :club-id ` + club}
+	}
+	both := people[0]
+	both.Holds = map[string][]stores.Value{"club": {id(1), id(2)}}
+	for _, who := range []stores.Principal{people[0], both} {
+		if err := w.store.SetPrincipal(t.Context(), who); err != nil {
+			t.Fatal(err)
+		}
+		for _, look := range looks("@north") {
+			if got, want := w.found("kim", look), "Red ladder|Blue lamp|Green lamp"; got != want {
+				t.Errorf("%s, holding %v: %q, want %q", look, who.Holds, got, want)
+			}
+		}
+	}
+	if got := w.found("kim", looks("@south")[0]); strings.Contains(got, "lamp") || !strings.Contains(got, "Red thing 1") {
+		t.Error(got)
+	}
+	if got := w.found("kim", `lending.look-for-things :about "red lamp"`); !strings.HasPrefix(got, "Blue lamp|Green lamp|Red") {
+		t.Error("of no club in particular:", got)
+	}
+	if _, err := w.run("kim", `lending.rummage :club-id @north :other-id @saw :about "red"`); err == nil || failed == nil || !strings.Contains(failed.Error(), "not owned by") {
+		t.Error("a thing owns no things:", err, failed)
+	}
 }
 
 // A scripted embedder knows two words that mean the same.

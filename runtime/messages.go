@@ -109,6 +109,8 @@ func Sentence(err error) string {
 		return tell(dsl.Diagnostics{*failed.Told})
 	case errors.As(err, &failed) && failed.Unknown:
 		return "the connection was cut off while this was being stored, so it is unknown whether it happened: it may or may not have. Send it again with the same key, if it had one: it is done once, and you are told. Otherwise look at verbatim log before you try again."
+	case errors.Is(err, stores.ErrSchema):
+		return "the store is not prepared for the palettes. Nothing was changed; whoever looks after it runs verbatim migrate."
 	case errors.Is(err, context.Canceled):
 		return "this was stopped. Nothing was changed."
 	case errors.Is(err, context.DeadlineExceeded):

@@ -45,10 +45,13 @@ func (s *Search) Fields() []int {
 // the scope are looked at, and counted: no other row moves one up or down.
 type Match struct {
 	Entity *Entity
-	Text   string
-	Near   []float32 // of length 1
-	Maker  string    // of Near; vectors of other makers are not compared with it
-	Limit  int
+	// Owner is the key of the owner whose rows alone are looked at and counted; null is
+	// every owner that the scope opens.
+	Owner Value
+	Text  string
+	Near  []float32 // of length 1
+	Maker string    // of Near; vectors of other makers are not compared with it
+	Limit int
 }
 
 // A Searcher keeps the index of what is searched.
@@ -146,21 +149,59 @@ func (s *Scope) Owners(e *Entity) (owners []int64, all bool) {
 		}
 		return owners, false
 	}
-	root := e
-	if n := len(e.Scope); n > 0 {
-		root = e.Scope[n-1].To
-	}
-	for _, key := range s.Holds[root.Name] {
+	for _, key := range s.Holds[e.Root().Name] {
 		owners = append(owners, search.Owner(key.Text()))
 	}
 	return owners, false
+}
+
+// Root is the entity whose rows own those of this one by its scope path; nil where none do.
+func (e *Entity) Root() *Entity {
+	switch n := len(e.Scope); {
+	case e.Access != ByPath:
+		return nil
+	case n > 0:
+		return e.Scope[n-1].To
+	}
+	return e
+}
+
+// OwnerIn is the owner whose rows alone meet a condition, which may be nil: null where the
+// condition does not say, or where the rows belong to everybody.
+func (e *Entity) OwnerIn(c *Cond) Value {
+	if c == nil || e.Access == ForAll {
+		return Value{}
+	}
+	owner := Path{Field: e.Key}
+	if n := len(e.Scope); n > 0 {
+		owner = Path{Steps: e.Scope[:n-1], Field: e.Scope[n-1].Field}
+	}
+	switch f := owner.End(e); {
+	case f.Spelling != nil, f.Holds() != UUID && f.Holds() != String && f.Holds() != Int:
+		return Value{} // what the index knows it by may be spelled otherwise
+	}
+	return c.pins(owner)
+}
+
+// pins is the value that a path has in each row that meets the condition, or null.
+func (c *Cond) pins(p Path) (v Value) {
+	switch {
+	case c.Op == Eq && c.Other == nil && c.Path.Is(p):
+		v = c.Value
+	case c.Op == And:
+		for i := 0; i < len(c.Kids) && v.IsNull(); i++ {
+			v = c.Kids[i].pins(p)
+		}
+	}
+	return v
 }
 
 // A Matcher asks the index of one entity, for rows of some owners, or of everybody where
 // they are nil.
 type Matcher interface {
 	// Owned says how many rows there are, and the stamp of each of the owners that has
-	// some: it is another whenever the index of their rows has changed.
+	// some: it is another whenever the index of their rows has changed. ErrSchema where the
+	// index is not the one that the entity declares.
 	Owned(owners []int64) (rows int64, stamps map[int64]int64, err error)
 	// Hits are the rows that have each term, of so many of each term at most; 0 is all.
 	Hits(terms, owners []int64, most int) (map[int64][]search.Hit, error)
@@ -174,6 +215,12 @@ type Matcher interface {
 // kept is nil: in a transaction that writes, nobody else may see what is read.
 func (m Match) Run(scope *Scope, index Matcher, kept *search.Kept) (found []search.Found, more bool, err error) {
 	owners, all := scope.Owners(m.Entity)
+	if one := search.Owner(m.Owner.Text()); !m.Owner.IsNull() {
+		if !all && !slices.Contains(owners, one) {
+			return nil, false, nil
+		}
+		owners, all = []int64{one}, false
+	}
 	if !all && len(owners) == 0 || m.Limit < 1 {
 		return nil, false, nil
 	}

@@ -76,6 +76,50 @@ func TestAFrequentWordIsReadWhereItCounts(t *testing.T) {
 	ask("common", fmt.Sprintf("%06d", len(texts)-1), search.Complete+1, 0)
 }
 
+// A condition says whose rows meet it where one of the things that must be true does.
+func TestAConditionSaysWhoseRowsMeetIt(t *testing.T) {
+	fields := func(n int) []stores.Field { return slices.Repeat([]stores.Field{{Kind: stores.String}}, n) }
+	deal := &stores.Entity{Name: "deal", Fields: fields(1)}
+	document := &stores.Entity{Name: "document", Fields: fields(2), Scope: []stores.Step{{Field: 1, To: deal}}}
+	passage := &stores.Entity{Name: "passage", Fields: fields(3), Scope: []stores.Step{{Field: 2, To: document}, {Field: 1, To: deal}}}
+	one := stores.NewString("one")
+	eq := func(v stores.Value, field int, steps ...stores.Step) stores.Cond {
+		return stores.Cond{Op: stores.Eq, Path: stores.Path{Steps: steps, Field: field}, Value: v}
+	}
+	all := func(op stores.CondOp, kids ...stores.Cond) *stores.Cond { return &stores.Cond{Op: op, Kids: kids} }
+	owner := eq(one, 1, passage.Scope[0])
+	lie := owner
+	lie.Other = &stores.Path{Field: 1}
+	less := owner
+	less.Op = stores.Le
+	priced := &stores.Entity{Name: "price", Fields: []stores.Field{{Kind: stores.Decimal}}}
+	public := *passage
+	public.Access = stores.ForAll
+	for name, c := range map[string]struct {
+		e    *stores.Entity
+		cond *stores.Cond
+		want stores.Value
+	}{
+		"nothing":            {passage, nil, stores.Value{}},
+		"itself":             {passage, &owner, one},
+		"among others":       {passage, all(stores.And, eq(one, 0), *all(stores.And, less, owner)), one},
+		"of a shorter path":  {document, all(stores.And, eq(one, 1)), one},
+		"of none":            {deal, all(stores.And, eq(one, 0)), one},
+		"another path":       {passage, all(stores.And, eq(one, 1), eq(one, 2)), stores.Value{}},
+		"or something else":  {passage, all(stores.Or, owner, owner), stores.Value{}},
+		"not":                {passage, all(stores.Not, owner), stores.Value{}},
+		"no equality":        {passage, &less, stores.Value{}},
+		"with another field": {passage, &lie, stores.Value{}},
+		"nobody's":           {&public, &owner, stores.Value{}},
+		"spelled otherwise":  {priced, all(stores.And, eq(one, 0)), stores.Value{}},
+		"null, or one":       {passage, all(stores.And, eq(stores.Value{}, 1, passage.Scope[0]), owner), one},
+	} {
+		if got := c.e.OwnerIn(c.cond); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got.Text(), c.want.Text())
+		}
+	}
+}
+
 // Score is the formula, whatever the order of the hits and however many rows are equally
 // good.
 func TestScoreIsTheFormula(t *testing.T) {

@@ -643,7 +643,8 @@ type Reader interface {
 	// scope: whoever hands them on reads the rows first.
 	Names(ctx context.Context, q NameQuery) ([]Name, error)
 	// Match finds rows by what they say, the best first, up to its limit, and says
-	// whether there are more. Within an Update it finds what that wrote.
+	// whether there are more. Within an Update it finds what that wrote. ErrSchema where the
+	// index is of another version, or of other fields: Migrate makes it anew.
 	Match(ctx context.Context, m Match) (found []search.Found, more bool, err error)
 	// SQL runs a query that CheckSQL accepts; entities are the relations it
 	// may name.

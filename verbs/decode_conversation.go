@@ -33,6 +33,8 @@ func (l *loader) conversation(c *conversationNode) {
 			d.report(say.internalNamed(d.place(n), v, "the context is made of"))
 		case !v.Answers():
 			d.report(tell(d.place(n), "contradiction", v.Name+" is part of the context, and does more than answer", "name verbs that only read", v.Place, "declared here"))
+		case v.writesFile():
+			d.report(tell(d.place(n), "contradiction", v.Name+" is part of the context, and would write a file at each turn", "name a read without file", v.Place, "declared here"))
 		case v.needsArgument() != "":
 			d.report(tell(d.place(n), "contradiction", v.Name+" is part of the context, and needs :"+v.needsArgument(), "name verbs that can be called without arguments", v.Place, "declared here"))
 		default:
@@ -131,6 +133,9 @@ func (v *Verb) Answers() bool {
 	}
 	return true
 }
+
+// writesFile reports whether what a verb reads becomes a file.
+func (v *Verb) writesFile() bool { return v.Read != nil && v.Read.File != "" }
 
 // needsArgument names an argument that has to be given.
 func (v *Verb) needsArgument() string {

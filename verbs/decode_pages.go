@@ -102,7 +102,9 @@ func (l *loader) page(pn *pageNode) {
 		return
 	}
 	page.Done, page.Promises = l.pageList(d, page, f.at("done")), l.pageList(d, page, f.at("promises"))
-	page.Detail, _ = l.pageItem(d, page, f.at("detail"))
+	if page.Detail, _ = l.pageItem(d, page, f.at("detail")); page.Detail != nil && page.Detail.writesFile() {
+		d.report(tell(d.place(f.at("detail").value), "contradiction", page.Detail.Name+" is shown with an item, and would write a file each time", "name a read without file, and this one under also", page.Detail.Place, "declared here"))
+	}
 	if page.Opens, _ = l.pageItem(d, page, f.at("opens")); page.Opens != nil && !page.Opens.Masked() {
 		d.report(tell(d.place(f.at("opens").value), "contradiction", page.Opens.Name+" opens what stands masked, and gives something else too", "name a verb that reads sensitive fields alone", page.Opens.Place, "declared here"))
 	}
@@ -161,6 +163,8 @@ func (l *loader) pageRead(d *doc, page *Page, n *yaml.Node) *Verb {
 	case v == nil:
 	case !v.Answers():
 		d.report(tell(d.place(n), "contradiction", v.Name+" is shown on a page, and does more than answer", "name a verb that only reads", v.Place, "declared here"))
+	case v.writesFile():
+		d.report(tell(d.place(n), "contradiction", v.Name+" is shown on a page, and would write a file each time", "name a read without file, and this one under also", v.Place, "declared here"))
 	case v.needsArgument() != "":
 		d.report(tell(d.place(n), "contradiction", v.Name+" is shown on a page, and needs :"+v.needsArgument(), "name a verb that can be called without arguments", v.Place, "declared here"))
 	default:

@@ -9,8 +9,11 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -287,16 +290,26 @@ func sameAnswers(t *testing.T, what string, a, b []answered) {
 	}
 }
 
-// M8: somebody who works on both deals relates a document to those of its own deal alone.
-func TestDealsAreNotRelated(t *testing.T) {
-	t.Parallel()
-	r := newRoom(t, "sqlite")
-	data := filepath.Join(r.dir, "mia.sql")
+// addMia adds somebody who works on both deals.
+func (r *room) addMia(t *testing.T) {
+	t.Helper()
+	data := filepath.Join(t.TempDir(), "mia.sql")
 	if err := os.WriteFile(data, []byte(`INSERT INTO verbatim_principal (name) VALUES ('mia');
 INSERT INTO verbatim_grant (principal, role, entity, key) VALUES ('mia', 'analyst', 'deal', '00000001-0000-4000-8000-000000000001'), ('mia', 'analyst', 'deal', '00000001-0000-4000-8000-000000000002');`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r.does(t, 0, "", "", "migrate", "--data", data)
+	grants := []string{"migrate", "--data", data}
+	if r.server.App != "" {
+		grants = append(grants, "--grant-to", "verbatim_app")
+	}
+	r.does(t, 0, "", "", grants...)
+}
+
+// M8: somebody who works on both deals relates a document to those of its own deal alone.
+func TestDealsAreNotRelated(t *testing.T) {
+	t.Parallel()
+	r := newRoom(t, "sqlite")
+	r.addMia(t)
 	for _, of := range [...][2]string{{heron, "heron/files/Q3_2024_Report.pdf"}, {osprey, "osprey/files/Q3_2024_Report_v2.pdf"}} {
 		r.does(t, 0, "mia", r.adds(t, "mia", of[0], filepath.Join(mandaDir, "room", of[1])), "run")
 	}
@@ -396,6 +409,7 @@ func aDataRoom(t *testing.T, r *room, calls []string, theirs []answered) []answe
 		t.Fatal(names, others)
 	}
 	t.Run("deals", func(t *testing.T) { twoDeals(t, r, names, others, calls, mine, theirs) })
+	t.Run("both deals", func(t *testing.T) { bothDeals(t, r, calls, mine) })
 	t.Run("documents ask for nothing", func(t *testing.T) { askForNothing(t, r) })
 	if r.server.App == "" {
 		t.Run("eval", func(t *testing.T) { evaluated(t, r) })
@@ -407,6 +421,26 @@ func aDataRoom(t *testing.T, r *room, calls []string, theirs []answered) []answe
 		t.Error(got)
 	}
 	return mine
+}
+
+// bothDeals has somebody who works on both deals ask of one: the answers are those of
+// somebody who works on that one alone. Only names may be longer, where both deals have one
+// alike.
+func bothDeals(t *testing.T, r *room, calls []string, mine []answered) {
+	r.addMia(t)
+	var of []string
+	var want []answered
+	for i := 1; i < len(calls); i += 4 { // some of each kind; the first lists deals
+		of, want = append(of, calls[i]+" :deal-id "+heron), append(want, mine[i])
+	}
+	suffix := regexp.MustCompile(`~[0-9a-z]+"`)
+	for i, got := range r.asks(t, "mia", of...) {
+		got, _ := json.Marshal(got.Result)
+		want, _ := json.Marshal(want[i].Result)
+		if got, want = suffix.ReplaceAll(got, []byte(`"`)), suffix.ReplaceAll(want, []byte(`"`)); !bytes.Equal(got, want) {
+			t.Errorf("%s\n%s\nwhere who works on that deal alone is told\n%s", of[i], got, want)
+		}
+	}
 }
 
 func twoDeals(t *testing.T, r *room, names, others, calls []string, mine, theirs []answered) {
@@ -588,16 +622,6 @@ func again(t *testing.T, r *room) {
 	r.asks(t, ada, mine...)
 	r.asks(t, leo, theirs...)
 	// Somebody who works on both deals relates nothing between them.
-	data := filepath.Join(t.TempDir(), "mia.sql")
-	if err := os.WriteFile(data, []byte(`INSERT INTO verbatim_principal (name) VALUES ('mia');
-INSERT INTO verbatim_grant (principal, role, entity, key) VALUES ('mia', 'analyst', 'deal', '00000001-0000-4000-8000-000000000001'), ('mia', 'analyst', 'deal', '00000001-0000-4000-8000-000000000002');`), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	grants := []string{"migrate", "--data", data}
-	if r.server.App != "" {
-		grants = append(grants, "--grant-to", "verbatim_app")
-	}
-	r.does(t, 0, "", "", grants...)
 	r.asks(t, "mia", relate("mia", osprey, 11)...)
 
 	r.unchanged(t, "the same key", func() {
@@ -848,5 +872,93 @@ func (r *room) ingestedThroughKills(t *testing.T, who, deal, folder string, coun
 		if kills == before || runs > 200 {
 			t.Fatalf("%d runs, the last of which nobody killed: exit %d\n%s%s", runs, code, out, said)
 		}
+	}
+}
+
+// serve has a server answer for the room; signIn are those for whom it prints links.
+func (r *room) serve(t *testing.T, signIn ...string) *running {
+	t.Helper()
+	palettes, err := filepath.Abs(mandaDir + "/verbs")
+	if err == nil {
+		err = os.MkdirAll(filepath.Join(r.dir, ".bin"), 0o700)
+	}
+	if err == nil {
+		err = putProgram(filepath.Join(r.dir, ".bin"))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := []string{"PATH=" + os.Getenv("PATH"), "VERBATIM_STORE=" + r.store, "VERBATIM_PALETTES=" + palettes}
+	for name, value := range r.env {
+		env = append(env, name+"="+value)
+	}
+	args := []string{"--listen", "127.0.0.1:0", "--log", "off"}
+	for _, who := range signIn {
+		args = append(args, "--sign-in", who)
+	}
+	s, err := startServer(r.dir, env, args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.stop)
+	return s
+}
+
+// A server whose index of what is searched is of other fields, or of another version, says
+// that it is not ready, and each door says what makes it so.
+func TestServeAnIndexThatIsNotMigrated(t *testing.T) {
+	t.Parallel()
+	for _, on := range []string{"sqlite", "postgres"} {
+		t.Run(on, func(t *testing.T) {
+			t.Parallel()
+			r := newRoom(t, on)
+			text, err := os.ReadFile(mandaDir + "/verbs/manda.yaml")
+			if err != nil {
+				t.Fatal(err)
+			}
+			before := t.TempDir()
+			text = bytes.Replace(text, []byte("search: {text: [heading, text], meaning: [text]}"), []byte("search: {text: [text], meaning: [text]}"), 1)
+			if err := os.WriteFile(filepath.Join(before, "manda.yaml"), text, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			migrate := func(palettes string) {
+				t.Helper()
+				var out bytes.Buffer
+				args := []string{"migrate", "--yes", "--store", r.owner, "--palettes", palettes}
+				if on == "postgres" {
+					args = append(args, "--grant-to", "verbatim_app")
+				}
+				if code := run(t.Context(), world{args: args, in: strings.NewReader(""), out: &out, err: &out, env: func(name string) string { return r.env[name] }, now: time.Now, random: rand.Reader, terminal: func(world) (io.ReadCloser, bool) { return nil, false }}); code != 0 {
+					t.Fatal(code, out.String())
+				}
+			}
+			migrate(before)
+			s := r.serve(t, ada)
+			visitor := newVisitor(t).comes(s, ada)
+			ask := func(key string) url.Values { return url.Values{"text": {"lease"}, "key": {key}} }
+			if status, body := visitor.get(s.url + "/readyz"); status != http.StatusServiceUnavailable || body != "not migrated\n" {
+				t.Errorf("/readyz: %d %s", status, body)
+			}
+			if status, body, err := visitor.post(s.url+"/v1/run", "", map[string]string{"script": `manda.find :text "lease"`}); err != nil || status != http.StatusServiceUnavailable || !strings.Contains(body, `"not-migrated"`) || !strings.Contains(body, "verbatim migrate") {
+				t.Errorf("the API: %d %s %v", status, body, err)
+			}
+			if status, body := visitor.form(s.url+"/do/manda.find", ask("1")); status != http.StatusServiceUnavailable || !strings.Contains(body, "verbatim migrate") {
+				t.Errorf("the page: %d %s", status, body)
+			}
+			visitor.form(s.url+"/say", url.Values{"page": {"1"}, "said": {"What is the lease of Roanne?"}})
+			if _, body := visitor.get(s.url + "/"); !strings.Contains(body, "verbatim migrate") {
+				t.Errorf("the conversation: %s", body)
+			}
+			if code, said := r.says(ada, `manda.find :text "lease"`, "run"); code != exitSystem || !strings.Contains(said, "verbatim migrate prepares it") {
+				t.Errorf("the command: %d %s", code, said)
+			}
+			migrate(mandaDir + "/verbs")
+			if status, body := visitor.get(s.url + "/readyz"); status != http.StatusOK {
+				t.Errorf("migrated, and /readyz: %d %s", status, body)
+			}
+			if status, body := visitor.form(s.url+"/do/manda.find", ask("2")); status != http.StatusOK {
+				t.Errorf("migrated, and the page: %d %s", status, body)
+			}
+		})
 	}
 }

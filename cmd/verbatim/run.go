@@ -534,7 +534,7 @@ func (a *app) runFailed(err error) error {
 		s.code = "unknown"
 	}
 	if errors.Is(err, stores.ErrSchema) {
-		s.text, s.next = "the store lacks tables that this program needs. Nothing was changed", "verbatim migrate makes them"
+		s.text, s.next = "the store is not prepared for the palettes. Nothing was changed", "verbatim migrate prepares it"
 		return s
 	}
 	if a.env("VERBATIM_TRACE") != "" {

@@ -309,8 +309,7 @@ func (t *turn) stopped(ctx context.Context, q *Question, err error) (string, err
 	case ctx.Err() != nil:
 		return "", ctx.Err()
 	}
-	t.record.note(noteFailed, runtime.Sentence(err))
-	return t.c.wording.say(sayFailed), nil
+	return t.failed(err), nil
 }
 
 // again puts a question anew, with the rows as they are now.
@@ -329,7 +328,7 @@ func (t *turn) again(ctx context.Context, q *Question, why words.Key) (string, e
 	case err != nil && ctx.Err() != nil:
 		return "", err
 	case err != nil:
-		return t.c.wording.say(sayFailed), nil
+		return t.failed(err), nil
 	}
 	fresh := t.question(program, p, before, q.more...)
 	fresh.turn = q.turn

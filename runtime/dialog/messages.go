@@ -67,6 +67,7 @@ const (
 	sayLetGo          words.Key = "dialog/let-go"
 	sayUnknownEnd     words.Key = "dialog/unknown-end"
 	sayFailed         words.Key = "dialog/failed"
+	sayNotMigrated    words.Key = "dialog/not-migrated"
 	sayThenFailed     words.Key = "dialog/then-failed"
 	sayNothingChanged words.Key = "dialog/nothing-changed"
 	sayAssumed        words.Key = "dialog/assumed"

@@ -10,6 +10,7 @@ import (
 	"verbatim/runtime"
 	"verbatim/runtime/uploads"
 	"verbatim/runtime/words"
+	"verbatim/stores"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
 )
@@ -242,11 +243,20 @@ func (t *turn) system(ctx context.Context, err error) (string, error) {
 		t.record.note(noteLost)
 		return t.c.wording.say(sayUnknownEnd), nil
 	}
-	t.record.note(noteFailed, runtime.Sentence(err))
 	if len(t.done) > 0 {
+		t.record.note(noteFailed, runtime.Sentence(err))
 		return joined(t.left(t.done), t.c.wording.say(sayThenFailed)), nil
 	}
-	return t.c.wording.say(sayFailed), nil
+	return t.failed(err), nil
+}
+
+// failed tells that the system failed, and nothing was changed.
+func (t *turn) failed(err error) string {
+	t.record.note(noteFailed, runtime.Sentence(err))
+	if errors.Is(err, stores.ErrSchema) {
+		return t.c.wording.say(sayNotMigrated)
+	}
+	return t.c.wording.say(sayFailed)
 }
 
 // shortlist picks the verbs that the model is told of.

@@ -355,7 +355,7 @@ func (l *loader) answers(ctx context.Context, q Question) (runtime.Outcome, erro
 
 // labelled reads the findings whose labels fit a question best.
 func (l *loader) labelled(ctx context.Context, text string) error {
-	rows, _, err := l.c.Match(ctx, "finding", text, mostPassages)
+	rows, _, err := l.c.Match(ctx, "finding", l.deal, text, mostPassages)
 	if err != nil {
 		return err
 	}
@@ -576,14 +576,13 @@ func (l *loader) whole(ctx context.Context, topic []aim) error {
 
 // matching finds passages of the deal that fit a text, of documents whose place nothing took.
 func (l *loader) matching(ctx context.Context, text string, most int) ([]Passage, error) {
-	rows, _, err := l.c.Match(ctx, "passage", text, most)
+	rows, _, err := l.c.Match(ctx, "passage", l.deal, text, most)
 	if err != nil {
 		return nil, err
 	}
 	var all []Passage
 	for _, r := range rows {
-		d, ok := l.documents[r.To("document")]
-		if ok && !l.replaced[d.Ref()] {
+		if d := l.documents[r.To("document")]; !l.replaced[d.Ref()] {
 			all = append(all, passage(d, r))
 		}
 	}

@@ -80,6 +80,8 @@ func (v *visit) failPage(q problem) {
 	switch {
 	case q.Status == http.StatusNotFound:
 		title = v.tells("pages/not-found")
+	case q.Code == codeNotMigrated:
+		title = v.tells("pages/not-migrated")
 	case q.Status >= 500 || q.Status == http.StatusTooManyRequests:
 		title = v.tells("pages/busy")
 	}

@@ -64,6 +64,9 @@ var statuses = map[string]int{
 	"tool-silent": http.StatusBadGateway, "tool-failed": http.StatusBadGateway, "tool-answer": http.StatusBadGateway,
 }
 
+// codeNotMigrated is that of a store that is not as the palettes say.
+const codeNotMigrated = "not-migrated"
+
 // problemOf says what an error is to whoever asked.
 func problemOf(err error) problem {
 	var p problem
@@ -104,6 +107,8 @@ func problemOf(err error) problem {
 		return problem{Status: http.StatusBadGateway, Code: failed.Told.Code, Title: failed.Told.Summary, Diagnostics: dsl.Diagnostics{*failed.Told}}
 	case errors.As(err, &failed) && failed.Unknown:
 		return problem{Status: http.StatusServiceUnavailable, Code: "unknown", Title: runtime.Sentence(err), Next: "send it again under the same Idempotency-Key", retry: 1}
+	case errors.Is(err, stores.ErrSchema):
+		return problem{Status: http.StatusServiceUnavailable, Code: codeNotMigrated, Title: "the store is not prepared for the palettes", Next: "verbatim migrate prepares it", retry: 5}
 	case errors.Is(err, context.Canceled):
 		return problem{Status: 499, Code: "stopped", Title: "whoever asked went away"}
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, stores.ErrConflict):

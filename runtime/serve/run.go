@@ -76,6 +76,9 @@ func (s *Server) readyz(v *visit) error {
 		// The tables of logins are those that migrate made last.
 		_, err = s.book.List(ctx, "")
 	}
+	if err == nil {
+		err = s.Engine.Searches(ctx)
+	}
 	switch {
 	case errors.Is(err, stores.ErrSchema):
 		return v.plain(http.StatusServiceUnavailable, "not migrated\n")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"maps"
 	"slices"
 	"strconv"
@@ -76,6 +77,9 @@ func (m *migration) searched() error {
 	}
 	if !some {
 		return nil
+	}
+	if err := m.grant("public", "verbatim_search", "SELECT"); err != nil {
+		return err
 	}
 	for _, name := range []string{"verbatim_search_row", "verbatim_search_term", "verbatim_search_owner"} {
 		if err := m.grant("public", name, "SELECT, INSERT, UPDATE, DELETE"); err != nil {
@@ -300,6 +304,9 @@ func (s *Store) Index(ctx context.Context, e *stores.Entity, anew bool) (state s
 		lend = s.write
 	}
 	err = lend(ctx, s.pool, stores.Scope{All: true}, func(c *conn) error {
+		if _, _, err := (&matching{ctx, c, e}).Owned([]int64{}); err != nil {
+			return err
+		}
 		if anew {
 			if err := c.anew(ctx, e); err != nil {
 				return err
@@ -416,14 +423,25 @@ func owned(t *text, alias string, owners []int64) {
 }
 
 func (m *matching) Owned(owners []int64) (rows int64, stamps map[int64]int64, err error) {
-	t := newText().add("SELECT o.owner, o.rows, o.stamp FROM public.verbatim_search_owner o WHERE o.table_name = ").arg(m.e.Table, "text").add(" AND o.rows > 0")
+	t := newText().add("SELECT s.signature, o.owner, o.rows, o.stamp FROM public.verbatim_search s LEFT JOIN public.verbatim_search_owner o ON o.table_name = s.table_name AND o.rows > 0")
 	owned(t, "o", owners)
+	t.add(" WHERE s.table_name = ").arg(m.e.Table, "text")
 	stamps = map[int64]int64{}
+	made := ""
 	err = m.c.do(m.ctx, t.op("match", func(r row) error {
-		rows += r.num(1)
-		stamps[r.num(0)] = r.num(2)
+		if made = r.str(0); r.num(2) > 0 {
+			rows += r.num(2)
+			stamps[r.num(1)] = r.num(3)
+		}
 		return nil
 	}))
+	var f *failure
+	switch {
+	case errors.As(err, &f) && f.code == "42501": // migrate grants what it makes
+		err = because(stores.ErrSchema, f)
+	case err == nil && made != m.e.Search.Signature(m.e):
+		err = stores.ErrSchema
+	}
 	return rows, stamps, err
 }
 

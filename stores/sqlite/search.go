@@ -273,6 +273,9 @@ func (s *Store) Index(ctx context.Context, e *stores.Entity, anew bool) (state s
 		lend = s.write
 	}
 	err = lend(ctx, func(c *conn) error {
+		if _, _, err := (&matching{ctx, c, e}).Owned([]int64{}); err != nil {
+			return err
+		}
 		if anew {
 			if err := c.anew(ctx, e); err != nil {
 				return err
@@ -426,14 +429,21 @@ func numbers(of []int64) string {
 }
 
 func (m *matching) Owned(owners []int64) (rows int64, stamps map[int64]int64, err error) {
-	t := newText().add("SELECT o.owner, o.rows, o.stamp FROM main.verbatim_search_owner o WHERE o.table_name = ").arg(str(m.e.Table)).add(" AND o.rows > 0")
+	t := newText().add("SELECT s.signature, o.owner, o.rows, o.stamp FROM main.verbatim_search s LEFT JOIN main.verbatim_search_owner o ON o.table_name = s.table_name AND o.rows > 0")
 	owned(t, "o", owners)
+	t.add(" WHERE s.table_name = ").arg(str(m.e.Table))
 	stamps = map[int64]int64{}
+	made := ""
 	err = m.c.query(m.ctx, t.String(), t.args, func(row *sqlite.Stmt) error {
-		rows += row.ColumnInt64(1)
-		stamps[row.ColumnInt64(0)] = row.ColumnInt64(2)
+		if made = row.ColumnText(0); row.ColumnType(1) != sqlite.TypeNull {
+			rows += row.ColumnInt64(2)
+			stamps[row.ColumnInt64(1)] = row.ColumnInt64(3)
+		}
 		return nil
 	})
+	if err == nil && made != m.e.Search.Signature(m.e) {
+		err = stores.ErrSchema
+	}
 	return rows, stamps, err
 }
 

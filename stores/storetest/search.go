@@ -180,6 +180,65 @@ var searchCases = []testCase{
 		w.wantMatch(holding(2), w.request, "moved", "request", 1)
 		w.clean()
 	}},
+	{"narrowed to one owner, it is answered as if no other were there", func(t *testing.T, open Open) {
+		questions := []string{"alpha beta", "beta", "alpha gamma", "identity", "alpha beta gamma tax wealth", "betas"}
+		ask := func(w *world, scope stores.Scope, m stores.Match) (all string) {
+			for _, text := range questions {
+				for _, limit := range []int{1, 3, 40} {
+					for _, near := range [][]float32{nil, search.Grams(text)} {
+						m.Entity, m.Text, m.Near, m.Maker, m.Limit = cmp.Or(m.Entity, w.request), text, near, search.Letters, limit
+						w.must(w.View(context.Background(), scope, func(r stores.Reader) error {
+							for range 2 { // the second time, of vectors that were kept
+								found, more, err := r.Match(context.Background(), m)
+								w.must(err)
+								all += fmt.Sprintln(text, limit, found, more)
+							}
+							return nil
+						}))
+					}
+				}
+			}
+			return all
+		}
+		rows := func(w *world, from, stream int) (all []stores.Change) {
+			for n := range 50 {
+				all = append(all, insert(w.request, id("request", from+n), stores.Assign{Field: reqWorkstream, Value: id("workstream", stream)},
+					stores.Assign{Field: reqSubtype, Value: str(fmt.Sprint("S", n))}, stores.Assign{Field: reqNotes, Value: str(strings.Repeat("alpha ", (n*stream)%3) + strings.Repeat("beta identity ", n%4) + strings.Repeat("gamma ", n%5*(stream-1)))}))
+			}
+			return all
+		}
+		w := newSearched(t, open)
+		w.must(w.do(everything, append(rows(w, 100, 1), remove(w.request, id("request", 11)))...))
+		alone := ask(w, holding(1), stores.Match{})
+		w.must(w.do(everything, rows(w, 300, 2)...))
+		one := stores.Match{Owner: id("cbu", 1)}
+		for _, scope := range []stores.Scope{holding(1), holding(1, 2), everything} {
+			if got := ask(w, scope, one); got != alone {
+				t.Errorf("%v is told\n%s\nwhere who holds the owner alone is told\n%s", scope, got, alone)
+			}
+		}
+		if ask(w, holding(1, 2), stores.Match{}) == alone {
+			t.Error("the rows of the other owner make no difference: nothing is shown here")
+		}
+		nothing := ask(w, stores.Scope{}, stores.Match{})
+		if ask(w, holding(2), one) != nothing || ask(w, stores.Scope{Principal: "pierre"}, one) != nothing {
+			t.Error("who does not hold the owner is told of its rows")
+		}
+		for _, c := range []struct {
+			scope stores.Scope
+			e     *stores.Entity
+			owner stores.Value
+			text  string
+			want  string
+		}{
+			{everything, w.diary, str("pierre"), "mine his", id("diary", 1).Text()}, {stores.Scope{Principal: "pierre"}, w.diary, str("marie"), "mine his", ""},
+			{everything, w.cbu, id("cbu", 2), "cbu", id("cbu", 2).Text()}, {everything, w.country, str("DE"), "germany", ""},
+		} {
+			if keys, _ := w.match(c.scope, stores.Match{Entity: c.e, Owner: c.owner, Text: c.text}); strings.Join(keys, " ") != c.want {
+				t.Errorf("%s of %s: %q finds %v", c.e.Name, c.owner.Text(), c.text, keys)
+			}
+		}
+	}},
 	{"the order is that of the formula, and then of the keys", func(t *testing.T, open Open) {
 		w := newSearched(t, open)
 		drawn := 0
@@ -266,7 +325,19 @@ var searchCases = []testCase{
 	{"an index is made for rows that are there, and anew when it is declared otherwise", func(t *testing.T, open Open) {
 		w := newWorld(t, open)
 		w.must(w.do(everything, note(w, 1, "alpha")))
+		unprepared := func(of string) {
+			t.Helper()
+			err := w.View(context.Background(), holding(1), func(r stores.Reader) error {
+				_, _, err := r.Match(context.Background(), stores.Match{Entity: w.request, Text: "no word of any row", Limit: 1})
+				return err
+			})
+			_, indexed := w.Index(context.Background(), w.request, true)
+			if !errors.Is(err, stores.ErrSchema) || !errors.Is(indexed, stores.ErrSchema) {
+				t.Errorf("an index of %s answers %v, %v", of, err, indexed)
+			}
+		}
 		searched(w.all())
+		unprepared("nothing")
 		plan, err := w.Migrate(context.Background(), w.all(), false)
 		w.must(err)
 		if len(plan.Steps) == 0 || len(plan.Problems) > 0 {
@@ -277,6 +348,7 @@ var searchCases = []testCase{
 		w.wantMatch(holding(1), w.request, "alpha identity", "request", 1)
 		w.clean()
 		w.request.Search = &stores.Search{Text: []int{reqNotes}}
+		unprepared("other fields")
 		_, err = w.Migrate(context.Background(), w.all(), true)
 		w.must(err)
 		w.wantMatch(holding(1), w.request, "identity", "request")
