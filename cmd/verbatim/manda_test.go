@@ -577,7 +577,7 @@ func askForNothing(t *testing.T, r *room) {
 	})
 }
 
-// evaluated has the example's own cases judged on the room.
+// evaluated has the example's own cases judged on the room (M34 to M44).
 func evaluated(t *testing.T, r *room) {
 	dir := t.TempDir()
 	text, err := os.ReadFile(mandaDir + "/eval.yaml")
@@ -590,11 +590,11 @@ func evaluated(t *testing.T, r *room) {
 	r.does(t, 0, "", "", "backup", filepath.Join(dir, "room.db"))
 	code, said := r.says("", "", "eval", "--json", filepath.Join(dir, "eval.yaml"))
 	var out evalJSON
-	if err := json.NewDecoder(strings.NewReader(said)).Decode(&out); err != nil || code > 1 {
-		t.Fatal(code, err, said)
+	if err := json.NewDecoder(strings.NewReader(said)).Decode(&out); err != nil || code != 0 {
+		t.Error(code, err) // below 90 % it fails
 	}
 	t.Logf("%d of %d checks, %d %%", out.Passed, out.Checks, out.Score)
-	if out.Score < 70 || len(out.Cases) != 40 {
+	if out.Score < 90 || len(out.Cases) != 40 {
 		t.Errorf("%d of %d checks of %d cases passed", out.Passed, out.Checks, len(out.Cases))
 	}
 	for _, c := range out.Cases {
