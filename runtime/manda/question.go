@@ -187,7 +187,12 @@ func read(text, deal string) Question {
 			q.Metrics = append(q.Metrics, m.name)
 		}
 	}
-	if name, said, ok := says("names", whole); ok && !slices.ContainsFunc(names, func(m mention) bool { return len(m.name) >= len(said) }) && (len(names) == 0 || q.Intent != FactLookup) {
+	name, said, ok := says("names", whole)
+	strong := ok
+	if !ok {
+		name, said, ok = says("loosely", whole)
+	}
+	if ok && !slices.ContainsFunc(names, func(m mention) bool { return len(m.name) >= len(said) }) && (len(names) == 0 || q.Intent != FactLookup) {
 		q.Group = name
 	}
 	if forecasts.re().MatchString(text) {
@@ -214,7 +219,7 @@ func read(text, deal string) Question {
 		q.Part = ""
 	}
 	rest = plainly(possessive.re().ReplaceAllString(rest, ""))
-	for _, kind := range [...]string{"intent", "relative", "names", "whole", "whole"} {
+	for _, kind := range [...]string{"intent", "relative", "names", "loosely", "whole", "whole"} {
 		if _, words, ok := says(kind, rest); ok {
 			rest = strings.ReplaceAll(" "+rest+" ", " "+plainly(words)+" ", " ")
 		}
@@ -225,6 +230,9 @@ func read(text, deal string) Question {
 		}
 	}
 	q.Aims = aims(rest, func(w string) bool { return stops()[w] || !slices.Contains(q.Topic, w) })
+	if !strong && q.Intent == FactLookup && len(q.Topic) > 0 { // the results of a survey
+		q.Group = ""
+	}
 	q.Intent = q.settled(plain, whole, len(names) > 0 && byKind.re().MatchString(text[names[0].end:]), ours)
 	return q
 }
@@ -254,8 +262,6 @@ func (q *Question) settled(plain, whole string, byKind bool, ours []string) Inte
 	company = company || len(ours) > 0 && strings.Contains(" "+plain+" ", " "+ours[0]+" ")
 	empty := !slices.ContainsFunc(q.Topic, func(w string) bool { return !formal()[stem(w)] && w != "profile" })
 	switch {
-	case q.Intent == FactLookup && q.Group != "" && !empty: // the results of a survey
-		q.Group = ""
 	case q.Intent == FactLookup && (q.Group != "" && len(q.Metrics) == 0 || byKind):
 		return DeepDive
 	case q.Intent == FactLookup && company && empty && !figures:
