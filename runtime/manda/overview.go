@@ -235,7 +235,7 @@ func (a *answer) bringTogether() {
 		for _, s := range sentences(p.Text) {
 			fits := shared(want, ideas(s)) > 0
 			head := cmp.Or(p.Heading, p.Document)
-			if (fits || p.Whole && len(by[head]) < 2) && len(s) > len(p.Heading)+8 && n < 16 && !slices.ContainsFunc(by[head], func(l Line) bool { return strings.Contains(l.Text, s) }) {
+			if (fits || p.Whole && len(by[head]) < 2) && len(s) > len(p.Heading)+8 && n < 20 && !slices.ContainsFunc(by[head], func(l Line) bool { return strings.Contains(l.Text, s) }) {
 				if by[head] == nil {
 					order = append(order, head)
 				}
