@@ -42,11 +42,12 @@ RAPID_CHECKS ?= 300
 # long when they are watched: they are compiled without; all else is watched.
 RACE := $(shell [ "$$(go env CGO_ENABLED)" = 1 ] && command -v "$$(go env CC)" >/dev/null 2>&1 && echo -race -gcflags=modernc.org/...=-race=false -gcflags=gopkg.in/yaml.v3=-race=false)
 
-# Tests make thousands of small databases and flush each: where there is room for them in
-# memory, and programs may be started there, that takes half the time.
-IN_MEMORY := $(shell dir=$$(mktemp -d /dev/shm/verbatim-XXXXXX 2>/dev/null) || exit 0; \
-	[ "$$(df -Pk /dev/shm | awk 'NR == 2 { print int($$4 / 1048576) }')" -ge 6 ] && awk '/^MemAvailable/ { exit $$2 < 12582912 }' /proc/meminfo && \
-	printf '\043!/bin/sh\n' >$$dir/try && chmod +x $$dir/try && $$dir/try 2>/dev/null && echo $$dir; rm -rf $$dir)
+# Tests make thousands of small databases and flush each, which takes half the time in
+# memory. This makes a folder there and says its name, where there is room for it and
+# programs may be started in it.
+IN_MEMORY = dir=$$(mktemp -d /dev/shm/verbatim-XXXXXX 2>/dev/null) || exit 0; \
+	if df -Pk /dev/shm | awk 'NR == 2 { exit $$4 < 6291456 }' && awk '/^MemAvailable/ { exit $$2 < 12582912 }' /proc/meminfo && \
+		printf '\043!/bin/sh\n' >$$dir/try && chmod +x $$dir/try && $$dir/try 2>/dev/null; then echo $$dir; else rm -rf $$dir; fi
 
 # A program that is watched waits a second before it ends, and tests start hundreds.
 export GORACE := atexit_sleep_ms=10
@@ -67,6 +68,7 @@ test: postgres strace chromium lark judges ## run every test, with the race dete
 	@$(if $(RACE),,echo "test: no C compiler or CGO_ENABLED=0, so the race detector stays off" >&2)
 	@echo "test: RAPID_SEED=$(RAPID_SEED) RAPID_CHECKS=$(RAPID_CHECKS) make test tries the same inputs again"
 	@[ -n "$${VERBATIM_MODEL:-}" ] || echo "test: SKIPPED, no model is asked: VERBATIM_MODEL=NAME VERBATIM_BASE_URL=URL make live asks one" >&2
+	@scratch=$$($(IN_MEMORY)); if [ -n "$$scratch" ]; then export TMPDIR=$$scratch; trap 'rm -rf "$$scratch"' EXIT; echo "test: what tests write is in $$scratch" >&2; fi; set -x; \
 	$(JUDGED) $(BROWSED) VERBATIM_REQUIRE_POSTGRES=1 VERBATIM_REQUIRE_STRACE=1 VERBATIM_REQUIRE_LARK=1 RAPID_SEED=$(RAPID_SEED) RAPID_CHECKS=$(RAPID_CHECKS) go test $(RACE) -timeout 20m ./... \
 		|| { echo "test: RAPID_SEED=$(RAPID_SEED) was the seed" >&2; exit 1; }
 	cd $(PEERS) && VERBATIM_REQUIRE_POSTGRES=1 go test -timeout 10m ./...
