@@ -18,7 +18,8 @@ import (
 // somebody else's business, see package runtime/upload; here are rows.
 //
 // A file is named by a reference, upload://ID, which is made of chance and is no
-// use to anybody but its owner. Where a palette says of an argument that it is an
+// use in a call to anybody but its owner. Who sees a row that names it may read it: see
+// FileOf. Where a palette says of an argument that it is an
 // upload, the gate resolves the reference: to an upload of that principal, not
 // expired, looked at and found harmless, of a type and a size that the palette
 // takes. Whether there is no such upload, or it is another's, or it has expired,
@@ -222,6 +223,45 @@ func (s *Session) Upload(ctx context.Context, reference string) (u uploads.Uploa
 		return nil
 	})
 	if err == nil && u.Gone(s.e.clock()) {
+		return uploads.Upload{}, stores.ErrNotFound
+	}
+	return u, err
+}
+
+// FileOf returns the file that a row within the session's scope names, or one to which a
+// reference of the row leads; whoever sent it. Which fields name files verbs.FileField says.
+// stores.ErrNotFound where there is no row, or no file of it that may be given.
+func (s *Session) FileOf(ctx context.Context, entity string, key stores.Value) (u uploads.Upload, err error) {
+	e := s.e.reg.Entity(entity)
+	if e == nil {
+		return u, stores.ErrNotFound
+	}
+	reference := ""
+	err = s.e.store.View(ctx, s.scope, func(r stores.Reader) error {
+		row, err := r.Get(ctx, e.Store, key)
+		at := s.e.reg.FileField(e)
+		for i := 0; err == nil && at < 0 && i < len(e.Fields); i++ {
+			f := &e.Store.Fields[i]
+			if f.Ref == nil || f.Sensitive || row.Values[i].IsNull() {
+				continue
+			}
+			if at = s.e.reg.FileField(s.e.reg.EntityOf(f.Ref)); at >= 0 {
+				row, err = r.Get(ctx, f.Ref, row.Values[i])
+			}
+		}
+		if err == nil && at < 0 {
+			err = stores.ErrNotFound
+		}
+		if err == nil {
+			reference = row.Values[at].Text()
+		}
+		return err
+	})
+	if err != nil {
+		return u, err
+	}
+	u, given, err := s.e.Uploads().Named(ctx, reference)
+	if err == nil && (!given || u.UsedAt.IsZero() || s.e.looksAgain(&u)) {
 		return uploads.Upload{}, stores.ErrNotFound
 	}
 	return u, err

@@ -462,3 +462,59 @@ func TestFilesThatNobodyLookedAt(t *testing.T) {
 		})
 	}
 }
+
+// A file that a row names is given to whoever sees the row, whoever sent it. A row of which
+// it is only written that it names a file gives none.
+func TestAFileIsGivenToWhoSeesItsRow(t *testing.T) {
+	t.Parallel()
+	for store, open := range map[string]func(testing.TB) *world{"sqlite": filingWorld, "postgres": postgresFilingWorld} {
+		t.Run(store, func(t *testing.T) {
+			t.Parallel()
+			w := open(t)
+			if code := w.tries("kim", `filing.file :paper "upload://kims-letter"`); code != "" {
+				t.Fatal(code)
+			}
+			paper := w.entity("paper")
+			key := func(file string) (key stores.Value) {
+				t.Helper()
+				err := w.store.View(t.Context(), stores.Scope{All: true}, func(r stores.Reader) error {
+					rows, err := r.Find(t.Context(), stores.Find{Entity: paper, Select: []stores.Path{{Field: paper.Key}}, Where: &stores.Cond{Op: stores.Eq, Path: stores.Path{Field: paper.FieldIndex("file")}, Value: stores.NewString(file)}})
+					if err == nil && len(rows) == 1 {
+						key = rows[0][0]
+					}
+					return err
+				})
+				if err != nil || key.IsNull() {
+					t.Fatal(file, err)
+				}
+				return key
+			}
+			given := func(who, entity string, key stores.Value) string {
+				t.Helper()
+				u, err := w.session(who).FileOf(t.Context(), entity, key)
+				if err != nil && (!errors.Is(err, stores.ErrNotFound) || u.ID != "") {
+					t.Error(who, u.ID, err)
+				}
+				return u.ID
+			}
+			letter := key("upload://kims-letter")
+			for who, want := range map[string]string{"kim": "kims-letter", "ada": "kims-letter", "sam": "", "nobody": ""} {
+				if got := given(who, "paper", letter); got != want {
+					t.Errorf("%s is given %q, want %q", who, got, want)
+				}
+			}
+			if got := given("kim", "verbatim.upload", letter) + given("kim", "none", letter) + given("kim", "paper", stores.NewString("none")); got != "" {
+				t.Error(got)
+			}
+			// What nobody used is nobody else's, wherever its name came to stand.
+			for _, file := range []string{"upload://sams-letter", "upload://kims-new-letter", "upload://none", "sams-letter"} {
+				w.change(stores.Change{Op: stores.Insert, Entity: paper, Key: id(77), Set: []stores.Assign{
+					{Field: paper.FieldIndex("owner"), Value: stores.NewString("kim")}, {Field: paper.FieldIndex("file"), Value: stores.NewString(file)}}})
+				if got := given("kim", "paper", id(77)); got != "" {
+					t.Errorf("%s: %q", file, got)
+				}
+				w.change(stores.Change{Op: stores.Delete, Entity: paper, Key: id(77)})
+			}
+		})
+	}
+}

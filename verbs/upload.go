@@ -143,3 +143,38 @@ func (l *loader) upload(d *doc, p *Param, f mapping) {
 	p.Upload = up
 	p.Type = &Type{Name: StringType, Scale: p.Type.Scale, Pattern: uploadPattern}
 }
+
+// FileField is the field of an entity that names a file, -1 where it has none: one that
+// verbs fill with files that their callers sent, and with nothing else. So nobody has a row
+// name a file of somebody else's, and whoever sees the row may be given the file.
+func (r *Registry) FileField(e *Entity) int {
+	if !e.Store.Managed {
+		return -1 // others write what they like
+	}
+	files := map[int]bool{}
+	for _, v := range r.sorted {
+		for i := range v.Effects {
+			x := &v.Effects[i]
+			if x.Entity != e || x.Kind != Creates && x.Kind != Updates {
+				continue
+			}
+			if v.Handler {
+				return -1 // a program writes what it likes
+			}
+			for _, set := range x.Set {
+				param, alone := set.Value.ArgOnly()
+				is := alone && v.Params[param].Upload != nil && !v.Params[param].Sensitive
+				if was, known := files[set.Field]; known {
+					is = is && was
+				}
+				files[set.Field] = is
+			}
+		}
+	}
+	for i := range e.Fields {
+		if files[i] && !e.Store.Fields[i].Sensitive && !e.Store.Fields[i].Personal {
+			return i
+		}
+	}
+	return -1
+}

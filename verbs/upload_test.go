@@ -2,6 +2,7 @@ package verbs
 
 import (
 	"os"
+	"strings"
 	"testing"
 
 	"verbatim/dsl"
@@ -118,4 +119,61 @@ func basePalette(t interface{ Fatal(...any) }) string {
 		t.Fatal(err)
 	}
 	return string(text)
+}
+
+// A field names files where verbs fill it with files that are sent, and with nothing else.
+func TestWhichFieldNamesAFile(t *testing.T) {
+	t.Parallel()
+	const palette = `domain: x
+roles: [{name: clerk, description: c}]
+entities:
+  paper:
+    table: papers
+    key: paper_id
+    managed: true
+    scope: everyone
+    fields: {note: {type: string}, file: {type: string}, count: {type: integer}}
+verbs:
+  - verb: add
+    description: Add it.
+    roles: [clerk]
+    args:
+      - {name: file, type: string, required: true, upload: {types: [application/pdf], max-size: 20 MB}}
+      - {name: note, type: string}
+    effects:
+      - creates: paper
+        set: {file: file, note: note}
+`
+	verb := func(effect string) string {
+		return "  - verb: more\n    description: More.\n    roles: [clerk]\n    args:\n      - {name: note, type: string}\n      - {name: paper-id, type: ref, ref-type: paper, required: true}\n" + effect
+	}
+	for name, c := range map[string]struct{ was, is, more, want string }{
+		"filled with files":           {"", "", "", "file"},
+		"beside other changes":        {"", "", verb("    effects:\n      - updates: paper\n        where: paper-id\n        set: {note: note}\n"), "file"},
+		"filled with a text too":      {"", "", verb("    effects:\n      - updates: paper\n        where: paper-id\n        set: {file: note}\n"), ""},
+		"filled with another's":       {"", "", verb("    effects:\n      - updates: paper\n        where: paper-id\n        set: {file: paper_id.note}\n"), ""},
+		"reckoned":                    {"set: {file: file,", `set: {file: file + "",`, "", ""},
+		"a program may fill it":       {"", "", verb("    handler: true\n    effects:\n      - updates: paper.note\n        where: paper-id\n"), ""},
+		"sensitive":                   {"file: {type: string}", "file: {type: string, sensitive: true}", "", ""},
+		"personal":                    {"file: {type: string}", "file: {type: string, personal: true}", "", ""},
+		"of a table of somebody else": {"managed: true", "managed: false", "", ""},
+		"of no file":                  {", upload: {types: [application/pdf], max-size: 20 MB}", "", "", ""},
+	} {
+		text := palette + c.more
+		if c.was != "" {
+			text = strings.Replace(text, c.was, c.is, 1)
+		}
+		r, ds := LoadSources(dsl.NewSource("x.yaml", text))
+		if r == nil {
+			t.Errorf("%s: %s", name, inWords(ds))
+			continue
+		}
+		e, got := r.Entity("paper"), ""
+		if at := r.FileField(e); at >= 0 {
+			got = e.Store.Fields[at].Name
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
 }

@@ -962,3 +962,96 @@ func TestServeAnIndexThatIsNotMigrated(t *testing.T) {
 		})
 	}
 }
+
+// M16: a claim of an answer is a link to the row that it rests on, and that leads into the
+// file at its page. The file is given to whoever sees the row, whoever sent it, and to nobody
+// else: what is of the other deal is answered as what is nowhere. What a browser could take
+// for a page of ours is saved, and not shown.
+func TestServeTheSourcesOfAnAnswer(t *testing.T) {
+	t.Parallel()
+	for _, on := range []string{"sqlite", "postgres"} {
+		t.Run(on, func(t *testing.T) {
+			t.Parallel()
+			r := newRoom(t, on)
+			r.addMia(t)
+			page := filepath.Join(t.TempDir(), "notes.html")
+			if err := os.WriteFile(page, []byte("<!doctype html><html><body><p>The lease of Roanne ends in 2031.</p><script>alert(1)</script></body></html>"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			r.does(t, 0, "mia", r.adds(t, "mia", heron, page), "run")
+			r.does(t, 0, "mia", r.adds(t, "mia", heron, filepath.Join(mandaDir, "room/heron/files/Q3_2024_Report.pdf")), "run")
+			r.does(t, 0, leo, r.adds(t, leo, osprey, filepath.Join(mandaDir, "room/osprey/files/Q3_2024_Report_v2.pdf")), "run")
+			s := r.serve(t, ada, leo)
+			ada, leo := newVisitor(t).comes(s, ada), newVisitor(t).comes(s, leo)
+			link := func(who *visitor, verb, question, like string) string {
+				t.Helper()
+				_, body := who.form(s.url+"/do/"+verb, url.Values{"question": {question}, "text": {question}, "key": {verb + question}})
+				found := regexp.MustCompile(`href="(` + like + `)"`).FindStringSubmatch(body)
+				if found == nil {
+					t.Fatalf("%s %q shows no link like %s:\n%s", verb, question, like, body)
+				}
+				return found[1]
+			}
+			head := func(who *visitor, where string) (int, http.Header, string) {
+				t.Helper()
+				got, err := who.Get(s.url + where)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer got.Body.Close()
+				body, err := io.ReadAll(got.Body)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return got.StatusCode, got.Header, string(body)
+			}
+
+			finding := link(ada, "manda.query-knowledge-base", "What was the revenue in Q3 2024?", "/row/manda.get-source/[^\"]+")
+			_, body := ada.get(s.url + finding)
+			file := regexp.MustCompile(`href="(/row/[^"]+/file)#page=([0-9]+)"`).FindStringSubmatch(body)
+			if file == nil || !strings.Contains(body, "P."+file[2]) && !strings.Contains(body, "p."+file[2]) {
+				t.Fatalf("the page of a finding does not lead to its place:\n%s", body)
+			}
+			pdf, err := os.ReadFile(mandaDir + "/room/heron/files/Q3_2024_Report.pdf")
+			if err != nil {
+				t.Fatal(err)
+			}
+			status, h, content := head(ada, file[1])
+			if status != http.StatusOK || content != string(pdf) || h.Get("Content-Type") != "application/pdf" || !strings.HasPrefix(h.Get("Content-Disposition"), "inline") || h.Get("X-Content-Type-Options") != "nosniff" {
+				t.Errorf("the file: %d, %d bytes, %v", status, len(content), h)
+			}
+
+			passage := link(ada, "manda.find", "lease of Roanne", "/row/manda.get-passage/[^\"]+")
+			if _, body := ada.get(s.url + passage); !strings.Contains(body, "ends in 2031") || !strings.Contains(body, passage+`/file"`) {
+				t.Errorf("the page of a passage: %s", body)
+			}
+			if said := link(ada, "manda.query-knowledge-base", "How is the lease of Roanne secured?", "/row/manda.get-passage/[^\"]+"); said != passage {
+				t.Errorf("a claim out of a passage leads to %s, not to %s", said, passage)
+			}
+			status, h, _ = head(ada, passage+"/file")
+			if status != http.StatusOK || !strings.HasPrefix(h.Get("Content-Disposition"), "attachment") || h.Get("Content-Security-Policy") != "sandbox" || h.Get("X-Content-Type-Options") != "nosniff" {
+				t.Errorf("a file of HTML: %d %v", status, h)
+			}
+
+			nowhere := regexp.MustCompile(`/[^/]+(/file)?$`).ReplaceAllString
+			for _, where := range []string{finding, finding + "/file", passage, passage + "/file", "/row/manda.get-document-info/notes-html", "/row/manda.get-document-info/notes-html/file"} {
+				if status, _ := ada.get(s.url + where); status != http.StatusOK {
+					t.Errorf("%s: %d to whom it is shown", where, status)
+				}
+				other, _, told := head(leo, where)
+				none, _, same := head(leo, nowhere(where, "/there-is-none$1"))
+				if other != http.StatusNotFound || none != other || strings.ReplaceAll(told, where, "") != strings.ReplaceAll(same, nowhere(where, "/there-is-none$1"), "") {
+					t.Errorf("%s: %d to the other deal, %d where there is nothing\n%s\n%s", where, other, none, told, same)
+				}
+			}
+			for _, where := range []string{"/row/manda.find/x", "/row/manda.update-knowledge-base/" + filepath.Base(finding), "/row/manda.none/x", "/row/manda.get-source/x%2Fy", "/row/manda.get-source/x/file"} {
+				if status, _ := ada.get(s.url + where); status != http.StatusNotFound {
+					t.Errorf("%s: %d", where, status)
+				}
+			}
+			if status, _, _ := head(newVisitor(t), finding+"/file"); status == http.StatusOK {
+				t.Error("a file is given to whoever comes")
+			}
+		})
+	}
+}

@@ -187,7 +187,7 @@ type dealArgs struct {
 }
 
 // columns are those of an answer: each line, and of a claim what it states and where.
-var columns = []string{"text", "role", "finding", "document", "place", "value", "unit", "period"}
+var columns = []string{"text", "role", "finding", "document", "place", "value", "unit", "period", "passage"}
 
 func query(ctx context.Context, c *runtime.Call, a queryArgs) (runtime.Outcome, error) {
 	turns, err := c.Turns(ctx)
@@ -340,13 +340,15 @@ func (l *loader) answers(ctx context.Context, q Question) (runtime.Outcome, erro
 	}
 	a := &runtime.Answer{Columns: columns}
 	for _, line := range lines {
-		row := []any{line.Text, string(line.Role), nil, nil, nil, nil, nil, nil}
+		row := []any{line.Text, string(line.Role), nil, nil, nil, nil, nil, nil, nil}
 		if line.Document != "" {
 			row[3], row[4] = line.Document, line.Place
 		}
 		if f := line.Fact; f != nil {
 			v, _ := stores.ParseDecimal(shown(f.Value))
 			row[2], row[5], row[6], row[7] = f.Row, v, f.Unit, f.Period
+		} else if ref, ok := line.Row.(runtime.Ref); ok && ref.Entity() == "passage" {
+			row[8] = ref
 		}
 		a.Rows = append(a.Rows, row)
 	}

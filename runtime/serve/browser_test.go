@@ -55,6 +55,7 @@ type house struct {
 	links   map[string]string
 	cmd     *exec.Cmd
 	env     []string // besides
+	people  []string // who sign in; nil is those of the bank
 }
 
 const root = "../.."
@@ -112,15 +113,21 @@ func newHouse(t testing.TB, prepare ...func(*house)) *house {
 		do(h)
 	}
 	h.run("migrate", "--data", filepath.Join(dir, "bank.sql"), "--data", filepath.Join(dir, "people.sql"), "--administrator", "ada")
+	h.open()
+	return h
+}
+
+// open begins to serve at an address that is free.
+func (h *house) open() {
+	h.t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		t.Fatal(err)
+		h.t.Fatal(err)
 	}
 	h.address = l.Addr().String()
 	_ = l.Close()
 	h.start()
-	t.Cleanup(h.kill)
-	return h
+	h.t.Cleanup(h.kill)
 }
 
 func (h *house) command(args ...string) *exec.Cmd {
@@ -149,7 +156,15 @@ func (h *house) run(args ...string) string {
 func (h *house) start() {
 	h.t.Helper()
 	_, port, _ := net.SplitHostPort(h.address)
-	h.cmd = h.command("serve", "--listen", h.address, "--log", "error", "--sign-in", "clara", "--sign-in", "t.weber", "--sign-in", "a.nowak", "--sign-in", "d.lang", "--sign-in", "nina", "--sign-in", "otto", "--sign-in", "ada", "--sign-in", "jonas", "--sign-in", "kim")
+	people := h.people
+	if people == nil {
+		people = []string{"clara", "t.weber", "a.nowak", "d.lang", "nina", "otto", "ada", "jonas", "kim"}
+	}
+	args := []string{"serve", "--listen", h.address, "--log", "error"}
+	for _, who := range people {
+		args = append(args, "--sign-in", who)
+	}
+	h.cmd = h.command(args...)
 	out, err := h.cmd.StdoutPipe()
 	if err != nil {
 		h.t.Fatal(err)
@@ -160,11 +175,11 @@ func (h *house) start() {
 	}
 	h.links = map[string]string{}
 	lines := bufio.NewScanner(out)
-	for lines.Scan() && len(h.links) < 9 {
+	for lines.Scan() {
 		if m := regexp.MustCompile(`^sign in +(\S+) +(\S+)`).FindStringSubmatch(lines.Text()); m != nil {
 			h.links[m[1]] = m[2]
 		}
-		if len(h.links) == 9 {
+		if len(h.links) == len(people) {
 			break
 		}
 	}
@@ -392,6 +407,7 @@ func TestBrowserEveryPage(t *testing.T) {
 	look("jobs", "/", "Jobs (0)")
 	for _, r := range new(serve.Server).Routes() {
 		switch r.Name {
+		case "row": // the bank's verbs read no row alone: TestBrowserTheDeal looks at it
 		case "", "sign-out", "sign-in-openid", "sign-in-back", "sign-in-sent": // no page of their own, or none without another system
 		default:
 			if !seen[r.Name] {

@@ -79,6 +79,14 @@ func (v *visit) giveUpload() error {
 	if err != nil {
 		return err
 	}
+	return v.give(&u, false)
+}
+
+const pdf = "application/pdf"
+
+// give gives a file. One to be shown is where it is a PDF, which browsers show as what it
+// is: nothing in it can act as a page of ours.
+func (v *visit) give(u *uploads.Upload, shown bool) error {
 	_, content, err := v.Uploads.Open(v.r.Context(), u.Reference())
 	if err != nil {
 		return err
@@ -87,8 +95,13 @@ func (v *visit) giveUpload() error {
 	h := v.w.Header()
 	h.Set("Content-Type", u.Type)
 	h.Set("Content-Length", strconv.FormatInt(u.Size, 10))
-	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": u.Name}))
+	disposition := "attachment"
 	h.Set("Content-Security-Policy", "sandbox")
+	if shown && u.Type == pdf {
+		disposition = "inline"
+		h.Set("Content-Security-Policy", "frame-ancestors 'none'") // a viewer shows nothing in a sandbox
+	}
+	h.Set("Content-Disposition", mime.FormatMediaType(disposition, map[string]string{"filename": u.Name}))
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "private, no-store")
 	c := http.NewResponseController(v.w)

@@ -51,6 +51,8 @@ func (s *Server) pageRoutes() []Route {
 		{Pattern: "POST /say", Door: Page, Body: form, handle: desked((*desk).said)},
 		{Pattern: "GET /do/{verb}", Name: "form", Door: Page, handle: desked((*desk).formPage)},
 		{Pattern: "POST /do/{verb}", Name: "done", Door: Page, Body: file, Upload: true, handle: desked((*desk).do)},
+		{Pattern: "GET /row/{verb}/{item}", Name: "row", Door: Page, handle: desked((*desk).rowPage)},
+		{Pattern: "GET /row/{verb}/{item}/file", Door: Page, Whole: true, handle: desked((*desk).rowFile)},
 		{Pattern: "GET /questions/{item}", Name: "question", Door: Page, handle: stepped((*step).question)},
 		{Pattern: "POST /questions/{item}", Name: "answered", Door: Page, Body: form, handle: stepped((*step).answered)},
 		{Pattern: "GET /why", Name: "why", Door: Page, handle: desked((*desk).why)},

@@ -503,7 +503,7 @@ func (d *desk) answers(f *filled, r *receipt.Receipt) error {
 			var cells []pages.Cell
 			for j, column := range res.Columns {
 				if !res.Withheld(j) {
-					cells = append(cells, pages.Cell{Text: row.text(column)})
+					cells = append(cells, pages.Cell{Text: row.text(column), URL: d.rowURL(res, n, j)})
 				}
 			}
 			table.Rows = append(table.Rows, cells)
