@@ -15,6 +15,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"verbatim/runtime/eval"
 )
 
 // A stage is a server that speaks the protocol of chat completions over a real
@@ -355,7 +357,7 @@ func TestADatasetIsScored(t *testing.T) {
 		"A passport.", "Thomas again.", "Soon.", "They owe us a lot, says Jonas.",
 	})
 	out, _, code := command("--palettes", palettes, "--base-url", worse.URL, "--model", "scripted", "--junit", report, "--json", dataset)
-	var got evalJSON
+	var got eval.Run
 	if err := json.Unmarshal([]byte(out), &got); err != nil {
 		t.Fatal(err)
 	}
@@ -389,7 +391,7 @@ func TestADatasetIsScored(t *testing.T) {
 	}
 	s = perform(t, asks)
 	out, _, code = command("--palettes", palettes, "--base-url", s.URL, "--model", "scripted", "--json", poor)
-	got = evalJSON{}
+	got = eval.Run{}
 	if err := json.Unmarshal([]byte(out), &got); err != nil {
 		t.Fatal(err)
 	}

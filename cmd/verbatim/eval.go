@@ -2,9 +2,9 @@ package main
 
 import (
 	"context"
-	"encoding/xml"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,94 +15,45 @@ import (
 
 	"verbatim/runtime"
 	"verbatim/runtime/dialog"
+	"verbatim/runtime/eval"
 	"verbatim/runtime/llm"
-	"verbatim/stores/receipt"
+	"verbatim/verbs"
 )
 
+// evalFlags are what `verbatim eval` is told.
+type evalFlags struct {
+	chatFlags
+	junit, without, against string
+	judge, judgeURL         string
+	price                   eval.Price
+}
+
 func evalCommand(a *app) *cobra.Command {
-	var f chatFlags
-	var junit, without string
+	var f evalFlags
 	cmd := &cobra.Command{
 		Use:   "eval DATASET",
 		Short: "Score conversations against what is expected of them",
-		Example: `verbatim eval conversation/asks.yaml
-verbatim eval --junit report.xml conversation/asks.yaml
-verbatim eval --without phrases conversation/asks.yaml`,
-		Long: `Each case is a conversation in a named session, with a store of its own made of the
-dataset's data. Answers come from the dataset's recording, or from --model at --base-url, and
---record writes a new one. It fails below the dataset's threshold (90 % of checks), and when
-its tokens (50,000) are spent. --without shows what the model, or the phrases, are worth.`,
+		Example: `verbatim eval --json conversation/asks.yaml > kept.json
+verbatim eval --against kept.json conversation/asks.yaml`,
+		Long: `Each case is a conversation in a store of its own, answered by the dataset's recording or a --model.
+It fails below the threshold (90 % of checks), when its tokens (50,000) are spent, and where a check
+fails that passed in the run of --against. VERBATIM_JUDGE_KEY is the key at --judge-url.`,
 		Args: exactly(1, "one dataset"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.eval(cmd.Context(), args[0], junit, without, f)
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return a.eval(cmd.Context(), args[0], f) },
 	}
 	a.palettesFlag(cmd, &f.palettes)
 	cmd.Flags().StringVar(&f.model, "model", "", "ask the model of this `name`, and no recording")
 	cmd.Flags().StringVar(&f.baseURL, "base-url", "", "the `URL` of the endpoint that has it")
 	cmd.Flags().StringVar(&f.mode, "mode", "tools", "the `way` calls are written: tools, text, or by a grammar, llama.cpp or vllm")
 	cmd.Flags().StringVar(&f.record, "record", "", "write what the model is asked and answers into this `file`")
-	cmd.Flags().StringVar(&without, "without", "", "leave one `part` of the conversation out: model, or phrases")
-	cmd.Flags().StringVar(&junit, "junit", "", "write the verdicts into this `file`, as JUnit does")
+	cmd.Flags().StringVar(&f.without, "without", "", "leave one `part` of the conversation out: model, or phrases")
+	cmd.Flags().StringVar(&f.junit, "junit", "", "write the verdicts into this `file`, as JUnit does")
+	cmd.Flags().StringVar(&f.against, "against", "", "fail where this kept run, a `file`, was better")
+	cmd.Flags().Var(&f.price, "price", "what a million tokens `cost`, read and written: 0.15,0.60")
+	cmd.Flags().StringVar(&f.judge, "judge", "", "have the model of this `name` grade the answers, as advice")
+	cmd.Flags().StringVar(&f.judgeURL, "judge-url", "", "the `URL` of the judge's endpoint (default that of the model)")
+	cmd.AddCommand(evalCompareCommand(a))
 	return cmd
-}
-
-// evalJSON is what came of a dataset.
-type evalJSON struct {
-	Schema string `json:"schema"`
-	// Without is what the conversations were held without: the model, or the
-	// phrases.
-	Without string     `json:"without,omitempty"`
-	Cases   []caseJSON `json:"cases"`
-	// Categories are those of the cases, in the order of dialog.Categories.
-	Categories []categoryJSON `json:"categories,omitempty"`
-	Passed     int            `json:"passed"`
-	Checks     int            `json:"checks"`
-	Score      int            `json:"score"` // percent, rounded down
-	Threshold  int            `json:"threshold"`
-	Tokens     int            `json:"tokens"`
-	Budget     int            `json:"budget"`
-	OK         bool           `json:"ok"`
-}
-
-type categoryJSON struct {
-	Name   string `json:"name"`
-	Passed int    `json:"passed"`
-	Checks int    `json:"checks"`
-	Tokens int    `json:"tokens"`
-}
-
-// byCategory adds up what came of cases by their category.
-func (e *evalJSON) byCategory() {
-	for _, name := range dialog.Categories {
-		c := categoryJSON{Name: name}
-		for i := range e.Cases {
-			if e.Cases[i].Category != name {
-				continue
-			}
-			c.Tokens += e.Cases[i].Tokens
-			for _, v := range e.Cases[i].Checks {
-				c.Checks++
-				if v.Pass {
-					c.Passed++
-				}
-			}
-		}
-		if c.Checks > 0 {
-			e.Categories = append(e.Categories, c)
-		}
-	}
-}
-
-type caseJSON struct {
-	ID       string           `json:"id"`
-	Category string           `json:"category,omitempty"`
-	Intent   string           `json:"intent,omitempty"`
-	Pass     bool             `json:"pass"`
-	Tokens   int              `json:"tokens"`
-	Checks   []dialog.Verdict `json:"checks"`
-	Problem  string           `json:"problem,omitempty"` // why it could not be held to the end
-	Told     []string         `json:"told"`
 }
 
 const (
@@ -110,12 +61,14 @@ const (
 	withoutPhrases = "phrases"
 )
 
-func (a *app) eval(ctx context.Context, file, junit, without string, f chatFlags) error {
+func (a *app) eval(ctx context.Context, file string, f evalFlags) error {
 	switch {
-	case !slices.Contains([]string{"", withoutModel, withoutPhrases}, without):
-		return usage(fmt.Sprintf("--without is model or phrases, not %q", without), "verbatim eval --without model "+shell(file))
-	case without == withoutModel && f.model+f.baseURL+f.record != "":
+	case !slices.Contains([]string{"", withoutModel, withoutPhrases}, f.without):
+		return usage(fmt.Sprintf("--without is model or phrases, not %q", f.without), "verbatim eval --without model "+shell(file))
+	case f.without == withoutModel && f.model+f.baseURL+f.record != "":
 		return usage("--without model asks none, so there is nothing to ask or to record", "leave --without out, or --model, --base-url and --record")
+	case f.judge == "" && f.judgeURL != "":
+		return usage("--judge-url is where a judge is asked, and there is none", "verbatim eval --judge NAME --judge-url "+shell(f.judgeURL)+" "+shell(file))
 	}
 	in, err := os.Open(file)
 	if err != nil {
@@ -143,13 +96,14 @@ func (a *app) eval(ctx context.Context, file, junit, without string, f chatFlags
 	}
 	var model llm.Model
 	var scene llm.Scene
-	if without == withoutModel {
+	if f.without == withoutModel {
 		f.mode = string(dialog.Tools) // which is all the same
-	} else if model, scene, err = a.model(&f, zone, &ends); err != nil {
+	} else if model, scene, err = a.model(&f.chatFlags, zone, &ends); err != nil {
 		return err
 	}
-	if set.Now.IsZero() {
-		set.Now = scene.At
+	judge, err := a.judge(&f)
+	if err != nil {
+		return err
 	}
 	var data []string
 	for _, name := range set.Data {
@@ -162,58 +116,102 @@ func (a *app) eval(ctx context.Context, file, junit, without string, f chatFlags
 	if f.store = filepath.Join(dir, set.Store); set.Store != "" && len(set.Data) > 0 {
 		return &stop{exitInput, "dataset", "the dataset has a store and data", "a store has its data: leave one of them out"}
 	}
-	out := evalJSON{Schema: "verbatim/eval@1", Without: without, Cases: []caseJSON{}, Threshold: set.Threshold, Budget: set.Budget}
+	name, revision := built()
+	setup := eval.Setup{Dataset: filepath.Base(file), Digest: eval.Digest(set, data), Price: f.price.String(), Program: strings.TrimSpace(name + " " + revision)}
+	if set.Now.IsZero() {
+		set.Now = scene.At
+	}
+	reg, err := a.wholePalettes(f.palettes)
+	if err != nil {
+		return err
+	}
+	if setup.Palettes = reg.Digest(); model != nil {
+		setup.Mode, setup.Prompt = f.mode, dialog.PromptVersion+" "+eval.Sum(dialog.PromptText())
+		if f.replay == "" {
+			setup.Model, setup.Host = f.model, eval.HostOf(f.baseURL)
+		} else if text, err := os.ReadFile(f.replay); err == nil {
+			setup.Recording = eval.Sum(string(text))
+		}
+	}
+	var then *eval.Run
+	if f.against != "" {
+		if then, err = a.kept(f.against); err != nil {
+			return err
+		}
+		if err := then.Fits(setup); err != nil {
+			return unkept(f.against, err)
+		}
+	}
+	out := &eval.Run{Schema: eval.Schema, Setup: setup, Without: f.without, Cases: []eval.Case{}, Threshold: set.Threshold, Budget: set.Budget}
 	budget := llm.NewBudget("run", set.Budget)
 	for i := range set.Cases {
-		one, err := a.evalCase(ctx, set, &set.Cases[i], model, without != withoutPhrases, budget, &f, data)
+		one, err := a.evalCase(ctx, set, &set.Cases[i], reg, model, budget, &f, data)
 		if err != nil {
 			return err
 		}
 		out.Cases = append(out.Cases, one)
-		for _, v := range one.Checks {
-			out.Checks++
-			if v.Pass {
-				out.Passed++
-			}
-		}
 		if !a.json {
-			a.tellCase(&one)
+			fmt.Fprint(a.out, &one)
 		}
 	}
-	out.byCategory()
-	out.Score, out.Tokens = 100*out.Passed/max(1, out.Checks), budget.Spent()
-	out.OK = out.Score >= out.Threshold && out.Tokens < out.Budget
-	if junit != "" {
-		if err := os.WriteFile(junit, out.junit(file), 0o666); err != nil {
-			return broken(fmt.Sprintf("the report %q cannot be written", junit), err, "check the path")
+	out.Add(budget.Spent())
+	if then != nil {
+		if out.Since, err = eval.Since(then, out); err != nil {
+			return unkept(f.against, err)
 		}
+	}
+	if f.junit != "" {
+		if err := os.WriteFile(f.junit, out.JUnit(file), 0o666); err != nil {
+			return broken(fmt.Sprintf("the report %q cannot be written", f.junit), err, "check the path")
+		}
+	}
+	if judge != nil { // when everything is decided
+		judge.Budget = budget
+		out.Judge = judge.Grade(ctx, set, out)
 	}
 	if a.json {
 		a.emit(out)
 	} else {
-		for _, c := range out.Categories {
-			fmt.Fprintf(a.out, "%-8s %d of %s passed, %s tokens\n", c.Name, c.Passed, receipt.Counted(c.Checks, "check"), receipt.Thousands(c.Tokens))
-		}
-		fmt.Fprintf(a.out, "%d of %s passed, %d %%; %d %% is wanted. %s of %s tokens.\n", out.Passed, receipt.Counted(out.Checks, "check"), out.Score, out.Threshold, receipt.Thousands(out.Tokens), receipt.Thousands(out.Budget))
+		fmt.Fprint(a.out, out)
 	}
-	if !out.OK {
+	if !out.OK || out.Since != nil && len(out.Since.Regressed) > 0 {
 		return said(exitInput)
 	}
 	return nil
 }
 
+// judge is who grades the answers; nil where nobody does. The key of the model goes
+// to no other endpoint than its own.
+func (a *app) judge(f *evalFlags) (*eval.Judge, error) {
+	if f.judge == "" {
+		return nil, nil
+	}
+	base, key := f.baseURL, a.env("VERBATIM_MODEL_KEY")
+	if base == "" {
+		base = a.env("VERBATIM_BASE_URL")
+	}
+	if f.judgeURL != "" && f.judgeURL != base {
+		base, key = f.judgeURL, a.env("VERBATIM_JUDGE_KEY")
+	}
+	const next = "verbatim eval --judge NAME --judge-url http://localhost:11434/v1 DATASET"
+	if base == "" {
+		return nil, usage("a judge is asked at an endpoint", next)
+	}
+	client, err := llm.New(llm.Config{BaseURL: base, Key: key, Model: f.judge, Random: rand.Float64, Now: a.now})
+	if err != nil {
+		return nil, usage(err.Error(), next)
+	}
+	return &eval.Judge{Model: client, Name: f.judge, Host: eval.HostOf(base), Shuffle: fixed().Shuffle}, nil
+}
+
 // evalCase holds one conversation, in a store of its own.
-func (a *app) evalCase(ctx context.Context, set *dialog.Dataset, c *dialog.Case, model llm.Model, phrases bool, run *llm.Budget, f *chatFlags, data []string) (caseJSON, error) {
-	out := caseJSON{ID: c.ID, Category: c.Category, Intent: c.Intent, Checks: []dialog.Verdict{}, Told: []string{}}
+func (a *app) evalCase(ctx context.Context, set *dialog.Dataset, c *dialog.Case, reg *verbs.Registry, model llm.Model, run *llm.Budget, f *evalFlags, data []string) (eval.Case, error) {
+	out := eval.Case{ID: c.ID, Category: c.Category, Intent: c.Intent, Checks: []dialog.Verdict{}, Said: c.Turns, Told: []string{}}
 	dir, err := os.MkdirTemp("", "verbatim-eval-")
 	if err != nil {
 		return out, broken("there is no place for a store", err, "check the temporary folder")
 	}
 	defer os.RemoveAll(dir)
-	reg, err := a.wholePalettes(f.palettes)
-	if err != nil {
-		return out, err
-	}
 	own := filepath.Join(dir, "case.db")
 	if set.Store != "" {
 		from, err := a.openFile(ctx, address{file: f.store}, false)
@@ -265,7 +263,7 @@ func (a *app) evalCase(ctx context.Context, set *dialog.Dataset, c *dialog.Case,
 	budget := run.Within("case", 0)
 	o := dialog.Options{Registry: reg, Session: session, Model: model, Mode: dialog.Mode(f.mode), Clock: clock, Zone: zone,
 		Person: session.Person().Label, Budget: budget, Source: "eval"}
-	if phrases {
+	if f.without != withoutPhrases {
 		o.Interpreter = &interpreter{reg, a.phrases(reg), session, clock, zone}
 	}
 	talk, err := dialog.New(o)
@@ -287,6 +285,7 @@ func (a *app) evalCase(ctx context.Context, set *dialog.Dataset, c *dialog.Case,
 		default:
 			answers = append(answers, answer)
 			out.Told = append(out.Told, answer.Text)
+			out.Cost += f.price.Of(answer.Turn.Model.In, answer.Turn.Model.Out)
 			continue
 		}
 		break
@@ -303,60 +302,4 @@ func (a *app) evalCase(ctx context.Context, set *dialog.Dataset, c *dialog.Case,
 		out.Pass = out.Pass && v.Pass
 	}
 	return out, nil
-}
-
-func (a *app) tellCase(c *caseJSON) {
-	state := "ok  "
-	if !c.Pass {
-		state = "FAIL"
-	}
-	fmt.Fprintf(a.out, "%s  %-14s %s, %s tokens\n", state, receipt.Safe(c.ID), receipt.Counted(len(c.Checks), "check"), receipt.Thousands(c.Tokens))
-	for _, v := range c.Checks {
-		if !v.Pass {
-			fmt.Fprintf(a.out, "      expected that it %s; got %s\n", receipt.Safe(v.Check), receipt.Safe(strings.Join(strings.Fields(v.Got), " ")))
-		}
-	}
-}
-
-// junit writes the verdicts as build servers read them: a case is a suite, and
-// each of its checks a test.
-func (e *evalJSON) junit(name string) []byte {
-	type failure struct {
-		Message string `xml:"message,attr"`
-	}
-	type test struct {
-		Name    string   `xml:"name,attr"`
-		Class   string   `xml:"classname,attr"`
-		Failure *failure `xml:"failure,omitempty"`
-	}
-	type suite struct {
-		Name     string `xml:"name,attr"`
-		Tests    int    `xml:"tests,attr"`
-		Failures int    `xml:"failures,attr"`
-		Cases    []test `xml:"testcase"`
-	}
-	doc := struct {
-		XMLName  xml.Name `xml:"testsuites"`
-		Name     string   `xml:"name,attr"`
-		Tests    int      `xml:"tests,attr"`
-		Failures int      `xml:"failures,attr"`
-		Suites   []suite  `xml:"testsuite"`
-	}{Name: name, Tests: e.Checks, Failures: e.Checks - e.Passed}
-	for _, c := range e.Cases {
-		s := suite{Name: c.ID, Tests: len(c.Checks)}
-		for _, v := range c.Checks {
-			t := test{Name: v.Check, Class: c.ID}
-			if !v.Pass {
-				t.Failure = &failure{"got " + v.Got}
-				s.Failures++
-			}
-			s.Cases = append(s.Cases, t)
-		}
-		doc.Suites = append(doc.Suites, s)
-	}
-	text, err := xml.MarshalIndent(doc, "", "  ")
-	if err != nil {
-		return nil // of strings and numbers
-	}
-	return append([]byte(xml.Header), append(text, '\n')...)
 }

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"verbatim/runtime/eval"
 )
 
 // liveBudget is how many tokens a live run may cost, all its cases together.
@@ -19,7 +21,7 @@ const liveBudget = 50_000
 
 // scoreLive holds the conversations of live.yaml with the model of an environment,
 // and logs what each cost.
-func scoreLive(t *testing.T, env func(string) string, budget int) (evalJSON, int) {
+func scoreLive(t *testing.T, env func(string) string, budget int) (eval.Run, int) {
 	t.Helper()
 	dir := t.TempDir()
 	if err := layOut(dir); err != nil {
@@ -41,7 +43,7 @@ func scoreLive(t *testing.T, env func(string) string, budget int) (evalJSON, int
 	code := run(context.Background(), world{args: []string{"eval", "--json", "--palettes", filepath.Join(dir, "verbs"), dataset},
 		in: strings.NewReader(""), out: &out, err: &said, env: env, now: time.Now, random: rand.Reader,
 		terminal: func(world) (io.ReadCloser, bool) { return nil, false }})
-	var got evalJSON
+	var got eval.Run
 	if err := json.Unmarshal(out.Bytes(), &got); err != nil {
 		t.Fatalf("exit %d: %v\n%s%s", code, err, &out, &said)
 	}
@@ -85,7 +87,7 @@ func TestALiveRunKeepsItsBudget(t *testing.T) {
 		says("WELCOME"),
 		tells("client.get-status"),
 	}
-	score := func(budget int) (evalJSON, int, *stage) {
+	score := func(budget int) (eval.Run, int, *stage) {
 		s := perform(t, lines)
 		env := map[string]string{"VERBATIM_MODEL": "scripted", "VERBATIM_BASE_URL": s.URL}
 		got, code := scoreLive(t, func(name string) string { return env[name] }, budget)

@@ -365,6 +365,25 @@ func didYouMean(word string, names []string) string {
 	return "; did you mean " + strings.Join(near, " or ") + "?"
 }
 
+// built says which build this is.
+func built() (name, revision string) {
+	name = version
+	if info, ok := debug.ReadBuildInfo(); ok {
+		if name == "" {
+			name = info.Main.Version
+		}
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" {
+				revision = s.Value
+			}
+		}
+	}
+	if name == "" || name == "(devel)" {
+		name = "development build"
+	}
+	return name, revision
+}
+
 func versionCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:     "version",
@@ -372,20 +391,7 @@ func versionCommand(a *app) *cobra.Command {
 		Example: "verbatim version",
 		Args:    atMost(0),
 		RunE: func(*cobra.Command, []string) error {
-			name, revision := version, ""
-			if info, ok := debug.ReadBuildInfo(); ok {
-				if name == "" {
-					name = info.Main.Version
-				}
-				for _, s := range info.Settings {
-					if s.Key == "vcs.revision" {
-						revision = s.Value
-					}
-				}
-			}
-			if name == "" || name == "(devel)" {
-				name = "development build"
-			}
+			name, revision := built()
 			if a.json {
 				a.emit(struct {
 					Schema   string `json:"schema"`

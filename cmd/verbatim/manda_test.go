@@ -24,6 +24,7 @@ import (
 	"github.com/xuri/excelize/v2"
 	"gopkg.in/yaml.v3"
 
+	"verbatim/runtime/eval"
 	"verbatim/stores"
 	"verbatim/stores/postgres/pgtest"
 )
@@ -589,7 +590,7 @@ func evaluated(t *testing.T, r *room) {
 	}
 	r.does(t, 0, "", "", "backup", filepath.Join(dir, "room.db"))
 	code, said := r.says("", "", "eval", "--json", filepath.Join(dir, "eval.yaml"))
-	var out evalJSON
+	var out eval.Run
 	if err := json.NewDecoder(strings.NewReader(said)).Decode(&out); err != nil || code != 0 {
 		t.Error(code, err) // below 90 % it fails
 	}

@@ -23,7 +23,7 @@ import (
 //
 // A package that is not named here is not part of the house yet, and the test
 // says so: whoever adds a room adds its lines and their reasons.
-var rooms = []string{"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/postgres/pgtest", "stores/postgres/internal/ajar", "stores/receipt", "stores/journal", "stores/files", "stores/search", "verbs", "verbs/expr", "verbs/drift", "verbs/grammar", "verbs/verbstest", "runtime", "runtime/names", "runtime/tools", "runtime/view", "runtime/digest", "runtime/confirmations", "runtime/provenance", "runtime/uploads", "runtime/sessions", "runtime/notify", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/system", "runtime/upload", "runtime/words", "runtime/phrase", "runtime/collect", "runtime/client", "runtime/wire", "runtime/serve", "runtime/serve/logins", "runtime/serve/pages", "runtime/serve/browsertest", "runtime/torture", "runtime/documents", "runtime/services", "runtime/sheet", "runtime/manda", "cmd/verbatim", "cmd/teeth", "examples/embed"}
+var rooms = []string{"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/postgres/pgtest", "stores/postgres/internal/ajar", "stores/receipt", "stores/journal", "stores/files", "stores/search", "verbs", "verbs/expr", "verbs/drift", "verbs/grammar", "verbs/verbstest", "runtime", "runtime/names", "runtime/tools", "runtime/view", "runtime/digest", "runtime/confirmations", "runtime/provenance", "runtime/uploads", "runtime/sessions", "runtime/notify", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/system", "runtime/upload", "runtime/words", "runtime/phrase", "runtime/collect", "runtime/client", "runtime/wire", "runtime/serve", "runtime/serve/logins", "runtime/serve/pages", "runtime/serve/browsertest", "runtime/torture", "runtime/documents", "runtime/services", "runtime/sheet", "runtime/manda", "runtime/eval", "cmd/verbatim", "cmd/teeth", "examples/embed"}
 
 // allowed are the arrows that exist.
 var allowed = map[string][]string{
@@ -72,9 +72,10 @@ var allowed = map[string][]string{
 	"runtime/serve":         {"dsl", "verbs", "verbs/grammar", "stores", "stores/journal", "stores/receipt", "runtime", "runtime/confirmations", "runtime/dialog", "runtime/upload", "runtime/uploads", "runtime/sessions", "runtime/collect", "runtime/words", "runtime/wire", "runtime/serve/logins", "runtime/serve/pages"},
 	"runtime/torture":       nil,
 	"runtime/documents":     nil,
+	"runtime/eval":          {"stores/receipt", "runtime/llm", "runtime/dialog"},
 	"runtime/manda":         {"runtime", "runtime/documents", "runtime/services", "runtime/sessions", "runtime/tools", "stores", "verbs"},
 	"runtime/services":      {"runtime/documents", "runtime/sheet", "runtime/tools", "stores", "stores/files"},
-	"cmd/verbatim":          {"dsl", "verbs", "verbs/drift", "verbs/grammar", "stores", "stores/sqlite", "stores/postgres", "stores/receipt", "stores/journal", "stores/files", "stores/search", "runtime", "runtime/names", "runtime/tools", "runtime/confirmations", "runtime/notify", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/system", "runtime/client", "runtime/words", "runtime/phrase", "runtime/upload", "runtime/uploads", "runtime/sessions", "runtime/wire", "runtime/serve", "runtime/serve/logins", "runtime/documents", "runtime/services", "runtime/manda"},
+	"cmd/verbatim":          {"dsl", "verbs", "verbs/drift", "verbs/grammar", "stores", "stores/sqlite", "stores/postgres", "stores/receipt", "stores/journal", "stores/files", "stores/search", "runtime", "runtime/names", "runtime/tools", "runtime/confirmations", "runtime/notify", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/system", "runtime/client", "runtime/words", "runtime/phrase", "runtime/upload", "runtime/uploads", "runtime/sessions", "runtime/wire", "runtime/serve", "runtime/serve/logins", "runtime/documents", "runtime/services", "runtime/manda", "runtime/eval"},
 	"cmd/teeth":             nil,
 	"examples/embed":        {"dsl", "verbs", "stores/receipt", "stores/sqlite", "runtime"},
 }
@@ -88,7 +89,7 @@ func allBut(some ...string) []string {
 var groups = map[string][]string{
 	"below the engine":                           {"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/receipt", "stores/journal", "verbs", "verbs/grammar"},
 	"the engine and below":                       {"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/receipt", "stores/journal", "verbs", "verbs/grammar", "runtime"},
-	"who holds no conversation":                  allBut("runtime/dialog", "runtime/wire", "runtime/serve", "cmd/verbatim"),
+	"who holds no conversation":                  allBut("runtime/dialog", "runtime/wire", "runtime/serve", "runtime/eval", "cmd/verbatim"),
 	"who does not say what rows are called":      allBut("runtime", "runtime/names", "runtime/dialog", "cmd/verbatim"),
 	"who has nothing to ask of a tool":           allBut("runtime", "runtime/tools", "runtime/mcp", "runtime/services", "runtime/manda", "cmd/verbatim"),
 	"whom a lock is taken from":                  allBut("stores/postgres", "stores/postgres/pgtest", "stores/postgres/internal/ajar"),
@@ -237,6 +238,8 @@ var forbidden = []arrow{
 	{"runtime/services", allBut("runtime/services", "runtime/documents", "runtime/sheet", "runtime/tools", "stores", "stores/files"), "what palettes use as tools knows neither the engine nor who asks"},
 	{"who searches nothing", []string{"stores/search"}, "what words and vectors an index keeps is the stores' affair, and the engine's who asks"},
 	{"stores/search", allBut("stores/search"), "it makes numbers of texts, whatever rows they stand in"},
+	{"libraries", []string{"runtime/eval"}, "how good conversations are is asked from outside, by the command alone"},
+	{"runtime/eval", allBut(append(allowed["runtime/eval"], "runtime/eval")...), "it counts what conversations came to, and holds none"},
 	{"runtime/documents", allBut("runtime/documents"), "it reads what strangers wrote in a process that knows nothing of us"},
 	{"runtime/mcp", []string{"dsl", "verbs", "verbs/grammar", "verbs/verbstest", "runtime/llm", "stores", "stores/storetest", "stores/sqlite", "stores/postgres"}, "it carries questions to strangers and their answers back; what they mean is the engine's business"},
 	{"*", []string{"cmd/verbatim"}, "a library is not built on a command"},

@@ -1,7 +1,7 @@
 package dialog
 
 import (
-	"embed"
+	_ "embed"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,13 +16,16 @@ import (
 // recorded conversation says which one it was made with, and a new one has a new
 // number.
 
-//go:embed prompts/*.tmpl
-var promptFiles embed.FS
-
 // PromptVersion names the template that prompts are made with.
 const PromptVersion = "system.v2"
 
-var systemPrompt = template.Must(template.ParseFS(promptFiles, "prompts/"+PromptVersion+".tmpl"))
+//go:embed prompts/system.v2.tmpl
+var promptText string
+
+// PromptText is that template. Its digest tells drafts of one version apart.
+func PromptText() string { return promptText }
+
+var systemPrompt = template.Must(template.New(PromptVersion).Parse(promptText))
 
 // A Mode is how a model writes calls.
 type Mode string
