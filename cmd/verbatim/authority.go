@@ -115,7 +115,7 @@ func (a *app) newEngineAt(reg *verbs.Registry, store stores.Store, tools tools.S
 	}
 	var engine *runtime.Engine
 	var complete services.Complete
-	if slices.ContainsFunc(reg.Verbs(), func(v *verbs.Verb) bool { return carriedBy(v, modelsServer) }) {
+	if slices.ContainsFunc(reg.Verbs(), func(v *verbs.Verb) bool { return carriedBy(v, modelsServer, figuresServer) }) {
 		if complete, err = a.completes(); err != nil {
 			return nil, err
 		}
@@ -173,7 +173,7 @@ func (a *app) services(reg *verbs.Registry, others tools.Servers, engine func() 
 		return name, both{content, s.Files}, nil
 	}
 	read := services.Reads(open)
-	return tools.Services{Own: map[string]map[string]tools.Service{documentsServer: services.Documents(read), figuresServer: manda.Services(read), modelsServer: services.Models(complete)}, Others: others}
+	return tools.Services{Own: map[string]map[string]tools.Service{documentsServer: services.Documents(read), figuresServer: manda.Services(read, complete), modelsServer: services.Models(complete)}, Others: others}
 }
 
 // shelf is where the files of the store that was opened are, for verbs that read or make

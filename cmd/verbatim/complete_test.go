@@ -153,3 +153,49 @@ INSERT INTO verbatim_grant (principal, role, entity, key) VALUES ('clara', 'read
 		}
 	})
 }
+
+// M1: a model looks for the figures that no rule found, once somebody agreed. What stands at
+// its place becomes a finding, of the document's origin; what does not is dropped. A document is
+// looked through once.
+func TestAModelSuggestsFindings(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, h *house) {
+		dir, err := filepath.Abs(mandaDir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.migrates(dir+"/verbs", dir+"/people.sql")
+		h.env = append(h.env, "VERBATIM_PALETTES="+dir+"/verbs", "VERBATIM_AS=ada", "VERBATIM_SCAN=none")
+		if err := os.WriteFile(filepath.Join(h.dir, "Fleet_2024.txt"), []byte("Fleet report FY2024\n\nRevenue in FY2024 was €9.1m. The rental fleet earned €3.4m in FY2024.\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		said := h.do("upload", "Fleet_2024.txt")
+		reference := strings.Fields(said[max(0, strings.Index(said, "upload://")):])[0]
+		script := func(name, text string) {
+			if err := os.WriteFile(filepath.Join(h.dir, name), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		script("add.dsl", `manda.add-document :deal-id @grevenau-project-heron :name "Fleet_2024.txt" :file "`+reference+`" :as @document
+manda.analyse-document :document-id @document
+`)
+		h.do("run", "add.dsl")
+		script("suggest.dsl", "manda.suggest-findings :document-id @fleet-2024-txt\n")
+		s, _ := answers(t, `{"findings":[{"passage":1,"text":"€3.4m","metric":"rental fleet","period":"FY2024","subject":null},{"passage":1,"text":"€99m","metric":"revenue","period":"FY2024","subject":null}]}`)
+		runs := func(args ...string) (string, int) {
+			cmd := exec.Command(filepath.Join(h.dir, ".bin", "verbatim"), append(args, "suggest.dsl")...)
+			cmd.Dir, cmd.Env = h.dir, append(h.env[:len(h.env):len(h.env)], "VERBATIM_MODEL=test", "VERBATIM_BASE_URL="+s.URL+"/v1")
+			out, _ := cmd.CombinedOutput()
+			return string(out), cmd.ProcessState.ExitCode()
+		}
+		if said, code := runs("run"); code != 3 || !strings.Contains(said, "needs-agreement") {
+			t.Errorf("%d\n%s", code, said)
+		}
+		if said, code := runs("run", "--yes"); code != 0 || !strings.Contains(said, "1 call changed 1 row") || !strings.Contains(said, "rental fleet") || !strings.Contains(said, "figures.suggest)") || strings.Contains(said, "99") {
+			t.Errorf("%d\n%s", code, said)
+		}
+		if said, code := runs("run", "--yes"); code != 3 || !strings.Contains(said, "a model looked through this document before") {
+			t.Errorf("%d\n%s", code, said)
+		}
+	})
+}

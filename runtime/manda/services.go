@@ -17,9 +17,12 @@ const atOnce = 1000
 
 // Services take the figures out of files: about says when a document was written, what its
 // figures are and what it takes the place of, and extract gives the findings, at most a
-// thousand at a time.
-func Services(read services.Read) map[string]tools.Service {
+// thousand at a time. A model may suggest more, where there is one; without, complete is nil.
+func Services(read services.Read, complete services.Complete) map[string]tools.Service {
 	const input = `{"type":"object","properties":{"file":{"type":"string","format":"upload"},"name":{"type":"string"},"from":{"type":"integer"}},"required":["file","name"],"additionalProperties":false}`
+	const output = `{"type":"object","properties":{"findings":{"type":"array","items":{"type":"object","properties":{"number":{"type":"integer"},"metric":{"type":"string"},
+		"domain":{"type":"string"},"subject":{"type":["string","null"]},"period":{"type":"string"},"value":{"type":"number"},"exact_to":{"type":"number"},"unit":{"type":["string","null"]},
+		"status":{"type":"string"},"place":{"type":"string"},"text":{"type":"string"},"confidence":{"type":"integer"}}}}}}`
 	return map[string]tools.Service{
 		"about": {
 			Document: true,
@@ -52,19 +55,24 @@ func Services(read services.Read) map[string]tools.Service {
 			Document: true,
 			Says:     "The figures of a document, each with its place, from the figure of a number on.",
 			Input:    json.RawMessage(input),
-			Output: json.RawMessage(`{"type":"object","properties":{"findings":{"type":"array","items":{"type":"object","properties":{"number":{"type":"integer"},"metric":{"type":"string"},
-				"domain":{"type":"string"},"subject":{"type":["string","null"]},"period":{"type":"string"},"value":{"type":"number"},"exact_to":{"type":"number"},"unit":{"type":["string","null"]},
-				"status":{"type":"string"},"place":{"type":"string"},"text":{"type":"string"},"confidence":{"type":"integer"}}}}}}`),
+			Output:   json.RawMessage(output),
 			Do: reading(read, func(_ About, all []Finding, from int) any {
 				out := struct {
 					Findings []found `json:"findings"`
 				}{[]found{}}
 				from = min(max(0, from-1), len(all))
 				for i, f := range all[from:min(len(all), from+atOnce)] {
-					out.Findings = append(out.Findings, found{from + i + 1, f.Metric, f.Domain, some(f.Subject), f.Period.String(), decimal(f.Value), decimal(f.Step), some(f.Unit), f.Status, f.Place, f.Text, f.Confidence})
+					out.Findings = append(out.Findings, f.row(from+i+1))
 				}
 				return out
 			}),
+		},
+		"suggest": {
+			Document: true, // what it tells stands there; which figures, a model says
+			Says:     "The figures of a document that a model finds besides, each only if it stands at its place, from the passage of a number on.",
+			Input:    json.RawMessage(input),
+			Output:   json.RawMessage(output),
+			Do:       suggestion(read, complete),
 		},
 	}
 }
@@ -82,6 +90,10 @@ type found struct {
 	Place      string      `json:"place"`
 	Text       string      `json:"text"`
 	Confidence int         `json:"confidence"`
+}
+
+func (f *Finding) row(number int) found {
+	return found{number, f.Metric, f.Domain, some(f.Subject), f.Period.String(), decimal(f.Value), decimal(f.Step), some(f.Unit), f.Status, f.Place, f.Text, f.Confidence}
 }
 
 func decimal(r *big.Rat) json.Number { return json.Number(shown(r)) }

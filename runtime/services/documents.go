@@ -104,7 +104,10 @@ func Documents(read Read) map[string]tools.Service {
 			Says:     "The rows of a table in a workbook or a CSV file, by the headings that its columns have.",
 			Input:    json.RawMessage(`{"type":"object","properties":{"file":{"type":"string","format":"upload"},"sheet":{"type":"string"}},"required":["file"],"additionalProperties":false}`),
 			Output:   json.RawMessage(`{"type":"object","properties":{"rows":{"type":"array","items":{"type":"object","additionalProperties":true}}}}`),
-			Do:       answering(read, table),
+			Do: answering(read, func(doc *documents.Document, a arguments, c tools.Call) (any, string, error) {
+				rows, why := table(doc, a, c)
+				return rows, why, nil
+			}),
 		},
 	}
 }
@@ -149,7 +152,9 @@ func number(n int) *int {
 
 // reading reads the file that a call names, and answers from what is in it.
 func reading(read Read, answer func(*documents.Document, arguments) any) func(context.Context, tools.Call) (tools.Answer, error) {
-	return answering(read, func(doc *documents.Document, a arguments, _ tools.Call) (any, string) { return answer(doc, a), "" })
+	return answering(read, func(doc *documents.Document, a arguments, _ tools.Call) (any, string, error) {
+		return answer(doc, a), "", nil
+	})
 }
 
 // Reading is what a service of another room does that answers from a document: from what
@@ -158,8 +163,16 @@ func Reading(read Read, answer func(doc *documents.Document, name string, from i
 	return reading(read, func(doc *documents.Document, a arguments) any { return answer(doc, a.Name, a.From) })
 }
 
+// Asking is Reading where the answer is somebody else's, who may not give it: it says why
+// not, or that nobody waits for it any more.
+func Asking(read Read, answer func(doc *documents.Document, name string, from int) (said any, why string, err error)) func(context.Context, tools.Call) (tools.Answer, error) {
+	return answering(read, func(doc *documents.Document, a arguments, _ tools.Call) (any, string, error) {
+		return answer(doc, a.Name, a.From)
+	})
+}
+
 // answering is reading for a document that may hold no answer: it says why.
-func answering(read Read, answer func(*documents.Document, arguments, tools.Call) (any, string)) func(context.Context, tools.Call) (tools.Answer, error) {
+func answering(read Read, answer func(*documents.Document, arguments, tools.Call) (any, string, error)) func(context.Context, tools.Call) (tools.Answer, error) {
 	return func(ctx context.Context, c tools.Call) (tools.Answer, error) {
 		var a arguments
 		if err := json.Unmarshal([]byte(c.Args), &a); err != nil {
@@ -180,7 +193,10 @@ func answering(read Read, answer func(*documents.Document, arguments, tools.Call
 		if err != nil {
 			return tools.Answer{}, err
 		}
-		said, why := answer(doc, a, c)
+		said, why, err := answer(doc, a, c)
+		if err != nil {
+			return tools.Answer{}, fmt.Errorf("%w: %w", tools.ErrNotCalled, err)
+		}
 		if why != "" {
 			return tools.Answer{Failed: true, Text: why}, nil
 		}

@@ -43,7 +43,7 @@ func Models(complete Complete) map[string]tools.Service {
 			case len(c.Columns) == 0:
 				return tools.Answer{Text: answer}, nil
 			}
-			answer = bare(answer)
+			answer = Bare(answer)
 			var whole map[string]json.RawMessage
 			if json.Unmarshal([]byte(answer), &whole) != nil || whole == nil {
 				return tools.Answer{Failed: true, Text: "what the model answered is not what was asked for"}, nil
@@ -53,8 +53,8 @@ func Models(complete Complete) map[string]tools.Service {
 	}}
 }
 
-// bare is an answer without the fence that models like to put around JSON.
-func bare(answer string) string {
+// Bare is an answer without the fence that models like to put around JSON.
+func Bare(answer string) string {
 	answer = strings.TrimSpace(answer)
 	if rest, ok := strings.CutPrefix(answer, "```"); ok {
 		rest = strings.TrimSuffix(strings.TrimSpace(rest), "```")
