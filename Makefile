@@ -44,10 +44,10 @@ RACE := $(shell [ "$$(go env CGO_ENABLED)" = 1 ] && command -v "$$(go env CC)" >
 
 # Tests make thousands of small databases and flush each, which takes half the time in
 # memory. This makes a folder there and says its name, where there is room for it and
-# programs may be started in it.
+# programs may be started in it; a server may be of another user.
 IN_MEMORY = dir=$$(mktemp -d /dev/shm/verbatim-XXXXXX 2>/dev/null) || exit 0; \
 	if df -Pk /dev/shm | awk 'NR == 2 { exit $$4 < 6291456 }' && awk '/^MemAvailable/ { exit $$2 < 12582912 }' /proc/meminfo && \
-		printf '\043!/bin/sh\n' >$$dir/try && chmod +x $$dir/try && $$dir/try 2>/dev/null; then echo $$dir; else rm -rf $$dir; fi
+		printf '\043!/bin/sh\n' >$$dir/try && chmod +x $$dir/try && $$dir/try 2>/dev/null && chmod 711 $$dir; then echo $$dir; else rm -rf $$dir; fi
 
 # A program that is watched waits a second before it ends, and tests start hundreds.
 export GORACE := atexit_sleep_ms=10
@@ -130,7 +130,7 @@ torture: postgres strace ## crash, cut and race for about MINUTES (30); ONLY=Nam
 	@cd runtime/torture && VERBATIM_REQUIRE_POSTGRES=1 VERBATIM_REQUIRE_STRACE=1 ../../bin/torture -test.timeout 6h -test.run '$(ONLY)' -torture $(MINUTES) -seed $(SEED)
 	@[ -n '$(filter-out Serve%,$(ONLY))' ] || VERBATIM_REQUIRE_POSTGRES=1 VERBATIM_REQUIRE_STRACE=1 go test ./cmd/verbatim -run '^TestServe[A-Z]' -serve-clients 2000 -serve-tries 10000 -serve-for $(MINUTES)m -timeout 6h -v
 
-marathon: postgres ## the tests that count, at the counts that are promised; hours (SEED=n)
+marathon: postgres chromium ## the tests that count, at the counts that are promised; hours (SEED=n)
 	VERBATIM_REQUIRE_POSTGRES=1 RAPID_SEED=$(SEED) RAPID_CHECKS=5000 go test ./dsl ./verbs ./stores/... ./runtime/words ./runtime/phrase -timeout 2h
 	go test ./dsl -run 'TestLawsHoldOfBrokenTexts$$' -executions 10000000 -timeout 6h -v
 	go test ./runtime -run 'TestSearchFindsNoWayAround$$' -search 1000000 -search-seed $(SEED) -timeout 12h -v
@@ -140,6 +140,7 @@ marathon: postgres ## the tests that count, at the counts that are promised; hou
 	go test ./cmd/verbatim -run 'TestTextsAreTextsInEveryOutput$$' -payloads -timeout 2h -v
 	go test ./cmd/verbatim -run 'TestAModelThatObeysStrangers$$' -every-pair 1 -timeout 1h -v
 	VERBATIM_REQUIRE_POSTGRES=1 go test ./cmd/verbatim -run 'TestADataRoom$$|TestARoomIsIngestedThroughKills$$' -room-whole -timeout 2h -v
+	VERBATIM_REQUIRE_POSTGRES=1 go test ./cmd/verbatim -run 'TestARoomIsIngestedThroughKills$$' -room-large 300 -timeout 4h -v
 	go test ./verbs/grammar -run 'TestWhatAGrammarAllowsIsAccepted$$|TestJSONSaysTheSameCalls$$|TestWhatTheSchemaAcceptsIsAccepted$$' -samples 100000 -timeout 6h -v
 	go run ./cmd/teeth -mutate
 

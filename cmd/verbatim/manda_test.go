@@ -12,12 +12,14 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -109,9 +111,12 @@ func (r *room) send(t *testing.T, who, file string) string {
 }
 
 // ingest does what ingest.sh does.
+// filesOf is where the files of a deal are.
+func filesOf(deal string) string { return filepath.Join(mandaDir, "room", deal, "files") }
+
 func (r *room) ingest(t *testing.T, who, deal, folder string) (names []string) {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(mandaDir, "room", folder, "files", "*"))
+	files, err := filepath.Glob(filepath.Join(folder, "*"))
 	if err != nil || len(files) < 8 {
 		t.Fatal(files, err)
 	}
@@ -321,7 +326,10 @@ func TestDealsAreNotRelated(t *testing.T) {
 }
 
 // With it, the room is ingested on PostgreSQL as well, and not moved there: minutes.
-var roomWhole = flag.Bool("room-whole", false, "have TestADataRoom ingest all documents on PostgreSQL, too, and TestARoomIsIngestedThroughKills all documents on both stores: what is promised")
+var (
+	roomLarge = flag.Int("room-large", 0, "have TestARoomIsIngestedThroughKills ingest so many documents of 34 pages, made for it, on both stores")
+	roomWhole = flag.Bool("room-whole", false, "have TestADataRoom ingest all documents on PostgreSQL, too, and TestARoomIsIngestedThroughKills all documents on both stores: what is promised")
+)
 
 // M16 to M30, M47 to M53, SAFE-S4: two deals of which each has one analyst, on both stores.
 // What each is told is the same whether the other is there or not, and the same on both
@@ -365,11 +373,11 @@ func TestADataRoom(t *testing.T) {
 func ingested(t *testing.T, on string) (r *room, calls []string, theirs []answered) {
 	t.Helper()
 	r = newRoom(t, on)
-	r.ingest(t, leo, osprey, "osprey")
+	r.ingest(t, leo, osprey, filesOf("osprey"))
 	calls = append(slices.Clone(lists), asked(roomQuestions(t))...)
 	theirs = r.asks(t, leo, calls...)
 	began := time.Now()
-	names := r.ingest(t, ada, heron, "heron")
+	names := r.ingest(t, ada, heron, filesOf("heron"))
 	t.Logf("%d documents on %s in %s", len(names), on, time.Since(began).Round(time.Millisecond))
 	r.does(t, 0, ada, fmt.Sprintf("manda.import-irl :file %q", r.send(t, ada, mandaDir+"/room/heron/irl.xlsx")), "run")
 	sameAnswers(t, "with and without the other deal", theirs, r.asks(t, leo, calls...))
@@ -764,12 +772,17 @@ func wrong(t *testing.T, r *room) {
 // row is there once, and is what it is where nothing was killed.
 func TestARoomIsIngestedThroughKills(t *testing.T) {
 	t.Parallel()
-	folder, who, deal, stored := "osprey", leo, osprey, []string{"sqlite"}
-	if *roomWhole {
-		folder, who, deal, stored = "heron", ada, heron, []string{"sqlite", "postgres"}
+	folder, who, deal, stored, odds := filesOf("osprey"), leo, osprey, []string{"sqlite"}, 1
+	switch {
+	case *roomLarge > 0:
+		folder, who, deal, stored, odds = largeRoom(t, *roomLarge), ada, heron, []string{"sqlite", "postgres"}, *roomLarge/8
+	case *roomWhole:
+		folder, who, deal, stored = filesOf("heron"), ada, heron, []string{"sqlite", "postgres"}
 	}
 	undisturbed := newRoom(t, "sqlite")
+	started := time.Now()
 	count := len(undisturbed.ingest(t, who, deal, folder))
+	t.Logf("%d documents in %s", count, time.Since(started).Round(time.Second))
 	want := undisturbed.rows(t)
 	for name, n := range map[string]int{"document": count, "passage": count, "finding": 2 * count} {
 		if len(want[name]) < n {
@@ -782,13 +795,13 @@ func TestARoomIsIngestedThroughKills(t *testing.T) {
 			kills, runs := 0, 0
 			for kills < 10 { // a room that is finished before is followed by another
 				r := newRoom(t, on)
-				killed, tried := r.ingestedThroughKills(t, who, deal, filepath.Join(mandaDir, "room", folder, "files"), count, 10-kills)
+				killed, tried := r.ingestedThroughKills(t, who, deal, folder, count, 10-kills, odds)
 				kills, runs = kills+killed, runs+tried
 				differ(t, "killed and run again", want, r.rows(t))
 				r.does(t, 0, "", "", "index", "verify")
 				r.does(t, 0, "", "", "log", "verify")
 			}
-			t.Logf("killed %d times, in %d runs", kills, runs)
+			t.Logf("killed %d times, in %d runs; most memory of a process %d MB", kills, runs, most()/1000)
 		})
 	}
 }
@@ -805,17 +818,51 @@ func TestANameOfAFileIsNoScript(t *testing.T) {
 	if said := fmt.Sprint(r.asks(t, leo, `manda.query-knowledge-base :question "What is the revenue?"`)[0].Result.Rows); !strings.Contains(said, "There are no documents in the room yet.") {
 		t.Errorf("an empty room: %s", said)
 	}
-	r.ingestedThroughKills(t, leo, osprey, folder, 1, 0)
+	r.ingestedThroughKills(t, leo, osprey, folder, 1, 0, 1)
 	got := r.asks(t, leo, "manda.list-documents", "manda.list-questions")
 	if names := got[0].column("name"); !slices.Equal(names, []string{name}) || len(got[1].Result.Rows) != 0 {
 		t.Errorf("%q, and asked %v", names, got[1].Result.Rows)
 	}
 }
 
-// killing is a verbatim that is killed at a moment within so many milliseconds, and says so;
-// without any, it is not.
+// most is the memory that a process took which ended, at most, in kilobytes.
+func most() int64 {
+	var is syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_CHILDREN, &is)
+	return is.Maxrss
+}
+
+// largeRoom is a folder with so many documents of 34 pages, each with figures of its own.
+func largeRoom(t *testing.T, n int) string {
+	t.Helper()
+	dir, html := t.TempDir(), filepath.Join(t.TempDir(), "page.html")
+	for i := range n {
+		var text strings.Builder
+		fmt.Fprintf(&text, "<title>Report of plant %d</title>", i)
+		for page := range 34 {
+			fmt.Fprintf(&text, `<h1 style="break-before:page">Chapter %d of plant %d</h1><p>In Q%d 2024 revenue was €%d.%dm. Headcount at 31 December 2024 was %d.</p>`, page, i, page%4+1, 3+(i+page)%40, page%10, 100+i)
+			for line := range 9 {
+				fmt.Fprintf(&text, "<p>Line %d of hall %d was serviced in week %d and ran without a stop for %d days.</p>", line, page, 1+(i*page+line)%52, 10+(i+line)%90)
+			}
+		}
+		err := os.WriteFile(html, []byte(text.String()), 0o600)
+		if err == nil {
+			var said []byte
+			if said, err = exec.Command("chromium", "--headless", "--no-sandbox", "--disable-gpu", "--no-pdf-header-footer", "--user-data-dir="+filepath.Join(filepath.Dir(html), "profile"), "--print-to-pdf="+filepath.Join(dir, fmt.Sprintf("Plant_Report_%d.pdf", 1000+i)), html).CombinedOutput(); err != nil {
+				t.Log(string(said))
+			}
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// killing is a verbatim that is killed at a moment within so many milliseconds, one of so
+// many, and says so; without any, it is not.
 const killing = `#!/bin/sh
-[ -n "$WITHIN" ] || exec %[1]s/program/verbatim "$@"
+if [ -z "$WITHIN" ] || [ $(($(od -An -N2 -tu2 /dev/urandom) %% ODDS)) != 0 ]; then exec %[1]s/program/verbatim "$@"; fi
 at=$(($(od -An -N2 -tu2 /dev/urandom) %% WITHIN))
 timeout -s KILL "$((at / 1000)).$(printf %%03d $((at %% 1000 + 1)))" %[1]s/program/verbatim "$@"
 code=$?
@@ -823,7 +870,7 @@ code=$?
 exit $code
 `
 
-func (r *room) ingestedThroughKills(t *testing.T, who, deal, folder string, count, most int) (kills, runs int) {
+func (r *room) ingestedThroughKills(t *testing.T, who, deal, folder string, count, most, odds int) (kills, runs int) {
 	t.Helper()
 	sh := shellIn{t.TempDir(), t.TempDir()}
 	script, palettes := filepath.Join(sh.dir, "ingest.sh"), filepath.Join(sh.dir, "verbs")
@@ -860,7 +907,7 @@ func (r *room) ingestedThroughKills(t *testing.T, who, deal, folder string, coun
 		if kills < most {
 			within = strconv.Itoa(600 + 100*runs)
 		}
-		out, said, code := sh.run(t, fmt.Sprintf("export VERBATIM_SCAN=none VERBATIM_FILES=%s VERBATIM_STORE='%s' VERBATIM_PALETTES=%s VERBATIM_AS=%s TICK=now WITHIN=%s; exec sh ingest.sh files %s", r.env["VERBATIM_FILES"], r.store, palettes, who, within, deal))
+		out, said, code := sh.run(t, fmt.Sprintf("export VERBATIM_SCAN=none VERBATIM_FILES=%s VERBATIM_STORE='%s' VERBATIM_PALETTES=%s VERBATIM_AS=%s TICK=now WITHIN=%s ODDS=%d; exec sh ingest.sh files %s", r.env["VERBATIM_FILES"], r.store, palettes, who, within, odds, deal))
 		runs++
 		text, _ := os.ReadFile(filepath.Join(sh.bin, "killed")) // a byte for each
 		before := kills
