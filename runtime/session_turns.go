@@ -84,6 +84,15 @@ func (s *Session) keyNamed(name string) (*stores.Entity, stores.Value, bool) {
 	return nil, stores.Value{}, false
 }
 
+// Of is the entity whose row a name stands for in this session; nil where it stands for none.
+func (s *Session) Of(name string) *verbs.Entity {
+	e, _, ok := s.keyNamed(strings.TrimPrefix(name, "@"))
+	if !ok {
+		return nil
+	}
+	return s.e.reg.Entity(e.Name)
+}
+
 // say makes turns of what was said, the first with the number after after.
 func (r *reading) say(all []sessions.Said, after int64, entries int, about func() sessions.Notes) (changes []stores.Change, err error) {
 	var of sessions.Notes

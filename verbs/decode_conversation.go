@@ -41,6 +41,17 @@ func (l *loader) conversation(c *conversationNode) {
 			conv.Context = append(conv.Context, v)
 		}
 	})
+	d.items(f.at("sources"), func(n *yaml.Node) {
+		e := l.entityNamed[d.full(n.Value)]
+		switch {
+		case e == nil:
+			d.report(tell(d.place(n), "unknown-entity", n.Value, visible(d, l.entities)))
+		case !l.showsOne(e):
+			d.report(tell(d.place(n), "contradiction", "no verb shows one "+n.Value, "declare a read of it with one:, to which a link can lead", e.Place, "declared here"))
+		default:
+			conv.Sources = append(conv.Sources, e)
+		}
+	})
 	d.items(f.at("conduct"), func(n *yaml.Node) { conv.Conduct = append(conv.Conduct, n.Value) })
 	if n := f.at("answers").value; n != nil {
 		conv.Answering = l.answering(d, n)
@@ -65,6 +76,16 @@ func (l *loader) conversation(c *conversationNode) {
 		}
 	}
 	c.p.Conversation = conv
+}
+
+// showsOne reports whether a verb reads one row of an entity.
+func (l *loader) showsOne(e *Entity) bool {
+	for _, v := range l.verbNamed {
+		if v.Read != nil && v.Read.One && v.Read.Entity == e {
+			return true
+		}
+	}
+	return false
 }
 
 // answering reads what becomes of an answer.

@@ -65,7 +65,8 @@ type Conversation struct {
 	// Otherwise is the verb that answers what nothing else is meant by, without While,
 	// Yes and No; nil where none does.
 	Otherwise *Answering
-	Person    *Verb // by which somebody asks for a person, nil where none does
+	Person    *Verb     // by which somebody asks for a person, nil where none does
+	Sources   []*Entity // whose rows are linked below what was told of them
 	Place     dsl.Place
 }
 

@@ -44,6 +44,10 @@ func TestBrowserTheDeal(t *testing.T) {
 	tab.Press("\r")
 	tab.Wait("(source: Q3_2024_Report.pdf, p.")
 	everywhere(tab, "deal")
+	tab.Click(".log summary")
+	tab.Audit("deal-sources")
+	tab.Click(`.log details a[href^="/row/manda.get-source/"]`)
+	tab.Wait("Open Q3_2024_Report.pdf at page")
 
 	tab.Go(h.url("/do/manda.query-knowledge-base"))
 	everywhere(tab, "deal-form")

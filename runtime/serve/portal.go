@@ -853,6 +853,7 @@ func (d *desk) conversation(ctx context.Context, draft string) (pages.Talk, erro
 			case sessions.System:
 				m.Who = d.tells("pages/done")
 			}
+			m.Sources = d.sources(turn)
 			t.Messages = append(t.Messages, m)
 		}
 	}

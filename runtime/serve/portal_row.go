@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"net/url"
@@ -10,6 +11,7 @@ import (
 
 	"verbatim/runtime"
 	"verbatim/runtime/serve/pages"
+	"verbatim/runtime/sessions"
 	"verbatim/runtime/uploads"
 	"verbatim/stores"
 	"verbatim/stores/receipt"
@@ -50,6 +52,29 @@ func (d *desk) rowURL(res *receipt.Result, row, column int) string {
 		return ""
 	}
 	return "/row/" + verb.Name + "/" + url.PathEscape(name)
+}
+
+// mostSources is how many rows are linked below an answer.
+const mostSources = 12
+
+// sources link the rows that an answer rests on, of entities that a palette says are such.
+func (d *desk) sources(turn *sessions.Turn) (links []pages.Link) {
+	if turn.Role != sessions.Agent {
+		return nil
+	}
+	for _, name := range turn.Names {
+		e := d.session.Of(name)
+		if e == nil || len(links) == mostSources || !slices.ContainsFunc(d.Registry.Palettes(), func(p *verbs.Palette) bool {
+			return p.Conversation != nil && slices.Contains(p.Conversation.Sources, e)
+		}) {
+			continue
+		}
+		if v := d.shows(e); v != nil {
+			name = strings.TrimPrefix(name, "@")
+			links = append(links, pages.Link{URL: "/row/" + v.Name + "/" + url.PathEscape(name), Text: cmp.Or(d.session.Called(name), name)})
+		}
+	}
+	return links
 }
 
 // theRow is the row that the address names, as its verb tells it, and its file: nil where

@@ -114,10 +114,11 @@ type Talk struct {
 
 // A Message is one.
 type Message struct {
-	Number string
-	Who    string
-	Mine   bool
-	Lines  []string
+	Number  string
+	Who     string
+	Mine    bool
+	Lines   []string
+	Sources []Link // of what it says
 }
 
 // A Form asks for values.
