@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -198,4 +199,51 @@ manda.analyse-document :document-id @document
 			t.Errorf("%d\n%s", code, said)
 		}
 	})
+}
+
+// M12, F5: where a company lets a model phrase answers of a data room (replies: phrased), a
+// sentence that cites what was found is told if its figures are those; another figure, or a
+// metric of its own, is not. What the documents say is told in any case.
+func TestAModelPhrasesWhatWasFound(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	text, err := os.ReadFile(mandaDir + "/verbs/manda.yaml")
+	if err == nil {
+		err = os.MkdirAll(filepath.Join(h.dir, "deal"), 0o700)
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join(h.dir, "deal", "manda.yaml"), bytes.Replace(text, []byte("\nconversation:\n"), []byte("\nconversation:\n  replies: phrased\n"), 1), 0o600)
+	}
+	people, err2 := filepath.Abs(mandaDir + "/people.sql")
+	if err != nil || err2 != nil {
+		t.Fatal(err, err2)
+	}
+	h.migrates("deal", people)
+	h.env = append(h.env, "VERBATIM_PALETTES=deal", "VERBATIM_AS=ada", "VERBATIM_SCAN=none")
+	if err := os.WriteFile(filepath.Join(h.dir, "Fleet_2024.txt"), []byte("Fleet report FY2024\n\nRevenue in FY2024 was €9.1m.\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	said := h.do("upload", "Fleet_2024.txt")
+	reference := strings.Fields(said[max(0, strings.Index(said, "upload://")):])[0]
+	if err := os.WriteFile(filepath.Join(h.dir, "add.dsl"), []byte(`manda.add-document :deal-id @grevenau-project-heron :name "Fleet_2024.txt" :file "`+reference+`" :as @document
+manda.analyse-document :document-id @document
+`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	h.do("run", "add.dsl")
+	for sentence, want := range map[string]bool{
+		"In FY2024 the company took in €9.1m.": true,
+		"In FY2024 the company took in €9.9m.": false,
+		"In FY2023 the company took in €9.1m.": false,
+		"It lost 400 of its customers.":        false,
+	} {
+		args, _ := json.Marshal(map[string]any{"text": sentence, "rows": []string{"manda.query-knowledge-base"}})
+		model := perform(t, []string{`{"call": "manda__query-knowledge-base", "args": {"question": "What was revenue in FY2024?"}}`, `{"call": "reply__add", "args": ` + string(args) + `}` + "\n" + `{"call": "reply__tell", "args": {"facts": ["manda.query-knowledge-base"]}}`})
+		cmd := exec.Command(filepath.Join(h.dir, ".bin", "verbatim"), "chat", "--model", "scripted", "--base-url", model.URL)
+		cmd.Dir, cmd.Env, cmd.Stdin = h.dir, h.env, strings.NewReader("What was revenue in FY2024?\n")
+		out, err := cmd.CombinedOutput()
+		if err != nil || strings.Contains(string(out), sentence) != want || !strings.Contains(string(out), "FY2024 revenue was €9.1m (source: Fleet_2024.txt") {
+			t.Errorf("%q, to be told: %t\n%v\n%s", sentence, want, err, out)
+		}
+	}
 }

@@ -36,6 +36,7 @@ func TestAFifthLanguageIsFilesAllTheWay(t *testing.T) {
 	put(t, filepath.Join(dir, "overlay.json"), overlay)
 	program := filepath.Join(dir, "verbatim")
 	build := exec.Command("go", "build", "-overlay", filepath.Join(dir, "overlay.json"), "-o", program, ".")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

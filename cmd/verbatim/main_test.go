@@ -75,7 +75,9 @@ var program = sync.OnceValues(func() (string, error) {
 	}
 	programDir = dir
 	built := filepath.Join(dir, "verbatim.test")
-	if said, err := exec.Command("go", "test", "-c", "-o", built, ".").CombinedOutput(); err != nil {
+	build := exec.Command("go", "test", "-c", "-o", built, ".")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as the program is built
+	if said, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%w: %s", err, said)
 	}
 	return built, nil

@@ -21,7 +21,9 @@ func TestAWalkThroughOneCallIsShort(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	program := filepath.Join(dir, "verbatim")
-	if out, err := exec.Command("go", "build", "-cover", "-coverpkg=verbatim/...", "-o", program, ".").CombinedOutput(); err != nil {
+	build := exec.Command("go", "build", "-cover", "-coverpkg=verbatim/...", "-o", program, ".")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
 	if err := layOut(dir); err != nil {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 )
 
 //go:embed concepts.txt
@@ -16,10 +17,12 @@ type thesaurus struct {
 	names map[string]string   // a name in small letters: what it is of
 	of    map[string][]string // what it is of: all its names
 	first map[string]int      // the first word of a name: how many words the longest has
+	heard sync.Map            // of words: see word
+	words atomic.Int64        // that were heard
 }
 
 var concepts = sync.OnceValue(func() *thesaurus {
-	all := &thesaurus{map[string]string{}, map[string][]string{}, map[string]int{}}
+	all := &thesaurus{names: map[string]string{}, of: map[string][]string{}, first: map[string]int{}}
 	add := func(name, of string) {
 		name = plainly(name)
 		if _, ok := all.names[name]; name == "" || ok {
@@ -87,8 +90,7 @@ func (t *thesaurus) spoken(text string, each func(name string, of string, words 
 		n := 1
 		of, ok := "", false
 		for k := min(t.longest(words[i]), len(words)-i); k > 0 && !ok; k-- {
-			name := strings.Join(words[i:i+k], " ")
-			if of, ok = t.called(name); ok {
+			if of, ok = t.called(strings.Join(words[i:i+k], " ")); ok {
 				n = k
 			}
 		}
@@ -111,17 +113,33 @@ func ideas(text string) map[string]bool {
 			all[of] = true
 		}
 		for w := range strings.FieldsSeq(name) {
-			all[stem(w)] = true
-			if of, ok := t.called(w); ok {
+			for _, of := range t.word(w) {
 				all[of] = true
-			}
-			if len(w) >= 2*leastPart {
-				for _, of := range t.within(w) {
-					all[of] = true
-				}
 			}
 		}
 	})
+	return all
+}
+
+// mostHeard is how many words are remembered.
+const mostHeard = 100_000
+
+// word is what one word speaks of: its stem, what it is called, and the parts of a compound.
+// A room says the same words again and again, so they are remembered.
+func (t *thesaurus) word(w string) []string {
+	if all, ok := t.heard.Load(w); ok {
+		return all.([]string)
+	}
+	all := []string{stem(w)}
+	if of, ok := t.called(w); ok {
+		all = append(all, of)
+	}
+	if len(w) >= 2*leastPart {
+		all = append(all, t.within(w)...)
+	}
+	if t.words.Add(1) <= mostHeard {
+		t.heard.Store(strings.Clone(w), all)
+	}
 	return all
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
 )
 
 // A metric is what figures are of.
@@ -38,9 +39,31 @@ var lexicon = sync.OnceValue(func() map[string]*metric {
 
 var tokens = pattern(`[\p{L}\d&]+(?:['’.-][\p{L}\d&]+)*`)
 
-// plainly is a text in small letters, its words one space apart.
+// plainly is a text in small letters, its words one space apart: what tokens finds, without
+// an expression, since every passage of a room is read so.
 func plainly(text string) string {
-	return strings.ReplaceAll(strings.ToLower(strings.Join(tokens.re().FindAllString(text, -1), " ")), "’", "'")
+	var b strings.Builder
+	b.Grow(len(text))
+	inside, joint := false, rune(0) // of a word; what joins it with what follows
+	for _, r := range text {
+		switch {
+		case r == '&' || '0' <= r && r <= '9' || unicode.IsLetter(r):
+			if joint != 0 {
+				b.WriteRune(joint)
+			} else if !inside && b.Len() > 0 {
+				b.WriteByte(' ')
+			}
+			b.WriteRune(unicode.ToLower(r))
+			inside, joint = true, 0
+		case inside && joint == 0 && (r == '\'' || r == '.' || r == '-'):
+			joint = r
+		case inside && joint == 0 && r == '’':
+			joint = '\''
+		default:
+			inside, joint = false, 0
+		}
+	}
+	return b.String()
 }
 
 // A mention is a metric that a text names, and where.

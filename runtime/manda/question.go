@@ -48,6 +48,7 @@ var questionsFile string
 type phrasing struct {
 	kind, name string
 	said       []string
+	parts      [][]string // of each that is said, plainly, between which other words may stand
 }
 
 var phrasings = sync.OnceValue(func() []phrasing {
@@ -60,6 +61,11 @@ var phrasings = sync.OnceValue(func() []phrasing {
 		p := phrasing{kind: strings.TrimSpace(parts[0]), name: strings.TrimSpace(parts[1])}
 		for s := range strings.SplitSeq(parts[2], ";") {
 			p.said = append(p.said, strings.TrimSpace(s))
+			var parts []string
+			for part := range strings.SplitSeq(s, "…") {
+				parts = append(parts, " "+plainly(part)+" ")
+			}
+			p.parts = append(p.parts, parts)
 		}
 		all = append(all, p)
 	}
@@ -68,12 +74,13 @@ var phrasings = sync.OnceValue(func() []phrasing {
 
 // says reports whether words of a kind stand in a text, and which line has them.
 func says(kind, text string) (name, words string, ok bool) {
+	text = " " + text + " "
 	for _, p := range phrasings() {
 		if p.kind != kind {
 			continue
 		}
-		for _, s := range p.said {
-			if stands(s, text) && len(s) > len(words) {
+		for i, s := range p.said {
+			if stands(p.parts[i], text) && len(s) > len(words) {
 				name, words, ok = p.name, s, true
 				if kind == "intent" {
 					return name, words, true
@@ -103,16 +110,15 @@ var stops = sync.OnceValue(func() map[string]bool {
 	return all
 })
 
-// stands reports whether words stand in a text, whole and in their order; … is for any
-// others between them.
-func stands(words, text string) bool {
-	text = " " + text + " "
-	for part := range strings.SplitSeq(words, "…") {
-		at := strings.Index(text, " "+plainly(part)+" ")
+// stands reports whether words stand in a text that begins and ends with a space: whole,
+// each part behind the one before.
+func stands(parts []string, text string) bool {
+	for _, part := range parts {
+		at := strings.Index(text, part)
 		if at < 0 {
 			return false
 		}
-		text = text[at+len(plainly(part))+1:]
+		text = text[at+len(part)-1:]
 	}
 	return true
 }

@@ -32,7 +32,9 @@ var program = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	name := filepath.Join(dir, "verbatim")
-	out, err := exec.Command("go", "build", "-o", name, "verbatim/cmd/verbatim").CombinedOutput()
+	build := exec.Command("go", "build", "-o", name, "verbatim/cmd/verbatim")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	out, err := build.CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("%w\n%s", err, out)
 	}
