@@ -1,7 +1,6 @@
 package manda
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 )
@@ -130,9 +129,7 @@ func (a *answer) compare() {
 	q := &a.q
 	metrics := q.Metrics
 	if len(metrics) == 0 {
-		if metrics = listed("group", cmp.Or(q.Group, "P&L")); q.Group == "" {
-			metrics = append(metrics[:len(metrics):len(metrics)], "headcount", "capex", "order intake")
-		}
+		metrics = needs(q)
 	}
 	type pair struct {
 		a, b     *Fact

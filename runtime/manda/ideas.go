@@ -89,7 +89,7 @@ func (t *thesaurus) spoken(text string, each func(name string, of string, words 
 	for i := 0; i < len(words); {
 		n := 1
 		of, ok := "", false
-		for k := min(t.longest(words[i]), len(words)-i); k > 0 && !ok; k-- {
+		for k := min(max(1, t.first[words[i]]), len(words)-i); k > 0 && !ok; k-- {
 			if of, ok = t.called(strings.Join(words[i:i+k], " ")); ok {
 				n = k
 			}
@@ -97,12 +97,6 @@ func (t *thesaurus) spoken(text string, each func(name string, of string, words 
 		each(strings.Join(words[i:i+n], " "), of, n)
 		i += n
 	}
-}
-
-// longest is how many words a name has at most that begins with a word, or with one that
-// it is a plural of.
-func (t *thesaurus) longest(word string) int {
-	return max(1, t.first[word])
 }
 
 // ideas are what a text speaks of: concepts, metrics, and the stem of each word.

@@ -410,11 +410,11 @@ func needs(q *Question) []string {
 	case q.Intent == Exploration:
 		return []string{"revenue", "ebitda", "net income", "headcount"}
 	case q.Intent == DueDiligence:
-		return append(listed("group", "risk"), q.Metrics...)
+		return slices.Concat(listed("group", "risk"), q.Metrics)
 	case q.Group != "":
-		return append(listed("group", q.Group), q.Metrics...)
+		return slices.Concat(listed("group", q.Group), q.Metrics)
 	case len(q.Metrics) == 0 && q.Intent == Comparison:
-		return append(listed("group", "P&L")[:len(listed("group", "P&L")):len(listed("group", "P&L"))], "headcount", "capex", "order intake")
+		return slices.Concat(listed("group", "P&L"), []string{"headcount", "capex", "order intake"})
 	case len(q.Metrics) == 0 && q.Intent == DeepDive:
 		return listed("group", "P&L")
 	}

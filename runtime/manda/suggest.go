@@ -1,6 +1,7 @@
 package manda
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -38,10 +39,7 @@ func Standing(s Suggestion, c *services.Chunk, about *About) (Finding, bool) {
 	if written == "" || at < 0 || utf8.RuneCountInString(s.Metric) > 70 {
 		return none, false
 	}
-	head := ""
-	if c.Heading != nil {
-		head = *c.Heading
-	}
+	head := orNothing(c.Heading)
 	want := periods(s.Period)
 	if len(want) != 1 || want[0].Year == 0 {
 		return none, false
@@ -151,9 +149,4 @@ func together(chunks []services.Chunk) (n int, text string) {
 	return n, b.String()
 }
 
-func orNothing(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
-}
+func orNothing(s *string) string { return *cmp.Or(s, new(string)) }
