@@ -325,8 +325,7 @@ func (l *loader) answers(ctx context.Context, q Question) (runtime.Outcome, erro
 	if err = l.clashes(ctx, only); err != nil {
 		return runtime.Outcome{}, err
 	}
-	switch q.Intent {
-	case Gaps, DueDiligence, Exploration, Synthesis, FactLookup:
+	if q.Intent != DeepDive && q.Intent != Comparison && (q.Intent != FactLookup || len(q.Metrics) == 0) {
 		if err = l.requests(ctx); err != nil {
 			return runtime.Outcome{}, err
 		}
