@@ -199,7 +199,7 @@ func (a *answer) doubts(f *Fact) {
 		}
 	}
 	if f.Confidence < certain {
-		a.say("Note: the document does not state all of this beside the figure; the period or the unit was taken from the text around it.")
+		a.say("Note: the document does not state all of this in one place; what is not beside the figure was taken from the text around it.")
 	}
 	if p := parsePeriod(f.Period); len(a.q.Periods) == 0 && !a.room.Newest.IsZero() && p.Year < a.room.Newest.Year()-1 {
 		a.say("Note: it is from a document dated %s, and nothing newer was found. Shall I flag this as a gap?", cmp.Or(day(f.Dated), "earlier"))
