@@ -775,7 +775,7 @@ func TestARoomIsIngestedThroughKills(t *testing.T) {
 	folder, who, deal, stored, odds := filesOf("osprey"), leo, osprey, []string{"sqlite"}, 1
 	switch {
 	case *roomLarge > 0:
-		folder, who, deal, stored, odds = largeRoom(t, *roomLarge), ada, heron, []string{"sqlite", "postgres"}, *roomLarge/8
+		folder, who, deal, stored, odds = largeRoom(t, *roomLarge), ada, heron, []string{"sqlite", "postgres"}, max(1, *roomLarge/8)
 	case *roomWhole:
 		folder, who, deal, stored = filesOf("heron"), ada, heron, []string{"sqlite", "postgres"}
 	}
@@ -838,9 +838,10 @@ func largeRoom(t *testing.T, n int) string {
 	dir, html := t.TempDir(), filepath.Join(t.TempDir(), "page.html")
 	for i := range n {
 		var text strings.Builder
-		fmt.Fprintf(&text, "<title>Report of plant %d</title>", i)
-		for page := range 34 {
-			fmt.Fprintf(&text, `<h1 style="break-before:page">Chapter %d of plant %d</h1><p>In Q%d 2024 revenue was €%d.%dm. Headcount at 31 December 2024 was %d.</p>`, page, i, page%4+1, 3+(i+page)%40, page%10, 100+i)
+		plant := fmt.Sprintf("%c%c%cdorf", 'A'+i/676%26, 'a'+i/26%26, 'a'+i%26)
+		fmt.Fprintf(&text, "<title>Report of Plant %s</title><p>Plant %s: in FY2024 revenue was €%d.%dm. Headcount at 31 December 2024 was %d.</p>", plant, plant, 3+i%40, i%10, 100+i)
+		for page := range 33 {
+			fmt.Fprintf(&text, `<h1 style="break-before:page">Hall %d of Plant %s</h1>`, page, plant)
 			for line := range 9 {
 				fmt.Fprintf(&text, "<p>Line %d of hall %d was serviced in week %d and ran without a stop for %d days.</p>", line, page, 1+(i*page+line)%52, 10+(i+line)%90)
 			}
