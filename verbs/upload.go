@@ -145,8 +145,9 @@ func (l *loader) upload(d *doc, p *Param, f mapping) {
 }
 
 // FileField is the field of an entity that names a file, -1 where it has none: one that
-// verbs fill with files that their callers sent, and with nothing else. So nobody has a row
-// name a file of somebody else's, and whoever sees the row may be given the file.
+// verbs fill with files that their callers sent, and with nothing else. So nobody can
+// put a reference to another person's file into a row, and the file can be given to
+// everybody who sees the row.
 func (r *Registry) FileField(e *Entity) int {
 	if !e.Store.Managed {
 		return -1 // others write what they like

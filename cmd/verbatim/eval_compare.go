@@ -63,5 +63,5 @@ func unkept(file string, err error) error {
 	return &stop{exitInput, "kept-run", fmt.Sprintf("the kept run %q cannot be used: %s", file, err), "verbatim eval --json DATASET > FILE keeps one"}
 }
 
-// fixed is a source that is the same in each run, so that what is drawn is too.
+// fixed is a random source with a fixed seed: the same run draws the same numbers.
 func fixed() *rand.Rand { return rand.New(rand.NewPCG(1, 2)) }

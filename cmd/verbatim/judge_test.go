@@ -35,9 +35,9 @@ func judgedDataset(budget int) string {
 	return b.String()
 }
 
-// M46: a judge is asked at its own endpoint, with its own key, after all is decided. One
-// that does what texts ask of it changes no verdict, no score and no exit code, whatever
-// it spends.
+// M46: a judge is asked at its own endpoint, with its own key, after every check is
+// decided. A judge that obeys instructions in the texts it grades changes no verdict, no
+// score and no exit code, whatever it spends.
 func TestAJudgeChangesNoVerdict(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// enough is how much of what is asked for has to be said for a request to be covered. It
-// was chosen on the room of examples/manda: TestARoomByAnother says how well it judges.
+// enough is the share of a request, by weight, that a passage must have to cover it. It was
+// chosen on the room of examples/manda; TestARoomByAnother measures how well it judges.
 const enough = 0.54
 
 // Covering says which passage covers each request, nil where none does: the one that has

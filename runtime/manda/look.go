@@ -73,8 +73,8 @@ func (a *answer) labelled() bool {
 	return true
 }
 
-// speaking are the facts that speak of what a question is about, those first that speak of
-// most of it; of less than half of it, none.
+// speaking returns the facts that name at least half of what a question is about, best
+// match first.
 func (a *answer) speaking(about []aim, most int) []*Fact {
 	if len(about) == 0 {
 		return nil

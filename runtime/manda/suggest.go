@@ -27,11 +27,11 @@ type Suggestion struct {
 // too little for it to be told without a word of warning.
 const suggested = certain - 5
 
-// Standing makes a finding of what a model says, and reports whether it stands where the
-// model says so: the figure is written in that passage, with what it counts; the passage,
-// its heading or its document name the period; and it shares a word with what the figure
-// is called. The value is read from the document, never from the model, and whether it is
-// a forecast too. What does not stand is dropped.
+// Standing checks what a model suggests against the passage it names, and makes a finding
+// of it. The passage must contain the figure as written, with its unit; the passage, its
+// heading or its document must name the period; and one word of the metric's name must stand
+// beside it. The value, and whether it is a forecast, are read from the document and never
+// taken from the model. It returns false for what fails one of these.
 func Standing(s Suggestion, c *services.Chunk, about *About) (Finding, bool) {
 	none := Finding{}
 	text, written := strings.Join(strings.Fields(c.Text), " "), strings.Join(strings.Fields(s.Text), " ")
