@@ -29,6 +29,10 @@ func (r *reading) disclosed(ctx context.Context, st *step, i int) (stores.Value,
 		return d.value, nil
 	}
 	x := &st.verb.Discloses[i]
+	if x.Is == nil {
+		err := r.looked(ctx, st)
+		return st.disclosures[i].value, err
+	}
 	v, err := r.eval(ctx, st, x.Is, nil)
 	switch {
 	case errors.Is(err, verbs.ErrAbsent):
@@ -48,14 +52,16 @@ func (r *reading) disclosed(ctx context.Context, st *step, i int) (stores.Value,
 
 // disclosure answers with all that a verb discloses.
 func (r *reading) disclosure(ctx context.Context, st *step) (*table, error) {
-	t := &table{rows: [][]cell{make([]cell, len(st.verb.Discloses))}}
+	t := &table{rows: make([][]cell, 1)}
 	for i := range st.verb.Discloses {
 		v, err := r.disclosed(ctx, st, i)
 		if err != nil {
 			return nil, err
 		}
-		t.columns = append(t.columns, column{name: st.verb.Discloses[i].Name})
-		t.rows[0][i] = cell{value: v, from: ofRecord}
+		if x := &st.verb.Discloses[i]; x.Tells() {
+			t.columns = append(t.columns, column{name: x.Name})
+			t.rows[0] = append(t.rows[0], cell{value: v, from: ofRecord})
+		}
 	}
 	return t, nil
 }

@@ -140,6 +140,7 @@ type Engine struct {
 	personal  map[*verbs.Verb]bool // see erasable.go
 	writers   provenance.Written
 	handlers  map[*verbs.Verb]*handler
+	lookers   map[*verbs.Verb]*handler // that look for verbs, also where the caller does not see
 	macros    map[*verbs.Verb]*verbs.Program
 	inside    map[*verbs.Verb][]*verbs.Verb  // of a macro: every verb that it uses, however deep, once
 	excluded  map[*verbs.Verb][]excluded     // of verbs that do not go with others
@@ -193,6 +194,7 @@ func New(reg *verbs.Registry, store stores.Store, opt Options) (e *Engine, err e
 		sleep:    opt.Sleep,
 		zone:     opt.Zone,
 		handlers: make(map[*verbs.Verb]*handler),
+		lookers:  make(map[*verbs.Verb]*handler),
 		macros:   make(map[*verbs.Verb]*verbs.Program),
 		inside:   make(map[*verbs.Verb][]*verbs.Verb),
 		limited:  slices.DeleteFunc(slices.Clone(reg.Verbs()), func(v *verbs.Verb) bool { return len(v.Limits) == 0 }),

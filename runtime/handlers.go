@@ -24,6 +24,7 @@ type Handlers struct {
 	Partial bool
 
 	list      []*handler
+	looks     []*handler
 	functions map[string]verbs.Outside
 }
 
@@ -47,10 +48,13 @@ func (h *Handlers) LacksFunctions(reg *verbs.Registry) (names []string) {
 	return names
 }
 
-// Lacks names the verbs that need a handler and have none here, in order.
+// Lacks names the verbs that need a function and have none here, in order.
 func (h *Handlers) Lacks(reg *verbs.Registry) (names []string) {
+	has := func(list []*handler, v *verbs.Verb) bool {
+		return slices.ContainsFunc(list, func(one *handler) bool { return one.verb == v.Name })
+	}
 	for _, v := range reg.Verbs() {
-		if v.Handler && !slices.ContainsFunc(h.list, func(one *handler) bool { return one.verb == v.Name }) {
+		if v.Handler && !has(h.list, v) || len(v.Looks) > 0 && !has(h.looks, v) {
 			names = append(names, v.Name)
 		}
 	}
@@ -65,6 +69,7 @@ type handler struct {
 	args   reflect.Type
 	fields []int // parallel to Verb.Params: the field of args, filled by New
 	call   func(ctx context.Context, c *Call, args reflect.Value) (Outcome, error)
+	look   func(ctx context.Context, l *Look, args reflect.Value) (Fields, error) // of one that looks, instead of call
 }
 
 // Handle registers the function that carries a verb out. A is a struct with a
@@ -632,8 +637,22 @@ func (e *Engine) join(h *Handlers) dsl.Diagnostics {
 		ds = append(ds, joined.fit(v)...)
 		e.handlers[v] = &joined
 	}
+	for _, one := range h.looks {
+		v := e.reg.Verb(one.verb)
+		switch {
+		case v == nil:
+			ds = append(ds, handlerUnknownVerb(one.verb, nearVerbs(e.reg, one.verb)))
+			continue
+		case len(v.Looks) == 0:
+			ds = append(ds, handlerNotWanted(v))
+			continue
+		}
+		joined := *one
+		ds = append(ds, joined.fit(v)...)
+		e.lookers[v] = &joined
+	}
 	for _, v := range e.reg.Verbs() {
-		if v.Handler && e.handlers[v] == nil && !h.Partial {
+		if (v.Handler && e.handlers[v] == nil || len(v.Looks) > 0 && e.lookers[v] == nil) && !h.Partial {
 			ds = append(ds, handlerMissing(v))
 		}
 	}

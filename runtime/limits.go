@@ -171,7 +171,7 @@ func (s *Session) countPreview(ctx context.Context, p *verbs.Program, o RunOptio
 		used = s.countsRefused(p, refusal)
 	case err == nil:
 		for _, st := range r.steps {
-			if st.verb.Answers() {
+			if st.verb.Answers() || st.disclosures != nil {
 				used = append(used, counting(st.verb, func(*verbs.Limit) bool { return true })...)
 			}
 			if st.disclosures != nil {

@@ -87,7 +87,9 @@ func (r *Registry) resultOf(v *Verb) result {
 	case len(v.Discloses) > 0 && !v.Handler:
 		res := result{row: changedRow(v)}
 		for i := range v.Discloses {
-			res.fields = append(res.fields, resultField{v.Discloses[i].Name, meaningOf(v.Discloses[i].Type)})
+			if x := &v.Discloses[i]; x.Tells() {
+				res.fields = append(res.fields, resultField{x.Name, meaningOf(x.Type)})
+			}
 		}
 		return res
 	case v.Tool != nil && len(v.Tool.Columns) > 0:

@@ -14,7 +14,18 @@ import (
 // and what comes out there is one of few values.
 func (l *loader) discloses(vn *verbNode) {
 	d, v := vn.d, vn.v
-	list := vn.f.at("discloses")
+	looks, list := vn.f.at("looks"), vn.f.at("discloses")
+	d.items(looks, func(n *yaml.Node) {
+		switch e := l.entityNamed[d.full(n.Value)]; {
+		case e == nil:
+			d.report(tell(d.place(n), "unknown-entity", n.Value, visible(d, l.entities)))
+		case slices.Contains(v.Looks, e):
+			d.report(tell(d.place(n), "declared-twice/listed", n.Value, "looks"))
+		default:
+			v.Looks = append(v.Looks, e)
+		}
+	})
+	given := false
 	d.each(list, func(n *yaml.Node) {
 		f, ok := d.fields(n, "disclosed")
 		if !ok || f.at("name").value == nil {
@@ -38,11 +49,35 @@ func (l *loader) discloses(vn *verbNode) {
 			d.report(tell(x.Place, "declared-twice", "total", name.Value, x.Place))
 			return
 		}
-		if x.Type = l.typeOf(d, f, n, "disclosed value"); x.Type == nil || f.at("is").value == nil {
+		if x.Type = l.typeOf(d, f, n, "disclosed value"); x.Type == nil {
 			return
 		}
-		if !x.Type.closed() {
+		x.Withheld, x.SealedFor = f.boolean("withheld"), -1
+		if s := f.at("sealed").value; s != nil && !l.sealed(vn, &x, s) {
+			return
+		}
+		is := f.at("is")
+		given = given || is.key == nil
+		switch {
+		case is.key != nil && is.value == nil:
+			return
+		case is.key == nil && looks.key == nil:
+			d.report(tell(d.place(name), "beyond-its-caller/unsaid", x.Name))
+			return
+		case is.key != nil && (x.Withheld || x.SealedFor >= 0):
+			d.report(tell(d.place(is.key), "contradiction", x.Name+" is not told as it is, and this works it out of what may be told", "leave is out: the Go function that looks gives it", x.Place, x.Name+" is declared here"))
+			return
+		case x.Withheld && x.SealedFor >= 0:
+			d.report(tell(d.place(f.at("sealed").key), "contradiction", "a value that is withheld is sealed for nobody", "leave one of the two out", x.Place, x.Name+" is declared here"))
+			return
+		case x.Withheld, x.SealedFor >= 0:
+			v.Discloses = append(v.Discloses, x)
+			return
+		case !x.Type.closed():
 			d.report(tell(d.place(f.at("type").value), "open-disclosure", x.Name))
+			return
+		case is.key == nil:
+			v.Discloses = append(v.Discloses, x)
 			return
 		}
 		if x.Is = l.compile(d, f.at("is").value, scope{verb: v, beyond: true}, want{is: x.Type, name: "disclosed value " + x.Name}, nil); x.Is != nil {
@@ -52,9 +87,38 @@ func (l *loader) discloses(vn *verbNode) {
 	if list.value != nil && len(list.value.Content) == 0 {
 		d.report(tell(d.place(list.key), "nothing-written/list", "discloses"))
 	}
+	if looks.key != nil && !given {
+		d.report(tell(d.place(looks.key), "beyond-its-caller/unlooked", v.Name))
+	}
 	if len(v.Discloses) > 0 && vn.f.at("limits").key == nil {
 		d.report(tell(d.place(list.key), "asked-without-end", v.Name))
 	}
+}
+
+// sealed reads for whom a value is sealed, and what the seal is bound to.
+func (l *loader) sealed(vn *verbNode, x *Disclosed, n *yaml.Node) (ok bool) {
+	d, v := vn.d, vn.v
+	f, ok := d.fields(n, "sealed")
+	if !ok || f.at("for").value == nil {
+		return false
+	}
+	argument := func(n *yaml.Node) int {
+		i := v.param(n.Value)
+		if i < 0 {
+			d.report(say.unknownArgument(d.place(n), v, n.Value))
+			ok = false
+		} else if !v.Params[i].Sure() {
+			d.report(tell(d.place(n), "contradiction", ":"+v.Params[i].Name+" may be left out, and the seal needs it", "require it", v.Params[i].Place, "it is declared here"))
+			ok = false
+		}
+		return i
+	}
+	if x.SealedFor = argument(f.at("for").value); x.SealedFor >= 0 && ok && v.Params[x.SealedFor].Type.Name != StringType {
+		d.report(tell(d.place(f.at("for").value), "type-mismatch/seal", &v.Params[x.SealedFor]))
+		ok = false
+	}
+	d.items(f.at("bound"), func(n *yaml.Node) { x.Bound = append(x.Bound, argument(n)) })
+	return ok
 }
 
 // closed reports whether there are few values of a type.
@@ -81,10 +145,13 @@ func (t *Type) closed() bool {
 const mostDisclosed = 10_000
 
 // disclosed makes a name a value that is disclosed, if it is one.
-func (c *exprChecker) disclosed(name string) (term, bool) {
+func (c *exprChecker) disclosed(n *expr.Node, name string) (term, bool) {
 	i := slices.IndexFunc(c.sc.verb.Discloses, func(x Disclosed) bool { return sameName(x.Name, name) })
 	if i < 0 {
 		return bad, false
+	}
+	if c.sc.verb.Discloses[i].Withheld && !c.sc.dark {
+		return c.fail(tell(c.place(n), "withheld-told", name)), true
 	}
 	t := typeTerm(c.sc.verb.Discloses[i].Type)
 	t.prog = &expr.Program{From: expr.Read, Index: c.reading(ExprRead{Param: OfDisclosed, Path: stores.Path{Field: i}})}

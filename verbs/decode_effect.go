@@ -522,6 +522,7 @@ func (l *loader) set(vn *verbNode, e *Effect, p pair, ent *Entity, sc scope) {
 		}
 		want := wantField(ent, i)
 		want.kept = e.Kind == Updates || ent.Store.Fields[i].Drawn
+		sc.dark = ent.Store.Fields[i].Sensitive
 		e.Set = append(e.Set, Set{Field: i, Value: l.compile(d, val, sc, want, e.When), Place: d.place(val)})
 	})
 	slices.SortStableFunc(e.Set, func(a, b Set) int { return a.Field - b.Field })

@@ -78,7 +78,7 @@ func (l *loader) verb(vn *verbNode) {
 	if f.at("totals").value != nil {
 		l.totals(vn)
 	}
-	if f.at("discloses").key != nil {
+	if f.at("discloses").key != nil || f.at("looks").key != nil {
 		l.discloses(vn)
 	}
 	l.requires(vn)

@@ -64,7 +64,7 @@ func (c *exprChecker) identifier(n *expr.Node, expect *term) term {
 		return t
 	}
 	if len(c.sc.verb.Discloses) > 0 {
-		if t, ok := c.disclosed(name); ok {
+		if t, ok := c.disclosed(n, name); ok {
 			return t
 		}
 	}

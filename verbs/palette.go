@@ -250,6 +250,7 @@ type Verb struct {
 	Returns     Returns
 	Effects     []Effect
 	Totals      []*Total
+	Looks       []*Entity   // whose rows a Go function looks at, also where the caller does not see them
 	Discloses   []Disclosed // what callers are told of rows that they do not see
 	Requires    []Require
 	Limits      []Limit
@@ -704,16 +705,37 @@ func (t *Total) Line(v *Verb) string {
 
 // A Disclosed is a value that is worked out from what the caller may not see, and that
 // the palette lets them know: true or false, a code of a list, or a number between limits.
-// It is the only way out for what totals that look Beyond come to.
+// It is the only way out for what totals that look Beyond, and what Looks, come to.
 type Disclosed struct {
-	Name  string
-	Type  *Type
-	Is    *Expr
-	Place dsl.Place
+	Name string
+	Type *Type
+	Is   *Expr // nil where the Go function that looks gives the value
+	// Withheld says that the caller is not told the value. It may be of any type, and goes
+	// nowhere but into sensitive fields.
+	Withheld bool
+	// SealedFor is the argument with the public key that the value is sealed for, -1 where
+	// it is not sealed. Bound are the arguments that the seal is bound to.
+	SealedFor int
+	Bound     []int
+	Place     dsl.Place
 }
 
 // Line says on one line what may be known.
-func (x *Disclosed) Line() string { return x.Name + ", " + x.Type.Phrase() + ": " + x.Is.Line() }
+func (x *Disclosed) Line(v *Verb) string {
+	switch line := x.Name + ", " + x.Type.Phrase(); {
+	case x.Withheld:
+		return x.Name + ", which no caller is told"
+	case x.SealedFor >= 0:
+		return x.Name + ", sealed for :" + v.Params[x.SealedFor].Name
+	case x.Is == nil:
+		return line
+	default:
+		return line + ": " + x.Is.Line()
+	}
+}
+
+// Tells reports whether callers are told a value: it is not withheld.
+func (x *Disclosed) Tells() bool { return !x.Withheld }
 
 // An Exclusion says that a verb does not go with another in one script.
 type Exclusion struct {

@@ -294,7 +294,7 @@ func totalLines(v *Verb) []string {
 func disclosedLines(v *Verb) []string {
 	lines := make([]string, len(v.Discloses))
 	for i := range v.Discloses {
-		lines[i] = v.Discloses[i].Line()
+		lines[i] = v.Discloses[i].Line(v)
 	}
 	return lines
 }

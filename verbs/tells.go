@@ -186,7 +186,9 @@ func (v *Verb) toldNames() []string {
 		}
 	}
 	for i := range v.Discloses {
-		names = append(names, v.Discloses[i].Name)
+		if v.Discloses[i].Tells() {
+			names = append(names, v.Discloses[i].Name)
+		}
 	}
 	for _, more := range [][]string{v.Returns.Includes, v.paramNames()} {
 		for _, name := range more {

@@ -425,8 +425,8 @@ func (d *drift) totals(was, v *verbs.Verb) {
 func (d *drift) discloses(was, v *verbs.Verb) {
 	for i := range v.Discloses {
 		n := &v.Discloses[i]
-		if !slices.ContainsFunc(was.Discloses, func(o verbs.Disclosed) bool { return o.Line() == n.Line() }) {
-			d.lower("read-widened", n.Place, was.Place, "it did not before", "%s discloses %s", v.Name, n.Line())
+		if !slices.ContainsFunc(was.Discloses, func(o verbs.Disclosed) bool { return o.Line(was) == n.Line(v) }) {
+			d.lower("read-widened", n.Place, was.Place, "it did not before", "%s discloses %s", v.Name, n.Line(v))
 		}
 	}
 }
