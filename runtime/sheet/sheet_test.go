@@ -107,12 +107,13 @@ func TestNoTextIsAFormula(t *testing.T) {
 		if back := sheet.Said(plain); back != text {
 			t.Errorf("%q comes back as %q", text, back)
 		}
-		content, err := sheet.Write("a.csv", []string{"a"}, [][]stores.Value{{stores.NewString(strings.ReplaceAll(text, "\r", ""))}})
+		kept := strings.ReplaceAll(text, "\r", "") // which csv.Reader leaves out of line ends
+		content, err := sheet.Write("a.csv", []string{"a"}, [][]stores.Value{{stores.NewString(kept)}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		all, err := csv.NewReader(strings.NewReader(strings.TrimPrefix(string(content), "\ufeff"))).ReadAll()
-		if err != nil || text != "" && (len(all) != 2 || sheet.Said(all[1][0]) != strings.ReplaceAll(text, "\r", "")) {
+		if err != nil || kept != "" && (len(all) != 2 || sheet.Said(all[1][0]) != kept) {
 			t.Errorf("%q: %q %v", text, all, err)
 		}
 	})
