@@ -71,6 +71,37 @@ func (l *Look) Rows(ctx context.Context, entity string, where Fields) ([]Row, er
 	return l.find(ctx, e, cond)
 }
 
+// Alike reads all rows one of whose names, by which their palette has them searched, is
+// spelled as another is but for so many letters: added, left out or changed. Case, marks,
+// alphabets and punctuation make no difference. The nearest come first.
+func (l *Look) Alike(ctx context.Context, entity, name string, edits int) ([]Row, error) {
+	e, err := l.entity(entity)
+	if err != nil {
+		return nil, err
+	}
+	if e.Store.Search == nil || len(e.Store.Search.Names) == 0 {
+		return nil, fmt.Errorf("rows of %q are not searched by names", entity)
+	}
+	found, more, err := l.r.read.Match(ctx, stores.Match{Entity: e.Store, Text: name, Edits: edits, Spelled: true, Beyond: true, Limit: mostAlike})
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	if more {
+		return nil, fmt.Errorf("more than %d rows of %q are called almost so", mostAlike, entity)
+	}
+	at, keys := make(map[stores.Value]int, len(found)), make([]stores.Value, len(found))
+	for i, f := range found {
+		keys[i], _ = stores.Parse(e.Store.Fields[e.Store.Key].Kind, f.Key)
+		at[keys[i]] = i
+	}
+	rows, err := l.find(ctx, e, &stores.Cond{Op: stores.In, Path: stores.Path{Field: e.Store.Key}, Value: stores.NewList(keys...)})
+	slices.SortFunc(rows, func(a, b Row) int { return at[a.row.Key()] - at[b.row.Key()] })
+	return rows, err
+}
+
+// mostAlike is how many rows of names that are almost alike are looked at.
+const mostAlike = 1000
+
 // Get reads a row that the caller sees, as Call.Get does.
 func (l *Look) Get(ctx context.Context, row Ref) (Row, error) {
 	c := Call{r: l.r, st: l.st, over: l.over}

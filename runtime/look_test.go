@@ -200,3 +200,41 @@ func TestPreviewsOfALookAreCounted(t *testing.T) { // H16
 		wantRefusal(t, err, "limit-reached")
 	})
 }
+
+// A look finds people whose names are spelled almost so, in every club, and none of them
+// where the palette does not say that it looks there.
+func TestALookFindsNamesSpelledAlmostSo(t *testing.T) {
+	t.Parallel()
+	text := strings.NewReplacer("      note:       {type: string}\n", "      note:       {type: string}\n      seen:       {type: string, sensitive: true}\n",
+		"    table: club.members\n", "    table: club.members\n    search: {names: [name]}\n").Replace(lendingText(t))
+	worldsOfPalette(t, text+looking, func(t *testing.T, w *world) {
+		h := &runtime.Handlers{Partial: true}
+		var seen []string
+		runtime.Looks(h, "lending.vouch", func(ctx context.Context, l *runtime.Look, a vouch) (runtime.Fields, error) {
+			rows, err := l.Alike(ctx, "member", a.Name, 2)
+			seen = nil
+			for _, row := range rows {
+				seen = append(seen, row.Value("name").Text())
+			}
+			if _, err := l.Alike(ctx, "item", a.Name, 2); err == nil {
+				t.Error("it looks at things, too")
+			}
+			return runtime.Fields{"known": min(2, len(rows))}, err
+		})
+		w.engine = w.another(h)
+		private, err := ecdh.X25519().GenerateKey(rand.Reader)
+		if err != nil {
+			t.Fatal(err)
+		}
+		key := base64.StdEncoding.EncodeToString(private.PublicKey().Bytes())
+		for name, want := range map[string]string{"zoe mueller": "[Zoé Müller]", "ZOE MULLER": "[Zoé Müller]", "Zo Mullr": "[Zoé Müller]", "Z Mullr": "[]", "Bobb": "[Bob]", "Xx": "[]"} {
+			reply, err := w.preview("kim", fmt.Sprintf("lending.vouch :loan-id @tent-ann :name %q :public-key %q", name, key))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := fmt.Sprint(seen); got != want || fmt.Sprint(reply.Calls[0].Result.Rows[0][0]) != fmt.Sprint(min(2, len(seen))) {
+				t.Errorf("%q finds %s, want %s", name, got, want)
+			}
+		}
+	})
+}

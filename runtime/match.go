@@ -28,6 +28,9 @@ type Embedder interface {
 // how well they fit and by what they weigh, come those that a read gives.
 const candidates = 200
 
+// almost is by how many letters a name may differ from what is looked for.
+const almost = 2
+
 // A matching is what a call looks for.
 type matching struct {
 	text  string
@@ -40,7 +43,7 @@ type matching struct {
 // match is what is asked of the index of an entity, for rows of one owner or, where that is
 // null, of everybody that the caller may see.
 func (m *matching) match(e *stores.Entity, owner stores.Value, limit int) stores.Match {
-	ask := stores.Match{Entity: e, Owner: owner, Text: m.text, Limit: limit}
+	ask := stores.Match{Entity: e, Owner: owner, Text: m.text, Limit: limit, Edits: almost}
 	if len(e.Search.Meaning) > 0 {
 		ask.Near, ask.Maker = m.near, m.maker
 	}

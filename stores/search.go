@@ -11,12 +11,13 @@ import (
 )
 
 // A Search says by which fields rows of an entity are found: by the words in those of
-// Text, and by what those of Meaning mean. They are texts, and not sensitive.
+// Text, by what those of Meaning mean, and by those of Names, which are spelled almost like
+// what is asked for. They are texts, and not sensitive.
 //
 // The index is derived, and not the truth: it stands in no journal, and nothing is decided
 // by it. Words are in it with the transaction that writes them, and so are the vectors that
 // search.Grams makes; those of a model come later: see Searcher.
-type Search struct{ Text, Meaning []int }
+type Search struct{ Text, Meaning, Names []int }
 
 // Signature tells one way to index from another.
 func (s *Search) Signature(e *Entity) string {
@@ -24,6 +25,12 @@ func (s *Search) Signature(e *Entity) string {
 	for _, fields := range [][]int{s.Text, s.Meaning} {
 		b += ";"
 		for _, f := range fields {
+			b += " " + strconv.Quote(e.Fields[f].Column)
+		}
+	}
+	if len(s.Names) > 0 {
+		b += "; names"
+		for _, f := range s.Names {
 			b += " " + strconv.Quote(e.Fields[f].Column)
 		}
 	}
@@ -35,7 +42,7 @@ func (s *Search) Signature(e *Entity) string {
 
 // Fields are those that the index is made of, each once, ascending.
 func (s *Search) Fields() []int {
-	all := slices.Concat(s.Text, s.Meaning)
+	all := slices.Concat(s.Text, s.Meaning, s.Names)
 	slices.Sort(all)
 	return slices.Compact(all)
 }
@@ -52,6 +59,13 @@ type Match struct {
 	Near  []float32 // of length 1
 	Maker string    // of Near; vectors of other makers are not compared with it
 	Limit int
+	// Edits is of names: within how many of them a name is like Text. With Spelled, rows are
+	// found by their names alone.
+	Edits   int
+	Spelled bool
+	// Beyond looks at everybody's rows, whatever the scope: what comes of it must not reach
+	// whoever asks.
+	Beyond bool
 }
 
 // A Searcher keeps the index of what is searched.
@@ -93,8 +107,9 @@ type Indexed struct {
 	Owner    int64 // whose it is: see search.Owner
 	Digest   int64 // of all the rest
 	Postings []search.Posting
-	Meant    string // what a vector is made of
-	Vector   []byte // that search.Grams makes
+	Meant    string   // what a vector is made of
+	Vector   []byte   // that search.Grams makes
+	Names    []string // folded, each once, in order
 }
 
 // Sum tells, of the terms of a row, how many they are and what they weigh.
@@ -121,6 +136,11 @@ func (e *Entity) Indexed(key, owner string, fields []string) Indexed {
 	x.Postings = search.Postings(e.Table, texts(e.Search.Text))
 	x.Meant = strings.Join(texts(e.Search.Meaning), "\n")
 	x.Vector = search.Bytes(search.Grams(x.Meant))
+	for _, name := range texts(e.Search.Names) {
+		x.Names = append(x.Names, search.Name(name))
+	}
+	slices.Sort(x.Names)
+	x.Names = slices.Compact(x.Names)
 	x.Digest = search.Digest(append([]string{owner}, fields...)...)
 	return x
 }
@@ -132,7 +152,7 @@ func (c *Change) Reindexed() bool {
 		return s != nil
 	}
 	return slices.ContainsFunc(c.Set, func(a Assign) bool {
-		return slices.Contains(s.Text, a.Field) || slices.Contains(s.Meaning, a.Field) ||
+		return slices.Contains(s.Fields(), a.Field) ||
 			len(c.Entity.Scope) > 0 && c.Entity.Scope[0].Field == a.Field
 	})
 }
@@ -207,14 +227,21 @@ type Matcher interface {
 	Hits(terms, owners []int64, most int) (map[int64][]search.Hit, error)
 	// Keys are those of rows by their numbers in the index.
 	Keys(rows []int64) (map[int64]string, error)
+	// NamesSince are the names that the index has got since one of its entries, in order.
+	NamesSince(entry int64) ([]search.Named, error)
+	// NamesOf are the names of rows, as the index has them now.
+	NamesOf(keys []string) (map[string][]string, error)
 	// Vectors calls fn with each vector of a maker. It is good until fn returns.
 	Vectors(maker string, owners []int64, fn func(owner int64, vector []float32, key string)) error
 }
 
-// Run carries out a Match: it is what both stores do. Vectors that are read are kept, unless
-// kept is nil: in a transaction that writes, nobody else may see what is read.
-func (m Match) Run(scope *Scope, index Matcher, kept *search.Kept) (found []search.Found, more bool, err error) {
+// Run carries out a Match: it is what both stores do. What is read is kept in memory, unless
+// the transaction has changed the index: nobody else may see that.
+func (m Match) Run(scope *Scope, index Matcher, kept *search.Kept, changed bool) (found []search.Found, more bool, err error) {
 	owners, all := scope.Owners(m.Entity)
+	if m.Beyond {
+		owners, all = nil, true
+	}
 	if one := search.Owner(m.Owner.Text()); !m.Owner.IsNull() {
 		if !all && !slices.Contains(owners, one) {
 			return nil, false, nil
@@ -233,16 +260,27 @@ func (m Match) Run(scope *Scope, index Matcher, kept *search.Kept) (found []sear
 		more = more || len(list) > m.Limit
 		lists = append(lists, list[:min(len(list), m.Limit)])
 	}
-	if len(m.Entity.Search.Text) > 0 {
+	if len(m.Entity.Search.Text) > 0 && !m.Spelled {
 		best := search.NewBest(m.Limit + 1)
 		if err := m.words(index, owners, rows, best); err != nil {
 			return nil, false, err
 		}
 		keep(best.All())
 	}
+	if len(m.Entity.Search.Names) > 0 {
+		near, err := m.names(index, owners, kept, changed)
+		if err != nil {
+			return nil, false, err
+		}
+		best := search.NewBest(m.Limit + 1)
+		for _, f := range near {
+			best.Add(f.Key, f.Likeness)
+		}
+		keep(best.All())
+	}
 	if m.Near != nil {
 		best := search.NewBest(m.Limit + 1)
-		if err := m.meaning(index, owners, stamps, kept, best); err != nil {
+		if err := m.meaning(index, owners, stamps, kept, changed, best); err != nil {
 			return nil, false, err
 		}
 		keep(best.All())
@@ -286,9 +324,63 @@ func weighed(index Matcher, asked [][]int64, owners []int64, rows int64, most in
 	return search.Weigh(asked, counts, min(rows, search.Counted)), hits, err
 }
 
+// names are the rows one of whose names is spelled almost like what is asked for. What is
+// kept in memory says which these may be, and the index which they are.
+func (m Match) names(index Matcher, owners []int64, kept *search.Kept, changed bool) ([]search.NearName, error) {
+	name := search.Name(m.Text)
+	edits := min(m.Edits, search.MostEdits)
+	if name == "" || edits < 0 {
+		return nil, nil
+	}
+	all := kept.Names(m.Entity.Table)
+	upto, _ := all.Upto()
+	more, err := index.NamesSince(upto)
+	if err != nil {
+		return nil, err
+	}
+	own := &search.Names{} // of this transaction
+	switch {
+	case len(more) == 0:
+	case changed:
+		own.Add(0, more)
+	default:
+		if all.Add(upto, more); all.Stale() {
+			kept.Forget(m.Entity.Table)
+		}
+	}
+	var of map[int64]bool
+	if owners != nil {
+		of = make(map[int64]bool, len(owners))
+		for _, owner := range owners {
+			of[owner] = true
+		}
+	}
+	var keys []string
+	asked := search.NewPattern(name)
+	for _, names := range [...]*search.Names{all, own} {
+		names.Near(asked, edits, of, func(key string, _ int) { keys = append(keys, key) })
+	}
+	if len(keys) == 0 {
+		return nil, nil
+	}
+	are, err := index.NamesOf(keys)
+	if err != nil {
+		return nil, err
+	}
+	var near []search.NearName
+	for key, names := range are {
+		for _, is := range names {
+			if d := asked.Distance([]byte(is)); d <= edits {
+				near = append(near, search.NearName{Key: key, Distance: d, Likeness: search.NameLikeness(name, is, d)})
+			}
+		}
+	}
+	return search.Nearest(near), nil
+}
+
 // meaning adds the rows whose vector is like the one that is asked for.
-func (m Match) meaning(index Matcher, owners []int64, stamps map[int64]int64, kept *search.Kept, best *search.Best) error {
-	if kept == nil || owners == nil {
+func (m Match) meaning(index Matcher, owners []int64, stamps map[int64]int64, kept *search.Kept, changed bool, best *search.Best) error {
+	if changed || owners == nil {
 		return index.Vectors(m.Maker, owners, func(_ int64, vector []float32, key string) {
 			if like := float64(search.Likeness(m.Near, vector)); like >= search.Alike && best.Fits(like) {
 				best.Add(key, like)

@@ -23,7 +23,7 @@ func (l *loader) search(en *entityNode, at pair) {
 	for _, of := range []struct {
 		key  string
 		into *[]int
-	}{{"text", &s.Text}, {"meaning", &s.Meaning}} {
+	}{{"text", &s.Text}, {"meaning", &s.Meaning}, {"names", &s.Names}} {
 		d.items(f.at(of.key), func(n *yaml.Node) {
 			i := e.field(n.Value)
 			switch {
@@ -34,8 +34,10 @@ func (l *loader) search(en *entityNode, at pair) {
 			case e.Fields[i].Type == nil:
 			case e.Fields[i].Type.Name != StringType:
 				unfit(n, n.Value+" is no text, and rows are found by texts", "name fields of type string")
-			case e.Store.Fields[i].Sensitive || e.Store.Fields[i].Personal:
-				unfit(n, "rows are not found by "+n.Value+", of which an index would tell", "name fields that are neither sensitive nor personal")
+			case e.Store.Fields[i].Sensitive:
+				unfit(n, "rows are not found by "+n.Value+", which is sensitive", "name a field that is not")
+			case e.Store.Fields[i].Personal && of.key != "names":
+				unfit(n, "rows are not found by "+n.Value+", of which an index would tell", "name fields that are neither sensitive nor personal, or find rows by it as by a name: names: ["+n.Value+"]")
 			default:
 				*of.into = append(*of.into, i)
 			}
@@ -47,7 +49,7 @@ func (l *loader) search(en *entityNode, at pair) {
 	case e.Store.Hides() >= 0:
 		unfit(at.key, "rows that may be hidden would count among those that are searched", "leave search out, or visible")
 	default:
-		if len(s.Text)+len(s.Meaning) > 0 {
+		if len(s.Fields()) > 0 {
 			e.Store.Search, l.searched = s, append(l.searched, e)
 		}
 	}

@@ -34,7 +34,7 @@ type Store struct {
 	marked  sync.Map        // tables that had marks: see mark.go
 	scopes  scopes
 	asked   prepared // see prepared.go
-	vectors search.Kept
+	found   search.Kept
 	told    atomic.Int64 // when workers were last told of a job, in Unix milliseconds
 
 	unlocked []string // see Unlocked

@@ -47,6 +47,23 @@ var searchTables = []string{
 )`,
 }
 
+// nameTables keep names: an entry of each name of a row, as search.Name folds it. Who writes
+// some holds a lock until the commit, so that entries are numbered in the order in which
+// they are committed.
+var nameTables = []string{
+	`CREATE TABLE public.verbatim_search_name (
+  entry bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  table_name text COLLATE pg_catalog."C" NOT NULL,
+  row_key text COLLATE pg_catalog."C" NOT NULL,
+  owner bigint NOT NULL,
+  name text COLLATE pg_catalog."C" NOT NULL
+)`,
+	`CREATE INDEX verbatim_search_name_row ON public.verbatim_search_name (table_name, row_key)`,
+}
+
+// nameLock is the lock of those who write names.
+const nameLock = "SELECT pg_advisory_xact_lock(8817241)"
+
 // searched plans the index of entities that are searched, and says of which it has to be
 // made anew.
 func (m *migration) searched() error {
@@ -61,7 +78,7 @@ func (m *migration) searched() error {
 			return err
 		}
 	}
-	some := false
+	some, named := false, m.indexes["public"]["verbatim_search_name"]
 	for _, e := range m.entities {
 		if e.Search == nil {
 			continue
@@ -69,6 +86,10 @@ func (m *migration) searched() error {
 		if some = true; !there {
 			m.Steps = append(m.Steps, searchTables...)
 			there = true
+		}
+		if len(e.Search.Names) > 0 && !named {
+			m.Steps = append(m.Steps, nameTables...)
+			named = true
 		}
 		if signature := e.Search.Signature(e); made[e.Table] != signature {
 			m.reindex = append(m.reindex, e)
@@ -81,7 +102,11 @@ func (m *migration) searched() error {
 	if err := m.grant("public", "verbatim_search", "SELECT"); err != nil {
 		return err
 	}
-	for _, name := range []string{"verbatim_search_row", "verbatim_search_term", "verbatim_search_owner"} {
+	kept := []string{"verbatim_search_row", "verbatim_search_term", "verbatim_search_owner"}
+	if named {
+		kept = append(kept, "verbatim_search_name")
+	}
+	for _, name := range kept {
 		if err := m.grant("public", name, "SELECT, INSERT, UPDATE, DELETE"); err != nil {
 			return err
 		}
@@ -106,6 +131,7 @@ func (t *tx) touch(c *stores.Change) {
 func (t *tx) follow(ctx context.Context) error {
 	entities := slices.SortedFunc(maps.Keys(t.touched), func(a, b *stores.Entity) int { return strings.Compare(a.Table, b.Table) }) // so that two who write wait, and not for each other
 	for _, e := range entities {
+		t.reindexed = true
 		for chunk := range slices.Chunk(slices.Sorted(maps.Keys(t.touched[e])), maxRun) {
 			ops, err := t.c.reindex(ctx, e, chunk)
 			if err != nil {
@@ -186,6 +212,10 @@ func (c *conn) reindex(ctx context.Context, e *stores.Entity, keys []string) ([]
 	var ops []op
 	if len(was) > 0 {
 		gone := newText().add("WITH o AS (DELETE FROM public.verbatim_search_row WHERE table_name = ").arg(e.Table, "text").add(" AND row_key = ANY (").arg(textsOf(slices.Sorted(maps.Keys(was))), "text[]")
+		if len(e.Search.Names) > 0 {
+			names := newText().add("DELETE FROM public.verbatim_search_name WHERE table_name = ").arg(e.Table, "text").add(" AND row_key = ANY (").arg(textsOf(slices.Sorted(maps.Keys(was))), "text[]").add(")")
+			ops = append(ops, names.op("index", nil))
+		}
 		ops = append(ops, gone.add(") RETURNING doc, owner, terms) DELETE FROM public.verbatim_search_term x USING (SELECT doc, owner, unnest(terms) AS term FROM o) o WHERE x.term = o.term AND x.owner = o.owner AND x.doc = o.doc").op("index", nil))
 	}
 	more := map[int64]int64{}
@@ -240,7 +270,24 @@ func enter(e *stores.Entity, rows []stores.Indexed) []op {
 	t.add(") AS k(row_key, owner, digest, vector, terms, weights)), r AS (INSERT INTO public.verbatim_search_row (table_name, row_key, owner, digest, maker, vector, terms) SELECT ").arg(e.Table, "text")
 	t.add(", k.row_key, k.owner, k.digest, '", search.Letters, "', decode(k.vector, 'hex'), k.terms::bigint[] FROM k RETURNING doc, row_key)")
 	t.add(" INSERT INTO public.verbatim_search_term (term, owner, doc, weight) SELECT p.term, k.owner, r.doc, p.weight FROM r JOIN k ON k.row_key = r.row_key CROSS JOIN LATERAL unnest(k.terms::bigint[], k.weights::int[]) AS p(term, weight)")
-	return []op{t.op("index", nil)}
+	return append([]op{t.op("index", nil)}, name(e, rows)...)
+}
+
+// name makes the statements that put the names of rows into the index.
+func name(e *stores.Entity, rows []stores.Indexed) []op {
+	var cols [3][]any
+	for i := range rows {
+		for _, name := range rows[i].Names {
+			for j, s := range [...]string{rows[i].Key, strconv.FormatInt(rows[i].Owner, 10), name} {
+				cols[j] = append(cols[j], s)
+			}
+		}
+	}
+	if len(cols[0]) == 0 {
+		return nil
+	}
+	t := newText().add("INSERT INTO public.verbatim_search_name (table_name, row_key, owner, name) SELECT ").arg(e.Table, "text").add(", k.row_key, k.owner, k.name FROM unnest(").arg(arrayOf(cols[0]), "text[]").add(", ").arg(arrayOf(cols[1]), "bigint[]").add(", ").arg(arrayOf(cols[2]), "text[]")
+	return []op{{doing: "index", sql: nameLock}, t.add(") AS k(row_key, owner, name)").op("index", nil)}
 }
 
 // numbers is an array as a text.
@@ -283,6 +330,12 @@ func (c *conn) each(ctx context.Context, e *stores.Entity, fn func(rows []stores
 func (c *conn) anew(ctx context.Context, e *stores.Entity) error {
 	gone := newText().add("DELETE FROM public.verbatim_search_row WHERE table_name = ").arg(e.Table, "text")
 	none := newText().add("DELETE FROM public.verbatim_search_owner WHERE table_name = ").arg(e.Table, "text")
+	if len(e.Search.Names) > 0 {
+		names := newText().add("DELETE FROM public.verbatim_search_name WHERE table_name = ").arg(e.Table, "text")
+		if err := c.do(ctx, op{doing: "index", sql: nameLock}, names.op("index", nil)); err != nil {
+			return err
+		}
+	}
 	err := c.do(ctx, op{doing: "index", sql: "LOCK TABLE public.verbatim_search_row IN SHARE ROW EXCLUSIVE MODE"}, gone.op("index", nil), none.op("index", nil),
 		op{doing: "index", sql: "DELETE FROM public.verbatim_search_term x WHERE NOT EXISTS (SELECT 1 FROM public.verbatim_search_row r WHERE r.doc = x.doc)"})
 	if err != nil {
@@ -314,25 +367,29 @@ func (s *Store) Index(ctx context.Context, e *stores.Entity, anew bool) (state s
 		}
 		state = stores.IndexState{}
 		err := c.each(ctx, e, func(rows []stores.Indexed) error {
-			cols := make([][]any, 5)
+			cols := make([][]any, 6)
 			for i := range rows {
 				x := &rows[i]
 				terms := make([]int64, len(x.Postings))
 				for j, p := range x.Postings {
 					terms[j] = p.Term
 				}
-				for j, s := range [...]string{x.Key, strconv.FormatInt(x.Owner, 10), strconv.FormatInt(x.Digest, 10), numbers(terms), strconv.FormatInt(x.Sum(), 10)} {
+				for j, s := range [...]string{x.Key, strconv.FormatInt(x.Owner, 10), strconv.FormatInt(x.Digest, 10), numbers(terms), strconv.FormatInt(x.Sum(), 10), strings.Join(x.Names, "\n")} {
 					cols[j] = append(cols[j], s)
 				}
 			}
-			t := newText().add("SELECT r.doc IS NOT NULL, coalesce(r.owner = k.owner AND r.digest = k.digest AND r.terms = k.terms::bigint[] AND k.sum = (SELECT count(*) * 1000000000 + coalesce(sum(x.weight), 0) FROM public.verbatim_search_term x WHERE x.term = ANY (r.terms) AND x.owner = r.owner AND x.doc = r.doc), false) FROM unnest(")
-			for j, typ := range [...]string{"text[]", "bigint[]", "bigint[]", "text[]", "bigint[]"} {
+			t := newText().add("SELECT r.doc IS NOT NULL, coalesce(r.owner = k.owner AND r.digest = k.digest AND r.terms = k.terms::bigint[] AND k.sum = (SELECT count(*) * 1000000000 + coalesce(sum(x.weight), 0) FROM public.verbatim_search_term x WHERE x.term = ANY (r.terms) AND x.owner = r.owner AND x.doc = r.doc)")
+			if len(e.Search.Names) > 0 {
+				t.add(" AND k.names = coalesce((SELECT string_agg(n.name, E'\\n' ORDER BY n.name) FROM public.verbatim_search_name n WHERE n.table_name = r.table_name AND n.row_key = r.row_key AND n.owner = r.owner), '')")
+			}
+			t.add(", false) FROM unnest(")
+			for j, typ := range [...]string{"text[]", "bigint[]", "bigint[]", "text[]", "bigint[]", "text[]"} {
 				if j > 0 {
 					t.add(", ")
 				}
 				t.arg(arrayOf(cols[j]), typ)
 			}
-			t.add(") AS k(row_key, owner, digest, terms, sum) LEFT JOIN public.verbatim_search_row r ON r.row_key = k.row_key AND r.table_name = ").arg(e.Table, "text")
+			t.add(") AS k(row_key, owner, digest, terms, sum, names) LEFT JOIN public.verbatim_search_row r ON r.row_key = k.row_key AND r.table_name = ").arg(e.Table, "text")
 			return c.do(ctx, t.op("index", func(r row) error {
 				state.Count(r.yes(0), r.yes(1))
 				return nil
@@ -344,10 +401,18 @@ func (s *Store) Index(ctx context.Context, e *stores.Entity, anew bool) (state s
 		there := newText().add("SELECT (SELECT count(*) FROM public.verbatim_search_row WHERE table_name = ").arg(e.Table, "text")
 		there.add("), (SELECT count(*) FROM public.verbatim_search_term x WHERE NOT EXISTS (SELECT 1 FROM public.verbatim_search_row r WHERE r.doc = x.doc)), ")
 		there.add("(SELECT count(*) FROM (SELECT owner, count(*) AS n FROM public.verbatim_search_row WHERE table_name = ").arg(e.Table, "text").add(" GROUP BY owner) r FULL JOIN (SELECT owner, rows FROM public.verbatim_search_owner WHERE table_name = ").arg(e.Table, "text")
-		return c.do(ctx, there.add(") o ON o.owner = r.owner WHERE coalesce(r.n, 0) <> coalesce(o.rows, 0))").op("index", func(r row) error {
+		asked := []op{there.add(") o ON o.owner = r.owner WHERE coalesce(r.n, 0) <> coalesce(o.rows, 0))").op("index", func(r row) error {
 			state.Stray = r.num(0) - (state.Rows - state.Missing) + r.num(1) + r.num(2)
 			return nil
-		}))
+		})}
+		if len(e.Search.Names) > 0 {
+			names := newText().add("SELECT count(*) FROM public.verbatim_search_name n WHERE n.table_name = ").arg(e.Table, "text")
+			asked = append(asked, names.add(" AND NOT EXISTS (SELECT 1 FROM public.verbatim_search_row r WHERE r.table_name = n.table_name AND r.row_key = n.row_key)").op("index", func(r row) error {
+				state.Stray += r.num(0)
+				return nil
+			}))
+		}
+		return c.do(ctx, asked...)
 	})
 	return state, err
 }
@@ -397,12 +462,12 @@ func (t *tx) Match(ctx context.Context, m stores.Match) ([]search.Found, bool, e
 	if err := t.follow(ctx); err != nil {
 		return nil, false, err
 	}
-	return m.Run(&t.scope, &matching{ctx, t.c, m.Entity}, nil)
+	return m.Run(&t.scope, &matching{ctx, t.c, m.Entity}, &t.c.s.found, t.reindexed)
 }
 
 // Match implements stores.Reader.
 func (r *reader) Match(ctx context.Context, m stores.Match) ([]search.Found, bool, error) {
-	return m.Run(&r.scope, &matching{ctx, r.c, m.Entity}, &r.c.s.vectors)
+	return m.Run(&r.scope, &matching{ctx, r.c, m.Entity}, &r.c.s.found, false)
 }
 
 // matching asks the index of one entity.
@@ -474,6 +539,25 @@ func (m *matching) Keys(rows []int64) (map[int64]string, error) {
 		return nil
 	}))
 	return keys, err
+}
+
+func (m *matching) NamesSince(entry int64) (all []search.Named, err error) {
+	t := newText().add("SELECT entry, owner, row_key, name FROM public.verbatim_search_name WHERE entry > ").arg(strconv.FormatInt(entry, 10), "bigint").add(" AND table_name = ").arg(m.e.Table, "text").add(" ORDER BY entry")
+	err = m.c.do(m.ctx, t.op("match", func(r row) error {
+		all = append(all, search.Named{Seq: r.num(0), Owner: r.num(1), Key: r.str(2), Name: r.str(3)})
+		return nil
+	}))
+	return all, err
+}
+
+func (m *matching) NamesOf(keys []string) (map[string][]string, error) {
+	of := make(map[string][]string, len(keys))
+	t := newText().add("SELECT row_key, name FROM public.verbatim_search_name WHERE table_name = ").arg(m.e.Table, "text").add(" AND row_key = ANY (").arg(textsOf(keys), "text[]").add(")")
+	err := m.c.do(m.ctx, t.op("match", func(r row) error {
+		of[r.str(0)] = append(of[r.str(0)], r.str(1))
+		return nil
+	}))
+	return of, err
 }
 
 func (m *matching) Vectors(maker string, owners []int64, fn func(owner int64, vector []float32, key string)) error {

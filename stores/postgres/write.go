@@ -54,6 +54,7 @@ type tx struct {
 	numbers   []stores.Change // that wait for the journal's numbers
 	done      bool            // it was committed
 	discarded bool
+	reindexed bool                               // the index was changed
 	touched   map[*stores.Entity]map[string]bool // keys of rows whose index has to follow
 	migrates  bool                               // it tells of a migration, or fills
 	fills     bool

@@ -144,9 +144,10 @@ func (v *Vectors) Near(near []float32, best *Best) {
 // had, and is read anew where that is another. It is safe for use by many goroutines, who
 // change no Vectors that they got.
 type Kept struct {
-	mu   sync.Mutex
-	size int
-	all  map[KeptOf]keptVectors
+	mu    sync.Mutex
+	size  int
+	all   map[KeptOf]keptVectors
+	names map[string]*Names // by table
 }
 
 // A KeptOf says which vectors are kept.

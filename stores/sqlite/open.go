@@ -30,7 +30,7 @@ type Store struct {
 	rowCap    int
 	queryTime time.Duration
 	plans     func(string, []string) // see Plans
-	vectors   search.Kept
+	found     search.Kept
 	closed    atomic.Bool
 	done      chan struct{}
 }
@@ -136,7 +136,7 @@ type conn struct {
 	guard   *guard              // while one of those is prepared
 	stop    chan struct{}       // closed to interrupt what runs
 	plans   func(string, []string)
-	vectors *search.Kept
+	found   *search.Kept
 	use     func() error // asked before each use of SQLite: a test's, to have it fail
 	lost    bool         // nobody knows what state it is in: it is given up
 }
@@ -191,7 +191,7 @@ func (s *Store) connect(pragmas []string) (*conn, error) {
 	for id, n := range limits {
 		db.Limit(id, n)
 	}
-	c := &conn{db: db, stmts: map[string]*statement{}, checked: map[string][]string{}, vectors: &s.vectors}
+	c := &conn{db: db, stmts: map[string]*statement{}, checked: map[string][]string{}, found: &s.found}
 	c.arm()
 	err = errors.Join(defend(db), register(db), db.SetAuthorizer(c))
 	// cache_size, in KiB: with SQLite's own two MB, a script of a thousand calls

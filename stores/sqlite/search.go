@@ -48,6 +48,19 @@ var searchTables = []string{
 ) STRICT, WITHOUT ROWID`,
 }
 
+// nameTables keep names: an entry of each name of a row, as search.Name folds it. Entries
+// are numbered in the order in which they were committed.
+var nameTables = []string{
+	`CREATE TABLE "verbatim_search_name" (
+  "entry" INTEGER PRIMARY KEY AUTOINCREMENT,
+  "table_name" TEXT NOT NULL,
+  "row_key" TEXT NOT NULL,
+  "owner" INTEGER NOT NULL,
+  "name" TEXT NOT NULL
+) STRICT`,
+	`CREATE INDEX "verbatim_search_name_row" ON "verbatim_search_name" ("table_name", "row_key")`,
+}
+
 // searched plans the index of entities that are searched, and says of which it has to be
 // made anew.
 func (m *migration) searched() error {
@@ -72,6 +85,10 @@ func (m *migration) searched() error {
 		if m.objects["verbatim_search_owner"] == "" {
 			m.Steps = append(m.Steps, searchTables...)
 			m.objects["verbatim_search_owner"] = "table"
+		}
+		if len(e.Search.Names) > 0 && m.objects["verbatim_search_name"] == "" {
+			m.Steps = append(m.Steps, nameTables...)
+			m.objects["verbatim_search_name"] = "table"
 		}
 		m.reindex = append(m.reindex, e)
 		m.step("INSERT INTO main.verbatim_search (table_name, signature) VALUES (%s, %s) ON CONFLICT (table_name) DO UPDATE SET signature = excluded.signature", literal(str(e.Table)), literal(str(signature)))
@@ -98,6 +115,7 @@ func (t *tx) touch(c *stores.Change) {
 // follow has the index follow what was written.
 func (t *tx) follow(ctx context.Context) error {
 	for e, keys := range t.touched {
+		t.reindexed = true
 		for chunk := range slices.Chunk(slices.Collect(maps.Keys(keys)), atOnce) {
 			if err := t.c.reindex(ctx, e, chunk); err != nil {
 				return fault("index", err)
@@ -177,8 +195,13 @@ func (c *conn) reindex(ctx context.Context, e *stores.Entity, keys []stores.Valu
 		fresh = append(fresh, x)
 	}
 	gone := map[int64]int64{}
-	for _, o := range was {
+	for key, o := range was {
 		gone[o.owner]--
+		if len(e.Search.Names) > 0 {
+			if _, err := c.exec("DELETE FROM main.verbatim_search_name WHERE table_name = ? AND row_key = ?", str(e.Table), str(key)); err != nil {
+				return err
+			}
+		}
 		for _, term := range search.Terms(o.terms) {
 			if _, err := c.exec("DELETE FROM main.verbatim_search_term WHERE term = ? AND owner = ? AND doc = ?", stores.NewInt(term), stores.NewInt(o.owner), stores.NewInt(o.doc)); err != nil {
 				return err
@@ -220,6 +243,11 @@ func (c *conn) enter(ctx context.Context, e *stores.Entity, rows []stores.Indexe
 			return err
 		}
 		doc := stores.NewInt(c.db.LastInsertRowID())
+		for _, name := range x.Names {
+			if _, err := c.exec("INSERT INTO main.verbatim_search_name (table_name, row_key, owner, name) VALUES (?,?,?,?)", str(e.Table), str(x.Key), stores.NewInt(x.Owner), str(name)); err != nil {
+				return err
+			}
+		}
 		for _, p := range x.Postings {
 			if _, err := c.exec("INSERT INTO main.verbatim_search_term (term, owner, doc, weight) VALUES (?,?,?,?)", stores.NewInt(p.Term), stores.NewInt(x.Owner), doc, stores.NewInt(p.Weight)); err != nil {
 				return err
@@ -251,11 +279,15 @@ func (c *conn) each(ctx context.Context, e *stores.Entity, fn func(rows []stores
 
 // anew makes the index of an entity anew.
 func (c *conn) anew(ctx context.Context, e *stores.Entity) error {
-	for _, sql := range []string{
+	gone := []string{
 		"DELETE FROM main.verbatim_search_term WHERE doc IN (SELECT doc FROM main.verbatim_search_row WHERE table_name = ?)",
 		"DELETE FROM main.verbatim_search_row WHERE table_name = ?",
 		"DELETE FROM main.verbatim_search_owner WHERE table_name = ?",
-	} {
+	}
+	if len(e.Search.Names) > 0 {
+		gone = append(gone, "DELETE FROM main.verbatim_search_name WHERE table_name = ?")
+	}
+	for _, sql := range gone {
 		if _, err := c.exec(sql, str(e.Table)); err != nil {
 			return err
 		}
@@ -310,6 +342,11 @@ func (s *Store) Index(ctx context.Context, e *stores.Entity, anew bool) (state s
 		}
 		wrong, err := c.number(ctx, "SELECT count(*) FROM (SELECT owner, count(*) AS n FROM main.verbatim_search_row WHERE table_name = ? GROUP BY owner) r FULL JOIN (SELECT owner, rows FROM main.verbatim_search_owner WHERE table_name = ?) o ON o.owner = r.owner WHERE coalesce(r.n, 0) <> coalesce(o.rows, 0)", str(e.Table), str(e.Table))
 		state.Stray = there - (state.Rows - state.Missing) + loose + wrong
+		if err != nil || len(e.Search.Names) == 0 {
+			return err
+		}
+		stray, err := c.number(ctx, "SELECT count(*) FROM main.verbatim_search_name n WHERE n.table_name = ? AND NOT EXISTS (SELECT 1 FROM main.verbatim_search_row r WHERE r.table_name = n.table_name AND r.row_key = n.row_key)", str(e.Table))
+		state.Stray += stray
 		return err
 	})
 	return state, fault("index", err)
@@ -324,6 +361,10 @@ func (c *conn) indexed(ctx context.Context, e *stores.Entity, x *stores.Indexed)
 	n, err := c.number(ctx, `SELECT r.owner = ? AND r.digest = ? AND length(r.terms) = ? AND (SELECT count(*) * 1000000000 + total(x.weight) FROM json_each(?) p JOIN main.verbatim_search_term x ON x.term = p.value AND x.owner = r.owner AND x.doc = r.doc) = ?
 FROM main.verbatim_search_row r WHERE r.table_name = ? AND r.row_key = ?`,
 		stores.NewInt(x.Owner), stores.NewInt(x.Digest), stores.NewInt(int64(8*len(x.Postings))), str("["+strings.Join(terms, ",")+"]"), stores.NewInt(x.Sum()), str(e.Table), str(x.Key))
+	if err != nil || n != 1 || len(e.Search.Names) == 0 {
+		return n == 1, err
+	}
+	n, err = c.number(ctx, "SELECT coalesce((SELECT group_concat(name, char(10)) FROM (SELECT name FROM main.verbatim_search_name WHERE table_name = ? AND row_key = ? AND owner = ? ORDER BY name)), '') = ?", str(e.Table), str(x.Key), stores.NewInt(x.Owner), str(strings.Join(x.Names, "\n")))
 	return n == 1, err
 }
 
@@ -388,16 +429,16 @@ func (t *tx) Match(ctx context.Context, m stores.Match) ([]search.Found, bool, e
 	if err := t.follow(ctx); err != nil {
 		return nil, false, err
 	}
-	return t.reader.match(ctx, m, nil)
+	return t.reader.match(ctx, m, t.reindexed)
 }
 
 // Match implements stores.Reader.
 func (r *reader) Match(ctx context.Context, m stores.Match) ([]search.Found, bool, error) {
-	return r.match(ctx, m, r.c.vectors)
+	return r.match(ctx, m, false)
 }
 
-func (r *reader) match(ctx context.Context, m stores.Match, kept *search.Kept) ([]search.Found, bool, error) {
-	found, more, err := m.Run(&r.scope, &matching{ctx, r.c, m.Entity}, kept)
+func (r *reader) match(ctx context.Context, m stores.Match, changed bool) ([]search.Found, bool, error) {
+	found, more, err := m.Run(&r.scope, &matching{ctx, r.c, m.Entity}, r.c.found, changed)
 	return found, more, fault("match", err)
 }
 
@@ -476,6 +517,23 @@ func (m *matching) Keys(rows []int64) (map[int64]string, error) {
 		return nil
 	})
 	return keys, err
+}
+
+func (m *matching) NamesSince(entry int64) (all []search.Named, err error) {
+	err = m.c.query(m.ctx, "SELECT entry, owner, row_key, name FROM main.verbatim_search_name WHERE entry > ? AND table_name = ? ORDER BY entry", []stores.Value{stores.NewInt(entry), str(m.e.Table)}, func(row *sqlite.Stmt) error {
+		all = append(all, search.Named{Seq: row.ColumnInt64(0), Owner: row.ColumnInt64(1), Key: row.ColumnText(2), Name: row.ColumnText(3)})
+		return nil
+	})
+	return all, err
+}
+
+func (m *matching) NamesOf(keys []string) (map[string][]string, error) {
+	of := make(map[string][]string, len(keys))
+	err := m.c.query(m.ctx, "SELECT n.row_key, n.name FROM json_each(?) p CROSS JOIN main.verbatim_search_name n ON n.row_key = p.value AND n.table_name = ?", []stores.Value{str(listOf(keys)), str(m.e.Table)}, func(row *sqlite.Stmt) error {
+		of[row.ColumnText(0)] = append(of[row.ColumnText(0)], row.ColumnText(1))
+		return nil
+	})
+	return of, err
 }
 
 func (m *matching) Vectors(maker string, owners []int64, fn func(owner int64, vector []float32, key string)) error {

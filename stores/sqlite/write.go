@@ -44,9 +44,10 @@ type tx struct {
 	done      bool            // it was committed
 	discarded bool
 
-	wordings map[shape]*wording
-	drawn    map[*stores.Entity]int64 // the last key that was drawn
-	touched  touched
+	wordings  map[shape]*wording
+	drawn     map[*stores.Entity]int64 // the last key that was drawn
+	touched   touched
+	reindexed bool // the index was changed
 }
 
 // Apply implements stores.Tx.

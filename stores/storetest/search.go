@@ -322,6 +322,83 @@ var searchCases = []testCase{
 		near("others", search.Letters, 1)
 		w.clean()
 	}},
+	{"names are found that are spelled almost so, as they are now", func(t *testing.T, open Open) { // PERF-F1
+		w := newWorld(t, func(t *testing.T, entities []*stores.Entity) stores.Store {
+			for _, e := range entities {
+				if e.Name == "request" {
+					e.Search = &stores.Search{Names: []int{reqNotes}}
+				}
+			}
+			return open(t, entities)
+		})
+		w.must(w.do(everything, note(w, 1, "John Smith"), note(w, 2, "Jon  SMITH"), note(w, 3, "Łukasz Müller"), note(w, 4, "Пётр Ильич"), note(w, 11, "Joan Smithers")))
+		type asked struct {
+			r     stores.Reader
+			scope stores.Scope
+		}
+		near := func(a asked, text string, edits int, beyond bool, want ...int) {
+			t.Helper()
+			ask := func(r stores.Reader) error {
+				found, _, err := r.Match(context.Background(), stores.Match{Entity: w.request, Text: text, Edits: edits, Beyond: beyond, Limit: 9})
+				keys := keysOf(found)
+				for i, n := range want {
+					if err == nil && (i >= len(keys) || keys[i] != id("request", n).Text()) || len(keys) != len(want) {
+						t.Errorf("%q within %d finds %v, want %v", text, edits, keys, want)
+						break
+					}
+				}
+				return err
+			}
+			if a.r != nil {
+				w.must(ask(a.r))
+				return
+			}
+			w.must(w.View(context.Background(), a.scope, ask))
+		}
+		all, mine := asked{scope: everything}, asked{scope: holding(1)}
+		near(all, "john smith", 0, false, 1)
+		near(all, "JOHN SMITH", 1, false, 1, 2)
+		near(all, "jonn smith", 1, false, 1, 2)
+		near(all, "lukasz muller", 0, false, 3)
+		near(all, "Piotr Ilitch", 2, false, 4)
+		near(all, "john smithers", 2, false, 11)
+		near(all, "", 2, false)
+		near(all, strings.Repeat("x", 10_000), 8, false)
+		// Rows of other owners are found by nobody but who looks beyond the scope.
+		near(mine, "joan smithers", 2, false)
+		near(mine, "joan smithers", 2, true, 11)
+		near(asked{scope: stores.Scope{}}, "john smith", 0, false)
+		near(asked{scope: stores.Scope{}}, "john smith", 0, true, 1)
+		// The index follows within the transaction, and forgets what is rolled back.
+		back := errors.New("back")
+		err := w.Update(context.Background(), everything, func(tx stores.Tx) error {
+			w.must(tx.Apply(context.Background(), stores.Batch{Changes: []stores.Change{note(w, 1, "Jane Roe")}}))
+			near(asked{r: tx}, "jane roe", 0, false, 1)
+			near(asked{r: tx}, "john smith", 1, false, 2)
+			return back
+		})
+		if !errors.Is(err, back) {
+			t.Error(err)
+		}
+		near(all, "jane roe", 2, false)
+		near(all, "john smith", 0, false, 1)
+		w.must(w.do(everything, note(w, 2, "Jane Roe")))
+		near(all, "jane roe", 0, false, 2)
+		near(all, "john smith", 1, false, 1)
+		w.clean()
+		// Made anew it finds the same.
+		state, err := w.Index(context.Background(), w.request, true)
+		if w.must(err); !state.Clean() {
+			t.Errorf("%+v", state)
+		}
+		near(all, "john smith", 0, false, 1)
+		near(all, "jane roe", 0, false, 2)
+		for i := range 40 { // so often that what is in memory is read anew
+			w.must(w.do(everything, note(w, 1+i%2, fmt.Sprint("Name ", i))))
+			near(all, fmt.Sprint("name ", i), 0, false, 1+i%2)
+		}
+		w.clean()
+	}},
 	{"an index is made for rows that are there, and anew when it is declared otherwise", func(t *testing.T, open Open) {
 		w := newWorld(t, open)
 		w.must(w.do(everything, note(w, 1, "alpha")))

@@ -1,0 +1,342 @@
+package search
+
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/mozillazg/go-unidecode"
+	"golang.org/x/text/unicode/norm"
+)
+
+// MostEdits is how many edits away a name is looked for at most.
+const MostEdits = 8
+
+// mostName is how many letters of a name are compared: what it has more is left out.
+const mostName = 64
+
+// Name folds a name for comparison: in small Latin letters without diacritics, other
+// alphabets transliterated letter by letter, words parted by one space, without marks.
+// "Müller-Łukasz, J." is "muller lukasz j", "О’Брайен" is "obraien".
+func Name(text string) string {
+	out := make([]byte, 0, min(len(text), 2*mostName))
+	for _, r := range norm.NFKC.String(text) {
+		for _, letter := range []byte(unidecode.Unidecode(string(r))) {
+			if len(out) == mostName {
+				return strings.TrimSuffix(string(out), " ")
+			}
+			switch {
+			case letter >= 'A' && letter <= 'Z':
+				out = append(out, letter+'a'-'A')
+			case letter >= 'a' && letter <= 'z' || letter >= '0' && letter <= '9':
+				out = append(out, letter)
+			case letter == '\'' || letter == '`':
+			case len(out) > 0 && out[len(out)-1] != ' ':
+				out = append(out, ' ')
+			}
+		}
+	}
+	return strings.TrimSuffix(string(out), " ")
+}
+
+// A Pattern is a folded name that others are compared with.
+type Pattern struct {
+	name string
+	peq  [128]uint64 // of each letter, where it stands in the name
+	signature
+	some uint16
+}
+
+// NewPattern prepares a folded name.
+func NewPattern(name string) *Pattern {
+	name = name[:min(len(name), mostName)]
+	p := &Pattern{name: name, signature: sign(name)}
+	p.some = some(p.letters)
+	for i := range len(name) {
+		p.peq[name[i]&127] |= 1 << i
+	}
+	return p
+}
+
+// Distance is how many letters have to be added, left out or changed to make one folded
+// name of the other (Levenshtein), worked out for all letters of the pattern at once
+// (Myers, 1999, as Hyyrö wrote it down in 2003).
+func (p *Pattern) Distance(name []byte) int {
+	m := len(p.name)
+	if m == 0 {
+		return len(name)
+	}
+	pv, mv, d, last := ^uint64(0), uint64(0), m, uint64(1)<<(m-1)
+	for i := range len(name) {
+		eq := p.peq[name[i]&127]
+		xv := eq | mv
+		xh := (((eq & pv) + pv) ^ pv) | eq
+		ph, mh := mv|^(xh|pv), pv&xh
+		if ph&last != 0 {
+			d++
+		}
+		if mh&last != 0 {
+			d--
+		}
+		ph, mh = ph<<1|1, mh<<1
+		pv, mv = mh|^(xv|ph), ph&xv
+	}
+	return d
+}
+
+// A signature says which letters and which pairs of letters a name has, as far as 64 bits
+// do. Names whose signatures differ by more than so many edits can make are not near.
+type signature struct {
+	// letters has a bit for each letter, and another for each that is there twice. An edit
+	// sets one bit at most, and clears one at most.
+	letters uint64
+	// pairs has one of 64 bits for each two letters in a row, the borders of the name
+	// included. An edit sets two bits at most, and clears two at most.
+	pairs uint64
+}
+
+func sign(name string) (s signature) {
+	last := byte(0)
+	for i := range len(name) {
+		c := name[i]
+		bit := uint64(1) << 58 // all but letters and the space
+		switch {
+		case c >= 'a' && c <= 'z':
+			bit = 1 << (c - 'a')
+		case c == ' ':
+			bit = 1 << 26
+		}
+		if s.letters&bit == 0 || bit > 1<<26 {
+			s.letters |= bit
+		} else {
+			s.letters |= bit << 29
+		}
+		s.pairs |= pair(last, c)
+		last = c
+	}
+	s.pairs |= pair(last, 0)
+	return s
+}
+
+func pair(a, b byte) uint64 { return 1 << ((uint32(a)*31 + uint32(b)) * 0x9e3779b1 >> 26) }
+
+// apart reports whether names of two signatures are more than so many edits apart, as far
+// as signatures can say.
+func (s *signature) apart(o *signature, edits int) bool {
+	return bits.OnesCount64(s.letters&^o.letters) > edits || bits.OnesCount64(o.letters&^s.letters) > edits ||
+		bits.OnesCount64(s.pairs&^o.pairs) > 2*edits || bits.OnesCount64(o.pairs&^s.pairs) > 2*edits
+}
+
+// some is a coarser form of that: a bit for each of 16 sets of letters that rarely come
+// together, of which a name has some letter.
+func some(letters uint64) (set uint16) {
+	for i, of := range sets {
+		if letters&of != 0 {
+			set |= 1 << i
+		}
+	}
+	return set
+}
+
+// sets are the sets of some: the frequent letters alone, the rare ones together.
+var sets = func() (all [16]uint64) {
+	for i, letters := range [16]string{"e", "a", "r", "i", "n", "o", "l", "s", "t", "h", "mw", "dq", "cz", "ub", "gyx", "kpfvj"} {
+		for _, c := range letters {
+			all[i] |= 1 << (c - 'a')
+		}
+	}
+	return all
+}()
+
+// Names are the names of rows of one table, in memory. Each is compared with what is asked
+// for only where its length and its letters leave room for so few edits, so that nearly
+// none is. It is safe for use by many goroutines.
+//
+// Names are only ever added: what the index no longer has is found all the same, and whoever
+// asks looks there.
+type Names struct {
+	mu     sync.RWMutex
+	upto   int64             // what was read of the index last
+	arena  []byte            // names and keys
+	sorted names             // by group
+	groups []group           // by length and letters
+	starts [mostName + 3]int // where the groups of each length begin
+	recent names             // not sorted yet
+	first  int               // how many there were when they were read
+}
+
+// names are parallel.
+type names struct {
+	signed []signature
+	of     []named
+}
+
+type named struct {
+	owner int64
+	at    uint32 // in the arena; the key stands behind the name
+	name  uint16 // how long it is
+	key   uint16 // how long it is
+}
+
+// A group are the names of one length that have letters of the same sets.
+type group struct {
+	some  uint16
+	start uint32 // in sorted; it ends where the next one starts
+}
+
+// mostRecent is how many names may be unsorted, besides one in so many of all.
+const mostRecent, oneIn = 1024, 64
+
+// Upto is what was read of the index last, and count how many names there are.
+func (n *Names) Upto() (upto int64, count int) {
+	n.mu.RLock()
+	defer n.mu.RUnlock()
+	return n.upto, len(n.sorted.of) + len(n.recent.of)
+}
+
+// Stale reports whether most may be of rows that are gone, so that they had better be read
+// anew.
+func (n *Names) Stale() bool {
+	_, count := n.Upto()
+	return count > 2*n.first+mostRecent
+}
+
+// A Named is a name of a row.
+type Named struct {
+	Seq, Owner int64
+	Key, Name  string // folded
+}
+
+// Add adds what the index has got since upto, all of it. Where somebody else added it
+// meanwhile, nothing is done.
+func (n *Names) Add(upto int64, more []Named) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.upto != upto {
+		return
+	}
+	for i := range more {
+		x := &more[i]
+		n.recent.signed = append(n.recent.signed, sign(x.Name))
+		n.recent.of = append(n.recent.of, named{x.Owner, uint32(len(n.arena)), uint16(len(x.Name)), uint16(len(x.Key))})
+		n.arena = append(append(n.arena, x.Name...), x.Key...)
+		n.upto = max(n.upto, x.Seq)
+	}
+	if upto == 0 {
+		n.first = len(more)
+	}
+	if len(n.recent.of) > mostRecent+len(n.sorted.of)/oneIn {
+		n.sort()
+	}
+}
+
+// sort sorts all names by group.
+func (n *Names) sort() {
+	n.recent.signed, n.recent.of = append(n.sorted.signed, n.recent.signed...), append(n.sorted.of, n.recent.of...)
+	all := n.recent
+	order := make([]uint64, len(all.of))
+	for i := range order {
+		order[i] = (uint64(all.of[i].name)<<16|uint64(some(all.signed[i].letters)))<<32 | uint64(i)
+	}
+	slices.Sort(order)
+	n.sorted = names{make([]signature, len(order)), make([]named, len(order))}
+	n.recent, n.groups, n.starts = names{}, nil, [mostName + 3]int{}
+	last := uint64(1 << 63)
+	for i, o := range order {
+		n.sorted.signed[i], n.sorted.of[i] = all.signed[uint32(o)], all.of[uint32(o)]
+		if id := o >> 32; id != last {
+			n.groups = append(n.groups, group{uint16(id), uint32(i)})
+			n.starts[id>>16+1]++
+			last = id
+		}
+	}
+	n.groups = append(n.groups, group{0, uint32(len(order))}) // where the last one ends
+	for length := range mostName + 1 {
+		n.starts[length+1] += n.starts[length]
+	}
+}
+
+// Near calls fn for each name of so many edits at most. Owners are whose names alone are
+// looked at, nil for everybody's.
+func (n *Names) Near(p *Pattern, edits int, owners map[int64]bool, fn func(key string, distance int)) {
+	n.mu.RLock()
+	defer n.mu.RUnlock()
+	look := func(in *names, from, to int) {
+		for j, signed := range in.signed[from:to] {
+			if signed.apart(&p.signature, edits) {
+				continue
+			}
+			x := &in.of[from+j]
+			if owners != nil && !owners[x.owner] {
+				continue
+			}
+			key := int(x.at) + int(x.name)
+			if d := p.Distance(n.arena[x.at:key]); d <= edits {
+				fn(string(n.arena[key:key+int(x.key)]), d)
+			}
+		}
+	}
+	look(&n.recent, 0, len(n.recent.of))
+	if len(n.groups) == 0 {
+		return
+	}
+	first, end := n.starts[max(0, len(p.name)-edits)], n.starts[min(mostName, len(p.name)+edits)+1]
+	for i := first; i < end; i++ {
+		some := n.groups[i].some
+		if bits.OnesCount16(some&^p.some) > edits || bits.OnesCount16(p.some&^some) > edits {
+			continue
+		}
+		look(&n.sorted, int(n.groups[i].start), int(n.groups[i+1].start))
+	}
+}
+
+// NameLikeness is 1 less the edits for each letter of the longer one.
+func NameLikeness(a, b string, distance int) float64 {
+	if longer := max(len(a), len(b)); longer > 0 {
+		return 1 - float64(distance)/float64(longer)
+	}
+	return 1
+}
+
+// Names are those of a table that are kept in memory.
+func (k *Kept) Names(table string) *Names {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.names == nil {
+		k.names = map[string]*Names{}
+	}
+	if k.names[table] == nil {
+		k.names[table] = &Names{}
+	}
+	return k.names[table]
+}
+
+// Forget gives up the names of a table, to be read anew.
+func (k *Kept) Forget(table string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	delete(k.names, table)
+}
+
+// Nearest sorts names that were found: the nearest first, and rows that are equally near by
+// their keys; each row once.
+func Nearest(found []NearName) []NearName {
+	slices.SortFunc(found, func(a, b NearName) int {
+		return cmp.Or(cmp.Compare(a.Distance, b.Distance), strings.Compare(a.Key, b.Key))
+	})
+	seen := map[string]bool{}
+	return slices.DeleteFunc(found, func(f NearName) bool {
+		twice := seen[f.Key]
+		seen[f.Key] = true
+		return twice
+	})
+}
+
+// A NearName is a row of a name that is near one that was asked for.
+type NearName struct {
+	Key      string
+	Distance int
+	Likeness float64
+}

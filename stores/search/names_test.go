@@ -1,0 +1,173 @@
+package search_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"verbatim/stores/search"
+)
+
+func TestNamesAreFolded(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"John Smith":            "john smith",
+		"  JOHN   SMITH ":       "john smith",
+		"Müller-Łukasz, J.":     "muller lukasz j",
+		"O'Brien":               "obrien",
+		"O’Brien":               "obrien",
+		"Пётр Ильич":            "piotr ilich",
+		"Ｊｏｈｎ":                  "john",
+		"José\u0301":            "jose",
+		"":                      "",
+		"—":                     "",
+		"\u202eJohn\u200b":      "john",
+		strings.Repeat("a", 99): strings.Repeat("a", 64),
+	} {
+		if got := search.Name(text); got != want {
+			t.Errorf("%q is folded to %q, want %q", text, got, want)
+		}
+	}
+}
+
+// levenshtein is the definition, cell by cell.
+func levenshtein(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		last := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			d := last
+			if a[i] != b[j] {
+				d = 1 + min(last, row[j], row[j+1])
+			}
+			last, row[j+1] = row[j+1], d
+		}
+	}
+	return row[len(b)]
+}
+
+// The distance of all letters at once is that of the definition.
+func TestDistanceIsLevenshteins(t *testing.T) { // H21
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		name := rapid.StringMatching(`[a-e ]{0,64}`)
+		a, b := name.Draw(t, "a"), name.Draw(t, "b")
+		if got, want := search.NewPattern(a).Distance([]byte(b)), levenshtein(a, b); got != want {
+			t.Errorf("%q and %q are %d apart, not %d", a, b, want, got)
+		}
+	})
+}
+
+// filler are as many names as are sorted at once.
+var filler = func() (all []string) {
+	for i := range 2500 {
+		all = append(all, strings.NewReplacer("0", "a", "1", "b", "2", "c", "3", "d", "4", "e", "5", "f").Replace(strconv.FormatInt(int64(i*7), 6)+" "+strconv.FormatInt(int64(i*13), 6)))
+	}
+	return all
+}()
+
+// What the names in memory find is what a look at each of them finds, whatever was added
+// and in which order.
+func TestNearNamesAreThoseOfAPlainScan(t *testing.T) { // PERF-F1
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		name := rapid.OneOf(rapid.StringMatching(`[a-f]{1,6} [a-f]{1,6}`), rapid.StringMatching(`[a-z0-9 ]{0,14}`), rapid.StringMatching(`[aeiou]{58,64}`))
+		names := rapid.SliceOfN(name, 0, 60).Draw(t, "names")
+		var kept search.Names
+		if rapid.Bool().Draw(t, "many") { // so many that they are sorted, some of them before others are added
+			names = slices.Concat(names, filler, names)
+		}
+		for i, n := range names {
+			upto, _ := kept.Upto()
+			kept.Add(upto, []search.Named{{Seq: int64(i + 1), Owner: int64(i % 3), Key: fmt.Sprint("k", i), Name: n}})
+		}
+		asked := name.Draw(t, "asked")
+		edits := rapid.IntRange(0, search.MostEdits).Draw(t, "edits")
+		var owners map[int64]bool
+		if rapid.Bool().Draw(t, "some") {
+			owners = map[int64]bool{1: true}
+		}
+		var got, want []string
+		kept.Near(search.NewPattern(asked), edits, owners, func(key string, d int) { got = append(got, fmt.Sprint(key, " ", d)) })
+		for i, n := range names {
+			if d := levenshtein(asked, n); d <= edits && (owners == nil || owners[int64(i%3)]) {
+				want = append(want, fmt.Sprint("k", i, " ", d))
+			}
+		}
+		slices.Sort(got)
+		slices.Sort(want)
+		if !slices.Equal(got, want) {
+			t.Errorf("%q within %d of %q: found %q, there are %q", asked, edits, names, got, want)
+		}
+	})
+}
+
+// people are names of as many people, of frequent and of rare names.
+func people(n int) []search.Named {
+	r := rand.New(rand.NewPCG(1, 2))
+	syllables := strings.Fields("an bel cor da el fi gre ha il jo ka lo mi nor o pe qui ro sa te ul ver wa xi yo za ber man son ley ton ski er ic ez ova ini ard")
+	word := func() string {
+		var b strings.Builder
+		for range 2 + r.IntN(2) {
+			b.WriteString(syllables[int(float64(len(syllables))*r.Float64()*r.Float64())])
+		}
+		return b.String()
+	}
+	given := make([]string, 2000)
+	for i := range given {
+		given[i] = word()
+	}
+	all := make([]search.Named, n)
+	for i := range all {
+		all[i] = search.Named{Seq: int64(i + 1), Key: fmt.Sprintf("00000000-0000-4000-8000-%012d", i), Name: given[int(2000*r.Float64()*r.Float64()*r.Float64())] + " " + word() + word()[:2]}
+	}
+	return all
+}
+
+func BenchmarkNames(b *testing.B) {
+	all := people(1_000_000)
+	var kept search.Names
+	b.Run("add", func(b *testing.B) {
+		for b.Loop() {
+			kept = search.Names{}
+			kept.Add(0, all)
+		}
+	})
+	for _, edits := range []int{1, 2, 4} {
+		b.Run(fmt.Sprint("near/", edits), func(b *testing.B) {
+			b.ReportAllocs()
+			found, i := 0, 0
+			for b.Loop() {
+				kept.Near(search.NewPattern(all[i*7919%len(all)].Name), edits, nil, func(string, int) { found++ })
+				i++
+			}
+			b.ReportMetric(float64(found)/float64(i), "hits/op")
+		})
+	}
+	b.Run("scan/2", func(b *testing.B) {
+		scanned := make([][]byte, len(all))
+		for i := range all {
+			scanned[i] = []byte(all[i].Name)
+		}
+		found, i := 0, 0
+		for b.Loop() {
+			p := search.NewPattern(all[i*7919%len(all)].Name)
+			for j := range all {
+				if p.Distance(scanned[j]) <= 2 {
+					found++
+				}
+			}
+			i++
+		}
+		b.ReportMetric(float64(found)/float64(i), "hits/op")
+	})
+}
