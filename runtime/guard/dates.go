@@ -11,6 +11,7 @@ func valid(y, m, d int) bool {
 // of any order, or with the name of a month, which may stand before. Solid says that
 // digits without marks may be one. Days are all that it may mean.
 func (v *view) date(i int, solid bool) (from, to int, days []day) {
+	days = v.days[:0]
 	add := func(y, m, d int, short bool) {
 		if short {
 			y += 1900
@@ -37,7 +38,7 @@ func (v *view) date(i int, solid bool) (from, to int, days []day) {
 		return i, j, days
 	}
 	if n > 4 || n == 3 || n == 0 {
-		return 0, 0, nil
+		return 0, 0, days[:0]
 	}
 	// The name of a month, before or after the day.
 	if n <= 2 {
@@ -63,12 +64,12 @@ func (v *view) date(i int, solid bool) (from, to int, days []day) {
 				add(y, m, a, size == 2)
 				return i, k + size, days
 			}
-			return 0, 0, nil
+			return 0, 0, days[:0]
 		}
 	}
 	sep := v.at(j)
 	if sep == 0 || sep != '.' && sep != '/' && sep != '-' && sep != ' ' {
-		return 0, 0, nil
+		return 0, 0, days[:0]
 	}
 	next := func(j int) int {
 		if v.at(j) != sep {
@@ -82,13 +83,13 @@ func (v *view) date(i int, solid bool) (from, to int, days []day) {
 	k := next(j)
 	b, bn := number(k)
 	if bn < 1 || bn > 2 {
-		return 0, 0, nil
+		return 0, 0, days[:0]
 	}
 	l := next(k + bn)
 	c, cn := number(l)
 	end := l + cn
 	if l == k+bn || cn == 0 || v.at(end) == sep && sep != ' ' && isDigit(v.at(end+1)) {
-		return 0, 0, nil
+		return 0, 0, days[:0]
 	}
 	switch {
 	case n == 4 && cn <= 2:
@@ -102,7 +103,7 @@ func (v *view) date(i int, solid bool) (from, to int, days []day) {
 		add(c, a, b, cn == 2)
 	}
 	if len(days) == 0 || v.word(end) {
-		return 0, 0, nil
+		return 0, 0, days[:0]
 	}
 	return i, end, days
 }
@@ -170,7 +171,7 @@ func (v *view) monthBefore(i int) (m, start int) {
 }
 
 // dated says what a date is: one of the record, one of birth, or nobody's secret.
-func (l looker) dated(from, to int, days, known []day) Kind {
+func (l *looker) dated(from, to int, days, known []day) Kind {
 	if len(days) == 0 {
 		return ""
 	}

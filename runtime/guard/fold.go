@@ -157,8 +157,13 @@ func newAutomaton(words []string) *automaton {
 			}
 		}
 	}
+	letters := 1
+	for _, w := range words {
+		letters += len(w)
+	}
+	a.next, a.ends = make([]int32, 0, letters*a.width), make([][]int32, 0, letters)
 	grow := func() int32 {
-		a.next = append(a.next, make([]int32, a.width)...)
+		a.next = a.next[:len(a.next)+a.width]
 		a.ends = append(a.ends, nil)
 		return int32(len(a.ends) - 1)
 	}
@@ -178,7 +183,7 @@ func newAutomaton(words []string) *automaton {
 		}
 	}
 	suffix := make([]int32, len(a.ends))
-	queue := []int32{}
+	queue := make([]int32, 0, len(a.ends))
 	for c := range a.width {
 		if to := a.next[c]; to != 0 {
 			queue = append(queue, to)

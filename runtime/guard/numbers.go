@@ -174,6 +174,7 @@ type view struct {
 	c        [96]byte // lower-case ASCII; $ for any money, and one cell for what else there is
 	from, to [96]int
 	begins   bool // the first cell is the start of the text
+	days     [4]day
 }
 
 const (
@@ -181,8 +182,8 @@ const (
 	foreignCell
 )
 
-func newView(text string, base, from, to int) *view {
-	v := &view{begins: from == 0}
+func (v *view) show(text string, base, from, to int) {
+	v.n, v.begins = 0, from == 0
 	for i := from - base; i < to-base && v.n < len(v.c); {
 		c := text[i]
 		if c < utf8.RuneSelf {
@@ -207,7 +208,6 @@ func newView(text string, base, from, to int) *view {
 		}
 		i += n
 	}
-	return v
 }
 
 func (v *view) put(c byte, from, to int) {
@@ -237,12 +237,18 @@ func (v *view) free(i, j int) bool {
 		}
 	case v.word(i - 1):
 		return false
-	case strings.IndexByte(".-_/:,'", c) >= 0:
+	case c == '/' || c == ',':
+		if i > 1 && isDigit(v.at(i-2)) && !v.long(i-5) {
+			return false
+		}
+	case strings.IndexByte(".-_:'", c) >= 0:
 		if i == 1 && !v.begins || isDigit(v.at(i-2)) {
 			return false
 		}
-		if (c == '-' || c == '_') && v.word(i-2) && v.word(i-3) && isDigit(v.at(i-3)) {
-			return false
+		for k := i - 2; (c == '-' || c == '_') && (v.word(k) || v.at(k) == c); k-- {
+			if isDigit(v.at(k)) || k == 0 && !v.begins {
+				return false // of a UUID
+			}
 		}
 	case c == '$' || c == ' ' && v.at(i-2) == '$':
 		return false
@@ -250,13 +256,15 @@ func (v *view) free(i, j int) bool {
 	if v.word(j) || v.at(j) == '%' || v.at(j) == '$' || v.at(j) == ' ' && v.at(j+1) == '$' {
 		return false
 	}
-	if c := v.at(j); strings.IndexByte(".-_/:,'", c) >= 0 {
-		if c == ',' {
-			return !(isDigit(v.at(j+1)) && !(isDigit(v.at(j+2)) && isDigit(v.at(j+3)) && isDigit(v.at(j+4))))
-		}
-		return !isDigit(v.at(j+1)) && !(v.at(j+1) == '[' && (c == '-' || c == '.'))
+	if c := v.at(j); c != 0 && strings.IndexByte(".-_/:,'", c) >= 0 {
+		return !isDigit(v.at(j+1)) && v.at(j+1) != '[' || (c == '/' || c == ',') && v.long(j+1)
 	}
 	return true
+}
+
+// long reports whether four digits start with a cell, so that they are no fraction.
+func (v *view) long(i int) bool {
+	return isDigit(v.at(i)) && isDigit(v.at(i+1)) && isDigit(v.at(i+2)) && isDigit(v.at(i+3))
 }
 
 // Digits are groups of digits with what stands between them.
@@ -265,17 +273,15 @@ type digits struct {
 	ends []int  // the cell after each group
 	upto []int  // how many digits there are up to the end of each group
 	sep  []byte // what stands before each group, if it is not a space
-	buf  [32]byte
 }
 
-// digits reads groups of digits from a cell on.
-func (v *view) digits(i int) *digits {
-	g := &digits{}
-	g.d = g.buf[:0]
+// read reads groups of digits from a cell on.
+func (g *digits) read(v *view, i int) {
+	g.d, g.ends, g.upto, g.sep = g.d[:0], g.ends[:0], g.upto[:0], g.sep[:0]
 	sep := byte(0)
 	for len(g.ends) < 12 {
 		begin := i
-		for isDigit(v.at(i)) && len(g.d) < len(g.buf) {
+		for isDigit(v.at(i)) && len(g.d) < 32 {
 			g.d = append(g.d, v.c[i])
 			i++
 		}
@@ -294,7 +300,6 @@ func (v *view) digits(i int) *digits {
 			break
 		}
 	}
-	return g
 }
 
 // shaped reports whether the first groups have these sizes, with one separator, and
@@ -338,23 +343,18 @@ func (s *scanner) number(text string, base, at int) (Finding, bool) {
 	for least < s.token && !utf8.RuneStart(text[least-base]) {
 		least++
 	}
-	v := newView(text, base, least, min(base+len(text), at+ahead))
+	l := &s.looker
+	v := &l.view
+	v.show(text, base, least, min(base+len(text), at+ahead))
+	l.text, l.base, l.border, l.seen = text, base, s.last, -1
 	i := 0
 	for i < v.n && v.from[i] < s.token {
 		i++
 	}
-	begin, last := base, base+len(text)
-	look := looker{v: v, before: func(i int) label {
-		from := v.from[i]
-		return before(text[max(begin, s.last, from-behind)-begin : from-begin])
-	}, after: func(j int, wanted label, words int) bool {
-		to := v.to[j-1]
-		return after(text[to-begin:min(last, to+48)-begin], wanted, words)
-	}}
 	if i == v.n || s.token < s.skip || v.toEmail(i) {
 		return Finding{}, false
 	}
-	kind, from, to := look.all(i, s)
+	kind, from, to := l.all(i, s)
 	if kind == "" {
 		return Finding{}, false
 	}
@@ -373,22 +373,39 @@ func (v *view) toEmail(i int) bool {
 
 // A looker looks at one number, and at the words beside it if it has to.
 type looker struct {
-	v      *view
-	before func(i int) label
-	after  func(j int, wanted label, words int) bool
+	view
+	digits
+	text   string
+	base   int
+	border int // where the finding before ends
+	seen   int // the cell that said belongs to, or -1
+	said   label
+}
+
+func (l *looker) before(i int) label {
+	if l.seen != i {
+		from := l.from[i]
+		l.seen, l.said = i, before(l.text[max(l.base, l.border, from-behind)-l.base:from-l.base])
+	}
+	return l.said
+}
+
+func (l *looker) after(j int, wanted label, words int) bool {
+	to := l.to[j-1] - l.base
+	return after(l.text[to:min(len(l.text), to+48)], wanted, words)
 }
 
 // all tries what is certain first.
-func (l looker) all(i int, s *scanner) (kind Kind, from, to int) {
-	v := l.v
-	starts := []int{i}
+func (l *looker) all(i int, s *scanner) (kind Kind, from, to int) {
+	v, g := &l.view, &l.digits
+	starts := [2]int{i, i}
 	if v.at(i-1) == ' ' || v.at(i-1) == '-' { // letters that belong to the number: "QQ 12 34 56 C"
 		j := i - 1
 		for j > 0 && isLower(v.at(j-1)) && i-j < 5 {
 			j--
 		}
 		if n := i - 1 - j; n > 0 && n < 4 && !v.word(j-1) {
-			starts = append(starts, j)
+			starts[1] = j
 		}
 	}
 	for _, j := range starts {
@@ -402,23 +419,21 @@ func (l looker) all(i int, s *scanner) (kind Kind, from, to int) {
 	if !isDigit(v.at(i)) {
 		return "", 0, 0
 	}
-	g := v.digits(i)
-	if len(g.ends) == 0 {
-		return "", 0, 0
-	}
+	g.read(v, i)
 	if to := g.card(); to > 0 && v.free(i, to) {
 		return Card, i, to
 	}
-	if from, to, days := v.date(i, false); to > 0 && v.free(from, to) {
+	if from, to, days := v.date(i, true); to > 0 && v.free(from, to) {
 		if kind := l.dated(from, to, days, s.dates); kind != "" {
 			return kind, from, to
 		}
-		if v.to[to-1] > v.to[i] {
+		if to-i != 8 || !v.long(i+4) { // eight digits alone are hardly a date
 			s.skip = v.to[to-1]
-		}
-		if len(days) > 0 && g.upto[0] < 8 {
 			return "", 0, 0
 		}
+	}
+	if len(g.ends) == 0 {
+		return "", 0, 0
 	}
 	if kind, to := g.certain(); to > 0 && v.free(i, to) {
 		return kind, i, to
@@ -501,8 +516,11 @@ func (v *view) iban(i int) int {
 }
 
 // phone says where a telephone number stands whose first digit is in a cell.
-func (l looker) phone(i int, g *digits) (from, to int) {
-	v := l.v
+func (l *looker) phone(i int, g *digits) (from, to int) {
+	v := &l.view
+	if len(g.d) < 7 {
+		return 0, 0
+	}
 	// The longest run of groups with at most so many digits.
 	upTo := func(least, most int) int {
 		for k := len(g.ends) - 1; k >= 0; k-- {

@@ -119,18 +119,20 @@ type scanner struct {
 	told    func(f Finding, joins bool)
 	out     int // what was passed on, or replaced
 
-	pos   int   // what was looked at for numbers and addresses
-	last  int   // where the last finding or replacement ends
-	ends  []int // where values of the record end, beyond pos
-	token int   // where the word at pos starts, or -1
-	known bool  // the word at pos was looked at
-	skip  int   // a date, which is no other number, ends here
+	pos    int   // what was looked at for numbers and addresses
+	last   int   // where the last finding or replacement ends
+	ends   []int // where values of the record end, beyond pos
+	token  int   // where the word at pos starts, or -1
+	known  bool  // the word at pos was looked at
+	skip   int   // a date, which is no other number, ends here
+	looker looker
 }
 
 func newScanner(r Record) *scanner {
 	s := &scanner{record: compile(r), token: -1}
 	for _, text := range r.Dates {
-		v := newView(text, 0, 0, len(text))
+		v := &s.looker.view
+		v.show(text, 0, 0, len(text))
 		for i := 0; i < v.n; i++ {
 			if isDigit(v.c[i]) {
 				_, _, days := v.date(i, true)

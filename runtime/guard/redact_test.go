@@ -182,6 +182,8 @@ Room 415, building 555, at 10:30 on 01-02-2024 12:45
 commit 3f786850e387550fdab836ed7e6dc881de23001b
 123e4567-e89b-12d3-a456-426614174000
 5f2b1c9e-0000-4abc-9def-012345678901
+5f2b1c9e-0000-abcd-efab-412345678901
+Part x-1-4155550123
 The years 2019 2020 2021 2022 and pages 12-34
 Timestamp 1700000000 and 1700000000000
 3.14159265358979 and 0.123456789
@@ -208,14 +210,14 @@ JEAN PIERRE MUELLER DUPONT => [name]
 Dupont, Jean-Pierre Müller => [name]
 dupont müller jean-pierre => [name]
 j e a n p i e r r e d u p o n t => [name]
-Jean‑Pierre Dupont's file => [name]'s file
+Jean‑Pierre Dupont's file => [name] file
 J. Dupont => [name]
 Jеan-Pierre Dupont => [name]
 Jean​-Pierre Dupont => [name]
 Jean Dupontel
 0612345678 => [phone]
 06-12-34-56-78 => [phone]
-(33) 612345678 => ([phone]
+(33) 612345678 => [phone]
 0033 612 345 678 => [phone]
 the number ends with 61.23.45.678 => the number ends with [phone]
 5 5 5 0 1 2 3 => [phone]

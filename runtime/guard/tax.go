@@ -13,7 +13,7 @@ func (g *digits) certain() (Kind, int) {
 			return Tax, end
 		}
 	}
-	for k := min(len(g.ends), 6) - 1; k >= 0; k-- {
+	for k := min(len(g.ends), 8) - 1; k >= 0; k-- {
 		d := g.d[:g.upto[k]]
 		fits := false
 		switch len(d) {
@@ -35,7 +35,10 @@ func (g *digits) certain() (Kind, int) {
 
 // labelled finds the numbers that only a word beside them tells from others, and nine
 // digits alone, which are a social security number unless a word says otherwise.
-func (l looker) labelled(i int, g *digits) (Kind, int) {
+func (l *looker) labelled(i int, g *digits) (Kind, int) {
+	if len(g.d) < 8 {
+		return "", 0
+	}
 	said := l.before(i)
 	if said == otherLabel || said == dobLabel || l.after(g.ends[0], moneyLabel, 1) {
 		return "", 0

@@ -23,6 +23,7 @@ const (
 	dobLabel
 	otherLabel // of something that is nobody's secret
 	moneyLabel // after a number
+	shortLabel // says nothing, and the full stop after it ends no sentence
 )
 
 type wordList struct {
@@ -33,7 +34,7 @@ type wordList struct {
 
 var loadWords = sync.OnceValue(func() wordList {
 	list := wordList{map[string]label{}, map[string]label{}, map[string]int{}, map[string]int{}}
-	labels := map[string]label{"phone": phoneLabel, "ssn": ssnLabel, "tax": taxLabel, "dob": dobLabel, "other": otherLabel, "money": moneyLabel}
+	labels := map[string]label{"phone": phoneLabel, "ssn": ssnLabel, "tax": taxLabel, "dob": dobLabel, "other": otherLabel, "money": moneyLabel, "short": shortLabel}
 	for line := range strings.Lines(wordsText) {
 		kind, rest, _ := strings.Cut(strings.TrimSpace(line), ":")
 		switch kind {
@@ -106,10 +107,11 @@ func before(text string) label {
 				word = utf8.AppendRune(word, unicode.ToLower(r))
 			}
 		}
-		if l := list.of(word); l != unlabelled && l != moneyLabel {
+		l := list.of(word)
+		if l != unlabelled && l != moneyLabel && l != shortLabel {
 			return l
 		}
-		if stops || begin == 0 {
+		if stops && l != shortLabel || begin == 0 {
 			break
 		}
 		text = text[:begin]
