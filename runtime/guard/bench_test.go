@@ -1,0 +1,98 @@
+package guard
+
+import (
+	"io"
+	"strings"
+	"testing"
+	"time"
+)
+
+func BenchmarkInput(b *testing.B) {
+	for _, c := range []struct{ name, text string }{
+		{"message", "Good morning, I sent the passport of my brother yesterday; can you tell me when it is checked?"},
+		{"harmless", strings.Repeat(harmless, 20)},
+		{"cyrillic", strings.Repeat("Добрый день, я отправил паспорт вчера. ", 1000)},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			b.SetBytes(int64(len(c.text)))
+			b.ReportAllocs()
+			for b.Loop() {
+				Input(c.text)
+			}
+		})
+	}
+}
+
+// hostile are texts that are made to take long, a megabyte each.
+func hostile() map[string]string {
+	texts := map[string]string{}
+	for _, unit := range []string{
+		"a", "1", " ", "@", "a@", "%", "&", "&amp;", "\\u00", "%25", "aWdu", "69 ", "0x", "ignore ", "ignore all ", "i g n o r e ", "[", "[email]",
+		"1 ", "12.", "+1 ", "1-", "0171 ", "415 555 0123 ", "4111 ", "DE89 ", "john ", "john doe ", "born 1.1.1980 ", "12 March ", "a.b@c.", "\u200b", "е", "é", "𝗶", "\xff",
+	} {
+		texts[unit] = strings.Repeat(unit, 1<<20/len(unit))
+	}
+	return texts
+}
+
+// No text takes long because it was made to. The limit leaves room for a machine
+// that is busy; on an idle one the slowest takes a fifth of it.
+func TestHostileTextsAreReadInTime(t *testing.T) {
+	for unit, text := range hostile() {
+		for name, read := range map[string]func(){
+			"Input":  func() { Input(text) },
+			"Redact": func() { Redact(text, ann) },
+			"Writer": func() {
+				w := NewWriter(io.Discard, ann)
+				for i := 0; i < len(text); i += 1000 {
+					w.Write([]byte(text[i:min(len(text), i+1000)]))
+				}
+				w.Close()
+			},
+		} {
+			begin := time.Now()
+			read()
+			if took := time.Since(begin); took > 2*time.Second {
+				t.Errorf("%q a megabyte long: %s takes %v", unit, name, took)
+			} else if testing.Verbose() && took > 100*time.Millisecond {
+				t.Logf("%q: %s %v", unit, name, took)
+			}
+		}
+	}
+}
+
+func BenchmarkRedact(b *testing.B) {
+	answer := "Your file is complete: we have your passport and the statement of 3 May 2025. Ann Doe, phone +41 44 668 18 00, e-mail ann@doe.example, will call you about order 4711 at 10:30. "
+	for _, c := range []struct {
+		name, text string
+		record     Record
+	}{
+		{"answer", answer, ann},
+		{"answers", strings.Repeat(answer, 200), ann},
+		{"harmless", strings.Repeat(harmless, 20), Record{}},
+		{"digits", strings.Repeat("12 4155 99-1 ", 3000), Record{}},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			b.SetBytes(int64(len(c.text)))
+			b.ReportAllocs()
+			for b.Loop() {
+				Redact(c.text, c.record)
+			}
+		})
+	}
+}
+
+func BenchmarkWriter(b *testing.B) {
+	text := []byte(strings.Repeat(harmless, 20))
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	for b.Loop() {
+		w := NewWriter(io.Discard, ann)
+		for rest := text; len(rest) > 0; {
+			n := min(len(rest), 32)
+			w.Write(rest[:n])
+			rest = rest[n:]
+		}
+		w.Close()
+	}
+}

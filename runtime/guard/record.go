@@ -1,0 +1,250 @@
+package guard
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// valued is how many bytes a value of a record may have, squeezed.
+const valued = 128
+
+// A record is a Record made ready to be found: its values squeezed, in each spelling.
+type record struct {
+	*automaton
+	kinds []Kind
+	sizes []int
+}
+
+// umlauts are written in two ways, and squeeze knows one.
+var (
+	twoLetters = strings.NewReplacer("ä", "ae", "ö", "oe", "ü", "ue", "ø", "oe", "å", "aa", "Ä", "Ae", "Ö", "Oe", "Ü", "Ue", "Ø", "Oe", "Å", "Aa")
+	oneLetter  = strings.NewReplacer("ae", "a", "oe", "o", "ue", "u", "aa", "a", "Ae", "a", "Oe", "o", "Ue", "u", "Aa", "a")
+	atAndDot   = strings.NewReplacer("@", " at ", ".", " dot ")
+)
+
+// compile returns nil for a record without values.
+func compile(r Record) *record {
+	var c record
+	var words []string
+	known := map[string]bool{}
+	add := func(kind Kind, least int, text string) {
+		if w := squeeze(text); len(w) >= least && len(w) <= valued && !known[w] {
+			known[w] = true
+			words, c.kinds, c.sizes = append(words, w), append(c.kinds, kind), append(c.sizes, len(w))
+		}
+	}
+	for _, name := range r.Names {
+		for _, name := range []string{name, twoLetters.Replace(name), oneLetter.Replace(name)} {
+			for _, spelling := range spellings(name) {
+				add(Name, 3, spelling)
+				add(Name, 4, spelling+"s") // a genitive
+			}
+		}
+	}
+	for _, phone := range r.Phones {
+		digits := national(phone)
+		add(Phone, 6, digits)
+		if len(digits) == 10 && digits[0] >= '2' {
+			add(Phone, 6, digits[3:]) // without the area, in America
+		}
+	}
+	for _, email := range r.Emails {
+		add(Email, 3, email)
+		add(Email, 3, strings.Replace(email, "@", " at ", 1))
+		add(Email, 3, atAndDot.Replace(email))
+	}
+	for _, id := range r.IDs {
+		add(ID, 3, id)
+	}
+	if len(words) == 0 {
+		return nil
+	}
+	c.automaton = newAutomaton(words)
+	return &c
+}
+
+// spellings puts the words of a name into each order that people write them in.
+func spellings(name string) []string {
+	words := strings.FieldsFunc(name, func(r rune) bool { return r == ' ' || r == ',' || r == '\t' })
+	n := len(words)
+	if n < 2 {
+		return words
+	}
+	var all []string
+	for i := range words {
+		all = append(all, strings.Join(words[i:], "")+strings.Join(words[:i], ""))
+	}
+	first, last := words[0], words[n-1]
+	_, size := utf8.DecodeRuneInString(first)
+	all = append(all, first+last, last+first, first[:size]+last, last+first[:size])
+	slices.Reverse(words)
+	return append(all, strings.Join(words, ""))
+}
+
+// national gives the digits of a telephone number without the prefix of a country,
+// and without the zero that stands for it.
+func national(phone string) string {
+	phone = strings.ReplaceAll(phone, "(0)", "")
+	digits := strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' {
+			return r
+		}
+		return -1
+	}, phone)
+	rest, abroad := strings.CutPrefix(digits, "00")
+	if abroad = abroad || strings.HasPrefix(strings.TrimSpace(phone), "+"); abroad {
+		return strings.TrimPrefix(rest[min(len(rest), callingCode(rest)):], "0")
+	}
+	if len(digits) == 11 && digits[0] == '1' {
+		return digits[1:]
+	}
+	return strings.TrimPrefix(digits, "0")
+}
+
+// callingCode says how many digits the code of a country has that a number begins
+// with, as E.164 gives them out.
+func callingCode(digits string) int {
+	switch {
+	case digits == "":
+		return 0
+	case digits[0] == '1' || digits[0] == '7':
+		return 1
+	case len(digits) > 1 && strings.Contains(" 20 27 30 31 32 33 34 36 39 40 41 43 44 45 46 47 48 49 51 52 53 54 55 56 57 58 60 61 62 63 64 65 66 81 82 84 86 90 91 92 93 94 95 98 ", " "+digits[:2]+" "):
+		return 2
+	}
+	return 3
+}
+
+// A recordReader reads a text letter by letter, across what stands between letters.
+type recordReader struct {
+	pos    int
+	state  int32
+	unread bool
+	start  bool
+	inside bool // a word
+	n      int
+	ring   [valued]place
+}
+
+// A place is where a byte of the squeezed text came from.
+type place struct {
+	from, to int
+	c        byte
+	start    bool
+}
+
+// values finds the values of the record. It leaves the end of a text that goes on
+// alone, since a character or a replacement may be cut there.
+func (s *scanner) values(text string, base int, final bool) {
+	r := &s.read
+	if s.record == nil {
+		return
+	}
+	end := len(text)
+	if !final {
+		end -= 16
+	}
+	i := r.pos - base
+	for i < end {
+		c := text[i]
+		switch {
+		case isAlnum(c):
+			s.value(lower[c], base+i, base+i+1)
+			i++
+		case c == '[' && replacement(text[i:]) > 0:
+			s.leave()
+			r.state = 0
+			i += replacement(text[i:])
+		case c < utf8.RuneSelf:
+			s.leave()
+			i++
+		default:
+			shown, n := utf8.DecodeRuneInString(text[i:])
+			ascii, letters, is := fold(shown, text[i:i+n])
+			switch {
+			case is == foreign:
+				for _, c := range []byte(strings.ToLower(string(shown))) {
+					s.value(c, base+i, base+i+n)
+				}
+			case is == plain && isAlnum(ascii[0]):
+				for _, c := range ascii[:letters] {
+					if isAlnum(c) {
+						s.value(c, base+i, base+i+n)
+					}
+				}
+			case is != invisible:
+				s.leave()
+			}
+			i += n
+		}
+	}
+	r.pos = base + i
+	if final {
+		s.leave()
+	}
+}
+
+// leave ends a word of the text.
+func (s *scanner) leave() {
+	if s.read.inside {
+		s.read.inside = false
+		s.settle(true)
+	}
+}
+
+func (s *scanner) value(c byte, from, to int) {
+	r := &s.read
+	s.settle(!r.inside)
+	r.n++
+	r.ring[r.n%valued] = place{from, to, c, !r.inside}
+	r.inside = true
+	r.state = s.record.step(r.state, c)
+	r.unread = len(s.record.ends[r.state]) > 0
+}
+
+// settle looks at the values that end with the last letter, once it is known whether
+// its word ends.
+func (s *scanner) settle(ends bool) {
+	r := &s.read
+	if !r.unread || !ends {
+		r.unread = false
+		return
+	}
+	r.unread = false
+	for _, w := range s.record.ends[r.state] {
+		begin := r.n - s.record.sizes[w] + 1
+		first := r.ring[begin%valued]
+		from := first.from
+		if s.record.kinds[w] == Phone {
+			from = r.prefixed(begin)
+		} else if !first.start {
+			from = -1
+		}
+		if to := r.ring[r.n%valued].to; from >= 0 && to-from <= span {
+			s.pending = append(s.pending, Finding{s.record.kinds[w], from, to})
+			s.ends = append(s.ends, to)
+		}
+	}
+}
+
+// prefixed says where a telephone number starts whose digits after the prefix of a
+// country begin with the begin-th letter, or -1 if other digits stand before them.
+func (r *recordReader) prefixed(begin int) int {
+	first := r.ring[begin%valued]
+	from, digits := -1, ""
+	if first.start {
+		from = first.from
+	}
+	for i, after := begin-1, first.from; i > 0 && i > r.n-valued && i >= begin-6; i-- {
+		p := r.ring[i%valued]
+		if !isDigit(p.c) || after-p.to > 2 {
+			break
+		}
+		digits, after = string(p.c)+digits, p.from
+		if code := strings.TrimPrefix(digits, "00"); p.start && (digits == "0" || code != "" && code[0] != '0' && (len(code) == callingCode(code) || len(code) == callingCode(code)+1 && code[len(code)-1] == '0')) {
+			from = p.from
+		}
+	}
+	return from
+}

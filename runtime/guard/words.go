@@ -1,0 +1,164 @@
+package guard
+
+import (
+	_ "embed"
+	"strconv"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+)
+
+//go:embed words.txt
+var wordsText string
+
+// A label is what a word says about the number beside it.
+type label uint8
+
+const (
+	unlabelled label = iota
+	phoneLabel
+	ssnLabel
+	taxLabel
+	dobLabel
+	otherLabel // of something that is nobody's secret
+	moneyLabel // after a number
+	shortLabel // says nothing, and the full stop after it ends no sentence
+)
+
+type wordList struct {
+	labels, begins map[string]label
+	months         map[string]int
+	ibans          map[string]int
+}
+
+var loadWords = sync.OnceValue(func() wordList {
+	list := wordList{map[string]label{}, map[string]label{}, map[string]int{}, map[string]int{}}
+	labels := map[string]label{"phone": phoneLabel, "ssn": ssnLabel, "tax": taxLabel, "dob": dobLabel, "other": otherLabel, "money": moneyLabel, "short": shortLabel}
+	for line := range strings.Lines(wordsText) {
+		kind, rest, _ := strings.Cut(strings.TrimSpace(line), ":")
+		switch kind {
+		case "months":
+			for i, name := range strings.Fields(rest) {
+				list.months[squeeze(name)] = i%12 + 1
+			}
+		case "ibans":
+			for _, f := range strings.Fields(rest) {
+				list.ibans[strings.ToLower(f[:2])], _ = strconv.Atoi(f[2:])
+			}
+		default:
+			for word := range strings.SplitSeq(rest, ",") {
+				word = strings.TrimSpace(word)
+				if begin, ok := strings.CutSuffix(word, "*"); ok {
+					list.begins[begin] = labels[kind]
+				} else if labels[kind] != unlabelled {
+					list.labels[word] = labels[kind]
+				}
+			}
+		}
+	}
+	return list
+})
+
+// of says what a word says, which is in lower case.
+func (list wordList) of(word []byte) label {
+	if l := list.labels[string(word)]; l != unlabelled {
+		return l
+	}
+	for n := min(len(word), 12); n >= 3; n-- {
+		if l := list.begins[string(word[:n])]; l != unlabelled {
+			return l
+		}
+	}
+	return unlabelled
+}
+
+// around is how many words before a number and after it say something about it.
+const around = 6
+
+// before says what the nearest word before a number says that says anything. A
+// sentence that ends in between says nothing, but a label may end with a full stop.
+func before(text string) label {
+	list := loadWords()
+	for range around {
+		end, stops := len(text), false
+		for end > 0 {
+			r, n := utf8.DecodeLastRuneInString(text[:end])
+			if isWord(r) {
+				break
+			}
+			stops = stops || r == '\n' || r == '!' || r == '?' || r == ';' || r == '.' && end < len(text)
+			if r == '#' && end >= len(text)-1 {
+				return otherLabel
+			}
+			end -= n
+		}
+		begin := end
+		var word []byte
+		for begin > 0 {
+			r, n := utf8.DecodeLastRuneInString(text[:begin])
+			if !isWord(r) {
+				break
+			}
+			begin -= n
+		}
+		for _, r := range text[begin:end] {
+			if len(word) < 32 {
+				word = utf8.AppendRune(word, unicode.ToLower(r))
+			}
+		}
+		l := list.of(word)
+		if l != unlabelled && l != moneyLabel && l != shortLabel {
+			return l
+		}
+		if stops && l != shortLabel || begin == 0 {
+			break
+		}
+		text = text[:begin]
+	}
+	return unlabelled
+}
+
+// after says whether a word after a number has a label, before another number comes
+// or the sentence ends.
+func after(text string, wanted label, words int) bool {
+	list := loadWords()
+	for range words {
+		begin := 0
+		for begin < len(text) {
+			r, n := utf8.DecodeRuneInString(text[begin:])
+			if isWord(r) {
+				break
+			}
+			if r == '\n' || r == '!' || r == '?' || r == ';' || r == '[' || r == '@' || r == '.' && begin > 0 {
+				return false
+			}
+			begin += n
+		}
+		end := begin
+		var word []byte
+		for end < len(text) {
+			r, n := utf8.DecodeRuneInString(text[end:])
+			if unicode.IsDigit(r) || r == '@' {
+				return false
+			}
+			if !isWord(r) {
+				break
+			}
+			if len(word) < 32 {
+				word = utf8.AppendRune(word, unicode.ToLower(r))
+			}
+			end += n
+		}
+		if end == begin {
+			return false
+		}
+		if list.of(word) == wanted {
+			return true
+		}
+		text = text[end:]
+	}
+	return false
+}
+
+func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsMark(r) }
