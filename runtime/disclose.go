@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 
@@ -29,6 +30,12 @@ func (r *reading) disclosed(ctx context.Context, st *step, i int) (stores.Value,
 		return d.value, nil
 	}
 	x := &st.verb.Discloses[i]
+	if x.Fresh {
+		v := stores.NewString(rand.Text())
+		r.alias[v] = "fresh " + x.Name
+		st.disclosures[i] = disclosure{true, v}
+		return v, nil
+	}
 	if x.Is == nil {
 		err := r.looked(ctx, st)
 		return st.disclosures[i].value, err

@@ -47,6 +47,9 @@ func Looks[A any](h *Handlers, verb string, fn func(ctx context.Context, l *Look
 	})
 }
 
+// Principal returns the name of whoever calls.
+func (l *Look) Principal() string { return l.r.s.who.Name }
+
 // Now returns the time of the run. It is the same for all of it.
 func (l *Look) Now() time.Time { return l.r.now }
 
@@ -72,9 +75,9 @@ func (l *Look) Rows(ctx context.Context, entity string, where Fields) ([]Row, er
 }
 
 // Alike reads all rows one of whose names, by which their palette has them searched, is
-// spelled as another is but for so many letters: added, left out or changed. Case, marks,
-// alphabets and punctuation make no difference. The nearest come first.
-func (l *Look) Alike(ctx context.Context, entity, name string, edits int) ([]Row, error) {
+// spelled as one of these is but for so many letters: added, left out or changed. Case,
+// marks, alphabets and punctuation make no difference. The nearest come first.
+func (l *Look) Alike(ctx context.Context, entity string, edits int, names ...string) ([]Row, error) {
 	e, err := l.entity(entity)
 	if err != nil {
 		return nil, err
@@ -82,7 +85,7 @@ func (l *Look) Alike(ctx context.Context, entity, name string, edits int) ([]Row
 	if e.Store.Search == nil || len(e.Store.Search.Names) == 0 {
 		return nil, fmt.Errorf("rows of %q are not searched by names", entity)
 	}
-	found, more, err := l.r.read.Match(ctx, stores.Match{Entity: e.Store, Text: name, Edits: edits, Spelled: true, Beyond: true, Limit: mostAlike})
+	found, more, err := l.r.read.Match(ctx, stores.Match{Entity: e.Store, Edits: edits, Spellings: names, Beyond: true, Limit: mostAlike})
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
@@ -159,7 +162,7 @@ func (r *reading) looked(ctx context.Context, st *step) error {
 	}
 	for i := range st.verb.Discloses {
 		x := &st.verb.Discloses[i]
-		if x.Is != nil {
+		if x.Is != nil || x.Fresh {
 			continue
 		}
 		name := x.Name
@@ -207,15 +210,16 @@ func (r *reading) tellable(st *step, x *verbs.Disclosed, v stores.Value) (stores
 	return told, nil
 }
 
-// sealInfo is what a seal is bound to: the verb, the caller, and the arguments that the
-// palette names, a row by its name with its suffix.
+// sealInfo is what a seal is bound to: the verb, the name of the value, the caller, and the
+// arguments that the palette names, a row by the whole suffix of its name, which never
+// changes.
 func (st *step) sealInfo(r *reading, x *verbs.Disclosed) string {
 	parts := []string{st.verb.Name, x.Name, r.s.who.Name}
 	for _, i := range x.Bound {
 		text := st.args[i].Text()
 		if p := &st.verb.Params[i]; p.Type.Name == verbs.RefType {
 			if kept, ok := st.syntax.Get(p.Name); ok {
-				text = kept.Text // with its whole suffix
+				text = kept.Text[strings.LastIndexByte(kept.Text, '~')+1:]
 			}
 		}
 		parts = append(parts, text)

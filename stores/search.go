@@ -3,6 +3,7 @@ package stores
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -59,10 +60,10 @@ type Match struct {
 	Near  []float32 // of length 1
 	Maker string    // of Near; vectors of other makers are not compared with it
 	Limit int
-	// Edits is of names: within how many of them a name is like Text. With Spelled, rows are
-	// found by their names alone.
-	Edits   int
-	Spelled bool
+	// Edits is of names: within how many of them a name is like Text. With Spellings, rows are
+	// found by their names alone, and by those that are like any of these.
+	Edits     int
+	Spellings []string
 	// Beyond looks at everybody's rows, whatever the scope: what comes of it must not reach
 	// whoever asks.
 	Beyond bool
@@ -260,7 +261,7 @@ func (m Match) Run(scope *Scope, index Matcher, kept *search.Kept, changed bool)
 		more = more || len(list) > m.Limit
 		lists = append(lists, list[:min(len(list), m.Limit)])
 	}
-	if len(m.Entity.Search.Text) > 0 && !m.Spelled {
+	if len(m.Entity.Search.Text) > 0 && m.Spellings == nil {
 		best := search.NewBest(m.Limit + 1)
 		if err := m.words(index, owners, rows, best); err != nil {
 			return nil, false, err
@@ -327,9 +328,14 @@ func weighed(index Matcher, asked [][]int64, owners []int64, rows int64, most in
 // names are the rows one of whose names is spelled almost like what is asked for. What is
 // kept in memory says which these may be, and the index which they are.
 func (m Match) names(index Matcher, owners []int64, kept *search.Kept, changed bool) ([]search.NearName, error) {
-	name := search.Name(m.Text)
 	edits := min(m.Edits, search.MostEdits)
-	if name == "" || edits < 0 {
+	var asked []*search.Pattern
+	for _, text := range append([]string{m.Text}, m.Spellings...) {
+		if name := search.Name(text); name != "" {
+			asked = append(asked, search.NewPattern(name))
+		}
+	}
+	if len(asked) == 0 || edits < 0 {
 		return nil, nil
 	}
 	all := kept.Names(m.Entity.Table)
@@ -355,11 +361,13 @@ func (m Match) names(index Matcher, owners []int64, kept *search.Kept, changed b
 			of[owner] = true
 		}
 	}
-	var keys []string
-	asked := search.NewPattern(name)
-	for _, names := range [...]*search.Names{all, own} {
-		names.Near(asked, edits, of, func(key string, _ int) { keys = append(keys, key) })
+	may := map[string]bool{}
+	for _, p := range asked {
+		for _, names := range [...]*search.Names{all, own} {
+			names.Near(p, edits, of, func(key string, _ int) { may[key] = true })
+		}
 	}
+	keys := slices.Sorted(maps.Keys(may))
 	if len(keys) == 0 {
 		return nil, nil
 	}
@@ -370,8 +378,10 @@ func (m Match) names(index Matcher, owners []int64, kept *search.Kept, changed b
 	var near []search.NearName
 	for key, names := range are {
 		for _, is := range names {
-			if d := asked.Distance([]byte(is)); d <= edits {
-				near = append(near, search.NearName{Key: key, Distance: d, Likeness: search.NameLikeness(name, is, d)})
+			for _, p := range asked {
+				if d := p.Distance([]byte(is)); d <= edits {
+					near = append(near, search.NearName{Key: key, Distance: d, Likeness: p.Likeness(is, d)})
+				}
 			}
 		}
 	}

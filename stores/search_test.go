@@ -51,6 +51,8 @@ func (x *index) Keys(rows []int64) (map[int64]string, error) {
 	return keys, nil
 }
 
+func (x *index) NamesSince(int64) ([]search.Named, error)                      { return nil, nil }
+func (x *index) NamesOf([]string) (map[string][]string, error)                 { return nil, nil }
 func (x *index) Vectors(string, []int64, func(int64, []float32, string)) error { return nil }
 
 // Of a word that very many rows have, no more hits are read than tell that, unless there is
@@ -67,7 +69,7 @@ func TestAFrequentWordIsReadWhereItCounts(t *testing.T) {
 	ask := func(text string, want string, asked ...int) {
 		t.Helper()
 		x.asked = nil
-		found, more, err := stores.Match{Entity: e, Text: text, Limit: 1}.Run(&stores.Scope{All: true}, x, nil)
+		found, more, err := stores.Match{Entity: e, Text: text, Limit: 1}.Run(&stores.Scope{All: true}, x, nil, true)
 		if err != nil || len(found) != 1 || found[0].Key != want || more != (len(asked) > 1) || !slices.Equal(x.asked, asked) {
 			t.Errorf("%q finds %v (more: %v, %v), hits asked for %v, want %v", text, found, more, err, x.asked, asked)
 		}

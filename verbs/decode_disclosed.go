@@ -52,11 +52,25 @@ func (l *loader) discloses(vn *verbNode) {
 		if x.Type = l.typeOf(d, f, n, "disclosed value"); x.Type == nil {
 			return
 		}
-		x.Withheld, x.SealedFor = f.boolean("withheld"), -1
+		x.Withheld, x.Fresh, x.SealedFor = f.boolean("withheld"), f.boolean("fresh"), -1
 		if s := f.at("sealed").value; s != nil && !l.sealed(vn, &x, s) {
 			return
 		}
 		is := f.at("is")
+		if x.Fresh {
+			for _, key := range [...]string{"is", "withheld", "sealed"} {
+				if k := f.at(key).key; k != nil {
+					d.report(tell(d.place(k), "contradiction", "a value that is made up tells nothing", "leave "+key+" out", x.Place, x.Name+" is declared here"))
+					return
+				}
+			}
+			if x.Type.Name != StringType {
+				d.report(tell(d.place(f.at("type").value), "contradiction", "what is made up is a string", "write type: string", x.Place, x.Name+" is declared here"))
+				return
+			}
+			v.Discloses = append(v.Discloses, x)
+			return
+		}
 		given = given || is.key == nil
 		switch {
 		case is.key != nil && is.value == nil:

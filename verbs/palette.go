@@ -713,6 +713,8 @@ type Disclosed struct {
 	// Withheld says that the caller is not told the value. It may be of any type, and goes
 	// nowhere but into sensitive fields.
 	Withheld bool
+	// Fresh says that it is made up for each call, 130 bits that nobody can guess.
+	Fresh bool
 	// SealedFor is the argument with the public key that the value is sealed for, -1 where
 	// it is not sealed. Bound are the arguments that the seal is bound to.
 	SealedFor int
@@ -727,6 +729,8 @@ func (x *Disclosed) Line(v *Verb) string {
 		return x.Name + ", which no caller is told"
 	case x.SealedFor >= 0:
 		return x.Name + ", sealed for :" + v.Params[x.SealedFor].Name
+	case x.Fresh:
+		return x.Name + ", made up for each call"
 	case x.Is == nil:
 		return line
 	default:

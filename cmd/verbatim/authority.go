@@ -15,6 +15,7 @@ import (
 
 	"verbatim/runtime"
 	"verbatim/runtime/client"
+	"verbatim/runtime/kyc"
 	"verbatim/runtime/manda"
 	"verbatim/runtime/services"
 	"verbatim/runtime/system"
@@ -87,13 +88,18 @@ func (a *app) wire(ctx context.Context, palettes, at string, tools tools.Servers
 	return reg, store, engine, nil
 }
 
+// domains bring what their palettes cannot say, where a verb of theirs is there.
+var domains = map[string]func(*runtime.Handlers){"kyc.verify": kyc.Register, "manda.query-knowledge-base": manda.Register}
+
 // handlers are those that the program has. Others may be missing.
 func handlers(reg *verbs.Registry) *runtime.Handlers {
 	h := &runtime.Handlers{Partial: true}
 	system.Register(h, reg)
 	client.Register(h, reg)
-	if reg.Verb("manda.query-knowledge-base") != nil {
-		manda.Register(h)
+	for verb, register := range domains {
+		if reg.Verb(verb) != nil {
+			register(h)
+		}
 	}
 	return h
 }

@@ -32,6 +32,7 @@ var budgets = []struct {
 	{[]string{"runtime/llm", "runtime/mcp", "runtime/notify", "runtime/upload", "runtime/system", "runtime/collect", "runtime/client", "runtime/work"}, 6300, 475, "what verbs make is kept as what people send, vectors of meaning are made beside the work, who keeps the journal is a role of the system palette, the questions of a collection know the client's palette, whom to write to is read here, and a palette begins with all tools of a server"},
 	{[]string{"runtime/services", "runtime/sheet"}, 800, 20, "a model is asked about a document through here"},
 	{[]string{"runtime/eval"}, 900, 0, ""},
+	{[]string{"runtime/kyc"}, 1000, 0, ""},
 	{[]string{"runtime/manda"}, 1500, 3170, "what a model suggests is held against its document here, texts are compared by what they speak of and not by their words, figures in three languages are read here out of tables and sentences, with their units, periods and parts of the company, questions in three languages are taken apart, and seven kinds of answers put together; words are in data files, and rules are not"},
 	{[]string{"runtime/documents"}, 1800, 1915, "what stands on the page of a PDF, and where, is worked out here, since the libraries that can be had lose words or layout, or need seconds and 300 MB to start; workbooks are read as a stream, in half the memory of the library; and a long reading tells its progress"},
 }

@@ -159,6 +159,14 @@ func (a *app) migrate(ctx context.Context, where, palettes, grantTo, from string
 			return err
 		}
 	}
+	for _, e := range reg.Entities() {
+		if len(data) == 0 || e.Store.Search == nil { // what SQL wrote is in no index
+			continue
+		}
+		if _, err = store.Index(ctx, e.Store, true); err != nil {
+			return a.runFailed(err)
+		}
+	}
 	err = a.nameRows(ctx, reg, store, where, grantTo == "" || left != nil)
 	return err
 }

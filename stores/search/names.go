@@ -292,9 +292,10 @@ func (n *Names) Near(p *Pattern, edits int, owners map[int64]bool, fn func(key s
 	}
 }
 
-// NameLikeness is 1 less the edits for each letter of the longer one.
-func NameLikeness(a, b string, distance int) float64 {
-	if longer := max(len(a), len(b)); longer > 0 {
+// Likeness of a name that is so far away is 1 less the edits for each letter of the longer
+// one.
+func (p *Pattern) Likeness(name string, distance int) float64 {
+	if longer := max(len(p.name), len(name)); longer > 0 {
 		return 1 - float64(distance)/float64(longer)
 	}
 	return 1

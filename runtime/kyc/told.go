@@ -1,0 +1,147 @@
+package kyc
+
+import (
+	"fmt"
+	"strings"
+)
+
+// A Said is all that a peer is told about, and all that what it is told is made of: what it
+// typed for a name itself, and codes. Nothing of the person who is meant is in it, so that
+// nothing of them can be said.
+type Said struct {
+	Status   string
+	Typed    string
+	Likeness int
+	Revised  bool // the draft held more than it may: it is told without the name
+	Fields   [4]Field
+}
+
+// fieldNames are what a peer calls the identifiers, in the order of Compared.Fields.
+var fieldNames = [4]string{"phone", "email", "ssn_last4", "birth_date"}
+
+// fieldWords are what they are called in sentences.
+var fieldWords = [4]string{"phone number", "e-mail address", "last four digits of the number", "date of birth"}
+
+// Matched and Mismatched name the identifiers that fit, and those that do not.
+func (s *Said) Matched() []string    { return s.with(Matched, &fieldNames) }
+func (s *Said) Mismatched() []string { return s.with(Mismatched, &fieldNames) }
+
+func (s *Said) with(f Field, names *[4]string) (all []string) {
+	for i, is := range s.Fields {
+		if is == f {
+			all = append(all, names[i])
+		}
+	}
+	return all
+}
+
+func (s *Said) name() string {
+	if s.Revised {
+		return "the person you named"
+	}
+	return `"` + s.Typed + `"`
+}
+
+// Message is what the peer is told.
+func (s *Said) Message() string {
+	switch s.Status {
+	case statusNeeds:
+		return "A name alone verifies nobody. Send an identifier for " + s.name() + " as well: a phone number, an e-mail address, the last four digits of the number, or a date of birth."
+	case statusChallenge:
+		wrong := listed(s.with(Mismatched, &fieldWords), "or")
+		if wrong == "" {
+			return fmt.Sprintf("There is a record for %s; the names are %d%% alike. What you sent does not tell that person from others, or is less than this takes. Please check the name, and send another identifier: %s.", s.name(), s.Likeness, s.others())
+		}
+		return fmt.Sprintf("There is a record for %s; the names are %d%% alike. The %s that you sent does not fit it. That may have three causes:\n- a slip in the %s\n- a record that is out of date\n- another person of a similar name\nPlease check the %s and send it again, or send another identifier: %s.", s.name(), s.Likeness, wrong, wrong, wrong, s.others())
+	case statusHeld:
+		return "Somebody here looks at this verification before it is answered. You need to send nothing."
+	case statusRejected:
+		return fmt.Sprintf("Nobody here fits %s and what you sent with it. Please check all of it before you ask again, or ask the person which name and which identifiers they gave us. If it should fit, write to our compliance, who can look into it. Nothing else is kept of what you sent than that you asked, when, and for what purpose; a new verification begins with a new question.", s.name())
+	case statusVerified:
+		return fmt.Sprintf("%s is known here: the names are %d%% alike, and the %s fits.", s.name(), s.Likeness, listed(s.with(Matched, &fieldWords), "and"))
+	case "KEYS_EXCHANGED":
+		return "The number was sealed for your key. Nobody else can open it."
+	case "COMPLETED":
+		return "The link was made. It is good once, for an hour, and for the wallet that you named."
+	case "CANCELLED":
+		return "You called this verification off."
+	}
+	return ""
+}
+
+// others are the identifiers that were not sent.
+func (s *Said) others() string {
+	if rest := s.with(NotGiven, &fieldWords); len(rest) > 0 {
+		return listed(rest, "or")
+	}
+	return "all were sent"
+}
+
+// RequiredToProceed says what would help.
+func (s *Said) RequiredToProceed() (all []string) {
+	if s.Status != statusChallenge && s.Status != statusNeeds {
+		return nil
+	}
+	for _, f := range s.with(Mismatched, &fieldWords) {
+		all = append(all, "corrected "+f)
+	}
+	for _, f := range s.with(NotGiven, &fieldWords) {
+		all = append(all, "another identifier: "+f)
+	}
+	return all
+}
+
+// Thoughts are the steps by which it came to that, as many as there always are.
+func (s *Said) Thoughts() []string {
+	step := func(i int) string {
+		switch s.Fields[i] {
+		case Matched:
+			return "the " + fieldWords[i] + " fits"
+		case Mismatched:
+			return "the " + fieldWords[i] + " does not fit"
+		}
+		return "no " + fieldWords[i] + " was sent"
+	}
+	reflected := "the answer was looked at before it left: it is safe"
+	if s.Revised {
+		reflected = "the answer was looked at before it left: it was revised"
+	}
+	came := map[string]string{statusNeeds: "a name alone verifies nobody", statusChallenge: "something does not fit: a challenge", statusRejected: "nobody fits: rejected", statusHeld: "somebody here looks at it first"}[s.Status]
+	if came == "" {
+		came = "all fits: verified"
+	}
+	return []string{"looked for the name " + s.name(), step(0), step(1), step(2), step(3), came, reflected}
+}
+
+func listed(all []string, word string) string {
+	if n := len(all) - 1; n > 0 {
+		return strings.Join(all[:n], ", ") + " " + word + " " + all[n]
+	}
+	return strings.Join(all, "")
+}
+
+// CandidateThoughts are the steps as we see them ourselves: with whom was looked at.
+func CandidateThoughts(name string, d *Decision) []string {
+	all := []string{fmt.Sprintf("looked for %q in %s", name, counted(len(Spellings(name)), "spelling")), counted(len(d.Seen), "candidate") + " at least 60% alike"}
+	for i, c := range d.Seen {
+		if i == 10 {
+			all = append(all, fmt.Sprintf("and %d more", len(d.Seen)-i))
+			break
+		}
+		line := fmt.Sprintf("%q: %.1f%% alike by %s", c.Candidate.Names[0], 100*c.Likeness, c.By)
+		for j, f := range c.Fields {
+			if f != NotGiven {
+				line += ", " + fieldNames[j] + " " + strings.ToLower(string(f))
+			}
+		}
+		all = append(all, line)
+	}
+	return append(all, string(d.Outcome))
+}
+
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
