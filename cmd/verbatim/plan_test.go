@@ -23,7 +23,7 @@ import (
 //
 // A package that is not named here is not part of the house yet, and the test
 // says so: whoever adds a room adds its lines and their reasons.
-var rooms = []string{"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/postgres/pgtest", "stores/postgres/internal/ajar", "stores/receipt", "stores/journal", "stores/files", "stores/search", "verbs", "verbs/expr", "verbs/drift", "verbs/grammar", "verbs/verbstest", "runtime", "runtime/names", "runtime/tools", "runtime/view", "runtime/digest", "runtime/confirmations", "runtime/provenance", "runtime/uploads", "runtime/sessions", "runtime/notify", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/system", "runtime/upload", "runtime/words", "runtime/phrase", "runtime/collect", "runtime/client", "runtime/wire", "runtime/serve", "runtime/serve/logins", "runtime/serve/pages", "runtime/serve/browsertest", "runtime/torture", "runtime/documents", "runtime/services", "runtime/sheet", "runtime/manda", "runtime/eval", "cmd/verbatim", "cmd/teeth", "examples/embed"}
+var rooms = []string{"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/postgres/pgtest", "stores/postgres/internal/ajar", "stores/receipt", "stores/journal", "stores/files", "stores/search", "verbs", "verbs/expr", "verbs/drift", "verbs/grammar", "verbs/verbstest", "runtime", "runtime/names", "runtime/tools", "runtime/view", "runtime/digest", "runtime/confirmations", "runtime/provenance", "runtime/uploads", "runtime/sessions", "runtime/notify", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/system", "runtime/upload", "runtime/words", "runtime/phrase", "runtime/collect", "runtime/client", "runtime/wire", "runtime/serve", "runtime/serve/logins", "runtime/serve/pages", "runtime/serve/browsertest", "runtime/torture", "runtime/documents", "runtime/guard", "runtime/services", "runtime/sheet", "runtime/manda", "runtime/eval", "cmd/verbatim", "cmd/teeth", "examples/embed"}
 
 // allowed are the arrows that exist.
 var allowed = map[string][]string{
@@ -72,6 +72,7 @@ var allowed = map[string][]string{
 	"runtime/serve":         {"dsl", "verbs", "verbs/grammar", "stores", "stores/journal", "stores/receipt", "runtime", "runtime/confirmations", "runtime/dialog", "runtime/upload", "runtime/uploads", "runtime/sessions", "runtime/collect", "runtime/words", "runtime/wire", "runtime/serve/logins", "runtime/serve/pages"},
 	"runtime/torture":       nil,
 	"runtime/documents":     nil,
+	"runtime/guard":         nil,
 	"runtime/eval":          {"stores/receipt", "runtime/llm", "runtime/dialog"},
 	"runtime/manda":         {"runtime", "runtime/documents", "runtime/services", "runtime/sessions", "runtime/tools", "stores", "verbs"},
 	"runtime/services":      {"runtime/documents", "runtime/sheet", "runtime/tools", "stores", "stores/files"},
@@ -240,6 +241,8 @@ var forbidden = []arrow{
 	{"stores/search", allBut("stores/search"), "it makes numbers of texts, whatever rows they stand in"},
 	{"libraries", []string{"runtime/eval"}, "how good conversations are is asked from outside, by the command alone"},
 	{"runtime/eval", allBut(append(allowed["runtime/eval"], "runtime/eval")...), "it counts what conversations came to, and holds none"},
+	{"runtime/guard", allBut("runtime/guard"), "it reads texts, whoever wrote them and whatever they are for"},
+	{"*", []string{"runtime/guard"}, "texts are guarded where they come in and go out, and no door does so yet"},
 	{"runtime/documents", allBut("runtime/documents"), "it reads what strangers wrote in a process that knows nothing of us"},
 	{"runtime/mcp", []string{"dsl", "verbs", "verbs/grammar", "verbs/verbstest", "runtime/llm", "stores", "stores/storetest", "stores/sqlite", "stores/postgres"}, "it carries questions to strangers and their answers back; what they mean is the engine's business"},
 	{"*", []string{"cmd/verbatim"}, "a library is not built on a command"},
@@ -348,7 +351,7 @@ var libraries = map[string]struct {
 	"github.com/aws/aws-sdk-go-v2":             {[]string{"stores/files"}, "requests to a bucket are signed in one place"},
 	"github.com/sashabaranov/go-openai":        {[]string{"runtime/llm"}, "models are asked in one place, and its types stop there"},
 	"golang.org/x/tools":                       {[]string{"dsl"}, "what codes mean stands in txtar archives, and one function reads them"},
-	"golang.org/x/text":                        {[]string{"runtime/words", "runtime/documents", "stores/search"}, "letters are taken apart from their accents where words are read and searched; files come in many encodings"},
+	"golang.org/x/text":                        {[]string{"runtime/words", "runtime/documents", "runtime/guard", "stores/search"}, "letters are taken apart from their accents where words are read, searched and guarded; files come in many encodings"},
 	"github.com/blevesearch/snowballstem":      {[]string{"stores/search"}, "words are searched without their endings"},
 	"golang.org/x/net":                         {[]string{"runtime/documents"}, "pages of HTML are read where all files are"},
 	"github.com/pdfcpu/pdfcpu":                 {[]string{"runtime/documents"}, "the objects of a PDF are found, repaired and decrypted; what they say is read there"},

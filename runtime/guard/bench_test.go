@@ -35,25 +35,27 @@ func hostile() map[string]string {
 	return texts
 }
 
-// No text takes long because it was made to. The limit leaves room for a machine
-// that is busy; on an idle one the slowest takes a fifth of it.
+// No text takes long because it was made to: Input reads a megabyte, Redact an eighth
+// of one. The limit leaves room for a machine that is busy; on an idle one each takes
+// a tenth of a second.
 func TestHostileTextsAreReadInTime(t *testing.T) {
 	for unit, text := range hostile() {
+		part := text[:len(text)/8]
 		for name, read := range map[string]func(){
 			"Input":  func() { Input(text) },
-			"Redact": func() { Redact(text, ann) },
+			"Redact": func() { Redact(part, ann) },
 			"Writer": func() {
 				w := NewWriter(io.Discard, ann)
-				for i := 0; i < len(text); i += 1000 {
-					w.Write([]byte(text[i:min(len(text), i+1000)]))
+				for i := 0; i < len(part); i += 1000 {
+					w.Write([]byte(part[i:min(len(part), i+1000)]))
 				}
 				w.Close()
 			},
 		} {
 			begin := time.Now()
 			read()
-			if took := time.Since(begin); took > 2*time.Second {
-				t.Errorf("%q a megabyte long: %s takes %v", unit, name, took)
+			if took := time.Since(begin); took > time.Second {
+				t.Errorf("%q over and over: %s takes %v", unit, name, took)
 			} else if testing.Verbose() && took > 100*time.Millisecond {
 				t.Logf("%q: %s %v", unit, name, took)
 			}

@@ -130,7 +130,7 @@ func after(text string, wanted label, words int) bool {
 			if isWord(r) {
 				break
 			}
-			if r == '\n' || r == '!' || r == '?' || r == ';' || r == '[' || r == '@' || r == '.' && begin > 0 {
+			if r == '\n' || r == '!' || r == '?' || r == ';' || r == '[' || r == '@' || r == '.' && begin > 0 || unicode.IsDigit(r) {
 				return false
 			}
 			begin += n
