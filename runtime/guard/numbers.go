@@ -126,7 +126,7 @@ func localPart(text string, least, at int) int {
 	start := at
 	for start > least {
 		c, n := utf8.DecodeLastRuneInString(text[least:start])
-		if c < utf8.RuneSelf && !isAlnum(byte(c)) && !strings.ContainsRune("._%+-'", c) || c >= utf8.RuneSelf && !isWord(c) {
+		if c < utf8.RuneSelf && !isAlnum(byte(c)) && !strings.ContainsRune("._%+-'", c) || c >= utf8.RuneSelf && !inWord(c, text[start-n:start]) {
 			break
 		}
 		start -= n
@@ -143,6 +143,12 @@ func localPart(text string, least, at int) int {
 	return start
 }
 
+// inWord reports whether a character other than ASCII ends no word.
+func inWord(c rune, s string) bool {
+	ascii, _, is := fold(c, s)
+	return is == foreign || is == invisible || is == plain && isAlnum(ascii[0])
+}
+
 // domain says where the domain ends that starts at an offset, or 0.
 func domain(text string, start int) int {
 	end, dot := 0, -1
@@ -156,7 +162,7 @@ func domain(text string, start int) int {
 			if c == '.' {
 				dot = i
 			}
-		case c < utf8.RuneSelf && isAlnum(byte(c)) || c >= utf8.RuneSelf && isWord(c):
+		case c < utf8.RuneSelf && isAlnum(byte(c)) || c >= utf8.RuneSelf && inWord(c, text[i:i+n]):
 			if dot > 0 && i > dot+1 {
 				end = i + n
 			}

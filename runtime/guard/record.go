@@ -121,7 +121,6 @@ type recordReader struct {
 	pos    int
 	state  int32
 	unread bool
-	start  bool
 	inside bool // a word
 	n      int
 	ring   [valued]place
