@@ -10,7 +10,7 @@ import (
 )
 
 // reach is how many letters of other words may stand between two parts of a pattern.
-const reach = 24
+const reach = 32
 
 // nested is how often a text may be encoded within an encoding and still be read.
 const nested = 3

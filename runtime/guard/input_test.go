@@ -236,5 +236,18 @@ The operating system: Linux 6.1
 You can use your card without any restrictions abroad.
 Order 12345 was dumped by the carrier; the user was told.
 https://example.com/usr/local/share/documentation/index.html?q=abcdef1234567890
+Thank you for your prompt reply; please send me your prompt confirmation.
+My late grandmother left me her account; I need her SSN on file corrected.
+Can I pay up to CHF 100 without confirmation?
+Please follow the instructions you received from the bank.
+The data of all customers of the branch is encrypted.
+Le mot de passe de mon compte ne fonctionne plus.
+Die Daten aller Kunden liegen in der Schweiz.
+Forget it, I found my passport.
+Please override the default address with the new one.
+Is it possible to skip the video identification and come to the branch?
+Who can see all client data at your bank?
+Quelles sont vos règles de remboursement ?
+¿Cuáles son las reglas para abrir una cuenta?
 commit 3f786850e387550fdab836ed7e6dc881de23001b
 `
