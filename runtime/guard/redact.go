@@ -12,9 +12,10 @@ import (
 // A Record holds the stored values of the person that a text may be about. Redact
 // finds them whatever their case, accents, spaces, punctuation, grouping of digits,
 // country prefix, order of words or form of date. Of a name it also finds the first
-// and last words, and the last word with an initial. IDs are any other values, such
-// as account numbers and addresses. A value of fewer than three letters and digits,
-// or of more than 128, is not looked for, nor is a telephone number of fewer than six.
+// and last words, and the last word with initials, but not the last word alone. IDs
+// are any other values, such as account numbers and addresses. A value of fewer than
+// three letters and digits, or of more than 128, is not looked for, nor is a telephone
+// number of fewer than six, nor a value that is spread over more than 384 bytes.
 type Record struct {
 	Names, Phones, Emails, IDs, Dates []string
 }

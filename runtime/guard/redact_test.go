@@ -2,6 +2,9 @@ package guard
 
 import (
 	"bytes"
+	"errors"
+	"io"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -214,6 +217,7 @@ dupont müller jean-pierre => [name]
 j e a n p i e r r e d u p o n t => [name]
 Jean‑Pierre Dupont's file => [name] file
 J. Dupont => [name]
+Dupont, J. M. => [name].
 Jеan-Pierre Dupont => [name]
 JeanZW-Pierre Dupont => [name]
 Jean Dupontel
@@ -295,6 +299,46 @@ func TestRedactingTwiceChangesNothing(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Each line of words.txt says something that the code knows.
+func TestWordsAreRead(t *testing.T) {
+	t.Parallel()
+	for line := range strings.Lines(wordsText) {
+		kind, rest, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		switch {
+		case kind == "" || kind[0] == '#':
+		case kind == "months":
+			if n := len(strings.Fields(rest)); n != 12 {
+				t.Errorf("%d months in %q", n, line)
+			}
+		case !slices.Contains([]string{"phone", "ssn", "tax", "dob", "other", "money", "short", "ibans"}, kind):
+			t.Errorf("%q is no kind", kind)
+		}
+	}
+}
+
+// What a Writer writes to may fail, and the Writer says so from then on.
+func TestWriterTellsOfFailure(t *testing.T) {
+	t.Parallel()
+	r, to := io.Pipe()
+	w := NewWriter(to, Record{})
+	gone := errors.New("gone")
+	r.CloseWithError(gone)
+	if _, err := w.Write([]byte("short")); err != nil {
+		t.Error(err)
+	}
+	if err := w.Close(); err != gone {
+		t.Error(err)
+	}
+	if _, err := w.Write([]byte("more")); err != gone {
+		t.Error(err)
+	}
+	w = NewWriter(io.Discard, Record{})
+	w.Close()
+	if _, err := w.Write([]byte("more")); err != io.ErrClosedPipe {
+		t.Error(err)
+	}
 }
 
 func FuzzInput(f *testing.F) {
