@@ -112,8 +112,10 @@ func read(text string, depth int) []Finding {
 			if r.start && i >= encoded && isAlnum(c) && depth < nested {
 				n, decoded := decode(text[i:])
 				encoded = i + n
-				for _, f := range merge(readOr(decoded, depth+1)) {
-					r.found = append(r.found, Finding{f.Kind, i, i + n})
+				if decoded != "" {
+					for _, f := range read(decoded, depth+1) {
+						r.found = append(r.found, Finding{f.Kind, i, i + n})
+					}
 				}
 			}
 			n := 1
@@ -172,13 +174,6 @@ func read(text string, depth int) []Finding {
 	return r.found
 }
 
-func readOr(text string, depth int) []Finding {
-	if text == "" {
-		return nil
-	}
-	return read(text, depth)
-}
-
 // show reads characters that were written from one byte to another.
 func (r *reader) show(s string, from, to int) {
 	for i, c := range s {
@@ -222,8 +217,8 @@ var leet = func() (table [256]byte) {
 	for c := byte('a'); c <= 'z'; c++ {
 		table[c] = c
 	}
-	for i, c := range []byte("01345789@$!|") {
-		table[c] = "oieastbgasii"[i]
+	for i, c := range []byte("013456789@$!|") {
+		table[c] = "oieasgtbgasii"[i]
 	}
 	table['l'], table[0xff] = 'i', 0xff
 	return

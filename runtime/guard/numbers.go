@@ -536,6 +536,7 @@ func (l *looker) phone(i int, g *digits) (from, to int) {
 		}
 		return 0
 	}
+	// With the brackets around them.
 	whole := func(from, to int) (int, int) {
 		if to == 0 || from < i && !v.free(from, to) {
 			return 0, 0
@@ -559,7 +560,7 @@ func (l *looker) phone(i int, g *digits) (from, to int) {
 			return 0, 0
 		}
 		for k := len(g.ends) - 1; k >= 0 && v.edge(open-1); k-- {
-			if n := g.upto[k]; n >= 8 && (n <= most || k == 0 && n <= 15) && v.ends(g.ends[k]) {
+			if n := g.upto[k]; n >= 8 && (n <= most || k == 0 && n <= 15) && v.mayEnd(g.ends[k]) {
 				return open - 1, g.ends[k]
 			}
 		}
@@ -569,14 +570,14 @@ func (l *looker) phone(i int, g *digits) (from, to int) {
 	if said == otherLabel || said == dobLabel {
 		return 0, 0
 	}
-	if len(g.d) > 2 && g.d[0] == '0' && g.d[1] == '0' && g.d[2] != '0' && first > 2 || first == 2 && string(g.d[:2]) == "00" && len(g.ends) > 1 && g.d[2] != '0' {
+	if first >= 2 && len(g.d) > 2 && string(g.d[:2]) == "00" && g.d[2] != '0' { // abroad
 		if end := upTo(10, 15); end > 0 {
 			return i, end
 		}
 	}
 	if open < i && v.at(g.ends[0]) == ')' && first >= 2 && first <= 5 {
 		for k := len(g.ends) - 1; k > 0; k-- {
-			if n := g.upto[k]; n >= 8 && n <= 12 && v.ends(g.ends[k]) && v.edge(open) {
+			if n := g.upto[k]; n >= 8 && n <= 12 && v.mayEnd(g.ends[k]) && v.edge(open) {
 				return open, g.ends[k]
 			}
 		}
@@ -612,8 +613,8 @@ func (l *looker) phone(i int, g *digits) (from, to int) {
 // edge reports whether no word and no replacement ends before a cell.
 func (v *view) edge(i int) bool { return i == 0 && v.begins || i > 0 && !v.word(i-1) }
 
-// ends reports whether a telephone number may end before a cell.
-func (v *view) ends(j int) bool {
+// mayEnd reports whether a telephone number may end before a cell.
+func (v *view) mayEnd(j int) bool {
 	c := v.at(j)
 	return !v.word(j) && c != '%' && !((c == '-' || c == '.' || c == '_') && (isDigit(v.at(j+1)) || v.at(j+1) == '['))
 }

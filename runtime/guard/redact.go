@@ -48,6 +48,7 @@ type Writer struct {
 	buf    []byte
 	base   int // how many bytes stood before buf
 	counts map[Kind]int
+	closed bool
 	err    error
 }
 
@@ -55,10 +56,10 @@ type Writer struct {
 const HoldBack = span + ahead + utf8.UTFMax
 
 const (
-	span   = 384 // bytes of a record's value, with all that stands between its letters
-	ahead  = 160 // what is looked at after a place
-	behind = 96  // and before it
-	kept   = 2*behind + 64
+	span   = 384           // bytes of a record's value, with all that stands between its letters
+	ahead  = 160           // what is looked at after a place
+	behind = 96            // and before it
+	kept   = 2*behind + 64 // what stays in memory before the place that is looked at
 )
 
 // NewWriter returns a Writer that passes to w what it is given without personal data.
@@ -74,6 +75,9 @@ func NewWriter(w io.Writer, record Record) *Writer {
 
 // Write takes all of p, and passes on what it can tell by now.
 func (w *Writer) Write(p []byte) (int, error) {
+	if w.closed {
+		return 0, cmp.Or(w.err, io.ErrClosedPipe)
+	}
 	if w.err != nil {
 		return 0, w.err
 	}
@@ -83,14 +87,11 @@ func (w *Writer) Write(p []byte) (int, error) {
 
 // Close passes on what was kept back. It does not close what the Writer writes to.
 func (w *Writer) Close() error {
-	if w.err != nil {
+	if w.closed || w.err != nil {
 		return w.err
 	}
-	if err := w.pass(true); err != nil {
-		return err
-	}
-	w.err = io.ErrClosedPipe
-	return nil
+	w.closed = true
+	return w.pass(true)
 }
 
 // Counts says how many findings of each kind were replaced so far.

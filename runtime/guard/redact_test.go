@@ -84,6 +84,9 @@ phone=4155550123 => phone=[phone]
 +49 30 901820 => [phone]
 ４１５-５５５-０１２３ => [phone]
 4155550123/4155550199 => [phone]/[phone]
+The client's number is 4155550123 => The client's number is [phone]
+The number on file: 415-555-0123 => The number on file: [phone]
+Order 12 is late; dial 030 901820 => Order 12 is late; dial [phone]
 4155550123,4155550199 => [phone],[phone]
 `)
 }
