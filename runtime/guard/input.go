@@ -88,7 +88,7 @@ type part struct {
 
 // leads reports whether a word that begins with the letter first, the begin-th, may
 // follow the part.
-func (p part) leads(u use, begin int, first letter, stop int) bool {
+func (p *part) leads(u use, begin int, first *letter, stop int) bool {
 	between := begin - p.end - 1
 	switch {
 	case p.end <= stop || between < 0:
@@ -278,28 +278,30 @@ func (r *reader) settle(l *lane, ends bool) {
 		}
 		for _, u := range r.uses[w] {
 			p := part{first.from, l.n, last.word, last.sentence, ends, u.any}
-			if u.first && !first.start || !u.first && l.parts == nil {
+			if u.before == none && !first.start || u.before != none && l.parts == nil {
+				continue
+			}
+			if u.before != none {
+				if before := &l.parts[u.before]; before.leads(u, begin, &first, l.stop) {
+					p.from = before.from
+				} else if u.part == none {
+					continue
+				} else if again := &l.parts[u.part]; again.end > l.stop && again.end == begin-1 {
+					p.from = again.from // "all previous"
+				} else {
+					continue
+				}
+			}
+			if u.part == none {
+				if ends || u.any {
+					r.found = append(r.found, Finding{u.kind, p.from, last.to})
+				}
 				continue
 			}
 			if l.parts == nil {
 				l.parts = make([]part, r.parts)
 			}
-			if !u.first {
-				before, again := l.parts[u.part-1], l.parts[u.part]
-				switch {
-				case before.leads(u, begin, first, l.stop):
-					p.from = before.from
-				case again.end > l.stop && again.end == begin-1: // "all previous"
-					p.from = again.from
-				default:
-					continue
-				}
-			}
-			if u.kind == "" {
-				l.parts[u.part] = p
-			} else if ends || u.any {
-				r.found = append(r.found, Finding{u.kind, p.from, last.to})
-			}
+			l.parts[u.part] = p
 		}
 	}
 	if stop {
