@@ -452,10 +452,10 @@ func decode(text string) (n int, decoded string) {
 }
 
 // decodeHex reads at least eight pairs of digits, with or without a mark between and
-// with 0x or \x before. Another letter after them makes them none.
+// with 0x or \x before. A pair in the middle of a word is none.
 func decodeHex(text string) (n int, decoded string) {
 	for _, out := range [][]byte{nil, {}} { // counts first, since most words are no pairs
-		pairs := 0
+		pairs, whole := 0, 0
 		for at := 0; ; {
 			if rest := text[at:]; strings.HasPrefix(rest, "0x") || strings.HasPrefix(rest, `\x`) {
 				at += 2
@@ -468,7 +468,9 @@ func decodeHex(text string) (n int, decoded string) {
 				out = append(out, c)
 			}
 			pairs, at = pairs+1, at+2
-			n = at
+			if at == len(text) || !isAlnum(text[at]) {
+				n, whole = at, pairs
+			}
 			if at < len(text) && (text[at] == ' ' || text[at] == ':' || text[at] == ',' || text[at] == '-') {
 				at++
 				if at < len(text) && text[at] == ' ' {
@@ -476,10 +478,10 @@ func decodeHex(text string) (n int, decoded string) {
 				}
 			}
 		}
-		if pairs < 8 || n < len(text) && isAlnum(text[n]) {
+		if whole < 8 {
 			return 0, ""
 		}
-		decoded = string(out)
+		decoded = string(out[:min(len(out), whole)])
 	}
 	return n, decoded
 }
