@@ -41,7 +41,9 @@ func Redact(text string, record Record) (string, Report) {
 }
 
 // A Writer redacts what is written to it, and gives the same whatever parts a text
-// comes in. It keeps back at most HoldBack bytes until more is written or it is closed.
+// comes in. It keeps back at most HoldBack bytes, some 550, until more is written or it
+// is closed, and needs memory for a few of those and for one write. It is for one
+// goroutine.
 type Writer struct {
 	to     io.Writer
 	s      *scanner
