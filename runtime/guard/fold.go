@@ -194,12 +194,12 @@ func newAutomaton(words []string) *automaton {
 		queue = queue[1:]
 		a.ends[state] = append(a.ends[state], a.ends[suffix[state]]...)
 		for c := range a.width {
-			at, else_ := int(state)*a.width+c, a.next[int(suffix[state])*a.width+c]
+			at, other := int(state)*a.width+c, a.next[int(suffix[state])*a.width+c]
 			if to := a.next[at]; to != 0 {
-				suffix[to] = else_
+				suffix[to] = other
 				queue = append(queue, to)
 			} else {
-				a.next[at] = else_
+				a.next[at] = other
 			}
 		}
 	}

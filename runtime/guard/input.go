@@ -10,7 +10,7 @@ import (
 )
 
 // reach is how many letters of other words may stand between two parts of a pattern.
-const reach = 24
+const reach = 32
 
 // nested is how often a text may be encoded within an encoding and still be read.
 const nested = 3
@@ -88,7 +88,7 @@ type part struct {
 
 // leads reports whether a word that begins with the letter first, the begin-th, may
 // follow the part.
-func (p part) leads(u use, begin int, first letter, stop int) bool {
+func (p *part) leads(u use, begin int, first *letter, stop int) bool {
 	between := begin - p.end - 1
 	switch {
 	case p.end <= stop || between < 0:
@@ -112,8 +112,10 @@ func read(text string, depth int) []Finding {
 			if r.start && i >= encoded && isAlnum(c) && depth < nested {
 				n, decoded := decode(text[i:])
 				encoded = i + n
-				for _, f := range merge(readOr(decoded, depth+1)) {
-					r.found = append(r.found, Finding{f.Kind, i, i + n})
+				if decoded != "" {
+					for _, f := range read(decoded, depth+1) {
+						r.found = append(r.found, Finding{f.Kind, i, i + n})
+					}
 				}
 			}
 			n := 1
@@ -172,13 +174,6 @@ func read(text string, depth int) []Finding {
 	return r.found
 }
 
-func readOr(text string, depth int) []Finding {
-	if text == "" {
-		return nil
-	}
-	return read(text, depth)
-}
-
 // show reads characters that were written from one byte to another.
 func (r *reader) show(s string, from, to int) {
 	for i, c := range s {
@@ -222,8 +217,8 @@ var leet = func() (table [256]byte) {
 	for c := byte('a'); c <= 'z'; c++ {
 		table[c] = c
 	}
-	for i, c := range []byte("01345789@$!|") {
-		table[c] = "oieastbgasii"[i]
+	for i, c := range []byte("013456789@$!|") {
+		table[c] = "oieasgtbgasii"[i]
 	}
 	table['l'], table[0xff] = 'i', 0xff
 	return
@@ -283,28 +278,30 @@ func (r *reader) settle(l *lane, ends bool) {
 		}
 		for _, u := range r.uses[w] {
 			p := part{first.from, l.n, last.word, last.sentence, ends, u.any}
-			if u.first && !first.start || !u.first && l.parts == nil {
+			if u.before == none && !first.start || u.before != none && l.parts == nil {
+				continue
+			}
+			if u.before != none {
+				if before := &l.parts[u.before]; before.leads(u, begin, &first, l.stop) {
+					p.from = before.from
+				} else if u.part == none {
+					continue
+				} else if again := &l.parts[u.part]; again.end > l.stop && again.end == begin-1 {
+					p.from = again.from // "all previous"
+				} else {
+					continue
+				}
+			}
+			if u.part == none {
+				if ends || u.any {
+					r.found = append(r.found, Finding{u.kind, p.from, last.to})
+				}
 				continue
 			}
 			if l.parts == nil {
 				l.parts = make([]part, r.parts)
 			}
-			if !u.first {
-				before, again := l.parts[u.part-1], l.parts[u.part]
-				switch {
-				case before.leads(u, begin, first, l.stop):
-					p.from = before.from
-				case again.end > l.stop && again.end == begin-1: // "all previous"
-					p.from = again.from
-				default:
-					continue
-				}
-			}
-			if u.kind == "" {
-				l.parts[u.part] = p
-			} else if ends || u.any {
-				r.found = append(r.found, Finding{u.kind, p.from, last.to})
-			}
+			l.parts[u.part] = p
 		}
 	}
 	if stop {
@@ -455,10 +452,10 @@ func decode(text string) (n int, decoded string) {
 }
 
 // decodeHex reads at least eight pairs of digits, with or without a mark between and
-// with 0x or \x before. Another letter after them makes them none.
+// with 0x or \x before. A pair in the middle of a word is none.
 func decodeHex(text string) (n int, decoded string) {
 	for _, out := range [][]byte{nil, {}} { // counts first, since most words are no pairs
-		pairs := 0
+		pairs, whole := 0, 0
 		for at := 0; ; {
 			if rest := text[at:]; strings.HasPrefix(rest, "0x") || strings.HasPrefix(rest, `\x`) {
 				at += 2
@@ -471,7 +468,9 @@ func decodeHex(text string) (n int, decoded string) {
 				out = append(out, c)
 			}
 			pairs, at = pairs+1, at+2
-			n = at
+			if at == len(text) || !isAlnum(text[at]) {
+				n, whole = at, pairs
+			}
 			if at < len(text) && (text[at] == ' ' || text[at] == ':' || text[at] == ',' || text[at] == '-') {
 				at++
 				if at < len(text) && text[at] == ' ' {
@@ -479,10 +478,10 @@ func decodeHex(text string) (n int, decoded string) {
 				}
 			}
 		}
-		if pairs < 8 || n < len(text) && isAlnum(text[n]) {
+		if whole < 8 {
 			return 0, ""
 		}
-		decoded = string(out)
+		decoded = string(out[:min(len(out), whole)])
 	}
 	return n, decoded
 }

@@ -126,7 +126,7 @@ func localPart(text string, least, at int) int {
 	start := at
 	for start > least {
 		c, n := utf8.DecodeLastRuneInString(text[least:start])
-		if c < utf8.RuneSelf && !isAlnum(byte(c)) && !strings.ContainsRune("._%+-'", c) || c >= utf8.RuneSelf && !isWord(c) {
+		if c < utf8.RuneSelf && !isAlnum(byte(c)) && !strings.ContainsRune("._%+-'", c) || c >= utf8.RuneSelf && !inWord(c, text[start-n:start]) {
 			break
 		}
 		start -= n
@@ -143,6 +143,12 @@ func localPart(text string, least, at int) int {
 	return start
 }
 
+// inWord reports whether a character other than ASCII ends no word.
+func inWord(c rune, s string) bool {
+	ascii, _, is := fold(c, s)
+	return is == foreign || is == invisible || is == plain && isAlnum(ascii[0])
+}
+
 // domain says where the domain ends that starts at an offset, or 0.
 func domain(text string, start int) int {
 	end, dot := 0, -1
@@ -156,7 +162,7 @@ func domain(text string, start int) int {
 			if c == '.' {
 				dot = i
 			}
-		case c < utf8.RuneSelf && isAlnum(byte(c)) || c >= utf8.RuneSelf && isWord(c):
+		case c < utf8.RuneSelf && isAlnum(byte(c)) || c >= utf8.RuneSelf && inWord(c, text[i:i+n]):
 			if dot > 0 && i > dot+1 {
 				end = i + n
 			}
@@ -530,6 +536,7 @@ func (l *looker) phone(i int, g *digits) (from, to int) {
 		}
 		return 0
 	}
+	// With the brackets around them.
 	whole := func(from, to int) (int, int) {
 		if to == 0 || from < i && !v.free(from, to) {
 			return 0, 0
@@ -553,7 +560,7 @@ func (l *looker) phone(i int, g *digits) (from, to int) {
 			return 0, 0
 		}
 		for k := len(g.ends) - 1; k >= 0 && v.edge(open-1); k-- {
-			if n := g.upto[k]; n >= 8 && (n <= most || k == 0 && n <= 15) && v.ends(g.ends[k]) {
+			if n := g.upto[k]; n >= 8 && (n <= most || k == 0 && n <= 15) && v.mayEnd(g.ends[k]) {
 				return open - 1, g.ends[k]
 			}
 		}
@@ -563,14 +570,14 @@ func (l *looker) phone(i int, g *digits) (from, to int) {
 	if said == otherLabel || said == dobLabel {
 		return 0, 0
 	}
-	if len(g.d) > 2 && g.d[0] == '0' && g.d[1] == '0' && g.d[2] != '0' && first > 2 || first == 2 && string(g.d[:2]) == "00" && len(g.ends) > 1 && g.d[2] != '0' {
+	if first >= 2 && len(g.d) > 2 && string(g.d[:2]) == "00" && g.d[2] != '0' { // abroad
 		if end := upTo(10, 15); end > 0 {
 			return i, end
 		}
 	}
 	if open < i && v.at(g.ends[0]) == ')' && first >= 2 && first <= 5 {
 		for k := len(g.ends) - 1; k > 0; k-- {
-			if n := g.upto[k]; n >= 8 && n <= 12 && v.ends(g.ends[k]) && v.edge(open) {
+			if n := g.upto[k]; n >= 8 && n <= 12 && v.mayEnd(g.ends[k]) && v.edge(open) {
 				return open, g.ends[k]
 			}
 		}
@@ -606,8 +613,8 @@ func (l *looker) phone(i int, g *digits) (from, to int) {
 // edge reports whether no word and no replacement ends before a cell.
 func (v *view) edge(i int) bool { return i == 0 && v.begins || i > 0 && !v.word(i-1) }
 
-// ends reports whether a telephone number may end before a cell.
-func (v *view) ends(j int) bool {
+// mayEnd reports whether a telephone number may end before a cell.
+func (v *view) mayEnd(j int) bool {
 	c := v.at(j)
 	return !v.word(j) && c != '%' && !((c == '-' || c == '.' || c == '_') && (isDigit(v.at(j+1)) || v.at(j+1) == '['))
 }

@@ -27,12 +27,15 @@ type rules struct {
 
 // A use is where a word stands in a pattern.
 type use struct {
-	part  int32 // counted through all patterns; the one before is part-1
-	first bool
-	kind  Kind // set in the last part of a pattern
-	any   bool // any ending follows the word
-	loose bool // other words may stand before it
+	before, part int32 // numbers of the part before and of this one, or none
+	kind         Kind  // set in the last part of a pattern
+	any          bool  // any ending follows the word
+	loose        bool  // other words may stand before it
 }
+
+// none is the part before the first of a pattern, and the last itself, which need not
+// be remembered.
+const none = -1
 
 // longest is how many letters a word or a mark may have.
 const longest = 64
@@ -94,19 +97,26 @@ func readPatterns(text string) (*rules, error) {
 		if len(parts) == 0 || open || loose[0] {
 			return fmt.Errorf("%q does not begin and end with words", text)
 		}
+		before := int32(none)
 		for i, part := range parts {
+			this := int32(r.parts)
+			if i == len(parts)-1 {
+				this = none
+			} else {
+				r.parts++
+			}
 			for _, phrase := range part {
 				n, err := number(phrase)
 				if err != nil {
 					return err
 				}
-				u := use{part: int32(r.parts), first: i == 0, loose: loose[i], any: strings.HasSuffix(phrase, "*")}
-				if i == len(parts)-1 {
+				u := use{before: before, part: this, loose: loose[i], any: strings.HasSuffix(phrase, "*")}
+				if this == none {
 					u.kind = kind
 				}
 				r.uses[n], r.open[n] = append(r.uses[n], u), r.open[n] || u.any
 			}
-			r.parts++
+			before = this
 		}
 		return nil
 	}
@@ -151,7 +161,7 @@ func readPatterns(text string) (*rules, error) {
 	}
 	// A later part is looked at first: the word that ends one part does not begin the next.
 	for _, uses := range r.uses {
-		slices.SortStableFunc(uses, func(a, b use) int { return int(b.part - a.part) })
+		slices.SortStableFunc(uses, func(a, b use) int { return int(b.before - a.before) })
 	}
 	r.words, r.marks = newAutomaton(words), newAutomaton(marks)
 	for _, w := range words {

@@ -76,8 +76,13 @@ func spellings(name string) []string {
 		all = append(all, strings.Join(words[i:], "")+strings.Join(words[:i], ""))
 	}
 	first, last := words[0], words[n-1]
+	initials := ""
+	for _, w := range words[:n-1] {
+		_, size := utf8.DecodeRuneInString(w)
+		initials += w[:size]
+	}
 	_, size := utf8.DecodeRuneInString(first)
-	all = append(all, first+last, last+first, first[:size]+last, last+first[:size])
+	all = append(all, first+last, last+first, first[:size]+last, last+first[:size], initials+last, last+initials)
 	slices.Reverse(words)
 	return append(all, strings.Join(words, ""))
 }
@@ -121,7 +126,6 @@ type recordReader struct {
 	pos    int
 	state  int32
 	unread bool
-	start  bool
 	inside bool // a word
 	n      int
 	ring   [valued]place

@@ -12,9 +12,10 @@ import (
 // A Record holds the stored values of the person that a text may be about. Redact
 // finds them whatever their case, accents, spaces, punctuation, grouping of digits,
 // country prefix, order of words or form of date. Of a name it also finds the first
-// and last words, and the last word with an initial. IDs are any other values, such
-// as account numbers and addresses. A value of fewer than three letters and digits,
-// or of more than 128, is not looked for, nor is a telephone number of fewer than six.
+// and last words, and the last word with initials, but not the last word alone. IDs
+// are any other values, such as account numbers and addresses. A value of fewer than
+// three letters and digits, or of more than 128, is not looked for, nor is a telephone
+// number of fewer than six, nor a value that is spread over more than 384 bytes.
 type Record struct {
 	Names, Phones, Emails, IDs, Dates []string
 }
@@ -40,13 +41,16 @@ func Redact(text string, record Record) (string, Report) {
 }
 
 // A Writer redacts what is written to it, and gives the same whatever parts a text
-// comes in. It keeps back at most HoldBack bytes until more is written or it is closed.
+// comes in. It keeps back at most HoldBack bytes, some 550, until more is written or it
+// is closed, and needs memory for a few of those and for one write. It is for one
+// goroutine.
 type Writer struct {
 	to     io.Writer
 	s      *scanner
 	buf    []byte
 	base   int // how many bytes stood before buf
 	counts map[Kind]int
+	closed bool
 	err    error
 }
 
@@ -54,10 +58,10 @@ type Writer struct {
 const HoldBack = span + ahead + utf8.UTFMax
 
 const (
-	span   = 384 // bytes of a record's value, with all that stands between its letters
-	ahead  = 160 // what is looked at after a place
-	behind = 96  // and before it
-	kept   = 2*behind + 64
+	span   = 384           // bytes of a record's value, with all that stands between its letters
+	ahead  = 160           // what is looked at after a place
+	behind = 96            // and before it
+	kept   = 2*behind + 64 // what stays in memory before the place that is looked at
 )
 
 // NewWriter returns a Writer that passes to w what it is given without personal data.
@@ -73,6 +77,9 @@ func NewWriter(w io.Writer, record Record) *Writer {
 
 // Write takes all of p, and passes on what it can tell by now.
 func (w *Writer) Write(p []byte) (int, error) {
+	if w.closed {
+		return 0, cmp.Or(w.err, io.ErrClosedPipe)
+	}
 	if w.err != nil {
 		return 0, w.err
 	}
@@ -82,14 +89,11 @@ func (w *Writer) Write(p []byte) (int, error) {
 
 // Close passes on what was kept back. It does not close what the Writer writes to.
 func (w *Writer) Close() error {
-	if w.err != nil {
+	if w.closed || w.err != nil {
 		return w.err
 	}
-	if err := w.pass(true); err != nil {
-		return err
-	}
-	w.err = io.ErrClosedPipe
-	return nil
+	w.closed = true
+	return w.pass(true)
 }
 
 // Counts says how many findings of each kind were replaced so far.

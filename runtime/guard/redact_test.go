@@ -2,6 +2,9 @@ package guard
 
 import (
 	"bytes"
+	"errors"
+	"io"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -10,10 +13,11 @@ import (
 )
 
 // Each line has a text and, after " => ", what becomes of it; without it nothing does.
+// ZW is a space without width.
 func redactLines(t *testing.T, record Record, lines string) {
 	t.Helper()
 	for line := range strings.Lines(lines) {
-		text, want, changes := strings.Cut(strings.TrimSpace(line), " => ")
+		text, want, changes := strings.Cut(strings.ReplaceAll(strings.TrimSpace(line), "ZW", "\u200b"), " => ")
 		if text == "" {
 			continue
 		}
@@ -80,6 +84,9 @@ phone=4155550123 => phone=[phone]
 +49 30 901820 => [phone]
 ４１５-５５５-０１２３ => [phone]
 4155550123/4155550199 => [phone]/[phone]
+The client's number is 4155550123 => The client's number is [phone]
+The number on file: 415-555-0123 => The number on file: [phone]
+Order 12 is late; dial 030 901820 => Order 12 is late; dial [phone]
 4155550123,4155550199 => [phone],[phone]
 `)
 }
@@ -94,6 +101,7 @@ mailto:ann@example.co.uk?subject=x => mailto:[email]?subject=x
 see ann@example.com. Thanks => see [email]. Thanks
 not@address and @handle and a@b
 a@b.co,c@d.org => [email],[email]
+annZW@ZWexZWample.com => [email]
 `)
 }
 
@@ -212,8 +220,9 @@ dupont müller jean-pierre => [name]
 j e a n p i e r r e d u p o n t => [name]
 Jean‑Pierre Dupont's file => [name] file
 J. Dupont => [name]
+Dupont, J. M. => [name].
 Jеan-Pierre Dupont => [name]
-Jean​-Pierre Dupont => [name]
+JeanZW-Pierre Dupont => [name]
 Jean Dupontel
 0612345678 => [phone]
 06-12-34-56-78 => [phone]
@@ -293,6 +302,46 @@ func TestRedactingTwiceChangesNothing(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Each line of words.txt says something that the code knows.
+func TestWordsAreRead(t *testing.T) {
+	t.Parallel()
+	for line := range strings.Lines(wordsText) {
+		kind, rest, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		switch {
+		case kind == "" || kind[0] == '#':
+		case kind == "months":
+			if n := len(strings.Fields(rest)); n != 12 {
+				t.Errorf("%d months in %q", n, line)
+			}
+		case !slices.Contains([]string{"phone", "ssn", "tax", "dob", "other", "money", "short", "ibans"}, kind):
+			t.Errorf("%q is no kind", kind)
+		}
+	}
+}
+
+// What a Writer writes to may fail, and the Writer says so from then on.
+func TestWriterTellsOfFailure(t *testing.T) {
+	t.Parallel()
+	r, to := io.Pipe()
+	w := NewWriter(to, Record{})
+	gone := errors.New("gone")
+	r.CloseWithError(gone)
+	if _, err := w.Write([]byte("short")); err != nil {
+		t.Error(err)
+	}
+	if err := w.Close(); err != gone {
+		t.Error(err)
+	}
+	if _, err := w.Write([]byte("more")); err != gone {
+		t.Error(err)
+	}
+	w = NewWriter(io.Discard, Record{})
+	w.Close()
+	if _, err := w.Write([]byte("more")); err != io.ErrClosedPipe {
+		t.Error(err)
+	}
 }
 
 func FuzzInput(f *testing.F) {

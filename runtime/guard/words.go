@@ -73,14 +73,16 @@ func (list wordList) of(word []byte) label {
 	return unlabelled
 }
 
-// around is how many words before a number and after it say something about it.
-const around = 6
+const (
+	around = 6 // as many words before a number say something about it
+	beside = 3 // as many say that it is nobody's secret; farther away they may speak of its owner
+)
 
 // before says what the nearest word before a number says that says anything. A
 // sentence that ends in between says nothing, but a label may end with a full stop.
 func before(text string) label {
 	list := loadWords()
-	for range around {
+	for n := 0; n < around; {
 		end, stops := len(text), false
 		for end > 0 {
 			r, n := utf8.DecodeLastRuneInString(text[:end])
@@ -88,7 +90,7 @@ func before(text string) label {
 				break
 			}
 			stops = stops || r == '\n' || r == '!' || r == '?' || r == ';' || r == '.' && end < len(text)
-			if r == '#' && end >= len(text)-1 {
+			if r == '#' && n == 0 {
 				return otherLabel
 			}
 			end -= n
@@ -108,7 +110,10 @@ func before(text string) label {
 			}
 		}
 		l := list.of(word)
-		if l != unlabelled && l != moneyLabel && l != shortLabel {
+		if l != shortLabel {
+			n++
+		}
+		if l != unlabelled && l != moneyLabel && l != shortLabel && (l != otherLabel || n <= beside) {
 			return l
 		}
 		if stops && l != shortLabel || begin == 0 {
@@ -130,7 +135,7 @@ func after(text string, wanted label, words int) bool {
 			if isWord(r) {
 				break
 			}
-			if r == '\n' || r == '!' || r == '?' || r == ';' || r == '[' || r == '@' || r == '.' && begin > 0 {
+			if r == '\n' || r == '!' || r == '?' || r == ';' || r == '[' || r == '@' || r == '.' && begin > 0 || unicode.IsDigit(r) {
 				return false
 			}
 			begin += n
