@@ -228,8 +228,9 @@ type Matcher interface {
 	Hits(terms, owners []int64, most int) (map[int64][]search.Hit, error)
 	// Keys are those of rows by their numbers in the index.
 	Keys(rows []int64) (map[int64]string, error)
-	// NamesSince are the names that the index has got since one of its entries, in order.
-	NamesSince(entry int64) ([]search.Named, error)
+	// NamesSince are the names that the index has got since one of its entries, in order, so
+	// many at most; those of other tables are among them, and say so.
+	NamesSince(entry int64, most int) ([]search.Named, error)
 	// NamesOf are the names of rows, as the index has them now.
 	NamesOf(keys []string) (map[string][]string, error)
 	// Vectors calls fn with each vector of a maker. It is good until fn returns.
@@ -325,6 +326,9 @@ func weighed(index Matcher, asked [][]int64, owners []int64, rows int64, most in
 	return search.Weigh(asked, counts, min(rows, search.Counted)), hits, err
 }
 
+// namesAtOnce is how many new names are read at once.
+const namesAtOnce = 10_000
+
 // names are the rows one of whose names is spelled almost like what is asked for. What is
 // kept in memory says which these may be, and the index which they are.
 func (m Match) names(index Matcher, owners []int64, kept *search.Kept, changed bool) ([]search.NearName, error) {
@@ -338,21 +342,30 @@ func (m Match) names(index Matcher, owners []int64, kept *search.Kept, changed b
 	if len(asked) == 0 || edits < 0 {
 		return nil, nil
 	}
-	all := kept.Names(m.Entity.Table)
-	upto, _ := all.Upto()
-	more, err := index.NamesSince(upto)
-	if err != nil {
-		return nil, err
+	all, own := kept.Names(m.Entity.Table), &search.Names{} // of everybody, and of this transaction
+	into := all
+	if changed {
+		into = own
 	}
-	own := &search.Names{} // of this transaction
-	switch {
-	case len(more) == 0:
-	case changed:
-		own.Add(0, more)
-	default:
-		if all.Add(upto, more); all.Stale() {
-			kept.Forget(m.Entity.Table)
+	for upto, _ := all.Upto(); ; {
+		more, err := index.NamesSince(upto, namesAtOnce)
+		if err != nil {
+			return nil, err
 		}
+		if len(more) == 0 {
+			break
+		}
+		last := upto
+		if changed {
+			last, _ = own.Upto()
+		}
+		if into.Add(last, more); len(more) < namesAtOnce {
+			break
+		}
+		upto = more[len(more)-1].Seq
+	}
+	if into.Settle() && !changed {
+		kept.Forget(m.Entity.Table)
 	}
 	var of map[int64]bool
 	if owners != nil {

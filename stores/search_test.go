@@ -51,7 +51,7 @@ func (x *index) Keys(rows []int64) (map[int64]string, error) {
 	return keys, nil
 }
 
-func (x *index) NamesSince(int64) ([]search.Named, error)                      { return nil, nil }
+func (x *index) NamesSince(int64, int) ([]search.Named, error)                 { return nil, nil }
 func (x *index) NamesOf([]string) (map[string][]string, error)                 { return nil, nil }
 func (x *index) Vectors(string, []int64, func(int64, []float32, string)) error { return nil }
 

@@ -92,6 +92,7 @@ func run(rounds int, only string) error {
 		{"PERF-X4", embedding},
 		{"PERF-S1", nearest},
 		{"PERF-S2", ranking},
+		{"PERF-F1", spelled},
 		{"PERF-H1", serving},
 		{"PORTAL-X3", portalReading},
 		{"PORTAL-X1", portalWriting},

@@ -541,10 +541,10 @@ func (m *matching) Keys(rows []int64) (map[int64]string, error) {
 	return keys, err
 }
 
-func (m *matching) NamesSince(entry int64) (all []search.Named, err error) {
-	t := newText().add("SELECT entry, owner, row_key, name FROM public.verbatim_search_name WHERE entry > ").arg(strconv.FormatInt(entry, 10), "bigint").add(" AND table_name = ").arg(m.e.Table, "text").add(" ORDER BY entry")
+func (m *matching) NamesSince(entry int64, most int) (all []search.Named, err error) {
+	t := newText().add("SELECT entry, owner, row_key, name, table_name FROM public.verbatim_search_name WHERE entry > ").arg(strconv.FormatInt(entry, 10), "bigint").add(" ORDER BY entry").limit(most)
 	err = m.c.do(m.ctx, t.op("match", func(r row) error {
-		all = append(all, search.Named{Seq: r.num(0), Owner: r.num(1), Key: r.str(2), Name: r.str(3)})
+		all = append(all, search.Named{Seq: r.num(0), Owner: r.num(1), Key: r.str(2), Name: r.str(3), Other: r.str(4) != m.e.Table})
 		return nil
 	}))
 	return all, err

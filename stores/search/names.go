@@ -196,17 +196,11 @@ func (n *Names) Upto() (upto int64, count int) {
 	return n.upto, len(n.sorted.of) + len(n.recent.of)
 }
 
-// Stale reports whether most may be of rows that are gone, so that they had better be read
-// anew.
-func (n *Names) Stale() bool {
-	_, count := n.Upto()
-	return count > 2*n.first+mostRecent
-}
-
 // A Named is a name of a row.
 type Named struct {
 	Seq, Owner int64
 	Key, Name  string // folded
+	Other      bool   // of another table
 }
 
 // Add adds what the index has got since upto, all of it. Where somebody else added it
@@ -219,17 +213,36 @@ func (n *Names) Add(upto int64, more []Named) {
 	}
 	for i := range more {
 		x := &more[i]
+		if n.upto = max(n.upto, x.Seq); x.Other {
+			continue
+		}
 		n.recent.signed = append(n.recent.signed, sign(x.Name))
 		n.recent.of = append(n.recent.of, named{x.Owner, uint32(len(n.arena)), uint16(len(x.Name)), uint16(len(x.Key))})
 		n.arena = append(append(n.arena, x.Name...), x.Key...)
-		n.upto = max(n.upto, x.Seq)
 	}
-	if upto == 0 {
-		n.first = len(more)
+}
+
+// Settle is called once all that is new was added: it puts names in order, where many are
+// not. It reports whether most may be of rows that are gone, so that they had better be read
+// anew.
+func (n *Names) Settle() (stale bool) {
+	n.mu.RLock()
+	count, recent := len(n.sorted.of)+len(n.recent.of), len(n.recent.of)
+	settled := n.first > 0 || count == 0
+	stale = n.first > 0 && count > 2*n.first+mostRecent
+	n.mu.RUnlock()
+	if settled && recent <= mostRecent+count/oneIn {
+		return stale
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.first == 0 {
+		n.first = count
 	}
 	if len(n.recent.of) > mostRecent+len(n.sorted.of)/oneIn {
 		n.sort()
 	}
+	return stale
 }
 
 // sort sorts all names by group.

@@ -89,6 +89,9 @@ func TestNearNamesAreThoseOfAPlainScan(t *testing.T) { // PERF-F1
 		for i, n := range names {
 			upto, _ := kept.Upto()
 			kept.Add(upto, []search.Named{{Seq: int64(i + 1), Owner: int64(i % 3), Key: fmt.Sprint("k", i), Name: n}})
+			if i%700 == 0 {
+				kept.Settle()
+			}
 		}
 		asked := name.Draw(t, "asked")
 		edits := rapid.IntRange(0, search.MostEdits).Draw(t, "edits")
@@ -140,6 +143,7 @@ func BenchmarkNames(b *testing.B) {
 		for b.Loop() {
 			kept = search.Names{}
 			kept.Add(0, all)
+			kept.Settle()
 		}
 	})
 	for _, edits := range []int{1, 2, 4} {

@@ -519,9 +519,9 @@ func (m *matching) Keys(rows []int64) (map[int64]string, error) {
 	return keys, err
 }
 
-func (m *matching) NamesSince(entry int64) (all []search.Named, err error) {
-	err = m.c.query(m.ctx, "SELECT entry, owner, row_key, name FROM main.verbatim_search_name WHERE entry > ? AND table_name = ? ORDER BY entry", []stores.Value{stores.NewInt(entry), str(m.e.Table)}, func(row *sqlite.Stmt) error {
-		all = append(all, search.Named{Seq: row.ColumnInt64(0), Owner: row.ColumnInt64(1), Key: row.ColumnText(2), Name: row.ColumnText(3)})
+func (m *matching) NamesSince(entry int64, most int) (all []search.Named, err error) {
+	err = m.c.query(m.ctx, "SELECT entry, owner, row_key, name, table_name FROM main.verbatim_search_name WHERE entry > ? ORDER BY entry LIMIT ?", []stores.Value{stores.NewInt(entry), stores.NewInt(int64(most))}, func(row *sqlite.Stmt) error {
+		all = append(all, search.Named{Seq: row.ColumnInt64(0), Owner: row.ColumnInt64(1), Key: row.ColumnText(2), Name: row.ColumnText(3), Other: row.ColumnText(4) != m.e.Table})
 		return nil
 	})
 	return all, err
