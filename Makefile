@@ -14,8 +14,9 @@ LLAMA       := 3.22.1
 AJV         := ajv@8.17.1 ajv-formats@3.0.1
 # axe-core judges pages; htmx.org is what the one that pages load is held against.
 AXE         := axe-core@4.14.1 htmx.org@4.0.1
-# What signs people in with another system, and what makes a client of our description.
-OUTSIDE     := oidc-provider@9.13.3 openapi-client-axios@7.9.1 axios@1.21.1 @seriousme/openapi-schema-validator@2.11.0
+# What signs people in with another system, what makes a client of our description, and
+# the client of A2A that its makers have.
+OUTSIDE     := oidc-provider@9.13.3 openapi-client-axios@7.9.1 axios@1.21.1 @seriousme/openapi-schema-validator@2.11.0 @a2a-js/sdk@1.3.0
 JUDGES      := $(CURDIR)/.cache/judges
 TOOLBOX     := $(CURDIR)/.cache/toolbox
 TOOLBOX_IS  := @toolbox-sdk/server@1.12.0
