@@ -81,6 +81,16 @@ func (s *Session) name(ctx context.Context, r stores.Reader, e *verbs.Entity, ro
 	return nil
 }
 
+// Suffix is the whole suffix of a row. It never changes, and any name that ends with it
+// finds the row, whatever became of the label.
+func (s *Session) Suffix(ctx context.Context, e *stores.Entity, key stores.Value) (string, error) {
+	id, err := s.e.identity(ctx)
+	if err != nil {
+		return "", failure(err)
+	}
+	return names.Suffix(id.Secret, e, key), nil
+}
+
 // spell works out the name and the suffix of rows, and asks the store who else is
 // called so.
 func (s *Session) spell(ctx context.Context, r stores.Reader, e *verbs.Entity, rows []names.Given) error {

@@ -37,6 +37,7 @@ type deed struct {
 	Turn    string    `json:"turn,omitempty"`
 
 	principal string
+	changes   string // of rows, until it was handed on
 }
 
 // recent is how many deeds are held in memory for those who listen; who has missed more
@@ -85,9 +86,14 @@ func (n *news) look(at, principal string, now time.Time) (others []string) {
 	return others
 }
 
+// A listener is woken by what is done in the name of its principal or, where it has none, by
+// what is done to a row, whoever did it: to any for "".
 type listener struct {
 	principal string
+	row       string // its key, as the journal has it
 	wake      chan struct{}
+	all       bool     // it listens to every row, and is told what was done to them
+	changes   []string // since it was told last: see changed
 }
 
 func newNews(s *Server) *news {
@@ -96,7 +102,31 @@ func newNews(s *Server) *news {
 
 // listen adds a listener, from the entry that is the last now.
 func (n *news) listen(ctx context.Context, principal string) (l *listener, head int64, err error) {
-	l = &listener{principal, make(chan struct{}, 1)}
+	return n.add(ctx, &listener{principal: principal, wake: make(chan struct{}, 1)})
+}
+
+// about adds a listener to what is done to a row.
+func (n *news) about(ctx context.Context, row string) (*listener, error) {
+	l, _, err := n.add(ctx, &listener{row: row, wake: make(chan struct{}, 1)})
+	return l, err
+}
+
+// every adds a listener to what is done to any row.
+func (n *news) every(ctx context.Context) (*listener, error) {
+	l, _, err := n.add(ctx, &listener{all: true, wake: make(chan struct{}, 1)})
+	return l, err
+}
+
+// changed is what was done to rows since a listener to all of them asked last.
+func (n *news) changed(l *listener) string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	all := strings.Join(l.changes, "\n")
+	l.changes = nil
+	return all
+}
+
+func (n *news) add(ctx context.Context, l *listener) (_ *listener, head int64, err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if !n.running {
@@ -160,7 +190,7 @@ func (n *news) since(ctx context.Context, from int64) ([]deed, error) {
 }
 
 func deedOf(e *stores.Entry) deed {
-	return deed{"verbatim/deed@1", e.Seq, e.Time, e.Verb, e.Call, e.Outcome, e.Reason, e.Session, e.Source, e.Turn, e.Principal}
+	return deed{"verbatim/deed@1", e.Seq, e.Time, e.Verb, e.Call, e.Outcome, e.Reason, e.Session, e.Source, e.Turn, e.Principal, e.Changes}
 }
 
 // hand adds deeds, and wakes those whom they concern.
@@ -172,15 +202,28 @@ func (n *news) hand(all []deed) {
 	for i := range all {
 		concerned[all[i].principal] = true
 	}
+	// A change of another row that refers to this one counts too: its key is among the values.
+	touches := func(row string) bool {
+		return row == "" || slices.ContainsFunc(all, func(d deed) bool { return strings.Contains(d.changes, row) })
+	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.head = all[len(all)-1].Seq
+	held := len(n.ring)
 	n.ring = append(n.ring, all...)
+	for i := held; i < len(n.ring); i++ {
+		n.ring[i].changes = ""
+	}
 	if extra := len(n.ring) - recent; extra > 0 {
 		n.ring = append([]deed(nil), n.ring[extra:]...)
 	}
 	for l := range n.listeners {
-		if concerned[l.principal] {
+		if l.principal != "" && concerned[l.principal] || l.principal == "" && touches(l.row) {
+			if l.all {
+				for i := range all {
+					l.changes = append(l.changes, all[i].changes)
+				}
+			}
 			select {
 			case l.wake <- struct{}{}:
 			default: // it was woken, and has not looked yet
@@ -365,6 +408,15 @@ func (s *stream) send(id string, data any) {
 	line := "data: " + string(text) + "\n\n"
 	if id != "" {
 		line = "id: " + id + "\n" + line
+	}
+	s.write(line)
+}
+
+// event writes an event that has a name, "" for one that has none.
+func (s *stream) event(name string, data []byte) {
+	line := "data: " + string(data) + "\n\n"
+	if name != "" {
+		line = "event: " + name + "\n" + line
 	}
 	s.write(line)
 }
