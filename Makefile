@@ -120,7 +120,7 @@ judges: node ## have llama.cpp's reader of grammars, ajv and axe in .cache/judge
 	ln -s "node_modules/@node-llama-cpp/linux-$$arch/bins/linux-$$arch/llama-addon.node" "$(JUDGES)/llama-addon.node"; \
 	echo "$$want" >"$(JUDGES)/fetched"
 
-JUDGED = VERBATIM_JUDGES="$(JUDGES)" VERBATIM_REQUIRE_GBNF=1 VERBATIM_REQUIRE_AJV=1 VERBATIM_REQUIRE_OIDC=1
+JUDGED = VERBATIM_JUDGES="$(JUDGES)" VERBATIM_REQUIRE_GBNF=1 VERBATIM_REQUIRE_AJV=1 VERBATIM_REQUIRE_OIDC=1 VERBATIM_REQUIRE_A2A=1
 BROWSED = VERBATIM_REQUIRE_CHROMIUM=1
 
 grammars: lark judges ## have llama.cpp, Lark and ajv judge many of our grammars and schemas

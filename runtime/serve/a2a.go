@@ -392,7 +392,7 @@ func (p *peer) takes(ctx context.Context, r *a2a.SendMessageRequest) (*a2a.SendM
 		for _, ask := range a.asks.Asks() {
 			why = append(why, ask.Reason)
 		}
-		return p.says(name, t, a2a.TextPart("You have to agree first: "+strings.Join(why, "; ")+". Send it again as data, with agreed: "+a.asks.ID+"."),
+		return p.says(name, t, a2a.TextPart("You have to agree first: "+strings.Join(why, "; ")+". Send it again as data in this context, with agreed: "+a.asks.ID+"."),
 			a2a.DataPart(wire.Run{Schema: wire.RunSchema, Outcome: wire.Previewed, Preview: a.asks})), nil
 	}
 	now, err := p.became(ctx, a)
