@@ -165,7 +165,7 @@ func (d *Door) send(ctx context.Context, r *SendMessageRequest) (any, follow, er
 		defer stop()
 		err := d.Agent.Watch(waits, t, func(now *Task) bool {
 			now.History = t.History
-			answer.Task = now
+			answer = &SendMessageResponse{Task: now}
 			return !now.Status.State.rests()
 		})
 		if err != nil && waits.Err() == nil {
