@@ -60,21 +60,6 @@ type Task struct {
 	Place                    dsl.Place
 }
 
-// Names returns the names of the verbs of the task, each once.
-func (t *Task) Names() []string {
-	all := []*Verb{t.Tells, t.Lists, t.Continues, t.Cancels}
-	if t.Otherwise != nil {
-		all = append(all, t.Otherwise.Verb)
-	}
-	var names []string
-	for _, v := range append(slices.Clone(t.Begins), all...) {
-		if v != nil && !slices.Contains(names, v.Name) {
-			names = append(names, v.Name)
-		}
-	}
-	return names
-}
-
 // Tasks returns what the palettes say of tasks, in the order of their domains.
 func (r *Registry) Tasks() (all []*Task) {
 	for _, p := range r.palettes {

@@ -150,9 +150,6 @@ func TestATaskLoads(t *testing.T) {
 	if k.Entity.Store.Name != "ticket" || k.Status != "status" || k.Message != "question" || k.Changed != "changed" || k.States["ASKED"] != TaskInput || k.Row != 0 || k.Words != 1 || k.CancelRow != 0 || k.Otherwise.Param != 0 {
 		t.Errorf("%+v", k)
 	}
-	if got := strings.Join(k.Names(), " "); got != "desk.report desk.ticket desk.tickets desk.answer desk.withdraw" {
-		t.Error(got)
-	}
 	for state, is := range map[TaskState][2]bool{TaskWorking: {}, TaskInput: {false, true}, TaskAuth: {false, true}, TaskRejected: {true, false}, TaskFailed: {true, false}} {
 		if state.Ended() != is[0] || state.Paused() != is[1] {
 			t.Error(state)
