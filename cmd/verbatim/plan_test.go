@@ -299,6 +299,7 @@ var exceptions = map[[2]string]string{
 	{"runtime/system", "stores/postgres"}:                         "its tests run the verbs on a real store",
 	{"runtime/system", "stores/postgres/pgtest"}:                  "its tests run the verbs on a real server",
 	{"runtime/serve", "stores/sqlite"}:                            "its tests serve agents on real stores",
+	{"runtime/serve/peers", "stores/sqlite"}:                      "its tests keep messages in a real store",
 	{"runtime/serve", "stores/postgres"}:                          "its tests serve agents on real stores",
 	{"runtime/serve", "stores/postgres/pgtest"}:                   "its tests serve agents on real servers",
 	{"runtime/serve", "runtime/work"}:                             "its tests post what agents are told",

@@ -240,8 +240,8 @@ func stateOf(s verbs.TaskState) a2a.State {
 	return a2a.State("TASK_STATE_" + strings.ToUpper(strings.ReplaceAll(string(s), "-", "_")))
 }
 
-// context is the session in which a task was begun or, where no agent began it, that which
-// is kept for it from now on.
+// contexts are the sessions in which tasks were begun or, of those that no agent began, the
+// ones that are kept for them from now on.
 func (p *peer) contexts(ctx context.Context, all ...*task) ([]string, error) {
 	var ids []string
 	for _, t := range all {
@@ -289,7 +289,7 @@ func (p *peer) tells(ctx context.Context, t *task, session string, history int) 
 	return w, nil
 }
 
-// told is a task as it is now.
+// toldTask is a task as it is now.
 func (p *peer) toldTask(ctx context.Context, id string, history int) (*a2a.Task, error) {
 	t, err := p.task(ctx, id)
 	if err != nil {
@@ -298,6 +298,16 @@ func (p *peer) toldTask(ctx context.Context, id string, history int) (*a2a.Task,
 	names, err := p.contexts(ctx, t)
 	if err != nil {
 		return nil, err
+	}
+	if row := p.rowID(t); row != t.id && !t.key.IsNull() {
+		// By its other name it is in the same session.
+		if of, err := p.peers.Contexts(ctx, p.principal, row); err != nil {
+			return nil, err
+		} else if of[row] == "" {
+			if err := p.peers.Begun(ctx, p.principal, row, names[0]); err != nil {
+				return nil, err
+			}
+		}
 	}
 	return p.tells(ctx, t, names[0], history)
 }

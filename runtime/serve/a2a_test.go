@@ -514,7 +514,7 @@ func TestA2AWaitsForTheAgreementOfOthers(t *testing.T) {
 		if state(begun) != "WORKING" || at(begun, "id") != id || at(begun, "contextId") != at(asked, "contextId") || len(at(begun, "history").([]any)) != 1 {
 			t.Error(begun)
 		}
-		list := s.rpc("acme", "ListTasks", dict{})
+		list := s.rpc("acme", "ListTasks", dict{"contextId": at(asked, "contextId")})
 		row, _ := at(list, "result.tasks.0.id").(string)
 		if !strings.HasPrefix(row, "ticket~") {
 			t.Fatal(list)
@@ -580,6 +580,10 @@ func TestA2AOfSomebodyElsesTask(t *testing.T) {
 		t.Error(got)
 	}
 	if got := s.rpc("acme/reads", "SendMessage", says("n1", "", dict{"verb": "desk.report", "arguments": dict{"text": "x"}})); at(got, "error.code") != -32602.0 {
+		t.Error(got)
+	}
+	s.grant("acme/begins", []string{"desk.report"})
+	if got := s.rpc("acme/begins", "SendMessage", says("n2", "", "The door")); at(got, "result.message.parts.0.data.outcome") != "done" {
 		t.Error(got)
 	}
 	if got := s.rpc("acme/reads", "CancelTask", dict{"id": mine}); at(got, "error.code") != -32002.0 {

@@ -221,7 +221,9 @@ func (s *Server) Link(ctx context.Context, principal, to string) (string, error)
 }
 
 // Housekeep deletes what nobody needs any more of what the server keeps.
-func (s *Server) Housekeep(ctx context.Context) error { return s.book.Housekeep(ctx) }
+func (s *Server) Housekeep(ctx context.Context) error {
+	return errors.Join(s.book.Housekeep(ctx), s.peers.Housekeep(ctx))
+}
 
 // A Door says who may come in by a route.
 type Door int

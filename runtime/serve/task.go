@@ -414,7 +414,11 @@ func (v *visit) became(ctx context.Context, a *acted) (*task, error) {
 				if err != nil {
 					return nil, err
 				}
-				return v.task(ctx, id)
+				t, err := v.task(ctx, id)
+				if errors.Is(err, errNoTask) { // the caller may begin it, and not be told of it
+					return nil, nil
+				}
+				return t, err
 			}
 		}
 	}

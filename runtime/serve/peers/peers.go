@@ -43,14 +43,14 @@ const (
 	saidTime
 )
 
-var said = own("peer-message", "peer_messages", []stores.Field{
+var said = &stores.Entity{Name: "verbatim.peer-message", Table: "verbatim.peer_messages", Managed: true, Place: "the server's own", Fields: []stores.Field{
 	saidKey:       {Name: "key", Column: "key", Kind: stores.String, Required: true},
 	saidPrincipal: {Name: "principal", Column: "principal", Kind: stores.String, Required: true},
 	saidSum:       {Name: "sum", Column: "sum", Kind: stores.String, Required: true},
 	saidTask:      {Name: "task", Column: "task", Kind: stores.String, Required: true},
 	saidContext:   {Name: "context", Column: "context", Kind: stores.String, Required: true},
 	saidTime:      {Name: "time", Column: "said_at", Kind: stores.Time, Required: true},
-})
+}}
 
 // A Push says where a peer is told what becomes of a task.
 type Push struct {
@@ -81,7 +81,7 @@ const (
 	pushTime
 )
 
-var pushes = own("peer-push", "peer_pushes", []stores.Field{
+var pushes = &stores.Entity{Name: "verbatim.peer-push", Table: "verbatim.peer_pushes", Managed: true, Place: "the server's own", Fields: []stores.Field{
 	pushKey:         {Name: "key", Column: "key", Kind: stores.String, Required: true},
 	pushPrincipal:   {Name: "principal", Column: "principal", Kind: stores.String, Required: true},
 	pushTask:        {Name: "task", Column: "task", Kind: stores.String, Required: true},
@@ -95,12 +95,7 @@ var pushes = own("peer-push", "peer_pushes", []stores.Field{
 	pushTold:        {Name: "told", Column: "told", Kind: stores.String, Required: true},
 	pushEnded:       {Name: "ended", Column: "ended", Kind: stores.Bool, Required: true},
 	pushTime:        {Name: "time", Column: "made_at", Kind: stores.Time, Required: true},
-})
-
-// own makes an entity of rows that nobody's scope opens.
-func own(name, table string, fields []stores.Field) *stores.Entity {
-	return &stores.Entity{Name: "verbatim." + name, Table: "verbatim." + table, Managed: true, Place: "the server's own", Fields: fields}
-}
+}}
 
 // Own returns the entities that it is kept in, to be given to Migrate.
 func Own() []*stores.Entity { return []*stores.Entity{said, pushes} }
@@ -128,13 +123,22 @@ func (b *Book) Message(ctx context.Context, principal, id string) (*Message, err
 // Keep notes a message, and in which session its task was begun. What was noted before
 // stands.
 func (b *Book) Keep(ctx context.Context, principal, id string, m Message) error {
+	keys := []stores.Value{messageKey(principal, id)}
+	if m.Task != "" {
+		keys = append(keys, taskKey(principal, m.Task))
+	}
+	return b.keep(ctx, principal, m, keys...)
+}
+
+// Begun notes in which session a task was begun.
+func (b *Book) Begun(ctx context.Context, principal, task, session string) error {
+	return b.keep(ctx, principal, Message{Task: task, Context: session}, taskKey(principal, task))
+}
+
+func (b *Book) keep(ctx context.Context, principal string, m Message, keys ...stores.Value) error {
 	now := stores.NewTime(b.Clock())
 	return b.update(ctx, func(tx stores.Tx) error {
 		var batch stores.Batch
-		keys := []stores.Value{messageKey(principal, id)}
-		if m.Task != "" {
-			keys = append(keys, taskKey(principal, m.Task))
-		}
 		for _, key := range keys {
 			switch _, err := tx.Get(ctx, said, key); {
 			case err == nil:
@@ -269,10 +273,45 @@ func (b *Book) Tell(ctx context.Context, p *Push, told string, ended bool, jobs 
 		return tx.Apply(ctx, stores.Batch{Jobs: jobs, Changes: []stores.Change{{Op: stores.Update, Entity: pushes, Key: p.row[pushKey], Before: p.row, Guard: []int{pushTold},
 			Set: []stores.Assign{{Field: pushTold, Value: stores.NewString(told)}, {Field: pushEnded, Value: stores.NewBool(ended)}}}}})
 	})
-	if errors.Is(err, stores.ErrConflict) {
+	if errors.Is(err, stores.ErrConflict) || errors.Is(err, stores.ErrNotFound) {
 		return nil // another process told it, or the peer wants no more
 	}
 	return err
+}
+
+// kept is how long a message is known by its id, and a place after its task has ended.
+const kept = 90 * 24 * time.Hour
+
+// Housekeep deletes what nobody asks for any more. In which session a task was begun stays.
+func (b *Book) Housekeep(ctx context.Context) error {
+	before := func(field int) stores.Cond {
+		return stores.Cond{Op: stores.Lt, Path: stores.Path{Field: field}, Value: stores.NewTime(b.Clock().Add(-kept))}
+	}
+	for _, old := range []struct {
+		of    *stores.Entity
+		where []stores.Cond
+	}{
+		{said, []stores.Cond{before(saidTime), {Op: stores.Starts, Path: stores.Path{Field: saidKey}, Value: stores.NewString("message ")}}},
+		{pushes, []stores.Cond{before(pushTime), is(pushEnded, stores.NewBool(true))}},
+	} {
+		for part := 1; part > 0; {
+			err := b.update(ctx, func(tx stores.Tx) error {
+				rows, err := tx.Find(ctx, stores.Find{Entity: old.of, Where: &stores.Cond{Op: stores.And, Kids: old.where}, Limit: 200, Cut: true, Hold: stores.Firm})
+				if part = len(rows); err != nil || part == 0 {
+					return err
+				}
+				var batch stores.Batch
+				for _, row := range rows {
+					batch.Changes = append(batch.Changes, stores.Change{Op: stores.Delete, Entity: old.of, Key: row[old.of.Key], Before: row})
+				}
+				return tx.Apply(ctx, batch)
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 func (b *Book) get(ctx context.Context, e *stores.Entity, key stores.Value) (row []stores.Value, err error) {
