@@ -225,8 +225,7 @@ func (l *loader) taskBegins(d *doc, t *Task, n *yaml.Node) {
 	if v == nil {
 		return
 	}
-	creates := func(e Effect) bool { return e.Kind == Creates && !e.May && e.Entity == t.Entity && e.Each == nil }
-	if !slices.ContainsFunc(v.Effects, creates) {
+	if !l.makesRow(v, t.Entity, nil) {
 		d.report(tell(d.place(n), "contradiction", v.Name+" begins a task, and does not promise to create "+t.Entity.Store.Name, "add the effect creates: "+t.Entity.Store.Name+", without may-", v.Place, "declared here"))
 		return
 	}
@@ -236,6 +235,21 @@ func (l *loader) taskBegins(d *doc, t *Task, n *yaml.Node) {
 		}
 	}
 	t.Begins = append(t.Begins, v)
+}
+
+// makesRow reports whether a verb promises one row of an entity, by an effect or by a call of
+// its script.
+func (l *loader) makesRow(v *Verb, e *Entity, within []*Verb) bool {
+	if v == nil || slices.Contains(within, v) {
+		return false // what has no end is complained about elsewhere
+	}
+	if slices.ContainsFunc(v.Effects, func(f Effect) bool { return f.Kind == Creates && !f.May && f.Entity == e && f.Each == nil }) {
+		return true
+	}
+	if _, each := v.Macro.ForEach(); v.Macro == nil || each {
+		return false
+	}
+	return slices.ContainsFunc(v.Macro.Script.Calls, func(c dsl.Call) bool { return l.makesRow(l.verbNamed[c.Verb], e, append(within, v)) })
 }
 
 // taskContinues reads which verb takes an answer, and as what.

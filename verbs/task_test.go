@@ -36,6 +36,12 @@ verbs:
     roles: [guest]
     args: [{name: text, type: string, required: true}]
     effects: [{may-create: ticket, when: len(text) > 3, set: {owner: principal, subject: text, status: OPEN}}]
+  - verb: twice
+    roles: [guest]
+    args: [{name: text, type: string, required: true}]
+    script: |
+      desk.tickets
+      desk.report :text @text
   - verb: file
     roles: [clerk]
     args: [{name: text, type: string, required: true}]
@@ -138,7 +144,7 @@ func TestTasksAreStrict(t *testing.T) {
 // A task that is right is there, with its verbs.
 func TestATaskLoads(t *testing.T) {
 	t.Parallel()
-	r, ds := LoadSources(dsl.NewSource("desk.yaml", taskDesk+taskWhole))
+	r, ds := LoadSources(dsl.NewSource("desk.yaml", taskDesk+strings.Replace(taskWhole, "[desk.report]", "[desk.report, desk.twice]", 1)))
 	if len(ds) > 0 {
 		t.Fatal(inWords(ds))
 	}

@@ -31,8 +31,10 @@ func wellFormed(text []byte) error {
 	type level struct {
 		members map[string]bool // nil of a list
 		key     bool            // the next token is a key
+		theirs  bool            // its members are the peer's to name
 	}
 	var open []level
+	theirs := false // the value that comes is of the peer's own making
 	for {
 		token, err := d.Token()
 		if err == io.EOF && len(open) == 0 {
@@ -49,9 +51,9 @@ func wellFormed(text []byte) error {
 				if len(open) == maxDepth {
 					return fmt.Errorf("it is nested more than %d deep", maxDepth)
 				}
-				l := level{}
+				l := level{theirs: theirs || len(open) > 0 && open[len(open)-1].theirs}
 				if token == '{' {
-					l = level{map[string]bool{}, true}
+					l.members, l.key = map[string]bool{}, true
 				}
 				open = append(open, l)
 				value = false
@@ -60,10 +62,15 @@ func wellFormed(text []byte) error {
 			}
 		case string:
 			if top := len(open) - 1; top >= 0 && open[top].members != nil && open[top].key {
-				if open[top].members[token] {
+				name := token
+				if !open[top].theirs { // whose members are read whatever their capitals
+					name = strings.ToLower(name)
+				}
+				if open[top].members[name] {
 					return fmt.Errorf("it has the member %q twice", token)
 				}
-				open[top].members[token], open[top].key, value = true, false, false
+				open[top].members[name], open[top].key, value = true, false, false
+				theirs = name == "data" || name == "metadata"
 			}
 		}
 		if !value {
