@@ -516,18 +516,24 @@ func (p *peer) understands(ctx context.Context, s *runtime.Session, m *a2a.Messa
 			if text, reply, err = p.meant(ctx, s, text, t); err != nil || reply != nil {
 				return nil, reply, err
 			}
-			break
-		}
-		a.kept = nil
-		for i := range script.Calls {
-			a.kept = append(a.kept, a2a.TextPart(dsl.FormatCall(p.masked(&script.Calls[i]))))
 		}
 	}
 	script, ds := dsl.Parse(dsl.NewSource(taskKind, text+"\n"))
 	if ds.HasErrors() {
 		return nil, nil, (&paper{script: script, faults: p.Registry.Mask(script, ds)}).invalid()
 	}
-	a.script = script
+	if a.script = script; len(calls) == 0 {
+		var masked []a2a.Part
+		hides := false
+		for i := range script.Calls {
+			c := p.masked(&script.Calls[i])
+			hides = hides || c != &script.Calls[i]
+			masked = append(masked, a2a.TextPart(dsl.FormatCall(c)))
+		}
+		if hides { // of the words that it was said in, nothing can be kept
+			a.kept = masked
+		}
+	}
 	return a, nil, nil
 }
 

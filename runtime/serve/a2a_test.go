@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -211,6 +212,16 @@ func (s *deskServer) does(who, script string) {
 	if _, err := session.Run(ctx, program, runtime.RunOptions{}); err != nil {
 		s.t.Fatal(err)
 	}
+}
+
+// signsIn is the secret of a login.
+func (s *deskServer) signsIn(who string) string {
+	s.t.Helper()
+	secret, err := (&logins.Book{Store: s.store, Clock: time.Now, Random: rand.Reader}).Begin(context.Background(), who, "link")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return secret
 }
 
 // A dict is a JSON object.
@@ -446,6 +457,11 @@ func TestA2AOfMessages(t *testing.T) {
 		if text, _ := json.Marshal(at(doc, "result.message")); at(doc, "result.message.role") != "ROLE_AGENT" || !strings.Contains(string(text), c.want) {
 			t.Errorf("%v came to %v", c.part, doc)
 		}
+	}
+	// Of words with something sensitive in them, the history keeps the call without it.
+	script := s.task("acme", says("h1", "", `desk.report :text "D" :pin "4711"`))
+	if got := at(s.rpc("acme", "GetTask", dict{"id": at(script, "id")}), "result.history.0.parts.0.text"); got != `desk.report :text "D" :pin "(withheld)"` {
+		t.Error(got)
 	}
 	// A preview that the caller agrees to is done.
 	doc := s.rpc("acme", "SendMessage", says("r1", "", dict{"verb": "desk.replace", "arguments": dict{"text": "The car"}}))
@@ -811,6 +827,10 @@ func TestA2ARefusesWhatItCannotRead(t *testing.T) {
 		}
 	}
 	if status, text := s.asks("nobody", "POST", "/a2a", nil, []byte(`{"jsonrpc":"2.0","id":1,"method":"ListTasks"}`)); status != 401 || !strings.Contains(text, `"jsonrpc"`) {
+		t.Error(status, text)
+	}
+	// A person's login opens this door to nobody.
+	if status, text := s.asks("", "GET", "/a2a/tasks", map[string]string{"Cookie": "verbatim=" + s.signsIn("acme")}, nil); status != 401 || !strings.Contains(text, "no token") {
 		t.Error(status, text)
 	}
 	if status, text := s.asks("", "GET", "/a2a/tasks", nil, nil); status != 401 || !strings.Contains(text, "UNAUTHENTICATED") {
