@@ -81,14 +81,25 @@ func (s *Session) name(ctx context.Context, r stores.Reader, e *verbs.Entity, ro
 	return nil
 }
 
-// Suffix is the whole suffix of a row. It never changes, and any name that ends with it
-// finds the row, whatever became of the label.
-func (s *Session) Suffix(ctx context.Context, e *stores.Entity, key stores.Value) (string, error) {
+// Suffixes are the whole suffixes of rows that the session sees, by their keys. They never
+// change, and any name that ends with one finds its row, whatever became of the label.
+func (s *Session) Suffixes(ctx context.Context, e *verbs.Entity, keys ...stores.Value) ([]string, error) {
 	id, err := s.e.identity(ctx)
 	if err != nil {
-		return "", failure(err)
+		return nil, failure(err)
 	}
-	return names.Suffix(id.Secret, e, key), nil
+	all := make([]string, len(keys))
+	var unnamed []stores.Value // such as rows of other programs
+	for i, key := range keys {
+		all[i] = names.Suffix(id.Secret, e.Store, key)
+		if _, named := s.names.Row(e.Store, key); !named {
+			unnamed = append(unnamed, key)
+		}
+	}
+	if len(unnamed) > 0 {
+		err = s.view(ctx, func(r stores.Reader) error { return s.nameKeys(ctx, r, e, unnamed) })
+	}
+	return all, failure(err)
 }
 
 // spell works out the name and the suffix of rows, and asks the store who else is

@@ -511,6 +511,9 @@ func TestA2AWaitsForTheAgreementOfOthers(t *testing.T) {
 		if state(asked) != "AUTH_REQUIRED" || !strings.HasPrefix(id, "ask~") || !strings.Contains(fmt.Sprint(at(asked, "status.message")), "clerk") {
 			t.Fatal(asked)
 		}
+		if list := s.rpc("acme", "ListTasks", dict{"status": "TASK_STATE_AUTH_REQUIRED"}); at(list, "result.tasks.0.id") != id || at(list, "result.tasks.0.contextId") != at(asked, "contextId") {
+			t.Error(list)
+		}
 		if again := urgent("m1", "The server"); at(again, "id") != id {
 			t.Error(again)
 		}
@@ -622,11 +625,24 @@ func TestA2AListsTasks(t *testing.T) {
 			ids = append(ids, at(s.task("acme", m), "id").(string))
 		}
 		s.does("clara", "desk.solve :ticket-id @"+ids[2]+` :text "x"`)
+		// A row that another program wrote has no name yet, and is a task all the same.
+		key, _ := stores.ParseUUID("00000000-0000-4000-8000-000000000001")
+		ticket := d.reg.Entity("ticket").Store
+		row := stores.Change{Op: stores.Insert, Entity: ticket, Key: key}
+		for name, value := range map[string]stores.Value{"owner": stores.NewString("acme"), "subject": stores.NewString("Written"), "status": stores.NewString("OPEN"), "changed": stores.NewTime(time.Now())} {
+			row.Set = append(row.Set, stores.Assign{Field: ticket.FieldIndex(name), Value: value})
+		}
+		slices.SortFunc(row.Set, func(a, b stores.Assign) int { return a.Field - b.Field })
+		if err := d.store.Update(context.Background(), stores.Scope{Principal: "other program", All: true}, func(tx stores.Tx) error {
+			return tx.Apply(context.Background(), stores.Batch{Changes: []stores.Change{row}})
+		}); err != nil {
+			t.Fatal(err)
+		}
 		var found []string
 		token := ""
 		for range 5 {
 			page := s.rpc("acme", "ListTasks", dict{"pageSize": 3, "pageToken": token, "includeArtifacts": true})["result"]
-			if at(page, "totalSize") != 7.0 {
+			if at(page, "totalSize") != 8.0 {
 				t.Fatal(page)
 			}
 			for _, task := range at(page, "tasks").([]any) {
@@ -638,6 +654,9 @@ func TestA2AListsTasks(t *testing.T) {
 				break
 			}
 		}
+		found = slices.DeleteFunc(found, func(id string) bool {
+			return at(s.rpc("acme", "GetTask", dict{"id": id}), "result.artifacts.0.parts.0.data.subject") == "Written"
+		})
 		slices.Sort(found)
 		slices.Sort(ids)
 		if !slices.Equal(found, ids) {
@@ -787,6 +806,16 @@ func TestA2AStreams(t *testing.T) {
 		}()
 		if done := two.task("acme", waits); state(done) != "COMPLETED" {
 			t.Error(done)
+		}
+		// A server that ends sends its listeners away, to come back to another.
+		last, _ := two.events("acme", "SendStreamingMessage", says("m4", "", "The door"))
+		next(t, last)
+		began := time.Now()
+		two.stop()
+		for range last {
+		}
+		if took := time.Since(began); took > 5*time.Second {
+			t.Errorf("it took %s to end", took)
 		}
 	})
 }

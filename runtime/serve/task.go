@@ -73,7 +73,7 @@ const (
 // short is what the tasks of an entity are called by.
 func short(of *verbs.Task) string {
 	name := of.Entity.Store.Name
-	return name[strings.LastIndexByte(name, '.')+1:]
+	return strings.ReplaceAll(name[strings.LastIndexByte(name, '.')+1:], "_", "-")
 }
 
 // symbol is the name of a task's row in a script.
@@ -219,6 +219,18 @@ func awaits(c *confirmations.Confirmation) string {
 	return "Somebody with the role " + strings.Join(c.Roles, " and somebody with the role ") + " has to agree first."
 }
 
+// listAsked are the names of tasks of which nothing is there before somebody agrees.
+func (v *visit) listAsked(ctx context.Context) (ids []string, err error) {
+	waits, err := v.asksOf(ctx, map[int]stores.Value{confirmations.FieldStatus: stores.NewString(confirmations.Waiting)})
+	for _, c := range waits {
+		if c.Source == taskKind && v.taskAsked(c) != nil {
+			ids = append(ids, askPrefix+c.ID)
+		}
+	}
+	slices.Sort(ids)
+	return ids, err
+}
+
 // askedTask is a task that began, or is to begin, once somebody else agrees.
 func (v *visit) askedTask(ctx context.Context, id, ask string) (*task, error) {
 	all, err := v.asksOf(ctx, map[int]stores.Value{confirmations.FieldID: stores.NewString(ask)})
@@ -286,10 +298,13 @@ func (v *visit) taskOf(entity string) *verbs.Task {
 	return nil
 }
 
-// called is what the task of a row is called.
-func (v *visit) called(ctx context.Context, of *verbs.Task, key stores.Value) (string, error) {
-	suffix, err := v.session.Suffix(ctx, of.Entity.Store, key)
-	return short(of) + "~" + suffix, err
+// called is what the tasks of rows are called.
+func (v *visit) called(ctx context.Context, of *verbs.Task, keys ...stores.Value) ([]string, error) {
+	ids, err := v.session.Suffixes(ctx, of.Entity, keys...)
+	for i := range ids {
+		ids[i] = short(of) + "~" + ids[i]
+	}
+	return ids, err
 }
 
 // listTasks calls each with the tasks of the caller that the palettes list, a page at a time:
@@ -313,15 +328,16 @@ func (v *visit) listTasks(ctx context.Context, each func(of *verbs.Task, ids []s
 				return errNoTask
 			}
 			at, since := slices.Index(res.Columns, of.Status), slices.Index(res.Columns, of.Changed)
-			ids, states := make([]string, len(res.Keys)), make([]verbs.TaskState, len(res.Keys))
+			ids, err := v.called(ctx, of, res.Keys...)
+			if err != nil {
+				return err
+			}
+			states := make([]verbs.TaskState, len(res.Keys))
 			var changed []time.Time
 			if since >= 0 && of.Changed != "" {
 				changed = make([]time.Time, len(res.Keys))
 			}
-			for i, key := range res.Keys {
-				if ids[i], err = v.called(ctx, of, key); err != nil {
-					return err
-				}
+			for i := range res.Keys {
 				states[i] = of.States[res.Rows[i][at].Text()]
 				if changed != nil && !res.Rows[i][since].IsNull() {
 					changed[i] = res.Rows[i][since].Time()
@@ -414,7 +430,7 @@ func (v *visit) became(ctx context.Context, a *acted) (*task, error) {
 				if err != nil {
 					return nil, err
 				}
-				t, err := v.task(ctx, id)
+				t, err := v.task(ctx, id[0])
 				if errors.Is(err, errNoTask) { // the caller may begin it, and not be told of it
 					return nil, nil
 				}
