@@ -429,7 +429,11 @@ func (p *peer) takes(ctx context.Context, r *a2a.SendMessageRequest) (*a2a.SendM
 	if err := p.peers.Keep(ctx, p.principal, m.MessageID, kept); err != nil {
 		return nil, err
 	}
-	if now == nil {
+	switch {
+	case now == nil && a.pending != nil:
+		return p.says(name, nil, a2a.TextPart("Somebody else has to agree to it first; whether they did is not told here."),
+			a2a.DataPart(wire.Run{Schema: wire.RunSchema, Outcome: wire.Waiting, Preview: a.pending.Preview, Confirmation: wire.NewConfirmation(a.pending)})), nil
+	case now == nil:
 		return p.says(name, nil, a2a.DataPart(wire.DoneRun(a.done))), nil
 	}
 	names, err := p.contexts(ctx, now)

@@ -452,6 +452,7 @@ func TestA2AOfMessages(t *testing.T) {
 		{dict{"verb": "desk.tickets"}, `"subject"`},
 		{dict{"arguments": dict{"text": "nonsense"}}, `the desk looks after machines alone`},
 		{dict{"verb": "desk.replace", "arguments": dict{"text": "The car"}}, `You have to agree first: it costs money`},
+		{dict{"verb": "desk.visit"}, `"outcome":"waiting"`},
 	} {
 		doc := s.rpc("acme", "SendMessage", says(fmt.Sprint("m", i), "", c.part))
 		if text, _ := json.Marshal(at(doc, "result.message")); at(doc, "result.message.role") != "ROLE_AGENT" || !strings.Contains(string(text), c.want) {

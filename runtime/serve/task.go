@@ -384,7 +384,7 @@ func (v *visit) act(ctx context.Context, s *runtime.Session, script *dsl.Script,
 		return nil, p.invalid()
 	}
 	done, err := s.Run(ctx, program, o)
-	if problemOf(err).Code != "needs-agreement" || err == nil {
+	if err == nil || problemOf(err).Code != "needs-agreement" {
 		return &acted{done: done}, err
 	}
 	preview, err := s.KeepWith(ctx, program, o)
