@@ -16,7 +16,6 @@ import (
 	"verbatim/runtime/digest"
 	"verbatim/runtime/serve/peers"
 	"verbatim/runtime/wire"
-	"verbatim/stores"
 	"verbatim/verbs"
 )
 
@@ -624,8 +623,8 @@ func (p *peer) Watch(ctx context.Context, was *a2a.Task, tell func(*a2a.Task) bo
 
 // rowOf is what a task's row is called in the journal, "" while there is none.
 func rowOf(t *task) string {
-	if t.key.Kind() == stores.Null {
+	if t.key.IsNull() {
 		return ""
 	}
-	return t.key.Text()
+	return string(t.key.AppendJSON(nil))
 }

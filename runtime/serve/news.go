@@ -90,10 +90,10 @@ func (n *news) look(at, principal string, now time.Time) (others []string) {
 // what is done to a row, whoever did it: to any for "".
 type listener struct {
 	principal string
-	row       string // its key, as the journal has it
+	row       string // its key as JSON, as the journal has it
 	wake      chan struct{}
-	all       bool     // it listens to every row, and is told what was done to them
-	changes   []string // since it was told last: see changed
+	all       bool            // it listens to every row, and is told which they were
+	touched   map[string]bool // since it was told last: see rows
 }
 
 func newNews(s *Server) *news {
@@ -117,13 +117,40 @@ func (n *news) every(ctx context.Context) (*listener, error) {
 	return l, err
 }
 
-// changed is what was done to rows since a listener to all of them asked last.
-func (n *news) changed(l *listener) string {
+// rows are those that something was done to since a listener to all of them asked last.
+func (n *news) rows(l *listener) map[string]bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	all := strings.Join(l.changes, "\n")
-	l.changes = nil
-	return all
+	touched := l.touched
+	l.touched = nil
+	return touched
+}
+
+// mention adds the values that stand in changes of rows, as JSON has them: the keys of the
+// rows are among them, and those of the rows that they refer to.
+func mention(changes string, values map[string]bool) {
+	for at := 0; at < len(changes); {
+		end := at + 1
+		switch c := changes[at]; {
+		case c == '"':
+			for end < len(changes) && changes[end] != '"' {
+				if changes[end] == '\\' {
+					end++
+				}
+				end++
+			}
+			end = min(end+1, len(changes))
+		case strings.IndexByte("{}[],:", c) >= 0:
+			at++
+			continue
+		default:
+			for end < len(changes) && strings.IndexByte(`{}[],:"`, changes[end]) < 0 {
+				end++
+			}
+		}
+		values[changes[at:end]] = true
+		at = end
+	}
 }
 
 func (n *news) add(ctx context.Context, l *listener) (_ *listener, head int64, err error) {
@@ -202,27 +229,26 @@ func (n *news) hand(all []deed) {
 	for i := range all {
 		concerned[all[i].principal] = true
 	}
-	// A change of another row that refers to this one counts too: its key is among the values.
-	touches := func(row string) bool {
-		return row == "" || slices.ContainsFunc(all, func(d deed) bool { return strings.Contains(d.changes, row) })
+	touched := map[string]bool{}
+	for i := range all {
+		mention(all[i].changes, touched)
+		all[i].changes = ""
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.head = all[len(all)-1].Seq
-	held := len(n.ring)
 	n.ring = append(n.ring, all...)
-	for i := held; i < len(n.ring); i++ {
-		n.ring[i].changes = ""
-	}
 	if extra := len(n.ring) - recent; extra > 0 {
 		n.ring = append([]deed(nil), n.ring[extra:]...)
 	}
 	for l := range n.listeners {
-		if l.principal != "" && concerned[l.principal] || l.principal == "" && touches(l.row) {
-			if l.all {
-				for i := range all {
-					l.changes = append(l.changes, all[i].changes)
-				}
+		if l.principal != "" && concerned[l.principal] || l.principal == "" && (l.row == "" || touched[l.row]) {
+			if l.all && l.touched == nil {
+				l.touched = touched // which nobody changes any more
+			} else if l.all {
+				both := maps.Clone(l.touched)
+				maps.Copy(both, touched)
+				l.touched = both
 			}
 			select {
 			case l.wake <- struct{}{}:

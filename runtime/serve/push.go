@@ -160,8 +160,8 @@ func (s *Server) tellPeers(ctx context.Context) {
 	defer again.Stop()
 	all := true // what happened while nobody looked is told too
 	for {
-		changes := s.news.changed(l)
-		if err := s.noticed(ctx, func(row string) bool { return all || row == "" || strings.Contains(changes, row) }); err != nil && ctx.Err() == nil {
+		touched := s.news.rows(l)
+		if err := s.noticed(ctx, func(row string) bool { return all || row == "" || touched[row] }); err != nil && ctx.Err() == nil {
 			s.Log.Error("push", "error", err.Error())
 		}
 		all = false
