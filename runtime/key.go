@@ -128,6 +128,11 @@ func (s *Session) delivered(ctx context.Context, read stores.Reader, script, set
 		}
 		return nil, refuse([]complaint{{-1, keyReused(dsl.Place{Source: script.Source})}})
 	}
+	return s.keptReceipt(ctx, read, row)
+}
+
+// keptReceipt is the receipt of what was done under a key.
+func (s *Session) keptReceipt(ctx context.Context, read stores.Reader, row stores.Row) (*receipt.Receipt, error) {
 	again, err := receipt.ParseKept(row.Values[dlvReply].Text())
 	if err != nil {
 		return nil, &Failure{Err: err}
@@ -137,6 +142,22 @@ func (s *Session) delivered(ctx context.Context, read stores.Reader, script, set
 		again.Number(v.Int())
 	}
 	return again, s.nameNew(ctx, read, again)
+}
+
+// Done returns the receipt of what the principal did under a key, whatever its text was;
+// nil when nothing was done, or when it was committed call by call.
+func (s *Session) Done(ctx context.Context, key string) (done *receipt.Receipt, err error) {
+	err = s.e.store.View(ctx, holding(s.scope, deliveries, deliveryKey(s.who.Name, key)), func(r stores.Reader) error {
+		row, err := r.Get(ctx, deliveries, deliveryKey(s.who.Name, key))
+		if errors.Is(err, stores.ErrNotFound) || err == nil && row.Values[dlvEach].Bool() {
+			return nil
+		}
+		if err == nil {
+			done, err = s.keptReceipt(ctx, r, row)
+		}
+		return err
+	})
+	return done, failure(err)
 }
 
 // claimKey has a key stand for a script that is committed call by call, in the

@@ -81,6 +81,27 @@ func (s *Session) name(ctx context.Context, r stores.Reader, e *verbs.Entity, ro
 	return nil
 }
 
+// Suffixes are the whole suffixes of rows that the session sees, by their keys. They never
+// change, and any name that ends with one finds its row, whatever became of the label.
+func (s *Session) Suffixes(ctx context.Context, e *verbs.Entity, keys ...stores.Value) ([]string, error) {
+	id, err := s.e.identity(ctx)
+	if err != nil {
+		return nil, failure(err)
+	}
+	all := make([]string, len(keys))
+	var unnamed []stores.Value // such as rows of other programs
+	for i, key := range keys {
+		all[i] = names.Suffix(id.Secret, e.Store, key)
+		if _, named := s.names.Row(e.Store, key); !named {
+			unnamed = append(unnamed, key)
+		}
+	}
+	if len(unnamed) > 0 {
+		err = s.view(ctx, func(r stores.Reader) error { return s.nameKeys(ctx, r, e, unnamed) })
+	}
+	return all, failure(err)
+}
+
 // spell works out the name and the suffix of rows, and asks the store who else is
 // called so.
 func (s *Session) spell(ctx context.Context, r stores.Reader, e *verbs.Entity, rows []names.Given) error {

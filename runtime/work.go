@@ -172,6 +172,12 @@ func (e *Engine) message(kind, target string, at time.Time, principal string, bo
 		[]stores.Value{body, stores.NewString(kind), stores.NewString(target), stores.NewString(stores.NewTime(at).Text()), jobV}).Text()}
 }
 
+// Notice is the job of delivering a notice that is none of a palette's, to a target of its
+// sender's.
+func (e *Engine) Notice(target string, at time.Time, principal string, body stores.Value) stores.Job {
+	return e.message("notify", target, at, principal, body)
+}
+
 // ReadMessage reads a job of kind JobNotice. One of another version is answered with
 // stores.ErrVersion, and is to be left to whoever knows it.
 func ReadMessage(j *stores.Job) (Message, error) {

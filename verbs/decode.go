@@ -38,6 +38,8 @@ type loader struct {
 	functions     []functionNode
 	conversations []conversationNode
 	pages         []pageNode
+	taskNodes     []taskNode
+	tasks         map[*Entity]dsl.Place // where the task of an entity is said
 
 	says map[saying]string
 
@@ -135,6 +137,7 @@ func newLoader() *loader {
 		entityNamed: make(map[string]*Entity),
 		verbNamed:   make(map[string]*Verb),
 		says:        make(map[saying]string),
+		tasks:       make(map[*Entity]dsl.Place),
 		lost:        make(map[string]bool),
 		patterns:    make(map[string]*regexp.Regexp),
 		refs:        make(map[*Entity]*Type),
@@ -171,6 +174,9 @@ func (l *loader) declare(d *doc) {
 	}
 	if f.at("conversation").value != nil {
 		l.conversations = append(l.conversations, conversationNode{d, p, f.at("conversation")})
+	}
+	if f.at("task").value != nil {
+		l.taskNodes = append(l.taskNodes, taskNode{d, p, f.at("task")})
 	}
 	d.each(f.at("pages"), func(n *yaml.Node) { l.pages = append(l.pages, pageNode{d, p, n}) })
 }

@@ -166,6 +166,9 @@ func load(srcs []*dsl.Source, o options) (*Registry, dsl.Diagnostics) {
 	for i := range l.pages {
 		l.page(&l.pages[i])
 	}
+	for i := range l.taskNodes {
+		l.task(&l.taskNodes[i])
+	}
 	for _, e := range l.searched {
 		l.ownerStays(e)
 	}

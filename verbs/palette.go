@@ -48,6 +48,7 @@ type Palette struct {
 	// does not.
 	Conversation *Conversation
 	Pages        []*Page
+	Task         *Task      // how verbs form a task for programs of others; nil where none do
 	Sidecars     []*Sidecar // one for each other language that it speaks
 }
 

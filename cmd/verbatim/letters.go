@@ -9,6 +9,7 @@ import (
 
 	"verbatim/runtime"
 	"verbatim/runtime/notify"
+	"verbatim/runtime/serve"
 	"verbatim/runtime/system"
 	"verbatim/runtime/words"
 	"verbatim/stores"
@@ -66,5 +67,45 @@ func sending(reg *verbs.Registry, store stores.Store, channels *notify.Sender, u
 		}
 		l := reads(language)
 		return channels.Letter(ctx, notify.Letter{ID: m.ID, To: address, Subject: sayAsked.In(l), Text: sayAskedBy.In(l, body.Asker, where)})
+	}
+}
+
+// posts is where notifications of tasks may go: VERBATIM_A2A_PUSH says private, off or
+// nothing.
+func (a *app) posts() (serve.Posts, error) {
+	switch how := a.env("VERBATIM_A2A_PUSH"); how {
+	case "":
+		return serve.PostPublic, nil
+	case "private":
+		return serve.PostPrivate, nil
+	case "off":
+		return serve.PostNone, nil
+	default:
+		return 0, usage(fmt.Sprintf("VERBATIM_A2A_PUSH is private or off, not %q", how), "leave it out, and notifications go to the public internet alone")
+	}
+}
+
+// posting sends what agents of others are told of their tasks, where a palette has tasks, and
+// leaves every other notice to send, which may be nil.
+func posting(reg *verbs.Registry, store stores.Store, posts serve.Posts, send func(context.Context, runtime.Message) error) func(context.Context, runtime.Message) error {
+	if len(reg.Tasks()) == 0 || posts == serve.PostNone {
+		return send
+	}
+	poster := notify.NewPoster(posts == serve.PostPrivate)
+	return func(ctx context.Context, m runtime.Message) error {
+		if m.Target != serve.TargetPush {
+			if send == nil {
+				return &notify.Error{Code: notify.CodeNoRoute, Text: fmt.Sprintf("nothing says where notices to %s go", m.Target)}
+			}
+			return send(ctx, m)
+		}
+		p, err := serve.PostingOf(ctx, store, m)
+		if err != nil {
+			return fmt.Errorf("where an agent is told could not be read: %w", err)
+		}
+		if p == nil {
+			return &notify.Error{Code: notify.CodeNoRoute, Text: "the agent wants to be told no more", Permanent: true}
+		}
+		return poster.Post(ctx, p.ID, p.URL, p.Headers, p.Body)
 	}
 }

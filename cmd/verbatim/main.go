@@ -92,6 +92,7 @@ type app struct {
 	limit   time.Duration // --timeout
 	color   string        // --color
 	order   []string      // subcommands, as help lists them
+	waits   bool          // what was asked for waits for the agreement of somebody else
 	sent    *sink
 	stands  string                                  // the store that was opened, as it was named
 	observe func(context.Context, runtime.Observed) // told of what the engine does; nil but for a server

@@ -23,7 +23,7 @@ import (
 //
 // A package that is not named here is not part of the house yet, and the test
 // says so: whoever adds a room adds its lines and their reasons.
-var rooms = []string{"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/postgres/pgtest", "stores/postgres/internal/ajar", "stores/receipt", "stores/journal", "stores/files", "stores/search", "verbs", "verbs/expr", "verbs/drift", "verbs/grammar", "verbs/verbstest", "runtime", "runtime/names", "runtime/tools", "runtime/view", "runtime/digest", "runtime/confirmations", "runtime/provenance", "runtime/uploads", "runtime/sessions", "runtime/notify", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/system", "runtime/upload", "runtime/words", "runtime/phrase", "runtime/collect", "runtime/client", "runtime/wire", "runtime/serve", "runtime/serve/logins", "runtime/serve/pages", "runtime/serve/browsertest", "runtime/torture", "runtime/documents", "runtime/services", "runtime/sheet", "runtime/manda", "runtime/kyc", "runtime/guard", "runtime/eval", "cmd/verbatim", "cmd/teeth", "examples/embed"}
+var rooms = []string{"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/postgres/pgtest", "stores/postgres/internal/ajar", "stores/receipt", "stores/journal", "stores/files", "stores/search", "verbs", "verbs/expr", "verbs/drift", "verbs/grammar", "verbs/verbstest", "runtime", "runtime/names", "runtime/tools", "runtime/view", "runtime/digest", "runtime/confirmations", "runtime/provenance", "runtime/uploads", "runtime/sessions", "runtime/notify", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/system", "runtime/upload", "runtime/words", "runtime/phrase", "runtime/collect", "runtime/client", "runtime/wire", "runtime/a2a", "runtime/serve", "runtime/serve/logins", "runtime/serve/peers", "runtime/serve/pages", "runtime/serve/browsertest", "runtime/torture", "runtime/documents", "runtime/guard", "runtime/services", "runtime/sheet", "runtime/manda", "runtime/kyc", "runtime/eval", "cmd/verbatim", "cmd/teeth", "examples/embed"}
 
 // allowed are the arrows that exist.
 var allowed = map[string][]string{
@@ -68,8 +68,10 @@ var allowed = map[string][]string{
 	"runtime/collect":       {"dsl", "stores", "verbs", "runtime/words"},
 	"runtime/client":        {"stores", "verbs", "runtime", "runtime/sessions", "runtime/words", "runtime/collect"},
 	"runtime/wire":          {"dsl", "stores", "stores/journal", "stores/receipt", "runtime", "runtime/dialog", "runtime/sessions"},
+	"runtime/a2a":           nil,
 	"runtime/serve/logins":  {"stores", "runtime/digest", "runtime/sessions"},
-	"runtime/serve":         {"dsl", "verbs", "verbs/grammar", "stores", "stores/journal", "stores/receipt", "runtime", "runtime/confirmations", "runtime/dialog", "runtime/upload", "runtime/uploads", "runtime/sessions", "runtime/collect", "runtime/words", "runtime/wire", "runtime/serve/logins", "runtime/serve/pages"},
+	"runtime/serve/peers":   {"stores", "runtime/digest"},
+	"runtime/serve":         {"dsl", "verbs", "verbs/grammar", "stores", "stores/journal", "stores/receipt", "runtime", "runtime/a2a", "runtime/confirmations", "runtime/digest", "runtime/dialog", "runtime/upload", "runtime/uploads", "runtime/sessions", "runtime/collect", "runtime/words", "runtime/wire", "runtime/serve/logins", "runtime/serve/peers", "runtime/serve/pages"},
 	"runtime/torture":       nil,
 	"runtime/documents":     nil,
 	"runtime/guard":         nil,
@@ -77,7 +79,7 @@ var allowed = map[string][]string{
 	"runtime/manda":         {"runtime", "runtime/documents", "runtime/services", "runtime/sessions", "runtime/tools", "stores", "verbs"},
 	"runtime/kyc":           {"runtime", "runtime/guard", "stores", "stores/search"},
 	"runtime/services":      {"runtime/documents", "runtime/sheet", "runtime/tools", "stores", "stores/files"},
-	"cmd/verbatim":          {"dsl", "verbs", "verbs/drift", "verbs/grammar", "stores", "stores/sqlite", "stores/postgres", "stores/receipt", "stores/journal", "stores/files", "stores/search", "runtime", "runtime/names", "runtime/tools", "runtime/confirmations", "runtime/notify", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/system", "runtime/client", "runtime/words", "runtime/phrase", "runtime/upload", "runtime/uploads", "runtime/sessions", "runtime/wire", "runtime/serve", "runtime/serve/logins", "runtime/documents", "runtime/services", "runtime/manda", "runtime/kyc", "runtime/eval"},
+	"cmd/verbatim":          {"dsl", "verbs", "verbs/drift", "verbs/grammar", "stores", "stores/sqlite", "stores/postgres", "stores/receipt", "stores/journal", "stores/files", "stores/search", "runtime", "runtime/names", "runtime/tools", "runtime/confirmations", "runtime/notify", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/system", "runtime/client", "runtime/words", "runtime/phrase", "runtime/upload", "runtime/uploads", "runtime/sessions", "runtime/wire", "runtime/serve", "runtime/serve/logins", "runtime/serve/peers", "runtime/documents", "runtime/services", "runtime/manda", "runtime/kyc", "runtime/eval"},
 	"cmd/teeth":             nil,
 	"examples/embed":        {"dsl", "verbs", "stores/receipt", "stores/sqlite", "runtime"},
 }
@@ -96,10 +98,11 @@ var groups = map[string][]string{
 	"who has nothing to ask of a tool":           allBut("runtime", "runtime/tools", "runtime/mcp", "runtime/services", "runtime/manda", "cmd/verbatim"),
 	"whom a lock is taken from":                  allBut("stores/postgres", "stores/postgres/pgtest", "stores/postgres/internal/ajar"),
 	"parts of the engine":                        {"runtime/names", "runtime/tools", "runtime/view", "runtime/digest", "runtime/confirmations", "runtime/provenance", "runtime/uploads", "runtime/sessions"},
-	"who is not the engine":                      allBut("runtime", "runtime/view", "runtime/digest", "runtime/confirmations", "runtime/provenance", "runtime/sessions", "runtime/serve/logins"),
+	"who is not the engine":                      allBut("runtime", "runtime/view", "runtime/digest", "runtime/confirmations", "runtime/provenance", "runtime/sessions", "runtime/serve", "runtime/serve/logins", "runtime/serve/peers"),
 	"who holds no session":                       allBut("runtime", "runtime/sessions", "runtime/client", "runtime/manda", "runtime/dialog", "runtime/wire", "runtime/serve", "runtime/serve/logins", "cmd/verbatim"),
 	"who has no files to show":                   allBut("runtime", "runtime/uploads", "runtime/upload", "runtime/dialog", "runtime/serve", "cmd/verbatim"),
 	"who does not say what became of a question": allBut("runtime", "runtime/confirmations", "runtime/serve", "cmd/verbatim"),
+	"who speaks to no agents of others":          allBut("runtime/a2a", "runtime/serve"),
 	"who shows no pages":                         allBut("runtime/serve/pages", "runtime/serve"),
 	"who serves nothing":                         allBut("runtime/serve", "cmd/verbatim"),
 	"who makes no files":                         allBut("runtime", "runtime/services", "runtime/sheet"),
@@ -261,7 +264,11 @@ var forbidden = []arrow{
 	{"cmd/teeth", rooms, "it spoils text and runs tests; a fault in what it imported could hide a fault"},
 	{"who loads no palettes", []string{"verbs/expr"}, "expressions stand in palettes, and what is made of them is asked through verbs"},
 	{"verbs/expr", allBut("stores"), "it reads text and works on values; what the names in a text mean, verbs says"},
-	{"who serves nothing", []string{"runtime/serve", "runtime/serve/logins", "runtime/wire"}, "a door is built on the house, and the house on no door"},
+	{"runtime/a2a", allBut("runtime/a2a"), "it reads and writes a protocol: who serves it, and what a task is, it is told through an interface"},
+	{"who speaks to no agents of others", []string{"runtime/a2a"}, "agents of others come in by the server's door"},
+	{"runtime/serve/peers", allBut("stores", "runtime/digest", "runtime/serve/peers"), "it keeps which messages came and where somebody is told; what they mean the server decides"},
+	{"runtime/serve", []string{"runtime/view", "runtime/provenance"}, "how a store is asked, and where values come from, is the engine's own affair"},
+	{"who serves nothing", []string{"runtime/serve", "runtime/serve/logins", "runtime/serve/peers", "runtime/wire"}, "a door is built on the house, and the house on no door"},
 	{"runtime/serve/logins", allBut("stores", "runtime/digest", "runtime/sessions", "runtime/serve/logins"), "it keeps who is signed in; what they may do the engine decides"},
 	{"runtime/wire", allBut(append(allowed["runtime/wire"], "runtime/wire")...), "it is the shape of what programs are told, whoever tells it"},
 	{"runtime/serve", allBut(append(allowed["runtime/serve"], "runtime/serve")...), "it is a door: what is behind it is asked through the engine, and who speaks other protocols has a door of its own"},
@@ -297,6 +304,12 @@ var exceptions = map[[2]string]string{
 	{"runtime/system", "stores/sqlite"}:                           "its tests run the verbs on a real store",
 	{"runtime/system", "stores/postgres"}:                         "its tests run the verbs on a real store",
 	{"runtime/system", "stores/postgres/pgtest"}:                  "its tests run the verbs on a real server",
+	{"runtime/serve", "stores/sqlite"}:                            "its tests serve agents on real stores",
+	{"runtime/serve/peers", "stores/sqlite"}:                      "its tests keep messages in a real store",
+	{"runtime/serve", "stores/postgres"}:                          "its tests serve agents on real stores",
+	{"runtime/serve", "stores/postgres/pgtest"}:                   "its tests serve agents on real servers",
+	{"runtime/serve", "runtime/work"}:                             "its tests post what agents are told",
+	{"runtime/serve", "runtime/notify"}:                           "its tests post what agents are told",
 	{"runtime/serve/logins", "stores/sqlite"}:                     "its tests sign in on real stores",
 	{"runtime/serve/logins", "stores/postgres"}:                   "its tests sign in on real stores",
 	{"runtime/serve/logins", "stores/postgres/pgtest"}:            "its tests sign in on real servers",

@@ -364,6 +364,7 @@ func (j *job) propose(ctx context.Context, agreed string, seen bool) error {
 	if c.ID == "" { // meanwhile nobody else has to
 		return j.apply(ctx, agreed, seen)
 	}
+	j.waits = true
 	if j.json {
 		j.emit(wire.Run{Schema: wire.RunSchema, Outcome: wire.Waiting, Preview: c.Preview, Confirmation: wire.NewConfirmation(c), Report: wire.NewReport(nil)})
 		return said(exitRefused)

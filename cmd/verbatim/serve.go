@@ -24,6 +24,7 @@ import (
 	"verbatim/runtime/dialog"
 	"verbatim/runtime/serve"
 	"verbatim/runtime/serve/logins"
+	"verbatim/runtime/serve/peers"
 	"verbatim/runtime/system"
 	"verbatim/runtime/upload"
 	"verbatim/runtime/work"
@@ -184,6 +185,9 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 		Registry: reg, Engine: engine, Store: store, Codes: allCodes(), Clock: a.now, Random: a.random, Proxied: f.proxied, Log: logger,
 		Meter: meter, People: people(reg, store), Tokens: tokensOf(reg, store),
 	}
+	if o.Posts, err = a.posts(); err != nil {
+		return err
+	}
 	phrases := a.phrases(reg)
 	o.Talk = func(s *runtime.Session) dialog.Options {
 		return dialog.Options{Registry: reg, Model: model, Mode: dialog.Mode(chat.mode), Clock: a.now, Zone: zone, Person: s.Person().Label,
@@ -250,7 +254,9 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 		debug.FreeOSMemory()
 	}
 	working := make(chan error, 1)
-	go func() { working <- a.workBeside(ctx, f, engine, store, sending(reg, store, channels, o.URL)) }()
+	go func() {
+		working <- a.workBeside(ctx, f, engine, store, posting(reg, store, o.Posts, sending(reg, store, channels, o.URL)))
+	}()
 	err = server.Run(ctx, l, certs)
 	if werr := <-working; err == nil {
 		err = werr
@@ -323,4 +329,4 @@ func tokensOf(reg *verbs.Registry, store stores.Store) func(context.Context, str
 }
 
 // ownTables are those that the program keeps for itself, whatever the palettes.
-func ownTables() []*stores.Entity { return append(runtime.Own(), logins.Own()...) }
+func ownTables() []*stores.Entity { return slices.Concat(runtime.Own(), logins.Own(), peers.Own()) }

@@ -23,7 +23,8 @@ func tokenCommand(a *app) *cobra.Command {
 		Example: `verbatim migrate --administrator ada
 verbatim serve token nightly --as ada --for ada --url http://localhost:8080`,
 		Long: `Makes a token, and has system.add-token keep its SHA-256: what that asks, this asks. The
-token is printed once it counts, and can be read nowhere else.`,
+token is printed here and can be read nowhere else. One for somebody else counts once
+another administrator has agreed to it.`,
 		Args: exactly(1, "what the token is for"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name = args[0]
@@ -38,11 +39,11 @@ token is printed once it counts, and can be read nowhere else.`,
 				return broken("no token can be made", err, "")
 			}
 			script := tokenScript(principal, name, logins.Digest(secret), strings.TrimRight(audience, "/"), only, a.now().Add(lasts))
-			if err := a.runSource(cmd.Context(), "", func() (*dsl.Source, error) { return dsl.NewSource("token", script), nil }, f); err != nil {
-				return err
+			err = a.runSource(cmd.Context(), "", func() (*dsl.Source, error) { return dsl.NewSource("token", script), nil }, f)
+			if err == nil || a.waits {
+				fmt.Fprintln(a.out, secret)
 			}
-			fmt.Fprintln(a.out, secret)
-			return nil
+			return err
 		},
 	}
 	a.palettesFlag(cmd, &f.palettes)

@@ -112,7 +112,11 @@ func (a *app) work(ctx context.Context, f workFlags) error {
 		return err
 	}
 	defer store.Close()
-	w.Send = sending(reg, store, channels, a.env("VERBATIM_URL"))
+	posts, err := a.posts()
+	if err != nil {
+		return err
+	}
+	w.Send = posting(reg, store, posts, sending(reg, store, channels, a.env("VERBATIM_URL")))
 	now, err := store.Clock(ctx)
 	switch {
 	case err != nil:

@@ -245,3 +245,25 @@ func TestWhatIsWrongWithAFileIsTold(t *testing.T) {
 		}
 	}
 }
+
+// An address that somebody else gave is dialled where it is of the public internet alone,
+// unless the operator says otherwise; what is posted has its id and what its receiver wants to
+// see.
+func TestPostsToAddressesThatOthersGave(t *testing.T) {
+	t.Parallel()
+	come := make(chan *http.Request, 1)
+	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { come <- r }))
+	defer receiver.Close()
+	headers := map[string]string{"Authorization": "Bearer x", "webhook-id": "n-1"}
+	err := NewPoster(false).Post(context.Background(), "n-1", receiver.URL, headers, []byte("{}"))
+	var refused *Error
+	if !errors.As(err, &refused) || refused.Code != CodeRefused || !refused.Permanent {
+		t.Error(err)
+	}
+	if err := NewPoster(true).Post(context.Background(), "n-1", receiver.URL, headers, []byte("{}")); err != nil {
+		t.Fatal(err)
+	}
+	if r := <-come; r.Header.Get("Authorization") != "Bearer x" || r.Header.Get("Webhook-Id") != "n-1" || r.Header.Get("Webhook-Signature") != "" {
+		t.Error(r.Header)
+	}
+}

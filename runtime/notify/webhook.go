@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptrace"
@@ -48,15 +49,20 @@ type webhook struct {
 }
 
 func newWebhook(url string, key []byte, private bool, clock func() time.Time) *webhook {
+	return &webhook{url: url, key: key, clock: clock, client: posts(private)}
+}
+
+// posts makes a client that dials addresses of the public internet alone, unless private.
+func posts(private bool) *http.Client {
 	dialer := &net.Dialer{Timeout: 10 * time.Second}
 	if !private {
 		dialer.Control = publicOnly
 	}
-	return &webhook{url: url, key: key, clock: clock, client: &http.Client{
+	return &http.Client{
 		// A proxy would dial in our place, and look at no address.
 		Transport:     &http.Transport{DialContext: dialer.DialContext, TLSHandshakeTimeout: 10 * time.Second, MaxResponseHeaderBytes: 64 << 10, ForceAttemptHTTP2: true},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}}
+	}
 }
 
 var errPrivate = errors.New("the address is not one of the public internet")
@@ -96,21 +102,42 @@ func public(a netip.Addr) bool {
 
 func (w *webhook) send(ctx context.Context, m runtime.Message, _ []string) error {
 	body := document(m)
+	at := w.clock().Unix()
+	return post(ctx, w.client, w.url, body, map[string]string{"Content-Type": "application/json", "webhook-id": m.ID,
+		"webhook-timestamp": strconv.FormatInt(at, 10), "webhook-signature": sign(w.key, m.ID, at, body)})
+}
+
+// A Poster posts to addresses that others gave, which are guarded as those of webhooks
+// are. It shows what whoever is posted to wants to see, in headers, and signs nothing.
+type Poster struct{ client *http.Client }
+
+// NewPoster makes one, for addresses of the public internet by https alone unless private.
+func NewPoster(private bool) *Poster { return &Poster{posts(private)} }
+
+// Post delivers a body. The header webhook-id holds the id, which is the same each time. An
+// *Error says why it could not.
+func (p *Poster) Post(ctx context.Context, id, url string, headers map[string]string, body []byte) error {
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	all := map[string]string{"webhook-id": id}
+	maps.Copy(all, headers)
+	return post(ctx, p.client, url, body, all)
+}
+
+func post(ctx context.Context, client *http.Client, url string, body []byte, headers map[string]string) error {
 	// Once a byte of the request may have left, whether it arrived is not known
 	// until an answer comes.
 	var sent atomic.Bool
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteHeaders: func() { sent.Store(true) }})
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, w.url, bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
 	if err != nil {
 		return &Error{Code: CodeUnreachable, Text: "the request cannot be made", Permanent: true}
 	}
-	at := w.clock().Unix()
-	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("User-Agent", "verbatim")
-	req.Header.Set("webhook-id", m.ID)
-	req.Header.Set("webhook-timestamp", strconv.FormatInt(at, 10))
-	req.Header.Set("webhook-signature", sign(w.key, m.ID, at, body))
-	resp, err := w.client.Do(req)
+	for name, value := range headers {
+		req.Header.Set(name, value)
+	}
+	resp, err := client.Do(req)
 	switch {
 	case errors.Is(err, errPrivate):
 		return &Error{Code: CodeRefused, Text: errPrivate.Error() + `; "private": true allows it`, Permanent: true}

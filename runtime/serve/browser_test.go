@@ -21,6 +21,7 @@ import (
 
 	"verbatim/runtime/serve"
 	"verbatim/runtime/serve/browsertest"
+	"verbatim/stores/postgres/pgtest"
 )
 
 // The program itself, built once, on a database of its own: what people see is looked at
@@ -31,6 +32,7 @@ var program = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
+	built = dir
 	name := filepath.Join(dir, "verbatim")
 	build := exec.Command("go", "build", "-o", name, "verbatim/cmd/verbatim")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
@@ -41,10 +43,13 @@ var program = sync.OnceValues(func() (string, error) {
 	return name, nil
 })
 
+// built is where the program is, "" while no test wanted it.
+var built string
+
 func TestMain(m *testing.M) {
-	code := m.Run()
-	if name, err := program(); err == nil {
-		_ = os.RemoveAll(filepath.Dir(name))
+	code := pgtest.Run(m)
+	if built != "" {
+		_ = os.RemoveAll(built)
 	}
 	os.Exit(code)
 }

@@ -37,6 +37,7 @@ type deed struct {
 	Turn    string    `json:"turn,omitempty"`
 
 	principal string
+	changes   string // of rows, until it was handed on
 }
 
 // recent is how many deeds are held in memory for those who listen; who has missed more
@@ -85,9 +86,14 @@ func (n *news) look(at, principal string, now time.Time) (others []string) {
 	return others
 }
 
+// A listener is woken by what is done in the name of its principal or, where it has none, by
+// what is done to a row, whoever did it: to any for "".
 type listener struct {
 	principal string
+	row       string // its key as JSON, as the journal has it
 	wake      chan struct{}
+	all       bool            // it listens to every row, and is told which they were
+	touched   map[string]bool // since it was told last: see rows
 }
 
 func newNews(s *Server) *news {
@@ -96,7 +102,58 @@ func newNews(s *Server) *news {
 
 // listen adds a listener, from the entry that is the last now.
 func (n *news) listen(ctx context.Context, principal string) (l *listener, head int64, err error) {
-	l = &listener{principal, make(chan struct{}, 1)}
+	return n.add(ctx, &listener{principal: principal, wake: make(chan struct{}, 1)})
+}
+
+// about adds a listener to what is done to a row.
+func (n *news) about(ctx context.Context, row string) (*listener, error) {
+	l, _, err := n.add(ctx, &listener{row: row, wake: make(chan struct{}, 1)})
+	return l, err
+}
+
+// every adds a listener to what is done to any row.
+func (n *news) every(ctx context.Context) (*listener, error) {
+	l, _, err := n.add(ctx, &listener{all: true, wake: make(chan struct{}, 1)})
+	return l, err
+}
+
+// rows are those that something was done to since a listener to all of them asked last.
+func (n *news) rows(l *listener) map[string]bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	touched := l.touched
+	l.touched = nil
+	return touched
+}
+
+// mention adds the values that stand in changes of rows, as JSON has them: the keys of the
+// rows are among them, and those of the rows that they refer to.
+func mention(changes string, values map[string]bool) {
+	for at := 0; at < len(changes); {
+		end := at + 1
+		switch c := changes[at]; {
+		case c == '"':
+			for end < len(changes) && changes[end] != '"' {
+				if changes[end] == '\\' {
+					end++
+				}
+				end++
+			}
+			end = min(end+1, len(changes))
+		case strings.IndexByte("{}[],:", c) >= 0:
+			at++
+			continue
+		default:
+			for end < len(changes) && strings.IndexByte(`{}[],:"`, changes[end]) < 0 {
+				end++
+			}
+		}
+		values[changes[at:end]] = true
+		at = end
+	}
+}
+
+func (n *news) add(ctx context.Context, l *listener) (_ *listener, head int64, err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if !n.running {
@@ -160,7 +217,7 @@ func (n *news) since(ctx context.Context, from int64) ([]deed, error) {
 }
 
 func deedOf(e *stores.Entry) deed {
-	return deed{"verbatim/deed@1", e.Seq, e.Time, e.Verb, e.Call, e.Outcome, e.Reason, e.Session, e.Source, e.Turn, e.Principal}
+	return deed{"verbatim/deed@1", e.Seq, e.Time, e.Verb, e.Call, e.Outcome, e.Reason, e.Session, e.Source, e.Turn, e.Principal, e.Changes}
 }
 
 // hand adds deeds, and wakes those whom they concern.
@@ -172,6 +229,11 @@ func (n *news) hand(all []deed) {
 	for i := range all {
 		concerned[all[i].principal] = true
 	}
+	touched := map[string]bool{}
+	for i := range all {
+		mention(all[i].changes, touched)
+		all[i].changes = ""
+	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.head = all[len(all)-1].Seq
@@ -180,7 +242,14 @@ func (n *news) hand(all []deed) {
 		n.ring = append([]deed(nil), n.ring[extra:]...)
 	}
 	for l := range n.listeners {
-		if concerned[l.principal] {
+		if l.principal != "" && concerned[l.principal] || l.principal == "" && (l.row == "" || touched[l.row]) {
+			if l.all && l.touched == nil {
+				l.touched = touched // which nobody changes any more
+			} else if l.all {
+				both := maps.Clone(l.touched)
+				maps.Copy(both, touched)
+				l.touched = both
+			}
 			select {
 			case l.wake <- struct{}{}:
 			default: // it was woken, and has not looked yet
@@ -365,6 +434,15 @@ func (s *stream) send(id string, data any) {
 	line := "data: " + string(text) + "\n\n"
 	if id != "" {
 		line = "id: " + id + "\n" + line
+	}
+	s.write(line)
+}
+
+// event writes an event that has a name, "" for one that has none.
+func (s *stream) event(name string, data []byte) {
+	line := "data: " + string(data) + "\n\n"
+	if name != "" {
+		line = "event: " + name + "\n" + line
 	}
 	s.write(line)
 }

@@ -24,6 +24,7 @@ func (s *Server) Run(ctx context.Context, l net.Listener, certs *tls.Config) err
 		TLSConfig:         certs,
 		ErrorLog:          slog.NewLogLogger(s.Log.Handler(), slog.LevelDebug),
 	}
+	s.after.Go(func() { s.tellPeers(ctx) })
 	failed := make(chan error, 1)
 	go func() {
 		if certs != nil {

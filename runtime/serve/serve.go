@@ -30,6 +30,7 @@ import (
 	"verbatim/runtime"
 	"verbatim/runtime/dialog"
 	"verbatim/runtime/serve/logins"
+	"verbatim/runtime/serve/peers"
 	"verbatim/runtime/upload"
 	"verbatim/stores"
 	"verbatim/verbs"
@@ -70,6 +71,8 @@ type Options struct {
 	Meter *Meter
 	// Limits bound what is done at once; zero is the default of each.
 	Limits Limits
+	// Posts say where agents of others may have themselves told what becomes of their tasks.
+	Posts Posts
 }
 
 // ErrNobody says that nobody is known by what was shown: an identity, a token.
@@ -98,6 +101,7 @@ type Limits struct {
 type Server struct {
 	Options
 	book    *logins.Book
+	peers   *peers.Book
 	public  *url.URL
 	hosts   map[string]bool
 	cross   *http.CrossOriginProtection
@@ -135,7 +139,7 @@ func New(o Options) (*Server, error) {
 		Rate: cmp.Or(o.Limits.Rate, 200), Burst: cmp.Or(o.Limits.Burst, 1000), Script: cmp.Or(o.Limits.Script, 1<<20), Drain: cmp.Or(o.Limits.Drain, 10*time.Second),
 	}
 	s := &Server{Options: o, public: public, hosts: map[string]bool{}, cross: http.NewCrossOriginProtection(),
-		book: &logins.Book{Store: o.Store, Clock: o.Clock, Random: o.Random}}
+		book: &logins.Book{Store: o.Store, Clock: o.Clock, Random: o.Random}, peers: &peers.Book{Store: o.Store, Clock: o.Clock}}
 	for _, host := range append([]string{public.Host}, o.Hosts...) {
 		s.hosts[strings.ToLower(host)] = true
 	}
@@ -217,7 +221,9 @@ func (s *Server) Link(ctx context.Context, principal, to string) (string, error)
 }
 
 // Housekeep deletes what nobody needs any more of what the server keeps.
-func (s *Server) Housekeep(ctx context.Context) error { return s.book.Housekeep(ctx) }
+func (s *Server) Housekeep(ctx context.Context) error {
+	return errors.Join(s.book.Housekeep(ctx), s.peers.Housekeep(ctx))
+}
 
 // A Door says who may come in by a route.
 type Door int
@@ -241,6 +247,7 @@ type Route struct {
 	Whole   bool  // it tells of more than verbs do, and so is not for a token for some
 	Does    string
 	handle  func(*visit) error
+	refuse  func(*visit, problem) // how it says no, where that is another's to spell
 }
 
 // Routes lists all there are.
@@ -252,5 +259,6 @@ func (s *Server) Routes() []Route {
 	}
 	routes = append(routes, s.signInRoutes()...)
 	routes = append(routes, s.apiRoutes()...)
+	routes = append(routes, s.a2aRoutes()...)
 	return append(routes, s.pageRoutes()...)
 }

@@ -38,6 +38,7 @@ type visit struct {
 type caller struct {
 	principal string
 	secret    string // of the login's cookie, "" for a token
+	token     string // the digest of a token, "" for a login
 	login     logins.Login
 	only      []*verbs.Verb // that a token may use; nil is all
 	session   *runtime.Session
@@ -234,22 +235,32 @@ func (v *visit) byToken(ctx context.Context, k key) (c caller, err error) {
 	if v.Tokens == nil {
 		return c, errToken
 	}
-	t, err := v.Tokens(ctx, logins.Digest(k.secret))
-	if err != nil && !errors.Is(err, ErrNobody) {
-		return c, err
-	}
-	if err != nil || t.Audience != v.origin() || !v.Clock().Before(t.Expires) {
+	c, err = v.holds(ctx, logins.Digest(k.secret))
+	if errors.Is(err, ErrNobody) {
 		// What was tried is counted where all processes see it, and told apart by nothing.
 		if err := v.book.Try(ctx, "token", v.address(v.r), 30, time.Minute); err != nil {
 			return c, err
 		}
 		return c, errToken
 	}
-	c.principal = t.Principal
+	return c, err
+}
+
+// holds is whose a token is that is known by its digest; ErrNobody where it is good for
+// nothing any more.
+func (s *Server) holds(ctx context.Context, digest string) (c caller, err error) {
+	t, err := s.Tokens(ctx, digest)
+	if err == nil && (t.Audience != s.origin() || !s.Clock().Before(t.Expires)) {
+		err = ErrNobody
+	}
+	if err != nil {
+		return c, err
+	}
+	c.principal, c.token = t.Principal, digest
 	if t.Verbs != nil {
 		c.only = []*verbs.Verb{}
 		for _, name := range t.Verbs {
-			if verb := v.Registry.Verb(name); verb != nil {
+			if verb := s.Registry.Verb(name); verb != nil {
 				c.only = append(c.only, verb)
 			}
 		}
@@ -270,6 +281,10 @@ func (v *visit) fail(err error) {
 		if k, err := v.shown(); err == nil {
 			v.known.forget(k.digest)
 		}
+	}
+	if v.route.refuse != nil {
+		v.route.refuse(v, p)
+		return
 	}
 	if v.route.Door == API || v.route.Name == "" && v.route.Door == Open {
 		v.Server.problem(v.w, p)

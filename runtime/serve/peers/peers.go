@@ -1,0 +1,354 @@
+// Package peers keeps what agents of others said and where they are told what becomes of
+// their tasks, so that any process goes on where another stopped. It keeps no words: those
+// stand in the turns of a session.
+//
+//	book := &peers.Book{Store: store, Clock: time.Now}
+//	said, err := book.Message(ctx, "acme", "m-1")   // nil where nothing was said under that id
+//	err = book.Keep(ctx, "acme", "m-1", peers.Message{Sum: sum, Task: "ticket~k3f9…", Context: "a-1"})
+//
+// A Push holds a secret of its peer in the clear, since it is shown with each notification.
+package peers
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"verbatim/runtime/digest"
+	"verbatim/stores"
+)
+
+// A Book keeps it in a store. It is safe for use by many goroutines and processes.
+type Book struct {
+	Store stores.Store
+	Clock func() time.Time
+}
+
+// A Message is what is known of one that a peer sent.
+type Message struct {
+	Sum     string // of what it said
+	Task    string // that it began or went on with; "" where it did neither
+	Context string // the session that it was said in
+}
+
+// The fields of what was said. A row is a message, or says in which session a task was begun.
+const (
+	saidKey = iota
+	saidPrincipal
+	saidSum
+	saidTask
+	saidContext
+	saidTime
+)
+
+var said = &stores.Entity{Name: "verbatim.peer-message", Table: "verbatim.peer_messages", Managed: true, Place: "the server's own", Fields: []stores.Field{
+	saidKey:       {Name: "key", Column: "key", Kind: stores.String, Required: true},
+	saidPrincipal: {Name: "principal", Column: "principal", Kind: stores.String, Required: true},
+	saidSum:       {Name: "sum", Column: "sum", Kind: stores.String, Required: true},
+	saidTask:      {Name: "task", Column: "task", Kind: stores.String, Required: true},
+	saidContext:   {Name: "context", Column: "context", Kind: stores.String, Required: true},
+	saidTime:      {Name: "time", Column: "said_at", Kind: stores.Time, Required: true},
+}}
+
+// A Push says where a peer is told what becomes of a task.
+type Push struct {
+	Principal, Task, ID string
+	Row                 string // the key of the task's row, "" while there is none
+	By                  string // the digest of the token of whoever wants to be told
+	URL                 string
+	Token               string // shown in a header of its own, where there is no Scheme
+	Scheme, Credentials string // of the header Authorization
+	Told                string // of the task as its peer was told of it last
+	Ended               bool   // they were told that it ended
+	row                 []stores.Value
+}
+
+const (
+	pushKey = iota
+	pushPrincipal
+	pushTask
+	pushID
+	pushRow
+	pushBy
+	pushURL
+	pushToken
+	pushScheme
+	pushCredentials
+	pushTold
+	pushEnded
+	pushTime
+)
+
+var pushes = &stores.Entity{Name: "verbatim.peer-push", Table: "verbatim.peer_pushes", Managed: true, Place: "the server's own", Fields: []stores.Field{
+	pushKey:         {Name: "key", Column: "key", Kind: stores.String, Required: true},
+	pushPrincipal:   {Name: "principal", Column: "principal", Kind: stores.String, Required: true},
+	pushTask:        {Name: "task", Column: "task", Kind: stores.String, Required: true},
+	pushID:          {Name: "id", Column: "id", Kind: stores.String, Required: true},
+	pushRow:         {Name: "row", Column: "row_key", Kind: stores.String, Required: true},
+	pushBy:          {Name: "by", Column: "by_token", Kind: stores.String, Required: true},
+	pushURL:         {Name: "url", Column: "url", Kind: stores.String, Required: true, Sensitive: true},
+	pushToken:       {Name: "token", Column: "token", Kind: stores.String, Required: true, Sensitive: true},
+	pushScheme:      {Name: "scheme", Column: "scheme", Kind: stores.String, Required: true},
+	pushCredentials: {Name: "credentials", Column: "credentials", Kind: stores.String, Required: true, Sensitive: true},
+	pushTold:        {Name: "told", Column: "told", Kind: stores.String, Required: true},
+	pushEnded:       {Name: "ended", Column: "ended", Kind: stores.Bool, Required: true},
+	pushTime:        {Name: "time", Column: "made_at", Kind: stores.Time, Required: true},
+}}
+
+// Own returns the entities that it is kept in, to be given to Migrate.
+func Own() []*stores.Entity { return []*stores.Entity{said, pushes} }
+
+// scope is that of the server itself.
+var scope = stores.Scope{Principal: "verbatim", All: true}
+
+func messageKey(principal, id string) stores.Value {
+	return stores.NewString("message " + digest.Of("verbatim peer 1", principal, id))
+}
+
+func taskKey(principal, task string) stores.Value {
+	return stores.NewString("task " + digest.Of("verbatim peer 1", principal, task))
+}
+
+// Message returns what is known of a message of a principal; nil where nothing is.
+func (b *Book) Message(ctx context.Context, principal, id string) (*Message, error) {
+	row, err := b.get(ctx, said, messageKey(principal, id))
+	if err != nil || row == nil {
+		return nil, err
+	}
+	return &Message{Sum: row[saidSum].Text(), Task: row[saidTask].Text(), Context: row[saidContext].Text()}, nil
+}
+
+// Keep notes a message, and in which session its task was begun. What was noted before
+// stands.
+func (b *Book) Keep(ctx context.Context, principal, id string, m Message) error {
+	keys := []stores.Value{messageKey(principal, id)}
+	if m.Task != "" {
+		keys = append(keys, taskKey(principal, m.Task))
+	}
+	return b.keep(ctx, principal, m, keys...)
+}
+
+// Begun notes in which session a task was begun.
+func (b *Book) Begun(ctx context.Context, principal, task, session string) error {
+	return b.keep(ctx, principal, Message{Task: task, Context: session}, taskKey(principal, task))
+}
+
+func (b *Book) keep(ctx context.Context, principal string, m Message, keys ...stores.Value) error {
+	now := stores.NewTime(b.Clock())
+	return b.update(ctx, func(tx stores.Tx) error {
+		var batch stores.Batch
+		for _, key := range keys {
+			switch _, err := tx.Get(ctx, said, key); {
+			case err == nil:
+				continue
+			case !errors.Is(err, stores.ErrNotFound):
+				return err
+			}
+			batch.Changes = append(batch.Changes, insert(said, key, stores.NewString(principal), stores.NewString(m.Sum), stores.NewString(m.Task), stores.NewString(m.Context), now))
+		}
+		if len(batch.Changes) == 0 {
+			return nil
+		}
+		return tx.Apply(ctx, batch)
+	})
+}
+
+// Contexts returns the sessions in which tasks of a principal were begun, by task: of those
+// that an agent of theirs began.
+func (b *Book) Contexts(ctx context.Context, principal string, tasks ...string) (map[string]string, error) {
+	of := make(map[string]string, len(tasks))
+	keys := make([]stores.Value, len(tasks))
+	for i, task := range tasks {
+		keys[i] = taskKey(principal, task)
+	}
+	err := b.Store.View(ctx, scope, func(r stores.Reader) error {
+		rows, err := r.Rows(ctx, said, keys)
+		for _, row := range rows {
+			of[row.Values[saidTask].Text()] = row.Values[saidContext].Text()
+		}
+		return err
+	})
+	return of, err
+}
+
+func keyOfPush(principal, task, id string) stores.Value {
+	return stores.NewString(digest.Of("verbatim push 1", principal, task, id))
+}
+
+// Key is what a push is known by to whoever delivers it.
+func (p *Push) Key() string { return keyOfPush(p.Principal, p.Task, p.ID).Text() }
+
+func pushOf(row []stores.Value) *Push {
+	return &Push{Principal: row[pushPrincipal].Text(), Task: row[pushTask].Text(), ID: row[pushID].Text(), Row: row[pushRow].Text(), By: row[pushBy].Text(), URL: row[pushURL].Text(), Token: row[pushToken].Text(),
+		Scheme: row[pushScheme].Text(), Credentials: row[pushCredentials].Text(), Told: row[pushTold].Text(), Ended: row[pushEnded].Bool(), row: row}
+}
+
+// MostPushes is to how many places a peer is told of one task.
+const MostPushes = 10
+
+// ErrTooMany says that a task has as many of them as it may have.
+var ErrTooMany = errors.New("too many places to tell of one task")
+
+// SetPush keeps where a peer is told of a task; one with the same ID is replaced.
+func (b *Book) SetPush(ctx context.Context, p Push) error {
+	return b.update(ctx, func(tx stores.Tx) error {
+		rows, err := tx.Find(ctx, stores.Find{Entity: pushes, Where: of(p.Principal, p.Task), Hold: stores.Firm})
+		if err != nil {
+			return err
+		}
+		c := insert(pushes, keyOfPush(p.Principal, p.Task, p.ID), stores.NewString(p.Principal), stores.NewString(p.Task), stores.NewString(p.ID),
+			stores.NewString(p.Row), stores.NewString(p.By), stores.NewString(p.URL), stores.NewString(p.Token), stores.NewString(p.Scheme), stores.NewString(p.Credentials), stores.NewString(p.Told), stores.NewBool(p.Ended), stores.NewTime(b.Clock()))
+		if i := slices.IndexFunc(rows, func(row []stores.Value) bool { return row[pushID].Text() == p.ID }); i >= 0 {
+			c.Op, c.Before = stores.Update, rows[i]
+		} else if len(rows) >= MostPushes {
+			return ErrTooMany
+		}
+		return tx.Apply(ctx, stores.Batch{Changes: []stores.Change{c}})
+	})
+}
+
+func of(principal, task string) *stores.Cond {
+	return &stores.Cond{Op: stores.And, Kids: []stores.Cond{is(pushPrincipal, stores.NewString(principal)), is(pushTask, stores.NewString(task))}}
+}
+
+func is(field int, v stores.Value) stores.Cond {
+	return stores.Cond{Op: stores.Eq, Path: stores.Path{Field: field}, Value: v}
+}
+
+// Pushes lists where a principal is told of a task, by ID.
+func (b *Book) Pushes(ctx context.Context, principal, task string) ([]*Push, error) {
+	all, err := b.find(ctx, stores.Find{Entity: pushes, Where: of(principal, task)})
+	slices.SortFunc(all, func(p, q *Push) int { return strings.Compare(p.ID, q.ID) })
+	return all, err
+}
+
+// Open lists, a page at a time, of which tasks somebody is to be told still: those behind a
+// key.
+func (b *Book) Open(ctx context.Context, behind string, most int) ([]*Push, error) {
+	after := stores.Cond{Op: stores.Gt, Path: stores.Path{Field: pushKey}, Value: stores.NewString(behind)}
+	return b.find(ctx, stores.Find{Entity: pushes, Where: &stores.Cond{Op: stores.And, Kids: []stores.Cond{is(pushEnded, stores.NewBool(false)), after}},
+		Order: []stores.Order{{Path: stores.Path{Field: pushKey}}}, Limit: most, Cut: true})
+}
+
+func (b *Book) find(ctx context.Context, f stores.Find) (all []*Push, err error) {
+	err = b.Store.View(ctx, scope, func(r stores.Reader) error {
+		rows, err := r.Find(ctx, f)
+		for _, row := range rows {
+			all = append(all, pushOf(row))
+		}
+		return err
+	})
+	return all, err
+}
+
+// PushCalled returns the one with a key; nil where it was dropped.
+func (b *Book) PushCalled(ctx context.Context, key string) (*Push, error) {
+	row, err := b.get(ctx, pushes, stores.NewString(key))
+	if err != nil || row == nil {
+		return nil, err
+	}
+	return pushOf(row), nil
+}
+
+// DropPush forgets one.
+func (b *Book) DropPush(ctx context.Context, principal, task, id string) error {
+	return b.update(ctx, func(tx stores.Tx) error {
+		row, err := tx.Get(ctx, pushes, keyOfPush(principal, task, id))
+		if errors.Is(err, stores.ErrNotFound) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		return tx.Apply(ctx, stores.Batch{Changes: []stores.Change{{Op: stores.Delete, Entity: pushes, Key: row.Key(), Before: row.Values}}})
+	})
+}
+
+// Tell notes what a peer is told of a task now, with the jobs that tell them. Of several
+// processes that notice the same, one does.
+func (b *Book) Tell(ctx context.Context, p *Push, told string, ended bool, jobs []stores.Job) error {
+	err := b.Store.Update(ctx, scope, func(tx stores.Tx) error {
+		return tx.Apply(ctx, stores.Batch{Jobs: jobs, Changes: []stores.Change{{Op: stores.Update, Entity: pushes, Key: p.row[pushKey], Before: p.row, Guard: []int{pushTold},
+			Set: []stores.Assign{{Field: pushTold, Value: stores.NewString(told)}, {Field: pushEnded, Value: stores.NewBool(ended)}}}}})
+	})
+	if errors.Is(err, stores.ErrConflict) || errors.Is(err, stores.ErrNotFound) {
+		return nil // another process told it, or the peer wants no more
+	}
+	return err
+}
+
+// kept is how long a message is known by its id, and a place after its task has ended.
+const kept = 90 * 24 * time.Hour
+
+// Housekeep deletes what nobody asks for any more. In which session a task was begun stays.
+func (b *Book) Housekeep(ctx context.Context) error {
+	before := func(field int) stores.Cond {
+		return stores.Cond{Op: stores.Lt, Path: stores.Path{Field: field}, Value: stores.NewTime(b.Clock().Add(-kept))}
+	}
+	for _, old := range []struct {
+		of    *stores.Entity
+		where []stores.Cond
+	}{
+		{said, []stores.Cond{before(saidTime), {Op: stores.Starts, Path: stores.Path{Field: saidKey}, Value: stores.NewString("message ")}}},
+		{pushes, []stores.Cond{before(pushTime), is(pushEnded, stores.NewBool(true))}},
+	} {
+		for part := 1; part > 0; {
+			err := b.update(ctx, func(tx stores.Tx) error {
+				rows, err := tx.Find(ctx, stores.Find{Entity: old.of, Where: &stores.Cond{Op: stores.And, Kids: old.where}, Limit: 200, Cut: true, Hold: stores.Firm})
+				if part = len(rows); err != nil || part == 0 {
+					return err
+				}
+				var batch stores.Batch
+				for _, row := range rows {
+					batch.Changes = append(batch.Changes, stores.Change{Op: stores.Delete, Entity: old.of, Key: row[old.of.Key], Before: row})
+				}
+				return tx.Apply(ctx, batch)
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (b *Book) get(ctx context.Context, e *stores.Entity, key stores.Value) (row []stores.Value, err error) {
+	err = b.Store.View(ctx, scope, func(r stores.Reader) error {
+		found, err := r.Get(ctx, e, key)
+		if errors.Is(err, stores.ErrNotFound) {
+			return nil
+		}
+		row = found.Values
+		return err
+	})
+	return row, err
+}
+
+// attempts is how often something is tried that somebody else's change was in the way of.
+const attempts = 5
+
+func (b *Book) update(ctx context.Context, fn func(stores.Tx) error) (err error) {
+	for n := range attempts {
+		if err = b.Store.Update(ctx, scope, fn); ctx.Err() != nil || !errors.Is(err, stores.ErrConflict) && !errors.Is(err, stores.ErrDuplicate) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(time.Duration(n+1) * 2 * time.Millisecond):
+		}
+	}
+	return err
+}
+
+func insert(e *stores.Entity, row ...stores.Value) stores.Change {
+	c := stores.Change{Op: stores.Insert, Entity: e, Key: row[e.Key]}
+	for f, v := range row {
+		if f != e.Key {
+			c.Set = append(c.Set, stores.Assign{Field: f, Value: v})
+		}
+	}
+	return c
+}

@@ -1,0 +1,306 @@
+package verbs
+
+import (
+	"slices"
+
+	"gopkg.in/yaml.v3"
+
+	"verbatim/dsl"
+)
+
+// A TaskState is how far a task is, as programs of others count it: by the states of
+// A2A 1.0, in small letters.
+type TaskState string
+
+// The states of a task.
+const (
+	TaskSubmitted TaskState = "submitted"
+	TaskWorking   TaskState = "working"
+	TaskInput     TaskState = "input-required" // by whoever began it
+	TaskAuth      TaskState = "auth-required"  // somebody has to agree
+	TaskCompleted TaskState = "completed"
+	TaskFailed    TaskState = "failed"
+	TaskCanceled  TaskState = "canceled"
+	TaskRejected  TaskState = "rejected"
+)
+
+// TaskStates are all of them.
+var TaskStates = []string{string(TaskSubmitted), string(TaskWorking), string(TaskInput), string(TaskAuth), string(TaskCompleted), string(TaskFailed), string(TaskCanceled), string(TaskRejected)}
+
+// Ended reports whether nothing becomes of the task any more.
+func (s TaskState) Ended() bool {
+	return s == TaskCompleted || s == TaskFailed || s == TaskCanceled || s == TaskRejected
+}
+
+// Paused reports whether the task waits for somebody outside.
+func (s TaskState) Paused() bool { return s == TaskInput || s == TaskAuth }
+
+// A Task says how verbs form a task that programs of others begin, follow and end. A
+// task is a row of Entity that its caller sees.
+type Task struct {
+	Entity *Entity
+	Codes  *CodeList
+	States map[string]TaskState // for each code of the field that says how far it is
+	Begins []*Verb              // each creates a row of Entity
+	// Otherwise is what begins a task of words that mean no verb; nil where nothing does.
+	Otherwise *Answering
+	// Continues takes an answer, and Row is its argument that is the task; nil where
+	// nobody is asked anything. Words is its argument that plain words are, or -1.
+	Continues  *Verb
+	Row, Words int
+	// Cancels ends a task, and CancelRow is its argument that is the task; nil where none
+	// can be ended.
+	Cancels   *Verb
+	CancelRow int
+	Tells     *Verb // reads one task, the one that Tells.Read.By names
+	Lists     *Verb // reads all that the caller sees; nil where they are not listed
+	// Status, Message and Changed are columns of what is told: how far it is, what is
+	// said of it, and when it last changed. The last two may be "".
+	Status, Message, Changed string
+	Place                    dsl.Place
+}
+
+// Tasks returns what the palettes say of tasks, in the order of their domains.
+func (r *Registry) Tasks() (all []*Task) {
+	for _, p := range r.palettes {
+		if p.Task != nil {
+			all = append(all, p.Task)
+		}
+	}
+	return all
+}
+
+// A taskNode is a palette's task, and where it is written.
+type taskNode struct {
+	d *doc
+	p *Palette
+	n pair
+}
+
+// task reads how the verbs of a palette form a task, once all verbs are known.
+func (l *loader) task(tn *taskNode) {
+	d := tn.d
+	f, ok := d.fields(tn.n.value, "task")
+	for _, k := range [...]string{"entity", "status", "states", "begins", "tells"} {
+		ok = ok && f.at(k).value != nil
+	}
+	if !ok {
+		return
+	}
+	t := &Task{Row: -1, Words: -1, CancelRow: -1, States: map[string]TaskState{}, Place: d.place(tn.n.key)}
+	if t.Entity = l.entityNamed[d.full(f.text("entity"))]; t.Entity == nil {
+		d.report(tell(d.place(f.at("entity").value), "unknown-entity", f.text("entity"), visible(d, l.entities)))
+		return
+	}
+	if first, twice := l.tasks[t.Entity]; twice {
+		d.report(tell(t.Place, "declared-twice", "the task of", t.Entity.Store.Name, first))
+	}
+	l.tasks[t.Entity] = t.Place
+	field := t.Entity.field(f.text("status"))
+	switch at := d.place(f.at("status").value); {
+	case field < 0:
+		if !t.Entity.broken {
+			d.report(tell(at, "unknown-field", t.Entity, f.text("status")))
+		}
+	case t.Entity.Fields[field].Type == nil: // a complaint of its own
+	case t.Entity.Fields[field].Type.Name != CodeType || t.Entity.Fields[field].Type.Codes == nil:
+		d.report(tell(at, "contradiction", f.text("status")+" says how far a task is, and is of no code list", "name a field of type code, with a ref-type", t.Entity.Fields[field].Place, "declared here"))
+	default:
+		t.Codes = t.Entity.Fields[field].Type.Codes
+		l.taskStates(d, t, f)
+	}
+	l.taskReads(d, t, f, field)
+	d.items(f.at("begins"), func(n *yaml.Node) { l.taskBegins(d, t, n) })
+	if n := f.at("anything-else").value; n != nil {
+		if g, ok := d.fields(n, "anything-else"); ok && g.at("verb").value != nil && g.at("argument").value != nil {
+			if a := l.taker(d, g); a != nil && !slices.Contains(t.Begins, a.Verb) {
+				d.report(tell(d.place(g.at("verb").value), "contradiction", a.Verb.Name+" takes words that mean nothing else, and begins no task", "name one of the verbs under begins", a.Verb.Place, "declared here"))
+			} else {
+				t.Otherwise = l.ofWords(d, g, a)
+			}
+		}
+	}
+	if n := f.at("continues").value; n != nil {
+		if g, ok := d.fields(n, "task-continues"); ok && g.at("verb").value != nil {
+			l.taskContinues(d, t, g)
+		}
+	}
+	if n := f.at("cancels").value; n != nil {
+		if t.Cancels, t.CancelRow = l.ofTask(d, t, n); t.Cancels != nil {
+			l.needsOnly(d, t.Cancels, n, t.CancelRow)
+		}
+	}
+	tn.p.Task = t
+}
+
+// taskStates reads what each code means, of which every one means something.
+func (l *loader) taskStates(d *doc, t *Task, f mapping) {
+	misspelt := false
+	d.scalars(f.at("states"), func(k, n *yaml.Node) {
+		switch {
+		case !t.Codes.Has(k.Value):
+			misspelt = true
+			d.report(tell(d.place(k), "unknown-word", "a code of "+t.Codes.Name, k.Value, t.Codes.Names()))
+		case !slices.Contains(TaskStates, n.Value):
+			d.report(tell(d.place(n), "unknown-word", k.Value, n.Value, TaskStates))
+		default:
+			t.States[k.Value] = TaskState(n.Value)
+		}
+	})
+	var without []string
+	for _, name := range t.Codes.Names() {
+		if !slices.ContainsFunc(f.at("states").value.Content, func(n *yaml.Node) bool { return n.Value == name }) {
+			without = append(without, name)
+		}
+	}
+	if len(without) > 0 && !misspelt {
+		d.report(tell(d.place(f.at("states").key), "code-without-state", without, TaskStates))
+	}
+}
+
+// taskVerb is a verb that a task names; nil where nobody may call it.
+func (l *loader) taskVerb(d *doc, n *yaml.Node) *Verb {
+	v := l.verbNamed[n.Value]
+	switch {
+	case v == nil:
+		d.report(tell(d.place(n), "unknown-verb", n.Value, l.verbNamed))
+	case v.Internal:
+		d.report(say.internalNamed(d.place(n), v, "a task is made of"))
+	default:
+		return v
+	}
+	return nil
+}
+
+// taskReads reads by which verbs a task is told and listed.
+func (l *loader) taskReads(d *doc, t *Task, f mapping, status int) {
+	reads := func(n *yaml.Node, one bool) *Verb {
+		v := l.taskVerb(d, n)
+		what := "a read of " + t.Entity.Store.Name + " with one:, which needs no other argument"
+		if !one {
+			what = "a read of " + t.Entity.Store.Name + " without one: that needs no argument"
+		}
+		switch {
+		case v == nil:
+			return nil
+		case v.Read == nil || v.Read.Entity != t.Entity || v.Read.One != one || v.Read.Groups() || v.writesFile() || !v.Answers():
+			d.report(tell(d.place(n), "contradiction", v.Name+" tells no task", "name "+what, v.Place, "declared here"))
+			return nil
+		}
+		if !l.needsOnly(d, v, n, v.Read.By) {
+			return nil
+		}
+		return v
+	}
+	if t.Tells = reads(f.at("tells").value, true); t.Tells == nil {
+		return
+	}
+	t.Message, t.Changed = d.column(t.Tells, f.at("message")), d.column(t.Tells, f.at("changed"))
+	shows := func(v *Verb, n *yaml.Node) (name string) {
+		for i := range v.Read.Fields {
+			if rf := &v.Read.Fields[i]; status >= 0 && rf.From == FromPath && len(rf.Path.Steps) == 0 && rf.Path.Field == status {
+				return rf.Name
+			}
+		}
+		if status >= 0 {
+			d.report(tell(d.place(n), "contradiction", v.Name+" does not tell the status of a task", "return "+t.Entity.Store.Fields[status].Name+" among its fields", v.Place, "declared here"))
+		}
+		return ""
+	}
+	t.Status = shows(t.Tells, f.at("tells").value)
+	if i := slices.IndexFunc(t.Tells.Read.Fields, func(rf ReadField) bool { return rf.Name == t.Changed }); t.Changed != "" && (i < 0 || t.Tells.Read.Fields[i].Type == nil || t.Tells.Read.Fields[i].Type.Name != DateTimeType) {
+		d.report(tell(d.place(f.at("changed").value), "contradiction", t.Changed+" says when a task changed, and is no datetime", "name a column that is one", t.Tells.Place, "declared here"))
+	}
+	if n := f.at("lists").value; n != nil {
+		if t.Lists = reads(n, false); t.Lists != nil && shows(t.Lists, n) != t.Status && t.Status != "" {
+			d.report(tell(d.place(n), "contradiction", t.Lists.Name+" calls the status of a task otherwise than "+t.Tells.Name, "call it "+t.Status+" in both", t.Tells.Place, "declared here"))
+		}
+	}
+}
+
+// taskBegins reads a verb that begins a task: it creates the row, and whoever may use it
+// may be told of it.
+func (l *loader) taskBegins(d *doc, t *Task, n *yaml.Node) {
+	v := l.taskVerb(d, n)
+	if v == nil {
+		return
+	}
+	if !l.makesRow(v, t.Entity, nil) {
+		d.report(tell(d.place(n), "contradiction", v.Name+" begins a task, and does not promise to create "+t.Entity.Store.Name, "add the effect creates: "+t.Entity.Store.Name+", without may-", v.Place, "declared here"))
+		return
+	}
+	for _, role := range v.Roles {
+		if t.Tells != nil && !slices.Contains(t.Tells.Roles, role) {
+			d.report(tell(d.place(n), "contradiction", role.Name+" may begin a task with "+v.Name+", and may not use "+t.Tells.Name+", by which it is told", "add the role to "+t.Tells.Name, t.Tells.Place, "declared here"))
+		}
+	}
+	t.Begins = append(t.Begins, v)
+}
+
+// makesRow reports whether a verb promises one row of an entity, by an effect or by a call of
+// its script.
+func (l *loader) makesRow(v *Verb, e *Entity, within []*Verb) bool {
+	if v == nil || slices.Contains(within, v) {
+		return false // what has no end is complained about elsewhere
+	}
+	if slices.ContainsFunc(v.Effects, func(f Effect) bool { return f.Kind == Creates && !f.May && f.Entity == e && f.Each == nil }) {
+		return true
+	}
+	if _, each := v.Macro.ForEach(); v.Macro == nil || each {
+		return false
+	}
+	return slices.ContainsFunc(v.Macro.Script.Calls, func(c dsl.Call) bool { return l.makesRow(l.verbNamed[c.Verb], e, append(within, v)) })
+}
+
+// taskContinues reads which verb takes an answer, and as what.
+func (l *loader) taskContinues(d *doc, t *Task, g mapping) {
+	if t.Continues, t.Row = l.ofTask(d, t, g.at("verb").value); t.Continues == nil {
+		return
+	}
+	n := g.at("argument").value
+	if n == nil {
+		return // the answer is given as values
+	}
+	if t.Words = t.Continues.param(n.Value); t.Words < 0 {
+		d.report(say.unknownArgument(d.place(n), t.Continues, n.Value))
+	} else if l.ofWords(d, g, &Answering{Verb: t.Continues, Param: t.Words}) != nil {
+		l.needsOnly(d, t.Continues, g.at("verb").value, t.Row, t.Words)
+	}
+}
+
+// ofTask is a verb whose first reference to the entity of a task names it.
+func (l *loader) ofTask(d *doc, t *Task, n *yaml.Node) (*Verb, int) {
+	v := l.taskVerb(d, n)
+	if v == nil {
+		return nil, -1
+	}
+	i := slices.IndexFunc(v.Params, func(p Param) bool { return p.Type != nil && p.Type.Name == RefType && p.Type.Entity == t.Entity })
+	if i < 0 {
+		d.report(tell(d.place(n), "contradiction", v.Name+" is about a task, and takes none", "name a verb with a reference to "+t.Entity.Store.Name, v.Place, "declared here"))
+		return nil, -1
+	}
+	return v, i
+}
+
+// needsOnly reports an argument that has to be given besides those that are.
+func (l *loader) needsOnly(d *doc, v *Verb, n *yaml.Node, given ...int) bool {
+	for i := range v.Params {
+		if p := &v.Params[i]; !slices.Contains(given, i) && p.Required && p.Default.IsNull() {
+			d.report(tell(d.place(n), "contradiction", v.Name+" is called for a task, and needs :"+p.Name+" as well", "let it do without that, or name another verb", v.Place, "declared here"))
+			return false
+		}
+	}
+	return true
+}
+
+// ofWords checks that an argument can be what somebody said, word for word.
+func (l *loader) ofWords(d *doc, g mapping, a *Answering) *Answering {
+	if a == nil {
+		return nil
+	}
+	if t := a.Verb.Params[a.Param].Type; t != nil && t.Name != StringType && t.Name != AnyType {
+		d.report(tell(d.place(g.at("argument").value), "contradiction", "words are text, and :"+a.Verb.Params[a.Param].Name+" is "+t.Phrase(), "name an argument of type string", a.Verb.Params[a.Param].Place, "declared here"))
+		return nil
+	}
+	return a
+}
