@@ -161,7 +161,8 @@ type Names struct {
 	upto   int64             // what was read of the index last
 	arena  []byte            // names and keys
 	sorted names             // by group
-	groups []group           // by length and letters
+	some   []uint16          // of each group, by length and letters
+	groups []uint32          // where each begins in sorted, and where the last one ends
 	starts [mostName + 3]int // where the groups of each length begin
 	recent names             // not sorted yet
 	first  int               // how many there were when they were read
@@ -178,12 +179,6 @@ type named struct {
 	at    uint32 // in the arena; the key stands behind the name
 	name  uint16 // how long it is
 	key   uint16 // how long it is
-}
-
-// A group are the names of one length that have letters of the same sets.
-type group struct {
-	some  uint16
-	start uint32 // in sorted; it ends where the next one starts
 }
 
 // mostRecent is how many names may be unsorted, besides one in so many of all.
@@ -255,17 +250,17 @@ func (n *Names) sort() {
 	}
 	slices.Sort(order)
 	n.sorted = names{make([]signature, len(order)), make([]named, len(order))}
-	n.recent, n.groups, n.starts = names{}, nil, [mostName + 3]int{}
+	n.recent, n.some, n.groups, n.starts = names{}, nil, nil, [mostName + 3]int{}
 	last := uint64(1 << 63)
 	for i, o := range order {
 		n.sorted.signed[i], n.sorted.of[i] = all.signed[uint32(o)], all.of[uint32(o)]
 		if id := o >> 32; id != last {
-			n.groups = append(n.groups, group{uint16(id), uint32(i)})
+			n.some, n.groups = append(n.some, uint16(id)), append(n.groups, uint32(i))
 			n.starts[id>>16+1]++
 			last = id
 		}
 	}
-	n.groups = append(n.groups, group{0, uint32(len(order))}) // where the last one ends
+	n.groups = append(n.groups, uint32(len(order)))
 	for length := range mostName + 1 {
 		n.starts[length+1] += n.starts[length]
 	}
@@ -296,12 +291,11 @@ func (n *Names) Near(p *Pattern, edits int, owners map[int64]bool, fn func(key s
 		return
 	}
 	first, end := n.starts[max(0, len(p.name)-edits)], n.starts[min(mostName, len(p.name)+edits)+1]
-	for i := first; i < end; i++ {
-		some := n.groups[i].some
+	for i, some := range n.some[first:end] {
 		if bits.OnesCount16(some&^p.some) > edits || bits.OnesCount16(p.some&^some) > edits {
 			continue
 		}
-		look(&n.sorted, int(n.groups[i].start), int(n.groups[i+1].start))
+		look(&n.sorted, int(n.groups[first+i]), int(n.groups[first+i+1]))
 	}
 }
 
