@@ -22,6 +22,7 @@ import (
 
 	"verbatim/runtime"
 	"verbatim/runtime/dialog"
+	"verbatim/runtime/kyc"
 	"verbatim/runtime/serve"
 	"verbatim/runtime/serve/logins"
 	"verbatim/runtime/serve/peers"
@@ -183,7 +184,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	}
 	o := serve.Options{
 		Registry: reg, Engine: engine, Store: store, Codes: allCodes(), Clock: a.now, Random: a.random, Proxied: f.proxied, Log: logger,
-		Meter: meter, People: people(reg, store), Tokens: tokensOf(reg, store),
+		Meter: meter, People: people(reg, store), Tokens: tokensOf(reg, store), Envelopes: envelopes(reg),
 	}
 	if o.Posts, err = a.posts(); err != nil {
 		return err
@@ -330,3 +331,20 @@ func tokensOf(reg *verbs.Registry, store stores.Store) func(context.Context, str
 
 // ownTables are those that the program keeps for itself, whatever the palettes.
 func ownTables() []*stores.Entity { return slices.Concat(runtime.Own(), logins.Own(), peers.Own()) }
+
+// envelopes are the protocols of the domains that are there.
+func envelopes(reg *verbs.Registry) (all []serve.Envelope) {
+	if reg.Verb("kyc.verify") != nil {
+		all = append(all, serve.Envelope{
+			Path: "/kyc", Does: "Takes the messages of verifications, " + kyc.Protocol + ".",
+			Answer: func(ctx context.Context, c *serve.Caller, message []byte, step func(any)) any {
+				if step == nil {
+					return kyc.Answer(ctx, c, message, nil)
+				}
+				return kyc.Answer(ctx, c, message, func(r kyc.Reply) { step(r) })
+			},
+			Refuse: func(_, title, next string) any { return kyc.Refused(title, next) },
+		})
+	}
+	return all
+}

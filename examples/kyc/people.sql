@@ -17,12 +17,3 @@ INSERT INTO person (person_id, register, record, full_name, other_name, phone, e
 INSERT INTO peer (peer_id, name, level, held) VALUES
     ('00000004-0000-4000-8000-000000000001', 'Northbank', 'STANDARD', FALSE),
     ('00000004-0000-4000-8000-000000000002', 'Southbank', 'STANDARD', FALSE);
-
-INSERT INTO verbatim_principal (name, label) VALUES
-    ('northbank', 'Agent of Northbank'), ('southbank', 'Agent of Southbank'), ('safe-wallet', 'Safe Wallet'), ('other-wallet', 'Other Wallet'),
-    ('rosa', 'Rosa Lind'), ('omar', 'Omar Haddad');
-INSERT INTO verbatim_grant (principal, role, entity, key) VALUES
-    ('northbank', 'peer', 'peer', '00000004-0000-4000-8000-000000000001'),
-    ('southbank', 'peer', 'peer', '00000004-0000-4000-8000-000000000002'),
-    ('safe-wallet', 'wallet', '', ''), ('other-wallet', 'wallet', '', ''),
-    ('rosa', 'compliance', '', ''), ('omar', 'compliance', '', '');

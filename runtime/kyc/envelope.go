@@ -161,6 +161,9 @@ func Answer(ctx context.Context, c Caller, body []byte, step func(Reply)) Reply 
 	return r
 }
 
+// Refused is the reply to what was refused before it was read.
+func Refused(what, reason string) Reply { return failed(nil, what, reason) }
+
 func failed(m *Message, what, reason string) Reply {
 	r := Reply{Protocol: Protocol, Version: Version, Type: TaskError, Error: what, Reason: reason}
 	if m != nil {

@@ -94,9 +94,13 @@ func newAgent(t testing.TB, store stores.Store) *agent {
 	if err != nil {
 		t.Fatal(err)
 	}
+	const who = `INSERT INTO verbatim_principal (name, label) VALUES ('northbank', 'Northbank'), ('southbank', 'Southbank'), ('safe-wallet', 'Safe Wallet'), ('other-wallet', 'Other Wallet'), ('rosa', 'Rosa Lind'), ('omar', 'Omar Haddad');
+INSERT INTO verbatim_grant (principal, role, entity, key) VALUES
+    ('northbank', 'peer', 'peer', '00000004-0000-4000-8000-000000000001'), ('southbank', 'peer', 'peer', '00000004-0000-4000-8000-000000000002'),
+    ('safe-wallet', 'wallet', '', ''), ('other-wallet', 'wallet', '', ''), ('rosa', 'compliance', '', ''), ('omar', 'compliance', '', '')`
 	if err := store.(interface {
 		Load(context.Context, string) error
-	}).Load(ctx, string(script)); err != nil {
+	}).Load(ctx, string(script)+";\n"+who); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := store.(stores.Searcher).Index(ctx, reg.Entity("person").Store, true); err != nil {

@@ -67,6 +67,8 @@ type Options struct {
 	Clock   func() time.Time
 	Random  io.Reader
 	Log     *slog.Logger
+	// Envelopes are protocols of domains, by which programs give tasks.
+	Envelopes []Envelope
 	// Meter counts what the engine does; nil where nobody does.
 	Meter *Meter
 	// Limits bound what is done at once; zero is the default of each.
@@ -260,5 +262,6 @@ func (s *Server) Routes() []Route {
 	routes = append(routes, s.signInRoutes()...)
 	routes = append(routes, s.apiRoutes()...)
 	routes = append(routes, s.a2aRoutes()...)
+	routes = append(routes, s.envelopeRoutes()...)
 	return append(routes, s.pageRoutes()...)
 }

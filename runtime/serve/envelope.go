@@ -1,0 +1,170 @@
+package serve
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"verbatim/dsl"
+	"verbatim/runtime"
+	"verbatim/runtime/digest"
+	"verbatim/stores"
+	"verbatim/verbs"
+	"verbatim/verbs/grammar"
+)
+
+// An Envelope is a protocol of one domain, by which programs give tasks: messages in JSON,
+// posted to a path of its own and answered one by one. What it says is the domain's; what it
+// does are calls of verbs, by the same engine and under the same rules as at every door.
+type Envelope struct {
+	Path string // "/kyc"
+	Does string
+	// Answer answers a message. Where the program listens, what step is given is told first.
+	Answer func(ctx context.Context, c *Caller, message []byte, step func(any)) any
+	// Refuse is the answer to what was refused before it was read.
+	Refuse func(code, title, next string) any
+}
+
+// A Caller makes calls in the name of the program that sent a message.
+type Caller struct{ v *visit }
+
+// A refusal of a call has words for whoever made it.
+type toldProblem struct{ problem }
+
+// Sentence returns the code and the words.
+func (p toldProblem) Sentence() (code, text string) {
+	text = p.Title
+	if len(p.Diagnostics) > 0 {
+		text = p.Diagnostics[0].Summary
+	}
+	return p.Code, text
+}
+
+// Act makes one call of values, once for each key, and tells the task that it was about: by
+// what it is called, by the columns that its palette tells of it, and what the call answered.
+// A task among the arguments is called as it was told. Its error has a Sentence.
+func (c *Caller) Act(ctx context.Context, verb string, args map[string]any, key string) (id string, told, answered map[string]any, err error) {
+	id, told, answered, err = c.act(ctx, verb, args, key)
+	if err != nil {
+		p := problemOf(err)
+		if p.Status >= 500 {
+			c.v.Log.Error("a message failed", "error", err)
+		}
+		err = toldProblem{p}
+	}
+	return id, told, answered, err
+}
+
+func (c *Caller) act(ctx context.Context, name string, args map[string]any, key string) (string, map[string]any, map[string]any, error) {
+	v := c.v
+	verb := v.Registry.Verb(name)
+	if verb == nil || !v.session.May(verb) {
+		return "", nil, nil, problem{Status: http.StatusForbidden, Code: "not-permitted", Title: "there is no such message for you"}
+	}
+	about := ""
+	for i := range verb.Params {
+		p := &verb.Params[i]
+		said, ok := args[p.Name].(string)
+		if ok && p.Type.Name == verbs.RefType {
+			if _, err := v.task(ctx, said); err != nil {
+				return "", nil, nil, err
+			}
+			about, args[p.Name] = said, "@"+said
+		}
+	}
+	text, err := json.Marshal(args)
+	if err != nil {
+		return "", nil, nil, err
+	}
+	vocabulary := grammar.Vocabulary{Verbs: []*verbs.Verb{verb}}
+	tools, err := grammar.Tools(vocabulary)
+	if err != nil || len(tools) == 0 {
+		return "", nil, nil, badBody("this cannot be said with values", "")
+	}
+	call, err := grammar.Call(vocabulary, tools[0].Name, string(text))
+	if err != nil {
+		return "", nil, nil, badBody(err.Error(), "")
+	}
+	script, _ := dsl.Parse(dsl.NewSource("message", dsl.FormatCall(&call)+"\n"))
+	o := runtime.RunOptions{}
+	if key != "" {
+		o.Key = digest.Of("verbatim message 1", v.route.Pattern, key)
+	}
+	a, err := v.act(ctx, v.session, script, o)
+	if err != nil {
+		return "", nil, nil, err
+	}
+	if a.asks != nil {
+		return "", nil, nil, problem{Status: http.StatusForbidden, Code: "needs-agreement", Title: "this asks somebody first, and a message cannot agree"}
+	}
+	t, err := v.became(ctx, a)
+	if t == nil && err == nil && about != "" {
+		t, err = v.task(ctx, about)
+	}
+	if t == nil || err != nil {
+		return "", nil, nil, err
+	}
+	told, answered := map[string]any{}, map[string]any{}
+	if document := t.document(); document != nil {
+		if err := json.Unmarshal(document, &told); err != nil {
+			return "", nil, nil, err
+		}
+	}
+	if a.done != nil {
+		if table := a.done.Calls[len(a.done.Calls)-1].Result; table != nil && len(table.Rows) > 0 {
+			if err := json.Unmarshal([]byte(stores.NewObject(table.Columns, table.Rows[0]).Text()), &answered); err != nil {
+				return "", nil, nil, err
+			}
+		}
+	}
+	return t.id, told, answered, nil
+}
+
+// envelopeRoutes are the paths of the envelopes.
+func (s *Server) envelopeRoutes() (all []Route) {
+	for _, e := range s.Envelopes {
+		all = append(all, Route{Pattern: "POST " + e.Path, Door: API, Body: s.Limits.Script, Stream: true, Does: e.Does,
+			handle: func(v *visit) error { return v.message(e) },
+			refuse: func(v *visit, p problem) {
+				if p.retry > 0 {
+					v.w.Header().Set("Retry-After", "1")
+				}
+				v.answerMessage(p.Status, e.Refuse(p.Code, p.Title, p.Next))
+			}})
+	}
+	return all
+}
+
+// message answers one message of an envelope, step by step where the program listens.
+func (v *visit) message(e Envelope) error {
+	if v.secret != "" {
+		return errToken
+	}
+	body, err := io.ReadAll(v.r.Body)
+	if err != nil {
+		return cutShort(err)
+	}
+	c := &Caller{v}
+	if !strings.Contains(v.r.Header.Get("Accept"), "text/event-stream") {
+		v.answerMessage(http.StatusOK, e.Answer(v.r.Context(), c, body, nil))
+		return nil
+	}
+	stream := v.stream()
+	tell := func(reply any) {
+		if text, err := json.Marshal(reply); err == nil {
+			stream.event("", text)
+		}
+	}
+	tell(e.Answer(v.r.Context(), c, body, tell))
+	return nil
+}
+
+func (v *visit) answerMessage(status int, reply any) {
+	_ = http.NewResponseController(v.w).SetWriteDeadline(time.Now().Add(stallTime))
+	v.w.Header().Set("Content-Type", "application/json")
+	v.w.WriteHeader(status)
+	_ = json.NewEncoder(v.w).Encode(reply)
+}
