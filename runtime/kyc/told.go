@@ -56,9 +56,10 @@ func (s *Said) Message() string {
 	case statusHeld:
 		return "Somebody here looks at this verification before it is answered. You need to send nothing."
 	case statusRejected:
-		return fmt.Sprintf("Nobody here fits %s and what you sent with it. Please check all of it before you ask again, or ask the person which name and which identifiers they gave us. If it should fit, write to our compliance, who can look into it. Nothing else is kept of what you sent than that you asked, when, and for what purpose; a new verification begins with a new question.", s.name())
+		return fmt.Sprintf("Nobody here fits %s and what you sent with it. Please check all of it before you ask again, or ask the person which name and which identifiers they gave us. If it should fit, write to our compliance, who can look into it. Of what you sent the name is kept, with the time and the purpose of your question, and no identifier; another verification begins with a new question.", s.name())
 	case statusVerified:
-		return fmt.Sprintf("%s is known here: the names are %d%% alike, and the %s fits.", s.name(), s.Likeness, listed(s.with(Matched, &fieldWords), "and"))
+		fits := s.with(Matched, &fieldWords)
+		return fmt.Sprintf("%s is known here: the names are %d%% alike, and the %s %s.", s.name(), s.Likeness, listed(fits, "and"), map[bool]string{true: "fit", false: "fits"}[len(fits) > 1])
 	case "KEYS_EXCHANGED":
 		return "The number was sealed for your key. Nobody else can open it."
 	case "COMPLETED":

@@ -33,9 +33,11 @@ var ctx = context.Background()
 
 // An agent is the palette of the example over the people of the example.
 type agent struct {
-	t      testing.TB
-	engine *runtime.Engine
-	store  stores.Store
+	t        testing.TB
+	reg      *verbs.Registry
+	handlers *runtime.Handlers
+	engine   *runtime.Engine
+	store    stores.Store
 
 	mu    sync.Mutex
 	clock time.Time
@@ -46,6 +48,16 @@ func (a *agent) now() time.Time {
 	defer a.mu.Unlock()
 	a.clock = a.clock.Add(time.Second)
 	return a.clock
+}
+
+// hourly is a clock that goes on by an hour with each look, so that no limit is reached.
+func (a *agent) hourly() func() time.Time {
+	return func() time.Time {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.clock = a.clock.Add(time.Hour)
+		return a.clock
+	}
 }
 
 func agents(t *testing.T, fn func(t *testing.T, a *agent)) {
@@ -82,7 +94,7 @@ func newAgent(t testing.TB, store stores.Store) *agent {
 	}
 	h := runtime.NewHandlers()
 	kyc.Register(h)
-	a := &agent{t: t, store: store, clock: time.Date(2026, 11, 25, 9, 0, 0, 0, time.UTC)}
+	a := &agent{t: t, reg: reg, handlers: h, store: store, clock: time.Date(2026, 11, 25, 9, 0, 0, 0, time.UTC)}
 	var tables []*stores.Entity
 	for _, e := range reg.Entities() {
 		tables = append(tables, e.Store)
