@@ -4,7 +4,7 @@
 SHELL       := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo deal test live postgres strace chromium lark node judges toolbox pglite grammars bench fuzz torture marathon mutants shuffle claims teeth lint cover build
+.PHONY: help demo deal kyc test live postgres strace chromium lark node judges toolbox pglite grammars bench fuzz torture marathon mutants shuffle claims teeth lint cover build
 
 STATICCHECK := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 PEERS       := cmd/peers
@@ -61,6 +61,9 @@ build: ## build bin/verbatim, one file, no cgo
 
 demo: ## show what it is, in under a minute once it is built, offline
 	@bash examples/client/demo.sh
+
+kyc: ## show how people are verified for another company's agent, over HTTP; offline, seconds
+	@bash examples/kyc/demo.sh
 
 deal: ## show a data room: 64 documents are read, and asked; offline, two minutes
 	@bash examples/manda/demo.sh
@@ -193,6 +196,7 @@ lint: ## gofmt, vet, staticcheck, modules verified and tidy, in both modules
 	go mod verify
 	go mod tidy -diff
 	cd $(PEERS) && go vet ./... && $(STATICCHECK) ./... && go mod tidy -diff
+	cd examples/kyc/bank && go vet ./... && $(STATICCHECK) ./...
 
 cover: ## say how much of each package its tests reach
 	go test -coverprofile=coverage.out -coverpkg=./... ./... >/dev/null

@@ -41,3 +41,17 @@ func TestVerificationsAreDemonstrated(t *testing.T) {
 		play(t, "KYC_OWNER="+db.Owner, "KYC_STORE="+db.App)
 	})
 }
+
+// So is the page of its README.
+func TestVerificationsReadmeIsTrue(t *testing.T) {
+	t.Parallel()
+	s := shellIn{t.TempDir(), t.TempDir()}
+	err := putProgram(s.bin)
+	if err == nil {
+		err = os.CopyFS(s.dir, os.DirFS("../../examples/kyc"))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.page(t, "examples/kyc/README.md", "examples/kyc/verbs/kyc.yaml", "").play(t)
+}

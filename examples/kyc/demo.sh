@@ -11,7 +11,7 @@ trap 'kill "${server:-}" 2>/dev/null || true; rm -rf "$dir"' EXIT
 # VERBATIM_BIN is a folder with the program, where it is built already; KYC_STORE and
 # KYC_OWNER are a database and its owner, for PostgreSQL.
 [ -n "${VERBATIM_BIN:-}" ] || go build -o "$dir/verbatim" ../../cmd/verbatim
-go build -o "$dir/bank-agent" ./bank
+(cd bank && go build -o "$dir/bank-agent" .)
 export PATH="${VERBATIM_BIN:-$dir}:$dir:$PATH" VERBATIM_PALETTES="$PWD/verbs" VERBATIM_STORE="${KYC_STORE:-$dir/kyc.db}" XDG_STATE_HOME="$dir/state"
 
 migrate() { verbatim migrate --store "${KYC_OWNER:-$VERBATIM_STORE}" ${KYC_OWNER:+--grant-to verbatim_app} "$@" >>"$dir/log"; }

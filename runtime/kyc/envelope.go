@@ -180,7 +180,7 @@ func read(body []byte) (*Message, error) {
 	if err := d.Decode(m); err != nil {
 		var unknown *json.UnmarshalTypeError
 		switch {
-		case errors.As(err, &unknown):
+		case errors.As(err, &unknown) && unknown.Field != "":
 			return nil, fmt.Errorf("%s is to be a %s", unknown.Field, unknown.Type)
 		case strings.HasPrefix(err.Error(), "json: unknown field "):
 			return nil, errors.New("it has a member that there is not: " + strings.TrimPrefix(err.Error(), "json: unknown field "))
@@ -313,7 +313,9 @@ func reply(verb string, told, answered map[string]any) Reply {
 	r := Reply{Protocol: Protocol, Version: Version, Type: TaskStatus, Payload: &Told{Status: status, Message: text(told, "message"), Log: text(told, "log")}}
 	said := Said{Status: status}
 	for i, name := range fieldNames {
-		said.Fields[i] = Field(text(told, name))
+		if said.Fields[i] = Field(text(told, name)); said.Fields[i] == "" {
+			said.Fields[i] = NotGiven
+		}
 	}
 	switch status {
 	case statusNeeds:
@@ -334,7 +336,7 @@ func reply(verb string, told, answered map[string]any) Reply {
 		r.Payload.Data = map[string]any{"sealed_ssn": answered["ssn"]}
 	case "kyc.migrate":
 		r.Type = TaskComplete
-		r.Payload.Data = map[string]any{"migration_link": answered["migration"]}
+		r.Payload.Data = map[string]any{"migration_link": answered["link"]}
 	}
 	return r
 }

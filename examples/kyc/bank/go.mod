@@ -1,0 +1,3 @@
+module bank
+
+go 1.26.0
