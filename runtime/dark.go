@@ -82,8 +82,6 @@ func (st *step) origin(x *verbs.Expr, row *stores.Row) (from string, dark bool) 
 			of = &st.rows[read.Param]
 		case read.Param == verbs.OfEach:
 			of = st.each.row
-		case read.Param == verbs.OfDisclosed && st.verb.Discloses[read.Path.Field].Withheld:
-			return x.Text, true
 		case read.Param == verbs.OfNew, read.Param == verbs.OfDisclosed:
 			continue
 		case read.Param == verbs.OfTotal:
