@@ -40,7 +40,15 @@ func shippedReads(t *testing.T) map[string]func(*testing.T) (*verbs.Registry, *r
 	}
 	for _, dir := range append(dirs, "../../verbs") {
 		load := func(t *testing.T) (*verbs.Registry, *runtime.Handlers) {
-			return mustLoad(t)(verbs.Load(os.DirFS(dir))), nil
+			reg := mustLoad(t)(verbs.Load(os.DirFS(dir)))
+			h := runtime.NewHandlers()
+			h.Partial = true
+			for verb, register := range domains {
+				if reg.Verb(verb) != nil {
+					register(h)
+				}
+			}
+			return reg, h
 		}
 		reg, _ := load(t)
 		if slices.ContainsFunc(reg.Entities(), func(e *verbs.Entity) bool { return len(e.Store.Parts) > 0 }) {
@@ -94,6 +102,11 @@ func (c *crowd) count(e *stores.Entity) int {
 	for _, fields := range e.Unique { // a pair of references stands in one row
 		if !slices.ContainsFunc(fields, func(f int) bool { return e.Fields[f].Ref == nil }) {
 			n = min(n, c.count(e.Fields[fields[0]].Ref)/c.roots)
+		}
+		for _, f := range fields { // and so is a code of a row's owner
+			if codes := e.Fields[f].Codes; len(codes) > 0 {
+				n = min(n, len(codes))
+			}
 		}
 	}
 	return c.roots * n

@@ -9,6 +9,7 @@ import (
 	"io"
 	"regexp"
 	"strings"
+	"sync"
 
 	"verbatim/runtime/guard"
 )
@@ -203,19 +204,26 @@ func read(body []byte) (*Message, error) {
 	return m, nil
 }
 
-// said are the words by which a text is known to be of an intent, the first that fits.
-var said = [...]struct {
+// A wording is how a text of an intent is known.
+type wording struct {
 	intent string
 	words  *regexp.Regexp
-}{
-	{ExplainFailure, regexp.MustCompile(`(?i)\b(why|explain|reason|what went wrong)\b`)},
-	{MigrateData, regexp.MustCompile(`(?i)\b(migrate|migration|transfer|move)\b`)},
-	{CheckStatus, regexp.MustCompile(`(?i)\b(status|how far|progress|pending|any news)\b`)},
-	{VerifyUser, regexp.MustCompile(`(?i)\b(verify|verification|identify|check|kyc|know)\b`)},
 }
 
+// said are the words by which a text is known to be of an intent, the first that fits.
+var said = sync.OnceValue(func() []wording {
+	return []wording{
+		{ExplainFailure, regexp.MustCompile(`(?i)\b(why|explain|reason|what went wrong)\b`)},
+		{MigrateData, regexp.MustCompile(`(?i)\b(migrate|migration|transfer|move)\b`)},
+		{CheckStatus, regexp.MustCompile(`(?i)\b(status|how far|progress|pending|any news)\b`)},
+		{VerifyUser, regexp.MustCompile(`(?i)\b(verify|verification|identify|check|kyc|know)\b`)},
+	}
+})
+
 // named reads a name, and a telephone, out of a sentence that asks for a verification.
-var named = regexp.MustCompile(`(?i)^\s*(?:please\s+)?(?:verify|check|identify|do you know)\s+(.+?)(?:\s*,?\s*(?:with|and|by)?\s*(?:the\s+)?(?:phone|number)(?:\s+number)?\s*:?\s*([+()\d][\d\s().-]*\d))?\s*[.?!]?\s*$`)
+var named = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^\s*(?:please\s+)?(?:verify|check|identify|do you know)\s+(.+?)(?:\s*,?\s*(?:with|and|by)?\s*(?:the\s+)?(?:phone|number)(?:\s+number)?\s*:?\s*([+()\d][\d\s().-]*\d))?\s*[.?!]?\s*$`)
+})
 
 // route says what a message is for: what it says itself, then what its words say, then a
 // verification where it names somebody (H5).
@@ -230,7 +238,7 @@ func route(m *Message) Routing {
 	case TaskUpdate, KeyExchange:
 		return Routing{VerifyUser, 1}
 	}
-	for _, s := range said {
+	for _, s := range said() {
 		if s.words.MatchString(m.Text) {
 			return Routing{s.intent, 0.8}
 		}
@@ -290,7 +298,7 @@ func (m *Message) call(intent string) (verb string, args map[string]any, lacks s
 	case intent == Unknown:
 		return "", nil, "say intent, or what you want in text: a verification needs payload.userName"
 	}
-	if read := named.FindStringSubmatch(m.Text); p.name() == "" && read != nil {
+	if read := named().FindStringSubmatch(m.Text); p.name() == "" && read != nil {
 		p.UserName = read[1]
 		if p.Phone == "" {
 			p.Phone = read[2]

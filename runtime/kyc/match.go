@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 
 	"verbatim/stores/search"
 )
@@ -82,7 +83,7 @@ const mostCompared = 6
 // words are those of a folded name without its particles, unless there is nothing else.
 func words(name string) []string {
 	all := strings.Fields(name)
-	kept := slices.DeleteFunc(slices.Clone(all), func(w string) bool { return particles[w] })
+	kept := slices.DeleteFunc(slices.Clone(all), func(w string) bool { return known().particles[w] })
 	if len(kept) == 0 {
 		kept = all
 	}
@@ -149,35 +150,38 @@ var nicknamesText string
 //go:embed particles.txt
 var particlesText string
 
-// nicknames says in which lines of the file a name stands, and lines what each holds.
-var nicknames, lines = func() (map[string][]int, [][]string) {
-	of, lines := map[string][]int{}, [][]string{}
+// A lexicon is what the files say: in which lines a name stands, what each line holds, and
+// which words are particles. It is read when it is first wanted.
+type lexicon struct {
+	of        map[string][]int
+	lines     [][]string
+	particles map[string]bool
+}
+
+var known = sync.OnceValue(func() *lexicon {
+	l := &lexicon{of: map[string][]int{}, particles: map[string]bool{}}
 	for line := range strings.Lines(nicknamesText) {
 		if names := strings.Fields(line); len(names) > 0 && names[0] != "#" {
 			for _, name := range names {
-				of[name] = append(of[name], len(lines))
+				l.of[name] = append(l.of[name], len(l.lines))
 			}
-			lines = append(lines, names)
+			l.lines = append(l.lines, names)
 		}
 	}
-	return of, lines
-}()
-
-var particles = func() map[string]bool {
-	all := map[string]bool{}
 	for line := range strings.Lines(particlesText) {
 		for _, w := range strings.Fields(line) {
 			if !strings.HasPrefix(line, "#") {
-				all[w] = true
+				l.particles[w] = true
 			}
 		}
 	}
-	return all
-}()
+	return l
+})
 
 // oneName reports whether two words stand for one name.
 func oneName(a, b string) bool {
-	return slices.ContainsFunc(nicknames[a], func(line int) bool { return slices.Contains(nicknames[b], line) })
+	of := known().of
+	return slices.ContainsFunc(of[a], func(line int) bool { return slices.Contains(of[b], line) })
 }
 
 // mostSpellings is how many spellings of a name are looked for.
@@ -207,8 +211,8 @@ func Spellings(name string) []string {
 		}
 		for i, given := range [...]string{first, last} {
 			family := [...]string{last, first}[i]
-			for _, line := range nicknames[given] {
-				for _, other := range lines[line] {
+			for _, line := range known().of[given] {
+				for _, other := range known().lines[line] {
 					add(other, family)
 				}
 			}

@@ -24,7 +24,7 @@ import (
 
 // a2aRoutes are there where a palette says how verbs form a task.
 func (s *Server) a2aRoutes() []Route {
-	if len(s.Registry.Tasks()) == 0 {
+	if s.Registry == nil || len(s.Registry.Tasks()) == 0 {
 		return nil
 	}
 	body := s.Limits.Script + 64<<10
