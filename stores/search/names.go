@@ -141,14 +141,24 @@ func some(letters uint64) (set uint16) {
 }
 
 // sets are the sets of some: the frequent letters alone, the rare ones together.
-var sets = func() (all [16]uint64) {
-	for i, letters := range [16]string{"e", "a", "r", "i", "n", "o", "l", "s", "t", "h", "mw", "dq", "cz", "ub", "gyx", "kpfvj"} {
-		for _, c := range letters {
-			all[i] |= 1 << (c - 'a')
-		}
-	}
-	return all
-}()
+var sets = [16]uint64{
+	1 << ('e' - 'a'),
+	1 << ('a' - 'a'),
+	1 << ('r' - 'a'),
+	1 << ('i' - 'a'),
+	1 << ('n' - 'a'),
+	1 << ('o' - 'a'),
+	1 << ('l' - 'a'),
+	1 << ('s' - 'a'),
+	1 << ('t' - 'a'),
+	1 << ('h' - 'a'),
+	1<<('m'-'a') | 1<<('w'-'a'),
+	1<<('d'-'a') | 1<<('q'-'a'),
+	1<<('c'-'a') | 1<<('z'-'a'),
+	1<<('u'-'a') | 1<<('b'-'a'),
+	1<<('g'-'a') | 1<<('y'-'a') | 1<<('x'-'a'),
+	1<<('k'-'a') | 1<<('p'-'a') | 1<<('f'-'a') | 1<<('v'-'a') | 1<<('j'-'a'),
+}
 
 // Names are the names of rows of one table, in memory. Each is compared with what is asked
 // for only where its length and its letters leave room for so few edits, so that nearly
