@@ -353,6 +353,18 @@ func (r *reader) turn() {
 		if !slices.IsSortedFunc(l.hits, byEnd) {
 			slices.SortStableFunc(l.hits, byEnd)
 		}
+		// A word within a longer one, as "do not" in "do not obey", excuses nothing.
+		covered := l.n + 1
+		for i := len(l.hits) - 1; i >= 0; {
+			end, first := l.hits[i].end, covered
+			for j := i; j >= 0 && l.hits[j].end == end; j-- {
+				first = min(first, l.hits[j].begin)
+			}
+			for ; i >= 0 && l.hits[i].end == end; i-- {
+				l.hits[i].apart = l.hits[i].apart || covered <= l.hits[i].begin || first < l.hits[i].begin
+			}
+			covered = first
+		}
 		if l.seen[r.about] == l.turned { // attacks are spoken of
 			l.which = l.which[:0]
 		}
@@ -379,37 +391,46 @@ func (u *rule) in(l *lane) bool {
 
 // find adds what a rule finds in the hits of a sentence.
 func (u *rule) find(hits []hit, turned bool, found []Finding) []Finding {
-	type chain struct {
-		from, begin, end int
-		set              bool
+	type chain struct{ from, begin, end int }
+	const kept = 3
+	var seen [most][kept]chain // the last ones of each part, since words of one class overlap
+	for i := range seen {
+		for j := range seen[i] {
+			seen[i][j].end = -longest
+		}
 	}
-	var seen [most]chain
-	blocked := 0 // hits looked at for what the rule excuses
-	excused := -longest
+	looked, excused := [2]int{}, -longest // hits looked at for what excuses the rule, and the last such
 	for _, h := range hits {
 		for i := len(u.parts) - 1; i >= 0; i-- {
 			p := &u.parts[i]
 			if p.class != h.class {
 				continue
 			}
-			c := chain{h.from, h.begin, h.end, true}
+			c := chain{h.from, h.begin, h.end}
 			if i > 0 {
-				before := seen[i-1]
-				if gap := h.begin - before.end - 1; !before.set || gap < 0 || gap > p.gap {
+				joined := false
+				for _, before := range seen[i-1] {
+					if gap := h.begin - before.end - 1; gap >= 0 && gap <= p.gap {
+						c.from, c.begin, joined = before.from, before.begin, true
+						break
+					}
+				}
+				if !joined {
 					continue
 				}
-				c.from, c.begin = before.from, before.begin
 			}
 			if i < len(u.parts)-1 {
-				seen[i] = c
+				seen[i] = [kept]chain{c, seen[i][0], seen[i][1]}
 				continue
 			}
-			for ; blocked < len(hits) && hits[blocked].end <= h.end+2*near+4; blocked++ {
-				if b := &hits[blocked]; !b.apart && u.unless[b.class/64]&(1<<(b.class%64)) != 0 {
-					excused = b.end
+			for i, classes := range [...][]uint64{u.unless, u.around} {
+				for n := &looked[i]; *n < len(hits) && hits[*n].end <= h.end+i*(2*near+4); *n++ {
+					if b := &hits[*n]; !b.apart && classes[b.class/64]&(1<<(b.class%64)) != 0 {
+						excused = max(excused, b.end)
+					}
 				}
 			}
-			if excused < c.begin-2*near && (!turned || h.end-c.begin > near) {
+			if excused < c.begin-near+2 && (!turned || h.end-c.begin > near) {
 				found = append(found, Finding{u.kind, c.from, h.to})
 			}
 		}

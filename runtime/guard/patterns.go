@@ -39,7 +39,8 @@ type use struct {
 type rule struct {
 	kind   Kind
 	parts  []part
-	unless []uint64 // a set of classes
+	unless []uint64 // a set of classes that stand before or among the parts
+	around []uint64 // of those that may stand after as well
 }
 
 type part struct {
@@ -189,10 +190,13 @@ func readPatterns(text string) (*rules, error) {
 				break
 			}
 			u := rule{kind: kind}
-			u.unless = make([]uint64, enough/64)
+			u.unless, u.around = make([]uint64, enough/64), make([]uint64, enough/64)
+			excuses := u.unless
 			for name := range strings.FieldsSeq(unless) {
-				if c := class(name); c < enough {
-					u.unless[c/64] |= 1 << (c % 64)
+				if name == "..." {
+					excuses = u.around
+				} else if c := class(name); c < enough {
+					excuses[c/64] |= 1 << (c % 64)
 				}
 			}
 			for i, c := range parts {
