@@ -353,18 +353,6 @@ func (r *reader) turn() {
 		if !slices.IsSortedFunc(l.hits, byEnd) {
 			slices.SortStableFunc(l.hits, byEnd)
 		}
-		// A word within a longer one, as "do not" in "do not obey", excuses nothing.
-		covered := l.n + 1
-		for i := len(l.hits) - 1; i >= 0; {
-			end, first := l.hits[i].end, covered
-			for j := i; j >= 0 && l.hits[j].end == end; j-- {
-				first = min(first, l.hits[j].begin)
-			}
-			for ; i >= 0 && l.hits[i].end == end; i-- {
-				l.hits[i].apart = l.hits[i].apart || covered <= l.hits[i].begin || first < l.hits[i].begin
-			}
-			covered = first
-		}
 		if l.seen[r.about] == l.turned { // attacks are spoken of
 			l.which = l.which[:0]
 		}
@@ -425,7 +413,7 @@ func (u *rule) find(hits []hit, turned bool, found []Finding) []Finding {
 			}
 			for i, classes := range [...][]uint64{u.unless, u.around} {
 				for n := &looked[i]; *n < len(hits) && hits[*n].end <= h.end+i*(2*near+4); *n++ {
-					if b := &hits[*n]; !b.apart && classes[b.class/64]&(1<<(b.class%64)) != 0 {
+					if b := &hits[*n]; !b.apart && classes[b.class/64]&(1<<(b.class%64)) != 0 && !u.covers(hits[*n:]) {
 						excused = max(excused, b.end)
 					}
 				}
@@ -436,6 +424,22 @@ func (u *rule) find(hits []hit, turned bool, found []Finding) []Finding {
 		}
 	}
 	return found
+}
+
+// covers reports whether the first of some hits stands within a part of the rule, as
+// "do not" does in "do not obey", and so excuses nothing.
+func (u *rule) covers(hits []hit) bool {
+	b := hits[0]
+	for _, h := range hits[1:min(len(hits), 12)] {
+		if h.begin < b.begin || h.begin == b.begin && h.end > b.end {
+			for _, p := range u.parts {
+				if p.class == h.class {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // sign reads a character as it stands, for the marks.
