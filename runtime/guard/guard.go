@@ -17,7 +17,13 @@
 // secret that has no known form passes Redact. Who may see a row and what a verb may
 // change is decided elsewhere, as if this package did not exist.
 //
-// What Input looks for is in patterns.txt, and a report never says which pattern a
+// Input was promised to find 0.80 of the attacks in a set of texts by somebody who had not
+// read it, and to be right in 0.95 of what it finds. Measured are 0.487 and 0.871: it misses
+// about half of what a stranger writes, and stops 72 of 9000 other texts. On texts by
+// whoever wrote its rules it finds far more, which says little; see testdata/own.txt.
+//
+// What Input looks for is in patterns.txt: classes of words, and which of them stand
+// together in a sentence when an agent is given orders. A report never says which rule a
 // text met. The words that tell a telephone number from an order number are in
 // words.txt. Both are data, and a person who does not program can add to them.
 //

@@ -6,19 +6,24 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
-// reach is how many letters of other words may stand between two parts of a pattern.
-const reach = 32
+// reach is how many letters of other words may stand between two parts of a rule that
+// "..." or "~" joins, near between two that follow one another.
+const (
+	reach = 44
+	near  = 9
+)
 
 // nested is how often a text may be encoded within an encoding and still be read.
 const nested = 3
 
 // Input finds instructions that are aimed at an agent. It sees through letters that
 // only look like others, characters that show nothing, spaces and marks within
-// words, digits for letters, rot13, HTML entities, \u and percent escapes, and
-// through base64 and hexadecimal up to three times over; a finding within an
+// words, digits for letters, slips of the keys, rot13, texts written backwards, HTML
+// entities, \u and percent escapes, and through base64 and hexadecimal up to three times over; a finding within an
 // encoding spans all of the encoding.
 func Input(text string) Report {
 	return Report{merge(read(text, 0))}
@@ -53,6 +58,9 @@ type reader struct {
 	lanes  [2]lane
 	start  bool // a word starts with the next letter
 	spaced bool // the word before had one letter
+	line   int  // words of the line so far
+
+	mirrored bool // a word stands there that is one when it is read backwards
 
 	mark      int32 // state of the automaton for marks
 	markAt    [longest]int
@@ -60,50 +68,56 @@ type reader struct {
 	lineStart bool
 }
 
-// A lane reads one stream of letters.
+// A lane reads one stream of letters, and keeps what a sentence has of the classes.
 type lane struct {
-	state    int32
-	unread   bool // words that end in state wait until it is known whether the word of the text ends
-	n        int  // letters so far
-	ring     [longest]letter
-	parts    []part
-	word     int32 // of the text
-	sentence int32
-	stop     int // number of the last letter of the last stop
+	state  int32
+	unread bool // words that end in state wait until it is known whether the word of the text ends
+	n      int  // letters so far
+	ring   [longest]letter
+	hits   []hit
+	pieces []hit // of the word of the text that is being read, which may be several without spaces
+	word   int   // number of its first letter
+	seen   []int // the sentence of a class's last hit
+	which  []int32
+	turned int // sentences so far
+	words  int // words of the text so far
 }
 
 type letter struct {
-	from, to       int
-	word, sentence int32
-	start          bool
+	from, to int
+	words    int // that began up to it
+	start    bool
 }
 
-// A part is where a part of a pattern was seen last.
-type part struct {
-	from, end      int // byte where the pattern starts, and number of its last letter
-	word, sentence int32
-	ends           bool // a word of the text ends there
-	any            bool
+// A hit is a word of a class in a sentence, by the numbers of its letters and its bytes.
+type hit struct {
+	class      int32
+	apart      bool // letters are spaced out, or words joined
+	begin, end int
+	from, to   int
 }
 
-// leads reports whether a word that begins with the letter first, the begin-th, may
-// follow the part.
-func (p *part) leads(u use, begin int, first *letter, stop int) bool {
-	between := begin - p.end - 1
-	switch {
-	case p.end <= stop || between < 0:
-		return false
-	case between == 0:
-		return true
-	case p.sentence != first.sentence || between > reach || !u.loose && !(p.any && between <= 8):
-		return false
+// readers keep their memory from one text to the next.
+var readers = sync.Pool{New: func() any {
+	r := &reader{rules: loadPatterns()}
+	for i := range r.lanes {
+		r.lanes[i].seen = make([]int, len(r.of))
 	}
-	// Other words stand between whole words, or all are written as one.
-	return first.start && (p.ends || p.any) || p.word == first.word
+	return r
+}}
+
+func (r *reader) begin() {
+	r.found, r.start, r.spaced, r.line, r.mark, r.marked, r.lineStart, r.mirrored = nil, true, false, 0, 0, 0, true, false
+	for i := range r.lanes {
+		l := &r.lanes[i]
+		*l = lane{hits: l.hits[:0], pieces: l.pieces[:0], seen: l.seen, which: l.which[:0], turned: l.turned + 1, word: 1}
+	}
 }
 
 func read(text string, depth int) []Finding {
-	r := &reader{rules: loadPatterns(), start: true, lineStart: true}
+	r := readers.Get().(*reader)
+	defer readers.Put(r)
+	r.begin()
 	r.sign('\n', 0, 0)
 	encoded := 0 // no encoding starts before
 	for i := 0; i < len(text); {
@@ -112,7 +126,7 @@ func read(text string, depth int) []Finding {
 			if r.start && i >= encoded && isAlnum(c) && depth < nested {
 				n, decoded := decode(text[i:])
 				encoded = i + n
-				if decoded != "" {
+				if isText(decoded) {
 					for _, f := range read(decoded, depth+1) {
 						r.found = append(r.found, Finding{f.Kind, i, i + n})
 					}
@@ -145,7 +159,7 @@ func read(text string, depth int) []Finding {
 			if !isAlnum(c) && leet[c] != 0 {
 				// A mark is a letter where letters stand on both sides, or a word begins.
 				after := i+1 < len(text) && isAlnum(text[i+1])
-				if after && (!r.start || c == '$' || c == '@') || c == '$' && !r.start {
+				if after && (!r.start || c == '$' || c == '@' || c == '!') || (c == '$' || c == '@') && !r.start {
 					r.sign(c, i, i+1)
 					r.letter(leet[c], 0, i, i+1)
 					i++
@@ -154,9 +168,15 @@ func read(text string, depth int) []Finding {
 			}
 			r.ascii(c, i, i+1)
 			if c == '.' || c == '!' || c == '?' || c == ';' || c == '\n' {
-				if i+1 < len(text) && (text[i+1] == ' ' || text[i+1] == '\n') && !r.spaced {
-					r.lanes[0].sentence++
-					r.lanes[1].sentence++
+				if c == '\n' {
+					// Lines go on, but for those of a list. A word may stand alone on each line.
+					rest := strings.TrimLeft(text[i+1:min(len(text), i+9)], " \t\r")
+					if r.line > 2 && rest != "" && strings.IndexByte("-*|#>", rest[0]) >= 0 {
+						r.turn()
+					}
+					r.line = 0
+				} else if i+1 < len(text) && (text[i+1] == ' ' || text[i+1] == '\n') && !r.spaced {
+					r.turn()
 				}
 			}
 			i++
@@ -166,12 +186,24 @@ func read(text string, depth int) []Finding {
 		r.show(text[i:i+n], i, i+n)
 		i += n
 	}
-	for i := range r.lanes {
-		if l := &r.lanes[i]; l.unread {
-			r.settle(l, true)
+	r.turn()
+	found := r.found
+	if r.mirrored && depth < nested {
+		for _, f := range read(backwards(text), nested) {
+			found = append(found, Finding{f.Kind, len(text) - f.End, len(text) - f.Start})
 		}
 	}
-	return r.found
+	return found
+}
+
+// backwards turns the characters of a text round.
+func backwards(text string) string {
+	turned := make([]byte, 0, len(text))
+	for end := len(text); end > 0; {
+		_, n := utf8.DecodeLastRuneInString(text[:end])
+		turned, end = append(turned, text[end-n:end]...), end-n
+	}
+	return string(turned)
 }
 
 // show reads characters that were written from one byte to another.
@@ -228,6 +260,7 @@ func (r *reader) gap() {
 	if !r.start {
 		first := &r.lanes[0]
 		r.spaced = first.ring[first.n%longest].start
+		r.line++
 		r.start = true
 	}
 }
@@ -249,9 +282,11 @@ func (r *reader) take(l *lane, c byte, from, to int) {
 	}
 	l.n++
 	if r.start {
-		l.word++
+		r.join(l)
+		l.word = l.n
+		l.words++
 	}
-	l.ring[l.n%longest] = letter{from, to, l.word, l.sentence, r.start}
+	l.ring[l.n%longest] = letter{from, to, l.words, r.start}
 	l.state = r.words.step(l.state, c)
 	l.unread = len(r.words.ends[l.state]) > 0
 }
@@ -260,53 +295,151 @@ func (r *reader) take(l *lane, c byte, from, to int) {
 func (r *reader) settle(l *lane, ends bool) {
 	l.unread = false
 	last := l.ring[l.n%longest]
-	stop := false
 	for _, w := range r.words.ends[l.state] {
 		begin := l.n - r.size[w] + 1
 		first := l.ring[begin%longest]
-		if first.sentence != last.sentence || first.word != last.word && !(first.start && ends) && !r.open[w] {
-			continue // "these" in "the security"
-		}
-		if most := r.stops[w]; most > 0 && first.start && ends {
-			starts := 0
-			for i := begin; i <= l.n; i++ {
-				if l.ring[i%longest].start {
-					starts++
-				}
-			}
-			stop = stop || starts <= most // letters that are spaced out are no stop
-		}
 		for _, u := range r.uses[w] {
-			p := part{first.from, l.n, last.word, last.sentence, ends, u.any}
-			if u.before == none && !first.start || u.before != none && l.parts == nil {
-				continue
+			h := hit{u.class, last.words-first.words >= u.words, begin, l.n, first.from, last.to}
+			switch {
+			case (first.start || u.before) && (ends || u.after):
+				r.see(l, h)
+			case begin >= l.word && r.size[w] > 2: // "these" in "the security" is none
+				h.apart = true
+				l.pieces = append(l.pieces, h)
 			}
-			if u.before != none {
-				if before := &l.parts[u.before]; before.leads(u, begin, &first, l.stop) {
-					p.from = before.from
-				} else if u.part == none {
-					continue
-				} else if again := &l.parts[u.part]; again.end > l.stop && again.end == begin-1 {
-					p.from = again.from // "all previous"
-				} else {
-					continue
-				}
-			}
-			if u.part == none {
-				if ends || u.any {
-					r.found = append(r.found, Finding{u.kind, p.from, last.to})
-				}
-				continue
-			}
-			if l.parts == nil {
-				l.parts = make([]part, r.parts)
-			}
-			l.parts[u.part] = p
 		}
 	}
-	if stop {
-		l.stop = l.n
+}
+
+func (r *reader) see(l *lane, h hit) {
+	if h.class == r.about && h.apart {
+		return
 	}
+	r.mirrored = r.mirrored || h.class == r.mirror
+	l.hits = append(l.hits, h)
+	if l.seen[h.class] != l.turned {
+		l.seen[h.class] = l.turned
+		l.which = append(l.which, h.class)
+	}
+}
+
+// join sees the pieces of a long word of the text, which may be many without spaces:
+// those that are long themselves, and short ones that follow one another.
+func (r *reader) join(l *lane) {
+	if l.n-l.word > 2*near {
+		for i, h := range l.pieces {
+			if h.end-h.begin > 3 || i > 0 && l.pieces[i-1].end == h.begin-1 || i+1 < len(l.pieces) && l.pieces[i+1].begin == h.end+1 {
+				r.see(l, h)
+			}
+		}
+	}
+	l.pieces = l.pieces[:0]
+}
+
+// turn ends a sentence: the rules are held against what it had.
+func (r *reader) turn() {
+	r.line = 0
+	for i := range r.lanes {
+		l := &r.lanes[i]
+		if l.unread {
+			r.settle(l, true)
+		}
+		r.join(l)
+		l.word = l.n + 1
+		if len(l.hits) == 0 {
+			continue
+		}
+		byEnd := func(a, b hit) int { return a.end - b.end }
+		if !slices.IsSortedFunc(l.hits, byEnd) {
+			slices.SortStableFunc(l.hits, byEnd)
+		}
+		if l.seen[r.about] == l.turned { // attacks are spoken of
+			l.which = l.which[:0]
+		}
+		for _, class := range l.which {
+			for _, n := range r.of[class] {
+				if rule := &r.all[n]; rule.in(l) {
+					r.found = rule.find(l.hits, i == 1, r.found)
+				}
+			}
+		}
+		l.hits, l.which = l.hits[:0], l.which[:0]
+		l.turned++
+	}
+}
+
+func (u *rule) in(l *lane) bool {
+	for _, p := range u.parts {
+		if l.seen[p.class] != l.turned {
+			return false
+		}
+	}
+	return true
+}
+
+// find adds what a rule finds in the hits of a sentence.
+func (u *rule) find(hits []hit, turned bool, found []Finding) []Finding {
+	type chain struct{ from, begin, end int }
+	const kept = 3
+	var seen [most][kept]chain // the last ones of each part, since words of one class overlap
+	for i := range seen {
+		for j := range seen[i] {
+			seen[i][j].end = -longest
+		}
+	}
+	looked, excused := [2]int{}, -longest // hits looked at for what excuses the rule, and the last such
+	for _, h := range hits {
+		for i := len(u.parts) - 1; i >= 0; i-- {
+			p := &u.parts[i]
+			if p.class != h.class {
+				continue
+			}
+			c := chain{h.from, h.begin, h.end}
+			if i > 0 {
+				joined := false
+				for _, before := range seen[i-1] {
+					if gap := h.begin - before.end - 1; gap >= 0 && gap <= p.gap {
+						c.from, c.begin, joined = before.from, before.begin, true
+						break
+					}
+				}
+				if !joined {
+					continue
+				}
+			}
+			if i < len(u.parts)-1 {
+				seen[i] = [kept]chain{c, seen[i][0], seen[i][1]}
+				continue
+			}
+			for i, classes := range [...][]uint64{u.unless, u.around} {
+				for n := &looked[i]; *n < len(hits) && hits[*n].end <= h.end+i*(2*near+4); *n++ {
+					if b := &hits[*n]; !b.apart && classes[b.class/64]&(1<<(b.class%64)) != 0 && !u.covers(hits[*n:]) {
+						excused = max(excused, b.end)
+					}
+				}
+			}
+			if excused < c.begin-near+2 && (!turned || h.end-c.begin > near) {
+				found = append(found, Finding{u.kind, c.from, h.to})
+			}
+		}
+	}
+	return found
+}
+
+// covers reports whether the first of some hits stands within a part of the rule, as
+// "do not" does in "do not obey", and so excuses nothing.
+func (u *rule) covers(hits []hit) bool {
+	b := hits[0]
+	for _, h := range hits[1:min(len(hits), 12)] {
+		if h.begin < b.begin || h.begin == b.begin && h.end > b.end {
+			for _, p := range u.parts {
+				if p.class == h.class {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // sign reads a character as it stands, for the marks.
@@ -329,8 +462,11 @@ func (r *reader) sign(c byte, from, to int) {
 	r.mark = r.marks.step(r.mark, c)
 	for _, m := range r.marks.ends[r.mark] {
 		first := r.marked - r.markSize[m] + 1
-		if mark := r.markAt[first%longest]; c != '\n' {
+		if mark := r.markAt[first%longest]; r.frame[m] == none {
 			r.found = append(r.found, Finding{Markup, mark, to})
+		} else {
+			l := &r.lanes[0]
+			r.see(l, hit{r.frame[m], false, l.n, l.n, mark, to})
 		}
 	}
 }
@@ -449,6 +585,18 @@ func decode(text string) (n int, decoded string) {
 		n++
 	}
 	return n, string(out[:got])
+}
+
+// isText reports whether nearly all of what was decoded are characters that a text has;
+// an identifier or a key that looks like an encoding gives others.
+func isText(decoded string) bool {
+	odd := 0
+	for _, c := range decoded {
+		if c == utf8.RuneError || c < ' ' && c != '\n' && c != '\t' && c != '\r' {
+			odd++
+		}
+	}
+	return decoded != "" && odd*8 <= len(decoded)
 }
 
 // decodeHex reads at least eight pairs of digits, with or without a mark between and
