@@ -61,7 +61,7 @@ func fold(r rune, s string) (ascii [4]byte, n int, is sort) {
 		return ascii, 0, gap
 	}
 	if r > 0xe0000 && r < 0xe0080 {
-		return [4]byte{lower[byte(r-0xe0000)]}, 1, plain
+		return [4]byte{lower(byte(r - 0xe0000))}, 1, plain
 	}
 	if c := lookalikes()[unicode.ToLower(r)]; c != 0 {
 		return [4]byte{c}, 1, plain
@@ -78,7 +78,7 @@ func fold(r rune, s string) (ascii [4]byte, n int, is sort) {
 			}
 		}
 		if n < len(ascii) {
-			ascii[n], n = lower[byte(d)], n+1
+			ascii[n], n = lower(byte(d)), n+1
 		}
 	}
 	switch {
@@ -96,16 +96,13 @@ func fold(r rune, s string) (ascii [4]byte, n int, is sort) {
 	return ascii, 0, gap
 }
 
-// lower maps a byte to its lower-case form.
-var lower = func() (table [256]byte) {
-	for i := range table {
-		table[i] = byte(i)
-		if i >= 'A' && i <= 'Z' {
-			table[i] += 'a' - 'A'
-		}
+// lower is a byte in lower case.
+func lower(c byte) byte {
+	if c-'A' < 26 {
+		c += 'a' - 'A'
 	}
-	return
-}()
+	return c
+}
 
 func isDigit(c byte) bool { return c-'0' < 10 }
 
@@ -120,7 +117,7 @@ func squeeze(text string) string {
 	for i, r := range text {
 		if r < utf8.RuneSelf {
 			if isAlnum(byte(r)) {
-				b.WriteByte(lower[byte(r)])
+				b.WriteByte(lower(byte(r)))
 			}
 			continue
 		}

@@ -228,7 +228,7 @@ func (r *reader) show(s string, from, to int) {
 }
 
 func (r *reader) ascii(c byte, from, to int) {
-	c = lower[c]
+	c = lower(c)
 	switch {
 	case isLower(c):
 		r.sign(c, from, to)
@@ -245,16 +245,12 @@ func (r *reader) ascii(c byte, from, to int) {
 }
 
 // leet gives the letter that a character is read as; l and i are one.
-var leet = func() (table [256]byte) {
-	for c := byte('a'); c <= 'z'; c++ {
-		table[c] = c
-	}
-	for i, c := range []byte("013456789@$!|") {
-		table[c] = "oieasgtbgasii"[i]
-	}
-	table['l'], table[0xff] = 'i', 0xff
-	return
-}()
+var leet = [256]byte{
+	'a': 'a', 'b': 'b', 'c': 'c', 'd': 'd', 'e': 'e', 'f': 'f', 'g': 'g', 'h': 'h', 'i': 'i', 'j': 'j', 'k': 'k',
+	'l': 'i', 'm': 'm', 'n': 'n', 'o': 'o', 'p': 'p', 'q': 'q', 'r': 'r', 's': 's', 't': 't', 'u': 'u', 'v': 'v',
+	'w': 'w', 'x': 'x', 'y': 'y', 'z': 'z', '0': 'o', '1': 'i', '3': 'e', '4': 'a', '5': 's', '6': 'g', '7': 't',
+	'8': 'b', '9': 'g', '@': 'a', '$': 's', '!': 'i', '|': 'i', 0xff: 0xff,
+}
 
 func (r *reader) gap() {
 	if !r.start {
@@ -525,22 +521,20 @@ func hexByte(text string) (byte, bool) {
 	if len(text) < 2 {
 		return 0, false
 	}
-	high, low := hexValue[text[0]], hexValue[text[1]]
+	high, low := hexValue(text[0]), hexValue(text[1])
 	return high<<4 | low&15, high < 16 && low < 16
 }
 
-var hexValue = func() (table [256]byte) {
-	for i := range table {
-		table[i] = 0xff
+// hexValue is 255 for what is no digit.
+func hexValue(c byte) byte {
+	switch {
+	case isDigit(c):
+		return c - '0'
+	case lower(c)-'a' < 6:
+		return lower(c) - 'a' + 10
 	}
-	for i, c := range []byte("0123456789abcdef") {
-		table[c] = byte(i)
-	}
-	for i, c := range []byte("ABCDEF") {
-		table[c] = byte(10 + i)
-	}
-	return
-}()
+	return 0xff
+}
 
 // decode reads the hexadecimal or base64 that a text begins with. N is how many
 // bytes it took or would have taken; decoded is empty if that is no encoding.
@@ -552,13 +546,13 @@ func decode(text string) (n int, decoded string) {
 	line := 0 // where the current line begins
 	var joined []byte
 	for n < len(text) {
-		if c := text[n]; base64Letter[c] {
+		if c := text[n]; base64Letter(c) {
 			n++
 		} else if end := n; n-line >= 40 && (c == '\n' || c == '\r') {
 			for end < len(text) && (text[end] == '\n' || text[end] == '\r' || text[end] == ' ') && end-n < 8 {
 				end++
 			}
-			if end == len(text) || !base64Letter[text[end]] {
+			if end == len(text) || !base64Letter(text[end]) {
 				break
 			}
 			joined = append(joined, text[line:n]...)
@@ -634,9 +628,4 @@ func decodeHex(text string) (n int, decoded string) {
 	return n, decoded
 }
 
-var base64Letter = func() (table [256]bool) {
-	for i := range table {
-		table[i] = isAlnum(byte(i)) || strings.IndexByte("+/-_", byte(i)) >= 0
-	}
-	return
-}()
+func base64Letter(c byte) bool { return isAlnum(c) || c == '+' || c == '/' || c == '-' || c == '_' }

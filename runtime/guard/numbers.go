@@ -74,19 +74,19 @@ const (
 	digitByte  = 2
 )
 
-var byteSorts = func() (table [256]uint8) {
-	for i := range table {
-		switch c := byte(i); {
-		case isDigit(c):
-			table[i] = digitByte
-		case isAlnum(c):
-			table[i] = letterByte
-		case c == '@' || c == '[':
-			table[i] = c
-		}
-	}
-	return
-}()
+var byteSorts = [256]uint8{
+	'0': digitByte, '1': digitByte, '2': digitByte, '3': digitByte, '4': digitByte, '5': digitByte,
+	'6': digitByte, '7': digitByte, '8': digitByte, '9': digitByte, 'a': letterByte, 'b': letterByte,
+	'c': letterByte, 'd': letterByte, 'e': letterByte, 'f': letterByte, 'g': letterByte, 'h': letterByte,
+	'i': letterByte, 'j': letterByte, 'k': letterByte, 'l': letterByte, 'm': letterByte, 'n': letterByte,
+	'o': letterByte, 'p': letterByte, 'q': letterByte, 'r': letterByte, 's': letterByte, 't': letterByte,
+	'u': letterByte, 'v': letterByte, 'w': letterByte, 'x': letterByte, 'y': letterByte, 'z': letterByte,
+	'A': letterByte, 'B': letterByte, 'C': letterByte, 'D': letterByte, 'E': letterByte, 'F': letterByte,
+	'G': letterByte, 'H': letterByte, 'I': letterByte, 'J': letterByte, 'K': letterByte, 'L': letterByte,
+	'M': letterByte, 'N': letterByte, 'O': letterByte, 'P': letterByte, 'Q': letterByte, 'R': letterByte,
+	'S': letterByte, 'T': letterByte, 'U': letterByte, 'V': letterByte, 'W': letterByte, 'X': letterByte,
+	'Y': letterByte, 'Z': letterByte, '@': '@', '[': '[',
+}
 
 func (s *scanner) found(f Finding) {
 	s.pending = append(s.pending, f)
@@ -193,7 +193,7 @@ func (v *view) show(text string, base, from, to int) {
 	for i := from - base; i < to-base && v.n < len(v.c); {
 		c := text[i]
 		if c < utf8.RuneSelf {
-			v.put(lower[c], base+i, base+i+1)
+			v.put(lower(c), base+i, base+i+1)
 			i++
 			continue
 		}

@@ -154,7 +154,7 @@ func (s *scanner) values(text string, base int, final bool) {
 		c := text[i]
 		switch {
 		case isAlnum(c):
-			s.value(lower[c], base+i, base+i+1)
+			s.value(lower(c), base+i, base+i+1)
 			i++
 		case c == '[' && replacement(text[i:]) > 0:
 			s.leave()
