@@ -41,7 +41,6 @@ type step struct {
 type agent struct {
 	url, token string
 	task       string
-	sent       int
 	out        io.Writer
 }
 
