@@ -215,6 +215,8 @@ func (s *Session) finalError(p *verbs.Program, err error) error {
 	case errors.Is(err, stores.ErrInvalid), errors.Is(err, stores.ErrDuplicate):
 		// Some constraints are only looked at when a transaction ends.
 		return refuse([]complaint{{-1, notAccepted(whole, "the script")}})
+	case errors.Is(err, stores.ErrLimit):
+		return refuse([]complaint{{-1, tooMuch(whole, "the script")}})
 	}
 	return storeError(whole, err)
 }

@@ -325,6 +325,29 @@ func TestDealsAreNotRelated(t *testing.T) {
 	}
 }
 
+// Two documents that state one figure a hundred times, each time otherwise, are related
+// within bounds, and analysed all the same. M8.
+func TestOneFigureAHundredTimes(t *testing.T) {
+	t.Parallel()
+	r := newRoom(t, "sqlite")
+	r.addMia(t)
+	for n := range 2 {
+		var b strings.Builder
+		for i := range 120 {
+			fmt.Fprintf(&b, "Revenue in Q3 2024 was EUR %d.%d million.\n\n", 5+i+200*n, i%10)
+		}
+		file := filepath.Join(t.TempDir(), fmt.Sprintf("many%d.txt", n))
+		if err := os.WriteFile(file, []byte(b.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r.does(t, 0, "mia", r.adds(t, "mia", heron, file), "run")
+	}
+	rows := r.rows(t)
+	if found, related := len(rows["finding"]), len(rows["relation"]); found < 100 || related < found || related > 12*found {
+		t.Errorf("%d findings, %d relations", found, related)
+	}
+}
+
 // With it, the room is ingested on PostgreSQL as well, and not moved there: minutes.
 var (
 	roomLarge = flag.Int("room-large", 0, "have TestARoomIsIngestedThroughKills ingest so many documents of 34 pages, made for it, on both stores")

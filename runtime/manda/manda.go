@@ -70,6 +70,11 @@ func rat(v stores.Value) *big.Rat {
 	return r
 }
 
+// mostRelated is to how many others a finding of the document is related at most, besides
+// those whose place it takes: where one figure of a period is stated a hundred times, each
+// other one adds nothing that a person would read.
+const mostRelated = 12
+
 // relate says which documents a document takes the place of, or the other way round, and
 // how its findings stand to theirs. Done twice it changes nothing more.
 func relate(ctx context.Context, c *runtime.Call, a relateArgs) (runtime.Outcome, error) {
@@ -110,6 +115,7 @@ func relate(ctx context.Context, c *runtime.Call, a relateArgs) (runtime.Outcome
 	}
 	others := map[string][]runtime.Row{}
 	replaced := map[runtime.Ref]bool{}
+	related := map[runtime.Ref]int{}
 	for _, f := range findings {
 		mine := stated(f, names[a.Document], parts[a.Document], main)
 		all, ok := others[mine.Metric]
@@ -129,6 +135,10 @@ func relate(ctx context.Context, c *runtime.Call, a relateArgs) (runtime.Outcome
 			if how == Unrelated || known[[2]runtime.Ref{from.Ref(), to.Ref()}] || known[[2]runtime.Ref{to.Ref(), from.Ref()}] {
 				continue
 			}
+			if related[f.Ref()] == mostRelated && how != Supersedes {
+				continue
+			}
+			related[f.Ref()]++
 			known[[2]runtime.Ref{from.Ref(), to.Ref()}] = true
 			out.Changes = append(out.Changes, runtime.Create("relation", runtime.Fields{"deal": deal, "from": from.Ref(), "to": to.Ref(), "kind": string(how)}))
 			if how == Supersedes && !to.Value("superseded").Bool() && !replaced[to.Ref()] {
