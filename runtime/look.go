@@ -76,30 +76,28 @@ func (l *Look) Rows(ctx context.Context, entity string, where Fields) ([]Row, er
 
 // Alike reads all rows one of whose names, by which their palette has them searched, is
 // spelled as one of these is but for so many letters: added, left out or changed. Case,
-// marks, alphabets and punctuation make no difference. The nearest come first.
-func (l *Look) Alike(ctx context.Context, entity string, edits int, names ...string) ([]Row, error) {
+// marks, alphabets and punctuation make no difference. The nearest come first, a thousand at
+// most; more says that there are others.
+func (l *Look) Alike(ctx context.Context, entity string, edits int, names ...string) (rows []Row, more bool, err error) {
 	e, err := l.entity(entity)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if e.Store.Search == nil || len(e.Store.Search.Names) == 0 {
-		return nil, fmt.Errorf("rows of %q are not searched by names", entity)
+		return nil, false, fmt.Errorf("rows of %q are not searched by names", entity)
 	}
 	found, more, err := l.r.read.Match(ctx, stores.Match{Entity: e.Store, Edits: edits, Spellings: names, Beyond: true, Limit: mostAlike})
 	if err != nil || len(found) == 0 {
-		return nil, err
-	}
-	if more {
-		return nil, fmt.Errorf("more than %d rows of %q are called almost so", mostAlike, entity)
+		return nil, more, err
 	}
 	at, keys := make(map[stores.Value]int, len(found)), make([]stores.Value, len(found))
 	for i, f := range found {
 		keys[i], _ = stores.Parse(e.Store.Fields[e.Store.Key].Kind, f.Key)
 		at[keys[i]] = i
 	}
-	rows, err := l.find(ctx, e, &stores.Cond{Op: stores.In, Path: stores.Path{Field: e.Store.Key}, Value: stores.NewList(keys...)})
+	rows, err = l.find(ctx, e, &stores.Cond{Op: stores.In, Path: stores.Path{Field: e.Store.Key}, Value: stores.NewList(keys...)})
 	slices.SortFunc(rows, func(a, b Row) int { return at[a.row.Key()] - at[b.row.Key()] })
-	return rows, err
+	return rows, more, err
 }
 
 // mostAlike is how many rows of names that are almost alike are looked at.
@@ -174,7 +172,7 @@ func (r *reading) looked(ctx context.Context, st *step) error {
 			v, err = r.tellable(st, x, v)
 		}
 		if err != nil { // what is wrong may say what was looked at
-			return &Failure{Err: fmt.Errorf("%s: the function of %s gave no %s: it is %s", at(x.Place), st.verb.Name, x.Type.Phrase(), x.Name)}
+			return &Failure{Err: fmt.Errorf("%s: the function of %s gave %s a value that is no %s", at(x.Place), st.verb.Name, x.Name, x.Type.Phrase())}
 		}
 		st.disclosures[i] = disclosure{true, v}
 		delete(given, name)

@@ -212,12 +212,12 @@ func TestALookFindsNamesSpelledAlmostSo(t *testing.T) {
 		h := &runtime.Handlers{Partial: true}
 		var seen []string
 		runtime.Looks(h, "lending.vouch", func(ctx context.Context, l *runtime.Look, a vouch) (runtime.Fields, error) {
-			rows, err := l.Alike(ctx, "member", 2, a.Name)
+			rows, _, err := l.Alike(ctx, "member", 2, a.Name)
 			seen = nil
 			for _, row := range rows {
 				seen = append(seen, row.Value("name").Text())
 			}
-			if _, err := l.Alike(ctx, "item", 2, a.Name); err == nil {
+			if _, _, err := l.Alike(ctx, "item", 2, a.Name); err == nil {
 				t.Error("it looks at things, too")
 			}
 			return runtime.Fields{"known": min(2, len(rows))}, err

@@ -89,8 +89,9 @@ type Decision struct {
 
 // Decide says who is meant by a name and identifiers, of those who may be. A name alone
 // verifies nobody; what is sent and does not fit is a challenge, and so are two people whom
-// it does not tell apart.
-func Decide(name string, sent Identifiers, candidates []Candidate, t Threshold) Decision {
+// it does not tell apart. Where there are more of such a name than the candidates, only a
+// telephone or an address tells somebody apart: all who have one are among them.
+func Decide(name string, sent Identifiers, candidates []Candidate, more bool, t Threshold) Decision {
 	d := Decision{Outcome: None, Fields: compare(sent, Identifiers{})}
 	for i := range candidates {
 		c := Compared{Candidate: &candidates[i], Fields: compare(sent, candidates[i].Identifiers)}
@@ -111,7 +112,9 @@ func Decide(name string, sent Identifiers, candidates []Candidate, t Threshold) 
 	})
 	best := &d.Seen[0]
 	d.Outcome, d.Likeness, d.Fields = Partial, int(math.Round(100*best.Likeness)), best.Fields
-	fits := func(c *Compared) bool { return c.count(Matched) >= max(1, t.Identifiers) && c.count(Mismatched) == 0 }
+	fits := func(c *Compared) bool {
+		return c.count(Matched) >= max(1, t.Identifiers) && c.count(Mismatched) == 0 && (!more || c.Fields[0] == Matched || c.Fields[1] == Matched)
+	}
 	if fits(best) && (len(d.Seen) == 1 || !fits(&d.Seen[1])) {
 		d.Outcome, d.Subject = Perfect, best.Candidate.ID
 	}

@@ -137,10 +137,11 @@ func decided(ctx context.Context, l *runtime.Look, name string, i Identifiers, l
 	d := Decision{Outcome: None, Fields: s.Fields}
 	var people []Candidate
 	if i.Given() > 0 {
-		if people, err = candidates(ctx, l, name, i); err != nil {
+		var more bool
+		if people, more, err = candidates(ctx, l, name, i); err != nil {
 			return nil, err
 		}
-		d = Decide(name, i, people, t)
+		d = Decide(name, i, people, more, t)
 		s.Status, s.Likeness, s.Fields = d.Status(t), d.Likeness, d.Fields
 	}
 	reflected, err := Reflect(&s, people)
@@ -181,28 +182,28 @@ func threshold(ctx context.Context, l *runtime.Look, level string) (Threshold, e
 }
 
 // candidates are all who may be meant: whose names are spelled almost so, and who have the
-// telephone or the address.
-func candidates(ctx context.Context, l *runtime.Look, name string, i Identifiers) (all []Candidate, err error) {
-	rows, err := l.Alike(ctx, "person", 2, Spellings(name)...)
+// telephone or the address. More says that there are others of such a name.
+func candidates(ctx context.Context, l *runtime.Look, name string, i Identifiers) (all []Candidate, more bool, err error) {
+	rows, more, err := l.Alike(ctx, "person", 2, Spellings(name)...)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	for field, v := range map[string]string{"phone": i.Phone, "email": i.Email} {
 		if v == "" {
 			continue
 		}
-		more, err := l.Rows(ctx, "person", runtime.Fields{field: v})
+		known, err := l.Rows(ctx, "person", runtime.Fields{field: v})
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
-		rows = append(rows, more...)
+		rows = append(rows, known...)
 	}
 	for _, row := range rows {
 		if id := row.Value("record").Text(); !slices.ContainsFunc(all, func(c Candidate) bool { return c.ID == id }) {
 			all = append(all, candidate(row))
 		}
 	}
-	return all, nil
+	return all, more, nil
 }
 
 func candidate(row runtime.Row) Candidate {

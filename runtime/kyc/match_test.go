@@ -132,14 +132,24 @@ func TestDecisions(t *testing.T) { // H16, H22, H25, H26, H27, H28, H34, H35
 		{"a high level is held", "John Smith", kyc.Identifiers{Phone: "5550123", BirthDate: "1980-05-01"}, []kyc.Candidate{smith}, high, "HELD PERFECT_MATCH 100 MATCHED NOT_GIVEN NOT_GIVEN MATCHED R-1"},
 		{"a bar below the least", "Jo Smath", kyc.Identifiers{Phone: "5550123"}, []kyc.Candidate{{ID: "R-3", Names: []string{"Alexandra Smithers-Jones"}, Identifiers: smith.Identifiers}}, kyc.Threshold{Identifiers: 1}, "REJECTED NO_MATCH 0 MISMATCHED NOT_GIVEN NOT_GIVEN NOT_GIVEN "},
 	} {
-		d := kyc.Decide(c.name, c.sent, c.people, c.t)
+		d := kyc.Decide(c.name, c.sent, c.people, false, c.t)
 		if got := fmt.Sprint(d.Status(c.t), " ", d.Outcome, " ", d.Likeness, d.Fields, " ", d.Subject); strings.Join(strings.FieldsFunc(got, func(r rune) bool { return strings.ContainsRune(" []", r) }), " ") != strings.TrimSpace(c.want) {
 			t.Errorf("%s: %s, want %s", c.what, got, c.want)
 		}
 		back := slices.Clone(c.people)
 		slices.Reverse(back)
-		if other := kyc.Decide(c.name, c.sent, back, c.t); other.Outcome != d.Outcome || other.Subject != d.Subject {
+		if other := kyc.Decide(c.name, c.sent, back, false, c.t); other.Outcome != d.Outcome || other.Subject != d.Subject {
 			t.Errorf("%s: in another order it is %v", c.what, other)
+		}
+	}
+}
+
+// Where more are of a name than were looked at, what several may share verifies nobody.
+func TestAmongTooManyOfOneName(t *testing.T) { // H22
+	t.Parallel()
+	for sent, want := range map[kyc.Identifiers]kyc.Outcome{{SSNLast4: "9999"}: kyc.Partial, {BirthDate: "1980-05-01"}: kyc.Partial, {Phone: "5550123"}: kyc.Perfect, {Email: "john@mail.example", BirthDate: "1980-05-01"}: kyc.Perfect} {
+		if d := kyc.Decide("John Smith", sent, []kyc.Candidate{smith}, true, usual); d.Outcome != want || (d.Subject != "") != (want == kyc.Perfect) {
+			t.Errorf("%+v: %+v", sent, d)
 		}
 	}
 }
