@@ -1,0 +1,85 @@
+// Package proven holds messages whose sender a channel has proved. Only the adapters below
+// runtime/channel can import it, so nothing else in the program can make such a message:
+//
+//	m := proven.Prove(proven.Facts{Channel: "whatsapp", Inbox: "106540352242922", ID: "wamid.HBg…", …})
+package proven
+
+import "time"
+
+// An Identity is what a channel has proved its sender to be.
+type Identity struct {
+	Kind    string // a kind of system identities: "email", "whatsapp_phone", "whatsapp_id"
+	Subject string // normalised by the adapter: "ada@umza.example", "+4915155501990"
+}
+
+// A Kind is what a message holds.
+type Kind string
+
+// The kinds.
+const (
+	Text     Kind = "text"
+	Image    Kind = "image"
+	Document Kind = "document"
+	Audio    Kind = "audio"
+	Video    Kind = "video"
+	Sticker  Kind = "sticker"
+	Location Kind = "location"
+	Contacts Kind = "contacts"
+	Reaction Kind = "reaction"
+	Invite   Kind = "invite"  // to a meeting
+	Unknown  Kind = "unknown" // what the channel itself does not understand
+)
+
+// A File came with a message. Its bytes are in Content, or have to be fetched by ID.
+type File struct {
+	Name    string `json:"name"`
+	Type    string `json:"type"` // as the sender says; what it is, is found out
+	Size    int64  `json:"size,omitempty"`
+	ID      string `json:"id,omitempty"`
+	Sum     string `json:"sum,omitempty"` // SHA-256 in hex, "" where the channel names none
+	Content []byte `json:"content,omitempty"`
+}
+
+// Facts are what an adapter knows of a message.
+type Facts struct {
+	Channel string `json:"channel"`
+	Inbox   string `json:"inbox"` // which address of ours it came to
+	ID      string `json:"id"`    // no other message of this inbox has it
+	// Known is what the sender was proved to be, the surest first. It is empty where the
+	// channel could prove nothing, such as a mail that no domain vouches for.
+	Known []Identity `json:"known,omitempty"`
+	From  string     `json:"from"`           // the sender's address as it arrived: where an answer goes
+	Name  string     `json:"name,omitempty"` // what the sender calls themselves. It proves nothing.
+	At    time.Time  `json:"at"`             // when it was sent, by the channel's clock
+	Kind  Kind       `json:"kind"`
+	Text  string     `json:"text,omitempty"` // what the sender wrote now, and nothing that is quoted
+	// Quoted is the text below or between it that others wrote.
+	Quoted string `json:"quoted,omitempty"`
+	// Unsure says that it is not certain where Text ends and Quoted begins.
+	Unsure bool `json:"unsure,omitempty"`
+	// Tapped is the ID of the choice whose button was tapped, "" where none was.
+	Tapped string `json:"tapped,omitempty"`
+	// Automatic says that a machine sent it: an out-of-office reply, a bounce, a list.
+	Automatic bool `json:"automatic,omitempty"`
+	// ReplyTo is the ID of the message that it answers, as the channel has it.
+	ReplyTo string `json:"reply_to,omitempty"`
+	// Thread is the conversation within the channel: the first message of a chain of mails.
+	// It is "" where a channel has one conversation with each person.
+	Thread string `json:"thread,omitempty"`
+	// References are the messages before it in a chain of mails, oldest first.
+	References []string `json:"references,omitempty"`
+	Subject    string   `json:"subject,omitempty"` // of a mail
+	Others     []string `json:"others,omitempty"`  // addresses that it was sent to besides
+	Files      []File   `json:"files,omitempty"`
+	// TooMany says that files were left out, because there were too many or they were too large.
+	TooMany bool `json:"too_many,omitempty"`
+}
+
+// A Message is one whose sender a channel has proved. The zero Message is none.
+type Message struct{ facts Facts }
+
+// Prove makes a message. Only an adapter that has proved the sender calls it.
+func Prove(f Facts) Message { return Message{f} }
+
+// Facts are what is known of it.
+func (m Message) Facts() Facts { return m.facts }
