@@ -28,6 +28,16 @@ func (s *Session) Waiting(ctx context.Context) (all []sessions.Question, turns i
 	return all, turns, err
 }
 
+// Via returns the number of the turn of the session that came by a channel under a name,
+// and 0 where there is none.
+func (s *Session) Via(ctx context.Context, via string) (number int64, err error) {
+	err = s.lookInto(ctx, func(r *reading, _ *sessions.Session) (err error) {
+		number, err = sessions.Via(ctx, r.read, s.kept, via)
+		return err
+	})
+	return number, err
+}
+
 // Recall makes the program of a question that was read, of what it says under the
 // palettes of now: whether that is still what was asked is for the preview to say.
 // It is a *Refusal where it cannot be said any more.

@@ -378,7 +378,7 @@ func TestSigningInByMail(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, h *house) {
 		h.people()
-		h.script("ada", `system.add-identity :principal-id "nina" :issuer "mailto" :subject "Nina@Allianz.example"`)
+		h.script("ada", `system.add-identity :principal-id "nina" :issuer "email" :subject "Nina@Allianz.example"`)
 		mail := h.letters()
 		s, other := h.serve("--log", "off"), h.serve("--log", "off")
 		nina, stranger := newVisitor(t), newVisitor(t)
@@ -462,7 +462,7 @@ system.describe-principal :principal-id "bo" :language "de"`)
 			h.script("ada", fmt.Sprintf(`system.grant-high-role :principal-id %q :role "administrator"`, name))
 		}
 		for _, name := range []string{"nina", "ada", "adas", "bo"} {
-			h.script("ada", fmt.Sprintf(`system.add-identity :principal-id %q :issuer "mailto" :subject "%s@bank.example"`, name, name))
+			h.script("ada", fmt.Sprintf(`system.add-identity :principal-id %q :issuer "email" :subject "%s@bank.example"`, name, name))
 		}
 		mail := h.letters()
 		h.env = append(h.env, "VERBATIM_URL=https://portal.bank.example/")

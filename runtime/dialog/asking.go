@@ -133,7 +133,10 @@ func (t *turn) settles(ctx context.Context) (text string, handled bool, err erro
 		return "", false, nil
 	}
 	q := c.open[0]
-	if len(c.open) > 1 {
+	if i := slices.IndexFunc(c.open, func(q *Question) bool { return q.ID == t.answers }); i >= 0 {
+		q = c.open[i]
+		q.fresh = true // it says itself which it answers
+	} else if len(c.open) > 1 {
 		at := a.Which - 1
 		if a.Which < 0 {
 			at = len(c.open) - 1

@@ -373,7 +373,7 @@ func (t *turn) closed(answered bool) {
 func (t *turn) asksBack(u *Understood, was *unclear) {
 	next := t.next
 	if next.said == "" {
-		next.said, next.spoken = t.heard.own, t.c.before()
+		next.said, next.spoken = t.heard.own, t.before()
 		if u.Of.End > u.Of.Start && u.Of.End <= len(next.said) {
 			next.said = next.said[u.Of.Start:u.Of.End]
 			for i := range u.Places {

@@ -246,6 +246,15 @@ type Message struct {
 	From string
 	// Automatic says that a machine answered in their place.
 	Automatic bool
+	// ID is what the channel calls the message that it came by. In a session that is kept, a
+	// message with an ID has its effect once, however often it is said.
+	ID string
+	// ReplyTo is the ID of an earlier message, where this one replies to the answer to that:
+	// what was spoken of there is what "this" means here.
+	ReplyTo string
+	// Answers is the Question.ID of the question that it answers, and no other, as the
+	// tap on one of its buttons does.
+	Answers string
 }
 
 // An Answer is what they are told.
@@ -255,6 +264,10 @@ type Answer struct {
 	Done  []*receipt.Receipt // what was done, in order
 	Found []*receipt.Receipt // all that was called, what only reads included
 	Turn  *Turn
+	// Before says that the message was dealt with before: Text is what was told then.
+	Before bool
+	// Closed says that the question which the message answers is not open.
+	Closed bool
 }
 
 // Open returns the questions that wait for an answer.
@@ -314,6 +327,15 @@ func (c *Conversation) Follow(ctx context.Context, m Message, tell func(Event)) 
 	}
 	t.record.Number = len(c.turns) + 1
 	t.record.From = t.state(ctx)
+	if c.kept && m.ID != "" {
+		if before, err := c.answeredBefore(ctx, m.ID); err != nil || before != nil {
+			return before, err
+		}
+		t.via = m.ID
+	}
+	if m.Answers != "" && !slices.ContainsFunc(c.open, func(q *Question) bool { return q.ID == m.Answers }) {
+		return &Answer{Open: slices.Clone(c.open), Turn: t.record, Closed: true}, nil
+	}
 	// It is masked before anything is made of it, kept or shown.
 	if without := words.WithoutCards(m.Text); without != m.Text {
 		m.Text, t.spoken = without, without
@@ -321,6 +343,12 @@ func (c *Conversation) Follow(ctx context.Context, m Message, tell func(Event)) 
 	}
 	text, err := t.take(ctx, m)
 	c.expected = t.expects
+	if t.via != "" && t.twice {
+		// Another process dealt with it at the same moment.
+		if before, err := c.answeredBefore(ctx, m.ID); err != nil || before != nil {
+			return before, err
+		}
+	}
 	if err != nil {
 		return nil, err
 	}

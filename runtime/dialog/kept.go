@@ -269,7 +269,7 @@ func (t *turn) means(p *verbs.Program) {
 // client is what the person said, with what they seem to want and the rows that
 // it is about.
 func (t *turn) client() sessions.Said {
-	said := sessions.Said{Role: sessions.Client, Content: t.spoken, Intent: t.intent, Names: t.c.o.Session.Known(t.about)}
+	said := sessions.Said{Role: sessions.Client, Content: t.spoken, Intent: t.intent, Names: t.c.o.Session.Known(t.about), Via: t.via}
 	if t.record.Foreign {
 		said.Intent = foreignIntent
 	}
@@ -297,7 +297,35 @@ func (t *turn) run(ctx context.Context, p *verbs.Program, o runtime.RunOptions, 
 	if with && err == nil {
 		t.kept, t.ends = true, ""
 	}
+	if with && err != nil && t.via != "" {
+		number, failed := t.c.o.Session.Via(ctx, t.via)
+		t.twice = failed == nil && number > 0
+	}
 	return reply, err
+}
+
+// answeredBefore is what was told when a message was dealt with before; nil where it was
+// not.
+func (c *Conversation) answeredBefore(ctx context.Context, id string) (*Answer, error) {
+	number, err := c.o.Session.Via(ctx, id)
+	if err != nil || number == 0 {
+		return nil, err
+	}
+	said, err := c.o.Session.Turns(ctx, number, 0)
+	if err != nil {
+		return nil, err
+	}
+	a := &Answer{Open: slices.Clone(c.open), Turn: &Turn{Number: int(number)}, Before: true, Text: c.wording.say(sayInterrupted)}
+	for i := range said {
+		switch {
+		case i > 0 && said[i].Role == sessions.Client:
+			return a, nil // something else was said then
+		case said[i].Role == sessions.Agent:
+			a.Text = said[i].Content
+			return a, nil
+		}
+	}
+	return a, nil
 }
 
 // answeredElsewhere reports whether somebody has settled a question since this

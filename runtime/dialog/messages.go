@@ -27,6 +27,7 @@ const (
 	sayAutomatic   words.Key = "dialog/automatic"
 	sayOnlyQuoted  words.Key = "dialog/only-quoted"
 	saySomeoneElse words.Key = "dialog/someone-else"
+	sayInterrupted words.Key = "dialog/interrupted"
 	sayNotDone     words.Key = "dialog/not-done"
 	sayDone        words.Key = "dialog/done"
 	sayWell        words.Key = "dialog/well"

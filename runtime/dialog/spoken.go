@@ -1,6 +1,7 @@
 package dialog
 
 import (
+	"context"
 	"slices"
 	"strings"
 
@@ -74,14 +75,32 @@ func (s *Spoken) join(other Spoken) {
 	s.Changed = s.Changed || other.Changed
 }
 
+// repliesTo takes what was spoken of in an earlier turn for what was spoken of last.
+func (t *turn) repliesTo(ctx context.Context, id string) error {
+	number, err := t.c.o.Session.Via(ctx, id)
+	if err != nil || number == 0 {
+		return err
+	}
+	said, err := t.c.o.Session.Turns(ctx, number, number+1)
+	for i := range said {
+		if said[i].Role != sessions.Client || i == 0 {
+			t.earlier.join(spokenIn(&said[i]))
+		}
+	}
+	return err
+}
+
 // before lists what the turns before this one were about, the latest first, by the
 // names that rows have now.
-func (c *Conversation) before() []Spoken {
+func (t *turn) before() []Spoken {
 	var all []Spoken
-	past := c.latest()
-	for _, t := range slices.Backward(past) {
-		if names := c.o.Session.Known(t.spoken.Names); !t.Foreign && len(names) > 0 {
-			all = append(all, Spoken{names, t.spoken.Changed})
+	know := t.c.o.Session.Known
+	if names := know(t.earlier.Names); len(names) > 0 {
+		all = append(all, Spoken{names, t.earlier.Changed})
+	}
+	for _, past := range slices.Backward(t.c.latest()) {
+		if names := know(past.spoken.Names); !past.Foreign && len(names) > 0 {
+			all = append(all, Spoken{names, past.spoken.Changed})
 		}
 	}
 	return all

@@ -51,6 +51,11 @@ type turn struct {
 
 	waitsFor bool // somebody else was asked to agree
 
+	via     string // Message.ID
+	twice   bool   // another process dealt with the message meanwhile
+	answers string // Message.Answers
+	earlier Spoken // what was spoken of in the turn that it replies to
+
 	events func(Event)
 	told   strings.Builder // of the answer
 }
@@ -71,6 +76,12 @@ func (t *turn) take(ctx context.Context, m Message) (string, error) {
 		return &f
 	}
 	t.record.Said, t.record.Quoted = t.heard.own, t.heard.quoted
+	t.answers = m.Answers
+	if m.ReplyTo != "" {
+		if err := t.repliesTo(ctx, m.ReplyTo); err != nil {
+			return "", err
+		}
+	}
 	t.record.Taken = TakenUnheard
 	switch {
 	case t.heard.bad != "":

@@ -135,7 +135,7 @@ func (v *visit) mailLink() error {
 		if err := v.book.Try(ctx, "link to", address, triesAccount, triesPeriod); err != nil {
 			return nil
 		}
-		principal, err := v.People(ctx, "mailto", address)
+		principal, err := v.People(ctx, "email", address)
 		if errors.Is(err, ErrNobody) {
 			return nil
 		}

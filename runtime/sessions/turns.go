@@ -51,6 +51,9 @@ type Said struct {
 	// Answers is the one among those that nobody else may have settled before: it is
 	// refused as used otherwise, with all that is kept with it. "" is none.
 	Answers string
+	// Via is what the message is called in the channel that it came by. No two turns of a
+	// session have the same one. "" is none.
+	Via string
 }
 
 // A Turn is a Said as it is kept.
@@ -98,10 +101,11 @@ const (
 	turnAbout   // canonical JSON of Notes; nothing once it was erased
 	turnEntries // how many journal entries the transaction has that it came with
 	turnFirst   // the number of the first of them
+	turnVia
 )
 
 // Turns is what a turn is to a store.
-var Turns = own("turn", "turns", []stores.Step{{Field: turnSession, To: Entity}, {Field: fieldPrincipal}}, []stores.Field{
+var Turns = unique(own("turn", "turns", []stores.Step{{Field: turnSession, To: Entity}, {Field: fieldPrincipal}}, []stores.Field{
 	turnKey:     {Name: "key", Column: "key", Kind: stores.String, Required: true},
 	turnSession: {Name: "session", Column: "session", Kind: stores.String, Ref: Entity, Required: true},
 	FieldNumber: {Name: "number", Column: "number", Kind: stores.Int, Required: true},
@@ -111,7 +115,13 @@ var Turns = own("turn", "turns", []stores.Step{{Field: turnSession, To: Entity},
 	turnAbout:   {Name: "about", Column: "about", Kind: stores.JSON, Sensitive: true, Personal: true},
 	turnEntries: {Name: "entries", Column: "entries", Kind: stores.Int, Required: true},
 	turnFirst:   {Name: "first", Column: "first_entry", Kind: stores.Int},
-})
+	turnVia:     {Name: "via", Column: "via", Kind: stores.String},
+}), turnSession, turnVia)
+
+func unique(e *stores.Entity, fields ...int) *stores.Entity {
+	e.Unique = [][]int{fields}
+	return e
+}
 
 // TurnID is the id of a turn of a session.
 func TurnID(session string, number int64) string { return fmt.Sprintf("%s/%d", session, number) }
@@ -159,16 +169,19 @@ func (s *Said) Turn(session stores.Value, number int64, names []Row, of Notes, e
 	}
 	about, err := asJSON(n)
 	c = change(Turns, nil, []stores.Value{turnKey: stores.NewString(TurnID(session.Text(), number)), turnSession: session, FieldNumber: stores.NewInt(number), turnTime: stores.NewTime(at),
-		turnRole: stores.NewString(string(s.Role)), turnContent: stores.NewString(s.Content), turnAbout: about, turnEntries: stores.NewInt(int64(entries))})
+		turnRole: stores.NewString(string(s.Role)), turnContent: stores.NewString(s.Content), turnAbout: about, turnEntries: stores.NewInt(int64(entries)), turnVia: stores.Value{}})
 	if entries > 0 {
 		c.Number = turnFirst
+	}
+	if s.Via != "" {
+		c.Set = append(c.Set, stores.Assign{Field: turnVia, Value: stores.NewString(s.Via)})
 	}
 	return c, err
 }
 
 func turnOf(row []stores.Value) (Turn, error) {
 	t := Turn{ID: row[turnKey].Text(), Number: row[FieldNumber].Int(), Time: row[turnTime].Time(), Entries: row[turnEntries].Int(), Erased: row[turnContent].IsNull()}
-	t.Role, t.Content, t.First = Role(row[turnRole].Text()), row[turnContent].Text(), row[turnFirst].Int()
+	t.Role, t.Content, t.First, t.Via = Role(row[turnRole].Text()), row[turnContent].Text(), row[turnFirst].Int(), row[turnVia].Text()
 	var n Notes
 	if !row[turnAbout].IsNull() {
 		if err := json.Unmarshal([]byte(row[turnAbout].Text()), &n); err != nil {
@@ -212,6 +225,16 @@ func (s *Session) Latest(ctx context.Context, r stores.Reader) (Turn, error) {
 		return Turn{}, nil
 	}
 	return TurnOf(ctx, r, TurnID(s.ID, s.Turns))
+}
+
+// Via is the number of the turn that came by a channel under a name; 0 where there is none.
+func Via(ctx context.Context, r stores.Reader, session stores.Value, via string) (int64, error) {
+	rows, err := r.Find(ctx, stores.Find{Entity: Turns, Limit: 1, Cut: true, Where: &stores.Cond{Op: stores.And, Kids: []stores.Cond{
+		*equals(stores.Path{Field: turnSession}, session), *equals(stores.Path{Field: turnVia}, stores.NewString(via))}}})
+	if err != nil || len(rows) == 0 {
+		return 0, err
+	}
+	return rows[0][FieldNumber].Int(), nil
 }
 
 // TurnOf is the turn with an id.

@@ -2,10 +2,12 @@ package system
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 
 	"verbatim/runtime"
+	"verbatim/runtime/channel/phone"
 	"verbatim/stores"
 	"verbatim/verbs"
 )
@@ -18,16 +20,22 @@ func registerKnown(h *runtime.Handlers, reg *verbs.Registry) {
 		Principal runtime.Ref `verb:"principal-id"`
 		Issuer    string      `verb:"issuer"`
 		Subject   string      `verb:"subject"`
+		Status    string      `verb:"status"`
 	}
 	runtime.Handle(h, "system.add-identity", func(_ context.Context, c *runtime.Call, a identity) (runtime.Outcome, error) {
-		// Nobody tells addresses apart by their capitals.
-		if a.Issuer == Mail {
-			if a.Subject = strings.ToLower(a.Subject); !strings.Contains(a.Subject, "@") {
-				return runtime.Outcome{}, runtime.Refuse("this is no address", "give one like clara@allianz.example")
+		knownBy, err := KnownBy(a.Issuer, a.Subject)
+		if err != nil {
+			next := "give one like clara@allianz.example"
+			if a.Issuer != Mail {
+				next = "give it with + and its country, like +352 26 12 34 56"
 			}
+			return runtime.Outcome{}, runtime.Refuse(err.Error(), next)
 		}
-		return runtime.Outcome{Changes: []runtime.Edit{runtime.Create("system-identity", runtime.Fields{
-			"principal": a.Principal, "issuer": a.Issuer, "subject": a.Subject, "added_at": c.Now()})}}, nil
+		f := runtime.Fields{"principal": a.Principal, "issuer": a.Issuer, "subject": a.Subject, "known_by": knownBy, "status": a.Status, "added_at": c.Now()}
+		if a.Status == Verified {
+			f["verified_at"], f["verified_by"] = c.Now(), c.Principal()
+		}
+		return runtime.Outcome{Changes: []runtime.Edit{runtime.Create("system-identity", f)}}, nil
 	})
 
 	type token struct {
@@ -55,18 +63,81 @@ func registerKnown(h *runtime.Handlers, reg *verbs.Registry) {
 	})
 }
 
-// Mail is the issuer of identities that are addresses of mail.
-const Mail = "mailto"
+// The kinds of identities beside those that another system names.
+const (
+	Mail          = "email"
+	Phone         = "phone"
+	WhatsAppPhone = "whatsapp_phone"
+	WhatsAppID    = "whatsapp_id"
+	SlackID       = "slack_id"
+)
 
-// Whoever returns the name of the principal with an identity, and "" where nobody has it.
-func Whoever(ctx context.Context, reg *verbs.Registry, store stores.Store, issuer, subject string) (name string, err error) {
+// Verified is the status of an identity by which somebody is known.
+const Verified = "VERIFIED"
+
+// KnownBy is what an identity of a kind is compared by. An error says, to a person, what is
+// wrong with the subject.
+func KnownBy(issuer, subject string) (string, error) {
+	switch issuer {
+	case Mail:
+		if !strings.Contains(subject, "@") {
+			return "", errors.New("this is no address")
+		}
+		return strings.ToLower(subject), nil
+	case Phone, WhatsAppPhone:
+		number, err := phone.Normalise(subject)
+		return phone.Fold(number), err
+	}
+	return subject, nil
+}
+
+// An Identity is one by which somebody is known.
+type Identity struct {
+	Key       stores.Value
+	Principal string
+	// Heard is when its owner last wrote from it, or when it was verified.
+	Heard time.Time
+}
+
+// IdentityOf finds whose a verified identity is. It is nil where nobody has it, and where
+// several people have it: then it is nobody's. No other function finds people by what they
+// show, and none compares less than all of an address.
+func IdentityOf(ctx context.Context, reg *verbs.Registry, store stores.Store, issuer, subject string) (*Identity, error) {
+	knownBy, err := KnownBy(issuer, subject)
+	if err != nil {
+		return nil, nil // no identity was added under it
+	}
 	e := reg.Entity("system-identity").Store
-	row, err := only(ctx, store, e, stores.Cond{Op: stores.And, Kids: []stores.Cond{
-		*is(e, "issuer", stores.NewString(issuer)), *is(e, "subject", stores.NewString(subject))}})
-	if err != nil || row == nil {
+	at := e.FieldIndex("principal")
+	who := e.Fields[at].Ref
+	f := stores.Find{Entity: e, Limit: 2, Last: true, Where: &stores.Cond{Op: stores.And, Kids: []stores.Cond{
+		*is(e, "issuer", stores.NewString(issuer)), *is(e, "known_by", stores.NewString(knownBy)), *is(e, "status", stores.NewString(Verified))}},
+		Select: []stores.Path{{Field: e.Key}, {Steps: []stores.Step{{Field: at, To: who}}, Field: who.FieldIndex("name")}, {Field: e.FieldIndex("heard_at")}, {Field: e.FieldIndex("verified_at")}}}
+	var rows [][]stores.Value
+	err = store.View(ctx, stores.Scope{All: true}, func(r stores.Reader) (err error) {
+		rows, err = r.Find(ctx, f)
+		return err
+	})
+	if err != nil || len(rows) != 1 {
+		return nil, err
+	}
+	id := &Identity{Key: rows[0][0], Principal: rows[0][1].Text()}
+	for _, v := range rows[0][2:] {
+		if !v.IsNull() && v.Time().After(id.Heard) {
+			id.Heard = v.Time()
+		}
+	}
+	return id, nil
+}
+
+// Whoever returns the name of the principal with a verified identity, and "" where nobody
+// has it.
+func Whoever(ctx context.Context, reg *verbs.Registry, store stores.Store, issuer, subject string) (name string, err error) {
+	id, err := IdentityOf(ctx, reg, store, issuer, subject)
+	if err != nil || id == nil {
 		return "", err
 	}
-	return row[len(e.Fields)].Text(), nil
+	return id.Principal, nil
 }
 
 // A Token is what is kept of one.
@@ -130,7 +201,7 @@ func Deciders(reg *verbs.Registry) func(context.Context, stores.Reader, string) 
 		e := reg.Entity("system-identity").Store
 		at = e.FieldIndex("principal")
 		found, err := r.Find(ctx, stores.Find{Entity: e, Select: []stores.Path{{Field: at}}, Where: &stores.Cond{Op: stores.And, Kids: []stores.Cond{
-			*is(e, "issuer", stores.NewString(Mail)), {Op: stores.In, Path: stores.Path{Field: at}, Value: stores.NewList(keys...)}}}})
+			*is(e, "issuer", stores.NewString(Mail)), *is(e, "status", stores.NewString(Verified)), {Op: stores.In, Path: stores.Path{Field: at}, Value: stores.NewList(keys...)}}}})
 		for _, row := range found {
 			names = append(names, called[row[0].Text()])
 		}
@@ -147,7 +218,7 @@ func AddressOf(ctx context.Context, reg *verbs.Registry, store stores.Store, nam
 	called := stores.Path{Steps: step, Field: who.FieldIndex("name")}
 	f := stores.Find{Entity: e, Limit: 1, Select: []stores.Path{{Field: e.FieldIndex("subject")}, {Steps: step, Field: who.FieldIndex("language")}},
 		Order: []stores.Order{{Path: stores.Path{Field: e.FieldIndex("subject")}}},
-		Where: &stores.Cond{Op: stores.And, Kids: []stores.Cond{*is(e, "issuer", stores.NewString(Mail)), {Op: stores.Eq, Path: called, Value: stores.NewString(name)}}}}
+		Where: &stores.Cond{Op: stores.And, Kids: []stores.Cond{*is(e, "issuer", stores.NewString(Mail)), *is(e, "status", stores.NewString(Verified)), {Op: stores.Eq, Path: called, Value: stores.NewString(name)}}}}
 	err = store.View(ctx, stores.Scope{All: true}, func(r stores.Reader) error {
 		rows, err := r.Find(ctx, f)
 		if err == nil && len(rows) > 0 {
