@@ -224,6 +224,7 @@ func (r *run) consented(ctx context.Context, k *consent) error {
 	}
 	r.agreedBy = strings.Join(said, "; ")
 	r.own = append(r.own, c.Settle(r.e.writtenScript(c), confirmations.Used, k.by, "", r.now))
+	r.tells = r.e.decided(c, confirmations.Used, k.by, "", r.now)
 	return nil
 }
 
@@ -268,7 +269,8 @@ func (s *Session) decline(ctx context.Context, c *confirmations.Confirmation, re
 		}
 		e := s.own(verbDecline, c.ID, c)
 		e.Time, e.Outcome = at, outcomeDeclined
-		return tx.Apply(ctx, stores.Batch{Entries: []stores.Entry{e}, Changes: []stores.Change{now.Settle(s.e.writtenScript(now), confirmations.Declined, s.who.Name, reason, at)}})
+		return tx.Apply(ctx, stores.Batch{Entries: []stores.Entry{e}, Jobs: s.e.decided(now, confirmations.Declined, s.who.Name, reason, at),
+			Changes: []stores.Change{now.Settle(s.e.writtenScript(now), confirmations.Declined, s.who.Name, reason, at)}})
 	})
 	return storeError(dsl.Place{}, err)
 }

@@ -24,7 +24,7 @@ func (r *run) commit(ctx context.Context, o RunOptions) error {
 	if len(r.uses) > 0 {
 		r.own = append(r.own, r.usedUp()...)
 	}
-	b := stores.Batch{Changes: r.own, Settled: r.settled, Late: true}
+	b := stores.Batch{Changes: r.own, Jobs: r.tells, Settled: r.settled, Late: true}
 	var err error
 	if err = r.nameAdded(ctx, &b); err != nil {
 		return err

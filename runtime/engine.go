@@ -104,6 +104,9 @@ type Options struct {
 	// Deciders names the principals with a role who can be told that their agreement is
 	// waited for. Without it nobody is told.
 	Deciders func(ctx context.Context, r stores.Reader, role string) ([]string, error)
+	// TellsAsker says of the source of a call whether whoever made it has to be told when
+	// somebody else decides it: a notice with TargetDecided is left then. Without it nobody is.
+	TellsAsker func(source string) bool
 	// Scanner is who looks at files for harm now, as uploads name it; "" where that
 	// is not known. Where somebody does, a file that was taken while nobody did,
 	// ScannedByNobody, is not used before it was looked at.
@@ -166,9 +169,10 @@ type Engine struct {
 	usesTools map[*verbs.Verb][]*verbs.Verb // verbs that lead to a tool, however deep, and which
 	scanner   string
 
-	authority Authority // nil where the store alone says who somebody is
-	profile   func(ctx context.Context, r stores.Reader, name string) (Profile, error)
-	deciders  func(ctx context.Context, r stores.Reader, role string) ([]string, error)
+	authority  Authority // nil where the store alone says who somebody is
+	profile    func(ctx context.Context, r stores.Reader, name string) (Profile, error)
+	deciders   func(ctx context.Context, r stores.Reader, role string) ([]string, error)
+	tellsAsker func(string) bool
 }
 
 // A ConfigError says that palettes, handlers and store do not fit together. An
@@ -205,10 +209,11 @@ func New(reg *verbs.Registry, store stores.Store, opt Options) (e *Engine, err e
 		wants:    make(map[*verbs.Verb][]wants),
 		reads:    make(map[*verbs.Verb]bool),
 
-		authority: opt.Authority,
-		profile:   opt.Profile,
-		deciders:  opt.Deciders,
-		scanner:   opt.Scanner,
+		authority:  opt.Authority,
+		profile:    opt.Profile,
+		deciders:   opt.Deciders,
+		tellsAsker: opt.TellsAsker,
+		scanner:    opt.Scanner,
 	}
 	if reg.Excludes() {
 		e.excluded = exclusions(reg.Verbs())

@@ -46,6 +46,7 @@ type run struct {
 	metCalls map[metCall]bool // that exclude others
 
 	own      []stores.Change          // of rows that the engine keeps about this run
+	tells    []stores.Job             // notices of what this run decided
 	uses     map[stores.Value]*useLog // of verbs that have limits
 	settled  []stores.Settlement
 	agreedBy string           // who else agreed, and as what

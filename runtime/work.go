@@ -744,6 +744,7 @@ func (e *Engine) workExpire(ctx context.Context, run stores.Run) (Worked, error)
 			done.Outcome = WorkWaiting
 		default:
 			b.Changes = append(b.Changes, c.Settle(e.writtenScript(c), confirmations.Expired, "", "", now))
+			b.Jobs = e.decided(c, confirmations.Expired, "", "", now)
 			b.Entries = append(b.Entries, e.expired(c, "job "+run.ID, now))
 		}
 		return tx.Apply(ctx, b)

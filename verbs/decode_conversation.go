@@ -2,17 +2,36 @@ package verbs
 
 import (
 	"slices"
+	"strings"
 
 	"gopkg.in/yaml.v3"
 
 	"verbatim/dsl"
 )
 
+// Channels are the ways by which people may speak besides pages.
+var Channels = []string{"whatsapp", "mail", "api"}
+
 // A conversationNode is a palette's conversation, and where it is written.
 type conversationNode struct {
 	d *doc
 	p *Palette
 	n pair
+}
+
+// Channels are the ways by which people may speak besides pages, each once.
+func (r *Registry) Channels() (all []string) {
+	for _, p := range r.palettes {
+		if p.Conversation == nil {
+			continue
+		}
+		for _, c := range p.Conversation.Channels {
+			if !slices.Contains(all, c) {
+				all = append(all, c)
+			}
+		}
+	}
+	return all
 }
 
 // conversation reads what a palette says of talking about it, once all verbs are
@@ -51,6 +70,13 @@ func (l *loader) conversation(c *conversationNode) {
 		default:
 			conv.Sources = append(conv.Sources, e)
 		}
+	})
+	d.items(f.at("channels"), func(n *yaml.Node) {
+		if !slices.Contains(Channels, n.Value) {
+			d.report(tell(d.place(n), "contradiction", "there is no channel "+n.Value, "name some of "+strings.Join(Channels, ", "), dsl.Place{}, ""))
+			return
+		}
+		conv.Channels = append(conv.Channels, n.Value)
 	})
 	d.items(f.at("conduct"), func(n *yaml.Node) { conv.Conduct = append(conv.Conduct, n.Value) })
 	if n := f.at("answers").value; n != nil {

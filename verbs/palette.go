@@ -68,6 +68,7 @@ type Conversation struct {
 	Otherwise *Answering
 	Person    *Verb     // by which somebody asks for a person, nil where none does
 	Sources   []*Entity // whose rows are linked below what was told of them
+	Channels  []string  // of Channels, by which people speak besides pages
 	Place     dsl.Place
 }
 

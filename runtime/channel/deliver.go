@@ -1,0 +1,319 @@
+package channel
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+
+	"verbatim/dsl"
+	"verbatim/runtime"
+	"verbatim/runtime/confirmations"
+	"verbatim/runtime/dialog"
+	"verbatim/runtime/notify"
+	"verbatim/runtime/sessions"
+	"verbatim/runtime/system"
+	"verbatim/runtime/words"
+	"verbatim/stores"
+	"verbatim/stores/receipt"
+)
+
+const (
+	// window is for how long after a person's message a channel takes free text for them.
+	window = 24 * time.Hour
+	// pointless is after how long a message that could not be sent is not sent any more.
+	pointless = 3 * 24 * time.Hour
+)
+
+// send hands a delivery to its channel. Where it is not known whether it was sent, it is sent
+// again only if no status has told of it until then.
+func (s *Service) send(ctx context.Context, id string) error {
+	at, err := s.get(ctx, deliveries, stores.NewString(id))
+	if err != nil || at == nil || at.text("status") != queued {
+		return err
+	}
+	d, err := s.door(ctx)
+	if err != nil {
+		return err
+	}
+	now := s.Clock()
+	if now.Sub(at.value("created_at").Time()) > pointless {
+		return s.noted(ctx, d, at, expired, "", nil)
+	}
+	in, err := s.get(ctx, inboxes, at.value("inbox"))
+	if err != nil || in == nil {
+		return err
+	}
+	a := s.Adapters[at.text("channel")]
+	if a == nil {
+		return s.noted(ctx, d, at, string(Failed), "", &Failure{Code: "no-channel", Text: "nothing sends by this channel"})
+	}
+	var more outFacts
+	if facts := at.text("facts"); facts != "" {
+		if err := json.Unmarshal([]byte(facts), &more); err != nil {
+			return err
+		}
+	}
+	o := Out{ID: id, Inbox: in.text("address"), To: at.text("recipient"), Text: at.text("text"), Choices: more.Choices, ReplyTo: more.ReplyTo, References: more.References, Subject: more.Subject}
+	if windowed(at.text("channel")) {
+		open, err := s.isOpen(ctx, at, now)
+		if err != nil {
+			return err
+		}
+		if !open {
+			t, ok := s.Templates[at.text("channel")]
+			if !ok {
+				return s.noted(ctx, d, at, string(Failed), "", &Failure{Code: "window-closed", Text: "the person has not written for a day, and there is no template", Closed: true})
+			}
+			t.Values = []string{templated(o.Text)}
+			o.Template, o.ReplyTo = &t, ""
+		}
+	}
+	external, err := a.Send(ctx, o)
+	var failed *Failure
+	switch {
+	case err == nil:
+		return s.noted(ctx, d, at, string(Sent), external, nil)
+	case errors.As(err, &failed) && (failed.Permanent || failed.Closed):
+		return s.noted(ctx, d, at, string(Failed), "", failed)
+	case errors.As(err, &failed) && failed.Unknown:
+		return &notify.Error{Code: notify.CodeUnknown, Text: failed.Text}
+	case errors.As(err, &failed):
+		return &notify.Error{Code: notify.CodeUnreachable, Text: strings.TrimSpace(failed.Code + " " + failed.Text)}
+	}
+	return err
+}
+
+// templated is a text as the value of a template: channels take no line ends in one.
+func templated(text string) string {
+	return clip(strings.Join(strings.Fields(text), " "), 1000)
+}
+
+// windowed reports whether a channel takes free text only for a day after the person wrote.
+func windowed(channel string) bool { return channel == "WHATSAPP" }
+
+// isOpen reports whether the person wrote to this inbox within the window.
+func (s *Service) isOpen(ctx context.Context, d *row, now time.Time) (bool, error) {
+	if m, err := s.get(ctx, messages, d.value("answers")); err != nil || m != nil && now.Sub(m.value("received_at").Time()) < window {
+		return m != nil, err
+	}
+	for _, kind := range Kinds(d.text("channel")) {
+		id, err := s.find(ctx, identities, map[string]stores.Value{"issuer": stores.NewString(kind), "principal": d.value("person"), "subject": d.value("recipient")})
+		if err != nil {
+			return false, err
+		}
+		if id != nil && !id.value("heard_at").IsNull() && now.Sub(id.value("heard_at").Time()) < window {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// noted notes what became of a delivery.
+func (s *Service) noted(ctx context.Context, d *runtime.Session, at *row, status, external string, why *Failure) error {
+	ref, err := s.ref(ctx, d, "delivery-id", deliveries, at.values[at.e.Key])
+	if err != nil {
+		return err
+	}
+	problem := ""
+	if why != nil {
+		problem = clip(strings.TrimSpace(why.Code+" "+why.Text), 300)
+	}
+	_, err = s.do(ctx, d, "", call("channel.note", ref, word("status", status), instant("at", s.Clock()), text("external-id", clip(external, 300)), text("problem", problem)))
+	return err
+}
+
+// another sends a message that failed by another way to the same person: to the address of
+// mail that they verified. Where there is none, somebody has to look: the notice waits for a
+// route that leads to them.
+func (s *Service) another(ctx context.Context, id string) error {
+	at, err := s.get(ctx, deliveries, stores.NewString(id))
+	if err != nil || at == nil || at.text("status") != string(Failed) || at.value("text").IsNull() {
+		return err
+	}
+	stuck := &notify.Error{Code: notify.CodeNoRoute, Text: "a message could not be delivered, and there is no other way to the person"}
+	p, err := s.get(ctx, people, at.value("person"))
+	if err != nil {
+		return err
+	}
+	if p == nil || !at.value("instead").IsNull() || at.text("channel") == mailCode || s.Adapters[mailCode] == nil {
+		return stuck
+	}
+	to, _, err := system.AddressOf(ctx, s.Registry, s.Store, p.text("name"))
+	if err != nil {
+		return err
+	}
+	in, err := s.find(ctx, inboxes, map[string]stores.Value{"channel": stores.NewString(mailCode)})
+	if err != nil {
+		return err
+	}
+	if to == "" || in == nil {
+		return stuck
+	}
+	return s.queue(ctx, DeliveryID("instead", id), p, mailCode, in.text("address"), to, at.text("text"), &outFacts{Subject: saySubject.In(speaks(p))}, at)
+}
+
+const mailCode = "MAIL"
+
+// speaks is the language that a principal reads.
+func speaks(p *row) words.Language {
+	if l, ok := words.ParseLanguage(p.text("language")); ok {
+		return l
+	}
+	return words.English
+}
+
+// queue has a message sent to a person.
+func (s *Service) queue(ctx context.Context, id string, p *row, channel, address, to, says string, more *outFacts, instead *row) error {
+	if before, err := s.get(ctx, deliveries, stores.NewString(id)); err != nil || before != nil {
+		return err
+	}
+	d, err := s.door(ctx)
+	if err != nil {
+		return err
+	}
+	person, err := s.ref(ctx, d, "person", people, p.values[p.e.Key])
+	if err != nil {
+		return err
+	}
+	inPlace := dsl.Arg{}
+	if instead != nil {
+		if inPlace, err = s.ref(ctx, d, "instead", deliveries, instead.values[instead.e.Key]); err != nil {
+			return err
+		}
+	}
+	facts, err := json.Marshal(more)
+	if err != nil {
+		return err
+	}
+	_, err = s.do(ctx, d, "", call("channel.send", text("id", id), word("channel", channel), text("address", address), text("recipient", to), person, inPlace, text("text", clip(says, mostText)), text("facts", string(facts)),
+		instant("at", s.notBefore(p))))
+	return err
+}
+
+// The hours in which nobody is written to who has not just written, where they live.
+const (
+	quietFrom = 21
+	quietTo   = 8
+)
+
+// notBefore is when a person may be written to who waits for no answer: not at night. It is
+// the zero time where that is now.
+func (s *Service) notBefore(p *row) time.Time {
+	zone := s.Zone
+	if at, err := time.LoadLocation(p.text("zone")); err == nil && p.text("zone") != "" {
+		zone = at
+	}
+	now := s.Clock().In(zone)
+	switch {
+	case now.Hour() >= quietFrom:
+		return time.Date(now.Year(), now.Month(), now.Day()+1, quietTo, 0, 0, 0, zone)
+	case now.Hour() < quietTo:
+		return time.Date(now.Year(), now.Month(), now.Day(), quietTo, 0, 0, 0, zone)
+	}
+	return time.Time{}
+}
+
+// decided tells an asker what became of what they waited for, where they asked.
+func (s *Service) decided(ctx context.Context, m runtime.Message) error {
+	var body struct{ Confirmation, To, By, Status, Reason string }
+	if err := json.Unmarshal([]byte(m.Body), &body); err != nil {
+		return err
+	}
+	var c *confirmations.Confirmation
+	err := s.Store.View(ctx, stores.Scope{All: true}, func(r stores.Reader) (err error) {
+		c, err = confirmations.Get(ctx, r, stores.NewString(body.Confirmation))
+		return err
+	})
+	if err != nil || c == nil {
+		return err
+	}
+	p, err := s.find(ctx, people, map[string]stores.Value{"name": stores.NewString(body.To)})
+	if err != nil || p == nil {
+		return err
+	}
+	asked, err := s.find(ctx, deliveries, map[string]stores.Value{"person": p.values[p.e.Key], "asks": stores.NewString(c.Preview)})
+	if err != nil {
+		return err
+	}
+	if asked == nil {
+		return &notify.Error{Code: notify.CodeNoRoute, Text: "it is not known any more where this was asked"}
+	}
+	session, err := s.Engine.Visit(ctx, body.To, runtime.Visit{ID: c.Session, Existing: true})
+	if err != nil {
+		return err
+	}
+	l := languageOf(session)
+	what := ""
+	if shown, err := receipt.ParseKept(c.Receipt); err == nil {
+		teller := dialog.NewTeller(s.Registry, session, l)
+		if what = teller.Done(shown); body.Status != confirmations.Used {
+			what = teller.Asks(shown)
+		}
+	}
+	by := s.Engine.Label(ctx, body.By)
+	says := ""
+	switch body.Status {
+	case confirmations.Used:
+		says = sayAgreed.In(l, by, what)
+	case confirmations.Declined:
+		says = sayDeclined.In(l, by, sentence(cmp.Or(body.Reason, what)))
+	default:
+		says = sayLapsed.In(l, what)
+	}
+	// What they were told stands in the conversation, too, so that they can speak of it.
+	if _, err := session.Say(ctx, sessions.Said{Role: sessions.System, Content: says, Intent: "decided"}); err != nil {
+		return err
+	}
+	in, err := s.get(ctx, inboxes, asked.value("inbox"))
+	if err != nil || in == nil {
+		return err
+	}
+	var more outFacts
+	if facts := asked.text("facts"); facts != "" {
+		if err := json.Unmarshal([]byte(facts), &more); err != nil {
+			return err
+		}
+	}
+	more.Choices = nil
+	return s.queue(ctx, DeliveryID("decided", body.Confirmation), p, asked.text("channel"), in.text("address"), asked.text("recipient"), says, &more, nil)
+}
+
+// sentence ends a text with a full stop.
+func sentence(text string) string {
+	if text = strings.TrimSpace(text); text == "" || strings.ContainsAny(text[len(text)-1:], ".!?") {
+		return text
+	}
+	return text + "."
+}
+
+// changed tells a person by mail that an identity of theirs was verified or revoked.
+func (s *Service) changed(ctx context.Context, notice, to, status, issuer string) error {
+	p, err := s.find(ctx, people, map[string]stores.Value{"name": stores.NewString(to)})
+	if err != nil || p == nil {
+		return err
+	}
+	address, _, err := system.AddressOf(ctx, s.Registry, s.Store, to)
+	if err != nil {
+		return err
+	}
+	in, err := s.find(ctx, inboxes, map[string]stores.Value{"channel": stores.NewString(mailCode)})
+	if err != nil {
+		return err
+	}
+	if address == "" || in == nil {
+		return nil // nobody can be told
+	}
+	say := sayVerified
+	if status != system.Verified {
+		say = sayRevoked
+	}
+	l := speaks(p)
+	return s.queue(ctx, DeliveryID("changed", notice), p, mailCode, in.text("address"), address, say.In(l, strings.ReplaceAll(issuer, "_", " ")), &outFacts{Subject: saySubject.In(l)}, nil)
+}
+
+// TellsAsker is for runtime.Options: who spoke by a channel is told there what others
+// decide.
+func TellsAsker(of string) bool { return strings.HasPrefix(of, source) }

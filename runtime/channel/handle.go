@@ -1,0 +1,488 @@
+package channel
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"verbatim/dsl"
+	"verbatim/runtime"
+	"verbatim/runtime/channel/internal/proven"
+	"verbatim/runtime/dialog"
+	"verbatim/runtime/system"
+	"verbatim/runtime/upload"
+	"verbatim/runtime/uploads"
+	"verbatim/runtime/words"
+	"verbatim/stores"
+)
+
+// Deliver takes the notices of the palette: a message to be handled, a delivery to be sent
+// and one that failed. It reports whether the notice is one of these.
+func (s *Service) Deliver(ctx context.Context, m runtime.Message) (mine bool, err error) {
+	var body struct {
+		With struct{ ID, To, Status, Issuer string }
+	}
+	switch m.Target {
+	case targetIn, targetOut, targetFailed, targetChanged, runtime.TargetDecided:
+		if err := json.Unmarshal([]byte(m.Body), &body); err != nil {
+			return true, fmt.Errorf("a notice of a channel cannot be read: %w", err)
+		}
+	}
+	switch m.Target {
+	case targetIn:
+		err = s.handle(ctx, body.With.ID)
+	case targetOut:
+		err = s.send(ctx, body.With.ID)
+	case targetFailed:
+		err = s.another(ctx, body.With.ID)
+	case targetChanged:
+		err = s.changed(ctx, m.ID, body.With.To, body.With.Status, body.With.Issuer)
+	case runtime.TargetDecided:
+		err = s.decided(ctx, m)
+	default:
+		return false, nil
+	}
+	return true, err
+}
+
+// A whose is whom a message is from.
+type whose struct {
+	principal string
+	key       stores.Value // of the principal's row
+	identity  stores.Value // by which they are known; null of a claimed message
+	doubted   stores.Value // an identity from which nobody wrote for long
+}
+
+// silent is after how long an identity is verified again: numbers are given to others.
+const silent = 90 * 24 * time.Hour
+
+// who finds out whom a message is from: by verified identities that the channel proved, all of
+// which lead to one person.
+func (s *Service) who(ctx context.Context, known []Identity, now time.Time) (w whose, err error) {
+	for _, k := range known {
+		id, err := system.IdentityOf(ctx, s.Registry, s.Store, k.Kind, k.Subject)
+		if err != nil {
+			return whose{}, err
+		}
+		switch {
+		case id == nil:
+		case w.principal != "" && w.principal != id.Principal:
+			return whose{}, nil // it is known as two people, and so as nobody
+		case now.Sub(id.Heard) > silent:
+			return whose{doubted: id.Key}, nil
+		case w.principal == "":
+			w.principal, w.identity = id.Principal, id.Key
+		}
+	}
+	if w.principal == "" {
+		return w, nil
+	}
+	p, err := s.find(ctx, people, map[string]stores.Value{"name": stores.NewString(w.principal)})
+	if err != nil || p == nil {
+		return whose{}, err
+	}
+	w.key = p.values[p.e.Key]
+	return w, nil
+}
+
+// handle deals with a message that was stored: once, however often it is called.
+func (s *Service) handle(ctx context.Context, id string) error {
+	m, err := s.get(ctx, messages, stores.NewString(id))
+	if err != nil || m == nil {
+		return err
+	}
+	status := m.text("status")
+	if status != received && status != claimed {
+		return nil
+	}
+	var f Facts
+	if err := json.Unmarshal([]byte(m.text("facts")), &f); err != nil {
+		return fmt.Errorf("what is kept of a message cannot be read: %w", err)
+	}
+	f.Text = m.text("text")
+	d, err := s.door(ctx)
+	if err != nil {
+		return err
+	}
+	this, err := s.ref(ctx, d, "message-id", messages, stores.NewString(id))
+	if err != nil {
+		return err
+	}
+	h := &handling{s: s, d: d, m: m, f: &f, this: this}
+	if status == claimed {
+		p, err := s.get(ctx, people, m.value("person"))
+		if err != nil || p == nil {
+			return err
+		}
+		return h.answer(ctx, whose{principal: p.text("name"), key: p.values[p.e.Key]})
+	}
+	w, err := s.who(ctx, f.Known, s.Clock())
+	if err != nil {
+		return err
+	}
+	if w.principal != "" {
+		return h.answer(ctx, w)
+	}
+	return h.stranger(ctx, w)
+}
+
+// A handling is a message on its way to an answer.
+type handling struct {
+	s    *Service
+	d    *runtime.Session // the program's own
+	m    *row
+	f    *Facts
+	this dsl.Arg // the message, as an argument
+}
+
+// stranger keeps a message of somebody unknown for a person to look at. Nothing looks into it:
+// whatever it says, and whether its sender was never known, is not verified or is known no
+// more, they are told the same.
+func (h *handling) stranger(ctx context.Context, w whose) error {
+	var script []dsl.Call
+	if !w.doubted.IsNull() {
+		ref, err := h.s.ref(ctx, h.d, "identity-id", identities, w.doubted)
+		if err != nil {
+			return err
+		}
+		script = append(script, call("channel.doubt", ref))
+	}
+	sender, err := h.s.find(ctx, senders, map[string]stores.Value{"inbox": h.m.value("inbox"), "sender": h.m.value("sender")})
+	if err != nil {
+		return err
+	}
+	keeps := !h.f.Automatic && (sender == nil || sender.value("waiting").Int() < mostWaiting)
+	q := call("channel.quarantine", h.this, dsl.NewArg("keeps", dsl.NewBool(keeps)))
+	if !h.f.Automatic {
+		facts, err := h.facts(nil)
+		if err != nil {
+			return err
+		}
+		q.Args = append(q.Args, text("tells", sayStranger.In(words.English)), text("facts", facts))
+	}
+	if keeps {
+		if err := h.keepFiles(ctx, &script); err != nil {
+			return err
+		}
+	}
+	_, err = h.s.do(ctx, h.d, "", append(script, q)...)
+	return err
+}
+
+// keepFiles fetches the files that came without their bytes, for a person to look at later:
+// channels do not keep them for long. They are looked at for harm, and not read.
+func (h *handling) keepFiles(ctx context.Context, script *[]dsl.Call) error {
+	s := h.s
+	if s.Uploads == nil || s.Uploads.Scanner == nil {
+		return nil
+	}
+	for i := range h.f.Files {
+		f := &h.f.Files[i]
+		if f.ID == "" || strings.HasPrefix(f.ID, "upload:") {
+			continue
+		}
+		reference, refused, err := h.fetch(ctx, h.d, f)
+		if err != nil {
+			return err
+		}
+		if refused == "" {
+			*script = append(*script, call("channel.keep-file", h.this, text("name", clip(f.Name, 255)), text("content", reference)))
+		}
+	}
+	return nil
+}
+
+// fetch takes a file for a session's principal. refused says why it cannot be taken.
+func (h *handling) fetch(ctx context.Context, to *runtime.Session, f *File) (reference, refused string, err error) {
+	s := h.s
+	var failed *Failure
+	if strings.HasPrefix(f.ID, "upload:") {
+		_, content, err := s.Uploads.Open(ctx, f.ID)
+		if err != nil {
+			return "", "unread", nil // it was found harmful, or expired
+		}
+		defer content.Close()
+		return s.take(ctx, to, f.Name, content)
+	}
+	a := s.Adapters[h.m.text("channel")]
+	if a == nil {
+		return "", "unread", nil
+	}
+	content, err := a.Fetch(ctx, *f)
+	if errors.As(err, &failed) && failed.Permanent {
+		return "", failed.Text, nil
+	}
+	if err != nil {
+		return "", "", err
+	}
+	defer content.Close()
+	return s.take(ctx, to, f.Name, content)
+}
+
+// answer goes on with the conversation of the person whose message it is.
+func (h *handling) answer(ctx context.Context, w whose) error {
+	s := h.s
+	if h.f.Automatic || h.f.Kind == proven.Reaction {
+		return h.settle(ctx, ignored, w, "", "nobody waits for an answer to it")
+	}
+	name := h.m.text("channel")
+	if h.f.Thread != "" {
+		name += " " + MessageID(h.f.Channel, h.f.Inbox, h.f.Thread)[:16]
+	}
+	one, _ := s.talks.LoadOrStore(w.principal+" "+name, &sync.Mutex{})
+	one.(*sync.Mutex).Lock()
+	defer one.(*sync.Mutex).Unlock()
+	session, err := s.Engine.Visit(ctx, w.principal, runtime.Visit{Name: strings.ToLower(name)})
+	var refusal *runtime.Refusal
+	if errors.As(err, &refusal) {
+		return h.stranger(ctx, whose{}) // they may do nothing any more
+	}
+	if err != nil {
+		return err
+	}
+	session.Prove(s.Clock())
+	o := s.Talk(session)
+	o.Session, o.Source, o.Referring = session, source+strings.ToLower(name), h.f.Channel == "mail"
+	c, err := dialog.New(o)
+	if err != nil {
+		return err
+	}
+	if err := c.Resume(ctx); err != nil {
+		return err
+	}
+	r := &reply{h: h, c: c, w: w, l: languageOf(session)}
+	if err := r.make(ctx, session); err != nil {
+		return err
+	}
+	return r.send(ctx)
+}
+
+// source begins the source of what is done in a conversation by a channel.
+const source = "channel "
+
+// languageOf is the language that somebody is answered in.
+func languageOf(session *runtime.Session) words.Language {
+	if l, ok := words.ParseLanguage(session.Person().Language); ok {
+		return l
+	}
+	return words.English
+}
+
+// settle notes what became of a message.
+func (h *handling) settle(ctx context.Context, status string, w whose, answers, reason string, before ...dsl.Call) error {
+	person, err := h.s.ref(ctx, h.d, "person", people, w.key)
+	if err != nil {
+		return err
+	}
+	identity, err := h.s.ref(ctx, h.d, "identity-id", identities, w.identity)
+	if err != nil {
+		return err
+	}
+	_, err = h.s.do(ctx, h.d, "", append(before, call("channel.settle", h.this, word("status", status), person, identity, text("answers", answers), text("reason", reason)))...)
+	return err
+}
+
+// A reply is what somebody is answered.
+type reply struct {
+	h *handling
+	c *dialog.Conversation
+	w whose
+	l words.Language
+
+	lines    []string
+	choices  []Choice
+	asks     string // the question that it puts
+	answered string // the question that their message answers
+}
+
+// kinds are what is said to what cannot be read.
+var kinds = map[Kind]words.Key{
+	proven.Audio: sayAudio, proven.Video: sayVideo, proven.Sticker: sayUnknown, proven.Location: sayLocation, proven.Contacts: sayContacts, proven.Invite: sayInvite, proven.Unknown: sayUnknown,
+}
+
+// make works out what is answered.
+func (r *reply) make(ctx context.Context, session *runtime.Session) error {
+	f := r.h.f
+	if say, ok := kinds[f.Kind]; ok && f.Text == "" && len(f.Files) == 0 || ok && f.Kind != proven.Unknown && f.Kind != proven.Invite {
+		r.lines = append(r.lines, say.In(r.l))
+		return r.files(ctx, session, nil)
+	}
+	if f.Unsure && f.Text != "" {
+		r.lines = append(r.lines, sayUnsure.In(r.l))
+		return nil
+	}
+	m := dialog.Message{Text: f.Text, ID: r.h.m.text("message_id")}
+	if f.ReplyTo != "" {
+		if err := r.repliesTo(ctx, &m); err != nil {
+			return err
+		}
+	}
+	if verb, question, ok := strings.Cut(f.Tapped, " "); ok && (verb == tapYes || verb == tapNo) {
+		m.Answers, m.Text = question, map[string]string{tapYes: sayYes.In(r.l), tapNo: sayNo.In(r.l)}[verb]
+	}
+	if err := r.files(ctx, session, &m); err != nil {
+		return err
+	}
+	if f.Quoted != "" {
+		m.Text = strings.TrimSpace(m.Text + "\n\n> " + strings.ReplaceAll(f.Quoted, "\n", "\n> "))
+	}
+	if m.Text == "" {
+		if len(r.lines) == 0 {
+			r.lines = append(r.lines, sayEmpty.In(r.l))
+		}
+		return nil
+	}
+	before := r.c.Open()
+	a, err := r.c.Follow(ctx, m, nil)
+	if err != nil {
+		return err
+	}
+	r.l = languageOf(session)
+	if a.Closed {
+		return r.closed(ctx, m.Answers)
+	}
+	r.lines = append(r.lines, a.Text)
+	for _, q := range before {
+		if !slices.ContainsFunc(a.Open, func(o *dialog.Question) bool { return o.ID == q.ID }) {
+			r.answered = q.ID
+		}
+	}
+	r.offers(a)
+	return nil
+}
+
+const (
+	tapYes = "yes"
+	tapNo  = "no"
+	tapSay = "say"
+)
+
+// offers puts the answers that are expected on buttons.
+func (r *reply) offers(a *dialog.Answer) {
+	if len(a.Open) == 1 && a.Open[0].Asked.Equal(a.Turn.Time) || len(a.Open) > 0 && !a.Before && len(r.c.Offered()) == 0 && a.Open[len(a.Open)-1].Asked.Equal(a.Turn.Time) {
+		q := a.Open[len(a.Open)-1]
+		r.asks = q.ID
+		r.choices = []Choice{{ID: tapYes + " " + q.ID, Title: sayYes.In(r.l)}, {ID: tapNo + " " + q.ID, Title: sayNo.In(r.l)}}
+		return
+	}
+	for _, says := range r.c.Offered() {
+		r.choices = append(r.choices, Choice{ID: clip(tapSay+" "+says, 190), Title: says})
+	}
+}
+
+// closed says when a question was answered that is not open any more.
+func (r *reply) closed(ctx context.Context, question string) error {
+	s := r.h.s
+	before, err := s.find(ctx, messages, map[string]stores.Value{"inbox": r.h.m.value("inbox"), "sender": r.h.m.value("sender"), "answers": stores.NewString(question)})
+	if err != nil {
+		return err
+	}
+	if before == nil {
+		r.lines = append(r.lines, sayNotOpen.In(r.l))
+		return nil
+	}
+	at := before.value("settled_at").Time().In(s.Zone)
+	day, _ := stores.NewDate(at.Year(), int(at.Month()), at.Day())
+	r.lines = append(r.lines, sayAnswered.In(r.l, words.SayDate(day, r.l)))
+	return nil
+}
+
+// repliesTo finds the message to whose answer this one replies.
+func (r *reply) repliesTo(ctx context.Context, m *dialog.Message) error {
+	s, f := r.h.s, r.h.f
+	d, err := s.find(ctx, deliveries, map[string]stores.Value{"inbox": r.h.m.value("inbox"), "external_id": stores.NewString(clip(f.ReplyTo, 300))})
+	if err != nil || d == nil {
+		return err
+	}
+	if to := d.value("answers"); !to.IsNull() {
+		m.ReplyTo = to.Text()
+	}
+	return nil
+}
+
+// files takes the files of a message as files of the person, and speaks of them in it; of
+// what is no message for a conversation they are kept for a person.
+func (r *reply) files(ctx context.Context, session *runtime.Session, m *dialog.Message) error {
+	f := r.h.f
+	if len(f.Files) == 0 {
+		return nil
+	}
+	if f.TooMany {
+		r.lines = append(r.lines, sayTooMany.In(r.l))
+	}
+	s := r.h.s
+	if s.Uploads == nil || s.Uploads.Scanner == nil {
+		r.lines = append(r.lines, sayNoFiles.In(r.l))
+		return nil
+	}
+	for i := range f.Files {
+		file := &f.Files[i]
+		reference, refused, err := "", "unread", error(nil)
+		if file.ID != "" {
+			reference, refused, err = r.h.fetch(ctx, session, file)
+		}
+		switch {
+		case err != nil:
+			return err
+		case refused != "":
+			r.lines = append(r.lines, sayRefused.In(r.l, upload.Harmless(file.Name)))
+		case m != nil:
+			m.Text = strings.TrimSpace(m.Text + "\n" + sayHereIs.In(r.l, upload.Harmless(file.Name), reference))
+		}
+	}
+	return nil
+}
+
+// take takes a file for a session's principal. refused says why it was not taken.
+func (s *Service) take(ctx context.Context, to *runtime.Session, name string, content io.Reader) (reference, refused string, err error) {
+	u, err := s.Uploads.Receive(ctx, to, name, content)
+	var no *upload.Refusal
+	switch {
+	case errors.As(err, &no):
+		return "", no.Text, nil
+	case err != nil:
+		return "", "", err
+	case u.Verdict == uploads.Infected:
+		return "", "harmful", nil
+	}
+	return u.Reference(), "", nil
+}
+
+// send has the answer sent, and notes that the message was handled, in one transaction.
+func (r *reply) send(ctx context.Context) error {
+	said := strings.TrimSpace(strings.Join(r.lines, "\n\n"))
+	if said == "" {
+		return r.h.settle(ctx, handled, r.w, r.answered, "")
+	}
+	facts, err := r.h.facts(r.choices)
+	if err != nil {
+		return err
+	}
+	person, err := r.h.s.ref(ctx, r.h.d, "person", people, r.w.key)
+	if err != nil {
+		return err
+	}
+	m := r.h.m
+	return r.h.settle(ctx, handled, r.w, r.answered, "", call("channel.send", text("id", DeliveryID("answer", m.text("message_id"), m.text("status"))), word("channel", m.text("channel")), text("address", r.h.f.Inbox),
+		text("recipient", m.text("sender")), person, r.h.this, text("text", clip(said, mostText)), text("facts", facts), text("asks", r.asks)))
+}
+
+// facts is what the answer to a message needs besides its text.
+func (h *handling) facts(choices []Choice) (string, error) {
+	facts, err := json.Marshal(outFacts{Choices: choices, Subject: h.f.Subject, ReplyTo: h.f.ID, References: append(slices.Clone(h.f.References), h.f.ID)})
+	return string(facts), err
+}
+
+// outFacts is what a delivery needs besides its text.
+type outFacts struct {
+	Choices    []Choice `json:"choices,omitempty"`
+	Subject    string   `json:"subject,omitempty"`
+	ReplyTo    string   `json:"reply_to,omitempty"`
+	References []string `json:"references,omitempty"`
+}
