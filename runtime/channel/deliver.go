@@ -100,7 +100,11 @@ func (s *Service) isOpen(ctx context.Context, d *row, now time.Time) (bool, erro
 		return m != nil, err
 	}
 	for _, kind := range Kinds(d.text("channel")) {
-		id, err := s.find(ctx, identities, map[string]stores.Value{"issuer": stores.NewString(kind), "principal": d.value("person"), "subject": d.value("recipient")})
+		knownBy, unknown := system.KnownBy(kind, dialled(kind, d.text("recipient")))
+		if unknown != nil {
+			continue
+		}
+		id, err := s.find(ctx, identities, map[string]stores.Value{"issuer": stores.NewString(kind), "principal": d.value("person"), "known_by": stores.NewString(knownBy)})
 		if err != nil {
 			return false, err
 		}
@@ -121,7 +125,7 @@ func (s *Service) noted(ctx context.Context, d *runtime.Session, at *row, status
 	if why != nil {
 		problem = clip(strings.TrimSpace(why.Code+" "+why.Text), 300)
 	}
-	_, err = s.do(ctx, d, "", call("channel.note", ref, word("status", status), instant("at", s.Clock()), text("external-id", clip(external, 300)), text("problem", problem)))
+	_, err = s.do(ctx, d, "", call("channel.note", ref, text("id", at.text("delivery_id")), word("status", status), instant("at", s.Clock()), text("external-id", clip(external, 300)), text("problem", problem)))
 	return err
 }
 

@@ -2,7 +2,6 @@ package channel
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -19,7 +18,6 @@ import (
 	"verbatim/runtime/channel/internal/proven"
 	"verbatim/runtime/dialog"
 	"verbatim/runtime/notify"
-	"verbatim/runtime/sessions"
 	"verbatim/runtime/system"
 	"verbatim/runtime/upload"
 	"verbatim/runtime/work"
@@ -352,7 +350,7 @@ func (p phrases) Interpret(ctx context.Context, said, _ string, before []dialog.
 	script := ""
 	switch {
 	case file != "":
-		script = fmt.Sprintf("desk.remark :project-id @%s :text %q", name, file)
+		script = fmt.Sprintf("desk.file :project-id @%s :text %q", name, strings.Fields(file)[0])
 	case strings.Contains(said, "status"):
 		script = "desk.status :project-id @" + name
 	case strings.Contains(said, "order"):
@@ -365,7 +363,8 @@ func (p phrases) Interpret(ctx context.Context, said, _ string, before []dialog.
 	if script == "" || name == "" {
 		return dialog.Understood{}, nil
 	}
-	return dialog.Understood{Script: script, Confidence: 1}, nil
+	verb, _, _ := strings.Cut(script, " ")
+	return dialog.Understood{Script: script, Confidence: 1, Verb: verb, Verbs: []string{verb}, Matched: said}, nil
 }
 
 func (phrases) Correct(context.Context, string, *dsl.Call) (dialog.Correction, bool, error) {
@@ -374,5 +373,38 @@ func (phrases) Correct(context.Context, string, *dsl.Call) (dialog.Correction, b
 
 func (phrases) Shortlist(string, []*verbs.Verb, int) []*verbs.Verb { return nil }
 
-var _ = errors.New
-var _ = sessions.Client
+// tries runs calls as somebody, who agrees to nothing.
+func (w *world) tries(as, text string) error {
+	w.t.Helper()
+	s, err := w.e.Session(w.t.Context(), as)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	_, err = s.Run(w.t.Context(), w.program(s, text), runtime.RunOptions{})
+	return err
+}
+
+func (w *world) program(s *runtime.Session, text string) *verbs.Program {
+	w.t.Helper()
+	src, ds := dsl.Parse(dsl.NewSource("test", text))
+	if ds.HasErrors() {
+		w.t.Fatal(ds)
+	}
+	p, ds := s.Check(w.t.Context(), src)
+	if p == nil {
+		w.t.Fatal(ds)
+	}
+	return p
+}
+
+func (w *world) options() runtime.RunOptions { return runtime.RunOptions{Source: "test"} }
+
+// visit opens a session that is kept.
+func (w *world) visit(who, name string) *runtime.Session {
+	w.t.Helper()
+	s, err := w.e.Visit(w.t.Context(), who, runtime.Visit{Name: name})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return s
+}

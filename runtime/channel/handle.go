@@ -158,7 +158,7 @@ func (h *handling) stranger(ctx context.Context, w whose) error {
 		return err
 	}
 	keeps := !h.f.Automatic && (sender == nil || sender.value("waiting").Int() < mostWaiting)
-	q := call("channel.quarantine", h.this, dsl.NewArg("keeps", dsl.NewBool(keeps)))
+	q := call("channel.quarantine", h.this, text("delivery", DeliveryID("stranger", h.m.text("message_id"))), dsl.NewArg("keeps", dsl.NewBool(keeps)))
 	if !h.f.Automatic {
 		facts, err := h.facts(nil)
 		if err != nil {

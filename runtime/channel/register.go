@@ -3,10 +3,12 @@ package channel
 import (
 	"context"
 	_ "embed"
+	"strings"
 	"time"
 
 	"verbatim/dsl"
 	"verbatim/runtime"
+	"verbatim/runtime/system"
 )
 
 //go:embed channel.yaml
@@ -118,11 +120,14 @@ type quarantineArgs struct {
 	Keeps   bool        `verb:"keeps"`
 	Tells   *string     `verb:"tells"`
 	Facts   *string     `verb:"facts"`
+	// Delivery is the id of what the sender is told: a handler sees no key.
+	Delivery string `verb:"delivery"`
 }
 
 // quarantine keeps a message for a person to look at and counts it for its sender, who is
 // told once a day, whatever they send, that nobody knows them.
 func quarantine(ctx context.Context, c *runtime.Call, a quarantineArgs) (o runtime.Outcome, err error) {
+	o = c.Declared()
 	m, err := c.Get(ctx, a.Message)
 	if err != nil {
 		return o, err
@@ -150,11 +155,10 @@ func quarantine(ctx context.Context, c *runtime.Call, a quarantineArgs) (o runti
 	f := runtime.Fields{"waiting": waiting}
 	if a.Tells != nil && c.Now().Sub(told) >= toldEvery {
 		f["told_at"] = c.Now()
-		id := DeliveryID("stranger", m.Value("message_id").Text())
-		d := runtime.Fields{"delivery_id": id, "inbox": m.To("inbox"), "channel": m.Value("channel").Text(), "answers": a.Message, "recipient": from, "text": *a.Tells, "status": queued, "created_at": c.Now()}
+		d := runtime.Fields{"delivery_id": a.Delivery, "inbox": m.To("inbox"), "channel": m.Value("channel").Text(), "answers": a.Message, "recipient": from, "text": *a.Tells, "status": queued, "created_at": c.Now()}
 		optional(d, "facts", a.Facts)
 		o.Changes = append(o.Changes, runtime.Create(deliveries, d))
-		o.Notices = append(o.Notices, runtime.Notify(targetOut, runtime.Fields{"id": id}))
+		o.Notices = append(o.Notices, runtime.Notify(targetOut, runtime.Fields{"id": a.Delivery}))
 	}
 	if len(rows) > 0 {
 		o.Changes = append(o.Changes, runtime.Update(rows[0].Ref(), f))
@@ -182,6 +186,7 @@ type sendArgs struct {
 // send has a message sent: to the sender of the message that it answers, or to a verified
 // identity of the person, and to nobody else.
 func send(ctx context.Context, c *runtime.Call, a sendArgs) (o runtime.Outcome, err error) {
+	o = c.Declared()
 	may := false
 	if !a.Message.IsZero() {
 		m, err := c.Get(ctx, a.Message)
@@ -192,11 +197,12 @@ func send(ctx context.Context, c *runtime.Call, a sendArgs) (o runtime.Outcome, 
 	}
 	if !may && !a.Person.IsZero() {
 		for _, kind := range Kinds(a.Channel) {
-			rows, err := c.Find(ctx, identities, runtime.Fields{"principal": a.Person, "issuer": kind, "subject": a.Recipient, "status": "VERIFIED"})
+			knownBy, unknown := system.KnownBy(kind, dialled(kind, a.Recipient))
+			rows, err := c.Find(ctx, identities, runtime.Fields{"principal": a.Person, "issuer": kind, "known_by": knownBy, "status": system.Verified})
 			if err != nil {
 				return o, err
 			}
-			may = may || len(rows) > 0
+			may = may || unknown == nil && len(rows) > 0
 		}
 	}
 	if !may {
@@ -223,6 +229,7 @@ func send(ctx context.Context, c *runtime.Call, a sendArgs) (o runtime.Outcome, 
 
 type noteArgs struct {
 	Delivery runtime.Ref `verb:"delivery-id"`
+	ID       string      `verb:"id"`
 	Status   string      `verb:"status"`
 	At       time.Time   `verb:"at"`
 	External *string     `verb:"external-id"`
@@ -252,7 +259,7 @@ func note(ctx context.Context, c *runtime.Call, a noteArgs) (o runtime.Outcome, 
 		f["status"], f["ended_at"] = a.Status, a.At
 		optional(f, "problem", a.Problem)
 		if a.Status == string(Failed) {
-			o.Notices = append(o.Notices, runtime.Notify(targetFailed, runtime.Fields{"id": d.Value("delivery_id").Text()}))
+			o.Notices = append(o.Notices, runtime.Notify(targetFailed, runtime.Fields{"id": a.ID}))
 		} else {
 			f["text"] = nil
 		}
@@ -271,6 +278,14 @@ func note(ctx context.Context, c *runtime.Call, a noteArgs) (o runtime.Outcome, 
 		o.Changes = append(o.Changes, runtime.Update(a.Delivery, f))
 	}
 	return o, nil
+}
+
+// dialled is an address as an identity has it: WhatsApp leaves out the + of a number.
+func dialled(kind, address string) string {
+	if kind == system.WhatsAppPhone && !strings.HasPrefix(address, "+") {
+		return "+" + address
+	}
+	return address
 }
 
 // Kinds are the kinds of identities that a channel writes to.

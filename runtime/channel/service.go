@@ -330,6 +330,6 @@ func (s *Service) note(ctx context.Context, d *runtime.Session, st *Status) erro
 	if now := s.Clock(); when.IsZero() || when.Sub(now).Abs() > 24*time.Hour {
 		when = now
 	}
-	_, err = s.do(ctx, d, "", call("channel.note", ref, word("status", string(st.State)), instant("at", when), text("external-id", clip(st.ID, 300)), text("problem", clip(problem, 300))))
+	_, err = s.do(ctx, d, "", call("channel.note", ref, text("id", at.text("delivery_id")), word("status", string(st.State)), instant("at", when), text("external-id", clip(st.ID, 300)), text("problem", clip(problem, 300))))
 	return err
 }

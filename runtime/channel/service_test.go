@@ -1,25 +1,578 @@
 package channel
 
 import (
+	"context"
+	"fmt"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"time"
+
+	"verbatim/runtime/channel/internal/proven"
+	"verbatim/runtime/sessions"
+	"verbatim/stores"
 )
 
-// K2 K12 K35: a known sender is answered in their scope, by mail and by WhatsApp.
+// one is the only message that was sent.
+func one(t *testing.T, all []Out) Out {
+	t.Helper()
+	if len(all) != 1 {
+		t.Fatalf("%d messages were sent: %+v", len(all), all)
+	}
+	return all[0]
+}
+
+// says fails unless a message holds a text.
+func (o Out) says(t *testing.T, text string) {
+	t.Helper()
+	if !strings.Contains(o.Text, text) {
+		t.Errorf("nobody is told %q: %q", text, o.Text)
+	}
+}
+
+// K2 K12 K13 K35: a known sender is answered in their scope, by mail and by WhatsApp.
 func TestAKnownPersonIsAnswered(t *testing.T) {
 	on(t, func(t *testing.T, w *world) {
-		out := w.hears(w.mail("ada@umza.example", "m1", "What is the status of Solar One?"))
-		if len(out) != 1 || out[0].To != "ada@umza.example" || !strings.Contains(out[0].Text, "Solar One") || out[0].ReplyTo != "m1" {
-			t.Fatalf("%+v", out)
+		out := one(t, w.hears(w.mail("ada@umza.example", "m1", "What is the status of Solar One?")))
+		out.says(t, "Solar One")
+		if out.To != "ada@umza.example" || out.ReplyTo != "m1" || out.Subject != "Solar" || !slices.Equal(out.References, []string{"m1"}) {
+			t.Errorf("%+v", out)
 		}
-		out = w.hears(w.whatsapp("491515550199", "w1", "status of Solar One"))
-		if len(out) != 1 || out[0].To != "491515550199" || !strings.Contains(out[0].Text, "Solar One") {
-			t.Fatalf("%+v", out)
+		out = one(t, w.hears(w.whatsapp("491515550199", "w1", "status of Solar One")))
+		out.says(t, "Solar One")
+		if out.To != "491515550199" || out.Inbox != "1065" {
+			t.Errorf("%+v", out)
 		}
 		// What another organisation has is not there.
-		out = w.hears(w.mail("ada@umza.example", "m2", "status of Secret Three"))
-		if len(out) != 1 || strings.Contains(out[0].Text, "Secret Three") && !strings.Contains(out[0].Text, "not") {
+		if out := one(t, w.hears(w.mail("ada@umza.example", "m2", "status of Secret Three"))); strings.Contains(out.Text, "Three") {
+			t.Error(out.Text)
+		}
+		if m := w.rows(messages, "", ""); len(m) != 3 || m[0].text("status") != handled || !m[0].value("text").IsNull() || !m[0].value("facts").IsNull() {
+			t.Errorf("words are kept outside of the conversation: %v", m[0].values)
+		}
+	})
+}
+
+// K10 K13 K14 K15 K36: unknown, pending, revoked, ambiguous and unproven senders are told the
+// same to the byte, once a day; no conversation is held with them.
+func TestAStrangerIsToldNothing(t *testing.T) {
+	on(t, func(t *testing.T, w *world) {
+		w.known("ben", "email", "pending@umza.example", "PENDING")
+		w.known("ben", "email", "revoked@umza.example", "VERIFIED")
+		w.known("ada", "email", "shared@umza.example", "VERIFIED")
+		w.known("ben", "email", "shared@umza.example", "VERIFIED")
+		w.script("root", `system.revoke-identity :identity-id @`+w.identity("revoked@umza.example")+` :reason "Left"`)
+		w.works()
+		before := w.model.Load()
+		said := ""
+		for i, from := range []string{"nobody@umza.example", "pending@umza.example", "revoked@umza.example", "shared@umza.example", "ada@umza.example.evil.example", "unproven@umza.example"} {
+			f := w.mail(from, fmt.Sprint("s", i), "What is the status of Solar One?")
+			if strings.HasPrefix(from, "unproven") {
+				f.Known = nil
+				f.Name = "Ada <ada@umza.example>"
+			}
+			out := one(t, w.hears(f))
+			out.Text, said = strings.TrimSpace(out.Text), strings.TrimSpace(said)
+			if said != "" && out.Text != said {
+				t.Errorf("%s is told %q, and others %q", from, out.Text, said)
+			}
+			if said = out.Text; out.To != from || strings.Contains(said, "Solar") {
+				t.Errorf("%+v", out)
+			}
+			if again := w.hears(w.mail(from, fmt.Sprint("t", i), "Hello?")); len(again) != 0 {
+				t.Errorf("%s is told twice in a day", from)
+			}
+		}
+		if n := w.model.Load() - before; n != 0 {
+			t.Errorf("%d conversations were held with strangers", n)
+		}
+		w.wait(25 * time.Hour)
+		one(t, w.hears(w.mail("nobody@umza.example", "next", "And today?")))
+		if n := len(w.rows(messages, "status", unclaimed)); n != 13 {
+			t.Errorf("%d messages wait", n)
+		}
+		// A machine is told nothing, and does not wait.
+		f := w.mail("bounce@else.example", "auto", "Out of office")
+		f.Automatic = true
+		if out := w.hears(f); len(out) != 0 {
+			t.Errorf("%+v", out)
+		}
+	})
+}
+
+// identity is the name of an identity, by its address.
+func (w *world) identity(address string) string {
+	w.t.Helper()
+	rows := w.rows(identities, "known_by", address)
+	if len(rows) != 1 {
+		w.t.Fatalf("%d identities of %s", len(rows), address)
+	}
+	return w.name("root", identities, rows[0])
+}
+
+func (w *world) name(as, entity string, r *row) string {
+	w.t.Helper()
+	s, err := w.e.Session(w.t.Context(), as)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	suffix, err := s.Suffixes(w.t.Context(), w.reg.Entity(entity), r.values[r.e.Key])
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return entity + "~" + suffix[0]
+}
+
+// K4 K41: what strangers wrote waits thirty days; it is claimed for somebody, and handled with
+// their rights as if sent now; or rejected, or it expires, and then its words are gone.
+func TestQuarantine(t *testing.T) {
+	on(t, func(t *testing.T, w *world) {
+		w.hears(w.mail("new@umza.example", "q1", "note on Wind Two: hello"), w.mail("new@umza.example", "q2", "status of Secret Three"), w.mail("spam@x.example", "q3", "note on Wind Two: buy"), w.mail("late@x.example", "q4", "Hello"))
+		byID := map[string]string{}
+		for _, id := range []string{"q1", "q2", "q3", "q4"} {
+			m := w.rows(messages, "message_id", MessageID("mail", "deals@umza.example", id))
+			if len(m) != 1 || m[0].text("status") != unclaimed || m[0].value("text").IsNull() {
+				t.Fatal(id, m)
+			}
+			byID[id] = w.name("tia", messages, m[0])
+		}
+		w.wait(24 * time.Hour)
+		w.script("tia", `channel.claim :message-id @`+byID["q1"]+` :principal-id "ben" :create-identity true`)
+		out := one(t, w.hears())
+		out.says(t, "Wind Two: note")
+		if out.To != "new@umza.example" || out.ReplyTo != "q1" {
+			t.Errorf("%+v", out)
+		}
+		if id := w.rows(identities, "known_by", "new@umza.example"); len(id) != 1 || id[0].text("status") != "PENDING" {
+			t.Errorf("a claim lets nobody in by itself: %v", id)
+		}
+		// The claimant has their own rights, and no more.
+		w.script("tia", `channel.claim :message-id @`+byID["q2"]+` :principal-id "ben"`)
+		if out := one(t, w.hears()); strings.Contains(out.Text, "Three") {
+			t.Error(out.Text)
+		}
+		w.script("tia", `channel.reject :message-id @`+byID["q3"]+` :reason "Spam"`)
+		w.wait(30 * 24 * time.Hour)
+		w.works()
+		for id, want := range map[string]string{"q1": handled, "q2": handled, "q3": "REJECTED", "q4": "EXPIRED"} {
+			m := w.rows(messages, "message_id", MessageID("mail", "deals@umza.example", id))[0]
+			if m.text("status") != want || !m.value("text").IsNull() || !m.value("facts").IsNull() {
+				t.Errorf("%s: %v, want %s", id, m.values, want)
+			}
+		}
+		for _, s := range w.rows(senders, "", "") {
+			if s.value("waiting").Int() != 0 {
+				t.Errorf("%v still counts as waiting", s.values)
+			}
+		}
+		// An unproven message is in nobody's name, whoever says so.
+		f := w.mail("ben@umza.example", "q5", "note on Wind Two: forged")
+		f.Known = nil
+		w.hears(f)
+		m := w.rows(messages, "message_id", MessageID("mail", "deals@umza.example", "q5"))[0]
+		if err := w.tries("tia", `channel.claim :message-id @`+w.name("tia", messages, m)+` :principal-id "ben"`); err == nil || !strings.Contains(err.Error(), "nothing proves who sent") {
+			t.Error(err)
+		}
+	})
+}
+
+// One stranger fills no house: more than twenty messages are not kept.
+func TestAStrangersMessagesAreBounded(t *testing.T) {
+	on(t, func(t *testing.T, w *world) {
+		var all []Facts
+		for i := range mostWaiting + 5 {
+			all = append(all, w.mail("flood@x.example", fmt.Sprint("f", i), "Hello"))
+		}
+		w.hears(all...)
+		if n := len(w.rows(messages, "status", unclaimed)); n != mostWaiting {
+			t.Errorf("%d wait", n)
+		}
+		if n := len(w.rows(messages, "status", ignored)); n != 5 {
+			t.Errorf("%d were ignored", n)
+		}
+	})
+}
+
+// SAFE-H2: one message has one effect: at once, a week later, a month later, sixty-four at a
+// time, in two processes, and cut off between acknowledgement and work.
+func TestAMessageHasOneEffect(t *testing.T) {
+	on(t, func(t *testing.T, w *world) {
+		asked := one(t, w.hears(w.whatsapp("491515550199", "ask", "order repairs for Solar One")))
+		f := w.whatsapp("491515550199", "same", "Yes")
+		f.Tapped = asked.Choices[0].ID
+		two := w.service()
+		w.hears()
+		var failed sync.Map
+		var all sync.WaitGroup
+		for i := range 64 {
+			s := w.s
+			if i%2 == 1 {
+				s = two
+			}
+			all.Go(func() {
+				if err := s.Receive(t.Context(), proven.Prove(f)); err != nil {
+					failed.Store(i, err)
+				}
+			})
+		}
+		all.Wait()
+		failed.Range(func(k, v any) bool { t.Errorf("%v: %v", k, v); return true })
+		id := MessageID("whatsapp", "1065", "same")
+		// Both processes handle it at the same moment, and again.
+		for range 2 {
+			for _, s := range []*Service{w.s, two} {
+				all.Go(func() {
+					if err := s.handle(t.Context(), id); err != nil {
+						t.Log(err) // and it is tried again
+					}
+				})
+			}
+			all.Wait()
+		}
+		w.works()
+		w.worksAs(two)
+		for _, later := range []time.Duration{time.Second, 7*24*time.Hour - time.Hour, 31 * 24 * time.Hour} {
+			w.wait(later)
+			if err := two.Receive(t.Context(), proven.Prove(f)); err != nil {
+				t.Fatal(err)
+			}
+			w.works()
+		}
+		one(t, w.outs()).says(t, "Ordered for Solar One")
+		if n := len(w.rows("order", "", "")); n != 1 {
+			t.Errorf("it was done %d times", n)
+		}
+		if n := len(w.rows(messages, "", "")); n != 2 {
+			t.Errorf("%d messages are stored", n)
+		}
+		s, err := w.e.Session(t.Context(), "ada")
+		if err != nil {
+			t.Fatal(err)
+		}
+		info, err := s.Sessions(t.Context())
+		if err != nil || len(info) != 1 || info[0].Turns != 6 {
+			t.Errorf("%+v %v", info, err)
+		}
+	})
+}
+
+// A message whose turn was cut off after it changed something is not carried out again: its
+// sender is told so.
+func TestATurnThatWasCutOff(t *testing.T) {
+	on(t, func(t *testing.T, w *world) {
+		f := w.whatsapp("491515550199", "cut", "note on Solar One: once")
+		if err := w.s.Receive(t.Context(), proven.Prove(f)); err != nil {
+			t.Fatal(err)
+		}
+		// What the turn would have done is committed with the words of the person, and then the
+		// process ends.
+		v := w.visit("ada", "whatsapp")
+		script := w.program(v, `desk.remark :project-id @solar-one :text "once"`)
+		o := w.options()
+		o.Said = []sessions.Said{{Role: sessions.Client, Content: f.Text, Via: MessageID("whatsapp", "1065", "cut")}}
+		if _, err := v.Run(t.Context(), script, o); err != nil {
+			t.Fatal(err)
+		}
+		w.works()
+		one(t, w.outs()).says(t, "interrupted")
+		if n := len(w.rows("project", "note", "note on Solar One: once")); n != 0 {
+			t.Error("it was done again")
+		}
+	})
+}
+
+// What must be agreed to is asked about, with buttons; a yes is the asked person's own, in the
+// channel and the thread in which it was asked, and only once. (K20–K25)
+func TestAQuestionIsAnsweredWhereItWasAsked(t *testing.T) {
+	on(t, func(t *testing.T, w *world) {
+		orders := func() int { return len(w.rows("order", "", "")) }
+		out := one(t, w.hears(w.whatsapp("491515550199", "w1", "order repairs for Solar One")))
+		out.says(t, "Shall I order repairs for Solar One?")
+		if len(out.Choices) != 2 || out.Choices[0].Title != "Yes" || out.Choices[1].Title != "No" {
+			t.Fatalf("%+v", out.Choices)
+		}
+		yes := func(id string, c Choice) Facts {
+			f := w.whatsapp("491515550199", id, c.Title)
+			f.Tapped = c.ID
+			return f
+		}
+		// By mail, by somebody else, in another thread, by a machine: nothing of this is a yes.
+		ada := w.mail("ada@umza.example", "y1", "Yes")
+		ben := w.mail("ben@umza.example", "y2", "Yes")
+		auto := w.mail("ada@umza.example", "y3", "Yes")
+		auto.Automatic = true
+		quoted := w.whatsapp("491515550199", "y4", "")
+		quoted.Quoted, quoted.Unsure = "Yes", true
+		unsure := w.whatsapp("491515550199", "y5", "Yes")
+		unsure.Unsure = true
+		w.hears(ada, ben, auto, quoted, unsure)
+		if orders() != 0 {
+			t.Fatal("somebody else's yes counted")
+		}
+		one(t, w.hears(yes("w2", out.Choices[0]))).says(t, "Ordered for Solar One: repairs")
+		if orders() != 1 {
+			t.Fatal("a yes did not count")
+		}
+		w.wait(48 * time.Hour)
+		one(t, w.hears(yes("w3", out.Choices[0]))).says(t, "You answered that on 2 March 2026")
+		one(t, w.hears(yes("w4", Choice{ID: "yes 00000000", Title: "Yes"}))).says(t, "not open any more")
+		if orders() != 1 {
+			t.Fatal("an old button did something")
+		}
+		// A typed yes counts too, and a number.
+		w.hears(w.whatsapp("491515550199", "w5", "order repairs for Wind Two"))
+		one(t, w.hears(w.whatsapp("491515550199", "w6", "yes"))).says(t, "Ordered for Wind Two")
+	})
+}
+
+// K38: "this project" is what the message was about to whose answer a message replies, and
+// otherwise what was spoken of last in the thread.
+func TestThisProject(t *testing.T) {
+	on(t, func(t *testing.T, w *world) {
+		w.hears(w.mail("ada@umza.example", "p1", "What is the status of Solar One?"))
+		one(t, w.hears(w.mail("ada@umza.example", "p2", "note on this: rain"))).says(t, "Solar One: note")
+		// In another thread nothing was spoken of.
+		f := w.mail("ada@umza.example", "p3", "note on this: snow")
+		f.Thread = "t2"
+		if out := one(t, w.hears(f)); strings.Contains(out.Text, "Solar") {
+			t.Errorf("a thread knows what another spoke of: %s", out.Text)
+		}
+		first := one(t, w.hears(w.whatsapp("491515550199", "p4", "status of Solar One")))
+		w.hears(w.whatsapp("491515550199", "p5", "status of Wind Two"))
+		d := w.rows(deliveries, "delivery_id", first.ID)[0]
+		reply := w.whatsapp("491515550199", "p6", "note on this: sun")
+		reply.ReplyTo = d.text("external_id")
+		one(t, w.hears(reply)).says(t, "Solar One: note")
+	})
+}
+
+// What cannot be read is answered with what to do instead, and files are taken as the
+// person's own.
+func TestFilesAndOtherKinds(t *testing.T) {
+	on(t, func(t *testing.T, w *world) {
+		for i, k := range []Kind{proven.Audio, proven.Sticker, proven.Location, proven.Contacts, proven.Video, proven.Unknown} {
+			f := w.whatsapp("491515550199", fmt.Sprint("k", i), "")
+			f.Kind = k
+			one(t, w.hears(f)).says(t, "write")
+		}
+		f := w.whatsapp("491515550199", "react", "")
+		f.Kind = proven.Reaction
+		if out := w.hears(f); len(out) != 0 {
+			t.Errorf("a reaction is answered: %+v", out)
+		}
+		f = w.whatsapp("491515550199", "file", "for Solar One")
+		f.Kind, f.Files = proven.Document, []File{{Name: "plan.pdf", Type: "application/pdf", ID: "media-1"}}
+		one(t, w.hears(f)).says(t, "Solar One: note plan.pdf, PDF")
+		// By mail the bytes come along; what is gone is told.
+		f = w.mail("ada@umza.example", "att", "for Wind Two")
+		f.Files = []File{{Name: "plan.pdf", Type: "application/pdf", Content: []byte("%PDF-1.4 mail")}, {Name: "lost.pdf"}}
+		out := one(t, w.hears(f))
+		out.says(t, "Wind Two: note plan.pdf, PDF")
+		out.says(t, "could not take lost.pdf")
+		// A stranger's file is kept for a person.
+		f = w.mail("who@x.example", "theirs", "Here")
+		f.Files = []File{{Name: "cv.pdf", Content: []byte("%PDF-1.4 cv")}}
+		w.hears(f)
+		if n := w.rows("channel-file", "", ""); len(n) != 2 {
+			t.Errorf("%d files are kept", len(n))
+		}
+	})
+}
+
+// Numbers are given to others: after ninety silent days somebody is nobody until the number is
+// verified again.
+func TestANumberThatWasSilent(t *testing.T) {
+	on(t, func(t *testing.T, w *world) {
+		one(t, w.hears(w.whatsapp("491515550199", "w1", "status of Solar One"))).says(t, "Solar One")
+		w.wait(89 * 24 * time.Hour)
+		one(t, w.hears(w.whatsapp("491515550199", "w2", "status of Solar One"))).says(t, "Solar One")
+		w.wait(91 * 24 * time.Hour)
+		if out := one(t, w.hears(w.whatsapp("491515550199", "w3", "status of Solar One"))); strings.Contains(out.Text, "Solar") {
+			t.Error(out.Text)
+		}
+		if id := w.rows(identities, "known_by", "+491515550199")[0]; id.text("status") != "PENDING" {
+			t.Error(id.values)
+		}
+		w.script("root", "system.verify-identity :identity-id @"+w.identity("+491515550199"))
+		w.hears()
+		one(t, w.hears(w.whatsapp("491515550199", "w4", "status of Solar One"))).says(t, "Solar One")
+	})
+}
+
+// A delivery moves forward only, whatever order a channel tells of it in.
+func TestStatesNeverStepBack(t *testing.T) {
+	on(t, func(t *testing.T, w *world) {
+		out := one(t, w.hears(w.whatsapp("491515550199", "w1", "status of Solar One")))
+		tell := func(st State, why *Failure) string {
+			if err := w.s.Note(t.Context(), Status{Channel: "whatsapp", ID: "whatsapp-1", Ours: out.ID, State: st, At: w.clock(), Why: why}); err != nil {
+				t.Fatal(err)
+			}
+			return w.rows(deliveries, "delivery_id", out.ID)[0].text("status")
+		}
+		for _, c := range []struct {
+			told State
+			want string
+		}{{Sent, "SENT"}, {Delivered, "DELIVERED"}, {Sent, "DELIVERED"}, {Failed, "DELIVERED"}, {Read, "READ"}, {Delivered, "READ"}, {Failed, "READ"}} {
+			if got := tell(c.told, nil); got != c.want {
+				t.Errorf("told %s: %s, want %s", c.told, got, c.want)
+			}
+		}
+		// One that another installation sent is nothing to us.
+		if err := w.s.Note(t.Context(), Status{Channel: "whatsapp", ID: "else", State: Read}); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// U35: what is decided by somebody else is told where it was asked, by a template or by mail
+// where the window has closed, at no hour of the night, and once.
+func TestADecisionIsTold(t *testing.T) {
+	on(t, func(t *testing.T, w *world) {
+		ask := func(id string) string {
+			w.hears(w.whatsapp("491515550199", id, "share Solar One"))
+			one(t, w.hears(w.whatsapp("491515550199", id+"y", "yes"))).says(t, "manager")
+			s, err := w.e.Session(t.Context(), "max")
+			if err != nil {
+				t.Fatal(err)
+			}
+			all, err := s.Pending(t.Context())
+			if err != nil || len(all) == 0 {
+				t.Fatal(all, err)
+			}
+			return all[len(all)-1].ID
+		}
+		id := ask("a")
+		w.agree("max", id)
+		out := one(t, w.hears())
+		out.says(t, "Max agreed")
+		if out.Template != nil || out.To != "491515550199" {
+			t.Errorf("%+v", out)
+		}
+		// A day later there is no template: it goes by mail, and not by both.
+		id = ask("b")
+		w.wait(25 * time.Hour)
+		w.agree("max", id)
+		out = one(t, w.hears())
+		if out.To != "ada@umza.example" || !strings.Contains(out.Text, "Max agreed") {
+			t.Errorf("%+v", out)
+		}
+		// With one, it is used.
+		w.s.Templates = map[string]Template{"WHATSAPP": {Name: "news", Language: "en"}}
+		id = ask("c")
+		w.wait(30 * time.Hour) // to 16:00
+		w.agree("max", id)
+		out = one(t, w.hears())
+		if out.Template == nil || out.Template.Name != "news" || !strings.Contains(out.Template.Values[0], "Max agreed") {
+			t.Errorf("%+v", out)
+		}
+		// Not at night.
+		id = ask("d")
+		w.wait(6 * time.Hour) // to 22:00
+		w.agree("max", id)
+		if out := w.hears(); len(out) != 0 {
+			t.Errorf("somebody is woken: %+v", out)
+		}
+		w.wait(10 * time.Hour)
+		one(t, w.hears()).says(t, "Max agreed")
+	})
+}
+
+// A message that failed goes another way, and never two ways at once; what is not known to
+// have been sent is sent again unless its status came.
+func TestAFailureTakesAnotherWay(t *testing.T) {
+	on(t, func(t *testing.T, w *world) {
+		w.fail = func(o Out) error {
+			if o.To == "491515550199" {
+				return &Failure{Code: "131026", Text: "undeliverable", Permanent: true}
+			}
+			return nil
+		}
+		out := one(t, w.hears(w.whatsapp("491515550199", "w1", "status of Solar One")))
+		if out.To != "ada@umza.example" {
+			t.Errorf("%+v", out)
+		}
+		lost := true
+		w.fail = func(o Out) error {
+			if lost {
+				return &Failure{Code: "timeout", Text: "no answer", Unknown: true}
+			}
+			return nil
+		}
+		if out := w.hears(w.whatsapp("491515550199", "w2", "status of Wind Two")); len(out) != 0 {
 			t.Fatalf("%+v", out)
+		}
+		lost = false
+		d := w.rows(deliveries, "status", queued)[0]
+		if err := w.s.Note(t.Context(), Status{Channel: "whatsapp", ID: "wamid.1", Ours: d.text("delivery_id"), State: Delivered, At: w.clock()}); err != nil {
+			t.Fatal(err)
+		}
+		w.wait(time.Hour)
+		if out := w.hears(); len(out) != 0 {
+			t.Errorf("what arrived is sent again: %+v", out)
+		}
+		// Without a status it is sent again.
+		lost = true
+		w.hears(w.whatsapp("491515550199", "w3", "status of Wind Two"))
+		lost = false
+		w.wait(time.Hour)
+		one(t, w.hears()).says(t, "Wind Two")
+		// And after three days there is no point.
+		lost = true
+		w.hears(w.whatsapp("491515550199", "w4", "status of Wind Two"))
+		w.wait(4 * 24 * time.Hour)
+		lost = false
+		if out := w.hears(); len(out) != 0 {
+			t.Errorf("%+v", out)
+		}
+	})
+}
+
+// Nothing leaves to an address that is neither verified nor the sender's own.
+func TestNothingLeavesToOthers(t *testing.T) {
+	on(t, func(t *testing.T, w *world) {
+		err := w.tries("channels", `channel.send :id "x" :channel MAIL :address "deals@umza.example" :recipient "ben@umza.example" :person "ada" :text "secret"`)
+		if err == nil || !strings.Contains(err.Error(), "neither verified") {
+			t.Error(err)
+		}
+		if err := w.tries("channels", `channel.send :id "y" :channel MAIL :address "deals@umza.example" :recipient "ada@umza.example" :person "ada" :text "hers"`); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A person who may do nothing any more is a stranger.
+func TestAPersonWithoutRights(t *testing.T) {
+	on(t, func(t *testing.T, w *world) {
+		w.script("root", `system.revoke-role :principal-id "ben" :role "member"`)
+		out := one(t, w.hears(w.mail("ben@umza.example", "m1", "What is the status of Solar One?")))
+		if strings.Contains(out.Text, "Solar") {
+			t.Error(out.Text)
+		}
+	})
+}
+
+// What came to no inbox of ours, or cannot be stored, is an error: nothing is acknowledged.
+func TestWhatCannotBeStoredIsNotAcknowledged(t *testing.T) {
+	on(t, func(t *testing.T, w *world) {
+		f := w.mail("ada@umza.example", "m1", "Hello")
+		f.Inbox = "else@umza.example"
+		if err := w.s.Receive(t.Context(), proven.Prove(f)); err == nil {
+			t.Error("a message to nobody was taken")
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := w.s.Receive(ctx, proven.Prove(w.mail("ada@umza.example", "m2", "Hello"))); err == nil {
+			t.Error("a message was acknowledged that is not stored")
+		}
+		// Bytes that are no text are made text.
+		f = w.mail("ada@umza.example", "m3", "a\x00b\xff status of Solar One"+strings.Repeat("x", 100_000))
+		if err := w.s.Receive(t.Context(), proven.Prove(f)); err != nil {
+			t.Error(err)
+		}
+		w.works()
+		if m, _ := w.s.get(t.Context(), messages, stores.NewString(MessageID("mail", "deals@umza.example", "m3"))); m == nil || m.text("status") != handled {
+			t.Error("it was not handled")
 		}
 	})
 }

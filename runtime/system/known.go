@@ -216,7 +216,7 @@ func AddressOf(ctx context.Context, reg *verbs.Registry, store stores.Store, nam
 	who := e.Fields[e.FieldIndex("principal")].Ref
 	step := []stores.Step{{Field: e.FieldIndex("principal"), To: who}}
 	called := stores.Path{Steps: step, Field: who.FieldIndex("name")}
-	f := stores.Find{Entity: e, Limit: 1, Select: []stores.Path{{Field: e.FieldIndex("subject")}, {Steps: step, Field: who.FieldIndex("language")}},
+	f := stores.Find{Entity: e, Limit: 1, Cut: true, Select: []stores.Path{{Field: e.FieldIndex("subject")}, {Steps: step, Field: who.FieldIndex("language")}},
 		Order: []stores.Order{{Path: stores.Path{Field: e.FieldIndex("subject")}}},
 		Where: &stores.Cond{Op: stores.And, Kids: []stores.Cond{*is(e, "issuer", stores.NewString(Mail)), *is(e, "status", stores.NewString(Verified)), {Op: stores.Eq, Path: called, Value: stores.NewString(name)}}}}
 	err = store.View(ctx, stores.Scope{All: true}, func(r stores.Reader) error {
