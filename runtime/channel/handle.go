@@ -343,6 +343,9 @@ func (r *reply) make(ctx context.Context, session *runtime.Session) error {
 	if err != nil {
 		return err
 	}
+	if a.Before && !a.CutOff.IsZero() && r.h.s.Clock().Sub(a.CutOff) < busy {
+		return errBusy
+	}
 	r.l = languageOf(session)
 	if a.Closed {
 		return r.closed(ctx, m.Answers)
@@ -356,6 +359,12 @@ func (r *reply) make(ctx context.Context, session *runtime.Session) error {
 	r.offers(a)
 	return nil
 }
+
+// busy is for how long a message may be handled by another process, which a worker waits
+// for as well before it takes a job from one that died.
+const busy = 2 * time.Minute
+
+var errBusy = errors.New("another process is handling this message")
 
 const (
 	tapYes = "yes"

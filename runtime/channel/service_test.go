@@ -275,6 +275,11 @@ func TestATurnThatWasCutOff(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.works()
+		if out := w.outs(); len(out) != 0 {
+			t.Errorf("another process may be at it: %+v", out)
+		}
+		w.wait(time.Hour)
+		w.works()
 		one(t, w.outs()).says(t, "interrupted")
 		if n := len(w.rows("project", "note", "note on Solar One: once")); n != 0 {
 			t.Error("it was done again")

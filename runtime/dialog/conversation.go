@@ -264,8 +264,10 @@ type Answer struct {
 	Done  []*receipt.Receipt // what was done, in order
 	Found []*receipt.Receipt // all that was called, what only reads included
 	Turn  *Turn
-	// Before says that the message was dealt with before: Text is what was told then.
+	// Before says that the message was dealt with before: Text is what was told then. CutOff
+	// is when that began, where nothing was told yet: it is still on its way, or was cut off.
 	Before bool
+	CutOff time.Time
 	// Closed says that the question which the message answers is not open.
 	Closed bool
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"verbatim/runtime"
 	"verbatim/runtime/sessions"
@@ -318,10 +319,12 @@ func (c *Conversation) answeredBefore(ctx context.Context, id string) (*Answer, 
 	a := &Answer{Open: slices.Clone(c.open), Turn: &Turn{Number: int(number)}, Before: true, Text: c.wording.say(sayInterrupted)}
 	for i := range said {
 		switch {
-		case i > 0 && said[i].Role == sessions.Client:
+		case i == 0:
+			a.CutOff = said[i].Time
+		case said[i].Role == sessions.Client:
 			return a, nil // something else was said then
 		case said[i].Role == sessions.Agent:
-			a.Text = said[i].Content
+			a.Text, a.CutOff = said[i].Content, time.Time{}
 			return a, nil
 		}
 	}
