@@ -1,0 +1,115 @@
+// Package phone spells telephone numbers in one way.
+//
+//	n, err := phone.Normalise("+49 (0)151 555-01990") // "+4915155501990"
+//	phone.Fold("+5215512345678") == phone.Fold("+525512345678")
+//
+// A number is kept as Normalise spells it, and two are compared by Fold. A number without its
+// country is refused: which country is meant would be a guess, and who a person is must not
+// rest on one.
+package phone
+
+import (
+	"errors"
+	"strings"
+	"unicode"
+)
+
+// Errors of Normalise. They do not repeat the number.
+var (
+	ErrNational = errors.New("a phone number begins with + and the country, such as +49 151 55501990")
+	ErrLetters  = errors.New("a phone number holds only digits after the +, and spaces, brackets, dots, slashes or dashes between them")
+	ErrLength   = errors.New("a phone number has 7 to 15 digits, with its country")
+)
+
+// Normalise spells a number as E.164 does, "+4915155501990".
+func Normalise(number string) (string, error) {
+	var b strings.Builder
+	// People write (0) for a digit to leave out when they call from abroad. Italy and San
+	// Marino alone dial it.
+	const trunk = "(0)"
+	rest := strings.TrimSpace(strings.Map(drop, number))
+	switch {
+	case strings.HasPrefix(rest, "+"):
+		rest = rest[1:]
+	case strings.HasPrefix(rest, "00"):
+		rest = rest[2:]
+	default:
+		return "", ErrNational
+	}
+	for rest != "" {
+		if strings.HasPrefix(rest, trunk) && b.Len() > 0 && b.String() != "39" && b.String() != "378" {
+			rest = rest[len(trunk):]
+			continue
+		}
+		c := rest[0]
+		switch {
+		case c >= '0' && c <= '9':
+			b.WriteByte(c)
+		case !strings.ContainsRune(" ()-./", rune(c)):
+			return "", ErrLetters
+		}
+		rest = rest[1:]
+	}
+	digits := b.String()
+	switch {
+	case len(digits) < 7 || len(digits) > 15:
+		return "", ErrLength
+	case digits[0] == '0':
+		return "", ErrNational
+	}
+	return "+" + digits, nil
+}
+
+// drop reads the spaces and dashes of all alphabets as " " and "-", and takes out marks that
+// nobody sees, which come along when a number is copied out of a telephone.
+func drop(r rune) rune {
+	switch {
+	case r == '\uff0b': // a wide +
+		return '+'
+	case unicode.Is(unicode.Cf, r):
+		return -1
+	case unicode.Is(unicode.Pd, r):
+		return '-'
+	case r == '\t' || unicode.Is(unicode.Zs, r):
+		return ' '
+	}
+	return r
+}
+
+// ninth are the areas of Brazil whose ids always have the ninth digit; ids of other areas may
+// be older than it.
+const ninth = " 11 12 13 14 15 16 17 18 19 21 22 24 27 28 "
+
+// Fold gives two spellings of one number, as Normalise has them, the same key. Mexico and
+// Argentina have a digit for mobile phones that some networks add, and Brazil a ninth one.
+func Fold(number string) string {
+	n := number
+	switch {
+	case len(n) == 14 && strings.HasPrefix(n, "+521"):
+		return "+52" + n[4:]
+	case len(n) == 14 && strings.HasPrefix(n, "+549"):
+		return "+54" + n[4:]
+	// A mobile number of eight digits began with 6 to 9; what is left of one that got the
+	// ninth digit later and begins with less is a landline, of somebody else.
+	case len(n) == 14 && strings.HasPrefix(n, "+55") && n[5] == '9' && n[6] >= '6' && !always(n):
+		return n[:5] + n[6:]
+	}
+	return n
+}
+
+func always(n string) bool { return strings.Contains(ninth, " "+n[3:5]+" ") }
+
+// Other is the other spelling of a number, by which a network may know it, or "". It is for
+// Argentina and Brazil, where a message to the first may not arrive.
+func Other(number string) string {
+	n := number
+	switch {
+	case len(n) == 14 && Fold(n) != n && n[:4] != "+521":
+		return Fold(n)
+	case len(n) == 13 && strings.HasPrefix(n, "+54"):
+		return "+549" + n[3:]
+	case len(n) == 13 && strings.HasPrefix(n, "+55") && n[5] >= '6' && !always(n):
+		return n[:5] + "9" + n[5:]
+	}
+	return ""
+}
