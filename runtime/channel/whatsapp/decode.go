@@ -18,108 +18,78 @@ import (
 // What a webhook holds, as far as it is read. Changes, messages and statuses are read one by
 // one, so that one that is not as it should be does not take others with it.
 type envelope struct {
-	Object string `json:"object"`
+	Object string
 	Entry  []struct {
 		Changes []struct {
-			Field string          `json:"field"`
-			Value json.RawMessage `json:"value"`
-		} `json:"changes"`
-	} `json:"entry"`
+			Field string
+			Value json.RawMessage
+		}
+	}
 }
 
 type change struct {
 	Metadata struct {
 		ID string `json:"phone_number_id"`
-	} `json:"metadata"`
-	Contacts []contact         `json:"contacts"`
-	Messages []json.RawMessage `json:"messages"`
-	Statuses []json.RawMessage `json:"statuses"`
-	Errors   []wireError       `json:"errors"`
+	}
+	Contacts           []contact
+	Messages, Statuses []json.RawMessage
+	Errors             []wireError
 }
 
 type contact struct {
-	Profile struct {
-		Name     string `json:"name"`
-		Username string `json:"username"`
-	} `json:"profile"`
-	WaID   string `json:"wa_id"`
-	UserID string `json:"user_id"`
+	Profile struct{ Name, Username string }
+	WaID    string `json:"wa_id"`
+	UserID  string `json:"user_id"`
 }
 
-type wireError struct {
-	Code int `json:"code"`
-}
+type wireError struct{ Code int }
 
 type wireMessage struct {
-	From       string `json:"from"`
-	FromUserID string `json:"from_user_id"`
-	ID         string `json:"id"`
-	Timestamp  stamp  `json:"timestamp"`
-	Type       string `json:"type"`
-	Context    struct {
-		ID        string `json:"id"`
-		Forwarded bool   `json:"forwarded"`
-		Often     bool   `json:"frequently_forwarded"`
-	} `json:"context"`
-	Text struct {
-		Body string `json:"body"`
-	} `json:"text"`
-	Image    *wireMedia `json:"image"`
-	Video    *wireMedia `json:"video"`
-	Audio    *wireMedia `json:"audio"`
-	Document *wireMedia `json:"document"`
-	Sticker  *wireMedia `json:"sticker"`
-	Location struct {
-		Latitude  number `json:"latitude"`
-		Longitude number `json:"longitude"`
-		Name      string `json:"name"`
-		Address   string `json:"address"`
-	} `json:"location"`
+	ID, From, Type string
+	FromUserID     string `json:"from_user_id"`
+	Timestamp      stamp
+	Context        struct {
+		ID        string
+		Forwarded bool
+		Often     bool `json:"frequently_forwarded"`
+	}
+	Text                                   struct{ Body string }
+	Image, Video, Audio, Document, Sticker *wireMedia
+	Location                               struct {
+		Latitude, Longitude number
+		Name, Address       string
+	}
 	Contacts []struct {
 		Name struct {
 			Formatted string `json:"formatted_name"`
-		} `json:"name"`
-		Phones []struct {
-			Phone string `json:"phone"`
-		} `json:"phones"`
-	} `json:"contacts"`
+		}
+		Phones []struct{ Phone string }
+	}
 	Interactive struct {
-		Type   string     `json:"type"`
+		Type   string
 		Button *wireReply `json:"button_reply"`
 		List   *wireReply `json:"list_reply"`
-	} `json:"interactive"`
-	Button struct {
-		Payload string `json:"payload"`
-		Text    string `json:"text"`
-	} `json:"button"`
+	}
+	Button   struct{ Payload, Text string }
 	Reaction struct {
 		ID    string `json:"message_id"`
-		Emoji string `json:"emoji"`
-	} `json:"reaction"`
-	System struct {
-		Body string `json:"body"`
-	} `json:"system"`
+		Emoji string
+	}
+	System struct{ Body string }
 }
 
 type wireMedia struct {
-	ID       string `json:"id"`
-	Caption  string `json:"caption"`
-	MimeType string `json:"mime_type"`
-	SHA256   string `json:"sha256"`
-	Filename string `json:"filename"`
+	ID, Caption, Filename, SHA256 string
+	Type                          string `json:"mime_type"`
 }
 
-type wireReply struct {
-	ID    string `json:"id"`
-	Title string `json:"title"`
-}
+type wireReply struct{ ID, Title string }
 
 type wireStatus struct {
-	ID        string      `json:"id"`
-	Status    string      `json:"status"`
-	Timestamp stamp       `json:"timestamp"`
-	Ours      string      `json:"biz_opaque_callback_data"`
-	Errors    []wireError `json:"errors"`
+	ID, Status string
+	Timestamp  stamp
+	Ours       string `json:"biz_opaque_callback_data"`
+	Errors     []wireError
 }
 
 // A stamp is a moment in Unix seconds, as text or as a number; 0 where it is neither.
@@ -183,33 +153,32 @@ func (a *Adapter) change(raw json.RawMessage, now time.Time, got *batch) {
 		return
 	}
 	for _, raw := range c.Messages {
-		f, err := facts(raw, c.Metadata.ID, c.Contacts, now)
-		if err != nil {
+		if f, ok := facts(raw, c.Metadata.ID, c.Contacts, now); ok {
+			got.messages = append(got.messages, proven.Prove(f))
+		} else {
 			got.broken++
-			continue
 		}
-		got.messages = append(got.messages, proven.Prove(f))
 	}
 	for _, raw := range c.Statuses {
-		s, ok, err := status(raw, now)
+		s, ok := status(raw, now)
 		switch {
-		case err != nil:
+		case !ok:
 			got.broken++
-		case ok:
+		case s.State != "":
 			got.statuses = append(got.statuses, s)
 		}
 	}
 }
 
 // facts reads one message.
-func facts(raw json.RawMessage, inbox string, contacts []contact, now time.Time) (proven.Facts, error) {
+func facts(raw json.RawMessage, inbox string, contacts []contact, now time.Time) (f proven.Facts, ok bool) {
 	var m wireMessage
-	if err := json.Unmarshal(raw, &m); err != nil || m.ID == "" || len(m.ID) > 512 || clean(m.ID) != m.ID {
-		return proven.Facts{}, errBroken
+	if err := json.Unmarshal(raw, &m); err != nil || !named(m.ID) {
+		return f, false
 	}
-	f := proven.Facts{Channel: Channel, Inbox: inbox, ID: m.ID, At: m.Timestamp.near(now), ReplyTo: clean(m.Context.ID)}
+	f = proven.Facts{Channel: Channel, Inbox: inbox, ID: m.ID, At: m.Timestamp.near(now), ReplyTo: clean(m.Context.ID)}
 	if !m.sender(&f, contacts) {
-		return proven.Facts{}, errBroken
+		return f, false
 	}
 	m.content(&f)
 	if m.Context.Forwarded || m.Context.Often {
@@ -217,8 +186,11 @@ func facts(raw json.RawMessage, inbox string, contacts []contact, now time.Time)
 		f.Text, f.Tapped, f.Quoted, f.Unsure = "", "", join("\n", f.Text, f.Quoted), true
 	}
 	f.Text, f.Quoted = clean(f.Text), clean(f.Quoted)
-	return f, nil
+	return f, true
 }
+
+// named reports whether an id is one that a row can have.
+func named(id string) bool { return id != "" && len(id) <= 512 && clean(id) == id }
 
 // sender fills in who sent a message, and reports whether that is known.
 func (m *wireMessage) sender(f *proven.Facts, contacts []contact) bool {
@@ -301,14 +273,14 @@ func (m *wireMedia) into(f *proven.Facts, kind proven.Kind) {
 		return
 	}
 	f.Kind, f.Text = kind, m.Caption
-	f.Files = []proven.File{{ID: clean(m.ID), Type: clean(m.MimeType), Name: clean(m.Filename), Sum: hexSum(m.SHA256)}}
+	f.Files = []proven.File{{ID: clean(m.ID), Type: clean(m.Type), Name: clean(m.Filename), Sum: hexSum(m.SHA256)}}
 }
 
-// status reads one status, and reports whether it is of a kind that is passed on.
-func status(raw json.RawMessage, now time.Time) (s channel.Status, ok bool, err error) {
+// status reads one status. One of a kind that is not passed on has no state.
+func status(raw json.RawMessage, now time.Time) (s channel.Status, ok bool) {
 	var w wireStatus
-	if err := json.Unmarshal(raw, &w); err != nil || w.ID == "" || len(w.ID) > 512 || clean(w.ID) != w.ID {
-		return s, false, errBroken
+	if err := json.Unmarshal(raw, &w); err != nil || !named(w.ID) {
+		return s, false
 	}
 	s = channel.Status{Channel: Channel, ID: w.ID, Ours: clean(w.Ours), At: w.Timestamp.near(now)}
 	switch w.Status {
@@ -319,14 +291,9 @@ func status(raw json.RawMessage, now time.Time) (s channel.Status, ok bool, err 
 	case "read", "played":
 		s.State = channel.Read
 	case "failed":
-		s.State, s.Why = channel.Failed, failure(0, 0)
-		if len(w.Errors) > 0 {
-			s.Why = failure(0, w.Errors[0].Code)
-		}
-	default:
-		return s, false, nil
+		s.State, s.Why = channel.Failed, failure(0, append(w.Errors, wireError{})[0].Code)
 	}
-	return s, true, nil
+	return s, true
 }
 
 // near is the moment, or now where a clock is off: a day ahead, or further behind than a

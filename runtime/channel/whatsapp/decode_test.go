@@ -50,6 +50,8 @@ func TestFactsOfMessages(t *testing.T) {
 		"voice":                 {`"type":"audio","audio":{"id":"77","mime_type":"audio/ogg; codecs=opus","sha256":"none","voice":true}`, channel.Facts{Kind: proven.Audio, Files: file("", "audio/ogg; codecs=opus", "")}},
 		"document":              {`"type":"document","document":{"id":"77","mime_type":"application/pdf","sha256":"` + sum + `","filename":"a.pdf","caption":"here"}`, channel.Facts{Kind: proven.Document, Text: "here", Files: file("a.pdf", "application/pdf", sum)}},
 		"sticker":               {`"type":"sticker","sticker":{"id":"77","mime_type":"image/webp","animated":false}`, channel.Facts{Kind: proven.Sticker, Files: file("", "image/webp", "")}},
+		"a short sum":           {`"type":"image","image":{"id":"77","mime_type":"image/jpeg","sha256":"0a0a"}`, channel.Facts{Kind: proven.Image, Files: file("", "image/jpeg", "")}},
+		"forwarded tap":         {`"type":"button","button":{"payload":"p-1","text":"Stop"},"context":{"forwarded":true}`, channel.Facts{Kind: proven.Text, Quoted: "Stop", Unsure: true}},
 		"image without one":     {`"type":"image"`, channel.Facts{Kind: proven.Unknown}},
 		"location":              {`"type":"location","location":{"latitude":52.5,"longitude":"13.4","name":"Office","address":"Street 1"}`, channel.Facts{Kind: proven.Location, Quoted: "Office\nStreet 1\n52.5, 13.4"}},
 		"location alone":        {`"type":"location","location":{"latitude":-0.5,"longitude":{}}`, channel.Facts{Kind: proven.Location, Quoted: "-0.5"}},
@@ -101,6 +103,8 @@ func TestWhoSentAMessage(t *testing.T) {
 		"Mexico, as it arrives":        {``, `"from":"5215512345678"`, "whatsapp_phone +5215512345678", "5215512345678", ""},
 		"a name with a zero byte":      {`{"wa_id":"491511234567","profile":{"name":"A\u0000da"}}`, `"from":"491511234567"`, "whatsapp_phone +491511234567", "491511234567", "Ada"},
 		"a name for the other half":    {`{"wa_id":"491511234567","profile":{"name":"Ada","username":"ada.l"}}`, `"from":"491511234567"`, "whatsapp_phone +491511234567", "491511234567", "Ada"},
+		"a number with spaces":         {``, `"from":"49 151 1234567","from_user_id":"DE.1"`, "whatsapp_id DE.1", "DE.1", ""},
+		"an empty contact, and an id":  {`{"profile":{"name":"Bea"}}`, `"from_user_id":"DE.1"`, "whatsapp_id DE.1", "DE.1", ""},
 		"an id with a zero byte":       {``, `"from":"491511234567","from_user_id":"DE.\u00001"`, "whatsapp_phone +491511234567", "491511234567", ""},
 		"the same contact, seen twice": {`{"wa_id":"491511234567","user_id":"DE.1"},{"wa_id":"491511234567","user_id":"DE.1"}`, `"from":"491511234567"`, "whatsapp_id DE.1, whatsapp_phone +491511234567", "491511234567", ""},
 	} {

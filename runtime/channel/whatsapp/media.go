@@ -61,10 +61,7 @@ func (a *Adapter) fetch(ctx context.Context, f channel.File) (b *body, again boo
 		}
 		return nil, false, err
 	}
-	var at struct {
-		URL    string `json:"url"`
-		SHA256 string `json:"sha256"`
-	}
+	var at struct{ URL, SHA256 string }
 	if err := json.Unmarshal(answer, &at); err != nil || at.URL == "" {
 		return nil, false, &channel.Failure{Code: "answer", Text: "WhatsApp does not say where a file is"}
 	}

@@ -128,11 +128,7 @@ func (a *Adapter) post(ctx context.Context, inbox string, body object) (string, 
 	if err != nil {
 		return "", err
 	}
-	var got struct {
-		Messages []struct {
-			ID string `json:"id"`
-		} `json:"messages"`
-	}
+	var got struct{ Messages []struct{ ID string } }
 	if err := json.Unmarshal(answer, &got); err != nil || len(got.Messages) == 0 || got.Messages[0].ID == "" {
 		return "", &channel.Failure{Code: "answer", Text: "WhatsApp took it and did not say what it is called", Unknown: true}
 	}
@@ -176,9 +172,7 @@ func (a *Adapter) ask(ctx context.Context, method, path string, body object) ([]
 		}
 		return answer, nil
 	}
-	var said struct {
-		Error wireError `json:"error"`
-	}
+	var said struct{ Error wireError }
 	_ = json.Unmarshal(answer, &said) // an answer that cannot be read has its status
 	return nil, failure(resp.StatusCode, said.Error.Code)
 }

@@ -340,6 +340,7 @@ func TestWhatCannotBeReadIsLeftOut(t *testing.T) {
 		"nobody who could be":            {body(value(`"messages":[{"from":"Ada","id":"m","type":"text"}]`)), 200, 0, 1},
 		"an id without end":              {body(value(`"messages":[{"from":"4915155501990","id":"` + strings.Repeat("m", 513) + `","type":"text"}]`)), 200, 0, 1},
 		"an id with a zero byte":         {body(value(`"messages":[{"from":"4915155501990","id":"m\u0000","type":"text"}]`)), 200, 0, 1},
+		"ids of statuses":                {body(value(`"statuses":[{"id":"m\u0000","status":"sent"},{"id":"` + strings.Repeat("m", 513) + `","status":"sent"}]`)), 200, 0, 2},
 		"another product":                {strings.Replace(body(value(`"messages":[`+good+`]`)), "whatsapp_business_account", "page", 1), 200, 0, 0},
 		"another number":                 {strings.Replace(body(value(`"messages":[`+good+`]`)), inbox, "1", 1), 200, 0, 0},
 		"no number":                      {body(`{"field":"messages","value":{"messages":[` + good + `]}}`), 200, 0, 0},

@@ -7,8 +7,9 @@
 //	id, status, err := cloud.Say(ctx, "4915155501990", cloudtest.Text("Hello"))
 //	cloud.Sent()                             // what was answered
 //
-// A demonstration speaks to it over HTTP: POST /test/say takes {"from", "text"} or {"from",
-// "tap", "title"}, and GET /test/sent lists what was sent.
+// A demonstration speaks to it over HTTP: POST /test/say takes {"from", "text"}, {"from",
+// "tap", "title"} or {"from", "file" in base64, "type", "name"}, and GET /test/sent lists what
+// was sent.
 package cloudtest
 
 import (
@@ -536,14 +537,22 @@ func (s *Server) Subscribe(ctx context.Context) error {
 }
 
 func (s *Server) testSay(w http.ResponseWriter, r *http.Request) {
-	var q struct{ From, Text, Tap, Title string }
-	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<20)).Decode(&q); err != nil || q.From == "" {
+	var q struct {
+		From, Text, Tap, Title string
+		File                   []byte // in base64
+		Type, Name             string
+	}
+	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 16<<20)).Decode(&q); err != nil || q.From == "" {
 		w.WriteHeader(http.StatusBadRequest)
 		return
 	}
 	content := Text(q.Text)
-	if q.Tap != "" {
+	switch {
+	case q.Tap != "":
 		content = Tap(q.Tap, q.Title)
+	case q.File != nil:
+		id, sum := s.Upload(q.Type, q.File)
+		content = File("document", id, q.Type, sum, q.Name, q.Text)
 	}
 	id, status, err := s.Say(r.Context(), q.From, content)
 	if err != nil {
