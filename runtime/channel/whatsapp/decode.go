@@ -120,7 +120,7 @@ func (a *Adapter) decode(body []byte) (got batch, err error) {
 	if err := json.Unmarshal(body, &e); err != nil {
 		// A value of another type is skipped, and the rest is read.
 		got.broken++
-		if wrong := (*json.UnmarshalTypeError)(nil); !errors.As(err, &wrong) || e.Entry == nil {
+		if e.Entry == nil {
 			return got, errBroken
 		}
 	}
