@@ -23,7 +23,7 @@ import (
 //
 // A package that is not named here is not part of the house yet, and the test
 // says so: whoever adds a room adds its lines and their reasons.
-var rooms = []string{"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/postgres/pgtest", "stores/postgres/internal/ajar", "stores/receipt", "stores/journal", "stores/files", "stores/search", "verbs", "verbs/expr", "verbs/drift", "verbs/grammar", "verbs/verbstest", "runtime", "runtime/names", "runtime/tools", "runtime/view", "runtime/digest", "runtime/confirmations", "runtime/provenance", "runtime/uploads", "runtime/sessions", "runtime/notify", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/system", "runtime/upload", "runtime/words", "runtime/phrase", "runtime/collect", "runtime/client", "runtime/wire", "runtime/a2a", "runtime/serve", "runtime/serve/logins", "runtime/serve/peers", "runtime/serve/pages", "runtime/serve/browsertest", "runtime/torture", "runtime/documents", "runtime/guard", "runtime/services", "runtime/sheet", "runtime/manda", "runtime/kyc", "runtime/eval", "cmd/verbatim", "cmd/teeth", "examples/embed"}
+var rooms = []string{"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/postgres/pgtest", "stores/postgres/internal/ajar", "stores/receipt", "stores/journal", "stores/files", "stores/search", "verbs", "verbs/expr", "verbs/drift", "verbs/grammar", "verbs/verbstest", "runtime", "runtime/names", "runtime/tools", "runtime/view", "runtime/digest", "runtime/confirmations", "runtime/provenance", "runtime/uploads", "runtime/sessions", "runtime/dial", "runtime/notify", "runtime/channel/phone", "runtime/channel/whatsapp", "runtime/channel/whatsapp/cloudtest", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/system", "runtime/upload", "runtime/words", "runtime/phrase", "runtime/collect", "runtime/client", "runtime/wire", "runtime/a2a", "runtime/serve", "runtime/serve/logins", "runtime/serve/peers", "runtime/serve/pages", "runtime/serve/browsertest", "runtime/torture", "runtime/documents", "runtime/guard", "runtime/services", "runtime/sheet", "runtime/manda", "runtime/kyc", "runtime/eval", "cmd/verbatim", "cmd/teeth", "examples/embed"}
 
 // allowed are the arrows that exist.
 var allowed = map[string][]string{
@@ -36,6 +36,11 @@ var allowed = map[string][]string{
 	"stores/postgres/pgtest": {"stores/postgres/internal/ajar"},
 
 	"stores/postgres/internal/ajar": nil,
+
+	"runtime/dial":                       nil,
+	"runtime/channel/phone":              nil,
+	"runtime/channel/whatsapp":           {"runtime/channel", "runtime/channel/internal/proven", "runtime/channel/phone", "runtime/dial"},
+	"runtime/channel/whatsapp/cloudtest": nil,
 
 	"stores/receipt":        {"stores"},
 	"stores/journal":        {"stores", "stores/receipt"},
@@ -55,13 +60,13 @@ var allowed = map[string][]string{
 	"runtime/provenance":    {"stores", "verbs"},
 	"runtime/uploads":       {"stores", "stores/receipt", "verbs"},
 	"runtime/sessions":      {"dsl", "stores", "verbs", "runtime/digest"},
-	"runtime/notify":        {"runtime"},
+	"runtime/notify":        {"runtime", "runtime/dial"},
 	"runtime/work":          {"stores", "runtime", "runtime/notify"},
 	"runtime/llm":           nil,
 	"runtime/dialog":        {"dsl", "stores", "stores/receipt", "verbs", "verbs/grammar", "runtime", "runtime/names", "runtime/llm", "runtime/words", "runtime/uploads", "runtime/sessions"},
 	"runtime/mcp":           {"runtime/tools"},
 	"runtime/serve/pages":   {"runtime/words"},
-	"runtime/system":        {"dsl", "verbs", "stores", "runtime"},
+	"runtime/system":        {"dsl", "verbs", "stores", "runtime", "runtime/channel/phone"},
 	"runtime/upload":        {"verbs", "stores/files", "runtime", "runtime/uploads"},
 	"runtime/words":         {"stores"},
 	"runtime/phrase":        {"dsl", "stores", "verbs", "runtime/words", "runtime/collect"},
@@ -79,7 +84,7 @@ var allowed = map[string][]string{
 	"runtime/manda":         {"runtime", "runtime/documents", "runtime/services", "runtime/sessions", "runtime/tools", "stores", "verbs"},
 	"runtime/kyc":           {"runtime", "runtime/guard", "stores", "stores/search"},
 	"runtime/services":      {"runtime/documents", "runtime/sheet", "runtime/tools", "stores", "stores/files"},
-	"cmd/verbatim":          {"dsl", "verbs", "verbs/drift", "verbs/grammar", "stores", "stores/sqlite", "stores/postgres", "stores/receipt", "stores/journal", "stores/files", "stores/search", "runtime", "runtime/names", "runtime/tools", "runtime/confirmations", "runtime/notify", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/system", "runtime/client", "runtime/words", "runtime/phrase", "runtime/upload", "runtime/uploads", "runtime/sessions", "runtime/wire", "runtime/serve", "runtime/serve/logins", "runtime/serve/peers", "runtime/documents", "runtime/services", "runtime/manda", "runtime/kyc", "runtime/eval"},
+	"cmd/verbatim":          {"dsl", "verbs", "verbs/drift", "verbs/grammar", "stores", "stores/sqlite", "stores/postgres", "stores/receipt", "stores/journal", "stores/files", "stores/search", "runtime", "runtime/names", "runtime/tools", "runtime/confirmations", "runtime/notify", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/system", "runtime/channel/whatsapp", "runtime/client", "runtime/words", "runtime/phrase", "runtime/upload", "runtime/uploads", "runtime/sessions", "runtime/wire", "runtime/serve", "runtime/serve/logins", "runtime/serve/peers", "runtime/documents", "runtime/services", "runtime/manda", "runtime/kyc", "runtime/eval"},
 	"cmd/teeth":             nil,
 	"examples/embed":        {"dsl", "verbs", "stores/receipt", "stores/sqlite", "runtime"},
 }
@@ -109,6 +114,8 @@ var groups = map[string][]string{
 	"who reads no files":                         allBut("runtime/documents", "runtime/services", "runtime/manda", "cmd/verbatim"),
 	"who brings no services":                     allBut("runtime/services", "runtime/manda", "cmd/verbatim"),
 	"who searches nothing":                       allBut("stores", "stores/search", "stores/storetest", "stores/sqlite", "stores/postgres", "runtime", "runtime/view", "runtime/kyc", "cmd/verbatim"),
+	"who goes nowhere that others name":          allBut("runtime/dial", "runtime/notify", "runtime/channel/whatsapp"),
+	"who spells no numbers":                      allBut("runtime/channel/phone", "runtime/channel/whatsapp", "runtime/system", "runtime/channel"),
 	"who guards no texts":                        allBut("runtime/guard", "runtime/kyc"),
 	"who compares no palettes":                   allBut("verbs/drift", "cmd/verbatim"),
 	"who loads no palettes":                      allBut("verbs"),
@@ -244,6 +251,14 @@ var forbidden = []arrow{
 	{"runtime/services", allBut("runtime/services", "runtime/documents", "runtime/sheet", "runtime/tools", "stores", "stores/files"), "what palettes use as tools knows neither the engine nor who asks"},
 	{"who searches nothing", []string{"stores/search"}, "what words and vectors an index keeps is the stores' affair, and the engine's who asks"},
 	{"stores/search", allBut("stores/search"), "it makes numbers of texts, whatever rows they stand in"},
+	{"runtime/dial", allBut("runtime/dial"), "it looks at the address that is dialled, whoever goes there"},
+	{"who goes nowhere that others name", []string{"runtime/dial"}, "connections are opened in few rooms, and looked at in one"},
+	{"runtime/channel/phone", allBut("runtime/channel/phone"), "it spells numbers, whoever has them"},
+	{"who spells no numbers", []string{"runtime/channel/phone"}, "a number is spelled where it comes in, and where people are known by it"},
+	{"runtime/channel/whatsapp", allBut(append(allowed["runtime/channel/whatsapp"], "runtime/channel/whatsapp")...), "it proves who wrote, and tells a door: what a message means is found out behind it"},
+	{"libraries", []string{"runtime/channel/whatsapp"}, "a channel goes away with its folder and its line in the command"},
+	{"runtime/channel/whatsapp/cloudtest", allBut("runtime/channel/whatsapp/cloudtest"), "it plays the other side, and shares nothing with ours that could be wrong on both"},
+	{"*", []string{"runtime/channel/whatsapp/cloudtest"}, "it plays WhatsApp for tests, which no program needs"},
 	{"libraries", []string{"runtime/eval"}, "how good conversations are is asked from outside, by the command alone"},
 	{"runtime/eval", allBut(append(allowed["runtime/eval"], "runtime/eval")...), "it counts what conversations came to, and holds none"},
 	{"runtime/guard", allBut("runtime/guard"), "it reads texts, whoever wrote them and whatever they are for"},
@@ -281,6 +296,8 @@ var forbidden = []arrow{
 
 // exceptions are arrows that tests alone may draw.
 var exceptions = map[[2]string]string{
+	{"runtime/channel/whatsapp", "runtime/channel/whatsapp/cloudtest"}: "its tests speak to the other side",
+
 	{"runtime/serve", "runtime/serve/browsertest"}:                "its tests look at pages in a browser",
 	{"runtime/serve/pages", "runtime/serve/browsertest"}:          "its tests look at pages in a browser",
 	{"stores/sqlite", "stores/storetest"}:                         "its tests run the conformance suite",
@@ -399,8 +416,8 @@ var standard = map[string]struct {
 }{
 	"os":           {[]string{"cmd/verbatim", "cmd/teeth", "examples/embed", "stores/sqlite", "stores/files", "stores/postgres/pgtest", "runtime/serve/browsertest", "runtime/documents"}, "files and the environment arrive as arguments; only commands, a store that is a file, the one that keeps files, and a server for tests touch them; a child that reads a file has a mark in its environment"},
 	"os/exec":      {[]string{"cmd/teeth", "stores/postgres/pgtest", "runtime/serve/browsertest", "runtime/mcp", "runtime/documents"}, "nothing here starts other programs, but for the tests that a fault is tried on, the server that they run on, and the servers of tools that an operator names; this program starts itself to read a file"},
-	"net":          {[]string{"runtime/mcp", "runtime/notify", "runtime/upload", "runtime/serve", "stores/files", "cmd/verbatim"}, "connections are opened where the address that is dialled is looked at; a notice on its way out opens one, and so do a bucket and a scanner"},
-	"net/http":     {[]string{"runtime/llm", "runtime/mcp", "runtime/notify", "runtime/serve", "stores/files"}, "the doors to the network are rooms of their own; a model is behind one, tools of other servers behind another; whoever is sent a webhook is behind another, and a bucket of files behind another"},
+	"net":          {[]string{"runtime/dial", "runtime/mcp", "runtime/notify", "runtime/upload", "runtime/serve", "stores/files", "cmd/verbatim"}, "connections are opened where the address that is dialled is looked at; a notice on its way out opens one, and so do a bucket and a scanner"},
+	"net/http":     {[]string{"runtime/dial", "runtime/llm", "runtime/mcp", "runtime/notify", "runtime/channel/whatsapp", "runtime/channel/whatsapp/cloudtest", "runtime/serve", "stores/files"}, "the doors to the network are rooms of their own; a model is behind one, tools of other servers behind another; whoever is sent a webhook is behind another, a bucket of files behind another, and a channel that people write in behind another"},
 	"net/smtp":     {[]string{"runtime/notify"}, "mail is a channel for notices, and nothing else sends any"},
 	"database/sql": {nil, "a store steps its own statements: what it reads is in its values at once"},
 	"log":          {nil, "libraries return errors, the command prints them"},

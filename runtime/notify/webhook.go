@@ -10,18 +10,15 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"net"
 	"net/http"
 	"net/http/httptrace"
-	"net/netip"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"verbatim/runtime"
+	"verbatim/runtime/dial"
 )
 
 // webhookKey reads a secret as Standard Webhooks spells it.
@@ -54,50 +51,10 @@ func newWebhook(url string, key []byte, private bool, clock func() time.Time) *w
 
 // posts makes a client that dials addresses of the public internet alone, unless private.
 func posts(private bool) *http.Client {
-	dialer := &net.Dialer{Timeout: 10 * time.Second}
-	if !private {
-		dialer.Control = publicOnly
-	}
 	return &http.Client{
-		// A proxy would dial in our place, and look at no address.
-		Transport:     &http.Transport{DialContext: dialer.DialContext, TLSHandshakeTimeout: 10 * time.Second, MaxResponseHeaderBytes: 64 << 10, ForceAttemptHTTP2: true},
+		Transport:     dial.Transport(private),
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
-}
-
-var errPrivate = errors.New("the address is not one of the public internet")
-
-// publicOnly looks at the address that is about to be dialled.
-func publicOnly(_, address string, _ syscall.RawConn) error {
-	at, err := netip.ParseAddrPort(address)
-	if err != nil || !public(at.Addr()) {
-		return errPrivate
-	}
-	return nil
-}
-
-// closedRanges are not of the public internet, beside those that netip knows:
-// "this network", shared address space, benchmarking, documentation, reserved,
-// and the ranges in which an IPv4 address hides in an IPv6 one.
-var closedRanges = sync.OnceValue(func() (all []netip.Prefix) {
-	for _, s := range []string{"0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "198.18.0.0/15", "198.51.100.0/24",
-		"203.0.113.0/24", "240.0.0.0/4", "64:ff9b::/96", "64:ff9b:1::/48", "100::/64", "2001::/23", "2001:db8::/32", "2002::/16", "fec0::/10", "::/96"} {
-		all = append(all, netip.MustParsePrefix(s))
-	}
-	return all
-})
-
-func public(a netip.Addr) bool {
-	a = a.Unmap()
-	if !a.IsGlobalUnicast() || a.IsPrivate() || a.IsLoopback() || a.IsLinkLocalUnicast() || a.Zone() != "" {
-		return false
-	}
-	for _, r := range closedRanges() {
-		if r.Contains(a) {
-			return false
-		}
-	}
-	return true
 }
 
 func (w *webhook) send(ctx context.Context, m runtime.Message, _ []string) error {
@@ -139,8 +96,8 @@ func post(ctx context.Context, client *http.Client, url string, body []byte, hea
 	}
 	resp, err := client.Do(req)
 	switch {
-	case errors.Is(err, errPrivate):
-		return &Error{Code: CodeRefused, Text: errPrivate.Error() + `; "private": true allows it`, Permanent: true}
+	case errors.Is(err, dial.ErrPrivate):
+		return &Error{Code: CodeRefused, Text: dial.ErrPrivate.Error() + `; "private": true allows it`, Permanent: true}
 	case err != nil && sent.Load():
 		return &Error{Code: CodeUnknown, Text: "it was sent and no answer came"}
 	case err != nil:
