@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"verbatim/runtime"
+	"verbatim/runtime/channel"
 	"verbatim/runtime/client"
 	"verbatim/runtime/kyc"
 	"verbatim/runtime/manda"
@@ -33,6 +34,9 @@ import (
 // wholePalettes loads the palettes of the directory and that of the program.
 func (a *app) wholePalettes(flag string) (*verbs.Registry, error) {
 	reg, err := a.palettesBeside(flag, system.Source())
+	if err == nil && len(reg.Channels()) > 0 {
+		reg, err = a.palettesBeside(flag, system.Source(), channel.Source())
+	}
 	if err == nil {
 		system.Follow(reg)
 	}
@@ -89,7 +93,7 @@ func (a *app) wire(ctx context.Context, palettes, at string, tools tools.Servers
 }
 
 // domains bring what their palettes cannot say, where a verb of theirs is there.
-var domains = map[string]func(*runtime.Handlers){"kyc.verify": kyc.Register, "manda.query-knowledge-base": manda.Register}
+var domains = map[string]func(*runtime.Handlers){"channel.receive": channel.Register, "kyc.verify": kyc.Register, "manda.query-knowledge-base": manda.Register}
 
 // handlers are those that the program has. Others may be missing.
 func handlers(reg *verbs.Registry) *runtime.Handlers {
@@ -128,6 +132,9 @@ func (a *app) newEngineAt(reg *verbs.Registry, store stores.Store, tools tools.S
 	}
 	own := a.services(reg, tools, func() *runtime.Engine { return engine }, complete)
 	o := runtime.Options{Clock: clock, Zone: zone, Handlers: h, Tools: own, Authority: system.Authority(reg), Profile: system.Profile(reg), Deciders: system.Deciders(reg), Scanner: scanner, Observe: a.observe}
+	if len(reg.Channels()) > 0 {
+		o.TellsAsker = channel.TellsAsker
+	}
 	o.Keep = func(ctx context.Context, session *runtime.Session, verb, name string, content []byte) (uploads.Upload, error) {
 		s, err := a.shelf(ctx, engine)
 		if err != nil {

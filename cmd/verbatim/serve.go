@@ -21,6 +21,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"verbatim/runtime"
+	"verbatim/runtime/channel"
 	"verbatim/runtime/dialog"
 	"verbatim/runtime/kyc"
 	"verbatim/runtime/serve"
@@ -207,6 +208,16 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	if o.Uploads, err = a.shelved(ctx, reg, engine, &ends); err != nil {
 		return err
 	}
+	by, err := a.reach(reg, store, engine, channel.Service{Uploads: o.Uploads, Talk: o.Talk, Clock: a.now, Zone: zone, Log: logger})
+	if err != nil {
+		return err
+	}
+	if by != nil {
+		if err := by.open(ctx); err != nil {
+			return a.runFailed(err)
+		}
+		o.Hooks = by.hooks
+	}
 	l, err := f.listener()
 	if err != nil {
 		return broken("nothing can be served", err, "name another address with --listen")
@@ -256,11 +267,17 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	}
 	working := make(chan error, 1)
 	go func() {
-		working <- a.workBeside(ctx, f, engine, store, posting(reg, store, o.Posts, sending(reg, store, channels, o.URL)))
+		working <- a.workBeside(ctx, f, engine, store, by.delivers(posting(reg, store, o.Posts, sending(reg, store, channels, o.URL))))
 	}()
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	by.listens(ctx, stop)
 	err = server.Run(ctx, l, certs)
 	if werr := <-working; err == nil {
 		err = werr
+	}
+	if cause := context.Cause(ctx); err == nil && !errors.Is(cause, context.Canceled) {
+		return cause
 	}
 	if err != nil && ctx.Err() == nil {
 		return broken("the server ended", err, "look at what it logged")

@@ -196,7 +196,7 @@ func (c *channelConfig) open(o Options) (channel, error) {
 		if err != nil {
 			return nil, err
 		}
-		key, err := webhookKey(text)
+		key, err := WebhookKey(text)
 		if err != nil {
 			return nil, err
 		}

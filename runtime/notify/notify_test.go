@@ -92,9 +92,9 @@ func TestWebhook(t *testing.T) {
 		if code(err) != c.want || errors.As(err, &e) && e.Permanent != c.permanent {
 			t.Errorf("%d: %v", c.status, err)
 		}
-		key, _ := webhookKey(secret)
+		key, _ := WebhookKey(secret)
 		if r.Header.Get("webhook-id") != "n-1" || r.Header.Get("webhook-timestamp") != fmt.Sprint(at.Unix()) || r.Method != http.MethodPost ||
-			r.Header.Get("webhook-signature") != sign(key, "n-1", at.Unix(), []byte(body)) || body != string(document(message)) {
+			r.Header.Get("webhook-signature") != Sign(key, "n-1", at.Unix(), []byte(body)) || body != string(document(message)) {
 			t.Errorf("%v %s", r.Header, body)
 		}
 	}
@@ -103,11 +103,11 @@ func TestWebhook(t *testing.T) {
 // The example of the specification.
 func TestSignatureIsThatOfTheSpecification(t *testing.T) {
 	t.Parallel()
-	key, err := webhookKey("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
+	key, err := WebhookKey("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := sign(key, "msg_p5jXN8AQM9LWM0D4loKWxJek", 1614265330, []byte(`{"test": 2432232314}`)); got != "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=" {
+	if got := Sign(key, "msg_p5jXN8AQM9LWM0D4loKWxJek", 1614265330, []byte(`{"test": 2432232314}`)); got != "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=" {
 		t.Error(got)
 	}
 }

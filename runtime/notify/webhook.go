@@ -21,8 +21,8 @@ import (
 	"verbatim/runtime/dial"
 )
 
-// webhookKey reads a secret as Standard Webhooks spells it.
-func webhookKey(secret string) ([]byte, error) {
+// WebhookKey reads a secret as Standard Webhooks spells it.
+func WebhookKey(secret string) ([]byte, error) {
 	text, ok := strings.CutPrefix(secret, "whsec_")
 	key, err := base64.StdEncoding.DecodeString(text)
 	if !ok || err != nil || len(key) < 24 || len(key) > 64 {
@@ -31,8 +31,8 @@ func webhookKey(secret string) ([]byte, error) {
 	return key, nil
 }
 
-// sign makes the value of the header webhook-signature.
-func sign(key []byte, id string, at int64, body []byte) string {
+// Sign makes the value of the header webhook-signature.
+func Sign(key []byte, id string, at int64, body []byte) string {
 	mac := hmac.New(sha256.New, key)
 	fmt.Fprintf(mac, "%s.%d.%s", id, at, body)
 	return "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
@@ -61,7 +61,7 @@ func (w *webhook) send(ctx context.Context, m runtime.Message, _ []string) error
 	body := document(m)
 	at := w.clock().Unix()
 	return post(ctx, w.client, w.url, body, map[string]string{"Content-Type": "application/json", "webhook-id": m.ID,
-		"webhook-timestamp": strconv.FormatInt(at, 10), "webhook-signature": sign(w.key, m.ID, at, body)})
+		"webhook-timestamp": strconv.FormatInt(at, 10), "webhook-signature": Sign(w.key, m.ID, at, body)})
 }
 
 // A Poster posts to addresses that others gave, which are guarded as those of webhooks

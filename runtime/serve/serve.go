@@ -69,6 +69,8 @@ type Options struct {
 	Log     *slog.Logger
 	// Envelopes are protocols of domains, by which programs give tasks.
 	Envelopes []Envelope
+	// Hooks are paths at which other systems post what they sign.
+	Hooks []Hook
 	// Meter counts what the engine does; nil where nobody does.
 	Meter *Meter
 	// Limits bound what is done at once; zero is the default of each.
@@ -263,5 +265,6 @@ func (s *Server) Routes() []Route {
 	routes = append(routes, s.apiRoutes()...)
 	routes = append(routes, s.a2aRoutes()...)
 	routes = append(routes, s.envelopeRoutes()...)
+	routes = append(routes, s.hookRoutes()...)
 	return append(routes, s.pageRoutes()...)
 }

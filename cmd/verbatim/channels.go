@@ -1,0 +1,314 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"verbatim/runtime"
+	"verbatim/runtime/channel"
+	"verbatim/runtime/channel/mail"
+	"verbatim/runtime/channel/signed"
+	"verbatim/runtime/channel/whatsapp"
+	"verbatim/runtime/notify"
+	"verbatim/runtime/serve"
+	"verbatim/stores"
+	"verbatim/stores/receipt"
+	"verbatim/verbs"
+)
+
+// Channels by which people write. Palettes say which there are (verbs.Conversation), and
+// VERBATIM_CHANNELS names a file of JSON that says how each is reached. Its form is described
+// in runtime/channel/README.md.
+
+type channelsFile struct {
+	As       string        `json:"as"`
+	WhatsApp *whatsAppFile `json:"whatsapp"`
+	Mail     *mailFile     `json:"mail"`
+	Programs []programFile `json:"programs"`
+	Private  bool          `json:"private"`
+}
+
+type whatsAppFile struct {
+	API      string   `json:"api"`
+	Numbers  []string `json:"numbers"`
+	Token    string   `json:"token-env"`
+	Secret   string   `json:"secret-env"`
+	Verify   string   `json:"verify-env"`
+	Media    []string `json:"media-hosts"`
+	Template *struct {
+		Name     string `json:"name"`
+		Language string `json:"language"`
+	} `json:"template"`
+}
+
+type mailFile struct {
+	Domain     string   `json:"domain"`
+	Inboxes    []string `json:"inboxes"`
+	Listen     string   `json:"listen"`
+	Cert       string   `json:"tls-cert"`
+	Key        string   `json:"tls-key"`
+	Plain      bool     `json:"plain"`
+	AuthServID string   `json:"authserv-id"`
+	Relays     []string `json:"relays"`
+	DNS        string   `json:"dns"`
+	Mailgun    string   `json:"mailgun-key-env"`
+	Submission struct {
+		Server   string `json:"server"`
+		User     string `json:"user"`
+		Password string `json:"password-env"`
+		Security string `json:"security"`
+	} `json:"submission"`
+}
+
+type programFile struct {
+	Name   string `json:"name"`
+	Issuer string `json:"issuer"`
+	Secret string `json:"secret-env"`
+	Reply  string `json:"reply"`
+}
+
+// channelsNamed reads VERBATIM_CHANNELS; nil where it names nothing.
+func (a *app) channelsNamed() (*channelsFile, error) {
+	name := a.env("VERBATIM_CHANNELS")
+	if name == "" {
+		return nil, nil
+	}
+	unfit := func(why string) error {
+		return usage(fmt.Sprintf("the file of channels %q cannot be used: %s", name, receipt.Safe(why)), "runtime/channel/README.md describes its form")
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, unfit(reason(err))
+	}
+	defer f.Close()
+	c := &channelsFile{As: "channels"}
+	dec := json.NewDecoder(io.LimitReader(f, 1<<20))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(c); err != nil {
+		return nil, unfit(err.Error())
+	}
+	return c, nil
+}
+
+// people who write by channels, as this process reaches them.
+type reached struct {
+	service *channel.Service
+	hooks   []serve.Hook
+	listen  []func(ctx context.Context) error // what listens beside HTTP, until ctx ends
+	inboxes [][2]string                       // channel and address of each
+}
+
+// reach joins the channels that palettes have to the service that handles messages; nil where
+// there are none.
+func (a *app) reach(reg *verbs.Registry, store stores.Store, engine *runtime.Engine, s channel.Service) (*reached, error) {
+	file, err := a.channelsNamed()
+	if err != nil || file == nil {
+		return nil, err
+	}
+	wants := reg.Channels()
+	if len(wants) == 0 {
+		return nil, usage("VERBATIM_CHANNELS is set, and no palette has a conversation by a channel", "add channels: to the conversation of a palette, or unset it")
+	}
+	s.Registry, s.Store, s.Engine, s.As = reg, store, engine, file.As
+	s.Adapters, s.Templates = map[string]channel.Adapter{}, map[string]channel.Template{}
+	r := &reached{service: &s}
+	unfit := func(what string, err error) error {
+		return usage(fmt.Sprintf("%s cannot be reached: %s", what, receipt.Safe(err.Error())), "check the file that VERBATIM_CHANNELS names")
+	}
+	secret := func(name string) (string, error) {
+		if name == "" {
+			return "", nil
+		}
+		if v := a.env(name); v != "" {
+			return v, nil
+		}
+		return "", fmt.Errorf("the environment has no %s, which should hold a secret", name)
+	}
+	if w := file.WhatsApp; w != nil && slices.Contains(wants, whatsapp.Channel) {
+		if err := r.whatsApp(w, file.Private, secret, s.Log.Warn); err != nil {
+			return nil, unfit("WhatsApp", err)
+		}
+	}
+	if m := file.Mail; m != nil && slices.Contains(wants, mail.Channel) {
+		if err := r.mail(m, secret); err != nil {
+			return nil, unfit("mail", err)
+		}
+	}
+	if len(file.Programs) > 0 && slices.Contains(wants, signed.Channel) {
+		if err := r.programs(file.Programs, file.Private, secret); err != nil {
+			return nil, unfit("programs", err)
+		}
+	}
+	if len(r.inboxes) == 0 {
+		return nil, usage("none of the channels that palettes have stands in the file of channels", "they have "+strings.Join(wants, ", "))
+	}
+	return r, nil
+}
+
+type secrets func(name string) (string, error)
+
+// all reads several secrets.
+func (s secrets) all(names ...string) (values []string, err error) {
+	for _, name := range names {
+		v, failed := s(name)
+		values, err = append(values, v), errors.Join(err, failed)
+	}
+	return values, err
+}
+
+func (r *reached) whatsApp(f *whatsAppFile, private bool, secret secrets, warn func(string, ...any)) error {
+	of, err := secret.all(f.Token, f.Secret, f.Verify)
+	if err != nil {
+		return err
+	}
+	w, err := whatsapp.New(whatsapp.Options{API: f.API, Token: of[0], Secret: of[1], Verify: of[2], Numbers: f.Numbers, Door: r.service, Clock: r.service.Clock,
+		MediaHosts: f.Media, Private: private, Log: func(what string, times int) { warn("whatsapp", "what", what, "times", times) }})
+	if err != nil {
+		return err
+	}
+	r.join(whatsapp.Channel, w, f.Numbers)
+	if t := f.Template; t != nil {
+		r.service.Templates[strings.ToUpper(whatsapp.Channel)] = channel.Template{Name: t.Name, Language: t.Language}
+	}
+	for _, method := range [...]string{http.MethodGet, http.MethodPost} {
+		r.hooks = append(r.hooks, serve.Hook{Pattern: method + " /channels/whatsapp", Body: 4 << 20, Does: "Takes messages by WhatsApp.", Handler: w})
+	}
+	return nil
+}
+
+func (r *reached) mail(f *mailFile, secret secrets) error {
+	of, err := secret.all(f.Submission.Password, f.Mailgun)
+	if err != nil {
+		return err
+	}
+	ours := map[string]bool{}
+	for _, at := range f.Inboxes {
+		address, err := mail.Normalise(at)
+		if err != nil {
+			return fmt.Errorf("%q is no address of mail", at)
+		}
+		ours[address] = true
+		r.inboxes = append(r.inboxes, [2]string{mail.Channel, address})
+	}
+	o := mail.Options{Domain: f.Domain, Inboxes: func(address string) bool { return ours[address] }, Door: r.service, Clock: r.service.Clock, AuthServID: f.AuthServID, Plain: f.Plain, SigningKey: of[1],
+		Submission: mail.Submission{Server: f.Submission.Server, User: f.Submission.User, Password: of[0], Security: f.Submission.Security}}
+	for _, at := range f.Relays {
+		net, err := netip.ParsePrefix(at)
+		if err != nil {
+			return fmt.Errorf("a relay is a network like 192.0.2.0/24, not %q", at)
+		}
+		o.Relays = append(o.Relays, net)
+	}
+	if f.DNS != "" {
+		o.DNS = &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
+			return (&net.Dialer{}).DialContext(ctx, network, f.DNS)
+		}}
+	}
+	if f.Cert != "" {
+		pair, err := tls.LoadX509KeyPair(f.Cert, f.Key)
+		if err != nil {
+			return errors.New("the certificate cannot be used: " + reason(err))
+		}
+		o.TLS = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
+	}
+	m, err := mail.New(o)
+	if err != nil {
+		return err
+	}
+	r.join(mail.Channel, m, nil)
+	if of[1] != "" {
+		r.hooks = append(r.hooks, serve.Hook{Pattern: "POST /channels/mail", Body: 50 << 20, Does: "Takes mails of a provider.", Handler: m})
+	}
+	if f.Listen != "" {
+		r.listen = append(r.listen, func(ctx context.Context) error {
+			l, err := net.Listen("tcp", f.Listen)
+			if err != nil {
+				return broken("no mail can be taken", err, "name another address with listen")
+			}
+			return m.Serve(ctx, l)
+		})
+	}
+	return nil
+}
+
+func (r *reached) programs(all []programFile, private bool, secret secrets) error {
+	o := signed.Options{Door: r.service, Clock: r.service.Clock, Private: private}
+	var issuers []string
+	for _, p := range all {
+		key, err := secret(p.Secret)
+		if err != nil {
+			return err
+		}
+		o.Programs = append(o.Programs, signed.Program{Name: p.Name, Issuer: p.Issuer, Secret: key, Reply: p.Reply})
+		issuers = append(issuers, p.Issuer)
+	}
+	s, err := signed.New(o)
+	if err != nil {
+		return err
+	}
+	r.join(signed.Channel, s, issuers)
+	r.hooks = append(r.hooks, serve.Hook{Pattern: "POST /channels/api/{program}", Body: signed.MaxBody, Does: "Takes messages that a program signed.", Handler: s})
+	return nil
+}
+
+func (r *reached) join(name string, a channel.Adapter, inboxes []string) {
+	r.service.Adapters[strings.ToUpper(name)] = a
+	for _, address := range inboxes {
+		r.inboxes = append(r.inboxes, [2]string{name, address})
+	}
+}
+
+// open makes the inboxes known.
+func (r *reached) open(ctx context.Context) error {
+	for _, in := range r.inboxes {
+		if err := r.service.Open(ctx, in[0], in[1]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// delivers puts the service in front of what sends other notices, which may be nil.
+func (r *reached) delivers(send func(context.Context, runtime.Message) error) func(context.Context, runtime.Message) error {
+	if r == nil {
+		return send
+	}
+	return func(ctx context.Context, m runtime.Message) error {
+		mine, err := r.service.Deliver(ctx, m)
+		switch {
+		case mine:
+			return err
+		case send == nil:
+			return &notify.Error{Code: notify.CodeNoRoute, Text: fmt.Sprintf("nothing says where notices to %s go", m.Target)}
+		}
+		return send(ctx, m)
+	}
+}
+
+// listens takes what comes in beside HTTP until ctx ends.
+func (r *reached) listens(ctx context.Context, failed func(error)) {
+	if r == nil {
+		return
+	}
+	for _, listen := range r.listen {
+		go func() {
+			if err := listen(ctx); err != nil && ctx.Err() == nil {
+				failed(err)
+			}
+		}()
+	}
+}
+
+// talkWait is how long one message may take to be handled, a model's time included.
+const talkWait = 5 * time.Minute
