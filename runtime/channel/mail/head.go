@@ -7,7 +7,6 @@ import (
 	"net/mail"
 	"regexp"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -192,8 +191,6 @@ func messageIDs(value string) []string {
 	}
 	return ids
 }
-
-func parseDate(value string) (time.Time, error) { return mail.ParseDate(value) }
 
 // decoded reads encoded words.
 func decoded(value string) string {

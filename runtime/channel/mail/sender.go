@@ -193,33 +193,30 @@ type patient struct {
 	failed atomic.Bool
 }
 
-func (p *patient) note(err error) {
+func noted[T any](p *patient, all []T, err error) ([]T, error) {
 	var none *net.DNSError
 	if err != nil && !(errors.As(err, &none) && none.IsNotFound) {
 		p.failed.Store(true)
 	}
+	return all, err
 }
 
 func (p *patient) LookupTXT(ctx context.Context, name string) ([]string, error) {
 	all, err := p.Resolver.LookupTXT(ctx, name)
-	p.note(err)
-	return all, err
+	return noted(p, all, err)
 }
 
 func (p *patient) LookupMX(ctx context.Context, name string) ([]*net.MX, error) {
 	all, err := p.Resolver.LookupMX(ctx, name)
-	p.note(err)
-	return all, err
+	return noted(p, all, err)
 }
 
 func (p *patient) LookupIPAddr(ctx context.Context, host string) ([]net.IPAddr, error) {
 	all, err := p.Resolver.LookupIPAddr(ctx, host)
-	p.note(err)
-	return all, err
+	return noted(p, all, err)
 }
 
 func (p *patient) LookupAddr(ctx context.Context, addr string) ([]string, error) {
 	all, err := p.Resolver.LookupAddr(ctx, addr)
-	p.note(err)
-	return all, err
+	return noted(p, all, err)
 }
