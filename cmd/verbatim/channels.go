@@ -13,7 +13,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"time"
 
 	"verbatim/runtime"
 	"verbatim/runtime/channel"
@@ -111,7 +110,7 @@ type reached struct {
 
 // reach joins the channels that palettes have to the service that handles messages; nil where
 // there are none.
-func (a *app) reach(reg *verbs.Registry, store stores.Store, engine *runtime.Engine, s channel.Service) (*reached, error) {
+func (a *app) reach(reg *verbs.Registry, store stores.Store, engine *runtime.Engine, s *channel.Service) (*reached, error) {
 	file, err := a.channelsNamed()
 	if err != nil || file == nil {
 		return nil, err
@@ -122,7 +121,7 @@ func (a *app) reach(reg *verbs.Registry, store stores.Store, engine *runtime.Eng
 	}
 	s.Registry, s.Store, s.Engine, s.As = reg, store, engine, file.As
 	s.Adapters, s.Templates = map[string]channel.Adapter{}, map[string]channel.Template{}
-	r := &reached{service: &s}
+	r := &reached{service: s}
 	unfit := func(what string, err error) error {
 		return usage(fmt.Sprintf("%s cannot be reached: %s", what, receipt.Safe(err.Error())), "check the file that VERBATIM_CHANNELS names")
 	}
@@ -228,7 +227,7 @@ func (r *reached) mail(f *mailFile, secret secrets) error {
 	}
 	r.join(mail.Channel, m, nil)
 	if of[1] != "" {
-		r.hooks = append(r.hooks, serve.Hook{Pattern: "POST /channels/mail", Body: 50 << 20, Does: "Takes mails of a provider.", Handler: m})
+		r.hooks = append(r.hooks, serve.Hook{Pattern: "POST /channels/mail", Body: 50 << 20, Does: "Takes mails of a provider.", Handler: m.Mailgun()})
 	}
 	if f.Listen != "" {
 		r.listen = append(r.listen, func(ctx context.Context) error {
@@ -309,6 +308,3 @@ func (r *reached) listens(ctx context.Context, failed func(error)) {
 		}()
 	}
 }
-
-// talkWait is how long one message may take to be handled, a model's time included.
-const talkWait = 5 * time.Minute

@@ -23,7 +23,7 @@ import (
 //
 // A package that is not named here is not part of the house yet, and the test
 // says so: whoever adds a room adds its lines and their reasons.
-var rooms = []string{"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/postgres/pgtest", "stores/postgres/internal/ajar", "stores/receipt", "stores/journal", "stores/files", "stores/search", "verbs", "verbs/expr", "verbs/drift", "verbs/grammar", "verbs/verbstest", "runtime", "runtime/names", "runtime/tools", "runtime/view", "runtime/digest", "runtime/confirmations", "runtime/provenance", "runtime/uploads", "runtime/sessions", "runtime/dial", "runtime/notify", "runtime/channel/phone", "runtime/channel/whatsapp", "runtime/channel/whatsapp/cloudtest", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/system", "runtime/upload", "runtime/words", "runtime/phrase", "runtime/collect", "runtime/client", "runtime/wire", "runtime/a2a", "runtime/serve", "runtime/serve/logins", "runtime/serve/peers", "runtime/serve/pages", "runtime/serve/browsertest", "runtime/torture", "runtime/documents", "runtime/guard", "runtime/services", "runtime/sheet", "runtime/manda", "runtime/kyc", "runtime/eval", "cmd/verbatim", "cmd/teeth", "examples/embed"}
+var rooms = []string{"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/postgres/pgtest", "stores/postgres/internal/ajar", "stores/receipt", "stores/journal", "stores/files", "stores/search", "verbs", "verbs/expr", "verbs/drift", "verbs/grammar", "verbs/verbstest", "runtime", "runtime/names", "runtime/tools", "runtime/view", "runtime/digest", "runtime/confirmations", "runtime/provenance", "runtime/uploads", "runtime/sessions", "runtime/dial", "runtime/notify", "runtime/channel/phone", "runtime/channel/mail", "runtime/channel/whatsapp", "runtime/channel/whatsapp/cloudtest", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/system", "runtime/upload", "runtime/words", "runtime/phrase", "runtime/collect", "runtime/client", "runtime/wire", "runtime/a2a", "runtime/serve", "runtime/serve/logins", "runtime/serve/peers", "runtime/serve/pages", "runtime/serve/browsertest", "runtime/torture", "runtime/documents", "runtime/guard", "runtime/services", "runtime/sheet", "runtime/manda", "runtime/kyc", "runtime/eval", "cmd/verbatim", "cmd/teeth", "examples/embed", "runtime/channel", "runtime/channel/internal/proven", "runtime/channel/signed"}
 
 // allowed are the arrows that exist.
 var allowed = map[string][]string{
@@ -39,6 +39,9 @@ var allowed = map[string][]string{
 
 	"runtime/dial":                       nil,
 	"runtime/channel/phone":              nil,
+	"runtime/channel/internal/proven":    nil,
+	"runtime/channel":                    {"dsl", "verbs", "stores", "stores/receipt", "runtime", "runtime/channel/internal/proven", "runtime/confirmations", "runtime/digest", "runtime/dialog", "runtime/notify", "runtime/sessions", "runtime/system", "runtime/upload", "runtime/uploads", "runtime/words"},
+	"runtime/channel/signed":             {"runtime/channel", "runtime/channel/internal/proven", "runtime/notify"},
 	"runtime/channel/whatsapp":           {"runtime/channel", "runtime/channel/internal/proven", "runtime/channel/phone", "runtime/dial"},
 	"runtime/channel/whatsapp/cloudtest": nil,
 
@@ -61,6 +64,7 @@ var allowed = map[string][]string{
 	"runtime/uploads":       {"stores", "stores/receipt", "verbs"},
 	"runtime/sessions":      {"dsl", "stores", "verbs", "runtime/digest"},
 	"runtime/notify":        {"runtime", "runtime/dial"},
+	"runtime/channel/mail":  {"runtime/channel", "runtime/channel/internal/proven", "runtime/words"},
 	"runtime/work":          {"stores", "runtime", "runtime/notify"},
 	"runtime/llm":           nil,
 	"runtime/dialog":        {"dsl", "stores", "stores/receipt", "verbs", "verbs/grammar", "runtime", "runtime/names", "runtime/llm", "runtime/words", "runtime/uploads", "runtime/sessions"},
@@ -264,6 +268,8 @@ var forbidden = []arrow{
 	{"runtime/guard", allBut("runtime/guard"), "it reads texts, whoever wrote them and whatever they are for"},
 	{"who guards no texts", []string{"runtime/guard"}, "texts are guarded by who takes them from strangers, and tells strangers something"},
 	{"runtime/kyc", allBut("runtime/kyc", "runtime", "runtime/guard", "stores", "stores/search"), "it says what YAML cannot say of a domain, in the words of the engine"},
+	{"runtime/channel/mail", allBut(append(allowed["runtime/channel/mail"], "runtime/channel/mail")...), "it proves who wrote, and tells a door: what a mail means is found out behind it"},
+	{"libraries", []string{"runtime/channel/mail"}, "a channel goes away with its folder and its line in the command"},
 	{"runtime/documents", allBut("runtime/documents"), "it reads what strangers wrote in a process that knows nothing of us"},
 	{"runtime/mcp", []string{"dsl", "verbs", "verbs/grammar", "verbs/verbstest", "runtime/llm", "stores", "stores/storetest", "stores/sqlite", "stores/postgres"}, "it carries questions to strangers and their answers back; what they mean is the engine's business"},
 	{"*", []string{"cmd/verbatim"}, "a library is not built on a command"},
@@ -390,12 +396,16 @@ var libraries = map[string]struct {
 	"github.com/aws/aws-sdk-go-v2":             {[]string{"stores/files"}, "requests to a bucket are signed in one place"},
 	"github.com/sashabaranov/go-openai":        {[]string{"runtime/llm"}, "models are asked in one place, and its types stop there"},
 	"golang.org/x/tools":                       {[]string{"dsl"}, "what codes mean stands in txtar archives, and one function reads them"},
-	"golang.org/x/text":                        {[]string{"runtime/words", "runtime/documents", "runtime/guard", "stores/search"}, "letters are taken apart from their accents where words are read, searched and guarded; files come in many encodings"},
+	"golang.org/x/text":                        {[]string{"runtime/words", "runtime/documents", "runtime/guard", "runtime/channel/mail", "stores/search"}, "letters are taken apart from their accents where words are read, searched and guarded; files come in many encodings"},
 	"github.com/mozillazg/go-unidecode":        {[]string{"stores/search"}, "names of all alphabets are compared in Latin letters"},
 	"github.com/blevesearch/snowballstem":      {[]string{"stores/search"}, "words are searched without their endings"},
-	"golang.org/x/net":                         {[]string{"runtime/documents"}, "pages of HTML are read where all files are"},
+	"golang.org/x/net":                         {[]string{"runtime/documents", "runtime/channel/mail"}, "pages of HTML are read where all files are, and where mails are; there domains are folded too"},
 	"github.com/pdfcpu/pdfcpu":                 {[]string{"runtime/documents"}, "the objects of a PDF are found, repaired and decrypted; what they say is read there"},
-	"github.com/emersion/go-message":           {[]string{"runtime/documents"}, "mails are taken apart where all files are"},
+	"github.com/emersion/go-message":           {[]string{"runtime/documents", "runtime/channel/mail"}, "mails are taken apart where all files are, and where they come in"},
+	"github.com/emersion/go-smtp":              {[]string{"runtime/channel/mail"}, "mail comes in and goes out in one place"},
+	"github.com/emersion/go-sasl":              {[]string{"runtime/channel/mail"}, "it belongs to sending mail"},
+	"github.com/emersion/go-msgauth":           {[]string{"runtime/channel/mail"}, "signatures of mails are verified where mails come in"},
+	"blitiri.com.ar/go/spf":                    {[]string{"runtime/channel/mail"}, "which servers may send for a domain is asked where mails come in"},
 	"github.com/coreos/go-oidc/v3":             {[]string{"runtime/serve"}, "who another system names is asked at the door"},
 	"golang.org/x/oauth2":                      {[]string{"runtime/serve"}, "it belongs to signing in with another system"},
 	"golang.org/x/sync":                        {[]string{"runtime/serve"}, "whoever shows the same login at once is looked up once"},
@@ -416,8 +426,8 @@ var standard = map[string]struct {
 }{
 	"os":           {[]string{"cmd/verbatim", "cmd/teeth", "examples/embed", "stores/sqlite", "stores/files", "stores/postgres/pgtest", "runtime/serve/browsertest", "runtime/documents"}, "files and the environment arrive as arguments; only commands, a store that is a file, the one that keeps files, and a server for tests touch them; a child that reads a file has a mark in its environment"},
 	"os/exec":      {[]string{"cmd/teeth", "stores/postgres/pgtest", "runtime/serve/browsertest", "runtime/mcp", "runtime/documents"}, "nothing here starts other programs, but for the tests that a fault is tried on, the server that they run on, and the servers of tools that an operator names; this program starts itself to read a file"},
-	"net":          {[]string{"runtime/dial", "runtime/mcp", "runtime/notify", "runtime/upload", "runtime/serve", "stores/files", "cmd/verbatim"}, "connections are opened where the address that is dialled is looked at; a notice on its way out opens one, and so do a bucket and a scanner"},
-	"net/http":     {[]string{"runtime/dial", "runtime/llm", "runtime/mcp", "runtime/notify", "runtime/channel/whatsapp", "runtime/channel/whatsapp/cloudtest", "runtime/serve", "stores/files"}, "the doors to the network are rooms of their own; a model is behind one, tools of other servers behind another; whoever is sent a webhook is behind another, a bucket of files behind another, and a channel that people write in behind another"},
+	"net":          {[]string{"runtime/channel/mail", "runtime/dial", "runtime/mcp", "runtime/notify", "runtime/upload", "runtime/serve", "stores/files", "cmd/verbatim"}, "connections are opened where the address that is dialled is looked at; a notice on its way out opens one, and so do a bucket and a scanner"},
+	"net/http":     {[]string{"runtime/dial", "runtime/llm", "runtime/mcp", "runtime/notify", "runtime/channel/mail", "runtime/channel/signed", "runtime/channel/whatsapp", "runtime/channel/whatsapp/cloudtest", "runtime/serve", "stores/files"}, "the doors to the network are rooms of their own; a model is behind one, tools of other servers behind another; whoever is sent a webhook is behind another, a bucket of files behind another, and a channel that people write in behind another"},
 	"net/smtp":     {[]string{"runtime/notify"}, "mail is a channel for notices, and nothing else sends any"},
 	"database/sql": {nil, "a store steps its own statements: what it reads is in its values at once"},
 	"log":          {nil, "libraries return errors, the command prints them"},

@@ -208,7 +208,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	if o.Uploads, err = a.shelved(ctx, reg, engine, &ends); err != nil {
 		return err
 	}
-	by, err := a.reach(reg, store, engine, channel.Service{Uploads: o.Uploads, Talk: o.Talk, Clock: a.now, Zone: zone, Log: logger})
+	by, err := a.reach(reg, store, engine, &channel.Service{Uploads: o.Uploads, Talk: o.Talk, Clock: a.now, Zone: zone, Log: logger})
 	if err != nil {
 		return err
 	}

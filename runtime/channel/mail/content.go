@@ -1,0 +1,288 @@
+package mail
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"mime"
+	"path"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/emersion/go-message"
+	_ "github.com/emersion/go-message/charset" // tells the library the names of encodings
+	"golang.org/x/text/encoding/charmap"
+
+	"verbatim/runtime/channel"
+	"verbatim/runtime/channel/internal/proven"
+)
+
+// What is read of one mail at most.
+const (
+	mostDepth  = 10
+	mostParts  = 100
+	mostFiles  = 20
+	mostBytes  = 25 << 20
+	mostText   = 256 << 10
+	mostMarkup = 1 << 20
+	iconBytes  = 64 << 10 // of a picture that a signature shows
+)
+
+// content is what a mail holds.
+type content struct {
+	own, quoted              string
+	files                    []proven.File
+	unsure, tooMany, invited bool
+
+	texts     []text
+	forwarded []string
+	markup    strings.Builder // of all pages, which say what pictures they show
+	pictures  []picture
+	parts     int
+	left      int64
+}
+
+// A text is one of the body, in the order of the mail.
+type text struct {
+	said string
+	page bool // it was HTML
+}
+
+// A picture is a file that a page may show.
+type picture struct {
+	file proven.File
+	id   string
+}
+
+// read reads a mail, as far as it can be read.
+func read(h *head, body []byte) *content {
+	c := &content{left: mostBytes}
+	e, err := h.entity(body)
+	c.unsure = err != nil
+	c.part(e, 0, false)
+	if kind, _, _ := e.Header.ContentType(); c.parts == 1 && strings.HasPrefix(kind, "multipart/") {
+		c.unsure = true // not one of its parts could be found
+		c.texts = append(c.texts, text{said: c.plain(body, nil)})
+	}
+	for _, p := range c.pictures {
+		if p.file.Size > iconBytes || p.id == "" || !strings.Contains(c.markup.String(), "cid:"+p.id) {
+			c.file(p.file)
+		}
+	}
+	var all []string
+	for _, t := range c.texts {
+		all = append(all, t.said)
+	}
+	said, cut := shortened(strings.Join(all, "\n"))
+	own, quoted, unsure := Split(said)
+	quoted, long := shortened(strings.TrimSpace(strings.Join(append([]string{quoted}, c.forwarded...), "\n")))
+	c.own, c.quoted, c.unsure = own, quoted, c.unsure || unsure || cut || long
+	return c
+}
+
+// shortened cuts a text that is too long.
+func shortened(s string) (string, bool) {
+	if len(s) <= mostText {
+		return s, false
+	}
+	return strings.ToValidUTF8(s[:mostText], ""), true
+}
+
+// kind is what a mail holds in the first place.
+func (c *content) kind() channel.Kind {
+	switch {
+	case c.invited:
+		return proven.Invite
+	case c.own != "" || len(c.files) == 0:
+		return proven.Text
+	}
+	for prefix, kind := range map[string]proven.Kind{"image/": proven.Image, "audio/": proven.Audio, "video/": proven.Video} {
+		if strings.HasPrefix(c.files[0].Type, prefix) {
+			return kind
+		}
+	}
+	return proven.Document
+}
+
+// part reads one part of a mail, and the parts of that. What is forwarded is not the sender's.
+func (c *content) part(e *message.Entity, depth int, forwarded bool) {
+	if c.parts++; c.parts > mostParts || depth > mostDepth || c.left <= 0 {
+		c.tooMany = true
+		return
+	}
+	kind, params, err := e.Header.ContentType()
+	if err != nil && e.Header.Get("Content-Type") != "" {
+		c.unsure = true
+		first, _, _ := strings.Cut(e.Header.Get("Content-Type"), ";")
+		kind = strings.ToLower(strings.TrimSpace(first))
+	}
+	if parts := e.MultipartReader(); parts != nil {
+		c.multipart(parts, kind == "multipart/alternative", depth, forwarded)
+		return
+	}
+	data, err := io.ReadAll(io.LimitReader(e.Body, c.left+1))
+	if int64(len(data)) > c.left {
+		c.tooMany, c.left = true, 0
+		return
+	}
+	c.left -= int64(len(data))
+	c.unsure = c.unsure || err != nil
+	disposition, with, _ := e.Header.ContentDisposition()
+	name := decoded(with["filename"])
+	if name == "" {
+		name = decoded(params["name"])
+	}
+	body := disposition != "attachment" && name == ""
+	switch {
+	case kind == "message/rfc822" || kind == "message/global":
+		c.mail(data, depth)
+		return
+	case body && (kind == "text/plain" || kind == "" || kind == "text/rfc822-headers"):
+		c.say(text{said: c.plain(data, params)}, forwarded || kind == "text/rfc822-headers")
+		return
+	case body && kind == "text/html":
+		if len(data) > mostMarkup {
+			data, c.unsure = data[:mostMarkup], true
+		}
+		markup := c.letters(data)
+		c.markup.WriteString(markup)
+		said, ok := readPage(markup)
+		c.unsure = c.unsure || !ok
+		c.say(text{said, true}, forwarded)
+		return
+	case strings.HasPrefix(kind, "message/"):
+		return // what servers report to one another
+	case kind == "application/pkcs7-signature" || kind == "application/x-pkcs7-signature" || kind == "application/pgp-signature":
+		return // people's programs sign, and nobody sent a file
+	case kind == "text/calendar":
+		c.invited = c.invited || !forwarded
+		name = cmp.Or(name, "invite.ics")
+	}
+	sum := sha256.Sum256(data)
+	f := proven.File{Name: fileName(name, kind), Type: kind, Size: int64(len(data)), Sum: hex.EncodeToString(sum[:]), Content: data}
+	if id := strings.Trim(e.Header.Get("Content-Id"), "<> "); strings.HasPrefix(kind, "image/") {
+		c.pictures = append(c.pictures, picture{f, id})
+		return
+	}
+	c.file(f)
+}
+
+// file keeps a file.
+func (c *content) file(f proven.File) {
+	if len(c.files) >= mostFiles {
+		c.tooMany = true
+		return
+	}
+	c.files = append(c.files, f)
+}
+
+// say keeps a text.
+func (c *content) say(t text, forwarded bool) {
+	if forwarded {
+		c.forwarded = append(c.forwarded, t.said)
+		return
+	}
+	c.texts = append(c.texts, t)
+}
+
+// multipart reads the parts. Of alternatives, plain text is preferred to a page.
+func (c *content) multipart(parts message.MultipartReader, alternative bool, depth int, forwarded bool) {
+	texts := &c.texts
+	before, best := len(*texts), []text(nil)
+	for c.parts <= mostParts {
+		p, err := parts.NextPart()
+		if p == nil || err != nil && !message.IsUnknownCharset(err) && !message.IsUnknownEncoding(err) {
+			c.unsure = c.unsure || err != io.EOF
+			break
+		}
+		c.unsure = c.unsure || err != nil
+		c.part(p, depth+1, forwarded)
+		if said := (*texts)[before:]; alternative && len(said) > 0 {
+			if blank := strings.TrimSpace(said[0].said) == "" && len(said) == 1; best == nil || !blank && (best[0].page && !said[0].page || strings.TrimSpace(best[0].said) == "") {
+				best = slices.Clone(said)
+			}
+			*texts = (*texts)[:before]
+		}
+	}
+	*texts = append(*texts, best...)
+}
+
+// mail reads a mail within the mail.
+func (c *content) mail(data []byte, depth int) {
+	h, body := readHead(data)
+	for _, name := range [...]string{"From", "Date", "Subject"} {
+		if v := oneLine(decoded(h.value(strings.ToLower(name))), 300); v != "" {
+			c.forwarded = append(c.forwarded, name+": "+v)
+		}
+	}
+	e, err := h.entity(body)
+	c.unsure = c.unsure || err != nil
+	c.part(e, depth+1, true)
+}
+
+// plain reads plain text.
+func (c *content) plain(data []byte, params map[string]string) string {
+	s := strings.ReplaceAll(c.letters(data), "\r\n", "\n")
+	if strings.EqualFold(params["format"], "flowed") {
+		s = unflowed(s, strings.EqualFold(params["delsp"], "yes"))
+	}
+	return s
+}
+
+// letters makes UTF-8 of what the library took for UTF-8.
+func (c *content) letters(data []byte) string {
+	if bytes.IndexByte(data, 0) >= 0 {
+		c.unsure, data = true, bytes.ReplaceAll(data, []byte{0}, nil)
+	}
+	if !utf8.Valid(data) {
+		c.unsure = true
+		if bytes.Contains(data, []byte("\uFFFD")) { // the library replaced some
+			return strings.ToValidUTF8(string(data), "\uFFFD")
+		}
+		s, _ := charmap.Windows1252.NewDecoder().Bytes(data) // what most senders mean who say nothing
+		return string(s)
+	}
+	return strings.TrimPrefix(string(data), "\uFEFF")
+}
+
+// unflowed joins the lines of a paragraph (RFC 3676).
+func unflowed(s string, delete bool) string {
+	var b strings.Builder
+	deep, open := 0, false
+	for line := range strings.SplitSeq(s, "\n") {
+		rest := strings.TrimLeft(line, ">")
+		depth := len(line) - len(rest)
+		rest = strings.TrimPrefix(rest, " ")
+		if open && (depth != deep || rest == "-- ") {
+			b.WriteByte('\n')
+			open = false
+		}
+		if !open && depth > 0 {
+			b.WriteString(strings.Repeat(">", depth) + " ")
+		}
+		deep, open = depth, strings.HasSuffix(rest, " ") && rest != "-- "
+		if open && delete {
+			rest = rest[:len(rest)-1]
+		}
+		b.WriteString(rest)
+		if !open {
+			b.WriteByte('\n')
+		}
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// fileName is a name without folders.
+func fileName(name, kind string) string {
+	name = oneLine(path.Base(strings.ReplaceAll(name, `\`, "/")), 200)
+	if name != "" && name != "." && name != "/" && name != ".." {
+		return name
+	}
+	if all, _ := mime.ExtensionsByType(kind); len(all) > 0 {
+		return "file" + all[0]
+	}
+	return "file"
+}

@@ -1,0 +1,216 @@
+package mail
+
+import (
+	"bytes"
+	"errors"
+	"mime"
+	"net/mail"
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/emersion/go-message"
+	"github.com/emersion/go-message/charset"
+)
+
+// What a header holds at most. More is read no further, and proves nothing: comparing each
+// name in a signature with each field takes time.
+const (
+	mostFields = 500
+	mostHeader = 256 << 10
+	mostField  = 8 << 10 // of a signature
+)
+
+// A field is one of a header: its name in lower case, and its value without line breaks.
+type field struct{ name, value string }
+
+// A head is the header of a mail, as DKIM takes it apart, so that both see the same fields.
+type head struct {
+	fields []field
+	count  map[string]int
+	// odd says that programs may differ in where its fields begin and end.
+	odd bool
+}
+
+// readHead takes a mail apart.
+func readHead(raw []byte) (*head, []byte) {
+	h := &head{count: map[string]int{}}
+	var value []byte // of the last field
+	ends := func() {
+		if n := len(h.fields); n > 0 && h.fields[n-1].value == "" {
+			h.fields[n-1].value = string(value)
+			h.count[h.fields[n-1].name]++
+		}
+	}
+	for rest, size := raw, 0; ; {
+		line, after, more := bytes.Cut(rest, []byte("\n"))
+		line = bytes.TrimSuffix(line, []byte("\r"))
+		if len(line) == 0 || !more {
+			ends()
+			h.odd = h.odd || !more
+			return h, after
+		}
+		rest, size = after, size+len(line)
+		h.odd = h.odd || bytes.ContainsAny(line, "\r\x00")
+		switch {
+		case size > mostHeader || len(h.fields) > mostFields:
+			h.odd = true
+		case line[0] == ' ' || line[0] == '\t':
+			value = append(value, line...)
+			h.odd = h.odd || len(h.fields) == 0
+		default:
+			ends()
+			name, first, ok := bytes.Cut(line, []byte(":"))
+			trimmed := strings.ToLower(string(bytes.TrimSpace(name)))
+			h.odd = h.odd || !ok || trimmed == "" || len(trimmed) != len(name)
+			h.fields = append(h.fields, field{name: trimmed})
+			value = append(value[:0], first...)
+		}
+	}
+}
+
+// value is that of the topmost field of a name.
+func (h *head) value(name string) string {
+	for _, f := range h.fields {
+		if f.name == name {
+			return strings.TrimSpace(f.value)
+		}
+	}
+	return ""
+}
+
+// entity is the mail as the library of MIME takes it.
+func (h *head) entity(body []byte) (*message.Entity, error) {
+	var all message.Header
+	for _, name := range [...]string{"content-type", "content-transfer-encoding", "content-disposition", "content-id"} {
+		if v := h.value(name); v != "" {
+			all.Set(name, v)
+		}
+	}
+	return message.New(all, bytes.NewReader(body))
+}
+
+// author is the address of a mail that has one author.
+func (h *head) author() (string, error) {
+	if h.count["from"] != 1 {
+		return "", errors.New("not one From")
+	}
+	from := h.value("from")
+	bare, ok := uncommented(from, true)
+	if !ok || strings.ContainsAny(bare, ",:;") || strings.Count(bare, "@") != 1 {
+		return "", errors.New("not one address")
+	}
+	a, err := addresses.Parse(from)
+	if err != nil {
+		return "", err
+	}
+	return a.Address, nil
+}
+
+// addresses reads addresses; names in encodings that are unknown stay as they are.
+var addresses = mail.AddressParser{WordDecoder: &mime.WordDecoder{CharsetReader: charset.Reader}}
+
+// answerTo is where an answer goes, and what the sender calls themselves.
+func (h *head) answerTo() (address, name string) {
+	all, err := addresses.ParseList(h.value("from"))
+	if err != nil || len(all) == 0 {
+		return "", ""
+	}
+	return spelled(all[0].Address), oneLine(all[0].Name, 100)
+}
+
+// others are the addresses that a mail was sent to besides one of ours.
+func (h *head) others(ours string) (others []string) {
+	seen := map[string]bool{ours: true}
+	for _, f := range h.fields {
+		if f.name != "to" && f.name != "cc" {
+			continue
+		}
+		all, _ := addresses.ParseList(f.value)
+		for _, a := range all {
+			if n, err := Normalise(spelled(a.Address)); err == nil && !seen[n] && len(others) < mostOthers {
+				seen[n] = true
+				others = append(others, n)
+			}
+		}
+	}
+	return others
+}
+
+// uncommented leaves comments out, and the insides of quoted strings too where they say
+// nothing. It fails where either does not end.
+func uncommented(s string, unquoted bool) (string, bool) {
+	var b strings.Builder
+	depth, quoted := 0, false
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == '\\' && (quoted || depth > 0):
+			if i++; quoted && !unquoted && i < len(s) {
+				b.WriteString(s[i-1 : i+1])
+			}
+		case c == '"' && depth == 0:
+			quoted = !quoted
+			b.WriteByte(c)
+		case quoted:
+			if !unquoted {
+				b.WriteByte(c)
+			}
+		case c == '(':
+			depth++
+		case c == ')':
+			if depth--; depth < 0 {
+				return "", false
+			}
+			if unquoted {
+				b.WriteByte(' ')
+			}
+		case depth == 0:
+			b.WriteByte(c)
+		}
+	}
+	return b.String(), depth == 0 && !quoted
+}
+
+var oneID = regexp.MustCompile(`<[!-;=?-~]{1,240}@[!-;=?-~]{1,240}>`)
+
+// messageID is the first ID in the value of a field, or "" where there is none, or one that
+// is too long.
+func messageID(value string) string {
+	if id := oneID.FindString(value); len(id) <= 250 && strings.HasPrefix(value, id) {
+		return id
+	}
+	return ""
+}
+
+// messageIDs are those of a chain, oldest first: its first and its last.
+func messageIDs(value string) []string {
+	ids := oneID.FindAllString(value, -1)
+	if len(ids) > mostReferences {
+		ids = append(ids[:1], ids[len(ids)-mostReferences+1:]...)
+	}
+	return ids
+}
+
+// decoded reads encoded words.
+func decoded(value string) string {
+	if s, err := addresses.WordDecoder.DecodeHeader(value); err == nil {
+		return s
+	}
+	return value
+}
+
+// oneLine makes one line of a text, of so many letters at most.
+func oneLine(s string, most int) string {
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == utf8.RuneError {
+			return ' '
+		}
+		return r
+	}, s)
+	s = strings.Join(strings.Fields(s), " ")
+	if r := []rune(s); len(r) > most {
+		s = string(r[:most])
+	}
+	return s
+}

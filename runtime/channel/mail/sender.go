@@ -1,0 +1,222 @@
+package mail
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"blitiri.com.ar/go/spf"
+	"github.com/emersion/go-msgauth/authres"
+	"github.com/emersion/go-msgauth/dkim"
+	"github.com/emersion/go-msgauth/dmarc"
+	"golang.org/x/net/publicsuffix"
+
+	"verbatim/runtime/channel/internal/proven"
+)
+
+// A proof is what is certain of a mail.
+type proof struct {
+	known   []proven.Identity // nobody, of a stranger
+	loose   bool              // how its text is to be read is not signed
+	unnamed bool              // its Message-ID is not signed
+}
+
+// single are the fields that a mail has once at most. Where there are two, one was added.
+var single = []string{"from", "sender", "reply-to", "to", "cc", "subject", "date", "message-id", "in-reply-to", "references", "mime-version", "content-type",
+	"content-transfer-encoding", "content-disposition"}
+
+// prove finds out who sent a mail. errLater says that the DNS did not tell.
+func (a *Adapter) prove(ctx context.Context, h *head, in arrival) (proof, error) {
+	address, err := h.author()
+	if err != nil || h.odd || slices.ContainsFunc(single, func(name string) bool { return h.count[name] > 1 }) {
+		return proof{}, nil
+	}
+	subject, err := Normalise(spelled(address))
+	if err != nil {
+		return proof{}, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	domain, _ := domainOf(subject)
+	c := &check{dns: &patient{Resolver: a.o.DNS}, domain: domain}
+	p := proof{known: []proven.Identity{{Kind: "email", Subject: subject}}}
+	if a.results(ctx, c, h, in) || c.spf(ctx, in) || c.dkim(ctx, h, in.raw, a.o.Clock(), &p) {
+		return p, nil
+	}
+	if c.dns.failed.Load() {
+		return proof{}, errLater
+	}
+	return proof{}, nil
+}
+
+// A check is that of one mail.
+type check struct {
+	dns    *patient
+	domain string        // of From
+	policy *dmarc.Record // of the domain, or that of its organization
+	asked  bool
+}
+
+// dkim reports whether a signature of the domain covers what is read of a mail.
+func (c *check) dkim(ctx context.Context, h *head, raw []byte, now time.Time, p *proof) bool {
+	for _, f := range h.fields {
+		if f.name == "dkim-signature" && len(f.value) > mostField {
+			return false
+		}
+	}
+	// Too many signatures are an error, and the first of them are verified all the same.
+	all, _ := dkim.VerifyWithOptions(bytes.NewReader(raw), &dkim.VerifyOptions{MaxVerifications: 10, LookupTXT: func(name string) ([]string, error) { return c.key(ctx, name) }})
+	for _, v := range all {
+		if v.Err != nil || !v.Expiration.IsZero() && now.After(v.Expiration) {
+			continue
+		}
+		unsigned := func(names ...string) bool {
+			return slices.ContainsFunc(names, func(name string) bool {
+				return h.count[name] > 0 && !slices.ContainsFunc(v.HeaderKeys, func(key string) bool { return strings.EqualFold(key, name) })
+			})
+		}
+		if unsigned("subject", "date", "reply-to") || !c.aligned(ctx, v.Domain, func(r *dmarc.Record) dmarc.AlignmentMode { return r.DKIMAlignment }) {
+			continue
+		}
+		p.loose, p.unnamed = unsigned("content-type", "content-transfer-encoding"), unsigned("message-id")
+		return true
+	}
+	return false
+}
+
+// key looks up the key of a signature, where it may be of use. One that its owner only tries
+// out (t=y) is none.
+func (c *check) key(ctx context.Context, name string) ([]string, error) {
+	const between = "._domainkey."
+	if at := strings.LastIndex(name, between); at < 0 || !c.related(name[at+len(between):]) {
+		return nil, errors.New("not a key of the domain")
+	}
+	all, err := c.dns.LookupTXT(ctx, name)
+	for _, record := range all {
+		for tag := range strings.SplitSeq(record, ";") {
+			name, flags, _ := strings.Cut(tag, "=")
+			if strings.TrimSpace(name) == "t" && slices.Contains(strings.Split(strings.ReplaceAll(flags, " ", ""), ":"), "y") {
+				return nil, errors.New("a key that is tried out")
+			}
+		}
+	}
+	return all, err
+}
+
+// spf reports whether the server that sent the mail may, for an envelope of the domain.
+func (c *check) spf(ctx context.Context, in arrival) bool {
+	if !in.ip.IsValid() || in.relayed || strings.Count(in.envelope, "@") != 1 {
+		return false
+	}
+	domain, err := domainOf(in.envelope)
+	if err != nil || !c.related(domain) {
+		return false
+	}
+	local, _, _ := strings.Cut(in.envelope, "@")
+	result, _ := spf.CheckHostWithSender(net.IP(in.ip.AsSlice()), in.helo, local+"@"+domain, spf.WithContext(ctx), spf.WithResolver(c.dns))
+	return result == spf.Pass && c.aligned(ctx, domain, spfMode)
+}
+
+func spfMode(r *dmarc.Record) dmarc.AlignmentMode { return r.SPFAlignment }
+
+// results reports whether the operator's mail server found that SPF passes for the domain. It
+// writes its results on top, so whatever stands below was there before.
+func (a *Adapter) results(ctx context.Context, c *check, h *head, in arrival) bool {
+	if a.o.AuthServID == "" || !in.relayed {
+		return false
+	}
+	// The library knows neither comments nor quotes. What a sender made the server quote must
+	// not be taken for a result.
+	bare, ok := uncommented(h.value("authentication-results"), true)
+	if !ok {
+		return false
+	}
+	id, all, err := authres.Parse(bare)
+	if err != nil || !strings.EqualFold(id, a.o.AuthServID) {
+		return false
+	}
+	passed := ""
+	for _, r := range all {
+		if r, ok := r.(*authres.SPFResult); ok {
+			if passed != "" || r.Value != authres.ResultPass || r.From == "" || strings.ContainsAny(r.From, `"`) {
+				return false
+			}
+			passed = r.From
+		}
+	}
+	domain, err := domainOf(passed)
+	return err == nil && c.aligned(ctx, domain, spfMode)
+}
+
+// related reports whether a domain is of the organization of From.
+func (c *check) related(domain string) bool {
+	domain, err := normaliseDomain(domain)
+	return err == nil && organization(domain) == organization(c.domain)
+}
+
+// aligned reports whether a domain may vouch for From: the same one, or another of the
+// organization where the policy of From says so, or says nothing of it.
+func (c *check) aligned(ctx context.Context, domain string, mode func(*dmarc.Record) dmarc.AlignmentMode) bool {
+	domain, err := normaliseDomain(domain)
+	if err != nil || domain == c.domain || !c.related(domain) {
+		return err == nil && domain == c.domain
+	}
+	if !c.asked {
+		c.asked = true
+		for _, at := range []string{c.domain, organization(c.domain)} {
+			lookup := dmarc.LookupOptions{LookupTXT: func(name string) ([]string, error) { return c.dns.LookupTXT(ctx, name) }}
+			if c.policy, err = dmarc.LookupWithOptions(at, &lookup); err != dmarc.ErrNoPolicy {
+				break
+			}
+		}
+	}
+	return c.policy != nil && mode(c.policy) == dmarc.AlignmentRelaxed
+}
+
+// organization is the domain that somebody registered, or the domain itself where nobody
+// can register one.
+func organization(domain string) string {
+	if o, err := publicsuffix.EffectiveTLDPlusOne(domain); err == nil {
+		return o
+	}
+	return domain
+}
+
+// A patient resolver notes that it got no answer, which is not the answer that there is none.
+type patient struct {
+	Resolver
+	failed atomic.Bool
+}
+
+func noted[T any](p *patient, all []T, err error) ([]T, error) {
+	var none *net.DNSError
+	if err != nil && !(errors.As(err, &none) && none.IsNotFound) {
+		p.failed.Store(true)
+	}
+	return all, err
+}
+
+func (p *patient) LookupTXT(ctx context.Context, name string) ([]string, error) {
+	all, err := p.Resolver.LookupTXT(ctx, name)
+	return noted(p, all, err)
+}
+
+func (p *patient) LookupMX(ctx context.Context, name string) ([]*net.MX, error) {
+	all, err := p.Resolver.LookupMX(ctx, name)
+	return noted(p, all, err)
+}
+
+func (p *patient) LookupIPAddr(ctx context.Context, host string) ([]net.IPAddr, error) {
+	all, err := p.Resolver.LookupIPAddr(ctx, host)
+	return noted(p, all, err)
+}
+
+func (p *patient) LookupAddr(ctx context.Context, addr string) ([]string, error) {
+	all, err := p.Resolver.LookupAddr(ctx, addr)
+	return noted(p, all, err)
+}

@@ -1,0 +1,93 @@
+package mail
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// window is how far the time of a webhook may be from ours.
+const window = 5 * time.Minute
+
+// mostPosts is how many webhooks are read at once.
+const mostPosts = 4
+
+// Mailgun takes mail that a route of Mailgun forwards as it is, to an address that ends in
+// "mime". Its signature covers neither the mail nor who sent it, so the mail proves its
+// sender as any other does. Mailgun sends again after every answer but 200 and 406.
+func (a *Adapter) Mailgun() http.Handler {
+	slots := make(chan struct{}, mostPosts)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodPost || a.o.SigningKey == "" {
+			w.WriteHeader(http.StatusMethodNotAllowed)
+			return
+		}
+		select {
+		case slots <- struct{}{}:
+			defer func() { <-slots }()
+		default:
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		most := 3*a.o.MaxBytes + 64<<10 // three letters stand for a byte at worst
+		r.Body = http.MaxBytesReader(w, r.Body, most)
+		w.WriteHeader(a.posted(r, most))
+	})
+}
+
+// posted takes a webhook and says how it is answered.
+func (a *Adapter) posted(r *http.Request, most int64) int {
+	err := r.ParseForm()
+	if err == nil {
+		err = r.ParseMultipartForm(most) // none of it in files
+	}
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &large):
+		return http.StatusRequestEntityTooLarge
+	case err != nil && !errors.Is(err, http.ErrNotMultipart):
+		return http.StatusBadRequest
+	}
+	once := func(name string) string {
+		if all := r.PostForm[name]; len(all) == 1 {
+			return all[0]
+		}
+		return ""
+	}
+	if !a.signed(once("timestamp"), once("token"), once("signature")) {
+		return http.StatusUnauthorized
+	}
+	sender := once("sender")
+	in := arrival{raw: []byte(once("body-mime")), envelope: sender, null: r.PostForm.Has("sender") && sender == "", relayed: true}
+	for to := range strings.SplitSeq(once("recipient"), ",") {
+		if inbox, ok := a.inbox(to); ok && !slices.Contains(in.inboxes, inbox) && len(in.inboxes) < mostRecipients {
+			in.inboxes = append(in.inboxes, inbox)
+		}
+	}
+	if len(in.raw) == 0 || int64(len(in.raw)) > a.o.MaxBytes || len(in.inboxes) == 0 {
+		return http.StatusNotAcceptable
+	}
+	if a.take(r.Context(), in) != nil {
+		return http.StatusServiceUnavailable
+	}
+	return http.StatusOK
+}
+
+// signed reports whether Mailgun sent a webhook, lately.
+func (a *Adapter) signed(timestamp, token, signature string) bool {
+	mac := hmac.New(sha256.New, []byte(a.o.SigningKey))
+	io.WriteString(mac, timestamp+token)
+	given, err := hex.DecodeString(signature)
+	if err != nil || !hmac.Equal(given, mac.Sum(nil)) {
+		return false
+	}
+	at, err := strconv.ParseInt(timestamp, 10, 64)
+	return err == nil && token != "" && time.Unix(at, 0).Sub(a.o.Clock()).Abs() <= window
+}
