@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/http"
 	"net/netip"
 	"os"
 	"slices"
@@ -180,7 +179,7 @@ func (r *reached) whatsApp(f *whatsAppFile, private bool, secret secrets, warn f
 	if t := f.Template; t != nil {
 		r.service.Templates[strings.ToUpper(whatsapp.Channel)] = channel.Template{Name: t.Name, Language: t.Language}
 	}
-	for _, method := range [...]string{http.MethodGet, http.MethodPost} {
+	for _, method := range [...]string{"GET", "POST"} {
 		r.hooks = append(r.hooks, serve.Hook{Pattern: method + " /channels/whatsapp", Body: 4 << 20, Does: "Takes messages by WhatsApp.", Handler: w})
 	}
 	return nil
