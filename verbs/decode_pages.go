@@ -22,6 +22,7 @@ type Page struct {
 	Opens    *Verb // what shows what stands masked; nil where the palette names none
 	Acts     []PageAct
 	Also     []*Verb
+	Plots    []PagePlot
 	// Questions are asked one by one; nil where none are.
 	Questions *PageQuestions
 	Person    *Verb // by which somebody asks for a person
@@ -32,6 +33,14 @@ type Page struct {
 type PageProgress struct {
 	Verb                              *Verb
 	Done, Total, Percent, Yours, Ours string
+}
+
+// A PagePlot is an answer that is drawn: each row is a bar.
+type PagePlot struct {
+	Verb   *Verb
+	Title  string
+	Label  []string // columns
+	Number string   // the column that says how high a bar is
 }
 
 // A PageList is rows that a verb lists.
@@ -130,6 +139,16 @@ func (l *loader) page(pn *pageNode) {
 			d.noRecord(v, n, nil)
 			page.Also = append(page.Also, v)
 		}
+	})
+	d.each(f.at("plots"), func(n *yaml.Node) {
+		pf, ok := d.fields(n, "page-plot")
+		v := l.pageRead(d, page, pf.at("verb").value)
+		if !ok || v == nil {
+			return
+		}
+		plot := PagePlot{Verb: v, Title: pf.text("title"), Number: d.column(v, pf.at("number"))}
+		d.items(pf.at("label"), func(n *yaml.Node) { plot.Label = append(plot.Label, d.column(v, pair{pf.at("label").key, n})) })
+		page.Plots = append(page.Plots, plot)
 	})
 	if n := f.at("questions").value; n != nil {
 		page.Questions = l.pageQuestions(d, page, n)

@@ -269,6 +269,13 @@ func note(ctx context.Context, c *runtime.Call, a noteArgs) (o runtime.Outcome, 
 		switch State(a.Status) {
 		case Sent:
 			f["sent_at"] = a.At
+			if to := d.To("answers"); !to.IsZero() {
+				m, err := c.Get(ctx, to)
+				if err != nil {
+					return o, err
+				}
+				f["wait"] = int64(max(0, a.At.Sub(m.Value("received_at").Time())/time.Second))
+			}
 		case Delivered:
 			f["delivered_at"], f["text"] = a.At, nil
 		case Read:

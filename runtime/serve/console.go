@@ -392,6 +392,45 @@ func (d *desk) plot(id string, title, says words.Key, names []string, counts [][
 	return plot
 }
 
+// drawn draws the answers that the palette has drawn on the page.
+func (d *desk) drawn(ctx context.Context) (all []pages.Block, err error) {
+	for i := range d.page.Plots {
+		of := &d.page.Plots[i]
+		call, err := d.read(ctx, of.Verb)
+		if err != nil {
+			return nil, err
+		}
+		if call.Result == nil || len(call.Result.Rows) == 0 {
+			continue
+		}
+		plot := pages.Plot{ID: "plot-" + strconv.Itoa(i+1), Title: d.tell.Text(of.Title), Head: []string{d.tell.Text(of.Title), d.tell.Label(of.Number)}}
+		list := &verbs.PageList{Verb: of.Verb}
+		var counts []int
+		most, sum := 1, 0
+		for n := range call.Result.Rows[:min(len(call.Result.Rows), plotDays)] {
+			r := row{d, list, call, n}
+			var label []string
+			for _, column := range of.Label {
+				label = append(label, r.text(column))
+			}
+			count, _ := strconv.ParseFloat(r.value(of.Number).Text(), 64)
+			counts, most, sum = append(counts, int(count)), max(most, int(count)), sum+int(count)
+			plot.Rows = append(plot.Rows, []string{strings.Join(label, ", "), r.text(of.Number)})
+		}
+		for n, count := range counts {
+			high := count * 150 / most
+			plot.Bars = append(plot.Bars, pages.Bar{Class: "a", X: 8 + n*45, Y: 160 - high, W: 30, H: high})
+		}
+		plot.Marks = []pages.Mark{{X: 8, Text: plot.Rows[0][0]}}
+		if n := len(counts); n > 6 {
+			plot.Marks = append(plot.Marks, pages.Mark{X: 480, Text: plot.Rows[n-1][0]})
+		}
+		plot.Says = d.tells("pages/plot-says", strconv.Itoa(len(counts)), strconv.Itoa(sum))
+		all = append(all, plot)
+	}
+	return all, nil
+}
+
 // longestChain is how many entries a page proves as it is shown; a longer journal is
 // proved by the command.
 const longestChain = 5000

@@ -308,6 +308,11 @@ func (d *desk) homePage(status int, draft string) error {
 	if len(also) > 0 {
 		p.Main = append(p.Main, pages.Prose{ID: "also", Title: d.tells("pages/also"), Links: also})
 	}
+	drawn, err := d.drawn(ctx)
+	if err != nil {
+		return err
+	}
+	p.Main = append(p.Main, drawn...)
 	talk, err := d.conversation(ctx, draft)
 	if err != nil {
 		return err
