@@ -29,7 +29,7 @@ func (s *Service) Deliver(ctx context.Context, m runtime.Message) (mine bool, er
 		With struct{ ID, To, Status, Issuer string }
 	}
 	switch m.Target {
-	case targetIn, targetOut, targetFailed, targetChanged, runtime.TargetDecided:
+	case targetIn, targetOut, targetFailed, targetChanged, targetCode, runtime.TargetDecided:
 		if err := json.Unmarshal([]byte(m.Body), &body); err != nil {
 			return true, fmt.Errorf("a notice of a channel cannot be read: %w", err)
 		}
@@ -43,6 +43,8 @@ func (s *Service) Deliver(ctx context.Context, m runtime.Message) (mine bool, er
 		err = s.another(ctx, body.With.ID)
 	case targetChanged:
 		err = s.changed(ctx, m.ID, body.With.To, body.With.Status, body.With.Issuer)
+	case targetCode:
+		err = s.sendCode(ctx, m)
 	case runtime.TargetDecided:
 		err = s.decided(ctx, m)
 	default:
@@ -128,6 +130,9 @@ func (s *Service) handle(ctx context.Context, id string) error {
 	}
 	if w.principal != "" {
 		return h.answer(ctx, w)
+	}
+	if proved, err := h.code(ctx); proved || err != nil {
+		return err
 	}
 	return h.stranger(ctx, w)
 }

@@ -21,6 +21,7 @@ const (
 	sayYes      words.Key = "channel/yes"
 	sayNo       words.Key = "channel/no"
 	sayHereIs   words.Key = "chat/here-is"
+	sayCode     words.Key = "channel/code"
 	sayAgreed   words.Key = "channel/agreed"
 	sayDeclined words.Key = "channel/declined"
 	sayLapsed   words.Key = "channel/lapsed"

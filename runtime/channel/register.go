@@ -25,6 +25,7 @@ const (
 	deliveries = "channel-delivery"
 	people     = "system-principal"
 	identities = "system-identity"
+	codes      = "channel-code"
 )
 
 // The targets of the palette's notices, which Deliver takes.
@@ -33,6 +34,7 @@ const (
 	targetOut     = "channel-out"
 	targetFailed  = "channel-failed"
 	targetChanged = "identity-changed"
+	targetCode    = "channel-code"
 )
 
 // The states of a message that came in.
@@ -178,14 +180,15 @@ type sendArgs struct {
 	Person    runtime.Ref `verb:"person"`
 	Message   runtime.Ref `verb:"message-id"`
 	Instead   runtime.Ref `verb:"instead"`
+	Code      runtime.Ref `verb:"code-id"`
 	Text      string      `verb:"text"`
 	Facts     *string     `verb:"facts"`
 	Asks      *string     `verb:"asks"`
 	At        *time.Time  `verb:"at"`
 }
 
-// send has a message sent: to the sender of the message that it answers, or to a verified
-// identity of the person, and to nobody else.
+// send has a message sent: to the sender of the message that it answers, to a verified
+// identity of the person, or to one that is verified by it, and to nobody else.
 func send(ctx context.Context, c *runtime.Call, a sendArgs) (o runtime.Outcome, err error) {
 	o = c.Declared()
 	may := false
@@ -195,6 +198,17 @@ func send(ctx context.Context, c *runtime.Call, a sendArgs) (o runtime.Outcome, 
 			return o, err
 		}
 		may = m.Value("sender").Text() == a.Recipient && m.Value("channel").Text() == a.Channel
+	}
+	if !a.Code.IsZero() {
+		code, err := c.Get(ctx, a.Code)
+		if err != nil {
+			return o, err
+		}
+		id, err := c.Get(ctx, code.To("identity"))
+		if err != nil {
+			return o, err
+		}
+		may = may || id.Value("subject").Text() == a.Recipient
 	}
 	if !may && !a.Person.IsZero() {
 		for _, kind := range Kinds(a.Channel) {

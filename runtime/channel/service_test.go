@@ -3,6 +3,7 @@ package channel
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -579,5 +580,45 @@ func TestWhatCannotBeStoredIsNotAcknowledged(t *testing.T) {
 		if m, _ := w.s.get(t.Context(), messages, stores.NewString(MessageID("mail", "deals@umza.example", "m3"))); m == nil || m.text("status") != handled {
 			t.Error("it was not handled")
 		}
+	})
+}
+
+// K40: an address is verified by who writes the code back that was sent to it, within a
+// quarter of an hour and five tries.
+func TestACodeVerifiesAnAddress(t *testing.T) {
+	on(t, func(t *testing.T, w *world) {
+		w.known("ben", "email", "new@umza.example", "PENDING")
+		send := func() string {
+			w.script("root", "channel.send-code :identity-id @"+w.identity("new@umza.example"))
+			out := one(t, w.hears())
+			if out.To != "new@umza.example" {
+				t.Fatalf("%+v", out)
+			}
+			return regexp.MustCompile(`\d{8}`).FindString(out.Text)
+		}
+		status := func() string { return w.rows(identities, "known_by", "new@umza.example")[0].text("status") }
+		write := func(id, text string) { w.hears(w.mail("new@umza.example", id, text)) }
+		code := send()
+		w.wait(16 * time.Minute)
+		write("late", code)
+		code = send()
+		w.hears(w.mail("else@umza.example", "else", code))
+		write("wrong", "00000000")
+		write("more", code+" is it")
+		if status() != "PENDING" {
+			t.Fatal("verified by a code that is late, wrong, of another sender or not alone")
+		}
+		for i := range codeTries {
+			write(fmt.Sprint("try", i), fmt.Sprintf("%08d", i))
+		}
+		write("tried", code)
+		if status() != "PENDING" {
+			t.Fatal("verified after too many tries")
+		}
+		write("right", send())
+		if status() != "VERIFIED" || len(w.rows(codes, "", "")) != 0 {
+			t.Fatal(status())
+		}
+		one(t, w.hears(w.mail("new@umza.example", "then", "status of Wind Two"))).says(t, "Wind Two")
 	})
 }
