@@ -35,7 +35,7 @@ var start = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 
 // A world is an installation with people, a worker and channels that record what is sent.
 type world struct {
-	t     *testing.T
+	t     testing.TB
 	s     *Service
 	reg   *verbs.Registry
 	e     *runtime.Engine
@@ -84,50 +84,62 @@ func (r *recorder) Fetch(_ context.Context, f File) (io.ReadCloser, error) {
 // on runs a test on both stores.
 func on(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Parallel()
+	each(t, func(name string, open func(testing.TB) *world) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, open(t))
+		})
+	})
+}
+
+// each opens a world on each store.
+func each(t testing.TB, with func(name string, open func(testing.TB) *world)) {
+	t.Helper()
+	with("SQLite", func(t testing.TB) *world {
+		store, err := sqlite.Open(filepath.Join(t.TempDir(), "c.db"))
+		return newWorld(t, store, err)
+	})
+	with("PostgreSQL", func(t testing.TB) *world {
+		db := pgtest.Database(t)
+		store, err := postgres.Open(t.Context(), db.App, postgres.MigrateAs(db.Owner))
+		return newWorld(t, store, err)
+	})
+}
+
+func newWorld(t testing.TB, store stores.Store, err error) *world {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { store.Close() })
 	text, err := os.ReadFile("testdata/desk.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, open := range map[string]func(*testing.T) (stores.Store, error){
-		"sqlite": func(t *testing.T) (stores.Store, error) { return sqlite.Open(filepath.Join(t.TempDir(), "c.db")) },
-		"postgres": func(t *testing.T) (stores.Store, error) {
-			db := pgtest.Database(t)
-			return postgres.Open(t.Context(), db.App, postgres.MigrateAs(db.Owner))
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			store, err := open(t)
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { store.Close() })
-			reg, ds := verbs.LoadSources(dsl.NewSource("desk.yaml", string(text)), system.Source(), Source())
-			if ds.HasErrors() {
-				t.Fatal(ds)
-			}
-			var all []*stores.Entity
-			for _, e := range reg.Entities() {
-				all = append(all, e.Store)
-			}
-			if _, err := store.Migrate(t.Context(), append(all, runtime.Own()...), true); err != nil {
-				t.Fatal(err)
-			}
-			w := &world{t: t, reg: reg, store: store}
-			w.s = w.service()
-			w.e = w.s.Engine
-			if err := system.Found(t.Context(), reg, store, []string{"root", "other"}, start, ids()); err != nil {
-				t.Fatal(err)
-			}
-			w.people()
-			for channel, address := range map[string]string{"whatsapp": "1065", "mail": "deals@umza.example"} {
-				if err := w.s.Open(t.Context(), channel, address); err != nil {
-					t.Fatal(err)
-				}
-			}
-			test(t, w)
-		})
+	reg, ds := verbs.LoadSources(dsl.NewSource("desk.yaml", string(text)), system.Source(), Source())
+	if ds.HasErrors() {
+		t.Fatal(ds)
 	}
+	var all []*stores.Entity
+	for _, e := range reg.Entities() {
+		all = append(all, e.Store)
+	}
+	if _, err := store.Migrate(t.Context(), append(all, runtime.Own()...), true); err != nil {
+		t.Fatal(err)
+	}
+	w := &world{t: t, reg: reg, store: store}
+	w.s = w.service()
+	w.e = w.s.Engine
+	if err := system.Found(t.Context(), reg, store, []string{"root", "other"}, start, ids()); err != nil {
+		t.Fatal(err)
+	}
+	w.people()
+	for channel, address := range map[string]string{"whatsapp": "1065", "mail": "deals@umza.example"} {
+		if err := w.s.Open(t.Context(), channel, address); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return w
 }
 
 func ids() func() string {

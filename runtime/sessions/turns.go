@@ -116,10 +116,10 @@ var Turns = unique(own("turn", "turns", []stores.Step{{Field: turnSession, To: E
 	turnEntries: {Name: "entries", Column: "entries", Kind: stores.Int, Required: true},
 	turnFirst:   {Name: "first", Column: "first_entry", Kind: stores.Int},
 	turnVia:     {Name: "via", Column: "via", Kind: stores.String},
-}), turnSession, turnVia)
+}), []int{turnSession, turnVia}, []int{turnSession, FieldNumber}) // the latter finds the last of many
 
-func unique(e *stores.Entity, fields ...int) *stores.Entity {
-	e.Unique = [][]int{fields}
+func unique(e *stores.Entity, sets ...[]int) *stores.Entity {
+	e.Unique = sets
 	return e
 }
 
