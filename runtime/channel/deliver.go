@@ -192,32 +192,51 @@ func (s *Service) queue(ctx context.Context, id string, p *row, channel, address
 	if err != nil {
 		return err
 	}
+	at, err := s.notBefore(ctx, p)
+	if err != nil {
+		return err
+	}
 	_, err = s.do(ctx, d, "", call("channel.send", text("id", id), word("channel", channel), text("address", address), text("recipient", to), person, inPlace, text("text", clip(says, mostText)), text("facts", string(facts)),
-		instant("at", s.notBefore(p))))
+		instant("at", at)))
 	return err
 }
 
-// The hours in which nobody is written to who has not just written, where they live.
+// The hours in which nobody is written to who has not just written, where they live, and how
+// often in a day.
 const (
 	quietFrom = 21
 	quietTo   = 8
+	mostADay  = 10
 )
 
-// notBefore is when a person may be written to who waits for no answer: not at night. It is
-// the zero time where that is now.
-func (s *Service) notBefore(p *row) time.Time {
+// notBefore is when a person may be written to who waits for no answer: not at night, and not
+// too often in a day. It is the zero time where that is now.
+func (s *Service) notBefore(ctx context.Context, p *row) (time.Time, error) {
 	zone := s.Zone
 	if at, err := time.LoadLocation(p.text("zone")); err == nil && p.text("zone") != "" {
 		zone = at
 	}
 	now := s.Clock().In(zone)
+	morning := func(in int) time.Time { return time.Date(now.Year(), now.Month(), now.Day()+in, quietTo, 0, 0, 0, zone) }
 	switch {
 	case now.Hour() >= quietFrom:
-		return time.Date(now.Year(), now.Month(), now.Day()+1, quietTo, 0, 0, 0, zone)
+		return morning(1), nil
 	case now.Hour() < quietTo:
-		return time.Date(now.Year(), now.Month(), now.Day(), quietTo, 0, 0, 0, zone)
+		return morning(0), nil
 	}
-	return time.Time{}
+	session, err := s.Engine.Session(ctx, p.text("name"))
+	var refusal *runtime.Refusal
+	if errors.As(err, &refusal) {
+		return time.Time{}, nil // they may do nothing any more, and are still told
+	}
+	if err != nil {
+		return time.Time{}, err
+	}
+	_, within, err := session.Count(ctx, "messages of "+now.Format(time.DateOnly), 1, mostADay)
+	if err != nil || within {
+		return time.Time{}, err
+	}
+	return morning(1), nil
 }
 
 // decided tells an asker what became of what they waited for, where they asked.

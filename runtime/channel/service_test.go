@@ -484,6 +484,29 @@ func TestADecisionIsTold(t *testing.T) {
 	})
 }
 
+// Nobody is written to more than ten times a day who has not written: the rest waits for
+// tomorrow.
+func TestNobodyIsWrittenToTooOften(t *testing.T) {
+	on(t, func(t *testing.T, w *world) {
+		p, err := w.s.find(t.Context(), people, map[string]stores.Value{"name": stores.NewString("ada")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range mostADay + 2 {
+			if err := w.s.queue(t.Context(), fmt.Sprint("n", i), p, "MAIL", "deals@umza.example", "ada@umza.example", "News", &outFacts{}, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if out := w.hears(); len(out) != mostADay {
+			t.Errorf("%d were sent", len(out))
+		}
+		w.wait(23 * time.Hour)
+		if out := w.hears(); len(out) != 2 {
+			t.Errorf("%d were sent the day after", len(out))
+		}
+	})
+}
+
 // A message that failed goes another way, and never two ways at once; what is not known to
 // have been sent is sent again unless its status came.
 func TestAFailureTakesAnotherWay(t *testing.T) {
