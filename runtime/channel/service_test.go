@@ -312,7 +312,9 @@ func TestAQuestionIsAnsweredWhereItWasAsked(t *testing.T) {
 		quoted.Quoted, quoted.Unsure = "Yes", true
 		unsure := w.whatsapp("491515550199", "y5", "Yes")
 		unsure.Unsure = true
-		w.hears(ada, ben, auto, quoted, unsure)
+		machine := w.whatsapp("491515550199", "y6", "Yes")
+		machine.Automatic = true
+		w.hears(ada, ben, auto, quoted, unsure, machine)
 		if orders() != 0 {
 			t.Fatal("somebody else's yes counted")
 		}
