@@ -314,7 +314,8 @@ func TestAQuestionIsAnsweredWhereItWasAsked(t *testing.T) {
 		unsure.Unsure = true
 		machine := w.whatsapp("491515550199", "y6", "Yes")
 		machine.Automatic = true
-		w.hears(ada, ben, auto, quoted, unsure, machine)
+		w.hears(machine)
+		w.hears(ada, ben, auto, quoted, unsure)
 		if orders() != 0 {
 			t.Fatal("somebody else's yes counted")
 		}
