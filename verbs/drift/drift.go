@@ -40,6 +40,7 @@ func Between(old, new *verbs.Registry) dsl.Diagnostics {
 	}
 	for _, p := range new.Palettes() {
 		d.conversation(p)
+		d.doors(p)
 	}
 	for _, v := range new.Verbs() {
 		was := old.Verb(v.Name)
@@ -111,6 +112,48 @@ func (d *drift) conversation(p *verbs.Palette) {
 		}
 		d.lower("origin-widened", at, was.Conversation.Place, "calls were written before anything was read",
 			"a model that talks about %s reads documents and answers of tools before it writes its calls", p.Domain)
+	}
+}
+
+// doors tells by which ways others can reach a palette that could not before.
+func (d *drift) doors(p *verbs.Palette) {
+	i := slices.IndexFunc(d.old.Palettes(), func(o *verbs.Palette) bool { return o.Domain == p.Domain })
+	if i < 0 {
+		return // its verbs are new
+	}
+	was := d.old.Palettes()[i]
+	opened := func(at dsl.Place, format string, args ...any) {
+		d.lower("door-opened", at, dsl.Place{Source: was.Source}, "they could not before", format, args...)
+	}
+	if c := p.Conversation; c != nil {
+		old := was.Conversation
+		for _, name := range c.Channels {
+			if old == nil || !slices.Contains(old.Channels, name) {
+				opened(c.Place, "people speak of %s by %s", p.Domain, name)
+			}
+		}
+		if c.Phrased && (old == nil || !old.Phrased) {
+			opened(c.Place, "a model writes sentences that people read about %s", p.Domain)
+		}
+	}
+	if p.Task == nil {
+		return
+	}
+	before := was.Task
+	for _, v := range p.Task.Begins {
+		if before == nil || !slices.ContainsFunc(before.Begins, func(o *verbs.Verb) bool { return o.Name == v.Name }) {
+			opened(p.Task.Place, "agents of others begin tasks by %s", v.Name)
+		}
+	}
+	for _, does := range []struct {
+		what string
+		by   func(*verbs.Task) *verbs.Verb
+	}{{"go on with", func(t *verbs.Task) *verbs.Verb { return t.Continues }}, {"end", func(t *verbs.Task) *verbs.Verb { return t.Cancels }},
+		{"read", func(t *verbs.Task) *verbs.Verb { return t.Tells }}, {"list", func(t *verbs.Task) *verbs.Verb { return t.Lists }}} {
+		v := does.by(p.Task)
+		if v != nil && (before == nil || does.by(before) == nil || does.by(before).Name != v.Name) {
+			opened(p.Task.Place, "agents of others %s tasks by %s", does.what, v.Name)
+		}
 	}
 }
 
@@ -227,6 +270,7 @@ func (d *drift) verb(was, v *verbs.Verb) {
 	d.params(was, v)
 	d.totals(was, v)
 	d.discloses(was, v)
+	d.looks(was, v)
 	d.requires(was, v)
 	d.excludes(was, v)
 	d.limited(was, v)
@@ -427,6 +471,15 @@ func (d *drift) discloses(was, v *verbs.Verb) {
 		n := &v.Discloses[i]
 		if !slices.ContainsFunc(was.Discloses, func(o verbs.Disclosed) bool { return o.Line(was) == n.Line(v) }) {
 			d.lower("read-widened", n.Place, was.Place, "it did not before", "%s discloses %s", v.Name, n.Line(v))
+		}
+	}
+}
+
+// looks tells of whose rows a function looks at, and did not.
+func (d *drift) looks(was, v *verbs.Verb) {
+	for _, e := range v.Looks {
+		if !slices.ContainsFunc(was.Looks, func(o *verbs.Entity) bool { return o.Store.Name == e.Store.Name }) {
+			d.lower("read-widened", v.Place, was.Place, "it did not before", "%s looks at rows of %s that its caller does not see", v.Name, e.Store.Name)
 		}
 	}
 }

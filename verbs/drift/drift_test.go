@@ -37,6 +37,8 @@ var lowering = []mutation{
 	{"a requirement may be got round", "payee_id.status != SENT", "payee_id.status != SENT or urgent", "requirement-dropped"},
 	{"something may be there twice", "      - {none: slip, where: row.payee == payee_id and row.content == content(bill), else: this bill was sent already}\n", "", "requirement-dropped"},
 	{"fewer of them count", "row.content == content(bill)", "row.content == content(bill) and row.content != \"0\"", "requirement-dropped"},
+	{"people write by mail", "plan-first: true}", "plan-first: true, channels: [mail]}", "door-opened"},
+	{"a model writes sentences", "plan-first: true}", "plan-first: true, replies: phrased}", "door-opened"},
 	{"a limit is gone", "    limits:\n      - {at-most: 5, within: 1d, of: everyone, refused: counts}\n", "", "limit-loosened"},
 	{"an exclusion is gone", "    excludes:\n      - {verb: get-payee, same: payee-id, when: before, else: look another time}\n", "", "requirement-dropped"},
 	{"an exclusion is of another verb", "verb: get-payee, same", "verb: list-payees, same", "requirement-dropped"},
