@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"encoding/json"
@@ -306,4 +307,28 @@ func (r *reached) listens(ctx context.Context, failed func(error)) {
 			}
 		}()
 	}
+}
+
+// withoutButtons are the arguments, as a person is asked for them, whose codes fit no buttons and no
+// list of WhatsApp, so that numbered lines are sent.
+func withoutButtons(reg *verbs.Registry) (all []string) {
+	if reg == nil || !slices.Contains(reg.Channels(), whatsapp.Channel) {
+		return nil
+	}
+	for _, v := range reg.Verbs() {
+		for i := range v.Params {
+			p := &v.Params[i]
+			if v.Internal || len(v.Roles) == 0 || p.Type.Codes == nil || !p.Required {
+				continue
+			}
+			var choices []channel.Choice
+			for _, code := range p.Type.Codes.Codes {
+				choices = append(choices, channel.Choice{ID: code.Name, Title: cmp.Or(code.Label, strings.ToLower(strings.ReplaceAll(code.Name, "_", " ")))})
+			}
+			if whatsapp.Shape("", choices) == whatsapp.Numbered {
+				all = append(all, v.Name+" :"+p.Name)
+			}
+		}
+	}
+	return all
 }

@@ -84,9 +84,10 @@ type lintJSON struct {
 	OK       bool         `json:"ok"`
 	Palettes int          `json:"palettes"`
 	Verbs    int          `json:"verbs"`
-	Lacking  []string     `json:"lacking,omitempty"` // verbs that need a handler which this program does not have
-	Without  []string     `json:"without,omitempty"` // functions that this program does not have
-	Held     *phrase.Held `json:"held,omitempty"`    // with --phrases
+	Lacking  []string     `json:"lacking,omitempty"`  // verbs that need a handler which this program does not have
+	Numbered []string     `json:"numbered,omitempty"` // arguments that WhatsApp has no buttons for
+	Without  []string     `json:"without,omitempty"`  // functions that this program does not have
+	Held     *phrase.Held `json:"held,omitempty"`     // with --phrases
 	wire.Report
 }
 
@@ -95,6 +96,7 @@ func newLint(l *loaded) lintJSON {
 	if l.reg != nil {
 		j.Verbs, j.Lacking, j.Without = len(l.reg.Verbs()), handlers(l.reg).Lacks(l.reg), handlers(l.reg).LacksFunctions(l.reg)
 	}
+	j.Numbered = withoutButtons(l.reg)
 	return j
 }
 
@@ -183,6 +185,9 @@ func (a *app) lint(ctx context.Context, f lintFlags) error {
 		}
 		if n := len(j.Without); n > 0 {
 			fmt.Fprintf(a.out, "     nothing in this program carries out %s: %s\n", receipt.Counted(n, "function"), receipt.Safe(shortened(j.Without, 5)))
+		}
+		if n := len(j.Numbered); n > 0 {
+			fmt.Fprintf(a.out, "     on WhatsApp, numbered lines stand for buttons: %s\n", receipt.Safe(shortened(j.Numbered, 5)))
 		}
 		if held != nil {
 			fmt.Fprintf(a.out, "of %s, each left out, %d still come first for their verb, and %d would be taken for another\n", receipt.Counted(held.Phrases, "phrase"), held.First, held.Taken)
