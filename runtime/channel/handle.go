@@ -236,9 +236,9 @@ func (h *handling) answer(ctx context.Context, w whose) error {
 	if h.f.Automatic || h.f.Kind == proven.Reaction {
 		return h.settle(ctx, ignored, w, "", "nobody waits for an answer to it")
 	}
-	name := h.m.text("channel")
+	name := h.m.text("channel") + " " + h.f.Inbox
 	if h.f.Thread != "" {
-		name += " " + MessageID(h.f.Channel, h.f.Inbox, h.f.Thread)[:16]
+		name = h.m.text("channel") + " " + MessageID(h.f.Channel, h.f.Inbox, h.f.Thread)[:16]
 	}
 	one, _ := s.talks.LoadOrStore(w.principal+" "+name, &sync.Mutex{})
 	one.(*sync.Mutex).Lock()

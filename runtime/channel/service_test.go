@@ -268,7 +268,7 @@ func TestATurnThatWasCutOff(t *testing.T) {
 		}
 		// What the turn would have done is committed with the words of the person, and then the
 		// process ends.
-		v := w.visit("ada", "whatsapp")
+		v := w.visit("ada", "whatsapp 1065")
 		script := w.program(v, `desk.remark :project-id @solar-one :text "once"`)
 		o := w.options()
 		o.Said = []sessions.Said{{Role: sessions.Client, Content: f.Text, Via: MessageID("whatsapp", "1065", "cut")}}

@@ -84,6 +84,9 @@ type Sent struct {
 
 // New makes a server.
 func New(o Options) *Server {
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
 	if o.Client == nil {
 		o.Client = http.DefaultClient
 	}

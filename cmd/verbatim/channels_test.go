@@ -1,0 +1,194 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"verbatim/runtime/channel/whatsapp/cloudtest"
+	"verbatim/stores/postgres/pgtest"
+)
+
+const (
+	ourNumber = "106540352242922"
+	hers      = "491515550199"
+)
+
+// messaging is a house with a small palette that people reach by WhatsApp, and the WhatsApp.
+func messaging(t *testing.T, test func(t *testing.T, h *house, cloud *cloudtest.Server)) {
+	t.Parallel()
+	lay := func(t *testing.T) *house {
+		dir := t.TempDir()
+		for _, name := range []string{".bin", "verbs"} {
+			if err := os.Mkdir(filepath.Join(dir, name), 0o777); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := putProgram(filepath.Join(dir, ".bin")); err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(filepath.Join(root, "runtime", "channel", "testdata", "desk.yaml"))
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, "verbs", "desk.yaml"), text, 0o666)
+		}
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, "desk.sql"), []byte(`
+INSERT INTO org (org_id, name) VALUES ('00000001-0000-4000-8000-000000000001', 'UMZA');
+INSERT INTO project (project_id, org, name) VALUES ('00000002-0000-4000-8000-000000000001', '00000001-0000-4000-8000-000000000001', 'Solar One');
+`), 0o666)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &house{t, dir, []string{"PATH=" + filepath.Join(dir, ".bin") + ":" + os.Getenv("PATH"), "XDG_STATE_HOME=" + filepath.Join(dir, ".state"), "VERBATIM_SCAN=none", "TICK=now"}}
+	}
+	play := func(t *testing.T, h *house) {
+		h.do("migrate", "--administrator", "ada", "--administrator", "bo")
+		h.script("ada", `system.add-principal :name "nora" :label "Nora" :as @nora
+system.grant-role :principal-id @nora :role "member"
+system.grant-scope :principal-id @nora :entity "org" :key "00000001-0000-4000-8000-000000000001"
+system.add-principal :name "channels" :as @channels
+system.add-principal :name "tia" :as @tia`)
+		h.script("ada", `system.grant-high-role :principal-id "channels" :role "channel-door"`)
+		h.script("ada", `system.grant-high-role :principal-id "tia" :role "triage"`)
+		h.script("ada", fmt.Sprintf(`system.add-identity :principal-id "nora" :issuer "whatsapp_phone" :subject "+%s"`, hers))
+		cloud := cloudtest.New(cloudtest.Options{Token: "token", Secret: "secret", Verify: "verify", Number: ourNumber})
+		api := httptest.NewServer(cloud)
+		t.Cleanup(api.Close)
+		config, err := json.Marshal(map[string]any{"private": true, "whatsapp": map[string]any{"api": api.URL + "/v23.0", "numbers": []string{ourNumber}, "token-env": "WA_TOKEN", "secret-env": "WA_SECRET", "verify-env": "WA_VERIFY", "media-hosts": []string{"127.0.0.1"}}})
+		if err == nil {
+			err = os.WriteFile(filepath.Join(h.dir, "channels.json"), config, 0o666)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.env = append(h.env, "VERBATIM_CHANNELS=channels.json", "WA_TOKEN=token", "WA_SECRET=secret", "WA_VERIFY=verify")
+		test(t, h, cloud)
+	}
+	t.Run("SQLite", func(t *testing.T) {
+		t.Parallel()
+		h := lay(t)
+		h.do("migrate")
+		h.do("migrate", "--data", "desk.sql")
+		play(t, h)
+	})
+	t.Run("PostgreSQL", func(t *testing.T) {
+		t.Parallel()
+		db := pgtest.Database(t)
+		h := lay(t)
+		h.env = append(h.env, "VERBATIM_STORE="+db.Owner, "VERBATIM_FILES="+filepath.Join(h.dir, "files"))
+		h.do("migrate", "--grant-to", "verbatim_app")
+		h.do("migrate", "--grant-to", "verbatim_app", "--data", "desk.sql")
+		h.env = append(h.env, "VERBATIM_STORE="+db.App)
+		play(t, h)
+	})
+}
+
+// sent waits until so many messages were sent, and a little longer.
+func sent(t *testing.T, cloud *cloudtest.Server, want int) []cloudtest.Sent {
+	t.Helper()
+	for end := time.Now().Add(30 * time.Second); len(cloud.Sent()) < want && time.Now().Before(end); {
+		time.Sleep(20 * time.Millisecond)
+	}
+	time.Sleep(300 * time.Millisecond)
+	all := cloud.Sent()
+	if len(all) != want {
+		t.Fatalf("%d messages were sent, not %d: %+v", len(all), want, all)
+	}
+	return all
+}
+
+// SAFE-H2: a message that was acknowledged is handled though the process is killed before it
+// is, once, whichever of two processes it arrives at again.
+func TestAMessageSurvivesAKill(t *testing.T) {
+	messaging(t, func(t *testing.T, h *house, cloud *cloudtest.Server) {
+		first := h.serve("--log", "off", "--no-work")
+		cloud.Webhook(first.url + "/channels/whatsapp")
+		if err := cloud.Subscribe(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		batch := cloud.Batch([]cloudtest.Object{cloud.Message(hers, cloudtest.Text("order repairs for Solar One"))}, nil)
+		post := func(to *running) {
+			t.Helper()
+			cloud.Webhook(to.url + "/channels/whatsapp")
+			if status, err := cloud.Post(t.Context(), batch); err != nil || status != http.StatusOK {
+				t.Fatal(status, err)
+			}
+		}
+		post(first)
+		if err := first.cmd.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		one, two := h.serve("--log", "off"), h.serve("--log", "off")
+		post(one)
+		post(two)
+		all := sent(t, cloud, 1)
+		if all[0].To != hers || all[0].Text == "" {
+			t.Errorf("%+v", all[0])
+		}
+		// What Meta did not sign is refused at the real door.
+		resp, err := http.Post(two.url+"/channels/whatsapp", "application/json", strings.NewReader(string(batch)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		if resp.StatusCode != http.StatusUnauthorized {
+			t.Error(resp.StatusCode)
+		}
+	})
+}
+
+// What an operator gets wrong in the file of channels is told, with what to do, and nothing
+// is served.
+func TestAFileOfChannelsThatCannotBe(t *testing.T) {
+	messaging(t, func(t *testing.T, h *house, _ *cloudtest.Server) {
+		for name, c := range map[string]struct{ config, want string }{
+			"no JSON":                {`{`, "cannot be used"},
+			"an unknown key":         {`{"whatsap": {}}`, "unknown field"},
+			"nothing":                {`{}`, "none of the channels"},
+			"no secret":              {`{"whatsapp": {"api": "https://graph.facebook.com/v23.0", "numbers": ["1"], "token-env": "NO_SUCH", "secret-env": "WA_SECRET", "verify-env": "WA_VERIFY"}}`, "the environment has no NO_SUCH"},
+			"no address":             {`{"mail": {"domain": "x.example", "inboxes": ["no address"]}}`, "is no address of mail"},
+			"http to the world":      {`{"whatsapp": {"api": "http://graph.facebook.com", "numbers": ["1"], "token-env": "WA_TOKEN", "secret-env": "WA_SECRET", "verify-env": "WA_VERIFY"}}`, "https://HOST/VERSION"},
+			"a network that is none": {`{"mail": {"domain": "x.example", "inboxes": ["a@x.example"], "relays": ["x"]}}`, "a relay is a network"},
+		} {
+			if err := os.WriteFile(filepath.Join(h.dir, "bad.json"), []byte(c.config), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			s, err := startServer(h.dir, append(h.env, "VERBATIM_CHANNELS=bad.json"), []string{"--listen", "127.0.0.1:0"})
+			if err == nil {
+				s.stop()
+				t.Errorf("%s is served", name)
+				continue
+			}
+			if !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s: %v, want %q", name, err, c.want)
+			}
+		}
+	})
+}
+
+// Somebody who looks after strangers sees on their page who wrote, opens what stands masked,
+// and says whose it is. (K41, ux.md 2e)
+func TestTriageOnAPage(t *testing.T) {
+	messaging(t, func(t *testing.T, h *house, cloud *cloudtest.Server) {
+		s := h.serve("--log", "off", "--sign-in", "tia")
+		cloud.Webhook(s.url + "/channels/whatsapp")
+		if _, status, err := cloud.Say(t.Context(), "4915799999", cloudtest.Text("My secret question about Solar One")); err != nil || status != http.StatusOK {
+			t.Fatal(status, err)
+		}
+		if all := sent(t, cloud, 1); strings.Contains(all[0].Text, "Solar") {
+			t.Error(all[0].Text)
+		}
+		tia := newVisitor(t).comes(s, "tia")
+		status, body := tia.get(s.url + "/")
+		if status != http.StatusOK || !strings.Contains(body, "4915799999") || strings.Contains(body, "secret question") {
+			t.Fatalf("%d %s", status, body)
+		}
+	})
+}
