@@ -217,7 +217,9 @@ func (s *Service) notBefore(ctx context.Context, p *row) (time.Time, error) {
 		zone = at
 	}
 	now := s.Clock().In(zone)
-	morning := func(in int) time.Time { return time.Date(now.Year(), now.Month(), now.Day()+in, quietTo, 0, 0, 0, zone) }
+	morning := func(in int) time.Time {
+		return time.Date(now.Year(), now.Month(), now.Day()+in, quietTo, 0, 0, 0, zone)
+	}
 	switch {
 	case now.Hour() >= quietFrom:
 		return morning(1), nil
