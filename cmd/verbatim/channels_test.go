@@ -1,13 +1,19 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -191,4 +197,98 @@ func TestTriageOnAPage(t *testing.T) {
 			t.Fatalf("%d %s", status, body)
 		}
 	})
+}
+
+// BenchmarkMessagesOverHTTP is how many messages by WhatsApp a server takes, handles and
+// answers, from webhook to reply, without a model, and how long WhatsApp waits until one is
+// acknowledged.
+func BenchmarkMessagesOverHTTP(b *testing.B) {
+	for _, kind := range []string{"sqlite", "postgres"} {
+		b.Run(kind, func(b *testing.B) {
+			dir := b.TempDir()
+			if err := putProgram(dir); err != nil {
+				b.Fatal(err)
+			}
+			cloud := cloudtest.New(cloudtest.Options{Token: "token", Secret: "secret", Verify: "verify", Number: ourNumber})
+			api := httptest.NewServer(cloud)
+			defer api.Close()
+			palette, err := filepath.Abs(filepath.Join(root, "runtime", "channel", "testdata", "desk.yaml"))
+			if err != nil {
+				b.Fatal(err)
+			}
+			owner, app, grant := "verbatim.db", "verbatim.db", ""
+			if kind == "postgres" {
+				db := pgtest.Database(b)
+				owner, app, grant = db.Owner, db.App, "--grant-to verbatim_app"
+			}
+			script := fmt.Sprintf(`set -e
+mkdir verbs; cp %[4]q verbs/desk.yaml
+verbatim migrate --store %[1]q %[3]s --administrator ada --administrator bo >log 2>&1 || verbatim migrate --store %[1]q %[3]s >>log
+export VERBATIM_STORE=%[2]q
+verbatim migrate --administrator ada --administrator bo >>log 2>&1 || true
+cat >people.dsl <<'END'
+system.add-principal :name "channels" :as @channels
+END
+for n in $(seq 8); do cat >>people.dsl <<END
+system.add-principal :name "nora$n" :as @n$n
+system.grant-role :principal-id @n$n :role "member"
+END
+done
+verbatim run --as ada --yes people.dsl >>log
+echo 'system.grant-high-role :principal-id "channels" :role "channel-door"' >role.dsl
+verbatim run --as ada --yes role.dsl >>log 2>&1 || true
+for n in $(seq 8); do echo "system.add-identity :principal-id \"nora$n\" :issuer \"whatsapp_phone\" :subject \"+4915155501$n$n\"" >id.dsl; verbatim run --as ada --yes id.dsl >>log 2>&1 || true; done
+for id in $(verbatim confirm --as bo | cut -f 1); do verbatim confirm "$id" --agree --as bo >>log; done
+cat >channels.json <<END
+{"private": true, "whatsapp": {"api": "%[5]s/v23.0", "numbers": ["%[6]s"], "token-env": "WA_TOKEN", "secret-env": "WA_SECRET", "verify-env": "WA_VERIFY"}}
+END
+verbatim serve --listen 127.0.0.1:0 --log off >serving 2>>log </dev/null & echo $! >pid
+for _ in $(seq 100); do grep -q http serving && break; sleep 0.1; done
+`, owner, app, grant, palette, api.URL, ourNumber)
+			cmd := exec.Command("bash", "-c", script)
+			cmd.Dir = dir
+			cmd.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"), "XDG_STATE_HOME="+filepath.Join(dir, "state"), "TICK=now", "VERBATIM_CHANNELS=channels.json", "WA_TOKEN=token", "WA_SECRET=secret", "WA_VERIFY=verify")
+			if out, err := cmd.CombinedOutput(); err != nil {
+				log, _ := os.ReadFile(filepath.Join(dir, "log"))
+				b.Fatalf("%v %s %s", err, out, log)
+			}
+			defer func() {
+				stop := exec.Command("bash", "-c", "kill $(cat pid)")
+				stop.Dir = dir
+				_ = stop.Run()
+			}()
+			serving, err := os.ReadFile(filepath.Join(dir, "serving"))
+			if err != nil {
+				b.Fatal(err)
+			}
+			cloud.Webhook(regexp.MustCompile(`http://\S+`).FindString(string(serving)) + "/channels/whatsapp")
+			var mu sync.Mutex
+			var waits []time.Duration
+			var n atomic.Int64
+			b.SetParallelism(4) // on two processors
+			b.RunParallel(func(pb *testing.PB) {
+				for pb.Next() {
+					i := n.Add(1)%8 + 1
+					began := time.Now()
+					_, status, err := cloud.Say(context.Background(), fmt.Sprintf("4915155501%d%d", i, i), cloudtest.Text("what is the status of all"))
+					if err != nil || status != http.StatusOK {
+						b.Error(status, err)
+						return
+					}
+					mu.Lock()
+					waits = append(waits, time.Since(began))
+					mu.Unlock()
+				}
+			})
+			for end := time.Now().Add(5 * time.Minute); len(cloud.Sent()) < int(n.Load()); time.Sleep(time.Millisecond) {
+				if time.Now().After(end) {
+					b.Fatalf("%d of %d were answered", len(cloud.Sent()), n.Load())
+				}
+			}
+			slices.Sort(waits)
+			b.ReportMetric(float64(n.Load())/b.Elapsed().Seconds(), "answered/s")
+			b.ReportMetric(float64(waits[len(waits)/2].Microseconds())/1000, "p50-ms")
+			b.ReportMetric(float64(waits[len(waits)*99/100].Microseconds())/1000, "p99-ms")
+		})
+	}
 }
