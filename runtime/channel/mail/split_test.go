@@ -1,6 +1,10 @@
 package mail
 
-import "testing"
+import (
+	"strings"
+	"testing"
+	"time"
+)
 
 // What is quoted must never be read as what the sender wrote now.
 func TestSplitKeepsOnlyWhatIsNew(t *testing.T) {
@@ -56,6 +60,20 @@ func TestSplitKeepsOnlyWhatIsNew(t *testing.T) {
 		own, _, unsure := Split(c.text)
 		if own != c.own || unsure != c.unsure {
 			t.Errorf("%s: %q, unsure %v, want %q, %v", name, own, unsure, c.own, c.unsure)
+		}
+	}
+}
+
+// Texts that are made to take long do not.
+func TestSplitTakesTimeInProportion(t *testing.T) {
+	t.Parallel()
+	for _, line := range []string{"sent from my x\n", "________\n", "> a\n--\n", "On 5 Jan 10:12 a:\n", "From: a\n\n", "a@b.c 10:12:\n", "on 1 wrote\n:\n", "a\n", ":\n", "\n", ">\n", "a <\n", "From: x@y.z 10:12\nTo\n"} {
+		begun := time.Now()
+		Split(strings.Repeat(line, mostText/len(line)))
+		if took := time.Since(begun); took > 10*time.Second {
+			t.Errorf("%q takes %v", line, took)
+		} else {
+			t.Logf("%q takes %v", line, took)
 		}
 	}
 }
