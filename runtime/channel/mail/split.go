@@ -25,7 +25,7 @@ var (
 	marked   = regexp.MustCompile(`^\s*>`)
 	barred   = regexp.MustCompile(`^\s*(?:\|\s|»\s)`)
 	rule     = regexp.MustCompile(`^\s*(?:_{8,}|-{8,}|\*{8,}|={8,})\s*$`)
-	entitled = regexp.MustCompile(`^\s*-{3,}\s?\pL.{2,60}?-{3,}\s*$`)
+	entitled = regexp.MustCompile(`^\s*-{3,}\s?\pL.{2,180}?-{3,}\s*$`)
 	anybody  = regexp.MustCompile(`<?[^\s<>@]+@[^\s<>@]+\.[^\s<>@]+>?`)
 	moment   = regexp.MustCompile(`\b\d{1,2}[:.h]\d{2}\b`)
 	colon    = regexp.MustCompile(`^\s*\**\pL[\pL -]{0,20}\**\s?:\**\s+\S`)
