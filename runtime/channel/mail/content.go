@@ -65,8 +65,7 @@ func read(h *head, body []byte) *content {
 	e, err := h.entity(body)
 	c.unsure = err != nil
 	c.part(e, 0, false)
-	if kind, _, _ := e.Header.ContentType(); c.parts == 1 && strings.HasPrefix(kind, "multipart/") {
-		c.unsure = true // not one of its parts could be found
+	if kind, _, _ := e.Header.ContentType(); c.parts == 1 && strings.HasPrefix(kind, "multipart/") { // not one of its parts could be found
 		c.texts = append(c.texts, text{said: c.plain(body, nil)})
 	}
 	for _, p := range c.pictures {
@@ -116,7 +115,7 @@ func (c *content) part(e *message.Entity, depth int, forwarded bool) {
 		return
 	}
 	kind, params, err := e.Header.ContentType()
-	if err != nil && e.Header.Get("Content-Type") != "" {
+	if err != nil {
 		c.unsure = true
 		first, _, _ := strings.Cut(e.Header.Get("Content-Type"), ";")
 		kind = strings.ToLower(strings.TrimSpace(first))

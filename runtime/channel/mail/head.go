@@ -44,9 +44,9 @@ func readHead(raw []byte) (*head, []byte) {
 		}
 	}
 	for rest, size := raw, 0; ; {
-		line, after, more := bytes.Cut(rest, []byte("\n"))
+		line, after, _ := bytes.Cut(rest, []byte("\n"))
 		line = bytes.TrimSuffix(line, []byte("\r"))
-		if len(line) == 0 || !more {
+		if len(line) == 0 {
 			ends()
 			return h, after
 		}

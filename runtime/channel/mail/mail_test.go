@@ -199,6 +199,7 @@ func TestFactsAreThoseOfTheMail(t *testing.T) {
 			return len(f.References) == 20 && f.Thread == "<0@x>" && f.References[19] == "<29@x>" && f.References[1] == "<11@x>"
 		}},
 		"a crowd":                  {edit("bot@ours.example, ", crowd), func(f proven.Facts) bool { return len(f.Others) == 50 && f.Others[1] == "u0@umza.example" }},
+		"an address of nobody's":   {edit("bot@ours.example, ", "u@a_b.example, "), func(f proven.Facts) bool { return len(f.Others) == 2 && f.Others[0] == "bob@umza.example" }},
 		"a clock a day ahead":      {edit("Mon, 5 Jan 2026 10:20:00 +0100", "Tue, 6 Jan 2026 10:20:01 +0100"), func(f proven.Facts) bool { return f.At.Equal(now) }},
 		"a clock nearly as late":   {edit("Mon, 5 Jan 2026 10:20:00 +0100", "Sun, 4 Jan 2026 10:20:00 +0100"), func(f proven.Facts) bool { return f.At.Equal(now.Add(-24 * time.Hour)) }},
 		"a clock that is broken":   {edit("Mon, 5 Jan 2026 10:20:00 +0100", "yesterday"), func(f proven.Facts) bool { return f.At.Equal(now) }},
