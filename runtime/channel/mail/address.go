@@ -16,18 +16,10 @@ import (
 // stay different, and addresses that other programs may take for another are refused. A tag
 // ("ada+bills@") is part of the address.
 func Normalise(address string) (string, error) {
-	if len(address) > 320 || !utf8.ValidString(address) {
-		return "", errors.New("the address is malformed")
-	}
-	bare, ok := uncommented(address, true)
-	if !ok || strings.ContainsAny(bare, "<>,:;") {
-		return "", errors.New("the address is not a bare one")
-	}
-	if bare, ok = uncommented(address, false); ok && strings.HasSuffix(strings.TrimSpace(bare), ".") {
-		bare = strings.TrimSuffix(strings.TrimSpace(bare), ".") // the root of the DNS
-	}
-	a, err := mail.ParseAddress("<" + strings.TrimSpace(bare) + ">")
-	if err != nil {
+	bare, _ := uncommented(address, false)
+	bare = strings.TrimSuffix(strings.TrimSpace(bare), ".") // the root of the DNS
+	a, err := mail.ParseAddress("<" + bare + ">")
+	if err != nil || len(address) > 320 {
 		return "", errors.New("the address is malformed")
 	}
 	at := strings.LastIndexByte(a.Address, '@')
@@ -63,7 +55,7 @@ func spelled(address string) string {
 // normaliseDomain writes a domain as the DNS has it.
 func normaliseDomain(domain string) (string, error) {
 	ascii, err := idna.Lookup.ToASCII(strings.TrimSuffix(domain, "."))
-	if err != nil || ascii == "" || len(ascii) > 253 || strings.HasPrefix(ascii, ".") || strings.Contains(ascii, "..") || strings.HasSuffix(ascii, ".") {
+	if err != nil || len(ascii) > 253 || strings.Contains("."+ascii+".", "..") {
 		return "", errors.New("the domain is malformed")
 	}
 	return strings.ToLower(ascii), nil

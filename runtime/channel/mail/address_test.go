@@ -33,7 +33,6 @@ func TestNormaliseKeepsMailboxesApart(t *testing.T) {
 		"ada":                                     "",
 		"@umza.example":                           "",
 		"ada@":                                    "",
-		"ada@.":                                   "",
 		"ada@umza..example":                       "",
 		"ada@umza.example..":                      "",
 		"ada@.umza.example":                       "",
@@ -49,6 +48,8 @@ func TestNormaliseKeepsMailboxesApart(t *testing.T) {
 		"ada)@umza.example":                       "",
 		`"ada@umza.example`:                       "",
 		"ada\r\nBcc: eve@umza.example":            "",
+		"\"a\tb\"@umza.example":                   "",
+		"ada@.":                                   "",
 		"a\x00da@umza.example":                    "",
 		"\u212Aing@umza.example":                  "", // the sign of Kelvin, which is a K in other forms
 		"\u0130da@umza.example":                   "", // a Turkish letter that is an i in lower case
@@ -80,4 +81,40 @@ func FuzzNormalise(f *testing.F) {
 			t.Fatalf("%q is %q and then %q, %v", s, once, again, err)
 		}
 	})
+}
+
+// Comments and quotes say nothing of what stands outside of them.
+func TestCommentsAreLeftOut(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string][2]string{
+		"a (b (c) d) e": {"a    e", "a  e"},
+		`a "b;c" d`:     {`a "" d`, `a "b;c" d`},
+		`a "b\"c" d`:    {`a "" d`, `a "b\"c" d`},
+		`(a \) b) c`:    {"  c", " c"},
+		`(a "b) c`:      {"  c", " c"},
+		`"(a" b`:        {`"" b`, `"(a" b`},
+		`a \ b`:         {`a \ b`, `a \ b`},
+		"a (b":          {},
+		"a) b":          {},
+		`a "b`:          {},
+		`a "b\`:         {},
+		"a (b) c) (d":   {},
+	} {
+		for i, unquoted := range []bool{true, false} {
+			got, ok := uncommented(text, unquoted)
+			if ok != (want[i] != "") || ok && got != want[i] {
+				t.Errorf("%s is %q, %v, want %q", text, got, ok, want[i])
+			}
+		}
+	}
+}
+
+// A line is one line, however it was written.
+func TestALineIsOneLine(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{" a \r\n b\x00c\u0085d ": "a b c d", "a\xffb": "a b", "abcdef": "abcde", "äöüßé": "äöüßé", "äöüßéx": "äöüßé"} {
+		if got := oneLine(text, 5+2*strings.Count(text, " a ")); got != want {
+			t.Errorf("%q is %q", text, got)
+		}
+	}
 }

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/emersion/go-message"
-
 	"verbatim/runtime/channel"
 	"verbatim/runtime/words"
 )
@@ -58,8 +56,8 @@ func (a *Adapter) bounce(h *head, body []byte) (s channel.Status, ok bool) {
 	var report, original []byte
 	parts := e.MultipartReader()
 	for range 10 {
-		p, err := parts.NextPart()
-		if p == nil || err != nil && !message.IsUnknownCharset(err) {
+		p, _ := parts.NextPart()
+		if p == nil {
 			break
 		}
 		text, _ := io.ReadAll(io.LimitReader(p.Body, 64<<10))
@@ -74,8 +72,8 @@ func (a *Adapter) bounce(h *head, body []byte) (s channel.Status, ok bool) {
 	if id == nil || !failedLine.Match(report) {
 		return s, false
 	}
-	ours, of := strings.CutSuffix(strings.Trim(string(id[1]), "<>"), "@"+a.o.Domain)
-	if !of || !plainID.MatchString(ours) {
+	ours := strings.TrimSuffix(strings.Trim(string(id[1]), "<>"), "@"+a.o.Domain) // that of others keeps its @
+	if !plainID.MatchString(ours) {
 		return s, false
 	}
 	why := &channel.Failure{Code: "5.0.0", Text: "the mail was returned"}

@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"io"
-	"mime"
 	"path"
 	"slices"
 	"strings"
@@ -30,6 +29,9 @@ const (
 	mostMarkup = 1 << 20
 	iconBytes  = 64 << 10 // of a picture that a signature shows
 )
+
+// signatures are of programs; nobody sent them as files.
+var signatures = []string{"application/pkcs7-signature", "application/x-pkcs7-signature", "application/pgp-signature"}
 
 // content is what a mail holds.
 type content struct {
@@ -63,8 +65,7 @@ func read(h *head, body []byte) *content {
 	e, err := h.entity(body)
 	c.unsure = err != nil
 	c.part(e, 0, false)
-	if kind, _, _ := e.Header.ContentType(); c.parts == 1 && strings.HasPrefix(kind, "multipart/") {
-		c.unsure = true // not one of its parts could be found
+	if kind, _, _ := e.Header.ContentType(); c.parts == 1 && strings.HasPrefix(kind, "multipart/") { // not one of its parts could be found
 		c.texts = append(c.texts, text{said: c.plain(body, nil)})
 	}
 	for _, p := range c.pictures {
@@ -109,12 +110,12 @@ func (c *content) kind() channel.Kind {
 
 // part reads one part of a mail, and the parts of that. What is forwarded is not the sender's.
 func (c *content) part(e *message.Entity, depth int, forwarded bool) {
-	if c.parts++; c.parts > mostParts || depth > mostDepth || c.left <= 0 {
+	if c.parts++; c.parts > mostParts || depth > mostDepth {
 		c.tooMany = true
 		return
 	}
 	kind, params, err := e.Header.ContentType()
-	if err != nil && e.Header.Get("Content-Type") != "" {
+	if err != nil {
 		c.unsure = true
 		first, _, _ := strings.Cut(e.Header.Get("Content-Type"), ";")
 		kind = strings.ToLower(strings.TrimSpace(first))
@@ -137,11 +138,11 @@ func (c *content) part(e *message.Entity, depth int, forwarded bool) {
 	}
 	body := disposition != "attachment" && name == ""
 	switch {
-	case kind == "message/rfc822" || kind == "message/global":
+	case kind == "message/rfc822":
 		c.mail(data, depth)
 		return
-	case body && (kind == "text/plain" || kind == "" || kind == "text/rfc822-headers"):
-		c.say(text{said: c.plain(data, params)}, forwarded || kind == "text/rfc822-headers")
+	case body && kind == "text/plain":
+		c.say(text{said: c.plain(data, params)}, forwarded)
 		return
 	case body && kind == "text/html":
 		if len(data) > mostMarkup {
@@ -155,14 +156,14 @@ func (c *content) part(e *message.Entity, depth int, forwarded bool) {
 		return
 	case strings.HasPrefix(kind, "message/"):
 		return // what servers report to one another
-	case kind == "application/pkcs7-signature" || kind == "application/x-pkcs7-signature" || kind == "application/pgp-signature":
-		return // people's programs sign, and nobody sent a file
+	case slices.Contains(signatures, kind):
+		return
 	case kind == "text/calendar":
 		c.invited = c.invited || !forwarded
 		name = cmp.Or(name, "invite.ics")
 	}
 	sum := sha256.Sum256(data)
-	f := proven.File{Name: fileName(name, kind), Type: kind, Size: int64(len(data)), Sum: hex.EncodeToString(sum[:]), Content: data}
+	f := proven.File{Name: fileName(name), Type: kind, Size: int64(len(data)), Sum: hex.EncodeToString(sum[:]), Content: data}
 	if id := strings.Trim(e.Header.Get("Content-Id"), "<> "); strings.HasPrefix(kind, "image/") {
 		c.pictures = append(c.pictures, picture{f, id})
 		return
@@ -194,7 +195,7 @@ func (c *content) multipart(parts message.MultipartReader, alternative bool, dep
 	before, best := len(*texts), []text(nil)
 	for c.parts <= mostParts {
 		p, err := parts.NextPart()
-		if p == nil || err != nil && !message.IsUnknownCharset(err) && !message.IsUnknownEncoding(err) {
+		if p == nil {
 			c.unsure = c.unsure || err != io.EOF
 			break
 		}
@@ -239,9 +240,6 @@ func (c *content) letters(data []byte) string {
 	}
 	if !utf8.Valid(data) {
 		c.unsure = true
-		if bytes.Contains(data, []byte("\uFFFD")) { // the library replaced some
-			return strings.ToValidUTF8(string(data), "\uFFFD")
-		}
 		s, _ := charmap.Windows1252.NewDecoder().Bytes(data) // what most senders mean who say nothing
 		return string(s)
 	}
@@ -276,13 +274,10 @@ func unflowed(s string, delete bool) string {
 }
 
 // fileName is a name without folders.
-func fileName(name, kind string) string {
+func fileName(name string) string {
 	name = oneLine(path.Base(strings.ReplaceAll(name, `\`, "/")), 200)
-	if name != "" && name != "." && name != "/" && name != ".." {
-		return name
+	if strings.Trim(name, "./ ") == "" {
+		return "file"
 	}
-	if all, _ := mime.ExtensionsByType(kind); len(all) > 0 {
-		return "file" + all[0]
-	}
-	return "file"
+	return name
 }

@@ -151,8 +151,135 @@ func TestPicturesOfSignaturesAreNoFiles(t *testing.T) {
 			t.Errorf("%s: %d files", name, len(got.files))
 		}
 	}
-	if f := read(readHead(mixed("Content-Type: image/gif\r\n\r\nx"))).files[0]; f.Name != "file.gif" || f.Sum == "" {
+	if f := read(readHead(mixed("Content-Type: image/gif\r\n\r\nx"))).files[0]; f.Name != "file" || f.Sum == "" {
 		t.Errorf("%+v", f)
+	}
+}
+
+// What servers and programs add is no file; a page that is attached is one.
+func TestWhatNobodySentIsNoFile(t *testing.T) {
+	t.Parallel()
+	for kind, want := range map[string]int{"message/delivery-status": 0, "application/pkcs7-signature": 0, "application/x-pkcs7-signature": 0, "application/pgp-signature": 0, "text/calendar": 1} {
+		if c := read(readHead(mixed("Content-Type: " + kind + "\r\n\r\nx"))); len(c.files) != want || c.own != "" {
+			t.Errorf("%s: %d files, %q", kind, len(c.files), c.own)
+		}
+	}
+	page := "Content-Type: text/html\r\nContent-Disposition: attachment; filename=a.html\r\n\r\n<p>x"
+	if c := read(readHead(mixed(page))); len(c.files) != 1 || c.own != "" || c.files[0].Name != "a.html" {
+		t.Errorf("%+v", c)
+	}
+	for name, want := range map[string]string{"": "file", "..": "file", "/": "file", "a/../../b.txt": "b.txt", `c:\x\y.txt`: "y.txt", "a\r\nb": "a b", strings.Repeat("x", 300): strings.Repeat("x", 200)} {
+		if got := fileName(name); got != want {
+			t.Errorf("%q is %q", name, got)
+		}
+	}
+	if c := read(readHead([]byte("Subject: x\r\n\r\n"))); c.kind() != proven.Text {
+		t.Error(c.kind())
+	}
+}
+
+// Of alternatives one is read, and of other parts all.
+func TestAlternativesAreReadOnce(t *testing.T) {
+	t.Parallel()
+	plain, other, blank, page, empty := "Content-Type: text/plain\r\n\r\nPlain", "Content-Type: text/plain\r\n\r\nOther", "Content-Type: text/plain\r\n\r\n ", "Content-Type: text/html\r\n\r\n<p>Page", "Content-Type: text/html\r\n\r\n<p>"
+	both := string(mixed(plain, other))
+	for name, c := range map[string]struct {
+		parts []string
+		own   string
+	}{
+		"plain first":       {[]string{plain, page}, "Plain"},
+		"page first":        {[]string{page, plain}, "Plain"},
+		"blank first":       {[]string{blank, page}, "Page"},
+		"blank second":      {[]string{page, blank}, "Page"},
+		"an empty page":     {[]string{plain, empty}, "Plain"},
+		"two plain ones":    {[]string{plain, other}, "Plain"},
+		"two pages":         {[]string{page, strings.Replace(page, "Page", "Second", 1)}, "Page"},
+		"several in one":    {[]string{both, page}, "Plain\nOther"},
+		"nothing but blank": {[]string{blank, empty}, ""},
+	} {
+		raw := "Content-Type: multipart/alternative; boundary=a\r\n\r\n--a\r\n" + strings.Join(c.parts, "\r\n--a\r\n") + "\r\n--a--\r\n"
+		if got := read(readHead([]byte(raw))); got.own != c.own {
+			t.Errorf("%s: %q", name, got.own)
+		}
+	}
+	if c := read(readHead([]byte(both))); c.own != "Plain\nOther" || c.unsure {
+		t.Errorf("%q", c.own)
+	}
+}
+
+// What cannot be read whole says so.
+func TestBrokenMailsAreUnsure(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ raw, own string }{
+		"a boundary that never comes":   {"Content-Type: multipart/mixed; boundary=b\r\n\r\nYes\r\n", "Yes"},
+		"a type that is none":           {"Content-Type: text/plain; charset\r\n\r\nYes\r\n", "Yes"},
+		"a header of a part that ends":  {string(mixed("Content-Type: text/plain\r\n\r\nYes", "no field\r\n\r\nNo")), "Yes"},
+		"an unknown charset in a part":  {string(mixed("Content-Type: text/plain; charset=x-klingon\r\n\r\nYes")), "Yes"},
+		"an unknown encoding":           {"Content-Type: text/plain\r\nContent-Transfer-Encoding: x-uu\r\n\r\nYes", "Yes"},
+		"an unknown charset in a mail":  {"Content-Type: message/rfc822\r\n\r\nContent-Type: text/plain; charset=x-klingon\r\n\r\nYes", ""},
+		"base64 that ends in the midst": {"Content-Type: text/plain\r\nContent-Transfer-Encoding: base64\r\n\r\nWWVz!", "Yes"},
+	} {
+		if got := read(readHead([]byte(c.raw))); got.own != c.own || !got.unsure {
+			t.Errorf("%s: %q, unsure %v", name, got.own, got.unsure)
+		}
+	}
+}
+
+// The lines of a paragraph that flows are one (RFC 3676).
+func TestFlowedLinesAreJoined(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"a \nb\nc":            "a b\nc",
+		"> a \n> b\nc":        "> a b\nc",
+		"> a \n>> b\nc":       "> a \n>> b\nc",
+		"> a \nb":             "> a \nb",
+		"a \n-- \nb":          "a \n-- \nb",
+		" > no quotation \nb": "> no quotation b",
+		"a\n\nb":              "a\n\nb",
+	} {
+		if got := unflowed(text, false); got != want {
+			t.Errorf("%q is %q, want %q", text, got, want)
+		}
+	}
+	if got := unflowed("a \nb\n-- \nc", true); got != "ab\n-- \nc" {
+		t.Errorf("%q", got)
+	}
+}
+
+// A page is read as it is seen.
+func TestPagesAreReadAsTheyAreSeen(t *testing.T) {
+	t.Parallel()
+	for markup, want := range map[string]string{
+		"a<p>b</p>c":               "a\nb\n\nc\n",
+		"<div>a</div><div>b</div>": "a\nb\n",
+		"a<br>b":                   "a\nb\n",
+		"<table><tr><td>a<td>b<tr><th>c<th>d</table>": "a b\nc d\n",
+		"<pre>a\nb  c</pre>d":                         "a\nb c\nd\n",
+		"x\ny":                                        "x y\n",
+		"<blockquote>q</blockquote>a":                 "> q\na\n",
+		"a<blockquote>q</blockquote>":                 "a\n> q\n",
+		`<blockquote style="margin:0 0 0 40px;border:none">a</blockquote>`:                                      "a\n",
+		`a<span class="gmail_attr">q</span>b`:                                                                   "a\n> q\nb\n",
+		`<div class="gmail_quote">q</div>`:                                                                      "> q\n",
+		`<div class="gmail_quote">a<blockquote>q</blockquote></div>`:                                            "a\n> q\n",
+		`<div class="gmail_quote"><div class="gmail_quote">q<blockquote>q</blockquote></div></div>`:             "> q\n> q\n",
+		`<div class="gmail_quote">q<div class="gmail_quote"><blockquote>q</blockquote></div></div>`:             "> q\n> q\n",
+		`<div class="gmail_quote"><div class="gmail_attr">--- Forwarded</div>q<blockquote>q</blockquote></div>`: "> --- Forwarded\n> q\n> q\n",
+		`<div class="gmail_quote"><div class="gmail_attr"></div>a<blockquote>q</blockquote></div>`:              "a\n> q\n",
+		`<div class="gmail_quote"><div class="gmail_quote">q</div></div>`:                                       "> q\n",
+		`<div class="gmail_quote"><div>q<blockquote>q</blockquote></div></div>`:                                 "> q\n> q\n",
+		`a<span id="appendonsend"></span>q`:                                                                     "a\n> q\n",
+		`a<div id="x_divRplyFwdMsg">q</div>q`:                                                                   "a\n> q\n> q\n",
+		`a<span style="visibility:hidden">x</span><i style="opacity:0">x</i><i style="max-height:0">x</i>b`:     "ab\n",
+		`<i style="font-size:0.5em">a</i><i style="opacity:0.5">b</i><i style="line-height:0">c</i>`:            "abc\n",
+		`a<script>x</script><style>x</style><textarea>x</textarea><template>x</template>`:                       "a\n",
+	} {
+		if got, ok := readPage(markup); got != want || !ok {
+			t.Errorf("%s is %q, want %q", markup, got, want)
+		}
+	}
+	if got, ok := readPage(strings.Repeat("<div>", 600) + "a<b>b"); got != "a\nb\n" || ok {
+		t.Errorf("%q, %v", got, ok)
 	}
 }
 

@@ -38,17 +38,16 @@ func readHead(raw []byte) (*head, []byte) {
 	h := &head{count: map[string]int{}}
 	var value []byte // of the last field
 	ends := func() {
-		if n := len(h.fields); n > 0 && h.fields[n-1].value == "" {
+		if n := len(h.fields); n > 0 {
 			h.fields[n-1].value = string(value)
 			h.count[h.fields[n-1].name]++
 		}
 	}
 	for rest, size := raw, 0; ; {
-		line, after, more := bytes.Cut(rest, []byte("\n"))
+		line, after, _ := bytes.Cut(rest, []byte("\n"))
 		line = bytes.TrimSuffix(line, []byte("\r"))
-		if len(line) == 0 || !more {
+		if len(line) == 0 {
 			ends()
-			h.odd = h.odd || !more
 			return h, after
 		}
 		rest, size = after, size+len(line)
@@ -91,21 +90,17 @@ func (h *head) entity(body []byte) (*message.Entity, error) {
 	return message.New(all, bytes.NewReader(body))
 }
 
-// author is the address of a mail that has one author.
+// author is the normalised address of a mail that has one author.
 func (h *head) author() (string, error) {
-	if h.count["from"] != 1 {
-		return "", errors.New("not one From")
-	}
 	from := h.value("from")
-	bare, ok := uncommented(from, true)
-	if !ok || strings.ContainsAny(bare, ",:;") || strings.Count(bare, "@") != 1 {
-		return "", errors.New("not one address")
-	}
 	a, err := addresses.Parse(from)
 	if err != nil {
 		return "", err
 	}
-	return a.Address, nil
+	if bare, _ := uncommented(from, true); strings.ContainsAny(bare, ":;") {
+		return "", errors.New("a group of addresses")
+	}
+	return Normalise(spelled(a.Address))
 }
 
 // addresses reads addresses; names in encodings that are unknown stay as they are.
@@ -113,8 +108,8 @@ var addresses = mail.AddressParser{WordDecoder: &mime.WordDecoder{CharsetReader:
 
 // answerTo is where an answer goes, and what the sender calls themselves.
 func (h *head) answerTo() (address, name string) {
-	all, err := addresses.ParseList(h.value("from"))
-	if err != nil || len(all) == 0 {
+	all, _ := addresses.ParseList(h.value("from"))
+	if len(all) == 0 {
 		return "", ""
 	}
 	return spelled(all[0].Address), oneLine(all[0].Name, 100)
@@ -172,16 +167,11 @@ func uncommented(s string, unquoted bool) (string, bool) {
 	return b.String(), depth == 0 && !quoted
 }
 
-var oneID = regexp.MustCompile(`<[!-;=?-~]{1,240}@[!-;=?-~]{1,240}>`)
+var oneID = regexp.MustCompile(`<[!-;=?-~]{1,120}@[!-;=?-~]{1,120}>`)
 
 // messageID is the first ID in the value of a field, or "" where there is none, or one that
 // is too long.
-func messageID(value string) string {
-	if id := oneID.FindString(value); len(id) <= 250 && strings.HasPrefix(value, id) {
-		return id
-	}
-	return ""
-}
+func messageID(value string) string { return oneID.FindString(value) }
 
 // messageIDs are those of a chain, oldest first: its first and its last.
 func messageIDs(value string) []string {

@@ -187,7 +187,7 @@ func (a *Adapter) facts(h *head, body []byte, in arrival, p proof) proven.Facts 
 		Files: c.files, TooMany: c.tooMany,
 	}
 	f.From, f.Name = h.answerTo()
-	if at, err := mail.ParseDate(h.value("date")); err == nil && at.Sub(now).Abs() <= 24*time.Hour {
+	if at, _ := mail.ParseDate(h.value("date")); at.Sub(now).Abs() <= 24*time.Hour {
 		f.At = at
 	}
 	if f.ID == "" || p.unnamed {

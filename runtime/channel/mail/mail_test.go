@@ -58,7 +58,7 @@ func (z zone) LookupTXT(ctx context.Context, name string) ([]string, error) {
 	case !ok:
 		return nil, &net.DNSError{Err: "no such host", Name: name, IsNotFound: true}
 	case all[0] == "!":
-		return nil, errors.New("server misbehaving")
+		return nil, &net.DNSError{Err: "server misbehaving", Name: name, IsTemporary: true}
 	}
 	return all, nil
 }
@@ -88,7 +88,9 @@ func world() zone {
 	return zone{
 		"s._domainkey.umza.example":         {keyRecord},
 		"tried._domainkey.umza.example":     {strings.Replace(keyRecord, ";", "; t=s : y;", 1)},
+		"calm._domainkey.umza.example":      {strings.Replace(keyRecord, ";", "; t=s; n=y;", 1)},
 		"late._domainkey.umza.example":      {"!"},
+		"_dmarc.own.relaxed.example":        {"v=DMARC1; p=none; adkim=s; aspf=s"},
 		"s._domainkey.mail.umza.example":    {keyRecord},
 		"s._domainkey.evil.example":         {keyRecord},
 		"s._domainkey.xn--umz-8cd.example":  {keyRecord},
@@ -197,6 +199,7 @@ func TestFactsAreThoseOfTheMail(t *testing.T) {
 			return len(f.References) == 20 && f.Thread == "<0@x>" && f.References[19] == "<29@x>" && f.References[1] == "<11@x>"
 		}},
 		"a crowd":                  {edit("bot@ours.example, ", crowd), func(f proven.Facts) bool { return len(f.Others) == 50 && f.Others[1] == "u0@umza.example" }},
+		"an address of nobody's":   {edit("bot@ours.example, ", "u@a_b.example, "), func(f proven.Facts) bool { return len(f.Others) == 2 && f.Others[0] == "bob@umza.example" }},
 		"a clock a day ahead":      {edit("Mon, 5 Jan 2026 10:20:00 +0100", "Tue, 6 Jan 2026 10:20:01 +0100"), func(f proven.Facts) bool { return f.At.Equal(now) }},
 		"a clock nearly as late":   {edit("Mon, 5 Jan 2026 10:20:00 +0100", "Sun, 4 Jan 2026 10:20:00 +0100"), func(f proven.Facts) bool { return f.At.Equal(now.Add(-24 * time.Hour)) }},
 		"a clock that is broken":   {edit("Mon, 5 Jan 2026 10:20:00 +0100", "yesterday"), func(f proven.Facts) bool { return f.At.Equal(now) }},
@@ -265,6 +268,18 @@ func TestForgedMailIsFromAStranger(t *testing.T) {
 		"results of a name alone":             {raw: []byte("Authentication-Results: mx.ours.example; spf=pass smtp.helo=umza.example\r\n" + plain), relayed: true},
 		"results within quotes":               {raw: []byte("Authentication-Results: mx.ours.example; spf=none smtp.mailfrom=\"; spf=pass smtp.mailfrom=umza.example; x\"@evil.example\r\n" + plain), relayed: true},
 		"results within a comment":            {raw: []byte("Authentication-Results: mx.ours.example; x=y (; spf=pass smtp.mailfrom=umza.example)\r\n" + plain), relayed: true},
+		"results that are malformed":          {raw: []byte("Authentication-Results: mx.ours.example; spf=pass smtp.mailfrom=umza.example; x\r\n" + plain), relayed: true},
+		"results of two":                      {raw: []byte("Authentication-Results: mx.ours.example; spf=pass smtp.mailfrom=evil.example; spf=pass smtp.mailfrom=umza.example\r\n" + plain), relayed: true},
+		"results of a stranger, relaxed":      {raw: []byte("Authentication-Results: mx.ours.example; spf=pass smtp.mailfrom=evil.example\r\n" + edit("Umza.example", "relaxed.example")), relayed: true},
+		"signed by a neighbour, strict":       {raw: []byte(signed(t, edit("Umza.example", "own.relaxed.example"), "mail.relaxed.example", "s"))},
+		"a server that may, a long header":    {raw: []byte(strings.Replace(plain, "MIME-", "X-A: "+strings.Repeat("x", mostHeader)+"\r\nMIME-", 1)), ip: addr("192.0.2.1"), envelope: "ada@umza.example"},
+		"a server that may, too many fields":  {raw: []byte(strings.Replace(plain, "MIME-", strings.Repeat("X-A: b\r\n", mostFields)+"MIME-", 1)), ip: addr("192.0.2.1"), envelope: "ada@umza.example"},
+		"a server that may, and a group":      {raw: []byte(edit("Ada Lovelace <Ada@Umza.example>", "us: ada@umza.example;")), ip: addr("192.0.2.1"), envelope: "ada@umza.example"},
+		"a server that may, and a bare CR":    {raw: []byte("X-A: b\rFrom: eve@evil.example\r\n" + plain), ip: addr("192.0.2.1"), envelope: "ada@umza.example"},
+		"a server that may, and FROM":         {raw: []byte("FROM : eve@evil.example\r\n" + plain), ip: addr("192.0.2.1"), envelope: "ada@umza.example"},
+		"a server that may, and a line":       {raw: []byte("hello\r\n" + plain), ip: addr("192.0.2.1"), envelope: "ada@umza.example"},
+		"a server that may, a continued line": {raw: []byte(" hello\r\n" + plain), ip: addr("192.0.2.1"), envelope: "ada@umza.example"},
+		"a server that may, a nameless field": {raw: []byte(": hello\r\n" + plain), ip: addr("192.0.2.1"), envelope: "ada@umza.example"},
 		"results that do not end":             {raw: []byte("Authentication-Results: mx.ours.example; spf=pass smtp.mailfrom=umza.example (\r\n" + plain), relayed: true},
 		"results that only know DKIM":         {raw: []byte("Authentication-Results: mx.ours.example; dkim=pass header.d=umza.example; dmarc=pass header.from=umza.example\r\n" + plain), relayed: true},
 		"a server that may not":               {raw: []byte(plain), ip: addr("192.0.2.9"), envelope: "ada@umza.example", helo: "umza.example"},
@@ -285,6 +300,11 @@ func TestForgedMailIsFromAStranger(t *testing.T) {
 				t.Errorf("%+v is known", f.Known)
 			}
 		})
+	}
+	// It has expired by our clock. SAFE-H3
+	late := arrival{raw: []byte(resigned(t, plain, "d=", "x=4102444800; d="))}
+	if f := taken(t, late, func(o *Options) { o.Clock = func() time.Time { return time.Unix(4102444801, 0) } }); f.Known != nil {
+		t.Errorf("%+v", f.Known)
 	}
 	// A domain that looks alike is another. SAFE-H3
 	alike := signed(t, edit("Ada@Umza.example", "ada@umzа.example"), "xn--umz-8cd.example", "s")
@@ -309,6 +329,8 @@ func TestDomainsVouchForTheirOwn(t *testing.T) {
 	}{
 		"DKIM":                               {in: arrival{raw: []byte(signed(t, plain, "umza.example", "s"))}},
 		"DKIM with comments":                 {in: arrival{raw: []byte(signed(t, edit("Ada Lovelace <Ada@Umza.example>", `"Lovelace, Ada: x" (her @ name) <ada@umza.example>`), "umza.example", "s"))}},
+		"DKIM beside a long field":           {in: arrival{raw: []byte(signed(t, "X-A: "+strings.Repeat("x", 2*mostField)+"\r\n\ty\r\n"+plain, "umza.example", "s"))}},
+		"DKIM of a key in use":               {in: arrival{raw: []byte(signed(t, plain, "umza.example", "calm"))}},
 		"DKIM, in capital letters":           {in: arrival{raw: []byte(signed(t, plain, "UMZA.example", "s"))}},
 		"DKIM beside that of a list":         {in: arrival{raw: []byte(signed(t, signed(t, plain, "umza.example", "s"), "evil.example", "s"))}},
 		"DKIM beside one that is broken":     {in: arrival{raw: []byte("DKIM-Signature: v=1; d=umza.example\r\n" + signed(t, plain, "umza.example", "s"))}},
@@ -333,6 +355,15 @@ func TestDomainsVouchForTheirOwn(t *testing.T) {
 				t.Errorf("unsure %v, ID %s", f.Unsure, f.ID)
 			}
 		})
+	}
+	// Others without a Message-ID are others.
+	nameless := edit("Message-ID: <m1@umza.example>\r\n", "")
+	ids := map[string]bool{}
+	for _, mail := range []string{nameless, strings.Replace(nameless, "Re: Payment", "Payment", 1), strings.Replace(nameless, "\r\n\r\nYes", "\r\n\r\nNo", 1), strings.Replace(nameless, "10:20:00", "10:20:01", 1)} {
+		ids[taken(t, arrival{raw: []byte(mail)}, nil).ID] = true
+	}
+	if len(ids) != 4 {
+		t.Errorf("%v", ids)
 	}
 	// A mail whose Message-ID is not signed is the same mail under any other.
 	once := signed(t, plain, "umza.example", "s", with("Content-Type")...)
@@ -359,6 +390,10 @@ func TestSilentDNSIsAskedAgain(t *testing.T) {
 	}
 	// What others' servers do not answer is none of our business.
 	if f := taken(t, arrival{raw: []byte(signed(t, edit("Umza.example", "evil.example"), "umza.example", "late"))}, nil); f.Known != nil {
+		t.Errorf("%+v", f.Known)
+	}
+	in := arrival{raw: []byte(plain), ip: addr("192.0.2.1"), envelope: "x@late.example"}
+	if f := taken(t, in, nil); f.Known != nil {
 		t.Errorf("%+v", f.Known)
 	}
 	// What is proven otherwise needs no other answer.
@@ -440,6 +475,7 @@ func TestBouncesAreStatuses(t *testing.T) {
 		"somebody else's": {report("failed", "5.1.1", "<d1@evil.example>"), "", "", false},
 		"an odd ID":       {report("failed", "5.1.1", "<d!1@ours.example>"), "", "", false},
 		"another report":  {strings.Replace(report("failed", "5.1.1", "<d1@ours.example>"), "delivery-status; b", "disposition-notification; b", 1), "", "", false},
+		"no original":     {strings.Replace(report("failed", "5.1.1", "<d1@ours.example>"), "message/rfc822", "text/plain", 1), "", "", false},
 		"no report":       {strings.Replace(report("failed", "5.1.1", "<d1@ours.example>"), "multipart/report", "multipart/mixed", 1), "", "", false},
 	} {
 		d := &door{}
@@ -469,6 +505,20 @@ func TestBouncesAreStatuses(t *testing.T) {
 // Our own mail that comes back, and mail that goes round, is dropped.
 func TestLoopsEnd(t *testing.T) {
 	t.Parallel()
+	a := testAdapter(t, nil, nil)
+	for range 2 * cap(a.reading) { // one after another, however many
+		if err := a.take(t.Context(), arrival{raw: []byte("X-Verbatim-Delivery: d1\r\n" + plain)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range cap(a.reading) {
+		a.reading <- struct{}{}
+	}
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := a.take(gone, arrival{}); !errors.Is(err, errLater) {
+		t.Error(err)
+	}
 	for mail, kept := range map[string]bool{
 		"X-Verbatim-Delivery: d1\r\n" + plain:         false,
 		strings.Repeat("Received: x\r\n", 31) + plain: false,
@@ -489,6 +539,8 @@ func TestOptionsAreWhole(t *testing.T) {
 		"no inboxes":           func(o *Options) { o.Inboxes = nil },
 		"no door":              func(o *Options) { o.Door = nil },
 		"no clock":             func(o *Options) { o.Clock = nil },
+		"no host":              func(o *Options) { o.Submission = Submission{Server: ":25"} },
+		"an empty port":        func(o *Options) { o.Submission = Submission{Server: "a:"} },
 		"no port":              func(o *Options) { o.Submission = Submission{Server: "mail.ours.example"} },
 		"unknown security":     func(o *Options) { o.Submission = Submission{Server: "a:1", Security: "ssl"} },
 		"a password in clear":  func(o *Options) { o.Submission = Submission{Server: "a:1", Security: "none", User: "u", Password: "p"} },
@@ -501,7 +553,7 @@ func TestOptionsAreWhole(t *testing.T) {
 			t.Error(name)
 		}
 	}
-	if a, err := New(Options{Domain: "ours.example", Inboxes: ours, Door: &door{}, Clock: time.Now}); err != nil || a.o.DNS == nil || a.Channel() != "mail" {
+	if a, err := New(Options{Domain: "OURS.example", Inboxes: ours, Door: &door{}, Clock: time.Now}); err != nil || a.o.DNS == nil || a.o.Domain != "ours.example" || a.Channel() != "mail" {
 		t.Error(err)
 	}
 }

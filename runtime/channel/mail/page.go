@@ -33,7 +33,6 @@ func readPage(markup string) (string, bool) {
 	}
 	p := &page{}
 	p.walk(root, false)
-	p.flush(false)
 	return p.out.String(), true
 }
 
@@ -102,14 +101,15 @@ func (p *page) walk(n *html.Node, pre bool) {
 }
 
 // answered reports whether what Gmail takes for a quotation holds one of its own, so that
-// somebody may have written between its parts.
-func answered(n *html.Node) bool {
+// somebody may have written between its parts. Not so in what is passed on.
+func answered(n *html.Node) (inside bool) {
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
-		if c.DataAtom == atom.Blockquote || strings.Contains(attribute(c, "class"), "gmail_quote") && answered(c) {
-			return true
+		inside = inside || c.DataAtom == atom.Blockquote
+		if strings.Contains(attribute(c, "class"), "gmail_attr") && c.FirstChild != nil && strings.HasPrefix(strings.TrimSpace(c.FirstChild.Data), "---") {
+			return false
 		}
 	}
-	return false
+	return inside
 }
 
 func (p *page) text(s string, pre bool) {

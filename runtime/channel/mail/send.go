@@ -24,9 +24,9 @@ func (s *Submission) check() error {
 	if s.Server == "" {
 		return nil // it only receives
 	}
-	host, port, err := net.SplitHostPort(s.Server)
+	host, port, _ := net.SplitHostPort(s.Server)
 	switch {
-	case err != nil || host == "" || port == "":
+	case host == "" || port == "":
 		return errors.New("the server that sends mail is HOST:PORT")
 	case s.Security != "" && s.Security != "starttls" && s.Security != "tls" && s.Security != "none":
 		return fmt.Errorf("security is starttls, tls or none, not %q", s.Security)

@@ -26,17 +26,22 @@ type office struct {
 	to     []string
 	mail   []byte
 	user   string
+	hello  string
 }
 
-func (o *office) NewSession(*smtp.Conn) (smtp.Session, error) { return o, nil }
-func (o *office) Reset()                                      {}
-func (o *office) Logout() error                               { return nil }
-func (o *office) AuthMechanisms() []string                    { return []string{"PLAIN"} }
+func (o *office) NewSession(c *smtp.Conn) (smtp.Session, error) {
+	o.hello = c.Hostname()
+	return o, nil
+}
+
+func (o *office) Reset()                   {}
+func (o *office) Logout() error            { return nil }
+func (o *office) AuthMechanisms() []string { return []string{"PLAIN"} }
 
 func (o *office) Auth(string) (sasl.Server, error) {
 	return sasl.NewPlainServer(func(_, user, password string) error {
 		if o.user = user; password != "right" {
-			return errors.New("wrong")
+			return smtp.ErrAuthFailed
 		}
 		return nil
 	}), nil
@@ -113,7 +118,7 @@ func TestAnswersGoOutAsMail(t *testing.T) {
 	if err != nil || strings.ReplaceAll(got, "\r\n", "\n") != string(want) {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
-	if p.from != "bot@ours.example" || len(p.to) != 1 || p.to[0] != "Ada@umza.example" {
+	if p.hello != "ours.example" || p.from != "bot@ours.example" || len(p.to) != 1 || p.to[0] != "Ada@umza.example" {
 		t.Error(p.from, p.to)
 	}
 	// It is read as it was meant, and comes back to nobody.
@@ -142,7 +147,7 @@ func TestNothingIsInjected(t *testing.T) {
 	o.Subject = strings.Repeat("ü", 5000)
 	o.References = nil
 	for i := range 60 {
-		o.References = append(o.References, "<"+strings.Repeat("r", 150+i)+"@x>")
+		o.References = append(o.References, "<"+strings.Repeat("r", 50+i)+"@x>")
 	}
 	got, _ = sent(t, o)
 	for line := range strings.SplitSeq(got, "\r\n") {
@@ -159,6 +164,14 @@ func TestNothingIsInjected(t *testing.T) {
 		if h, _ := readHead([]byte(got)); h.value("subject") != want {
 			t.Errorf("%q becomes %q", subject, h.value("subject"))
 		}
+	}
+	o.Subject, o.ReplyTo = "x", ""
+	if got, _ = sent(t, o); !strings.Contains(got, "Subject: Re: x\r\n") {
+		t.Error("what only has references answers nothing")
+	}
+	o.ReplyTo, o.References = "<m1@umza.example>", nil
+	if got, _ = sent(t, o); !strings.Contains(got, "Subject: Re: x\r\n") || !strings.Contains(got, "References: <m1@umza.example>\r\n") {
+		t.Error("what answers a mail refers to none")
 	}
 	o.Subject, o.ReplyTo, o.References = "News", "", nil
 	if got, _ = sent(t, o); !strings.Contains(got, "Subject: News\r\n") || strings.Contains(got, "References") {
@@ -192,7 +205,7 @@ func TestNothingIsInjected(t *testing.T) {
 func TestAddressesOfOtherAlphabetsAreSentTo(t *testing.T) {
 	t.Parallel()
 	o := out
-	for to, want := range map[string]string{"Ädä@Müller.example": "ädä@xn--mller-kva.example", "Ada@Müller.example": "Ada@xn--mller-kva.example", "A+b@umza.example.": "A+b@umza.example", `"a b"@umza.example`: "a b@umza.example"} {
+	for to, want := range map[string]string{"Ädä@Müller.example": "ädä@xn--mller-kva.example", "Ada@Müller.example": "Ada@xn--mller-kva.example", "A+b@umza.example.": "A+b@umza.example", `"a b"@umza.example`: "a b@umza.example", "Ada(x)@umza.example": "ada@umza.example"} {
 		o.To = to
 		if _, p := sent(t, o); p.to[0] != want {
 			t.Errorf("%s is %s", to, p.to)

@@ -32,12 +32,8 @@ var single = []string{"from", "sender", "reply-to", "to", "cc", "subject", "date
 
 // prove finds out who sent a mail. errLater says that the DNS did not tell.
 func (a *Adapter) prove(ctx context.Context, h *head, in arrival) (proof, error) {
-	address, err := h.author()
+	subject, err := h.author()
 	if err != nil || h.odd || slices.ContainsFunc(single, func(name string) bool { return h.count[name] > 1 }) {
-		return proof{}, nil
-	}
-	subject, err := Normalise(spelled(address))
-	if err != nil {
 		return proof{}, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
@@ -57,9 +53,7 @@ func (a *Adapter) prove(ctx context.Context, h *head, in arrival) (proof, error)
 // A check is that of one mail.
 type check struct {
 	dns    *patient
-	domain string        // of From
-	policy *dmarc.Record // of the domain, or that of its organization
-	asked  bool
+	domain string // of From
 }
 
 // dkim reports whether a signature of the domain covers what is read of a mail.
@@ -93,7 +87,7 @@ func (c *check) dkim(ctx context.Context, h *head, raw []byte, now time.Time, p 
 // out (t=y) is none.
 func (c *check) key(ctx context.Context, name string) ([]string, error) {
 	const between = "._domainkey."
-	if at := strings.LastIndex(name, between); at < 0 || !c.related(name[at+len(between):]) {
+	if at := strings.LastIndex(name, between); !c.related(name[at+len(between):]) {
 		return nil, errors.New("not a key of the domain")
 	}
 	all, err := c.dns.LookupTXT(ctx, name)
@@ -110,11 +104,8 @@ func (c *check) key(ctx context.Context, name string) ([]string, error) {
 
 // spf reports whether the server that sent the mail may, for an envelope of the domain.
 func (c *check) spf(ctx context.Context, in arrival) bool {
-	if !in.ip.IsValid() || in.relayed || strings.Count(in.envelope, "@") != 1 {
-		return false
-	}
-	domain, err := domainOf(in.envelope)
-	if err != nil || !c.related(domain) {
+	domain, _ := domainOf(in.envelope)
+	if in.relayed || !c.related(domain) {
 		return false
 	}
 	local, _, _ := strings.Cut(in.envelope, "@")
@@ -143,39 +134,34 @@ func (a *Adapter) results(ctx context.Context, c *check, h *head, in arrival) bo
 	passed := ""
 	for _, r := range all {
 		if r, ok := r.(*authres.SPFResult); ok {
-			if passed != "" || r.Value != authres.ResultPass || r.From == "" || strings.ContainsAny(r.From, `"`) {
+			if passed != "" || r.Value != authres.ResultPass {
 				return false
 			}
 			passed = r.From
 		}
 	}
-	domain, err := domainOf(passed)
-	return err == nil && c.aligned(ctx, domain, spfMode)
+	return c.aligned(ctx, passed[strings.LastIndexByte(passed, '@')+1:], spfMode)
 }
 
 // related reports whether a domain is of the organization of From.
 func (c *check) related(domain string) bool {
-	domain, err := normaliseDomain(domain)
-	return err == nil && organization(domain) == organization(c.domain)
+	domain, _ = normaliseDomain(domain)
+	return organization(domain) == organization(c.domain)
 }
 
 // aligned reports whether a domain may vouch for From: the same one, or another of the
 // organization where the policy of From says so, or says nothing of it.
 func (c *check) aligned(ctx context.Context, domain string, mode func(*dmarc.Record) dmarc.AlignmentMode) bool {
-	domain, err := normaliseDomain(domain)
-	if err != nil || domain == c.domain || !c.related(domain) {
-		return err == nil && domain == c.domain
+	domain, _ = normaliseDomain(domain)
+	if domain == c.domain || !c.related(domain) {
+		return domain == c.domain
 	}
-	if !c.asked {
-		c.asked = true
-		for _, at := range []string{c.domain, organization(c.domain)} {
-			lookup := dmarc.LookupOptions{LookupTXT: func(name string) ([]string, error) { return c.dns.LookupTXT(ctx, name) }}
-			if c.policy, err = dmarc.LookupWithOptions(at, &lookup); err != dmarc.ErrNoPolicy {
-				break
-			}
-		}
+	lookup := dmarc.LookupOptions{LookupTXT: func(name string) ([]string, error) { return c.dns.LookupTXT(ctx, name) }}
+	policy, err := dmarc.LookupWithOptions(c.domain, &lookup)
+	if err == dmarc.ErrNoPolicy {
+		policy, err = dmarc.LookupWithOptions(organization(c.domain), &lookup)
 	}
-	return c.policy != nil && mode(c.policy) == dmarc.AlignmentRelaxed
+	return err == nil && mode(policy) == dmarc.AlignmentRelaxed
 }
 
 // organization is the domain that somebody registered, or the domain itself where nobody

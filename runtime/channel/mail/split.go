@@ -25,7 +25,7 @@ var (
 	marked   = regexp.MustCompile(`^\s*>`)
 	barred   = regexp.MustCompile(`^\s*(?:\|\s|»\s)`)
 	rule     = regexp.MustCompile(`^\s*(?:_{8,}|-{8,}|\*{8,}|={8,})\s*$`)
-	entitled = regexp.MustCompile(`^\s*-{3,}\s?\pL.{2,60}?-{3,}\s*$`)
+	entitled = regexp.MustCompile(`^\s*-{3,}\s?\pL.{2,180}?-{3,}\s*$`)
 	anybody  = regexp.MustCompile(`<?[^\s<>@]+@[^\s<>@]+\.[^\s<>@]+>?`)
 	moment   = regexp.MustCompile(`\b\d{1,2}[:.h]\d{2}\b`)
 	colon    = regexp.MustCompile(`^\s*\**\pL[\pL -]{0,20}\**\s?:\**\s+\S`)
@@ -42,13 +42,16 @@ func Split(text string) (own, quoted string, unsure bool) {
 	lines := strings.Split(spaces.Replace(text), "\n")
 	var mine, theirs []string
 	var runs []bool // alternately, whether lines are quoted
+	begun := false  // own text has
 	add := func(line string, quote bool) {
 		if quote {
 			theirs = append(theirs, line)
 		} else {
 			mine = append(mine, line)
 		}
-		if strings.TrimSpace(strings.TrimLeft(line, "> ")) != "" && (len(runs) == 0 || runs[len(runs)-1] != quote) {
+		blank := strings.TrimLeft(line, "> ") == ""
+		begun = begun || !quote && !blank
+		if !blank && (len(runs) == 0 || runs[len(runs)-1] != quote) {
 			runs = append(runs, quote)
 		}
 	}
@@ -82,10 +85,10 @@ func Split(text string) (own, quoted string, unsure bool) {
 			unsure = unsure || signed > mostSignature
 		case strings.TrimRight(line, " ") == "--":
 			signed = 1
-			unsure = unsure || len(strings.TrimSpace(strings.Join(mine, ""))) == 0
+			unsure = unsure || !begun
 		case len(line) < 120 && sentFrom().MatchString(line) && ends(lines[i+1:]):
 		case rule.MatchString(line):
-			unsure = unsure || strings.TrimSpace(strings.Join(lines[i+1:], "")) != ""
+			unsure = unsure || skip(lines[i+1:]) < len(lines[i+1:])
 			add(line, false)
 		default:
 			add(line, false)
@@ -102,9 +105,10 @@ const mostSignature = 12
 
 var spaces = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u00a0", " ", "\u202f", " ", "\u200b", "", "\u200e", "", "\u200f", "", "\ufeff", "")
 
-// ends reports whether nobody wrote more before the end or the words of others.
+// ends reports whether nobody wrote more before the end or the words of others, which come
+// soon.
 func ends(lines []string) bool {
-	for i, line := range lines {
+	for i, line := range lines[:min(len(lines), 2*mostSignature)] {
 		if strings.TrimSpace(line) == "" || sentFrom().MatchString(line) {
 			continue
 		}

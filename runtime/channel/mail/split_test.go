@@ -1,6 +1,10 @@
 package mail
 
-import "testing"
+import (
+	"strings"
+	"testing"
+	"time"
+)
 
 // What is quoted must never be read as what the sender wrote now.
 func TestSplitKeepsOnlyWhatIsNew(t *testing.T) {
@@ -51,11 +55,33 @@ func TestSplitKeepsOnlyWhatIsNew(t *testing.T) {
 		"a telephone, fr":                {"Oui\n\nEnvoyé de mon iPhone", "Oui", false},
 		"a telephone, es":                {"Sí\n\nEnviado desde mi iPhone", "Sí", false},
 		"Outlook for telephones":         {"Yes\n\nGet Outlook for iOS<https://aka.ms/o0ukef>\n________________________________\nFrom: Bot <bot@umza.example>\nSent: Monday, January 5, 2026 10:12 AM\nTo: Ada\nSubject: Payment\n\nShall I?", "Yes", false},
+		"Proton":                         {"Yes\n\nSent with [Proton Mail](https://proton.me/) secure email.\n\nOn Monday, January 5th, 2026 at 10:12, Bot <bot@umza.example> wrote:\n\n> Shall I?", "Yes", false},
+		"Samsung":                        {"Oui\n\nEnvoyé de mon Galaxy\n\n\n-------- Message d’origine --------\nDe : Bot <bot@umza.example>\nDate : 05/01/2026 10:12 (GMT+01:00)\nDois-je ?", "Oui", false},
+		"Windows":                        {"Sí\n\nEnviado desde Correo para Windows\n\nDe: Bot\nEnviado: lunes, 5 de enero de 2026 10:12\nPara: Ada\nAsunto: Pago\n\n¿Debo?", "Sí", false},
+		"Notes":                          {"Yes\n\nBot <bot@umza.example> wrote on 05.01.2026 10:12:33:\n\n> Shall I?", "Yes", false},
+		"Zoho":                           {"Yes\n\n---- On Mon, 05 Jan 2026 10:12:33 +0100 Bot <bot@umza.example> wrote ---\n\nShall I?", "Yes", true},
+		"three lines introduce":          {"Yes\n\nOn Mon, Jan 5, 2026 at 10:12 AM Bot With A Name\nvia Something <bot@umza.example>\nwrote:\n\n> Shall I?", "Yes", false},
+		"Apple, de, with a mark":         {"Ja\n\nAm 05.01.2026 um 10:12 schrieb Bot <bot@umza.example>:\n\n\ufeff\n> Soll ich?", "Ja", false},
+		"Outlook for Mac, bold":          {"Ja\n\n*Von: *Bot <bot@umza.example>\n*Datum: *Montag, 5. Januar 2026 um 10:12\n*An: *Ada\n*Betreff: *Zahlung\n\nSoll ich?", "Ja", false},
 		"what only begins like one":      {"Sent from my office yesterday: the contract.\nPlease pay it.", "Sent from my office yesterday: the contract.\nPlease pay it.", false},
 	} {
 		own, _, unsure := Split(c.text)
 		if own != c.own || unsure != c.unsure {
 			t.Errorf("%s: %q, unsure %v, want %q, %v", name, own, unsure, c.own, c.unsure)
+		}
+	}
+}
+
+// Texts that are made to take long do not.
+func TestSplitTakesTimeInProportion(t *testing.T) {
+	t.Parallel()
+	for _, line := range []string{"sent from my x\n", "________\n", "> a\n--\n", "On 5 Jan 10:12 a:\n", "From: a\n\n", "a@b.c 10:12:\n", "on 1 wrote\n:\n", "a\n", ":\n", "\n", ">\n", "a <\n", "From: x@y.z 10:12\nTo\n"} {
+		begun := time.Now()
+		Split(strings.Repeat(line, mostText/16/len(line)))
+		if took := time.Since(begun); took > 5*time.Second {
+			t.Errorf("%q takes %v", line, took)
+		} else {
+			t.Logf("%q takes %v", line, took)
 		}
 	}
 }
