@@ -16,6 +16,7 @@ import (
 
 	"verbatim/runtime"
 	"verbatim/runtime/channel"
+	"verbatim/runtime/channel/contact"
 	"verbatim/runtime/channel/mail"
 	"verbatim/runtime/channel/signed"
 	"verbatim/runtime/channel/whatsapp"
@@ -193,12 +194,12 @@ func (r *reached) mail(f *mailFile, secret secrets) error {
 	}
 	ours := map[string]bool{}
 	for _, at := range f.Inboxes {
-		address, err := mail.Normalise(at)
+		inbox, err := contact.Mail(at)
 		if err != nil {
 			return fmt.Errorf("%q is no address of mail", at)
 		}
-		ours[address] = true
-		r.inboxes = append(r.inboxes, [2]string{mail.Channel, address})
+		ours[inbox] = true
+		r.inboxes = append(r.inboxes, [2]string{mail.Channel, inbox})
 	}
 	o := mail.Options{Domain: f.Domain, Inboxes: func(address string) bool { return ours[address] }, Door: r.service, Clock: r.service.Clock, AuthServID: f.AuthServID, Plain: f.Plain, SigningKey: of[1],
 		Submission: mail.Submission{Server: f.Submission.Server, User: f.Submission.User, Password: of[0], Security: f.Submission.Security}}
@@ -227,7 +228,7 @@ func (r *reached) mail(f *mailFile, secret secrets) error {
 	}
 	r.join(mail.Channel, m, nil)
 	if of[1] != "" {
-		r.hooks = append(r.hooks, serve.Hook{Pattern: "POST /channels/mail", Body: 50 << 20, Does: "Takes mails of a provider.", Handler: m.Mailgun()})
+		r.hooks = append(r.hooks, serve.Hook{Pattern: "POST /channels/mail/mime", Body: 50 << 20, Does: "Takes mails of a provider.", Handler: m.Mailgun()})
 	}
 	if f.Listen != "" {
 		r.listen = append(r.listen, func(ctx context.Context) error {

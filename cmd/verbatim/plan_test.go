@@ -23,7 +23,7 @@ import (
 //
 // A package that is not named here is not part of the house yet, and the test
 // says so: whoever adds a room adds its lines and their reasons.
-var rooms = []string{"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/postgres/pgtest", "stores/postgres/internal/ajar", "stores/receipt", "stores/journal", "stores/files", "stores/search", "verbs", "verbs/expr", "verbs/drift", "verbs/grammar", "verbs/verbstest", "runtime", "runtime/names", "runtime/tools", "runtime/view", "runtime/digest", "runtime/confirmations", "runtime/provenance", "runtime/uploads", "runtime/sessions", "runtime/dial", "runtime/notify", "runtime/channel/phone", "runtime/channel/mail", "runtime/channel/whatsapp", "runtime/channel/whatsapp/cloudtest", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/system", "runtime/upload", "runtime/words", "runtime/phrase", "runtime/collect", "runtime/client", "runtime/wire", "runtime/a2a", "runtime/serve", "runtime/serve/logins", "runtime/serve/peers", "runtime/serve/pages", "runtime/serve/browsertest", "runtime/torture", "runtime/documents", "runtime/guard", "runtime/services", "runtime/sheet", "runtime/manda", "runtime/kyc", "runtime/eval", "cmd/verbatim", "cmd/teeth", "examples/embed", "runtime/channel", "runtime/channel/internal/proven", "runtime/channel/signed"}
+var rooms = []string{"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/postgres/pgtest", "stores/postgres/internal/ajar", "stores/receipt", "stores/journal", "stores/files", "stores/search", "verbs", "verbs/expr", "verbs/drift", "verbs/grammar", "verbs/verbstest", "runtime", "runtime/names", "runtime/tools", "runtime/view", "runtime/digest", "runtime/confirmations", "runtime/provenance", "runtime/uploads", "runtime/sessions", "runtime/dial", "runtime/notify", "runtime/channel/contact", "runtime/channel/mail", "runtime/channel/whatsapp", "runtime/channel/whatsapp/cloudtest", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/system", "runtime/upload", "runtime/words", "runtime/phrase", "runtime/collect", "runtime/client", "runtime/wire", "runtime/a2a", "runtime/serve", "runtime/serve/logins", "runtime/serve/peers", "runtime/serve/pages", "runtime/serve/browsertest", "runtime/torture", "runtime/documents", "runtime/guard", "runtime/services", "runtime/sheet", "runtime/manda", "runtime/kyc", "runtime/eval", "cmd/verbatim", "cmd/teeth", "examples/embed", "runtime/channel", "runtime/channel/internal/proven", "runtime/channel/signed"}
 
 // allowed are the arrows that exist.
 var allowed = map[string][]string{
@@ -38,11 +38,11 @@ var allowed = map[string][]string{
 	"stores/postgres/internal/ajar": nil,
 
 	"runtime/dial":                       nil,
-	"runtime/channel/phone":              nil,
+	"runtime/channel/contact":            nil,
 	"runtime/channel/internal/proven":    nil,
 	"runtime/channel":                    {"dsl", "verbs", "stores", "stores/receipt", "runtime", "runtime/channel/internal/proven", "runtime/confirmations", "runtime/digest", "runtime/dialog", "runtime/notify", "runtime/sessions", "runtime/system", "runtime/upload", "runtime/uploads", "runtime/words"},
 	"runtime/channel/signed":             {"runtime/channel", "runtime/channel/internal/proven", "runtime/notify"},
-	"runtime/channel/whatsapp":           {"runtime/channel", "runtime/channel/internal/proven", "runtime/channel/phone", "runtime/dial"},
+	"runtime/channel/whatsapp":           {"runtime/channel", "runtime/channel/internal/proven", "runtime/channel/contact", "runtime/dial"},
 	"runtime/channel/whatsapp/cloudtest": nil,
 
 	"stores/receipt":        {"stores"},
@@ -70,7 +70,7 @@ var allowed = map[string][]string{
 	"runtime/dialog":        {"dsl", "stores", "stores/receipt", "verbs", "verbs/grammar", "runtime", "runtime/names", "runtime/llm", "runtime/words", "runtime/uploads", "runtime/sessions"},
 	"runtime/mcp":           {"runtime/tools"},
 	"runtime/serve/pages":   {"runtime/words"},
-	"runtime/system":        {"dsl", "verbs", "stores", "runtime", "runtime/channel/phone"},
+	"runtime/system":        {"dsl", "verbs", "stores", "runtime", "runtime/channel/contact"},
 	"runtime/upload":        {"verbs", "stores/files", "runtime", "runtime/uploads"},
 	"runtime/words":         {"stores"},
 	"runtime/phrase":        {"dsl", "stores", "verbs", "runtime/words", "runtime/collect"},
@@ -120,7 +120,7 @@ var groups = map[string][]string{
 	"who searches nothing":                       allBut("stores", "stores/search", "stores/storetest", "stores/sqlite", "stores/postgres", "runtime", "runtime/view", "runtime/kyc", "cmd/verbatim"),
 	"who goes nowhere that others name":          allBut("runtime/dial", "runtime/notify", "runtime/channel/whatsapp"),
 	"who is no channel":                          allBut("runtime/channel", "runtime/channel/internal/proven", "runtime/channel/mail", "runtime/channel/signed", "runtime/channel/whatsapp", "cmd/verbatim"),
-	"who spells no numbers":                      allBut("runtime/channel/phone", "runtime/channel/whatsapp", "runtime/system", "runtime/channel"),
+	"who spells no addresses":                    allBut("runtime/channel/contact", "runtime/channel/whatsapp", "runtime/channel/mail", "runtime/system", "cmd/verbatim"),
 	"who guards no texts":                        allBut("runtime/guard", "runtime/kyc"),
 	"who compares no palettes":                   allBut("verbs/drift", "cmd/verbatim"),
 	"who loads no palettes":                      allBut("verbs"),
@@ -263,8 +263,8 @@ var forbidden = []arrow{
 	{"runtime/channel/signed", allBut(append(allowed["runtime/channel/signed"], "runtime/channel/signed")...), "it proves which program wrote, and tells a door: what a message means is found out behind it"},
 	{"who is no channel", []string{"runtime/channel", "runtime/channel/internal/proven", "runtime/channel/signed"}, "a message whose sender is proved is made by adapters alone, and a channel goes away with its folder and its line in the command"},
 	{"cmd/verbatim", []string{"runtime/channel/internal/proven"}, "only an adapter says who a sender is"},
-	{"runtime/channel/phone", allBut("runtime/channel/phone"), "it spells numbers, whoever has them"},
-	{"who spells no numbers", []string{"runtime/channel/phone"}, "a number is spelled where it comes in, and where people are known by it"},
+	{"runtime/channel/contact", allBut("runtime/channel/contact"), "it spells addresses and numbers, whoever has them"},
+	{"who spells no addresses", []string{"runtime/channel/contact"}, "an address is spelled where it comes in, and where people are known by it"},
 	{"runtime/channel/whatsapp", allBut(append(allowed["runtime/channel/whatsapp"], "runtime/channel/whatsapp")...), "it proves who wrote, and tells a door: what a message means is found out behind it"},
 	{"libraries", []string{"runtime/channel/whatsapp"}, "a channel goes away with its folder and its line in the command"},
 	{"runtime/channel/whatsapp/cloudtest", allBut("runtime/channel/whatsapp/cloudtest"), "it plays the other side, and shares nothing with ours that could be wrong on both"},

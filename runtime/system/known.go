@@ -2,12 +2,11 @@ package system
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"time"
 
 	"verbatim/runtime"
-	"verbatim/runtime/channel/phone"
+	"verbatim/runtime/channel/contact"
 	"verbatim/stores"
 	"verbatim/verbs"
 )
@@ -80,13 +79,10 @@ const Verified = "VERIFIED"
 func KnownBy(issuer, subject string) (string, error) {
 	switch issuer {
 	case Mail:
-		if !strings.Contains(subject, "@") {
-			return "", errors.New("this is no address")
-		}
-		return strings.ToLower(subject), nil
+		return contact.Mail(subject)
 	case Phone, WhatsAppPhone:
-		number, err := phone.Normalise(subject)
-		return phone.Fold(number), err
+		number, err := contact.Phone(subject)
+		return contact.FoldPhone(number), err
 	}
 	return subject, nil
 }

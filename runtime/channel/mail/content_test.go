@@ -318,3 +318,13 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// A line is one line, however it was written.
+func TestALineIsOneLine(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{" a \r\n b\x00c\u0085d ": "a b c d", "a\xffb": "a b", "abcdef": "abcde", "äöüßé": "äöüßé", "äöüßéx": "äöüßé"} {
+		if got := oneLine(text, 5+2*strings.Count(text, " a ")); got != want {
+			t.Errorf("%q is %q", text, got)
+		}
+	}
+}

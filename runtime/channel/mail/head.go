@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+	"verbatim/runtime/channel/contact"
 
 	"github.com/emersion/go-message"
 	"github.com/emersion/go-message/charset"
@@ -97,10 +98,10 @@ func (h *head) author() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if bare, _ := uncommented(from, true); strings.ContainsAny(bare, ":;") {
+	if bare, _ := contact.Uncommented(from, true); strings.ContainsAny(bare, ":;") {
 		return "", errors.New("a group of addresses")
 	}
-	return Normalise(spelled(a.Address))
+	return contact.Mail(contact.Spelled(a.Address))
 }
 
 // addresses reads addresses; names in encodings that are unknown stay as they are.
@@ -112,7 +113,7 @@ func (h *head) answerTo() (address, name string) {
 	if len(all) == 0 {
 		return "", ""
 	}
-	return spelled(all[0].Address), oneLine(all[0].Name, 100)
+	return contact.Spelled(all[0].Address), oneLine(all[0].Name, 100)
 }
 
 // others are the addresses that a mail was sent to besides one of ours.
@@ -124,47 +125,13 @@ func (h *head) others(ours string) (others []string) {
 		}
 		all, _ := addresses.ParseList(f.value)
 		for _, a := range all {
-			if n, err := Normalise(spelled(a.Address)); err == nil && !seen[n] && len(others) < mostOthers {
+			if n, err := contact.Mail(contact.Spelled(a.Address)); err == nil && !seen[n] && len(others) < mostOthers {
 				seen[n] = true
 				others = append(others, n)
 			}
 		}
 	}
 	return others
-}
-
-// uncommented leaves comments out, and the insides of quoted strings too where they say
-// nothing. It fails where either does not end.
-func uncommented(s string, unquoted bool) (string, bool) {
-	var b strings.Builder
-	depth, quoted := 0, false
-	for i := 0; i < len(s); i++ {
-		switch c := s[i]; {
-		case c == '\\' && (quoted || depth > 0):
-			if i++; quoted && !unquoted && i < len(s) {
-				b.WriteString(s[i-1 : i+1])
-			}
-		case c == '"' && depth == 0:
-			quoted = !quoted
-			b.WriteByte(c)
-		case quoted:
-			if !unquoted {
-				b.WriteByte(c)
-			}
-		case c == '(':
-			depth++
-		case c == ')':
-			if depth--; depth < 0 {
-				return "", false
-			}
-			if unquoted {
-				b.WriteByte(' ')
-			}
-		case depth == 0:
-			b.WriteByte(c)
-		}
-	}
-	return b.String(), depth == 0 && !quoted
 }
 
 var oneID = regexp.MustCompile(`<[!-;=?-~]{1,120}@[!-;=?-~]{1,120}>`)

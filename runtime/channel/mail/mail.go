@@ -29,9 +29,11 @@ import (
 	"net/mail"
 	"net/netip"
 	"strings"
+	"sync"
 	"time"
 
 	"verbatim/runtime/channel"
+	"verbatim/runtime/channel/contact"
 	"verbatim/runtime/channel/internal/proven"
 )
 
@@ -87,13 +89,15 @@ type Resolver interface {
 type Adapter struct {
 	o       Options
 	reading chan struct{} // mails that are read at once
+	mu      sync.Mutex
+	tokens  map[string]spent // of Mailgun
 }
 
 var _ channel.Adapter = (*Adapter)(nil)
 
 // New makes the channel.
 func New(o Options) (*Adapter, error) {
-	domain, err := normaliseDomain(o.Domain)
+	domain, err := contact.Domain(o.Domain)
 	switch {
 	case err != nil:
 		return nil, errors.New("the domain of Message-IDs is missing or malformed")
@@ -116,7 +120,7 @@ func New(o Options) (*Adapter, error) {
 	if o.Timeout == 0 {
 		o.Timeout = time.Minute
 	}
-	return &Adapter{o, make(chan struct{}, 4)}, nil
+	return &Adapter{o: o, reading: make(chan struct{}, 4), tokens: map[string]spent{}}, nil
 }
 
 // Channel implements channel.Adapter.

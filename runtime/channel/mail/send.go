@@ -13,11 +13,13 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/emersion/go-sasl"
 	"github.com/emersion/go-smtp"
 
 	"verbatim/runtime/channel"
+	"verbatim/runtime/channel/contact"
 )
 
 func (s *Submission) check() error {
@@ -51,7 +53,7 @@ func (a *Adapter) Send(ctx context.Context, o channel.Out) (id string, err error
 		return "", &channel.Failure{Code: "refused", Text: text, Permanent: true}
 	}
 	from, ok := a.inbox(o.Inbox)
-	to, err := Normalise(o.To)
+	to, err := contact.Mail(o.To)
 	switch {
 	case a.o.Submission.Server == "":
 		return refused("no server sends mail")
@@ -65,7 +67,7 @@ func (a *Adapter) Send(ctx context.Context, o channel.Out) (id string, err error
 		return refused("mails have no templates")
 	}
 	// The letters of an address before its @ may matter to its own server.
-	if at := strings.LastIndexByte(o.To, '@'); ascii(o.To[:at]) == at && !strings.ContainsAny(o.To, "\r\n<>() ") {
+	if at := strings.LastIndexByte(o.To, '@'); !foreign(o.To[:at]) && !strings.ContainsAny(o.To, "\r\n<>() ") {
 		to = o.To[:at] + to[strings.LastIndexByte(to, '@'):]
 	}
 	id = "<" + o.ID + "@" + a.o.Domain + ">"
@@ -155,7 +157,7 @@ func (a *Adapter) deliver(ctx context.Context, from, to string, text []byte) err
 		f.Permanent = false // it is not for the mail that it refuses
 		return f
 	}
-	if err := c.Mail(from, &smtp.MailOptions{UTF8: ascii(from) < len(from) || ascii(to) < len(to)}); err != nil {
+	if err := c.Mail(from, &smtp.MailOptions{UTF8: foreign(from) || foreign(to)}); err != nil {
 		return failure(err, "the mail server does not accept the sender")
 	}
 	if err := c.Rcpt(to, nil); err != nil {
@@ -190,4 +192,9 @@ func failure(err error, text string) *channel.Failure {
 		return &channel.Failure{Code: unreachable, Text: text}
 	}
 	return &channel.Failure{Code: strconv.Itoa(said.Code), Text: fmt.Sprintf("%s (%d)", text, said.Code), Permanent: said.Code/100 == 5}
+}
+
+// foreign reports whether a text holds more than ASCII.
+func foreign(s string) bool {
+	return strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf })
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+	"verbatim/runtime/channel/contact"
 
 	"blitiri.com.ar/go/spf"
 	"github.com/emersion/go-msgauth/authres"
@@ -38,7 +39,7 @@ func (a *Adapter) prove(ctx context.Context, h *head, in arrival) (proof, error)
 	}
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	domain, _ := domainOf(subject)
+	domain, _ := contact.DomainOf(subject)
 	c := &check{dns: &patient{Resolver: a.o.DNS}, domain: domain}
 	p := proof{known: []proven.Identity{{Kind: "email", Subject: subject}}}
 	if a.results(ctx, c, h, in) || c.spf(ctx, in) || c.dkim(ctx, h, in.raw, a.o.Clock(), &p) {
@@ -104,7 +105,7 @@ func (c *check) key(ctx context.Context, name string) ([]string, error) {
 
 // spf reports whether the server that sent the mail may, for an envelope of the domain.
 func (c *check) spf(ctx context.Context, in arrival) bool {
-	domain, _ := domainOf(in.envelope)
+	domain, _ := contact.DomainOf(in.envelope)
 	if in.relayed || !c.related(domain) {
 		return false
 	}
@@ -123,7 +124,7 @@ func (a *Adapter) results(ctx context.Context, c *check, h *head, in arrival) bo
 	}
 	// The library knows neither comments nor quotes. What a sender made the server quote must
 	// not be taken for a result.
-	bare, ok := uncommented(h.value("authentication-results"), true)
+	bare, ok := contact.Uncommented(h.value("authentication-results"), true)
 	if !ok {
 		return false
 	}
@@ -145,14 +146,14 @@ func (a *Adapter) results(ctx context.Context, c *check, h *head, in arrival) bo
 
 // related reports whether a domain is of the organization of From.
 func (c *check) related(domain string) bool {
-	domain, _ = normaliseDomain(domain)
+	domain, _ = contact.Domain(domain)
 	return organization(domain) == organization(c.domain)
 }
 
 // aligned reports whether a domain may vouch for From: the same one, or another of the
 // organization where the policy of From says so, or says nothing of it.
 func (c *check) aligned(ctx context.Context, domain string, mode func(*dmarc.Record) dmarc.AlignmentMode) bool {
-	domain, _ = normaliseDomain(domain)
+	domain, _ = contact.Domain(domain)
 	if domain == c.domain || !c.related(domain) {
 		return domain == c.domain
 	}

@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"slices"
 	"time"
+	"verbatim/runtime/channel/contact"
 
 	"github.com/emersion/go-smtp"
 	"golang.org/x/net/netutil"
@@ -100,7 +101,7 @@ func (s *session) Mail(from string, _ *smtp.MailOptions) error {
 }
 
 func (s *session) Rcpt(to string, _ *smtp.RcptOptions) error {
-	inbox, ok := s.a.inbox(spelled(to))
+	inbox, ok := s.a.inbox(contact.Spelled(to))
 	if !ok {
 		if s.refused++; s.refused > mostRefused {
 			_ = s.conn.Conn().Close()
@@ -126,6 +127,6 @@ func (s *session) Data(r io.Reader) (err error) {
 
 // inbox is an address of ours, normalised.
 func (a *Adapter) inbox(address string) (string, bool) {
-	n, err := Normalise(address)
+	n, err := contact.Mail(address)
 	return n, err == nil && a.o.Inboxes(n)
 }

@@ -224,3 +224,14 @@ func TestWebhooksAreReadAFewAtOnce(t *testing.T) {
 		}
 	}
 }
+
+// SAFE-H2: a signature of Mailgun covers no mail. Sent again with the same mail it is taken
+// again, which the door knows; with another it is refused.
+func TestATokenIsGoodForOneMail(t *testing.T) {
+	t.Parallel()
+	h := testAdapter(t, &door{}, func(o *Options) { o.SigningKey = "secret" }).Mailgun()
+	send := func(mail string) int { return post(t, h, urlencoded, hook("secret", now, mail).Encode()) }
+	if one, again, other := send(plain), send(plain), send(strings.Replace(plain, "Subject", "X-Subject", 1)); one != 200 || again != 200 || other != 401 {
+		t.Error(one, again, other)
+	}
+}

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"verbatim/runtime/channel"
+	"verbatim/runtime/channel/contact"
 	"verbatim/runtime/channel/internal/proven"
-	"verbatim/runtime/channel/phone"
 )
 
 // What a webhook holds, as far as it is read. Changes, messages and statuses are read one by
@@ -31,12 +31,12 @@ type change struct {
 	Metadata struct {
 		ID string `json:"phone_number_id"`
 	}
-	Contacts           []contact
+	Contacts           []profiled
 	Messages, Statuses []json.RawMessage
 	Errors             []wireError
 }
 
-type contact struct {
+type profiled struct {
 	Profile struct{ Name, Username string }
 	WaID    string `json:"wa_id"`
 	UserID  string `json:"user_id"`
@@ -171,7 +171,7 @@ func (a *Adapter) change(raw json.RawMessage, now time.Time, got *batch) {
 }
 
 // facts reads one message.
-func facts(raw json.RawMessage, inbox string, contacts []contact, now time.Time) (f proven.Facts, ok bool) {
+func facts(raw json.RawMessage, inbox string, contacts []profiled, now time.Time) (f proven.Facts, ok bool) {
 	var m wireMessage
 	if err := json.Unmarshal(raw, &m); err != nil || !named(m.ID) {
 		return f, false
@@ -193,7 +193,7 @@ func facts(raw json.RawMessage, inbox string, contacts []contact, now time.Time)
 func named(id string) bool { return id != "" && len(id) <= 512 && clean(id) == id }
 
 // sender fills in who sent a message, and reports whether that is known.
-func (m *wireMessage) sender(f *proven.Facts, contacts []contact) bool {
+func (m *wireMessage) sender(f *proven.Facts, contacts []profiled) bool {
 	from, user := m.From, m.FromUserID
 	for _, c := range contacts {
 		// A contact is the sender's when it has an id of theirs, and none of another person.
@@ -216,7 +216,7 @@ func (m *wireMessage) sender(f *proven.Facts, contacts []contact) bool {
 	if user != "" && clean(user) == user {
 		f.Known, f.From = append(f.Known, proven.Identity{Kind: "whatsapp_id", Subject: user}), user
 	}
-	if n, err := phone.Normalise("+" + from); err == nil && n == "+"+from {
+	if n, err := contact.Phone("+" + from); err == nil && n == "+"+from {
 		f.Known, f.From = append(f.Known, proven.Identity{Kind: "whatsapp_phone", Subject: n}), from
 	}
 	return len(f.Known) > 0

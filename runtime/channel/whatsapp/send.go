@@ -13,7 +13,7 @@ import (
 	"sync/atomic"
 
 	"verbatim/runtime/channel"
-	"verbatim/runtime/channel/phone"
+	"verbatim/runtime/channel/contact"
 	"verbatim/runtime/dial"
 )
 
@@ -30,7 +30,7 @@ func (a *Adapter) Send(ctx context.Context, o channel.Out) (string, error) {
 	id, err := a.post(ctx, o.Inbox, body)
 	var said *channel.Failure
 	to, _ := body["to"].(string)
-	if other := phone.Other("+" + to); other != "" && errors.As(err, &said) && (said.Code == codeUndeliverable || said.Code == codeNotListed) {
+	if other := contact.OtherPhone("+" + to); other != "" && errors.As(err, &said) && (said.Code == codeUndeliverable || said.Code == codeNotListed) {
 		// The network may know them by the other spelling of their number.
 		body["to"] = other[1:]
 		if again, err := a.post(ctx, o.Inbox, body); err == nil || !refused(err) {

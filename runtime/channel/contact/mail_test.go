@@ -1,4 +1,4 @@
-package mail
+package contact
 
 import (
 	"strings"
@@ -6,7 +6,7 @@ import (
 )
 
 // One mailbox has one spelling, and two mailboxes never have the same.
-func TestNormaliseKeepsMailboxesApart(t *testing.T) {
+func TestMailKeepsMailboxesApart(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string]string{
 		"ada@umza.example":                        "ada@umza.example",
@@ -57,27 +57,27 @@ func TestNormaliseKeepsMailboxesApart(t *testing.T) {
 		strings.Repeat("a", 320) + "@b.example":   "",
 		"ada@" + strings.Repeat("a.", 127) + "aa": "",
 	} {
-		got, err := Normalise(address)
+		got, err := Mail(address)
 		if got != want || (err != nil) != (want == "") {
 			t.Errorf("%q is %q, %v, want %q", address, got, err, want)
 		}
-		if again, err := Normalise(got); got != "" && (again != got || err != nil) {
+		if again, err := Mail(got); got != "" && (again != got || err != nil) {
 			t.Errorf("%q is %q, %v the second time", got, again, err)
 		}
 	}
 }
 
-// FuzzNormalise looks for addresses that have two spellings.
-func FuzzNormalise(f *testing.F) {
+// FuzzMail looks for addresses that have two spellings.
+func FuzzMail(f *testing.F) {
 	for _, s := range []string{"ada@umza.example", `"a b"@x.example`, "a(b)@c.d", "ä@ö.example", "a@b."} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		once, err := Normalise(s)
+		once, err := Mail(s)
 		if err != nil {
 			return
 		}
-		if again, err := Normalise(once); err != nil || again != once || strings.ContainsAny(once, "\r\n\x00") {
+		if again, err := Mail(once); err != nil || again != once || strings.ContainsAny(once, "\r\n\x00") {
 			t.Fatalf("%q is %q and then %q, %v", s, once, again, err)
 		}
 	})
@@ -101,20 +101,10 @@ func TestCommentsAreLeftOut(t *testing.T) {
 		"a (b) c) (d":   {},
 	} {
 		for i, unquoted := range []bool{true, false} {
-			got, ok := uncommented(text, unquoted)
+			got, ok := Uncommented(text, unquoted)
 			if ok != (want[i] != "") || ok && got != want[i] {
 				t.Errorf("%s is %q, %v, want %q", text, got, ok, want[i])
 			}
-		}
-	}
-}
-
-// A line is one line, however it was written.
-func TestALineIsOneLine(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]string{" a \r\n b\x00c\u0085d ": "a b c d", "a\xffb": "a b", "abcdef": "abcde", "äöüßé": "äöüßé", "äöüßéx": "äöüßé"} {
-		if got := oneLine(text, 5+2*strings.Count(text, " a ")); got != want {
-			t.Errorf("%q is %q", text, got)
 		}
 	}
 }

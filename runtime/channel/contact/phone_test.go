@@ -1,4 +1,4 @@
-package phone
+package contact
 
 import (
 	"strings"
@@ -6,7 +6,7 @@ import (
 )
 
 // Whatever way a number is written, it is one number.
-func TestNormalise(t *testing.T) {
+func TestPhone(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
 		"+4915155501990":                   "+4915155501990",
@@ -26,10 +26,10 @@ func TestNormalise(t *testing.T) {
 		"+1234567":                         "+1234567",
 		"+123456789012345":                 "+123456789012345",
 	} {
-		if got, err := Normalise(in); got != want || err != nil {
+		if got, err := Phone(in); got != want || err != nil {
 			t.Errorf("%q: %q %v, want %q", in, got, err, want)
 		}
-		if again, err := Normalise(want); again != want || err != nil {
+		if again, err := Phone(want); again != want || err != nil {
 			t.Errorf("%q: %q %v the second time", want, again, err)
 		}
 	}
@@ -40,7 +40,7 @@ func TestNormalise(t *testing.T) {
 		"+49 151 55501990;ext=1": ErrLetters, "+49*15155501990": ErrLetters, "+49\x0015155501990": ErrLetters, "+49\u0661\u0665\u0661\u0665\u0665\u0665": ErrLetters,
 		"+49\n15155501990": ErrLetters, "+123456": ErrLength, "+1234567890123456": ErrLength, "+\xff4915155501990": ErrLetters,
 	} {
-		if got, err := Normalise(in); got != "" || err != want {
+		if got, err := Phone(in); got != "" || err != want {
 			t.Errorf("%q: %q %v, want %v", in, got, err, want)
 		}
 	}
@@ -55,10 +55,10 @@ func TestFold(t *testing.T) {
 		{"+5541987654321", "+554187654321"},
 		{"+5585967654321", "+558567654321"},
 	} {
-		if a, b := Fold(same[0]), Fold(same[1]); a != b {
+		if a, b := FoldPhone(same[0]), FoldPhone(same[1]); a != b {
 			t.Errorf("%v: %s, %s", same, a, b)
 		}
-		if Fold(Fold(same[0])) != Fold(same[0]) {
+		if FoldPhone(FoldPhone(same[0])) != FoldPhone(same[0]) {
 			t.Errorf("%v is folded twice", same)
 		}
 	}
@@ -66,7 +66,7 @@ func TestFold(t *testing.T) {
 		"+525512345678", "+52155123456789", "+521551234567", "+541123456789", "+549112345678", "+5511987654321", "+5519987654321", "+5521987654321",
 		"+5528987654321", "+554132654321", "+5541932654321", "+5541887654321", "+4915155501990", "+12015550123", "", "+", "+55", "5215512345678",
 	} {
-		if got := Fold(n); got != n {
+		if got := FoldPhone(n); got != n {
 			t.Errorf("%s becomes %s", n, got)
 		}
 	}
@@ -74,8 +74,8 @@ func TestFold(t *testing.T) {
 		two := string(rune('0'+area/10)) + string(rune('0'+area%10))
 		keeps := area <= 19 || area == 21 || area == 22 || area == 24 || area == 27 || area == 28
 		long, short := "+55"+two+"987654321", "+55"+two+"87654321"
-		if (Fold(long) != Fold(short)) != keeps {
-			t.Errorf("area %s: %s and %s", two, Fold(long), Fold(short))
+		if (FoldPhone(long) != FoldPhone(short)) != keeps {
+			t.Errorf("area %s: %s and %s", two, FoldPhone(long), FoldPhone(short))
 		}
 	}
 }
@@ -86,31 +86,31 @@ func TestTheOtherSpellingIsOfTheSameNumber(t *testing.T) {
 		"+5491123456789": "+541123456789", "+541123456789": "+5491123456789", "+5541987654321": "+554187654321", "+554187654321": "+5541987654321",
 		"+5511987654321": "", "+551187654321": "", "+554132654321": "", "+5215512345678": "", "+4915155501990": "", "": "",
 	} {
-		if got := Other(in); got != want || got != "" && Fold(got) != Fold(in) {
+		if got := OtherPhone(in); got != want || got != "" && FoldPhone(got) != FoldPhone(in) {
 			t.Errorf("%s: %q, want %q", in, got, want)
 		}
 	}
 }
 
-func FuzzNormalise(f *testing.F) {
+func FuzzPhone(f *testing.F) {
 	for _, s := range []string{"+49 (0)151 555-01990", "0052 1 55 1234 5678", "+55 41 9 8765-4321", "+\xff", "(0)"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		n, err := Normalise(s)
+		n, err := Phone(s)
 		if err != nil {
 			if n != "" {
 				t.Fatal(n, err)
 			}
 			return
 		}
-		if again, err := Normalise(n); again != n || err != nil || !strings.HasPrefix(n, "+") || len(n) < 8 || len(n) > 16 {
+		if again, err := Phone(n); again != n || err != nil || !strings.HasPrefix(n, "+") || len(n) < 8 || len(n) > 16 {
 			t.Fatal(n, again, err)
 		}
-		if k := Fold(n); Fold(k) != k {
+		if k := FoldPhone(n); FoldPhone(k) != k {
 			t.Fatal(n, k)
 		}
-		if o := Other(n); o != "" && (Fold(o) != Fold(n) || Other(o) != n) {
+		if o := OtherPhone(n); o != "" && (FoldPhone(o) != FoldPhone(n) || OtherPhone(o) != n) {
 			t.Fatal(n, o)
 		}
 	})

@@ -1,4 +1,4 @@
-package mail
+package contact
 
 import (
 	"errors"
@@ -11,19 +11,19 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Normalise writes a bare address, without a name, as identities have it: in lower case, its
+// Mail writes a bare address, without a name, as identities have it: in lower case, its
 // domain in ASCII, and its quotes only where they are needed. Letters that merely look alike
 // stay different, and addresses that other programs may take for another are refused. A tag
 // ("ada+bills@") is part of the address.
-func Normalise(address string) (string, error) {
-	bare, _ := uncommented(address, false)
+func Mail(address string) (string, error) {
+	bare, _ := Uncommented(address, false)
 	bare = strings.TrimSuffix(strings.TrimSpace(bare), ".") // the root of the DNS
 	a, err := mail.ParseAddress("<" + bare + ">")
 	if err != nil || len(address) > 320 {
 		return "", errors.New("the address is malformed")
 	}
 	at := strings.LastIndexByte(a.Address, '@')
-	domain, err := normaliseDomain(a.Address[at+1:])
+	domain, err := Domain(a.Address[at+1:])
 	if err != nil {
 		return "", err
 	}
@@ -32,7 +32,7 @@ func Normalise(address string) (string, error) {
 		return "", errors.New("the address is malformed")
 	}
 	if folded := strings.ToLower(local); ascii(folded) == ascii(local) { // the sign of Kelvin is no k
-		return spelled(folded + "@" + domain), nil
+		return Spelled(folded + "@" + domain), nil
 	}
 	return "", errors.New("the address has a letter that stands for another")
 }
@@ -47,13 +47,13 @@ func ascii(s string) (n int) {
 	return n
 }
 
-// spelled quotes an address where it has to be.
-func spelled(address string) string {
+// Spelled quotes an address where it has to be.
+func Spelled(address string) string {
 	return strings.Trim((&mail.Address{Address: address}).String(), "<>")
 }
 
-// normaliseDomain writes a domain as the DNS has it.
-func normaliseDomain(domain string) (string, error) {
+// Domain writes a domain as the DNS has it.
+func Domain(domain string) (string, error) {
 	ascii, err := idna.Lookup.ToASCII(strings.TrimSuffix(domain, "."))
 	if err != nil || len(ascii) > 253 || strings.Contains("."+ascii+".", "..") {
 		return "", errors.New("the domain is malformed")
@@ -61,7 +61,41 @@ func normaliseDomain(domain string) (string, error) {
 	return strings.ToLower(ascii), nil
 }
 
-// domainOf is the domain of an address, or of what is only one.
-func domainOf(address string) (string, error) {
-	return normaliseDomain(address[strings.LastIndexByte(address, '@')+1:])
+// DomainOf is the domain of an address, or of what is only one.
+func DomainOf(address string) (string, error) {
+	return Domain(address[strings.LastIndexByte(address, '@')+1:])
+}
+
+// Uncommented leaves comments out, and the insides of quoted strings too where they say
+// nothing. It fails where either does not end.
+func Uncommented(s string, unquoted bool) (string, bool) {
+	var b strings.Builder
+	depth, quoted := 0, false
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == '\\' && (quoted || depth > 0):
+			if i++; quoted && !unquoted && i < len(s) {
+				b.WriteString(s[i-1 : i+1])
+			}
+		case c == '"' && depth == 0:
+			quoted = !quoted
+			b.WriteByte(c)
+		case quoted:
+			if !unquoted {
+				b.WriteByte(c)
+			}
+		case c == '(':
+			depth++
+		case c == ')':
+			if depth--; depth < 0 {
+				return "", false
+			}
+			if unquoted {
+				b.WriteByte(' ')
+			}
+		case depth == 0:
+			b.WriteByte(c)
+		}
+	}
+	return b.String(), depth == 0 && !quoted
 }

@@ -1,12 +1,14 @@
-// Package phone spells telephone numbers in one way.
+// Package contact spells addresses of mail and telephone numbers in one way, so that people are
+// known by them exactly.
 //
-//	n, err := phone.Normalise("+49 (0)151 555-01990") // "+4915155501990"
-//	phone.Fold("+5215512345678") == phone.Fold("+525512345678")
+//	n, err := contact.Phone("+49 (0)151 555-01990")  // "+4915155501990"
+//	m, err := contact.Mail("Ada@Müller.example")     // "ada@xn--mller-kva.example"
+//	contact.FoldPhone("+5215512345678") == contact.FoldPhone("+525512345678")
 //
-// A number is kept as Normalise spells it, and two are compared by Fold. A number without its
+// A number is kept as Phone spells it, and two are compared by FoldPhone. A number without its
 // country is refused: which country is meant would be a guess, and who a person is must not
 // rest on one.
-package phone
+package contact
 
 import (
 	"errors"
@@ -14,15 +16,15 @@ import (
 	"unicode"
 )
 
-// Errors of Normalise. They do not repeat the number.
+// Errors of Phone. They do not repeat the number.
 var (
 	ErrNational = errors.New("a phone number begins with + and the country, such as +49 151 55501990")
 	ErrLetters  = errors.New("a phone number holds only digits after the +, and spaces, brackets, dots, slashes or dashes between them")
 	ErrLength   = errors.New("a phone number has 7 to 15 digits, with its country")
 )
 
-// Normalise spells a number as E.164 does, "+4915155501990".
-func Normalise(number string) (string, error) {
+// Phone spells a number as E.164 does, "+4915155501990".
+func Phone(number string) (string, error) {
 	var b strings.Builder
 	// People write (0) for a digit to leave out when they call from abroad. Italy and San
 	// Marino alone dial it.
@@ -80,9 +82,9 @@ func drop(r rune) rune {
 // be older than it.
 const ninth = " 11 12 13 14 15 16 17 18 19 21 22 24 27 28 "
 
-// Fold gives two spellings of one number, as Normalise has them, the same key. Mexico and
+// FoldPhone gives two spellings of one number, as Phone has them, the same key. Mexico and
 // Argentina have a digit for mobile phones that some networks add, and Brazil a ninth one.
-func Fold(number string) string {
+func FoldPhone(number string) string {
 	n := number
 	switch {
 	case len(n) == 14 && strings.HasPrefix(n, "+521"):
@@ -99,13 +101,13 @@ func Fold(number string) string {
 
 func always(n string) bool { return strings.Contains(ninth, " "+n[3:5]+" ") }
 
-// Other is the other spelling of a number, by which a network may know it, or "". It is for
+// OtherPhone is the other spelling of a number, by which a network may know it, or "". It is for
 // Argentina and Brazil, where a message to the first may not arrive.
-func Other(number string) string {
+func OtherPhone(number string) string {
 	n := number
 	switch {
-	case len(n) == 14 && Fold(n) != n && n[:4] != "+521":
-		return Fold(n)
+	case len(n) == 14 && FoldPhone(n) != n && n[:4] != "+521":
+		return FoldPhone(n)
 	case len(n) == 13 && strings.HasPrefix(n, "+54"):
 		return "+549" + n[3:]
 	case len(n) == 13 && strings.HasPrefix(n, "+55") && n[5] >= '6' && !always(n):
