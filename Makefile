@@ -197,6 +197,7 @@ lint: ## gofmt, vet, staticcheck, modules verified and tidy, in both modules
 	go mod tidy -diff
 	cd $(PEERS) && go vet ./... && $(STATICCHECK) ./... && go mod tidy -diff
 	cd examples/kyc/bank && go vet ./... && $(STATICCHECK) ./...
+	cd examples/kiisha/world && go vet ./... && $(STATICCHECK) ./... && go mod tidy -diff
 
 cover: ## say how much of each package its tests reach
 	go test -coverprofile=coverage.out -coverpkg=./... ./... >/dev/null
