@@ -133,9 +133,12 @@ func Services(open services.Open, read services.Read) map[string]tools.Service {
 						return nil, err
 					}
 					content.Close()
-					about := map[string]any{"name": clip(name, 120), "problem": some(problem)}
+					about := map[string]any{"name": clip(name, 120), "format": nil, "pages": nil, "problem": some(problem)}
 					if doc != nil {
-						about["format"], about["pages"] = some(doc.Format), doc.Pages
+						about["format"] = some(doc.Format)
+						if doc.Pages > 0 {
+							about["pages"] = doc.Pages
+						}
 					}
 					return about, nil
 				})

@@ -276,6 +276,9 @@ func (r *Reader) arguments(p *Part, c *clause, l words.Language) {
 	taken := make([]bool, len(c.words))
 	for i := range v.Params {
 		pr := &v.Params[i]
+		if v.Read != nil && v.Read.After == i {
+			continue // nobody says after which row a page begins
+		}
 		r.argument(p, pr, c, l, used, taken)
 		if p.guide {
 			break
@@ -371,7 +374,7 @@ func (r *Reader) argument(p *Part, pr *verbs.Param, c *clause, l words.Language,
 		}
 		f := r.rowsIn(c, pr.Type.Entity)
 		switch {
-		case len(f.names) > 0 && r.doubt(c, f):
+		case len(f.names) > 0 && r.doubt(p.Verb, c, f):
 			// "Thomas Schmidt", where only Thomas Müller is there.
 			if pr.Required {
 				p.Asks = append(p.Asks, r.which(p.Verb, pr, n.names, askStranger, l))
@@ -670,9 +673,13 @@ func (n *nameList) sure(f *found, c *clause) bool {
 
 // doubt reports that a word beside those that name a row names something else:
 // another family name, another number.
-func (r *Reader) doubt(c *clause, f *found) bool {
+func (r *Reader) doubt(v *verbs.Verb, c *clause, f *found) bool {
 	if f.written {
 		return false
+	}
+	named := make([]bool, len(c.words))
+	if v != nil {
+		named = r.named(v, c) // of "the UMZA permit belongs to UMZA-1", -1 is the project's
 	}
 	for _, k := range f.words {
 		for _, i := range []int{k - 1, k + 1} {
@@ -683,7 +690,7 @@ func (r *Reader) doubt(c *clause, f *found) bool {
 			if strings.Trim(between, " -") != "" {
 				continue
 			}
-			if between == "-" || r.unknownName(c, i) {
+			if !named[i] && (between == "-" || r.unknownName(c, i)) {
 				return true
 			}
 		}
