@@ -186,6 +186,36 @@ func (r *Reader) rowsIn(c *clause, e *verbs.Entity) *found {
 	return &f
 }
 
+// rowsApart is rowsIn for one argument of several: words that name a row of another kind,
+// two of them at least, name none of this kind besides. In "it belongs to Kwale South" the
+// Kwale lease is not spoken of, where Kwale South is a site.
+func (r *Reader) rowsApart(v *verbs.Verb, pr *verbs.Param, c *clause) *found {
+	f := r.rowsIn(c, pr.Type.Entity)
+	if f.written || len(f.names) == 0 {
+		return f
+	}
+	quoted, some := slices.Clone(c.quoted), false
+	for i := range v.Params {
+		e := v.Params[i].Type.Entity
+		if e == nil || e == pr.Type.Entity || r.names[e] == nil {
+			continue
+		}
+		if other := r.rowsIn(c, e); len(other.names) == 1 && len(other.words) > 1 && !(len(f.names) == 1 && len(f.words) >= len(other.words)) {
+			for _, k := range other.words {
+				some = some || slices.Contains(f.words, k)
+				quoted[k] = true
+			}
+		}
+	}
+	if !some {
+		return f
+	}
+	rest := *c
+	rest.quoted = quoted
+	apart := r.names[pr.Type.Entity].find(&rest)
+	return &apart
+}
+
 type codesFound struct {
 	codes []string
 	at    []int
@@ -372,7 +402,7 @@ func (r *Reader) argument(p *Part, pr *verbs.Param, c *clause, l words.Language,
 			missing()
 			return
 		}
-		f := r.rowsIn(c, pr.Type.Entity)
+		f := r.rowsApart(p.Verb, pr, c)
 		switch {
 		case len(f.names) > 0 && r.doubt(p.Verb, c, f):
 			// "Thomas Schmidt", where only Thomas Müller is there.
