@@ -43,16 +43,6 @@ func suggest(ctx context.Context, c *runtime.Call, a suggestArgs) (runtime.Outco
 	if err != nil {
 		return out, err
 	}
-	session, err := c.Session(ctx)
-	if err != nil {
-		return out, err
-	}
-	active := -1
-	for i := range refs {
-		if places[i].Kind == Project && refs[i] == session.To("active") {
-			active = i
-		}
-	}
 	rows, err := c.Find(ctx, "passage", runtime.Fields{"document": a.Document})
 	if err != nil {
 		return out, err
@@ -62,12 +52,11 @@ func suggest(ctx context.Context, c *runtime.Call, a suggestArgs) (runtime.Outco
 		text = append(text, Passage{row.Value("place").Text(), row.Value("page").Int() <= 1 && row.Value("number").Int() <= 3, row.Value("text").Text()})
 	}
 	name := doc.Value("name").Text()
-	s := Suggest(name, text, places, active)
+	s := Suggest(name, text, places)
 	class := Classify(name, text)
 	filing := "UNLINKED"
-	var link any
 	if s.To >= 0 {
-		filing, link = "SUGGESTED", refs[s.To]
+		filing = "SUGGESTED"
 		confidence, _ := stores.ParseDecimal(strconv.FormatFloat(s.Confidence, 'f', 4, 64))
 		out.Changes = append(out.Changes, runtime.Create("primary-link", runtime.Fields{"document": a.Document, [...]string{"project", "site", "asset"}[places[s.To].Kind]: refs[s.To],
 			"linked_by": "AI_SUGGESTION", "confidence": confidence, "linked_at": c.Now()}))
@@ -79,8 +68,6 @@ func suggest(ctx context.Context, c *runtime.Call, a suggestArgs) (runtime.Outco
 		}
 	}
 	out.Changes = append(out.Changes, runtime.Update(a.Document, set))
-	out.Result = &runtime.Answer{Columns: []string{"document", "class", "link", "reason", "named", "named_at", "also_named"},
-		Rows: [][]any{{a.Document, class, link, some(s.Reason), some(s.Named), some(s.At), some(s.Also)}}}
 	return out, nil
 }
 

@@ -35,7 +35,7 @@ type Place struct {
 type Suggestion struct {
 	To         int     // an index among the places, or -1
 	Confidence float64 // for machines; people are told the reason
-	Reason     string  // TEXT, NAME or SESSION; "" where nothing names a place
+	Reason     string  // TEXT or NAME; "" where nothing names a place
 	Named      string  // what names it
 	At         string  // where, of TEXT
 	Also       string  // another project that is named, too
@@ -43,9 +43,8 @@ type Suggestion struct {
 
 // Why a document may belong somewhere.
 const (
-	ByText    = "TEXT"
-	ByName    = "NAME"
-	BySession = "SESSION"
+	ByText = "TEXT"
+	ByName = "NAME"
 )
 
 // How much a mention says. What stands behind the first page says less, and so does the
@@ -57,15 +56,13 @@ const (
 	byTitle = 0.55 // Solar Park, which many texts say
 	later   = 0.25
 	inName  = 0.10
-	atWork  = 0.40
 	apart   = 0.20 // by how much one project has to be ahead of another
 	shared  = 0.60 // what is left of it where two are named
 )
 
 // Suggest finds out where a document belongs, by the names and codes of places. Where two
-// projects are named, and neither clearly more, it suggests none and says which. active is
-// the index of the project that the person is at work on, or -1.
-func Suggest(file string, text []Passage, places []Place, active int) Suggestion {
+// projects are named, and neither clearly more, it suggests none and says which.
+func Suggest(file string, text []Passage, places []Place) Suggestion {
 	hits := make([]Suggestion, len(places))
 	best := map[int]int{} // of each project that is named, the place that is named most clearly
 	for i := range places {
@@ -89,9 +86,6 @@ func Suggest(file string, text []Passage, places []Place, active int) Suggestion
 		return a - b
 	})
 	if len(projects) == 0 {
-		if active >= 0 {
-			return Suggestion{To: active, Confidence: atWork, Reason: BySession}
-		}
 		return Suggestion{To: -1}
 	}
 	first := projects[0]
