@@ -186,32 +186,34 @@ func (r *Reader) rowsIn(c *clause, e *verbs.Entity) *found {
 	return &f
 }
 
-// rowsApart is rowsIn for one argument of several: words that name a row of another kind,
-// two of them at least, name none of this kind besides. In "it belongs to Kwale South" the
-// Kwale lease is not spoken of, where Kwale South is a site.
+// rowsApart is rowsIn for one argument of several: a word beside those that name a row of
+// another kind is said of that row. In "it belongs to Kwale South" nobody speaks of the Kwale
+// lease, where Kwale South is a site.
 func (r *Reader) rowsApart(v *verbs.Verb, pr *verbs.Param, c *clause) *found {
 	f := r.rowsIn(c, pr.Type.Entity)
-	if f.written || len(f.names) == 0 {
+	if f.written {
 		return f
 	}
-	quoted, some := slices.Clone(c.quoted), false
+	rest := *c
+	rest.quoted = slices.Clone(c.quoted)
+	beside := func(k int, in, out *found) bool {
+		return slices.ContainsFunc(in.words, func(i int) bool { return (i == k-1 || i == k+1) && !slices.Contains(out.words, i) })
+	}
 	for i := range v.Params {
 		e := v.Params[i].Type.Entity
 		if e == nil || e == pr.Type.Entity || r.names[e] == nil {
 			continue
 		}
-		if other := r.rowsIn(c, e); len(other.names) == 1 && len(other.words) > 1 && !(len(f.names) == 1 && len(f.words) >= len(other.words)) {
-			for _, k := range other.words {
-				some = some || slices.Contains(f.words, k)
-				quoted[k] = true
+		other := r.rowsIn(c, e)
+		for _, k := range f.words {
+			if slices.Contains(other.words, k) && beside(k, other, f) && !beside(k, f, other) {
+				rest.quoted[k] = true
 			}
 		}
 	}
-	if !some {
+	if slices.Equal(rest.quoted, c.quoted) {
 		return f
 	}
-	rest := *c
-	rest.quoted = quoted
 	apart := r.names[pr.Type.Entity].find(&rest)
 	return &apart
 }
@@ -734,8 +736,9 @@ func (r *Reader) others(c *clause, v *verbs.Verb) bool {
 	counts := slices.ContainsFunc(v.Params, func(p verbs.Param) bool {
 		return p.Type.Name == verbs.IntegerType || p.Type.Name == verbs.DecimalType
 	})
+	named := r.named(v, c) // what another argument takes is of use
 	for i := range c.words {
-		if r.unknownName(c, i) || !c.taken[i] && !plainWord(c.words[i].Plain) {
+		if !named[i] && (r.unknownName(c, i) || !c.taken[i] && !plainWord(c.words[i].Plain)) {
 			return true
 		}
 	}
