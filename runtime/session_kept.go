@@ -351,6 +351,35 @@ func (s *Session) Active(ctx context.Context, entity string) (name string, err e
 	return name, failure(err)
 }
 
+// AtWork returns the name of the row that session.active was set to, where that is a row of
+// an entity and can still be seen; "" otherwise.
+func (s *Session) AtWork(ctx context.Context, e *verbs.Entity) (name string, err error) {
+	if s.kept.IsNull() {
+		return "", nil
+	}
+	err = s.view(ctx, func(read stores.Reader) error {
+		r := s.reads(read)
+		kept, err := r.session(ctx)
+		if err != nil || kept == nil {
+			return err
+		}
+		v := kept.Values[verbs.SessionActive]
+		if r.e.reg.Entity(v.Entity) != e {
+			return nil
+		}
+		if _, err := r.get(ctx, e.Store, v.Value()); err != nil {
+			if errors.Is(err, stores.ErrNotFound) {
+				return nil
+			}
+			return err
+		}
+		row, err := r.nameRow(ctx, e, v.Value())
+		name = row.Name
+		return err
+	})
+	return name, failure(err)
+}
+
 // active is the key of the row that the person is at work on.
 func (r *reading) active(ctx context.Context, e *verbs.Entity) (stores.Value, error) {
 	kept, err := r.session(ctx)

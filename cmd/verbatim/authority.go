@@ -16,6 +16,7 @@ import (
 	"verbatim/runtime"
 	"verbatim/runtime/channel"
 	"verbatim/runtime/client"
+	"verbatim/runtime/kiisha"
 	"verbatim/runtime/kyc"
 	"verbatim/runtime/manda"
 	"verbatim/runtime/services"
@@ -93,7 +94,9 @@ func (a *app) wire(ctx context.Context, palettes, at string, tools tools.Servers
 }
 
 // domains bring what their palettes cannot say, where a verb of theirs is there.
-var domains = map[string]func(*runtime.Handlers){"channel.receive": channel.Register, "kyc.verify": kyc.Register, "manda.query-knowledge-base": manda.Register}
+var domains = map[string]func(*runtime.Handlers){
+	"channel.receive": channel.Register, "kiisha.suggest-link": kiisha.Register, "kyc.verify": kyc.Register, "manda.query-knowledge-base": manda.Register,
+}
 
 // handlers are those that the program has. Others may be missing.
 func handlers(reg *verbs.Registry) *runtime.Handlers {
@@ -153,14 +156,15 @@ func (a *app) newEngineAt(reg *verbs.Registry, store stores.Store, tools tools.S
 }
 
 // What palettes call the functions of this program: those that read files, that take
-// figures out of them, and that ask a model.
+// figures out of them or say what they are, and that ask a model.
 const (
 	documentsServer = "documents"
 	figuresServer   = "figures"
+	filingServer    = "filing"
 	modelsServer    = "models"
 )
 
-var ownServers = []string{documentsServer, figuresServer, modelsServer}
+var ownServers = []string{documentsServer, figuresServer, filingServer, modelsServer}
 
 // carriedBy reports whether a verb is carried out by one of some servers.
 func carriedBy(v *verbs.Verb, servers ...string) bool {
@@ -186,7 +190,7 @@ func (a *app) services(reg *verbs.Registry, others tools.Servers, engine func() 
 		return name, both{content, s.Files}, nil
 	}
 	read := services.Reads(open)
-	return tools.Services{Own: map[string]map[string]tools.Service{documentsServer: services.Documents(read), figuresServer: manda.Services(read, complete), modelsServer: services.Models(complete)}, Others: others}
+	return tools.Services{Own: map[string]map[string]tools.Service{documentsServer: services.Documents(read), figuresServer: manda.Services(read, complete), filingServer: kiisha.Services(open, read), modelsServer: services.Models(complete)}, Others: others}
 }
 
 // shelf is where the files of the store that was opened are, for verbs that read or make

@@ -241,6 +241,11 @@ func (a *app) evalCase(ctx context.Context, set *dialog.Dataset, c *dialog.Case,
 	if plan, err := store.Migrate(ctx, all, true); err != nil || len(plan.Problems) > 0 {
 		return out, &stop{exitInput, "dataset", "the data of the dataset and the palettes do not fit together: " + strings.Join(plan.Problems, "; "), "correct one of them"}
 	}
+	if len(set.Data) > 0 {
+		if err := indexed(ctx, reg, store); err != nil {
+			return out, a.runFailed(err)
+		}
+	}
 	clock := a.now
 	if !set.Now.IsZero() {
 		clock = func() time.Time { return set.Now }

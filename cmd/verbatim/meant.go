@@ -15,7 +15,8 @@ import (
 // was spoken of before, and returns its name; the person is told that it was
 // assumed. Where several were, it is asked which.
 //
-// What is nearest in the conversation counts. Where that was about something of
+// What is nearest in the conversation counts; where that is nothing, or several, what the
+// session is at work on. Where that was about something of
 // the same kind which does not fit, the talk has moved on, and what was before it
 // is not taken up again by itself. What something was done about is done with, so
 // that what was spoken of earlier comes into question as well. What the call
@@ -37,7 +38,12 @@ func (i *interpreter) meant(ctx context.Context, p *phrase.Part, names map[*verb
 	case phrase.Own:
 		fit, err = i.fits(ctx, p, n, of(i.session.Principal().Label, among))
 	default:
-		fit, err = i.nearest(ctx, p, n, among, before)
+		if fit, err = i.nearest(ctx, p, n, among, before); err == nil && len(fit) != 1 {
+			var set []string
+			if set, err = i.atWork(ctx, p, n, among); len(fit) == 0 || len(set) > 0 && slices.Contains(fit, set[0]) {
+				fit = set
+			}
+		}
 	}
 	switch {
 	case err != nil || len(fit) == 0:
@@ -73,6 +79,15 @@ func (i *interpreter) nearest(ctx context.Context, p *phrase.Part, n int, among 
 		}
 	}
 	return fit, nil
+}
+
+// atWork is the row that the session was set to be at work on.
+func (i *interpreter) atWork(ctx context.Context, p *phrase.Part, n int, among []string) ([]string, error) {
+	name, err := i.session.AtWork(ctx, p.Asks[n].Param.Type.Entity)
+	if err != nil || !slices.Contains(among, name) {
+		return nil, err
+	}
+	return i.fits(ctx, p, n, []string{name})
 }
 
 // other lists what fits but for what was spoken of last: of what came up before

@@ -159,16 +159,26 @@ func (a *app) migrate(ctx context.Context, where, palettes, grantTo, from string
 			return err
 		}
 	}
-	for _, e := range reg.Entities() {
-		if len(data) == 0 || e.Store.Search == nil { // what SQL wrote is in no index
-			continue
-		}
-		if _, err = store.Index(ctx, e.Store, true); err != nil {
+	if len(data) > 0 {
+		if err = indexed(ctx, reg, store); err != nil {
 			return a.runFailed(err)
 		}
 	}
 	err = a.nameRows(ctx, reg, store, where, grantTo == "" || left != nil)
 	return err
+}
+
+// indexed puts what SQL wrote, which is in no index, where it is searched.
+func indexed(ctx context.Context, reg *verbs.Registry, store stores.Store) error {
+	for _, e := range reg.Entities() {
+		if e.Store.Search == nil {
+			continue
+		}
+		if _, err := store.Index(ctx, e.Store, true); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // nameRows gives names to rows that other programs have written, and notes where the

@@ -175,10 +175,18 @@ func (t toldRow) Value(name string) string {
 		return t.w.say(sayNotHere)
 	}
 	text := t.w.words(v)
-	if o := verbs.Stored(t.call.Result.Origin(t.row, j)); text != "" && foreign(o) {
+	if o := verbs.Stored(t.call.Result.Origin(t.row, j)); text != "" && foreign(o) && !t.w.ours(v) {
 		text += t.w.say(sayFrom, t.w.source(o))
 	}
 	return text
+}
+
+// ours reports whether a value is the name of a row or a code of a list, whatever it was
+// chosen by: nobody's words stand in it.
+func (w wording) ours(v stores.Value) bool {
+	return strings.HasPrefix(plain(v), "@") || slices.ContainsFunc(w.reg.CodeLists(), func(l *verbs.CodeList) bool {
+		return slices.ContainsFunc(l.Codes, func(c verbs.Code) bool { return c.Name == plain(v) })
+	})
 }
 
 // A toldLine is a row of a text that says itself where it comes from.

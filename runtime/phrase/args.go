@@ -186,6 +186,38 @@ func (r *Reader) rowsIn(c *clause, e *verbs.Entity) *found {
 	return &f
 }
 
+// rowsApart is rowsIn for one argument of several: a word beside those that name a row of
+// another kind is said of that row. In "it belongs to Kwale South" nobody speaks of the Kwale
+// lease, where Kwale South is a site.
+func (r *Reader) rowsApart(v *verbs.Verb, pr *verbs.Param, c *clause) *found {
+	f := r.rowsIn(c, pr.Type.Entity)
+	if f.written {
+		return f
+	}
+	rest := *c
+	rest.quoted = slices.Clone(c.quoted)
+	beside := func(k int, in, out *found) bool {
+		return slices.ContainsFunc(in.words, func(i int) bool { return (i == k-1 || i == k+1) && !slices.Contains(out.words, i) })
+	}
+	for i := range v.Params {
+		e := v.Params[i].Type.Entity
+		if e == nil || e == pr.Type.Entity || r.names[e] == nil {
+			continue
+		}
+		other := r.rowsIn(c, e)
+		for _, k := range f.words {
+			if slices.Contains(other.words, k) && beside(k, other, f) && !beside(k, f, other) {
+				rest.quoted[k] = true
+			}
+		}
+	}
+	if slices.Equal(rest.quoted, c.quoted) {
+		return f
+	}
+	apart := r.names[pr.Type.Entity].find(&rest)
+	return &apart
+}
+
 type codesFound struct {
 	codes []string
 	at    []int
@@ -276,6 +308,9 @@ func (r *Reader) arguments(p *Part, c *clause, l words.Language) {
 	taken := make([]bool, len(c.words))
 	for i := range v.Params {
 		pr := &v.Params[i]
+		if v.Read != nil && v.Read.After == i {
+			continue // nobody says after which row a page begins
+		}
 		r.argument(p, pr, c, l, used, taken)
 		if p.guide {
 			break
@@ -369,9 +404,9 @@ func (r *Reader) argument(p *Part, pr *verbs.Param, c *clause, l words.Language,
 			missing()
 			return
 		}
-		f := r.rowsIn(c, pr.Type.Entity)
+		f := r.rowsApart(p.Verb, pr, c)
 		switch {
-		case len(f.names) > 0 && r.doubt(c, f):
+		case len(f.names) > 0 && r.doubt(p.Verb, c, f):
 			// "Thomas Schmidt", where only Thomas Müller is there.
 			if pr.Required {
 				p.Asks = append(p.Asks, r.which(p.Verb, pr, n.names, askStranger, l))
@@ -670,9 +705,13 @@ func (n *nameList) sure(f *found, c *clause) bool {
 
 // doubt reports that a word beside those that name a row names something else:
 // another family name, another number.
-func (r *Reader) doubt(c *clause, f *found) bool {
+func (r *Reader) doubt(v *verbs.Verb, c *clause, f *found) bool {
 	if f.written {
 		return false
+	}
+	named := make([]bool, len(c.words))
+	if v != nil {
+		named = r.named(v, c) // of "the UMZA permit belongs to UMZA-1", -1 is the project's
 	}
 	for _, k := range f.words {
 		for _, i := range []int{k - 1, k + 1} {
@@ -683,7 +722,7 @@ func (r *Reader) doubt(c *clause, f *found) bool {
 			if strings.Trim(between, " -") != "" {
 				continue
 			}
-			if between == "-" || r.unknownName(c, i) {
+			if !named[i] && (between == "-" || r.unknownName(c, i)) {
 				return true
 			}
 		}
@@ -697,8 +736,9 @@ func (r *Reader) others(c *clause, v *verbs.Verb) bool {
 	counts := slices.ContainsFunc(v.Params, func(p verbs.Param) bool {
 		return p.Type.Name == verbs.IntegerType || p.Type.Name == verbs.DecimalType
 	})
+	named := r.named(v, c) // what another argument takes is of use
 	for i := range c.words {
-		if r.unknownName(c, i) || !c.taken[i] && !plainWord(c.words[i].Plain) {
+		if !named[i] && (r.unknownName(c, i) || !c.taken[i] && !plainWord(c.words[i].Plain)) {
 			return true
 		}
 	}

@@ -298,7 +298,7 @@ func (r *Reader) rowsFor(s *slot, c *clause, l words.Language) *instead {
 		return nil
 	}
 	f := r.rowsIn(c, s.param.Type.Entity)
-	if len(f.names) == 0 || r.doubt(c, f) {
+	if len(f.names) == 0 || r.doubt(nil, c, f) {
 		return nil
 	}
 	m := c.covers(f.words)

@@ -797,7 +797,7 @@ func (p *Part) names(c *clause) bool {
 			continue
 		}
 		f := p.reader.rowsIn(c, p.Asks[i].Param.Type.Entity)
-		if len(f.names) != 1 || p.reader.doubt(c, f) {
+		if len(f.names) != 1 || p.reader.doubt(p.Verb, c, f) {
 			return false
 		}
 		for k := range c.words {

@@ -45,6 +45,8 @@ func (b Bounds) Hold(r Reading) Reading {
 	switch {
 	case b.Birth && r.Known() && !r.whole:
 		r.fail(NotWhole, 0)
+	case len(kept) == 0 && why == TooLate && !r.before.IsNull() && b.allows(r.before):
+		r.Choice, r.Assumed = Choice{Value: r.before}, LastSuch
 	case len(kept) == 0:
 		r.fail(why, detail)
 	case len(r.Others) > 0 && (b.Birth || len(kept) > 1):
@@ -53,6 +55,11 @@ func (b Bounds) Hold(r Reading) Reading {
 		r.offer(kept)
 	}
 	return r
+}
+
+func (b Bounds) allows(day stores.Value) bool {
+	p, _ := b.against(day.Days())
+	return p == 0
 }
 
 // Between are bounds that somebody declares; null is none.

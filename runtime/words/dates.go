@@ -161,6 +161,12 @@ func (s *scan) onDay(d, m int, y yearSaid, end int) (Reading, int) {
 		if ok && v.Days() >= s.today {
 			r, end := s.relative(v.Days(), end)
 			r.Assumed = NextSuch
+			for k := n - 1; k > n-9; k-- {
+				if v, ok := stores.NewDate(this+k, m, d); ok {
+					r.before = v
+					break
+				}
+			}
 			return r, end
 		}
 	}

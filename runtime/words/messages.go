@@ -76,6 +76,7 @@ var assumptionWords = [...]Key{
 	"words/assumed-day-before-month",
 	"words/assumed-last-day-of-month",
 	"words/assumed-thousands",
+	"words/assumed-last-such-day",
 }
 
 // Say says what was assumed.

@@ -120,7 +120,7 @@ func (s *scan) whichDay(w int, how class, end int) (Reading, int) {
 		return s.either(Relative, end, s.today, soonest)
 	}
 	r, end := s.relative(soonest, end)
-	r.Assumed = NextSuch
+	r.Assumed, r.before = NextSuch, dateValue(soonest-7)
 	return r, end
 }
 

@@ -154,8 +154,9 @@ type Reading struct {
 	// the month does not have.
 	Detail int
 
-	bare  bool // a weekday's name and nothing else
-	whole bool // day, month and a year of four digits were said
+	bare   bool         // a weekday's name and nothing else
+	whole  bool         // day, month and a year of four digits were said
+	before stores.Value // of the next such day: the last one, for what is over
 }
 
 // Weekday reports whether a date was said as a weekday's name and nothing else:
@@ -175,6 +176,7 @@ const (
 	DayFirst                              // 3.4.1972: the day stands before the month, as is usual in the language
 	Shortened                             // a month later there is no such day: the last of that month
 	Grouped                               // 1,234: what separates thousands in the language
+	LastSuch                              // the last such day before today, since none ahead is allowed
 )
 
 // A Problem is why something that was said has no value.

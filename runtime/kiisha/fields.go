@@ -1,0 +1,75 @@
+package kiisha
+
+import (
+	_ "embed"
+	"strings"
+	"unicode/utf8"
+
+	"verbatim/runtime/documents"
+)
+
+// A Field is what a document says under a label, and where.
+type Field struct {
+	Number int    `json:"number"`
+	Name   string `json:"name"`
+	Value  string `json:"value"`
+	Place  string `json:"place"`
+	Text   string `json:"text"` // as it stands there
+}
+
+//go:embed fields.txt
+var fieldList string
+
+// labels are the names of fields by the words that they stand under.
+func labels() map[string]string {
+	all := map[string]string{}
+	for line := range strings.Lines(fieldList) {
+		if name, list, ok := strings.Cut(strings.TrimSpace(line), "\t"); ok && !strings.HasPrefix(line, "#") {
+			for label := range strings.SplitSeq(list, "|") {
+				all[tokens(label)] = name
+			}
+		}
+	}
+	return all
+}
+
+const (
+	mostFields = 100
+	longest    = 200 // letters of a value
+)
+
+// Fields takes out of a document what stands under a label that is known: behind its colon,
+// or in the cell beside it. What nobody sees who opens the file is left out.
+func Fields(doc *documents.Document) []Field {
+	known := labels()
+	all := []Field{}
+	add := func(label, value, text string, at documents.Location) {
+		name := known[tokens(label)]
+		value = strings.TrimSpace(value)
+		if name == "" || value == "" || utf8.RuneCountInString(value) > longest || len(all) == mostFields {
+			return
+		}
+		all = append(all, Field{len(all) + 1, name, value, at.String(), strings.TrimSpace(text)})
+	}
+	var before *documents.Piece // the cell to the left
+	for i := range doc.Pieces {
+		p := &doc.Pieces[i]
+		if p.Hidden {
+			continue
+		}
+		if p.Cell != nil {
+			if before != nil && before.At.Sheet == p.At.Sheet && before.At.Table == p.At.Table && before.At.Row == p.At.Row {
+				add(strings.TrimSuffix(before.Text, ":"), p.Text, before.Text+" | "+p.Text, p.At)
+			}
+			before = p
+			continue
+		}
+		before = nil
+		for line := range strings.Lines(p.Text) {
+			if label, value, ok := strings.Cut(line, ":"); ok {
+				add(label, value, line, p.At)
+			}
+		}
+	}
+	return all
+}
