@@ -250,7 +250,7 @@ func (w *world) people() {
 		w.t.Fatal(err)
 	}
 	for _, p := range [][3]string{{"ada", "member", umza}, {"ben", "member", umza}, {"eve", "member", other}, {"max", "manager", ""}, {"tia", "triage", ""}, {"channels", "channel-door", ""}} {
-		w.script("root", fmt.Sprintf("system.add-principal :name %q :label %q", p[0], strings.ToUpper(p[0][:1])+p[0][1:]))
+		w.script("root", fmt.Sprintf("system.add-principal :name %q :label %q", p[0], strings.ToUpper(p[0][:1])+p[0][1:]+map[string]string{"ada": " Novak"}[p[0]]))
 		if p[2] != "" {
 			w.script("root", fmt.Sprintf("system.grant-role :principal-id %q :role %q\nsystem.grant-scope :principal-id %q :entity \"org\" :key %q", p[0], p[1], p[0], p[2]))
 		} else {

@@ -97,6 +97,9 @@ func (t *turn) settles(ctx context.Context) (text string, handled bool, err erro
 	if said == words.Other && a.Which != 0 && choosing != words.Other {
 		said = choosing
 	}
+	if said == words.Other && a == (words.Reply{}) && t.restates(ctx) {
+		said = words.Agree
+	}
 	switch {
 	case a.Answer == words.Change && len(c.open) == 1 && c.open[0].fresh:
 		// "No wait, make it Friday": what was asked about is off, and what they
@@ -176,6 +179,35 @@ func (t *turn) settles(ctx context.Context) (text string, handled bool, err erro
 	return text, true, err
 }
 
+// restates reports whether a message says yes and then, word for word or in other words, what
+// was asked: "Yes, order the repairs". What is asked for by it has to be what would be done.
+func (t *turn) restates(ctx context.Context) bool {
+	c := t.c
+	if len(c.open) != 1 || !c.open[0].fresh || c.o.Interpreter == nil || t.heard.hidden || t.quotesAnother() {
+		return false
+	}
+	own := unaddressed(t.heard.own)
+	end := strings.IndexAny(own, ",.!\n:;–—-")
+	if end < 0 || words.ReadAnswer(own[:end]).Answer != words.Agree {
+		return false
+	}
+	rest := strings.TrimLeft(own[end:], " ,.!\n:;–—-")
+	if words.Turns(rest) {
+		return false
+	}
+	u, err := c.o.Interpreter.Interpret(ctx, rest, "", nil)
+	if err != nil || u.Script == "" || u.Ask != "" || len(u.Left) > 0 || len(u.Assumed) > 0 {
+		return false
+	}
+	script, ds := dsl.Parse(dsl.NewSource(c.o.Source, u.Script))
+	if ds.HasErrors() {
+		return false
+	}
+	program, _ := c.o.Session.Check(ctx, script)
+	asked, err := c.meaning(ctx, c.open[0])
+	return program != nil && err == nil && dsl.Format(program.Canonical()) == dsl.Format(asked.Canonical())
+}
+
 // goesOn puts what else is open, after one of it was settled.
 func (t *turn) goesOn(ctx context.Context, text string) (string, error) {
 	c := t.c
@@ -199,12 +231,21 @@ func freshen(list []*Question) {
 // quotesAnother reports whether the message quotes a question that is not the one
 // that is open: an answer to an older mail.
 func (t *turn) quotesAnother() bool {
-	for _, id := range previewIDs.FindAllString(t.heard.quoted, -1) {
+	ids := previewIDs.FindAllString(t.heard.quoted, -1)
+	for _, id := range ids {
 		if !slices.ContainsFunc(t.c.open, func(q *Question) bool { return receipt.IsID(q.ID, id) }) {
 			return true
 		}
 	}
-	return false
+	// Where answers quote what they answer, one that quotes something else answers that.
+	if len(ids) > 0 || !t.c.o.Referring || t.heard.quoted == "" || len(t.c.open) == 0 || t.answers != "" {
+		return false
+	}
+	quoted := words.Plain(t.heard.quoted)
+	return !slices.ContainsFunc(t.c.open, func(q *Question) bool {
+		asks, _, _ := strings.Cut(t.c.reveal(q.asks), "\n")
+		return asks != "" && strings.Contains(quoted, words.Plain(asks)) || strings.Contains(quoted, words.Plain(q.Title))
+	})
 }
 
 // close takes a question off the list.

@@ -1,6 +1,7 @@
 package dialog
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -52,6 +53,9 @@ func (h *heard) replied() words.Reply {
 		return words.Reply{}
 	}
 	r := words.ReadAnswer(h.own)
+	if r == (words.Reply{}) {
+		r = words.ReadAnswer(unaddressed(h.own))
+	}
 	switch {
 	case !h.hidden || r.Answer == words.Decline:
 		return r
@@ -59,6 +63,40 @@ func (h *heard) replied() words.Reply {
 		return words.Reply{Answer: words.Pleased} // so the question is put again
 	}
 	return words.Reply{}
+}
+
+// How letters begin and end, in the languages.
+var (
+	salutes  = lazily(func() string { return `(?i)^(?:` + words.Expression("salutation") + `)\b[^.!?\n]{0,40}[,:!.]?\n` })
+	signsOff = lazily(func() string {
+		return `(?i)\n\s*(?:` + words.Expression("signoff") + `)\b[^?\n]{0,40}(\n[^?\n]{0,80}){0,9}$`
+	})
+)
+
+// unaddressed is a message without the salutation above it and what stands below, where that
+// is a closing and a signature and says nothing for or against anything.
+func unaddressed(text string) string {
+	text = strings.TrimSpace(text)
+	if at := signsOff().FindStringIndex("\n" + text); at != nil && !words.Turns(text[max(0, at[0]-1):]) {
+		text = strings.TrimSpace(text[:max(0, at[0]-1)])
+	}
+	return strings.TrimSpace(salutes().ReplaceAllString(text, ""))
+}
+
+// unsign reads the answer again without the last line, where that is the person's own name.
+func (h *heard) unsign(person string) {
+	text := unaddressed(h.own)
+	at := strings.LastIndexByte(text, '\n')
+	if h.reply != (words.Reply{}) || h.auto || h.hidden || at < 0 {
+		return
+	}
+	names := strings.Fields(words.Plain(person))
+	for _, word := range strings.Fields(words.Plain(strings.NewReplacer(".", " ", ",", " ", "-", " ").Replace(text[at:]))) {
+		if !slices.ContainsFunc(names, func(name string) bool { return name == word || len(word) == 1 && strings.HasPrefix(name, word) }) {
+			return
+		}
+	}
+	h.reply = words.ReadAnswer(strings.TrimSpace(text[:at]))
 }
 
 // visible drops what nobody sees: format characters, such as those that reverse

@@ -153,12 +153,43 @@ func ReadAnswer(text string) Reply {
 		case '?', '¿':
 			question = true
 		case '.', ',', ';', ':', '!', '¡', '\'', '’', '‘', '-', '–', '—':
+		case '👍', '👌', '✅', '🙏', '😊', '🙂', '🏻', '🏼', '🏽', '🏾', '🏿': // beside words they say nothing else
 		default:
 			plain = false // quoted, struck out, in brackets, or a sign
 		}
 	}
+	// Whoever trails off hesitates.
+	if end := strings.TrimSpace(text); strings.HasSuffix(end, "..") || strings.HasSuffix(end, "…") {
+		plain = false
+	}
 	return replyOf(words, question, plain)
 }
+
+// Turns reports whether a text has a word that may take back or limit what was said before it:
+// a no, a but, an if, an amount. A number of a telephone is none.
+func Turns(text string) bool {
+	for line := range strings.Lines(text) {
+		if n := len(digits.FindAllString(line, -1)); n > 0 && n < 7 {
+			return true
+		}
+	}
+	s := scan{text: text}
+	s.divide()
+	var words []string
+	for i := range s.tokens {
+		if t := &s.tokens[i]; t.mark == 0 {
+			words = append(words, string(s.plain[t.from:t.to]))
+		}
+	}
+	for i := range words {
+		if turning.at(words, i) > 0 || refusing.at(words, i) > 0 || words[i] == "ps" || words[i] == "si" {
+			return true
+		}
+	}
+	return false
+}
+
+var digits = regexp.MustCompile(`[0-9]`)
 
 // afterYes are words that follow a Spanish yes which is written without its accent
 // and its comma. Before any other word, "si" is an if.
