@@ -53,9 +53,7 @@ func (h *heard) replied() words.Reply {
 		return words.Reply{}
 	}
 	r := words.ReadAnswer(h.own)
-	if r == (words.Reply{}) {
-		r = words.ReadAnswer(unaddressed(h.own))
-	}
+	r = insteadOf(r, unaddressed(h.own))
 	switch {
 	case !h.hidden || r.Answer == words.Decline:
 		return r
@@ -69,7 +67,7 @@ func (h *heard) replied() words.Reply {
 var (
 	salutes  = lazily(func() string { return `(?i)^(?:` + words.Expression("salutation") + `)\b[^.!?\n]{0,40}[,:!.]?\n` })
 	signsOff = lazily(func() string {
-		return `(?i)\n\s*(?:` + words.Expression("signoff") + `)\b[^?\n]{0,40}(\n[^?\n]{0,80}){0,9}$`
+		return `\n\s*(?i:` + words.Expression("signoff") + `)[,.!]?(?:\s+\p{Lu}[\p{L}.'-]*){0,3}[ \t]*(\n[^?\n]{0,80}){0,9}$`
 	})
 )
 
@@ -87,7 +85,7 @@ func unaddressed(text string) string {
 func (h *heard) unsign(person string) {
 	text := unaddressed(h.own)
 	at := strings.LastIndexByte(text, '\n')
-	if h.reply != (words.Reply{}) || h.auto || h.hidden || at < 0 {
+	if h.auto || h.hidden || at < 0 {
 		return
 	}
 	names := strings.Fields(words.Plain(person))
@@ -96,7 +94,17 @@ func (h *heard) unsign(person string) {
 			return
 		}
 	}
-	h.reply = words.ReadAnswer(strings.TrimSpace(text[:at]))
+	h.reply = insteadOf(h.reply, strings.TrimSpace(text[:at]))
+}
+
+// insteadOf is the answer in a part of a message, where all of it has none: a yes or a no, or
+// a no where all of it says something besides.
+func insteadOf(all words.Reply, part string) words.Reply {
+	r := words.ReadAnswer(part)
+	if all == (words.Reply{}) || all.Answer == words.Change && r.Answer == words.Decline {
+		return r
+	}
+	return all
 }
 
 // visible drops what nobody sees: format characters, such as those that reverse

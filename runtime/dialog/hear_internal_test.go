@@ -17,7 +17,7 @@ func TestAnAnswerInALetter(t *testing.T) {
 		"Buenos días:\n\nSí, adelante.\n\nUn saludo,\nAda": words.Agree,
 		"Yes.\n\nAda":       words.Agree,
 		"Confirmed.\nA. N.": words.Agree,
-		"No thanks\n\nAda":  words.Decline,
+		"No\n\nAda":         words.Decline,
 		"Yes.\n\nTomorrow":  words.Other,
 		"Yes.\n\nBest,\nAda\nPS: only if it is under 500": words.Other,
 		"Yes\n\nRegards\nAda\nBut not the blue one":       words.Other,
