@@ -23,7 +23,7 @@ import (
 //
 // A package that is not named here is not part of the house yet, and the test
 // says so: whoever adds a room adds its lines and their reasons.
-var rooms = []string{"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/postgres/pgtest", "stores/postgres/internal/ajar", "stores/receipt", "stores/journal", "stores/files", "stores/search", "verbs", "verbs/expr", "verbs/drift", "verbs/grammar", "verbs/verbstest", "runtime", "runtime/names", "runtime/tools", "runtime/view", "runtime/digest", "runtime/confirmations", "runtime/provenance", "runtime/uploads", "runtime/sessions", "runtime/dial", "runtime/notify", "runtime/channel/phone", "runtime/channel/whatsapp", "runtime/channel/whatsapp/cloudtest", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/system", "runtime/upload", "runtime/words", "runtime/phrase", "runtime/collect", "runtime/client", "runtime/wire", "runtime/a2a", "runtime/serve", "runtime/serve/logins", "runtime/serve/peers", "runtime/serve/pages", "runtime/serve/browsertest", "runtime/torture", "runtime/documents", "runtime/guard", "runtime/services", "runtime/sheet", "runtime/manda", "runtime/kyc", "runtime/eval", "cmd/verbatim", "cmd/teeth", "examples/embed"}
+var rooms = []string{"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/postgres/pgtest", "stores/postgres/internal/ajar", "stores/receipt", "stores/journal", "stores/files", "stores/search", "verbs", "verbs/expr", "verbs/drift", "verbs/grammar", "verbs/verbstest", "runtime", "runtime/names", "runtime/tools", "runtime/view", "runtime/digest", "runtime/confirmations", "runtime/provenance", "runtime/uploads", "runtime/sessions", "runtime/dial", "runtime/notify", "runtime/channel/phone", "runtime/channel/whatsapp", "runtime/channel/whatsapp/cloudtest", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/system", "runtime/upload", "runtime/words", "runtime/phrase", "runtime/collect", "runtime/client", "runtime/wire", "runtime/a2a", "runtime/serve", "runtime/serve/logins", "runtime/serve/peers", "runtime/serve/pages", "runtime/serve/browsertest", "runtime/torture", "runtime/documents", "runtime/guard", "runtime/services", "runtime/sheet", "runtime/manda", "runtime/kyc", "runtime/kiisha", "runtime/eval", "cmd/verbatim", "cmd/teeth", "examples/embed"}
 
 // allowed are the arrows that exist.
 var allowed = map[string][]string{
@@ -83,8 +83,9 @@ var allowed = map[string][]string{
 	"runtime/eval":          {"stores/receipt", "runtime/llm", "runtime/dialog"},
 	"runtime/manda":         {"runtime", "runtime/documents", "runtime/services", "runtime/sessions", "runtime/tools", "stores", "verbs"},
 	"runtime/kyc":           {"runtime", "runtime/guard", "stores", "stores/search"},
+	"runtime/kiisha":        {"runtime", "runtime/documents", "runtime/services", "runtime/tools", "stores", "stores/files"},
 	"runtime/services":      {"runtime/documents", "runtime/sheet", "runtime/tools", "stores", "stores/files"},
-	"cmd/verbatim":          {"dsl", "verbs", "verbs/drift", "verbs/grammar", "stores", "stores/sqlite", "stores/postgres", "stores/receipt", "stores/journal", "stores/files", "stores/search", "runtime", "runtime/names", "runtime/tools", "runtime/confirmations", "runtime/notify", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/system", "runtime/channel/whatsapp", "runtime/client", "runtime/words", "runtime/phrase", "runtime/upload", "runtime/uploads", "runtime/sessions", "runtime/wire", "runtime/serve", "runtime/serve/logins", "runtime/serve/peers", "runtime/documents", "runtime/services", "runtime/manda", "runtime/kyc", "runtime/eval"},
+	"cmd/verbatim":          {"dsl", "verbs", "verbs/drift", "verbs/grammar", "stores", "stores/sqlite", "stores/postgres", "stores/receipt", "stores/journal", "stores/files", "stores/search", "runtime", "runtime/names", "runtime/tools", "runtime/confirmations", "runtime/notify", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/system", "runtime/channel/whatsapp", "runtime/client", "runtime/words", "runtime/phrase", "runtime/upload", "runtime/uploads", "runtime/sessions", "runtime/wire", "runtime/serve", "runtime/serve/logins", "runtime/serve/peers", "runtime/documents", "runtime/services", "runtime/manda", "runtime/kyc", "runtime/kiisha", "runtime/eval"},
 	"cmd/teeth":             nil,
 	"examples/embed":        {"dsl", "verbs", "stores/receipt", "stores/sqlite", "runtime"},
 }
@@ -100,7 +101,7 @@ var groups = map[string][]string{
 	"the engine and below":                       {"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/receipt", "stores/journal", "verbs", "verbs/grammar", "runtime"},
 	"who holds no conversation":                  allBut("runtime/dialog", "runtime/wire", "runtime/serve", "runtime/eval", "cmd/verbatim"),
 	"who does not say what rows are called":      allBut("runtime", "runtime/names", "runtime/dialog", "cmd/verbatim"),
-	"who has nothing to ask of a tool":           allBut("runtime", "runtime/tools", "runtime/mcp", "runtime/services", "runtime/manda", "cmd/verbatim"),
+	"who has nothing to ask of a tool":           allBut("runtime", "runtime/tools", "runtime/mcp", "runtime/services", "runtime/manda", "runtime/kiisha", "cmd/verbatim"),
 	"whom a lock is taken from":                  allBut("stores/postgres", "stores/postgres/pgtest", "stores/postgres/internal/ajar"),
 	"parts of the engine":                        {"runtime/names", "runtime/tools", "runtime/view", "runtime/digest", "runtime/confirmations", "runtime/provenance", "runtime/uploads", "runtime/sessions"},
 	"who is not the engine":                      allBut("runtime", "runtime/view", "runtime/digest", "runtime/confirmations", "runtime/provenance", "runtime/sessions", "runtime/serve", "runtime/serve/logins", "runtime/serve/peers"),
@@ -111,8 +112,8 @@ var groups = map[string][]string{
 	"who shows no pages":                         allBut("runtime/serve/pages", "runtime/serve"),
 	"who serves nothing":                         allBut("runtime/serve", "cmd/verbatim"),
 	"who makes no files":                         allBut("runtime", "runtime/services", "runtime/sheet"),
-	"who reads no files":                         allBut("runtime/documents", "runtime/services", "runtime/manda", "cmd/verbatim"),
-	"who brings no services":                     allBut("runtime/services", "runtime/manda", "cmd/verbatim"),
+	"who reads no files":                         allBut("runtime/documents", "runtime/services", "runtime/manda", "runtime/kiisha", "cmd/verbatim"),
+	"who brings no services":                     allBut("runtime/services", "runtime/manda", "runtime/kiisha", "cmd/verbatim"),
 	"who searches nothing":                       allBut("stores", "stores/search", "stores/storetest", "stores/sqlite", "stores/postgres", "runtime", "runtime/view", "runtime/kyc", "cmd/verbatim"),
 	"who goes nowhere that others name":          allBut("runtime/dial", "runtime/notify", "runtime/channel/whatsapp"),
 	"who spells no numbers":                      allBut("runtime/channel/phone", "runtime/channel/whatsapp", "runtime/system", "runtime/channel"),
@@ -225,7 +226,7 @@ var forbidden = []arrow{
 	{"the engine and below", []string{"runtime/words"}, "the language holds exact values; words are turned into them before a call is made, and never by who checks or runs it"},
 	{"beside the engine", []string{"runtime/words"}, "nobody speaks to it in words"},
 	{"runtime/collect", []string{"runtime", "runtime/dialog", "runtime/client", "runtime/notify", "runtime/work", "runtime/llm", "runtime/mcp", "runtime/system", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/journal", "stores/files"}, "an object is asked for by its schema, whatever it is for: answers go in, questions come out"},
-	{"libraries", []string{"runtime/client", "runtime/manda", "runtime/kyc"}, "a domain goes away with its palette, its folder and its line in the command"},
+	{"libraries", []string{"runtime/client", "runtime/manda", "runtime/kyc", "runtime/kiisha"}, "a domain goes away with its palette, its folder and its line in the command"},
 	{"runtime/client", []string{"runtime/dialog", "runtime/notify", "runtime/work", "runtime/llm", "runtime/mcp", "runtime/system", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/journal", "stores/files"}, "it says what YAML cannot say of a domain, in the words of the engine"},
 	{"beside the engine", []string{"runtime/collect"}, "nobody is asked question by question there"},
 	{"runtime/words", []string{"runtime/collect", "runtime/client"}, "what a date is in words is the same whatever it is for"},
@@ -263,6 +264,7 @@ var forbidden = []arrow{
 	{"runtime/eval", allBut(append(allowed["runtime/eval"], "runtime/eval")...), "it counts what conversations came to, and holds none"},
 	{"runtime/guard", allBut("runtime/guard"), "it reads texts, whoever wrote them and whatever they are for"},
 	{"who guards no texts", []string{"runtime/guard"}, "texts are guarded by who takes them from strangers, and tells strangers something"},
+	{"runtime/kiisha", allBut("runtime/kiisha", "runtime", "runtime/documents", "runtime/services", "runtime/tools", "stores", "stores/files"), "it says what YAML cannot say of a domain, in the words of the engine"},
 	{"runtime/kyc", allBut("runtime/kyc", "runtime", "runtime/guard", "stores", "stores/search"), "it says what YAML cannot say of a domain, in the words of the engine"},
 	{"runtime/documents", allBut("runtime/documents"), "it reads what strangers wrote in a process that knows nothing of us"},
 	{"runtime/mcp", []string{"dsl", "verbs", "verbs/grammar", "verbs/verbstest", "runtime/llm", "stores", "stores/storetest", "stores/sqlite", "stores/postgres"}, "it carries questions to strangers and their answers back; what they mean is the engine's business"},
