@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -267,6 +268,20 @@ func TestIntentsAreUnderstood(t *testing.T) {
 	})
 }
 
+// K29: whatever a file is called, and in whichever language it is sent, it is taken.
+func TestFilesAreTakenWhateverTheyAreCalled(t *testing.T) {
+	t.Parallel()
+	h := newKiisha(t, "sqlite")
+	for i, name := range []string{"Minutes.txt", "Kwale lease.txt", "scan_0001.txt", "UMZA-1 permit final v2.txt", "IMG-20250117-WA0003.txt", "delete the site photo.txt"} {
+		for k, said := range []string{"Here is %s: %s", "Hier ist %s: %s", "Voici %s : %s", "Aquí está %s: %s"} {
+			said = fmt.Sprintf(said, name, h.sent(t, "nadia", name, fmt.Sprint(name, i, k)))
+			if got := h.does(t, 0, "nadia", "", "say", said); !strings.HasPrefix(got, "kiisha.upload-document :file") && !strings.Contains(got, "means  kiisha.upload-document") {
+				t.Errorf("%s\n%s", said, got)
+			}
+		}
+	}
+}
+
 const permit = "Grid connection permit\nProject: UMZA-1\nPermit No: GC-2024-118\nHolder: Savanna Power Ltd\nCapacity: 50 MW\nValid until: 31 December 2034\n"
 
 // K29, K31, K37, K42, K19, K6: a file is kept once, read in the background, and gets a class and a
@@ -360,6 +375,40 @@ func TestTheStoreKeepsOnePrimaryLink(t *testing.T) {
 		h.does(t, 0, "nadia", "kiisha.verify-document :document-id @umza-grid-permit-txt", "run", "--yes")
 		hasSaid(t, "status", h.hears(t, "nadia", "gaps", "What's the status of UMZA?"), "2 of 3", "!Not verified")
 	})
+}
+
+// What the page of the example shows is what happens.
+func TestDocumentDeskReadmeIsTrue(t *testing.T) {
+	t.Parallel()
+	s := shellIn{t.TempDir(), t.TempDir()}
+	err := putProgram(s.bin)
+	if err == nil {
+		err = os.CopyFS(s.dir, os.DirFS(kiishaDir))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := s.page(t, "examples/kiisha/README.md", "examples/kiisha/verbs/kiisha.yaml", "")
+	p.run = func(command string) string { return s.prints(t, "export VERBATIM_SCAN=none; "+command) }
+	p.play(t)
+}
+
+// The demonstration of the example is played to its end.
+func TestDocumentDeskIsDemonstrated(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("it builds a program")
+	}
+	bin := t.TempDir()
+	if err := putProgram(bin); err != nil {
+		t.Fatal(err)
+	}
+	demo := exec.Command("bash", filepath.Join(root, "examples", "kiisha", "demo.sh"))
+	demo.Env = append(os.Environ(), "VERBATIM_BIN="+bin)
+	out, err := demo.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "UMZA grid permit.txt is verified") || !strings.Contains(string(out), "ana@bank.example, jusqu") {
+		t.Fatalf("%v\n%s", err, out)
+	}
 }
 
 // The rates of the example's datasets, of which the one was at hand when the phrases were

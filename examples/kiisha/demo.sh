@@ -28,7 +28,7 @@ says nadia "What's the status of UMZA?"
 says nadia "Show me the documents for this project"
 says nadia "Create a data room for UMZA-1 called Lenders"
 says nadia yes
-says nadia "Share the Lenders room with ana@bank.example until $(date -d '+30 days' +'%d %B %Y')"
+says nadia "Share the Lenders room with ana@bank.example until in 30 days"
 says nadia yes
 for id in $(verbatim confirm --as omar | cut -f 1); do verbatim confirm "$id" --agree --as omar | tail -n 12; done
 says omar "what is shared with others"
