@@ -188,7 +188,7 @@ func newCrowd(t *testing.T, reg *verbs.Registry, h *runtime.Handlers, store stor
 			for i := from; i < min(from+5000, c.count(e)); i++ {
 				ch := stores.Change{Op: stores.Insert, Entity: e, Key: c.value(e, e.Key, i)}
 				for f := range e.Fields {
-					if ref := e.Fields[f].Ref; f != e.Key && (ref == nil || filled[ref]) {
+					if ref := e.Fields[f].Ref; f != e.Key && (ref == nil || filled[ref]) && given(e, f, i) {
 						ch.Set = append(ch.Set, stores.Assign{Field: f, Value: c.value(e, f, i)})
 					}
 				}
@@ -220,6 +220,14 @@ func newCrowd(t *testing.T, reg *verbs.Registry, h *runtime.Handlers, store stor
 		}
 	}
 	return c
+}
+
+// given reports whether row i has a value in a field, where a row has so many of some.
+func given(e *stores.Entity, field, i int) bool {
+	return !slices.ContainsFunc(e.Given, func(g stores.Given) bool {
+		at := slices.Index(g.Fields, field)
+		return at >= 0 && g.Most == 1 && at != i%len(g.Fields)
+	})
 }
 
 // optional reports whether all that an entity may refer to is filled.

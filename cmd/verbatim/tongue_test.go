@@ -101,7 +101,7 @@ func houseSentences() (all []map[words.Language]string, err error) {
 }
 
 // speaking are the palettes of which people are told things.
-var speaking = []string{"../../verbs/client", "../../verbs/onboarding", "../../verbs/review", "../../examples/helpdesk/verbs/desk"}
+var speaking = []string{"../../verbs/client", "../../verbs/onboarding", "../../verbs/review", "../../examples/helpdesk/verbs/desk", "../../examples/kiisha/verbs/kiisha"}
 
 // walkPalettes calls fn with every pair of every mapping of them, and the key under
 // which that mapping stands: of the palettes themselves, "", and of what stands beside
@@ -228,7 +228,7 @@ func TestEnglishIsKnown(t *testing.T) {
 // answered half in another.
 func TestPalettesSpeakEachLanguage(t *testing.T) {
 	t.Parallel()
-	for _, dir := range []string{"../../verbs", "../../examples/helpdesk/verbs"} {
+	for _, dir := range []string{"../../verbs", "../../examples/helpdesk/verbs", "../../examples/kiisha/verbs"} {
 		l, err := loadPalettes(dir)
 		if err != nil || l.reg == nil {
 			t.Fatal(err)

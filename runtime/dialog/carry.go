@@ -38,6 +38,7 @@ func (t *turn) carry(ctx context.Context, p proposal) (step, error) {
 	if n := t.calls + len(script.Calls); n > c.o.Limits.Calls {
 		return step{wrong: modelTooMany(n, c.o.Limits.Calls)}, nil
 	}
+	t.trace.phrased = p.phrased
 	literals, traced := t.trace.literals(script)
 	program, ds := c.o.Session.CheckFrom(ctx, script, literals)
 	if ds.HasErrors() || program == nil {

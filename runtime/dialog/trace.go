@@ -52,6 +52,9 @@ type tracer struct {
 	sources
 	// names that stand for rows of the entity that a name belongs to.
 	names func(name string) []string
+	// phrased says that the calls were read off the person's words and by no model: what
+	// they name is theirs, whoever else has named it before.
+	phrased bool
 	// said is the yes or no that the person answered, if they did.
 	said words.Answer
 }
@@ -278,7 +281,7 @@ func (t *tracer) named(symbol string) verbs.Origin {
 		}
 	}
 	switch {
-	case person && worst.Trusted():
+	case person && (worst.Trusted() || t.phrased):
 		return ofPerson
 	case worst != (verbs.Origin{}):
 		return worst

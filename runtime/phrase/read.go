@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"verbatim/runtime/words"
 	"verbatim/verbs"
@@ -80,8 +81,9 @@ type clause struct {
 	readings []words.Reading
 	taken    []bool // words that stand inside a reading, or a reference to a file
 	files    []words.Range
-	quoted   []bool // words that stand in quotation marks
-	first    string // stem of the first word that says something
+	called   []words.Range // what files are called
+	quoted   []bool        // words that stand in quotation marks
+	first    string        // stem of the first word that says something
 	question bool
 	wish     bool // it asks for something to be done
 	negated  bool
@@ -198,6 +200,7 @@ func within(all []words.Reading, from, to int) bool {
 func (r *Reader) clause(text string, all []words.Word, readings []words.Reading, in words.In, l words.Language) *clause {
 	c := &clause{text: text, in: in, tongue: l, words: all, rng: words.Range{Start: all[0].Range.Start, End: all[len(all)-1].Range.End}}
 	c.files = filesIn(text, c.rng)
+	c.called = namesOf(text, c.files)
 	for i := range readings {
 		if readings[i].Range.Start >= c.rng.Start && readings[i].Range.End <= c.rng.End+1 && !standsFor(text, all, &readings[i]) && !inside(c.files, readings[i].Range) {
 			c.readings = append(c.readings, readings[i])
@@ -229,7 +232,7 @@ func (r *Reader) clause(text string, all []words.Word, readings []words.Reading,
 		if c.own != nil {
 			c.own[i] = stemIn(c.tongue, w.Plain)
 		}
-		c.taken[i] = inside(c.files, w.Range)
+		c.taken[i] = inside(c.files, w.Range) || inside(c.called, w.Range)
 		for k := range c.readings {
 			rd := &c.readings[k]
 			if rd.What != words.Country && rd.Range.Start <= w.Range.Start && w.Range.End <= rd.Range.End {
@@ -267,6 +270,19 @@ func (c *clause) ownStem(i int) string {
 func filesIn(text string, at words.Range) (all []words.Range) {
 	for _, m := range fileReference.FindAllStringIndex(text[at.Start:at.End], -1) {
 		all = append(all, words.Range{Start: at.Start + m[0], End: at.Start + m[1]})
+	}
+	return all
+}
+
+// namesOf finds what stands as its name before the reference to a file: of "here is
+// Minutes.txt: upload://…" that is Minutes.txt. It says nothing of what is meant.
+func namesOf(text string, files []words.Range) (all []words.Range) {
+	for _, f := range files {
+		before, ok := strings.CutSuffix(strings.TrimRightFunc(text[:f.Start], unicode.IsSpace), ":")
+		before = strings.TrimRightFunc(before, unicode.IsSpace)
+		if at := strings.LastIndexFunc(before, unicode.IsSpace) + 1; ok && strings.Contains(before[at:], ".") {
+			all = append(all, words.Range{Start: at, End: len(before)})
+		}
 	}
 	return all
 }
@@ -331,8 +347,8 @@ func (r *Reader) query(c *clause) *query {
 			kind, place = kind|codeKind, "{code}"
 		}
 		at := c.words[i].Range
-		if inside(c.files, at) {
-			kind, place = kind|fileKind, "{file}"
+		if inside(c.files, at) || inside(c.called, at) {
+			kind, place = fileKind, "{file}"
 		} else if !plainWord(c.words[i].Plain) {
 			kind |= patternKind
 		}

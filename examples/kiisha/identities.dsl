@@ -1,0 +1,16 @@
+# By which addresses and numbers they are known. Another administrator agrees to it, since
+# who writes from one speaks as its owner.
+system.add-identity :principal-id @nadia :issuer "email" :subject "nadia@savanna.example"
+system.add-identity :principal-id @nadia :issuer "whatsapp_phone" :subject "+254700000101"
+system.add-identity :principal-id @ben :issuer "email" :subject "ben@savanna.example"
+system.add-identity :principal-id @ben :issuer "whatsapp_phone" :subject "+254700000102"
+system.add-identity :principal-id @vik :issuer "email" :subject "vik@savanna.example"
+system.add-identity :principal-id @vik :issuer "whatsapp_phone" :subject "+254700000103"
+system.add-identity :principal-id @omar :issuer "email" :subject "omar@savanna.example"
+system.add-identity :principal-id @omar :issuer "whatsapp_phone" :subject "+254700000104"
+system.add-identity :principal-id @ruth :issuer "email" :subject "ruth@savanna.example"
+system.add-identity :principal-id @ruth :issuer "whatsapp_phone" :subject "+254700000105"
+system.add-identity :principal-id @pia :issuer "email" :subject "pia@borealis.example"
+system.add-identity :principal-id @pia :issuer "whatsapp_phone" :subject "+4915200000106"
+system.add-identity :principal-id @jon :issuer "email" :subject "jon@borealis.example"
+system.add-identity :principal-id @jon :issuer "whatsapp_phone" :subject "+4915200000107"
