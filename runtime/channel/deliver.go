@@ -210,13 +210,16 @@ const (
 )
 
 // notBefore is when a person may be written to who waits for no answer: not at night, and not
-// too often in a day. It is the zero time where that is now.
+// too often in a day, unless they have just written themselves. It is the zero time where that is now.
 func (s *Service) notBefore(ctx context.Context, p *row) (time.Time, error) {
 	zone := s.Zone
 	if at, err := time.LoadLocation(p.text("zone")); err == nil && p.text("zone") != "" {
 		zone = at
 	}
 	now := s.Clock().In(zone)
+	if heard, err := s.heard(ctx, p); err != nil || now.Sub(heard) < awake {
+		return time.Time{}, err
+	}
 	morning := func(in int) time.Time {
 		return time.Date(now.Year(), now.Month(), now.Day()+in, quietTo, 0, 0, 0, zone)
 	}
@@ -239,6 +242,27 @@ func (s *Service) notBefore(ctx context.Context, p *row) (time.Time, error) {
 		return time.Time{}, err
 	}
 	return morning(1), nil
+}
+
+// awake is for how long somebody who wrote is taken to be there.
+const awake = time.Hour
+
+// heard is when a person last wrote from any of their identities.
+func (s *Service) heard(ctx context.Context, p *row) (last time.Time, err error) {
+	e := s.Registry.Entity(identities).Store
+	at := e.FieldIndex("heard_at")
+	f := stores.Find{Entity: e, Limit: 100, Cut: true, Select: []stores.Path{{Field: at}},
+		Where: &stores.Cond{Op: stores.Eq, Path: stores.Path{Field: e.FieldIndex("principal")}, Value: p.values[p.e.Key]}}
+	err = s.Store.View(ctx, stores.Scope{All: true}, func(r stores.Reader) error {
+		rows, err := r.Find(ctx, f)
+		for _, row := range rows {
+			if !row[0].IsNull() && row[0].Time().After(last) {
+				last = row[0].Time()
+			}
+		}
+		return err
+	})
+	return last, err
 }
 
 // decided tells an asker what became of what they waited for, where they asked.
@@ -268,6 +292,9 @@ func (s *Service) decided(ctx context.Context, m runtime.Message) error {
 	}
 	session, err := s.Engine.Visit(ctx, body.To, runtime.Visit{ID: c.Session, Existing: true})
 	if err != nil {
+		return err
+	}
+	if _, err := session.Names(ctx, s.Registry.Entities()); err != nil {
 		return err
 	}
 	l := languageOf(session)

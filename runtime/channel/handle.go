@@ -377,8 +377,15 @@ const (
 	tapSay = "say"
 )
 
-// offers puts the answers that are expected on buttons.
+// offers puts the answers that are expected on buttons. A mail has none, and its text says
+// what they are.
 func (r *reply) offers(a *dialog.Answer) {
+	if r.h.m.text("channel") == mailCode {
+		if n := len(a.Open); n > 0 && a.Open[n-1].Asked.Equal(a.Turn.Time) {
+			r.asks = a.Open[n-1].ID
+		}
+		return
+	}
 	if len(a.Open) == 1 && a.Open[0].Asked.Equal(a.Turn.Time) || len(a.Open) > 0 && !a.Before && len(r.c.Offered()) == 0 && a.Open[len(a.Open)-1].Asked.Equal(a.Turn.Time) {
 		q := a.Open[len(a.Open)-1]
 		r.asks = q.ID

@@ -186,7 +186,7 @@ func (t *turn) restates(ctx context.Context) bool {
 	if len(c.open) != 1 || !c.open[0].fresh || c.o.Interpreter == nil || t.heard.hidden || t.quotesAnother() {
 		return false
 	}
-	own := unaddressed(t.heard.own)
+	own := t.heard.own
 	end := strings.IndexAny(own, ",.!\n:;–—-")
 	if end < 0 || words.ReadAnswer(own[:end]).Answer != words.Agree {
 		return false

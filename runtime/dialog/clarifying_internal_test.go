@@ -40,7 +40,7 @@ func TestChoice(t *testing.T) {
 		{"yes", nil, -1},
 		{"1", nil, -1},
 	} {
-		h := hear(c.said, false)
+		h := hear(c.said, false, "")
 		if got, _ := choice(&h, c.offers); got != c.want {
 			t.Errorf("%q takes %d of %d, want %d", c.said, got, len(c.offers), c.want)
 		}

@@ -10,7 +10,7 @@ import (
 // Answered reads what somebody says to a question: "yes", "no", "against" or
 // "other", and which of several questions is meant.
 func Answered(text string) (string, int) {
-	a := hear(text, false).reply
+	a := hear(text, false, "").reply
 	switch a.Answer {
 	case words.Agree:
 		return "yes", a.Which

@@ -27,8 +27,8 @@ type heard struct {
 	bad    words.Key   // why it cannot be dealt with, "" where it can
 }
 
-// hear takes a message apart.
-func hear(text string, automatic bool) heard {
+// hear takes a message of a person apart.
+func hear(text string, automatic bool, person string) heard {
 	switch {
 	case len(text) > MaxMessage:
 		return heard{bad: sayTooLong, long: len(text)}
@@ -37,6 +37,7 @@ func hear(text string, automatic bool) heard {
 	}
 	text, hidden := visible(text)
 	own, quoted := apart(text)
+	own = unsigned(unaddressed(own), person)
 	h := heard{own: strings.TrimSpace(own), quoted: strings.TrimSpace(quoted), hidden: hidden}
 	h.auto = automatic || autoReply().MatchString(h.own)
 	if h.own == "" && h.quoted == "" {
@@ -53,7 +54,6 @@ func (h *heard) replied() words.Reply {
 		return words.Reply{}
 	}
 	r := words.ReadAnswer(h.own)
-	r = insteadOf(r, unaddressed(h.own))
 	switch {
 	case !h.hidden || r.Answer == words.Decline:
 		return r
@@ -81,30 +81,19 @@ func unaddressed(text string) string {
 	return strings.TrimSpace(salutes().ReplaceAllString(text, ""))
 }
 
-// unsign reads the answer again without the last line, where that is the person's own name.
-func (h *heard) unsign(person string) {
-	text := unaddressed(h.own)
+// unsigned is a message without its last line, where that is the person's own name.
+func unsigned(text, person string) string {
 	at := strings.LastIndexByte(text, '\n')
-	if h.auto || h.hidden || at < 0 {
-		return
+	if at < 0 {
+		return text
 	}
 	names := strings.Fields(words.Plain(person))
 	for _, word := range strings.Fields(words.Plain(strings.NewReplacer(".", " ", ",", " ", "-", " ").Replace(text[at:]))) {
 		if !slices.ContainsFunc(names, func(name string) bool { return name == word || len(word) == 1 && strings.HasPrefix(name, word) }) {
-			return
+			return text
 		}
 	}
-	h.reply = insteadOf(h.reply, strings.TrimSpace(text[:at]))
-}
-
-// insteadOf is the answer in a part of a message, where all of it has none: a yes or a no, or
-// a no where all of it says something besides.
-func insteadOf(all words.Reply, part string) words.Reply {
-	r := words.ReadAnswer(part)
-	if all == (words.Reply{}) || all.Answer == words.Change && r.Answer == words.Decline {
-		return r
-	}
-	return all
+	return strings.TrimSpace(text[:at])
 }
 
 // visible drops what nobody sees: format characters, such as those that reverse

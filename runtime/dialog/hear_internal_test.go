@@ -27,8 +27,7 @@ func TestAnAnswerInALetter(t *testing.T) {
 		"Hi,\n\nAda":                                      words.Other,
 		"Yes\n\nBest\n500 €":                              words.Other,
 	} {
-		h := hear(text, false)
-		h.unsign("Ada Novak")
+		h := hear(text, false, "Ada Novak")
 		if got := h.reply.Answer; got != want && !(want == words.Other && got == words.Change) {
 			t.Errorf("%q is %v, want %v", text, got, want)
 		}

@@ -94,7 +94,7 @@ func (c *Conversation) recall(said []sessions.Turn) {
 		switch last := len(c.turns) - 1; {
 		case s.Erased:
 		case s.Role == sessions.Client:
-			h := hear(s.Content, false)
+			h := hear(s.Content, false, c.o.Person)
 			if s.Intent != foreignIntent && h.bad == "" && !h.auto {
 				c.listen(h.own)
 			}

@@ -62,8 +62,7 @@ type turn struct {
 
 func (t *turn) take(ctx context.Context, m Message) (string, error) {
 	c := t.c
-	t.heard = hear(m.Text, m.Automatic)
-	t.heard.unsign(c.o.Person)
+	t.heard = hear(m.Text, m.Automatic, c.o.Person)
 	foreign := m.From != "" && m.From != c.o.Session.Principal().Name
 	if t.heard.bad == "" && !t.heard.auto && !foreign {
 		c.listen(t.heard.own)

@@ -1,8 +1,8 @@
 // World plays everybody who writes to the example's installation: it is WhatsApp, the mail
 // servers of people, and the DNS that vouches for them. It starts `verbatim serve` with
-// channels that lead to it, plays a scenario line by line and prints what was said.
+// channels that lead to it, plays scenarios line by line and writes down what was said.
 //
-//	world -inbox deals@kiisha.example scenarios/1-known.jsonl
+//	world -inbox deals@kiisha.example -out said scenarios/*.jsonl
 //
 // A line of a scenario is JSON:
 //
@@ -48,8 +48,9 @@ import (
 
 func main() {
 	inbox := flag.String("inbox", "deals@kiisha.example", "the installation's address of mail")
+	out := flag.String("out", ".", "the `folder` for what was said, a file for each scenario")
 	flag.Parse()
-	if err := run(*inbox, flag.Args()); err != nil {
+	if err := run(*inbox, *out, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
@@ -64,6 +65,7 @@ type world struct {
 	port  string // of the installation's SMTP
 	url   string // and its HTTP
 	dir   string
+	out   io.Writer
 
 	mu    sync.Mutex
 	mails []letter
@@ -76,7 +78,7 @@ type world struct {
 // A letter is a mail that the installation sent.
 type letter struct{ to, subject, text, id, references string }
 
-func run(inbox string, scenarios []string) error {
+func run(inbox, out string, scenarios []string) error {
 	dir, err := os.MkdirTemp("", "world")
 	if err != nil {
 		return err
@@ -121,7 +123,7 @@ func run(inbox string, scenarios []string) error {
 	serve := exec.Command("verbatim", "serve", "--listen", "127.0.0.1:0", "--log", "error")
 	serve.Env = append(os.Environ(), "VERBATIM_CHANNELS="+file, "WA_TOKEN=token", "WA_SECRET=secret", "WA_VERIFY=verify", "VERBATIM_SCAN=none")
 	serve.Stderr = os.Stderr
-	out, err := serve.StdoutPipe()
+	pipe, err := serve.StdoutPipe()
 	if err != nil {
 		return err
 	}
@@ -132,7 +134,7 @@ func run(inbox string, scenarios []string) error {
 		_ = serve.Process.Signal(os.Interrupt)
 		_ = serve.Wait()
 	}()
-	lines := bufio.NewScanner(out)
+	lines := bufio.NewScanner(pipe)
 	for w.url == "" && lines.Scan() {
 		w.url = regexp.MustCompile(`http://\S+`).FindString(lines.Text())
 	}
@@ -141,7 +143,16 @@ func run(inbox string, scenarios []string) error {
 	}
 	w.cloud.Webhook(w.url + "/channels/whatsapp")
 	for _, name := range scenarios {
-		if err := w.play(name); err != nil {
+		f, err := os.Create(filepath.Join(out, strings.TrimSuffix(filepath.Base(name), ".jsonl")+".txt"))
+		if err != nil {
+			return err
+		}
+		w.out = f
+		err = w.play(name)
+		if cerr := f.Close(); err == nil {
+			err = cerr
+		}
+		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
@@ -184,7 +195,7 @@ func (w *world) play(name string) error {
 func (w *world) line(name string, l *line) error {
 	switch {
 	case l.Run != "":
-		fmt.Printf("(%s)\n", l.Says)
+		fmt.Fprintf(w.out, "(%s)\n", l.Says)
 		cmd := exec.Command("bash", filepath.Join(filepath.Dir(name), l.Run))
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return fmt.Errorf("%s: %w %s", l.Run, err, out)
@@ -232,7 +243,7 @@ func (w *world) sayWhatsApp(name string, l *line) error {
 		id, sum := w.cloud.Upload("application/pdf", bytes)
 		content, says = cloudtest.File("document", id, "application/pdf", sum, filepath.Base(l.File), l.Text), strings.TrimSpace(l.Text+" <"+filepath.Base(l.File)+">")
 	}
-	fmt.Printf("%s by WhatsApp: %s\n", l.From, says)
+	fmt.Fprintf(w.out, "%s by WhatsApp: %s\n", l.From, says)
 	_, status, err := w.cloud.Say(ctx, l.From, content)
 	if err == nil && status != http.StatusOK {
 		err = fmt.Errorf("the webhook answered %d", status)
@@ -293,18 +304,29 @@ func (w *world) sendMail(name string, l *line) error {
 		}
 		fmt.Fprintf(&b, "%s\r\n%s--\r\n", text, edge)
 	}
-	fmt.Printf("%s by mail, %q: %s\n", shown, subject, strings.ReplaceAll(says, "\n", " / "))
+	fmt.Fprintf(w.out, "%s by mail, %q: %s\n", shown, subject, strings.ReplaceAll(says, "\n", " / "))
 	signed := b.Bytes()
 	if !l.Unsigned {
 		var out bytes.Buffer
 		err := dkim.Sign(&out, bytes.NewReader(signed), &dkim.SignOptions{Domain: domain, Selector: "world", Signer: w.key,
-			HeaderKeys: []string{"From", "To", "Date", "Subject", "Message-Id", "In-Reply-To", "References", "Mime-Version", "Content-Type"}})
+			HeaderKeys: []string{"From", "To", "Date", "Subject", "Message-Id", "In-Reply-To", "References", "Mime-Version", "Content-Type", "Content-Transfer-Encoding"}})
 		if err != nil {
 			return err
 		}
 		signed = out.Bytes()
 	}
-	return smtp.SendMail(w.port, nil, l.From, []string{w.inbox}, bytes.NewReader(signed))
+	c, err := smtp.Dial(w.port)
+	for end := time.Now().Add(5 * time.Second); err != nil && time.Now().Before(end); c, err = smtp.Dial(w.port) {
+		time.Sleep(20 * time.Millisecond) // until it listens
+	}
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	if err := c.Hello(domain); err != nil {
+		return err
+	}
+	return c.SendMail(l.From, []string{w.inbox}, bytes.NewReader(signed))
 }
 
 // hear prints what the installation sends, until as many messages came as are wanted; and
@@ -326,7 +348,7 @@ func (w *world) hear(want int) error {
 	if heard += w.print(); heard != want {
 		return fmt.Errorf("%d messages were sent, and %d are wanted", heard, want)
 	}
-	fmt.Println()
+	fmt.Fprintln(w.out)
 	return nil
 }
 
@@ -335,9 +357,9 @@ func (w *world) print() (n int) {
 	sent := w.cloud.Sent()
 	for ; w.told < len(sent); w.told++ {
 		s := sent[w.told]
-		fmt.Printf("  to %s by WhatsApp: %s\n", s.To, indented(s.Text))
+		fmt.Fprintf(w.out, "  to %s by WhatsApp: %s\n", s.To, indented(s.Text))
 		if len(s.Titles) > 0 {
-			fmt.Printf("    [%s]\n", strings.Join(s.Titles, "] ["))
+			fmt.Fprintf(w.out, "    [%s]\n", strings.Join(s.Titles, "] ["))
 		}
 		n++
 	}
@@ -346,16 +368,19 @@ func (w *world) print() (n int) {
 	for ; w.read < len(w.mails); w.read++ {
 		m := w.mails[w.read]
 		w.last[m.to] = m
-		fmt.Printf("  to %s by mail, %q: %s\n", m.to, m.subject, indented(m.text))
+		fmt.Fprintf(w.out, "  to %s by mail, %q: %s\n", m.to, m.subject, indented(m.text))
 		n++
 	}
 	return n
 }
 
 // changing is what differs from one run to the next.
-var changing = regexp.MustCompile(`\b[0-9a-f]{4}-[0-9a-f]{4}\b|\d{2}:\d{2}\b`)
+var waits = regexp.MustCompile(`waits until [^.]*`)
+
+var changing = regexp.MustCompile(`(?:[\pL-]+ )?\b\d{1,2}\.? (?:de )?\pL+ (?:de )?20\d\d\b|\b[0-9a-f]{4}-[0-9a-f]{4}\b|\d{2}:\d{2}\b`)
 
 func indented(text string) string {
+	text = waits.ReplaceAllString(text, "waits until …")
 	text = changing.ReplaceAllString(strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n")), "…")
 	return strings.ReplaceAll(text, "\n", "\n    ")
 }

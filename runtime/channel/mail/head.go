@@ -116,6 +116,22 @@ func (h *head) answerTo() (address, name string) {
 	return contact.Spelled(all[0].Address), oneLine(all[0].Name, 100)
 }
 
+// addressed reports whether a mail names an address of ours as one that it is to.
+func (h *head) addressed(ours string) bool {
+	for _, f := range h.fields {
+		if f.name != "to" && f.name != "cc" {
+			continue
+		}
+		all, _ := addresses.ParseList(f.value)
+		for _, a := range all {
+			if n, err := contact.Mail(contact.Spelled(a.Address)); err == nil && n == ours {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // others are the addresses that a mail was sent to besides one of ours.
 func (h *head) others(ours string) (others []string) {
 	seen := map[string]bool{ours: true}

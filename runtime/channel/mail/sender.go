@@ -42,7 +42,7 @@ func (a *Adapter) prove(ctx context.Context, h *head, in arrival) (proof, error)
 	domain, _ := contact.DomainOf(subject)
 	c := &check{dns: &patient{Resolver: a.o.DNS}, domain: domain}
 	p := proof{known: []proven.Identity{{Kind: "email", Subject: subject}}}
-	if a.results(ctx, c, h, in) || c.spf(ctx, in) || c.dkim(ctx, h, in.raw, a.o.Clock(), &p) {
+	if a.results(ctx, c, h, in) || c.spf(ctx, in) || c.dkim(ctx, h, in, a.o.Clock(), &p) {
 		return p, nil
 	}
 	if c.dns.failed.Load() {
@@ -58,14 +58,14 @@ type check struct {
 }
 
 // dkim reports whether a signature of the domain covers what is read of a mail.
-func (c *check) dkim(ctx context.Context, h *head, raw []byte, now time.Time, p *proof) bool {
+func (c *check) dkim(ctx context.Context, h *head, in arrival, now time.Time, p *proof) bool {
 	for _, f := range h.fields {
 		if f.name == "dkim-signature" && len(f.value) > mostField {
 			return false
 		}
 	}
 	// Too many signatures are an error, and the first of them are verified all the same.
-	all, _ := dkim.VerifyWithOptions(bytes.NewReader(raw), &dkim.VerifyOptions{MaxVerifications: 10, LookupTXT: func(name string) ([]string, error) { return c.key(ctx, name) }})
+	all, _ := dkim.VerifyWithOptions(bytes.NewReader(in.raw), &dkim.VerifyOptions{MaxVerifications: 10, LookupTXT: func(name string) ([]string, error) { return c.key(ctx, name) }})
 	for _, v := range all {
 		if v.Err != nil || !v.Expiration.IsZero() && now.After(v.Expiration) {
 			continue
@@ -78,7 +78,11 @@ func (c *check) dkim(ctx context.Context, h *head, raw []byte, now time.Time, p 
 		if unsigned("subject", "date", "reply-to") || !c.aligned(ctx, v.Domain, func(r *dmarc.Record) dmarc.AlignmentMode { return r.DKIMAlignment }) {
 			continue
 		}
-		p.loose, p.unnamed = unsigned("content-type", "content-transfer-encoding"), unsigned("message-id")
+		p.unnamed = unsigned("message-id")
+		// Mail that was sent to us came here as it was before anybody could send it again with
+		// another Content-Type, and a second one of its Message-ID is not read.
+		toUs := !unsigned("to", "cc", "message-id") && h.count["message-id"] > 0 && slices.ContainsFunc(in.inboxes, h.addressed)
+		p.loose = unsigned("content-type", "content-transfer-encoding") && !toUs
 		return true
 	}
 	return false

@@ -82,7 +82,7 @@ func Split(text string) (own, quoted string, unsure bool) {
 			add(line, true)
 		case signed > 0:
 			signed++
-			unsure = unsure || signed > mostSignature
+			unsure = unsure || signed > mostSignature || postscript.MatchString(line)
 		case strings.TrimRight(line, " ") == "--":
 			signed = 1
 			unsure = unsure || !begun
@@ -99,6 +99,9 @@ func Split(text string) (own, quoted string, unsure bool) {
 	unsure = unsure || len(runs) > 2 || own == "" && quoted != "" && !passed || quoted != "" && inline().MatchString(own)
 	return own, quoted, unsure
 }
+
+// postscript begins what somebody adds below their name, in the languages.
+var postscript = regexp.MustCompile(`(?i)^\s*(?:p\.?\s?[sd]\.?|n\.?\s?b\.?|post ?scriptum)(?:[\s:.,-]|$)`)
 
 // mostSignature is how many lines a signature has at most.
 const mostSignature = 12
