@@ -113,7 +113,7 @@ func (r *Reader) Read(text string, in words.In) Heard {
 	if h.Hidden || h.Cut || len(all) == 0 {
 		return h
 	}
-	l := spoken(text, in)
+	l := spoken(fileReference.ReplaceAllString(text, ""), in) // its letters are of no language
 	if len(in.Languages) > 0 && !slices.Contains(in.Languages, l) {
 		in.Languages = append([]words.Language{l}, in.Languages...)
 	}
@@ -137,6 +137,12 @@ func (r *Reader) Read(text string, in words.In) Heard {
 		}
 		c := r.clause(text, all[start:i], readings, in, l)
 		p := r.part(c, l)
+		if p.Certainty != Sure && len(namesOf(text, c.files)) > 0 {
+			bare := r.clauseOf(text, all[start:i], readings, in, l, true)
+			if q := r.part(bare, l); q.Certainty == Sure {
+				p, c = q, bare
+			}
+		}
 		if p.Certainty != Sure || i < len(all) {
 			if noted, n := r.dictation(text, all[start:], readings, in, l); n > 0 {
 				h.Parts = append(h.Parts, noted)
@@ -198,9 +204,16 @@ func within(all []words.Reading, from, to int) bool {
 }
 
 func (r *Reader) clause(text string, all []words.Word, readings []words.Reading, in words.In, l words.Language) *clause {
+	return r.clauseOf(text, all, readings, in, l, false)
+}
+
+// clauseOf is clause, in which what files are called may say nothing.
+func (r *Reader) clauseOf(text string, all []words.Word, readings []words.Reading, in words.In, l words.Language, unnamed bool) *clause {
 	c := &clause{text: text, in: in, tongue: l, words: all, rng: words.Range{Start: all[0].Range.Start, End: all[len(all)-1].Range.End}}
 	c.files = filesIn(text, c.rng)
-	c.called = namesOf(text, c.files)
+	if unnamed {
+		c.called = namesOf(text, c.files)
+	}
 	for i := range readings {
 		if readings[i].Range.Start >= c.rng.Start && readings[i].Range.End <= c.rng.End+1 && !standsFor(text, all, &readings[i]) && !inside(c.files, readings[i].Range) {
 			c.readings = append(c.readings, readings[i])
@@ -275,7 +288,8 @@ func filesIn(text string, at words.Range) (all []words.Range) {
 }
 
 // namesOf finds what stands as its name before the reference to a file: of "here is
-// Minutes.txt: upload://…" that is Minutes.txt. It says nothing of what is meant.
+// Minutes.txt: upload://…" that is Minutes.txt. Where its words make the rest unclear, they
+// say nothing of what is meant.
 func namesOf(text string, files []words.Range) (all []words.Range) {
 	for _, f := range files {
 		before, ok := strings.CutSuffix(strings.TrimRightFunc(text[:f.Start], unicode.IsSpace), ":")

@@ -1,0 +1,58 @@
+package phrase
+
+import (
+	"testing"
+	"testing/fstest"
+
+	"verbatim/runtime/words"
+	"verbatim/verbs"
+)
+
+// Words beside those that name a row of one kind are said of that row, and name none of
+// another; a file's name says nothing where the rest says what is meant.
+func TestWordsNameOneRow(t *testing.T) {
+	t.Parallel()
+	reg, ds := verbs.Load(fstest.MapFS{"files.yaml": {Data: []byte(`
+domain: files
+roles: [{name: member}]
+entities:
+  team:
+    {managed: true, key: team_id, scope: self, label: "{name}", fields: {name: {type: string}}}
+  site:
+    {managed: true, key: site_id, scope: team, label: "{name}", fields: {team: {type: ref, ref-type: team, required: true}, name: {type: string}}}
+  paper:
+    {managed: true, key: paper_id, scope: team, label: "{name}", fields: {team: {type: ref, ref-type: team, required: true}, name: {type: string}}}
+verbs:
+  - verb: link
+    description: Say to which site a paper belongs.
+    roles: [member]
+    phrases: ["{paper-id} belongs to {site-id}", "link {paper-id} to {site-id}", "it belongs to {site-id}"]
+    args:
+      - {name: paper-id, type: ref, ref-type: paper, required: true}
+      - {name: site-id, type: ref, ref-type: site, required: true}
+    effects: [{notifies: desk}]
+  - verb: send
+    description: Take a file.
+    roles: [member]
+    phrases: ["here is {file}", "here is a file: {file}"]
+    args:
+      - {name: file, type: string, required: true, upload: {types: [text/plain], max-size: 1 MB}}
+    effects: [{notifies: desk}]
+`)}})
+	if ds.HasErrors() {
+		t.Fatal(ds)
+	}
+	r := New(reg).Reader(Vocabulary{Verbs: reg.Verbs(), Names: map[*verbs.Entity][]string{reg.Entity("site"): {"kwale-north", "kwale-south", "umza-1"}, reg.Entity("paper"): {"kwale-lease", "umza-permit"}}})
+	for said, want := range map[string]string{
+		"The permit belongs to Kwale South":   "files.link :paper-id @umza-permit :site-id @kwale-south",
+		"The permit belongs to UMZA-1":        "files.link :paper-id @umza-permit :site-id @umza-1",
+		"Link the Kwale lease to Kwale North": "files.link :paper-id @kwale-lease :site-id @kwale-north",
+		"it belongs to Kwale South":           "",
+		"Here is Minutes.txt: upload://abc12": `files.send :file "upload://abc12"`,
+	} {
+		h := r.Read(said, words.In{Now: now})
+		if len(h.Parts) != 1 || h.Parts[0].Call != want || want == "" && (len(h.Parts[0].Asks) != 1 || !h.Parts[0].Asks[0].Open) {
+			t.Errorf("%s: %+v", said, h.Parts)
+		}
+	}
+}
