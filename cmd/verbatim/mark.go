@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"verbatim/runtime"
 	"verbatim/runtime/phrase"
@@ -44,10 +45,17 @@ func (a *app) stateFolder() string {
 	return dir
 }
 
+// ours reports whether a verb is the program's own and has no phrases: who looks after rights
+// and messages calls it by its name, and what other people say is not weighed against it.
+func ours(v *verbs.Verb) bool {
+	domain, _, _ := strings.Cut(v.Name, ".")
+	return (domain == "system" || domain == "channel") && len(v.Phrases) == 0
+}
+
 // phrases reads what is said for the verbs of palettes, once for a command.
 func (a *app) phrases(reg *verbs.Registry) *phrase.Index {
 	dir := cmp.Or(a.stateFolder(), os.DevNull) // where nothing can be kept
-	return phrase.New(reg).Keep(func(name string) []byte {
+	return phrase.New(reg, ours).Keep(func(name string) []byte {
 		text, _ := os.ReadFile(filepath.Join(dir, name))
 		return text
 	}, func(name string, text []byte) { note(filepath.Join(dir, name), text) })

