@@ -24,7 +24,7 @@ func TestWritingByWhatsAppAndMailIsDemonstrated(t *testing.T) {
 		if err := putProgram(bin); err != nil {
 			t.Fatal(err)
 		}
-		demo := exec.Command("bash", filepath.Join(root, "examples", "kiisha", "channels.sh"))
+		demo := exec.Command("bash", filepath.Join(root, "examples", "kiisha", "demo.sh"))
 		demo.Env = append(append(os.Environ(), "VERBATIM_BIN="+bin, "TICK=now"), env...)
 		out, err := demo.CombinedOutput()
 		if err != nil || strings.Count(string(out), "ok    ") != 5 {

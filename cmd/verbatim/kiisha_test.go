@@ -403,7 +403,7 @@ func TestDocumentDeskIsDemonstrated(t *testing.T) {
 	if err := putProgram(bin); err != nil {
 		t.Fatal(err)
 	}
-	demo := exec.Command("bash", filepath.Join(root, "examples", "kiisha", "demo.sh"))
+	demo := exec.Command("bash", filepath.Join(root, "examples", "kiisha", "conversation.sh"))
 	demo.Env = append(os.Environ(), "VERBATIM_BIN="+bin)
 	out, err := demo.CombinedOutput()
 	if err != nil || !strings.Contains(string(out), "UMZA grid permit.txt is verified") || !strings.Contains(string(out), "ana@bank.example, jusqu") {

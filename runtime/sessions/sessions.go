@@ -60,6 +60,12 @@ func own(name, table string, scope []stores.Step, fields []stores.Field) *stores
 	return &stores.Entity{Name: "verbatim." + name, Table: "verbatim." + table, Managed: true, Place: "the engine's own", Access: stores.ByPrincipal, Scope: scope, Fields: fields}
 }
 
+// unique keeps sets of fields unique together.
+func unique(e *stores.Entity, sets ...[]int) *stores.Entity {
+	e.Unique = sets
+	return e
+}
+
 // change makes a row of an old one; nil is none.
 func change(e *stores.Entity, old, row []stores.Value, guard ...int) stores.Change {
 	c := stores.Change{Op: stores.Insert, Entity: e, Key: row[e.Key]}

@@ -118,11 +118,6 @@ var Turns = unique(own("turn", "turns", []stores.Step{{Field: turnSession, To: E
 	turnVia:     {Name: "via", Column: "via", Kind: stores.String},
 }), []int{turnSession, turnVia}, []int{turnSession, FieldNumber}) // the latter finds the last of many
 
-func unique(e *stores.Entity, sets ...[]int) *stores.Entity {
-	e.Unique = sets
-	return e
-}
-
 // TurnID is the id of a turn of a session.
 func TurnID(session string, number int64) string { return fmt.Sprintf("%s/%d", session, number) }
 

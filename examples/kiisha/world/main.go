@@ -12,6 +12,7 @@
 //	{"by": "whatsapp", "from": "491515550199", "tap": "Yes"}
 //	{"by": "mail", "from": "eve@evil.example", "as": "ada@umza.example", "text": "…"}    forged
 //	{"run": "agree.sh", "says": "Max agrees on the portal"}
+//	{"pause": 3}
 //
 // Each line waits for the answers that it names ("answers", by default 1).
 package main
@@ -164,6 +165,7 @@ func listen() (net.Listener, error) { return net.Listen("tcp", "127.0.0.1:0") }
 type line struct {
 	By, From, As, Subject, Text, File, Tap, Run, Says string
 	Reply, Unsigned                                   bool
+	Pause                                             int // seconds, for what is done in the background
 	Answers                                           *int
 }
 
@@ -194,6 +196,9 @@ func (w *world) play(name string) error {
 
 func (w *world) line(name string, l *line) error {
 	switch {
+	case l.Pause > 0:
+		time.Sleep(time.Duration(l.Pause) * time.Second)
+		return nil
 	case l.Run != "":
 		fmt.Fprintf(w.out, "(%s)\n", l.Says)
 		cmd := exec.Command("bash", filepath.Join(filepath.Dir(name), l.Run))

@@ -10,17 +10,25 @@ import (
 
 // What mail programs of the languages write around the words of others.
 var (
-	wrote    = said(func() string { return `(?i)^\s*(?:` + words.Expression("wrote") + `)\s*:\s*$` })
-	wroteToo = said(func() string { return `(?i)^\s*(?:` + words.Expression("attribution") + `)\s*:\s*$` })
-	passedOn = said(func() string {
-		return `(?i)^[\s*_-]*(?:\pL+ ){0,3}(?:` + words.Expression("passedon") + `)[\s:*_-]*$`
+	wrote = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)^\s*(?:` + words.Expression("wrote") + `)\s*:\s*$`)
 	})
-	senderLine = said(func() string { return `(?i)^\s*\**(?:` + words.Expression("sender") + `)\**\s*:\**\s*\S` })
-	headLine   = said(func() string {
-		return `(?i)^\s*\**(?:` + words.Expression("sender") + `|` + words.Expression("header") + `|cc)\**\s*:\**\s*\S`
+	wroteToo = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)^\s*(?:` + words.Expression("attribution") + `)\s*:\s*$`)
 	})
-	sentFrom = said(func() string { return `(?i)^\s*(?:` + words.Expression("sentfrom") + `)` })
-	inline   = said(func() string { return `(?i)(?:^|\P{L})(?:` + words.Expression("inline") + `)` })
+	passedOn = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)^[\s*_-]*(?:\pL+ ){0,3}(?:` + words.Expression("passedon") + `)[\s:*_-]*$`)
+	})
+	senderLine = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)^\s*\**(?:` + words.Expression("sender") + `)\**\s*:\**\s*\S`)
+	})
+	headLine = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)^\s*\**(?:` + words.Expression("sender") + `|` + words.Expression("header") + `|cc)\**\s*:\**\s*\S`)
+	})
+	sentFrom = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)^\s*(?:` + words.Expression("sentfrom") + `)`) })
+	inline   = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)(?:^|\P{L})(?:` + words.Expression("inline") + `)`)
+	})
 
 	marked   = regexp.MustCompile(`^\s*>`)
 	barred   = regexp.MustCompile(`^\s*(?:\|\s|»\s)`)
@@ -30,10 +38,6 @@ var (
 	moment   = regexp.MustCompile(`\b\d{1,2}[:.h]\d{2}\b`)
 	colon    = regexp.MustCompile(`^\s*\**\pL[\pL -]{0,20}\**\s?:\**\s+\S`)
 )
-
-func said(expression func() string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression()) })
-}
 
 // Split divides the text of a mail into what its sender wrote now and what others wrote
 // before. Signatures are in neither. It is unsure where quoted and new lines alternate, or
