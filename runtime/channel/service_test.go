@@ -32,7 +32,7 @@ func (o Out) says(t *testing.T, text string) {
 	}
 }
 
-// K2 K12 K13 K35: a known sender is answered in their scope, by mail and by WhatsApp.
+// K2 K12 K13 K35 K43: a known sender is answered in their scope, by mail and by WhatsApp.
 func TestAKnownPersonIsAnswered(t *testing.T) {
 	on(t, func(t *testing.T, w *world) {
 		out := one(t, w.hears(w.mail("ada@umza.example", "m1", "What is the status of Solar One?")))
@@ -646,5 +646,24 @@ func TestACodeVerifiesAnAddress(t *testing.T) {
 			t.Fatal(status())
 		}
 		one(t, w.hears(w.mail("new@umza.example", "then", "status of Wind Two"))).says(t, "Wind Two")
+	})
+}
+
+// K5 K16 K44: what waits for a yes expires and says so; a session keeps pointers beside what was
+// said in it, and no words.
+func TestAPendingActionExpires(t *testing.T) {
+	on(t, func(t *testing.T, w *world) {
+		w.hears(w.whatsapp("491515550199", "w1", "order repairs for Solar One"))
+		w.wait(20 * time.Minute)
+		late := one(t, w.hears(w.whatsapp("491515550199", "w2", "yes")))
+		late.says(t, "too old to answer")
+		if n := len(w.rows("order", "", "")); n != 0 {
+			t.Fatal("what had expired was done")
+		}
+		s := w.visit("ada", "whatsapp 1065")
+		info, err := s.Info(t.Context())
+		if err != nil || len(info.Values) != 0 {
+			t.Errorf("the session keeps %v %v", info.Values, err)
+		}
 	})
 }
