@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -195,6 +196,36 @@ func TestTriageOnAPage(t *testing.T) {
 		status, body := tia.get(s.url + "/")
 		if status != http.StatusOK || !strings.Contains(body, "4915799999") || strings.Contains(body, "secret question") {
 			t.Fatalf("%d %s", status, body)
+		}
+		item := regexp.MustCompile(`/p/\d+/item/[\w.~-]+`).FindString(body)
+		status, body = tia.get(s.url + item)
+		if status != http.StatusOK || strings.Contains(body, "secret question") {
+			t.Fatalf("%d %s", status, body)
+		}
+		if status, body = tia.form(s.url+item, url.Values{"show": {"1"}}); status != http.StatusOK || !strings.Contains(body, "My secret question about Solar One") {
+			t.Fatalf("%d %s", status, body)
+		}
+		name := item[strings.LastIndexByte(item, '/')+1:]
+		status, body = tia.get(s.url + "/do/channel.claim?item=" + name)
+		values := url.Values{"item": {name}, "key": {regexp.MustCompile(`name="key" value="([^"]+)"`).FindStringSubmatch(body)[1]}, "principal-id": {"nora"}, "create-identity": {"false"}}
+		status, body = tia.form(s.url+"/do/channel.claim", values)
+		agreed := regexp.MustCompile(`name="agreed" value="([^"]+)"`).FindStringSubmatch(body)
+		if status != http.StatusOK || agreed == nil || !strings.Contains(body, "the rights of this person") {
+			t.Fatalf("%d %s", status, body)
+		}
+		values.Set("agreed", agreed[1])
+		values.Set("yes", "1")
+		if status, body = tia.form(s.url+"/do/channel.claim", values); status != http.StatusSeeOther {
+			t.Fatalf("%d %s", status, body)
+		}
+		// It is answered as nora would be.
+		if all := sent(t, cloud, 2); all[1].To != "4915799999" {
+			t.Errorf("%+v", all[1])
+		}
+		// That its words were opened stands in the journal.
+		h.script("ada", `system.grant-high-role :principal-id "ada" :role "journal-keeper"`)
+		if log := h.do("log", "show", "--as", "ada"); !strings.Contains(log, "channel.open") || strings.Contains(log, "secret question") {
+			t.Error(log)
 		}
 	})
 }
