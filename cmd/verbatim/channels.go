@@ -13,6 +13,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"verbatim/runtime"
 	"verbatim/runtime/channel"
@@ -20,6 +21,7 @@ import (
 	"verbatim/runtime/channel/mail"
 	"verbatim/runtime/channel/signed"
 	"verbatim/runtime/channel/whatsapp"
+	"verbatim/runtime/dialog"
 	"verbatim/runtime/notify"
 	"verbatim/runtime/serve"
 	"verbatim/stores"
@@ -154,6 +156,32 @@ func (a *app) reach(reg *verbs.Registry, store stores.Store, engine *runtime.Eng
 		return nil, usage("none of the channels that palettes have stands in the file of channels", "they have "+strings.Join(wants, ", "))
 	}
 	return r, nil
+}
+
+// reachAtWork joins channels to a worker beside servers: it handles what was written, and
+// sends, and takes nothing in. The model, if any, is the one that the environment names.
+func (a *app) reachAtWork(ctx context.Context, reg *verbs.Registry, store stores.Store, engine *runtime.Engine, clock func() time.Time, ends *[]func()) (*reached, error) {
+	if a.env("VERBATIM_CHANNELS") == "" {
+		return nil, nil
+	}
+	zone, err := a.zone()
+	if err != nil {
+		return nil, err
+	}
+	tokens, err := readBudget(usualBudget)
+	if err != nil {
+		return nil, err
+	}
+	chat := &chatFlags{mode: string(dialog.Tools), session: "kept"}
+	model, _, err := a.model(chat, zone, ends)
+	if err != nil {
+		return nil, err
+	}
+	files, err := a.shelved(ctx, reg, engine, ends)
+	if err != nil {
+		return nil, err
+	}
+	return a.reach(reg, store, engine, &channel.Service{Uploads: files, Talk: a.talks(reg, model, chat, tokens, zone), Clock: clock, Zone: zone, Log: a.logger("info")})
 }
 
 type secrets func(name string) (string, error)

@@ -151,6 +151,23 @@ func TestAMessageSurvivesAKill(t *testing.T) {
 	})
 }
 
+// A server that leaves work to others takes messages, and a worker beside it answers them.
+func TestAWorkerAnswersWhoWrites(t *testing.T) {
+	messaging(t, func(t *testing.T, h *house, cloud *cloudtest.Server) {
+		s := h.serve("--log", "off", "--no-work")
+		cloud.Webhook(s.url + "/channels/whatsapp")
+		if _, status, err := cloud.Say(t.Context(), hers, cloudtest.Text("order repairs for Solar One")); err != nil || status != http.StatusOK {
+			t.Fatal(status, err)
+		}
+		sent(t, cloud, 0)
+		h.do("work", "--once")
+		h.do("work", "--once")
+		if all := sent(t, cloud, 1); all[0].To != hers || all[0].Text == "" {
+			t.Errorf("%+v", all)
+		}
+	})
+}
+
 // What an operator gets wrong in the file of channels is told, with what to do, and nothing
 // is served.
 func TestAFileOfChannelsThatCannotBe(t *testing.T) {

@@ -59,7 +59,7 @@ looks at files for harm. /why tells how an answer came about, /send FILE sends o
 	cmd.Flags().StringVar(&f.replay, "replay", "", "ask no model: it is as in this `file`, and that day")
 	cmd.Flags().BoolVar(&a.streams, "events", false, "with --json, print a line for each step of the way")
 	cmd.Flags().BoolVar(&f.explain, "explain-turn", false, "tell after each answer how it came about")
-	cmd.Flags().StringVar(&f.budget, "budget", "30000,200000,1000000", "most `tokens` of a message, a conversation and a day")
+	cmd.Flags().StringVar(&f.budget, "budget", usualBudget, "most `tokens` of a message, a conversation and a day")
 	cmd.Flags().StringVar(&f.from, "send-from", "", "the `folder` whose files /send may send")
 	return cmd
 }

@@ -13,6 +13,9 @@ import (
 // A chatBudget is how many tokens a message, a conversation and a day may cost.
 type chatBudget struct{ turn, session, day int }
 
+// usualBudget is what a model may spend, unless --budget says otherwise.
+const usualBudget = "30000,200000,1000000"
+
 // readBudget reads --budget: a number for a conversation, or one for each.
 func readBudget(text string) (chatBudget, error) {
 	b := chatBudget{}

@@ -24,6 +24,7 @@ import (
 	"verbatim/runtime/channel"
 	"verbatim/runtime/dialog"
 	"verbatim/runtime/kyc"
+	"verbatim/runtime/llm"
 	"verbatim/runtime/serve"
 	"verbatim/runtime/serve/logins"
 	"verbatim/runtime/serve/peers"
@@ -67,7 +68,7 @@ func serveCommand(a *app) *cobra.Command {
 	flags.StringVar(&f.model, "model", "", "the `name` of the model (default $VERBATIM_MODEL)")
 	flags.StringVar(&f.baseURL, "base-url", "", "the `URL` of the endpoint that has it (default $VERBATIM_BASE_URL)")
 	flags.StringVar(&f.mode, "mode", "tools", "the `way` calls are written, as for verbatim chat")
-	flags.StringVar(&f.budget, "budget", "30000,200000,1000000", "most `tokens` of a message, a conversation and a day")
+	flags.StringVar(&f.budget, "budget", usualBudget, "most `tokens` of a message, a conversation and a day")
 	flags.BoolVar(&f.apart, "no-work", false, "leave jobs to verbatim work")
 	flags.StringVar(&f.log, "log", "info", "log to standard error what has this `level`, info or error; off for nothing")
 	return cmd
@@ -190,11 +191,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	if o.Posts, err = a.posts(); err != nil {
 		return err
 	}
-	phrases := a.phrases(reg)
-	o.Talk = func(s *runtime.Session) dialog.Options {
-		return dialog.Options{Registry: reg, Model: model, Mode: dialog.Mode(chat.mode), Clock: a.now, Zone: zone, Person: s.Person().Label,
-			Budget: tokens.of(chat, s, a.now), Limits: dialog.Limits{Tokens: tokens.turn}, Source: "portal", Interpreter: &interpreter{reg, phrases, s, a.now, zone}}
-	}
+	o.Talk = a.talks(reg, model, chat, tokens, zone)
 	if channels != nil && channels.Writes() {
 		o.Mail = mailer(channels)
 	}
@@ -283,6 +280,15 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 		return broken("the server ended", err, "look at what it logged")
 	}
 	return nil
+}
+
+// talks is how the conversations are held of people who sign in or write.
+func (a *app) talks(reg *verbs.Registry, model llm.Model, chat *chatFlags, tokens chatBudget, zone *time.Location) func(*runtime.Session) dialog.Options {
+	phrases := a.phrases(reg)
+	return func(s *runtime.Session) dialog.Options {
+		return dialog.Options{Registry: reg, Model: model, Mode: dialog.Mode(chat.mode), Clock: a.now, Zone: zone, Person: s.Person().Label,
+			Budget: tokens.of(chat, s, a.now), Limits: dialog.Limits{Tokens: tokens.turn}, Source: "portal", Interpreter: &interpreter{reg, phrases, s, a.now, zone}}
+	}
 }
 
 // workBeside works off jobs for as long as the server runs.

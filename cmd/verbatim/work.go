@@ -41,7 +41,9 @@ func workCommand(a *app) *cobra.Command {
 		Long: `Works until it is stopped, and then finishes what it began, for at most ten seconds. Any
 number of machines share one PostgreSQL, and any number of processes one file. A line is
 printed for each problem. --notify names a file that says where notices go; without it
-they are left. $VERBATIM_ZONE is where the organisation's days begin (default UTC).`,
+they are left. With $VERBATIM_CHANNELS, as for verbatim serve, it answers who writes, with
+the model of $VERBATIM_MODEL at $VERBATIM_BASE_URL, if any. $VERBATIM_ZONE is where the
+organisation's days begin (default UTC).`,
 		Args: atMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.work(cmd.Context(), f) },
 	}
@@ -116,7 +118,6 @@ func (a *app) work(ctx context.Context, f workFlags) error {
 	if err != nil {
 		return err
 	}
-	w.Send = posting(reg, store, posts, sending(reg, store, channels, a.env("VERBATIM_URL")))
 	now, err := store.Clock(ctx)
 	switch {
 	case err != nil:
@@ -139,6 +140,17 @@ func (a *app) work(ctx context.Context, f workFlags) error {
 		return a.runFailed(err)
 	}
 	defer mark.keep(ctx, store)
+	var ends []func()
+	defer func() {
+		for _, end := range slices.Backward(ends) {
+			end()
+		}
+	}()
+	by, err := a.reachAtWork(ctx, reg, store, w.Engine, clock, &ends)
+	if err != nil {
+		return err
+	}
+	w.Send = by.delivers(posting(reg, store, posts, sending(reg, store, channels, a.env("VERBATIM_URL"))))
 	if _, err := w.Engine.Housekeep(ctx, clock().Add(-keeping)); err != nil {
 		return a.runFailed(err)
 	}
