@@ -321,6 +321,7 @@ var exceptions = map[[2]string]string{
 	{"runtime/channel", "stores/postgres/pgtest"}:                      "its tests run on every store",
 
 	{"runtime/serve", "runtime/serve/browsertest"}:                "its tests look at pages in a browser",
+	{"runtime/serve", "runtime/channel/whatsapp/cloudtest"}:       "its tests have people write",
 	{"runtime/serve/pages", "runtime/serve/browsertest"}:          "its tests look at pages in a browser",
 	{"stores/sqlite", "stores/storetest"}:                         "its tests run the conformance suite",
 	{"stores/postgres", "stores/storetest"}:                       "its tests run the conformance suite",
