@@ -112,6 +112,15 @@ func (i *interpreter) Correct(ctx context.Context, said string, call *dsl.Call) 
 	return c, ok, nil
 }
 
+// Named implements dialog.Interpreter.
+func (i *interpreter) Named(ctx context.Context, text string) ([]string, error) {
+	r, _, in, err := i.reader(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	return r.Named(text, in), nil
+}
+
 // saying says a name as what the session's row is called, and a code as people of
 // a language do.
 func saying(reg *verbs.Registry, s *runtime.Session) func(l words.Language, what string) string {

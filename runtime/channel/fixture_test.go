@@ -346,12 +346,7 @@ func (w *world) rows(entity, field, value string) (all []*row) {
 type phrases struct{ s *runtime.Session }
 
 func (p phrases) Interpret(ctx context.Context, said, _ string, before []dialog.Spoken) (dialog.Understood, error) {
-	name := ""
-	for text, row := range map[string]string{"solar one": "solar-one", "wind two": "wind-two", "secret three": "secret-three"} {
-		if strings.Contains(strings.ToLower(said), text) {
-			name = row
-		}
-	}
+	name := named(said)
 	if name == "" && len(before) > 0 && strings.Contains(said, "this") {
 		name = before[0].Names[0]
 	}
@@ -377,6 +372,23 @@ func (p phrases) Interpret(ctx context.Context, said, _ string, before []dialog.
 	}
 	verb, _, _ := strings.Cut(script, " ")
 	return dialog.Understood{Script: script, Confidence: 1, Verb: verb, Verbs: []string{verb}, Matched: said}, nil
+}
+
+// named is the project that a text names.
+func named(text string) (name string) {
+	for says, row := range map[string]string{"solar one": "solar-one", "wind two": "wind-two", "secret three": "secret-three"} {
+		if strings.Contains(strings.ToLower(text), says) {
+			name = row
+		}
+	}
+	return name
+}
+
+func (phrases) Named(_ context.Context, text string) ([]string, error) {
+	if name := named(text); name != "" {
+		return []string{name}, nil
+	}
+	return nil, nil
 }
 
 func (phrases) Correct(context.Context, string, *dsl.Call) (dialog.Correction, bool, error) {

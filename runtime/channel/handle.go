@@ -322,7 +322,7 @@ func (r *reply) make(ctx context.Context, session *runtime.Session) error {
 		r.lines = append(r.lines, sayUnsure.In(r.l))
 		return nil
 	}
-	m := dialog.Message{Text: f.Text, ID: r.h.m.text("message_id")}
+	m := dialog.Message{Text: f.Text, ID: r.h.m.text("message_id"), Subject: f.Subject}
 	if f.ReplyTo != "" {
 		if err := r.repliesTo(ctx, &m); err != nil {
 			return err

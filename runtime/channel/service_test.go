@@ -336,7 +336,7 @@ func TestAQuestionIsAnsweredWhereItWasAsked(t *testing.T) {
 }
 
 // K38: "this project" is what the message was about to whose answer a message replies, and
-// otherwise what was spoken of last in the thread.
+// otherwise what was spoken of last in the thread, or its subject.
 func TestThisProject(t *testing.T) {
 	on(t, func(t *testing.T, w *world) {
 		w.hears(w.mail("ada@umza.example", "p1", "What is the status of Solar One?"))
@@ -346,6 +346,21 @@ func TestThisProject(t *testing.T) {
 		f.Thread = "t2"
 		if out := one(t, w.hears(f)); strings.Contains(out.Text, "Solar") {
 			t.Errorf("a thread knows what another spoke of: %s", out.Text)
+		}
+		// The subject of a mail says it, until something else is spoken of, and never names what
+		// is somebody else's.
+		subject := func(id, subject, text string) Facts {
+			f := w.mail("ada@umza.example", id, text)
+			f.Thread, f.Subject = "t3", subject
+			return f
+		}
+		one(t, w.hears(subject("s1", "Re: Wind Two, the week ahead", "note on this: wind"))).says(t, "Wind Two: note")
+		w.hears(subject("s2", "Re: Wind Two, the week ahead", "status of Solar One"))
+		one(t, w.hears(subject("s3", "Re: Wind Two, the week ahead", "note on this: calm"))).says(t, "Solar One: note")
+		f = subject("s4", "Secret Three", "note on this: fog")
+		f.Thread = "t4"
+		if out := one(t, w.hears(f)); strings.Contains(out.Text, "Secret") {
+			t.Errorf("a subject names what is somebody else's: %s", out.Text)
 		}
 		first := one(t, w.hears(w.whatsapp("491515550199", "p4", "status of Solar One")))
 		w.hears(w.whatsapp("491515550199", "p5", "status of Wind Two"))

@@ -348,3 +348,5 @@ func FuzzWhatWasAskedBack(f *testing.F) {
 		}
 	})
 }
+
+func (book) Named(context.Context, string) ([]string, error) { return nil, nil }

@@ -96,6 +96,8 @@ type Interpreter interface {
 	// Correct reads a message as one that puts another value in the place of one in
 	// a call; false where it is none.
 	Correct(ctx context.Context, said string, call *dsl.Call) (Correction, bool, error)
+	// Named lists the rows that a text names beyond doubt, whatever else it says.
+	Named(ctx context.Context, text string) ([]string, error)
 	// Shortlist returns the verbs that a sentence may be about, likeliest first.
 	Shortlist(said string, among []*verbs.Verb, most int) []*verbs.Verb
 }
@@ -252,6 +254,9 @@ type Message struct {
 	// ReplyTo is the ID of an earlier message, where this one replies to the answer to that:
 	// what was spoken of there is what "this" means here.
 	ReplyTo string
+	// Subject is what it says above the text that it is about, as a mail does. Of what has not
+	// been spoken of since, that is what "this" means.
+	Subject string
 	// Answers is the Question.ID of the question that it answers, and no other, as the
 	// tap on one of its buttons does.
 	Answers string

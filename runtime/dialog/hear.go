@@ -72,11 +72,12 @@ var (
 )
 
 // unaddressed is a message without the salutation above it and what stands below, where that
-// is a closing and a signature and says nothing for or against anything.
+// is a closing and a signature and says nothing for or against anything. "Thanks" alone is
+// a message.
 func unaddressed(text string) string {
 	text = strings.TrimSpace(text)
-	if at := signsOff().FindStringIndex("\n" + text); at != nil && !words.Turns(text[max(0, at[0]-1):]) {
-		text = strings.TrimSpace(text[:max(0, at[0]-1)])
+	if at := signsOff().FindStringIndex(text); at != nil && !words.Turns(text[at[0]:]) {
+		text = strings.TrimSpace(text[:at[0]])
 	}
 	return strings.TrimSpace(salutes().ReplaceAllString(text, ""))
 }

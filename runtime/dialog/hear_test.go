@@ -114,3 +114,5 @@ func FuzzAnswer(f *testing.F) {
 		}
 	})
 }
+
+func (halting) Named(context.Context, string) ([]string, error) { return nil, nil }

@@ -103,5 +103,8 @@ func (t *turn) before() []Spoken {
 			all = append(all, Spoken{names, past.spoken.Changed})
 		}
 	}
+	if len(t.subject.Names) > 0 {
+		all = append(all, t.subject)
+	}
 	return all
 }

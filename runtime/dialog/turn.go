@@ -55,6 +55,7 @@ type turn struct {
 	twice   bool   // another process dealt with the message meanwhile
 	answers string // Message.Answers
 	earlier Spoken // what was spoken of in the turn that it replies to
+	subject Spoken // what Message.Subject names
 
 	events func(Event)
 	told   strings.Builder // of the answer
@@ -81,6 +82,13 @@ func (t *turn) take(ctx context.Context, m Message) (string, error) {
 		if err := t.repliesTo(ctx, m.ReplyTo); err != nil {
 			return "", err
 		}
+	}
+	if m.Subject != "" && c.o.Interpreter != nil && !foreign {
+		names, err := c.o.Interpreter.Named(ctx, m.Subject)
+		if err != nil {
+			return "", err
+		}
+		t.subject.Names = names
 	}
 	t.record.Taken = TakenUnheard
 	switch {

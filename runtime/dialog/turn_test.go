@@ -234,3 +234,5 @@ func (f fixed) Correct(context.Context, string, *dsl.Call) (dialog.Correction, b
 func (f fixed) Shortlist(_ string, among []*verbs.Verb, most int) []*verbs.Verb {
 	return among[:min(len(among), most)]
 }
+
+func (fixed) Named(context.Context, string) ([]string, error) { return nil, nil }

@@ -203,6 +203,33 @@ func within(all []words.Reading, from, to int) bool {
 	return false
 }
 
+// Named lists the rows that a short text names beyond doubt, one of a kind at most, by their
+// names. Words that name rows of another kind as well name none.
+func (r *Reader) Named(text string, in words.In) []string {
+	all, more := words.Split(text, maxWords)
+	if more || len(all) == 0 || slices.ContainsFunc(all, func(w words.Word) bool { return w.Hidden }) {
+		return nil
+	}
+	c := r.clause(text, all, nil, in, spoken(text, in))
+	var names []string
+	for e, n := range r.names {
+		f := r.rowsIn(c, e)
+		if len(f.names) != 1 || !n.sure(f, c) || r.doubt(nil, c, f) {
+			continue
+		}
+		others := false
+		for other := range r.names {
+			of := r.rowsIn(c, other)
+			others = others || other != e && len(of.names) > 0 && !slices.ContainsFunc(f.words, func(k int) bool { return !slices.Contains(of.words, k) })
+		}
+		if !others {
+			names = append(names, f.names[0])
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
 func (r *Reader) clause(text string, all []words.Word, readings []words.Reading, in words.In, l words.Language) *clause {
 	return r.clauseOf(text, all, readings, in, l, false)
 }

@@ -1,6 +1,8 @@
 package phrase
 
 import (
+	"slices"
+	"strings"
 	"testing"
 	"testing/fstest"
 
@@ -53,6 +55,22 @@ verbs:
 		h := r.Read(said, words.In{Now: now})
 		if len(h.Parts) != 1 || h.Parts[0].Call != want || want == "" && (len(h.Parts[0].Asks) != 1 || !h.Parts[0].Asks[0].Open) {
 			t.Errorf("%s: %+v", said, h.Parts)
+		}
+	}
+	// What a subject names, whatever else it says.
+	for subject, want := range map[string][]string{
+		"Re: [External] UMZA-1, the week ahead":  {"umza-1"},
+		"Fwd: the Kwale lease":                   {"kwale-lease"},
+		"AW: Kwale":                              nil, // two sites and a paper
+		"Kwale North and UMZA-1":                 nil, // one or the other
+		"UMZA-2":                                 nil,
+		"hello":                                  nil,
+		"":                                       nil,
+		"UMZA-1 \u202egnitirw":                   nil, // letters that nobody sees
+		strings.Repeat("UMZA-1 and so on ", 500): nil,
+	} {
+		if got := r.Named(subject, words.In{Now: now}); !slices.Equal(got, want) {
+			t.Errorf("%.60q names %v, want %v", subject, got, want)
 		}
 	}
 }

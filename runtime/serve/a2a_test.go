@@ -1087,3 +1087,5 @@ func BenchmarkA2ASend(b *testing.B) {
 		s.task("acme", says(fmt.Sprint("m", i), "", dict{"verb": "desk.report", "arguments": dict{"text": fmt.Sprint("Machine ", i)}}))
 	}
 }
+
+func (understands) Named(context.Context, string) ([]string, error) { return nil, nil }
