@@ -223,7 +223,7 @@ func TestTriageOnAPage(t *testing.T) {
 			t.Fatalf("%d %s", status, body)
 		}
 		name := item[strings.LastIndexByte(item, '/')+1:]
-		status, body = tia.get(s.url + "/do/channel.claim?item=" + name)
+		_, body = tia.get(s.url + "/do/channel.claim?item=" + name)
 		values := url.Values{"item": {name}, "key": {regexp.MustCompile(`name="key" value="([^"]+)"`).FindStringSubmatch(body)[1]}, "principal-id": {"nora"}, "create-identity": {"false"}}
 		status, body = tia.form(s.url+"/do/channel.claim", values)
 		agreed := regexp.MustCompile(`name="agreed" value="([^"]+)"`).FindStringSubmatch(body)
