@@ -280,6 +280,10 @@ func TestFilesAreTakenWhateverTheyAreCalled(t *testing.T) {
 			}
 		}
 	}
+	// The letters of a reference are drawn, and once read like a version of something.
+	if got := h.does(t, 0, "nadia", "", "say", "Hier ist UMZA-1 permit final v2.txt: upload://9t8qef5jv8jmfxpd6e0k2af979jrd33x"); !strings.Contains(got, "means  kiisha.upload-document") {
+		t.Error(got)
+	}
 }
 
 const permit = "Grid connection permit\nProject: UMZA-1\nPermit No: GC-2024-118\nHolder: Savanna Power Ltd\nCapacity: 50 MW\nValid until: 31 December 2034\n"

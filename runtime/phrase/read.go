@@ -105,7 +105,8 @@ func (r *Reader) Read(text string, in words.In) Heard {
 	if len(text) > maxBytes {
 		text, h.Cut = text[:maxBytes], true
 	}
-	all, more := words.Split(text, maxNote)
+	plain := alike(text)
+	all, more := words.Split(plain, maxNote)
 	h.Cut = h.Cut || more
 	for i := range all {
 		h.Hidden = h.Hidden || all[i].Hidden
@@ -117,7 +118,7 @@ func (r *Reader) Read(text string, in words.In) Heard {
 	if len(in.Languages) > 0 && !slices.Contains(in.Languages, l) {
 		in.Languages = append([]words.Language{l}, in.Languages...)
 	}
-	readings, more := words.Find(text, in)
+	readings, more := words.Find(plain, in)
 	for i := range readings {
 		if readings[i].Problem == words.Hidden {
 			h.Hidden = true
@@ -329,6 +330,14 @@ func namesOf(text string, files []words.Range) (all []words.Range) {
 }
 
 var fileReference = regexp.MustCompile(`upload://[A-Za-z0-9_-]+`)
+
+// alike is a text in which the references to files read alike, since their letters are drawn
+// and say nothing: one that holds "v8" must not be read otherwise than another.
+func alike(text string) string {
+	return fileReference.ReplaceAllStringFunc(text, func(of string) string {
+		return "upload://" + strings.Repeat("x", len(of)-len("upload://"))
+	})
+}
 
 func inside(all []words.Range, at words.Range) bool {
 	for _, r := range all {
