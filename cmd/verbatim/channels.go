@@ -103,7 +103,7 @@ func (a *app) channelsNamed() (*channelsFile, error) {
 	return c, nil
 }
 
-// people who write by channels, as this process reaches them.
+// reached holds the channels that this process serves.
 type reached struct {
 	service *channel.Service
 	hooks   []serve.Hook

@@ -53,7 +53,7 @@ func (s *Service) Deliver(ctx context.Context, m runtime.Message) (mine bool, er
 	return true, err
 }
 
-// A whose is whom a message is from.
+// A whose says which person a message is from.
 type whose struct {
 	principal string
 	key       stores.Value // of the principal's row
@@ -306,7 +306,7 @@ type reply struct {
 	answered string // the question that their message answers
 }
 
-// kinds are what is said to what cannot be read.
+// kinds are the answers to messages of kinds that cannot be read.
 var kinds = map[Kind]words.Key{
 	proven.Audio: sayAudio, proven.Video: sayVideo, proven.Sticker: sayUnknown, proven.Location: sayLocation, proven.Contacts: sayContacts, proven.Invite: sayInvite, proven.Unknown: sayUnknown,
 }
@@ -427,8 +427,8 @@ func (r *reply) repliesTo(ctx context.Context, m *dialog.Message) error {
 	return nil
 }
 
-// files takes the files of a message as files of the person, and speaks of them in it; of
-// what is no message for a conversation they are kept for a person.
+// files takes the files of a message as uploads of the person, and adds a sentence about each
+// to m. Where m is nil, as for a voice message, they are kept and not spoken of.
 func (r *reply) files(ctx context.Context, session *runtime.Session, m *dialog.Message) error {
 	f := r.h.f
 	if len(f.Files) == 0 {

@@ -47,7 +47,8 @@ func (r *Reader) Correct(text string, in words.In, v *verbs.Verb, call *dsl.Call
 	if len(text) > maxBytes || v == nil {
 		return none, false
 	}
-	all, more := words.Split(text, mostCorrected)
+	plain := alike(text)
+	all, more := words.Split(plain, mostCorrected)
 	if len(all) == 0 || more || slices.ContainsFunc(all, func(w words.Word) bool { return w.Hidden }) {
 		return none, false
 	}
@@ -55,7 +56,7 @@ func (r *Reader) Correct(text string, in words.In, v *verbs.Verb, call *dsl.Call
 	if len(in.Languages) > 0 && !slices.Contains(in.Languages, l) {
 		in.Languages = append([]words.Language{l}, in.Languages...)
 	}
-	readings, more := words.Find(text, in)
+	readings, more := words.Find(plain, in)
 	if more {
 		return none, false
 	}

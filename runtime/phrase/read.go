@@ -114,7 +114,7 @@ func (r *Reader) Read(text string, in words.In) Heard {
 	if h.Hidden || h.Cut || len(all) == 0 {
 		return h
 	}
-	l := spoken(fileReference.ReplaceAllString(text, ""), in) // its letters are of no language
+	l := spoken(text, in)
 	if len(in.Languages) > 0 && !slices.Contains(in.Languages, l) {
 		in.Languages = append([]words.Language{l}, in.Languages...)
 	}
@@ -207,7 +207,7 @@ func within(all []words.Reading, from, to int) bool {
 // Named lists the rows that a short text names beyond doubt, one of a kind at most, by their
 // names. Words that name rows of another kind as well name none.
 func (r *Reader) Named(text string, in words.In) []string {
-	all, more := words.Split(text, maxWords)
+	all, more := words.Split(alike(text), maxWords)
 	if more || len(all) == 0 || slices.ContainsFunc(all, func(w words.Word) bool { return w.Hidden }) {
 		return nil
 	}
@@ -900,7 +900,7 @@ func (p *Part) given(pr *verbs.Param) bool {
 // the sentence tells of too few, others of the session's fill it up in their
 // order.
 func (r *Reader) Shortlist(text string, n int) []*verbs.Verb {
-	all, _ := words.Split(text[:min(len(text), maxBytes)], maxWords)
+	all, _ := words.Split(alike(text[:min(len(text), maxBytes)]), maxWords)
 	var out []*verbs.Verb
 	have := make([]bool, len(r.ix.verbs))
 	if len(all) > 0 {

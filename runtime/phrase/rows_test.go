@@ -1,10 +1,14 @@
 package phrase
 
 import (
+	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"pgregory.net/rapid"
 
 	"verbatim/runtime/words"
 	"verbatim/verbs"
@@ -73,4 +77,34 @@ verbs:
 			t.Errorf("%.60q names %v, want %v", subject, got, want)
 		}
 	}
+}
+
+// The letters of a reference to a file are drawn: whichever they are, the same is understood.
+func TestDrawnLettersMeanNothing(t *testing.T) {
+	t.Parallel()
+	reg, ds := verbs.Load(os.DirFS("../../examples/kiisha/verbs"))
+	if ds.HasErrors() {
+		t.Fatal(ds)
+	}
+	r := New(reg).Reader(Vocabulary{Verbs: reg.Verbs(), Names: map[*verbs.Entity][]string{reg.Entity("project"): {"umza-1-solar-park", "tana-2-wind-farm"}, reg.Entity("document"): {"umza-grid-permit-txt", "kwale-lease-txt"}}})
+	understood := func(format, letters string) string {
+		reference := "upload://" + letters
+		said := fmt.Sprintf(format, reference)
+		h, text := r.Read(said, words.In{Now: now}), ""
+		for i := range h.Parts {
+			text += fmt.Sprint(h.Parts[i].Call, h.Parts[i].Certainty, len(h.Parts[i].Asks), "\n")
+		}
+		for _, v := range r.Shortlist(said, 5) {
+			text += v.Name + "\n"
+		}
+		return strings.ReplaceAll(text, reference, "upload://…")
+	}
+	formats := []string{"Here is UMZA-1 permit final v2.txt: %s", "Hier ist UMZA-1 permit final v2.txt: %s", "please file %s", "no, %s", "Aquí está scan.txt: %s"}
+	rapid.Check(t, func(t *rapid.T) {
+		format := rapid.SampledFrom(formats).Draw(t, "format")
+		letters := rapid.StringMatching(`[0-9a-z]{32}`).Draw(t, "letters")
+		if got, want := understood(format, letters), understood(format, strings.Repeat("q", 32)); got != want {
+			t.Fatalf("%s\n%s\nwant\n%s", letters, got, want)
+		}
+	})
 }

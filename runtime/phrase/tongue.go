@@ -44,7 +44,7 @@ func stemIn(l words.Language, w string) string {
 // spoken is the language of a sentence: its own, where its words tell, and
 // otherwise the first of those that it may be in.
 func spoken(text string, in words.In) words.Language {
-	likely := words.Detect(text)
+	likely := words.Detect(fileReference.ReplaceAllString(text, "")) // its letters are of no language
 	switch {
 	case len(likely) == 1:
 		return likely[0]

@@ -11,7 +11,7 @@ import (
 	"verbatim/runtime/words"
 )
 
-// away are subjects of answers that nobody wrote.
+// away matches the subjects of automatic answers.
 var away = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^\s*(?:` + words.Expression("automatic") + `|` + words.Expression("away") + `)`)
 })

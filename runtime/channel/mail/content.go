@@ -30,7 +30,7 @@ const (
 	iconBytes  = 64 << 10 // of a picture that a signature shows
 )
 
-// signatures are of programs; nobody sent them as files.
+// signatures are the types of parts that mail programs add. They are no files of the sender.
 var signatures = []string{"application/pkcs7-signature", "application/x-pkcs7-signature", "application/pgp-signature"}
 
 // content is what a mail holds.

@@ -12,10 +12,9 @@
 //
 // Three things are settled for less than one may wish. A signature that leaves Content-Type
 // out proves its sender, and what was written is sure only where the signature covers that it
-// was sent to us. One that leaves Message-ID out
-// gives the mail an ID made of what is signed, so that it cannot be sent again as another. One
-// that leaves In-Reply-To out proves nothing of the thread; the IDs of our mails are secret
-// enough for that.
+// was sent to us. One that leaves Message-ID out gives the mail an ID made of what is signed,
+// so that it cannot be sent again as another. One that leaves In-Reply-To out proves nothing
+// of the thread; the IDs of our mails are secret enough for that.
 package mail
 
 import (

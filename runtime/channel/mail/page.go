@@ -138,7 +138,7 @@ func (p *page) flush(empty bool) {
 	p.out.WriteString(line + "\n")
 }
 
-// attribute is that of an element; one without a value is its own name.
+// attribute is the value of an element's attribute. One without a value has its name as value.
 func attribute(n *html.Node, name string) string {
 	for _, a := range n.Attr {
 		if a.Key == name {

@@ -178,7 +178,7 @@ func (a *Adapter) deliver(ctx context.Context, from, to string, text []byte) err
 		}
 		return f
 	}
-	_ = c.Quit() // it was accepted, whatever is said at parting
+	_ = c.Quit() // the mail was accepted before, so this answer does not matter
 	return nil
 }
 

@@ -51,7 +51,7 @@ func (a *Adapter) prove(ctx context.Context, h *head, in arrival) (proof, error)
 	return proof{}, nil
 }
 
-// A check is that of one mail.
+// A check verifies one mail.
 type check struct {
 	dns    *patient
 	domain string // of From
@@ -178,7 +178,8 @@ func organization(domain string) string {
 	return domain
 }
 
-// A patient resolver notes that it got no answer, which is not the answer that there is none.
+// A patient resolver notes that a question got no answer. That does not mean that no such
+// record exists.
 type patient struct {
 	Resolver
 	failed atomic.Bool

@@ -100,7 +100,7 @@ func (a *Adapter) first(token string, r *http.Request) bool {
 	return !ok || seen.sum == sum
 }
 
-// A spent is what a token came with.
+// A spent token, by the mail that it came with.
 type spent struct {
 	sum [sha256.Size]byte
 	at  time.Time
