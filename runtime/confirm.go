@@ -297,7 +297,8 @@ func (s *Session) concerns(ctx context.Context, c *confirmations.Confirmation) (
 // without an ID where nobody else has to be asked.
 //
 // Proposing the same thing again gives the same Pending while it waits, and a
-// *Refusal once somebody declined it.
+// *Refusal once somebody declined it. With o.Absent it waits for the person, too, where
+// their own agreement is needed.
 func (s *Session) Propose(ctx context.Context, p *verbs.Program, o RunOptions) (*Pending, error) {
 	if err := s.ready(p); err != nil {
 		return nil, err
@@ -311,6 +312,9 @@ func (s *Session) Propose(ctx context.Context, p *verbs.Program, o RunOptions) (
 	}
 	preview := r.preview()
 	others, mine := r.unanswered()
+	if o.Absent {
+		others, mine = append(others, mine...), nil
+	}
 	if len(others) == 0 {
 		s.remember(r.shown())
 		return &Pending{Asker: s.who.Name, Preview: preview}, nil
@@ -335,7 +339,7 @@ func (s *Session) propose(ctx context.Context, r *run, t *terms, others []compla
 	var roles []string
 	for _, st := range r.written() {
 		for _, ask := range st.allAsks(nil) {
-			if (ask.By != "" || t.job != nil) && !slices.Contains(roles, ask.By) {
+			if (ask.By != "" || t.job != nil || t.Absent) && !slices.Contains(roles, ask.By) {
 				roles = append(roles, ask.By)
 			}
 		}
@@ -389,7 +393,7 @@ func (s *Session) propose(ctx context.Context, r *run, t *terms, others []compla
 			if st := r.top[o.call]; !told[o.call] {
 				told[o.call] = true
 				e := s.entry(r.prog, t.RunOptions, st.place)
-				e.Time, e.Verb, e.Outcome, e.Reason, e.Preview = r.now, st.verb.Name, outcomeRefused, codeNeedsAgreement, r.id
+				e.Time, e.Verb, e.Outcome, e.Reason, e.Preview = r.now, st.verb.Name, outcomeRefused, CodeNeedsAgreement, r.id
 				if t.Agreed != "" {
 					e.Agreed = s.who.Name
 				}

@@ -53,7 +53,7 @@ func (e *Engine) namesPersonal(t *verbs.Type) bool {
 	switch {
 	case t != nil && t.Name == verbs.RecordType:
 		return slices.ContainsFunc(t.Fields, func(f verbs.Param) bool { return e.namesPersonal(f.Type) })
-	case t == nil || t.Name == verbs.AnyType || t.Name == verbs.RefType && t.Entity == nil:
+	case t == nil || t.Name == verbs.AnyType || t.Name == verbs.CallType || t.Name == verbs.RefType && t.Entity == nil:
 		return slices.ContainsFunc(e.entities, personalLabel)
 	case t.Name == verbs.RefType:
 		return personalLabel(t.Entity)

@@ -17,8 +17,8 @@ import (
 // the rights of whoever asked, through the same gate, under its own rule of
 // confirmation, with a journal entry of its own.
 
-// generates is the verb that an effect promises a call of, "" when it promises
-// something else.
+// generates is the verb that an effect promises a call of, or the field of which it
+// promises to make the calls; "" when it promises something else.
 func generates(e *verbs.Effect) string {
 	if e.Kind != verbs.Generates || len(e.Operand.Path) < 2 {
 		return ""
@@ -33,7 +33,7 @@ func (e *Engine) findGenerated() dsl.Diagnostics {
 	for _, v := range e.reg.Verbs() {
 		for i := range v.Effects {
 			name := generates(&v.Effects[i])
-			if name == "" {
+			if name == "" || e.keepsCalls(v.Effects[i].Operand.Path) {
 				continue
 			}
 			inner := e.reg.Verb(name)
@@ -51,6 +51,16 @@ func (e *Engine) findGenerated() dsl.Diagnostics {
 	return ds
 }
 
+// keepsCalls reports whether a path names a field of an entity that holds calls.
+func (e *Engine) keepsCalls(path []string) bool {
+	entity := e.reg.Entity(path[0])
+	if entity == nil || len(path) != 2 {
+		return false
+	}
+	i := entity.Store.FieldIndex(path[1])
+	return i >= 0 && entity.Fields[i].Type != nil && entity.Fields[i].Type.Name == verbs.CallType
+}
+
 // isCodeArg reports whether an argument is a code, which is written without
 // quotes.
 func isCodeArg(v *verbs.Verb, name string) bool {
@@ -62,11 +72,50 @@ func isCodeArg(v *verbs.Verb, name string) bool {
 	return false
 }
 
-// generate writes a call that a handler makes, and checks it.
-func (r *reading) generate(ctx context.Context, st *step, g Generated, came verbs.Origin) (*verbs.Program, error) {
+// generate checks what a handler makes: a call that is written here, or calls that were
+// kept.
+func (r *reading) generate(ctx context.Context, st *step, g Generated, came verbs.Origin) (generated, error) {
+	text, as := strings.Join(g.Kept, "\n"), g.Field
+	if g.Kept == nil {
+		var err error
+		if text, err = r.write(ctx, g); err != nil {
+			return generated{}, err
+		}
+		as = g.Verb
+	}
+	script, ds := dsl.Parse(dsl.NewSource(st.verb.Name, text+"\n"))
+	if ds.HasErrors() {
+		return generated{}, fmt.Errorf("the call of %s cannot be written: %s", as, tell(ds))
+	}
+	names := r.s.mentioned(script)
+	if g.Kept != nil {
+		// They were kept in another session, which knew other names.
+		if err := names.find(ctx, r.read); err != nil {
+			return generated{}, err
+		}
+	}
+	p, ds := r.e.reg.Check(script, names)
+	if p == nil {
+		// Whoever asked did not write this, but what is wrong with it is theirs.
+		d := ds[0]
+		d.Place = st.place
+		return generated{}, &complaint{st.index, wrongCall(st.place, st.verb.Name, as, d)}
+	}
+	for i := range p.Calls() {
+		if v := p.Calls()[i].Verb; g.Kept != nil && len(r.e.usesTools[v]) > 0 {
+			return generated{}, &complaint{st.index, keptTool(st.place, st.verb.Name, v.Name)}
+		}
+	}
+	names.bind(p)
+	p.SaidBy(verbs.Literals{Origin: came})
+	return generated{p, as}, nil
+}
+
+// write writes a call that a handler makes.
+func (r *reading) write(ctx context.Context, g Generated) (string, error) {
 	verb := r.e.reg.Verb(g.Verb)
 	if verb == nil {
-		return nil, fmt.Errorf("no verb is called %q", g.Verb)
+		return "", fmt.Errorf("no verb is called %q", g.Verb)
 	}
 	call := dsl.NewCall(g.Verb)
 	for _, name := range sortedKeys(g.Args) {
@@ -78,20 +127,20 @@ func (r *reading) generate(ctx context.Context, st *step, g Generated, came verb
 		if ref, ok := value.(Ref); ok {
 			e := r.e.reg.Entity(ref.entity)
 			if e == nil || ref.IsZero() {
-				return nil, fmt.Errorf("%s.%s: the row is none", g.Verb, name)
+				return "", fmt.Errorf("%s.%s: the row is none", g.Verb, name)
 			}
 			named, err := r.nameRow(ctx, e, ref.key)
 			if err != nil {
-				return nil, err
+				return "", err
 			}
 			if named.Name == "" {
-				return nil, stores.ErrNotFound
+				return "", stores.ErrNotFound
 			}
 			out = dsl.NewSymbol(named.Kept)
 		} else {
 			v, err := r.plainValue(value)
 			if err != nil {
-				return nil, fmt.Errorf("%s.%s: %w", g.Verb, name, err)
+				return "", fmt.Errorf("%s.%s: %w", g.Verb, name, err)
 			}
 			if out = wholeLiteral(v); v.Kind() == stores.String && isCodeArg(verb, name) {
 				out = dsl.NewCode(v.Text())
@@ -99,19 +148,5 @@ func (r *reading) generate(ctx context.Context, st *step, g Generated, came verb
 		}
 		call.Args = append(call.Args, dsl.NewArg(name, out))
 	}
-	script, ds := dsl.Parse(dsl.NewSource(st.verb.Name, dsl.FormatCall(&call)+"\n"))
-	if ds.HasErrors() {
-		return nil, fmt.Errorf("the call of %s cannot be written: %s", g.Verb, tell(ds))
-	}
-	names := r.s.mentioned(script)
-	p, ds := r.e.reg.Check(script, names)
-	if p == nil {
-		// Whoever asked did not write this, but what is wrong with it is theirs.
-		d := ds[0]
-		d.Place = st.place
-		return nil, &complaint{st.index, wrongCall(st.place, st.verb.Name, g.Verb, d)}
-	}
-	names.bind(p)
-	p.SaidBy(verbs.Literals{Origin: came})
-	return p, nil
+	return dsl.FormatCall(&call), nil
 }

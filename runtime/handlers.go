@@ -204,10 +204,15 @@ type Outcome struct {
 }
 
 // A Generated is a call that a handler makes. Args are values by the names of
-// the arguments; a Ref is written by the name of its row.
+// the arguments; a Ref is written by the name of its row. Or it is calls that were kept,
+// as one script: then Field is the field that they were kept in, "plan-step.call", and the
+// palette promises `generates: plan-step.call`. None of those asks a tool.
 type Generated struct {
 	Verb string
 	Args Fields
+
+	Field string
+	Kept  []string
 }
 
 // An Answer is the rows that a handler gives back.
@@ -231,6 +236,9 @@ func (c *Call) Verb() *verbs.Verb { return c.st.verb }
 
 // Principal returns the name of whoever calls.
 func (c *Call) Principal() string { return c.r.s.who.Name }
+
+// Person returns the name of the person who calls, whichever login of theirs it is.
+func (c *Call) Person() string { return c.r.s.who.Whose() }
 
 // Now returns the time of the run. It is the same for all of it.
 func (c *Call) Now() time.Time { return c.r.now }
@@ -763,6 +771,7 @@ var goTypes = map[verbs.TypeName]struct {
 	verbs.EmailType:  {"a string", isString},
 	verbs.PhoneType:  {"a string", isString},
 	verbs.UUIDType:   {"a string", isString},
+	verbs.CallType:   {"a string", isString},
 	verbs.ObjectType: {"a map[string]any", isObject},
 	verbs.MoneyType:  {"a map[string]any", isObject},
 	verbs.RecordType: {"a map[string]any", isObject},

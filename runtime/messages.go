@@ -183,7 +183,7 @@ const (
 	codeRequirementNotMet = "requirement-not-met"
 	codeLimitReached      = "limit-reached"
 	codeNotTogether       = "not-together"
-	codeNeedsAgreement    = "needs-agreement"
+	CodeNeedsAgreement    = "needs-agreement"
 	codeStalePreview      = "stale-preview"
 	codeSignInAgain       = "sign-in-again"
 	codeNotCarriedOut     = "not-carried-out"
@@ -421,10 +421,10 @@ func limitReached(place dsl.Place, verb string, l *verbs.Limit, wait time.Durati
 
 func needsAgreement(place dsl.Place, verb, reason, by, preview string) dsl.Diagnostic {
 	if by != "" {
-		return complain(codeNeedsAgreement, place, fmt.Sprintf("%s needs the agreement of somebody else with role %s: %s", verb, by, reason),
+		return complain(CodeNeedsAgreement, place, fmt.Sprintf("%s needs the agreement of somebody else with role %s: %s", verb, by, reason),
 			"ask somebody with role "+by)
 	}
-	return complain(codeNeedsAgreement, place, fmt.Sprintf("%s asks first: %s", verb, reason),
+	return complain(CodeNeedsAgreement, place, fmt.Sprintf("%s asks first: %s", verb, reason),
 		"look at what would change, then agree to preview "+preview)
 }
 
@@ -447,6 +447,12 @@ func unknownConfirmation(id string) dsl.Diagnostic {
 func wrongCall(place dsl.Place, verb, inner string, d dsl.Diagnostic) dsl.Diagnostic {
 	return complain(codeWrongValue, place, fmt.Sprintf("%s leads to %s, and that cannot be said: %s", verb, inner, d.Summary),
 		"change what it was made of, and try again")
+}
+
+// keptTool is about calls that were kept and are made together, of which one asks a tool: a
+// tool acts outside of the transaction that they share.
+func keptTool(place dsl.Place, verb, inner string) dsl.Diagnostic {
+	return complain(codeWrongValue, place, fmt.Sprintf("%s makes all calls together, and %s asks a tool", verb, inner), "make them one after the other")
 }
 
 // noStep says what the palette says of the code that a field would leave.

@@ -19,7 +19,14 @@ func (s *Session) Prove(when time.Time) { s.proven = when }
 
 // permit finds every call of a program that may not be made in this session.
 func (s *Session) permit(p *verbs.Program) []complaint {
-	return append(permit(p, s.roles, s.e.inside, false), s.beyond(p)...)
+	all := append(permit(p, s.roles, s.e.inside, false), s.beyond(p)...)
+	// A call that is kept is one that whoever keeps it could make.
+	p.EachKept(func(of int, kept *verbs.Program) {
+		for _, c := range append(permit(kept, s.roles, s.e.inside, false), s.beyond(kept)...) {
+			all = append(all, complaint{call: of, diagnostic: c.diagnostic})
+		}
+	})
+	return all
 }
 
 // beyond finds the calls that the session was narrowed not to make.

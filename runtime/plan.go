@@ -256,8 +256,8 @@ func (r *run) step(ctx context.Context, f *frame, st *step, c *verbs.Call) (need
 	if err := r.apply(ctx, st, done.proposals); err != nil {
 		return nil, err
 	}
-	for _, p := range done.calls {
-		if needs, err := r.program(ctx, &frame{prog: p, macro: st, made: true}); err != nil || needs != nil {
+	for _, m := range done.calls {
+		if needs, err := r.program(ctx, &frame{prog: m.prog, macro: st, made: true}); err != nil || needs != nil {
 			return needs, err
 		}
 	}

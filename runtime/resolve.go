@@ -115,6 +115,18 @@ func (r *reading) argument(ctx context.Context, f *frame, st *step, t *verbs.Typ
 		st.follow(f, a, g)
 		return r.settleType(ctx, st, t, g, place, param)
 
+	case verbs.Kept:
+		texts := f.prog.Texts(a)
+		g := given{value: stores.NewString(texts[0]), from: f.said(a)}
+		if t.Name == verbs.ListType {
+			values := make([]stores.Value, len(texts))
+			for i := range texts {
+				values[i] = stores.NewString(texts[i])
+			}
+			g.value = stores.NewList(values...)
+		}
+		return accept(st, t, g, place, param)
+
 	case verbs.Listed, verbs.Mapped:
 		values := make([]stores.Value, len(a.Items()))
 		dark := false
@@ -425,7 +437,7 @@ func sameWord(a, b string) bool {
 // kindOf returns the kind of value that a type has, Null when it has several.
 func kindOf(t verbs.TypeName) stores.Kind {
 	switch t {
-	case verbs.StringType, verbs.CodeType, verbs.EmailType, verbs.PhoneType:
+	case verbs.StringType, verbs.CodeType, verbs.EmailType, verbs.PhoneType, verbs.CallType:
 		return stores.String
 	case verbs.IntegerType:
 		return stores.Int

@@ -52,6 +52,8 @@ type RunOptions struct {
 	// asks last saw it. Where the session went on without them, in another
 	// window, they are told, and nothing is done.
 	Version int64
+	// Absent says that the person is not there to be asked: see Propose.
+	Absent bool
 	// Progress is told after each call.
 	Progress func(Progress)
 }

@@ -16,11 +16,18 @@ type deed struct {
 	notices   []notice
 	sets      []setting // of the session
 	tended    []receipt.Tended
-	calls     []*verbs.Program
+	calls     []generated
 	answer    *table
 	// kept names the promises that leave no trace in rows or notices, which
 	// only whoever carried the verb out can know of: "validates: …".
 	kept []string
+}
+
+// A generated is calls that a handler makes, and by what they were promised: the verb, or the
+// field in which they were kept.
+type generated struct {
+	prog *verbs.Program
+	as   string
 }
 
 // A proposal is a row change that somebody wants.
@@ -130,9 +137,8 @@ func settle(v *verbs.Verb, promises []promise, d *deed) error {
 		}
 	}
 	for _, c := range d.calls {
-		name := c.Calls()[0].Verb.Name
-		if s.claim(func(p *promise, _ int) bool { return generates(p.effect) == name }) == nil {
-			return broken(v, nil, name+" was to be called")
+		if s.claim(func(p *promise, _ int) bool { return generates(p.effect) == c.as }) == nil {
+			return broken(v, nil, c.as+" was to be called")
 		}
 	}
 	for _, text := range d.kept {

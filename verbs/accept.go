@@ -45,7 +45,7 @@ func (t *Type) Accept(v stores.Value) (stores.Value, error) {
 
 func (t *Type) kind() stores.Kind {
 	switch t.Name {
-	case StringType, CodeType, EmailType, PhoneType:
+	case StringType, CodeType, EmailType, PhoneType, CallType:
 		return stores.String
 	case IntegerType:
 		return stores.Int

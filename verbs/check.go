@@ -29,7 +29,7 @@ func (r *Registry) Check(s *dsl.Script, names Names) (*Program, dsl.Diagnostics)
 // longer be in use. For a valid script of plain values it allocates nothing.
 // When there is an error, p is left empty and not Valid.
 func (r *Registry) CheckInto(p *Program, s *dsl.Script, names Names) dsl.Diagnostics {
-	p.said, p.bound = Literals{}, nil
+	p.said, p.bound, p.kept = Literals{}, nil, nil
 	c := checker{r: r, p: p, s: s, names: names}
 	c.run()
 	return c.ds
@@ -77,6 +77,8 @@ type checker struct {
 	names Names
 	macro *Verb // whose arguments are the names, in CheckMacro
 	work  bool  // internal verbs may be called
+	open  bool  // names that nothing knows are left for later: calls are kept
+	depth int   // of calls that are kept inside others
 
 	ds        dsl.Diagnostics
 	broken    bool // a call is not whole: no program, and no guesses about what is unused
@@ -119,7 +121,7 @@ func (c *checker) run() {
 		p.calls = make([]Call, 0, n)
 	}
 	for i := range c.s.Calls {
-		c.call(&c.s.Calls[i], false, 0)
+		c.call(&c.s.Calls[i], false, c.depth)
 	}
 	c.arrange()
 	if c.r.excludes && !c.failed && !c.broken {
@@ -146,7 +148,7 @@ func (c *checker) run() {
 // before the one it stands in, and notes what each is bound to.
 func (c *checker) survey(call *dsl.Call, n *int, depth int) {
 	for i := range call.Args {
-		if v := &call.Args[i].Value; v.Kind >= dsl.List {
+		if v := &call.Args[i].Value; v.Kind >= dsl.List && !c.keeps(c.r.verbs[call.Verb], &call.Args[i]) {
 			c.surveyValue(v, n, depth+1)
 		}
 	}
@@ -356,6 +358,10 @@ func (at site) about() *Param {
 // value checks a value against a type and sets out to what it means.
 func (c *checker) value(at site, t *Type, v *dsl.Value, out *Arg, depth int) {
 	out.Syntax = v
+	if t.keepsCalls() && v.Kind != dsl.Symbol && v.Kind != dsl.Invalid {
+		c.kept(at, t, v, out, depth)
+		return
+	}
 	switch v.Kind {
 	case dsl.Invalid:
 		c.broken = true
@@ -462,6 +468,8 @@ func (c *checker) resolve(name, path string, v *dsl.Value, out *Arg) (meaning, b
 	}
 	e := c.names.Lookup(name)
 	switch {
+	case e == nil && c.open:
+		return meaning{}, true
 	case e == nil:
 		c.unknownName(name, v)
 		return meaning{}, false

@@ -40,6 +40,7 @@ func (l *loader) params(vn *verbNode) {
 			Sensitive:   f.boolean("sensitive"),
 			Personal:    f.boolean("personal"),
 			FollowUps:   f.boolean("follow-ups"),
+			Open:        f.boolean("open"),
 			Place:       d.place(k),
 		}
 		for i := range v.Params {
@@ -67,6 +68,9 @@ func (l *loader) params(vn *verbNode) {
 		}
 		if n := f.at("clear").key; n != nil && p.Clear && (p.Required || f.at("default").value != nil) {
 			d.report(tell(d.place(n), "contradiction", "nil cannot empty what :"+p.Name+" is for", "clear is for arguments that may be left out and have no default", dsl.Place{}, ""))
+		}
+		if p.Open && p.Type != nil && !p.Type.keepsCalls() {
+			d.report(tell(d.place(f.at("open").key), "contradiction", ":"+p.Name+" takes no calls", "open is for arguments of type call", dsl.Place{}, ""))
 		}
 		if f.at("from").value != nil {
 			d.items(f.at("from"), func(n *yaml.Node) {
@@ -140,7 +144,7 @@ func (l *loader) schemaOfCode(d *doc, v *Verb, p *Param, f pair) {
 // example checks that a value held up as an example would be accepted.
 func (l *loader) example(d *doc, t *Type, n *yaml.Node, name string) {
 	switch t.Name {
-	case AnyType, RefType, MoneyType, ObjectType, ListType, RecordType:
+	case AnyType, RefType, MoneyType, ObjectType, ListType, RecordType, CallType:
 		return
 	case BooleanType, IntegerType, DecimalType:
 		bare := *n // in quotes or not, an example is text

@@ -13,7 +13,7 @@ import (
 
 // plainTypes are the types that need nothing said about them, shared by all
 // who use them.
-var plainTypes = func() (types [RecordType + 1]*Type) {
+var plainTypes = func() (types [CallType + 1]*Type) {
 	for i := range types {
 		types[i] = &Type{Name: TypeName(i), Scale: -1}
 	}
@@ -382,7 +382,7 @@ func (l *loader) value(d *doc, t *Type, n *yaml.Node, name string) (stores.Value
 	case n.Kind == yaml.ScalarNode && n.Tag == "!!null":
 		d.report(tell(d.place(n), "nothing-written/value", name))
 		return stores.Value{}, false
-	case t.Name == RefType || t.Name == MoneyType || t.Name == RecordType:
+	case t.Name == RefType || t.Name == MoneyType || t.Name == RecordType || t.Name == CallType:
 		d.report(tell(d.place(n), "bad-value/no-default", name, typeWords[t.Name]))
 		return stores.Value{}, false
 	case t.Name == ListType:

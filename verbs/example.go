@@ -127,6 +127,8 @@ func (t *Type) example(name string) string {
 		return t.Schema.example()
 	case RecordType:
 		return t.exampleRecord()
+	case CallType:
+		return "(example.call)"
 	}
 	return `"value"`
 }

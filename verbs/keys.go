@@ -166,7 +166,7 @@ var typeWords = []string{
 	AnyType: "any", StringType: "string", IntegerType: "integer", DecimalType: "decimal",
 	BooleanType: "boolean", DateType: "date", DateTimeType: "datetime", DurationType: "duration",
 	UUIDType: "uuid", CodeType: "code", RefType: "ref", EmailType: "email", PhoneType: "phone",
-	MoneyType: "money", ObjectType: "object", ListType: "list", RecordType: "record",
+	MoneyType: "money", ObjectType: "object", ListType: "list", RecordType: "record", CallType: "call",
 }
 
 // sortedTypes are the types as they are offered.

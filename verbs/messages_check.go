@@ -203,6 +203,8 @@ func wrongTypeHelp(d *dsl.Diagnostic, s site, t *Type, v *dsl.Value, sensitive b
 		d.Notes = append(d.Notes, "money is written {:amount 12.50 :currency EUR}")
 	case t.Name == RecordType:
 		d.Notes = append(d.Notes, "a record is written "+t.blankRecord())
+	case t.Name == CallType:
+		d.Notes = append(d.Notes, "a call is written in brackets: (verb :argument value)")
 	case t.Name == ObjectType:
 		d.Notes = append(d.Notes, `an object is written {:key "value"}`)
 	case t.Name == RefType:

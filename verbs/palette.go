@@ -307,8 +307,11 @@ type Param struct {
 	// FollowUps says that an object is taken without what the schema of its code
 	// requires only under a condition: see Schema.FollowUps.
 	FollowUps bool
-	Upload    *Upload // which files it takes; nil for anything that is no file
-	Place     dsl.Place
+	// Open says that names which nothing knows may stand in calls that are kept: they are
+	// those of other calls, beside which they are kept.
+	Open   bool
+	Upload *Upload // which files it takes; nil for anything that is no file
+	Place  dsl.Place
 
 	schemaOf int // one more than the index of the argument whose code has the schema of this one
 	byCode   *CodeList
@@ -359,6 +362,7 @@ const (
 	ObjectType
 	ListType
 	RecordType
+	CallType // calls that are kept, and not made: see check_kept.go
 )
 
 // A Type is a type with its limits. Nil pointers and zero values mean that a

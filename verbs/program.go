@@ -15,7 +15,8 @@ type Program struct {
 	calls    []Call
 	order    []int
 	said     Literals
-	bound    map[*dsl.Value]Row // what names in the script mean
+	bound    map[*dsl.Value]Row      // what names in the script mean
+	kept     map[*dsl.Value]*Program // calls that are kept and not made
 
 	// What follows is memory that CheckInto uses again.
 	args     []Arg // slab that Call.Args are cut from
@@ -102,6 +103,11 @@ func (p *Program) Canonical() *dsl.Script {
 
 // Names calls fn with each argument of kind Name, and the type that is wanted there.
 func (p *Program) Names(fn func(a *Arg, t *Type)) {
+	p.names(fn)
+	p.EachKept(func(_ int, in *Program) { in.names(fn) })
+}
+
+func (p *Program) names(fn func(a *Arg, t *Type)) {
 	var arg func(a *Arg, t *Type)
 	arg = func(a *Arg, t *Type) {
 		if a.Kind == Name {
@@ -159,6 +165,7 @@ const (
 	Name                   // a Name the session knows, or the field Path of its row
 	Listed                 // Items, at least one of which is not a literal
 	Mapped                 // Items under Keys, at least one of which is not a literal
+	Kept                   // calls that are kept and not made: see Texts
 )
 
 // An Arg is a checked argument. Literal lists and objects are one Value of kind

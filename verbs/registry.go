@@ -14,6 +14,7 @@ type plan struct {
 	index     map[string]int // of the same, when there are too many to scan
 	required  uint64         // bit i: Params[i] must be given
 	defaulted uint64         // bit i: Params[i] has a default
+	keeps     uint64         // bit i: Params[i] takes calls, and keeps them
 
 	moves     bool   // what a parameter takes depends on the day
 	sensitive bool   // a parameter is sensitive
@@ -129,6 +130,9 @@ func (r *Registry) planOf(v *Verb) plan {
 			}
 			if !param.Default.IsNull() {
 				p.defaulted |= 1 << i
+			}
+			if param.Type.keepsCalls() {
+				p.keeps |= 1 << i
 			}
 		}
 	}

@@ -191,6 +191,8 @@ func typeWord(t *verbs.Type) string {
 		return "{" + strings.Join(parts, " ") + "}"
 	case verbs.ObjectType:
 		return "{:key value …}"
+	case verbs.CallType:
+		return "(verb :argument value)"
 	case verbs.MoneyType:
 		return "{:amount 10.50 :currency EUR}"
 	case verbs.DateType:

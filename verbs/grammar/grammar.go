@@ -195,6 +195,9 @@ func (b *builder) value(t *verbs.Type, site string) (node, bool) {
 			return nil, false
 		}
 		return seq{text("{:amount "), amount, text(" :currency "), b.leaf("currency", oneOf(t.CurrencyCodes())), text("}")}, true
+	case verbs.CallType:
+		b.loosen(site) // another call may use its result
+		return seq{text("("), rule("call"), text(")")}, true
 	case verbs.AnyType:
 		b.loosen(site) // a call may take any of them for what it is not
 		return b.anything(), true

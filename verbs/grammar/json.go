@@ -375,6 +375,8 @@ func (b *jsonBuilder) of(t *verbs.Type) (object, bool) {
 		return b.schema(t)
 	case verbs.RecordType:
 		return b.record(t)
+	case verbs.CallType:
+		return object{{"type", "string"}, {"description", "a call in brackets: (verb :argument value)"}}, true
 	}
 	return object{{"type", []string{"string", "number", "boolean"}}}, true
 }
@@ -562,6 +564,10 @@ func valueOf(t *verbs.Type, v any) dsl.Value {
 		return fits(dsl.NewCode(word))
 	case t.Name == verbs.RefType && strings.HasPrefix(word, "@"):
 		return fits(dsl.NewSymbol(word[1:]))
+	case t.Name == verbs.CallType:
+		if s, ds := dsl.Parse(dsl.NewSource("call", word)); !ds.HasErrors() && len(s.Calls) == 1 {
+			return fits(dsl.NewNested(s.Calls[0]))
+		}
 	}
 	return plainValue(v)
 }

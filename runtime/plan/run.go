@@ -1,0 +1,661 @@
+package plan
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"verbatim/dsl"
+	"verbatim/runtime"
+	"verbatim/runtime/clerk"
+	"verbatim/runtime/confirmations"
+	"verbatim/stores"
+	"verbatim/stores/receipt"
+	"verbatim/verbs"
+)
+
+// A Runner makes the steps of plans. Any number of processes may share one store: a plan is
+// made by one of them at a time, and by another when that one is silent for a minute. Its
+// fields are set before it is used and not after; it is safe for use by many goroutines.
+type Runner struct {
+	Clerk clerk.Clerk // with the role plan-runner
+	Name  string      // of this process and no other
+	Judge Judge       // nil takes every answer
+	Clock func() time.Time
+	// Sleep waits, or until ctx ends; nil by the clock of the machine.
+	Sleep func(ctx context.Context, d time.Duration)
+	// Observe is told of every plan that is made here. It may be nil.
+	Observe func(Event)
+}
+
+const (
+	// lease is how long a process may be silent before another goes on with its plan.
+	lease = time.Minute
+	// mostTries is how often a step is tried that the system failed.
+	mostTries = 3
+	// firstWait is how long to wait before the second try; it doubles, up to longestWait.
+	firstWait   = 200 * time.Millisecond
+	longestWait = 5 * time.Second
+)
+
+// Deliver takes the notices of the palette, and that of a decision somebody waited for. It
+// reports whether the notice is one of these.
+func (r *Runner) Deliver(ctx context.Context, m runtime.Message) (mine bool, err error) {
+	switch m.Target {
+	case "plan-work", "plan-wake", "plan-deadline", "plan-lapse":
+		var body struct{ With struct{ Plan string } }
+		if err := json.Unmarshal([]byte(m.Body), &body); err != nil {
+			return true, fmt.Errorf("a notice of a plan cannot be read: %w", err)
+		}
+		key, err := r.key(body.With.Plan)
+		if err != nil {
+			return true, err
+		}
+		_, err = r.Advance(ctx, key, nil)
+		return true, err
+	case runtime.TargetDecided:
+		var body struct{ Source string }
+		if err := json.Unmarshal([]byte(m.Body), &body); err != nil {
+			return true, fmt.Errorf("a notice of a decision cannot be read: %w", err)
+		}
+		id, ok := strings.CutPrefix(body.Source, sourceOf(""))
+		if !ok {
+			return false, nil
+		}
+		key, err := r.key(id)
+		if err != nil {
+			return true, err
+		}
+		_, err = r.Advance(ctx, key, nil)
+		return true, err
+	}
+	return false, nil
+}
+
+// TellsAsker reports whether calls come from a plan, which has to be told when somebody else
+// decides them.
+func TellsAsker(source string) bool { return strings.HasPrefix(source, sourceOf("")) }
+
+// sourceOf is where the calls of a plan come from, for the journal and for confirmations.
+func sourceOf(plan string) string { return "plan:" + plan }
+
+func (r *Runner) key(text string) (stores.Value, error) {
+	e := r.Clerk.Registry.Entity(plans).Store
+	key, ok := stores.Parse(e.Fields[e.Key].Kind, text)
+	if !ok {
+		return key, errors.New("a notice of a plan names none")
+	}
+	return key, nil
+}
+
+// Load reads a plan with its steps; nil where there is none.
+func (r *Runner) Load(ctx context.Context, key stores.Value) (*Plan, error) {
+	row, err := r.Clerk.Get(ctx, plans, key)
+	if err != nil || row == nil {
+		return nil, err
+	}
+	p := &Plan{Key: key, Owner: row.Text("owner"), Title: row.Text("title"), Status: row.Text("status"), Parallel: int(row.Value("parallel").Int()), Reason: row.Text("reason")}
+	if at := row.Value("started_at"); !at.IsNull() {
+		p.Started = at.Time()
+	}
+	if at := row.Value("ended_at"); !at.IsNull() {
+		p.Ended = at.Time()
+	}
+	all, err := r.Clerk.All(ctx, steps, map[string]stores.Value{"plan": key})
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(all, func(a, b *clerk.Row) int { return cmp.Compare(a.Value("position").Int(), b.Value("position").Int()) })
+	for _, at := range all {
+		s := &Step{Key: at.Key(), Name: at.Text("name"), Status: at.Text("status"), Within: time.Duration(at.Value("within").Int()) * time.Millisecond, Tries: int(at.Value("tries").Int()),
+			Reason: at.Text("reason"), waitsFor: at.Text("waits_for"), decided: at.Text("decided_by"), Least: fraction(at.Value("least")), Score: fraction(at.Value("score"))}
+		if n := at.Value("settled"); !n.IsNull() {
+			s.Settled = int(n.Int())
+		}
+		if at := at.Value("started_at"); !at.IsNull() {
+			s.Began = at.Time()
+		}
+		if at := at.Value("ended_at"); !at.IsNull() {
+			s.Ended = at.Time()
+		}
+		call, err := read(at.Text("call"))
+		if err != nil {
+			return nil, err
+		}
+		s.Call, s.Verb = *call, r.Clerk.Registry.Verb(call.Verb)
+		if text := at.Text("next"); text != "" {
+			if s.Next, err = read(text); err != nil {
+				return nil, err
+			}
+		}
+		field := at.Entity.FieldIndex("call")
+		if s.origin, err = verbs.ParseOrigin(cmp.Or(stores.MarkOf(at.Marks, field), "script")); err != nil {
+			return nil, err
+		}
+		p.Steps = append(p.Steps, s)
+	}
+	p.join()
+	return p, nil
+}
+
+func fraction(v stores.Value) *float64 {
+	if v.IsNull() {
+		return nil
+	}
+	f, err := strconv.ParseFloat(v.Text(), 64)
+	if err != nil {
+		return nil
+	}
+	return &f
+}
+
+// read reads a call that was kept.
+func read(text string) (*dsl.Call, error) {
+	script, ds := dsl.Parse(dsl.NewSource("plan", text))
+	if ds.HasErrors() || len(script.Calls) != 1 {
+		return nil, errors.New("a call of a plan cannot be read")
+	}
+	return &script.Calls[0], nil
+}
+
+// A driver makes the steps of one plan.
+type driver struct {
+	*Runner
+	p     *Plan
+	clerk *runtime.Session
+	asker *runtime.Session
+	ref   dsl.Arg // of the plan
+	names map[*Step]dsl.Arg
+	tell  func(Event)
+}
+
+// Advance makes what can be made of a plan now, and returns its status then: a plan that
+// still runs waits for somebody, or is made by another process. It tells what happens, one
+// event after the other, where tell is not nil.
+func (r *Runner) Advance(ctx context.Context, key stores.Value, tell func(Event)) (status string, err error) {
+	p, err := r.Load(ctx, key)
+	if err != nil || p == nil || p.Status != running {
+		if p != nil {
+			status = p.Status
+		}
+		return status, err
+	}
+	d := &driver{Runner: r, p: p, names: map[*Step]dsl.Arg{}}
+	d.tell = func(e Event) {
+		e.Plan = p
+		if tell != nil {
+			tell(e)
+		}
+		if r.Observe != nil {
+			r.Observe(e)
+		}
+	}
+	if d.clerk, err = r.Clerk.Session(ctx); err != nil {
+		return "", err
+	}
+	if d.ref, err = r.Clerk.Ref(ctx, d.clerk, "plan-id", plans, key); err != nil {
+		return "", err
+	}
+	for _, s := range p.Steps {
+		if d.names[s], err = r.Clerk.Ref(ctx, d.clerk, "step-id", steps, s.Key); err != nil {
+			return "", err
+		}
+	}
+	if _, err = d.do(ctx, clerk.Call("plan.take", d.ref, clerk.Text("by", r.Name), clerk.Instant("until", d.until(0)))); err != nil {
+		var refusal *runtime.Refusal
+		if errors.As(err, &refusal) {
+			return running, nil // another process makes its steps, or it has just ended
+		}
+		return "", err
+	}
+	d.tell(Event{Kind: Started})
+	if d.asker, err = r.Clerk.Engine.Session(ctx, p.Owner); err != nil {
+		var refusal *runtime.Refusal
+		if !errors.As(err, &refusal) {
+			return "", err
+		}
+		return d.finish(ctx, failed, "whoever made the plan may do nothing any more")
+	}
+	if err := d.decided(ctx); err != nil {
+		return "", err
+	}
+	if err := d.answers(ctx); err != nil {
+		return "", err
+	}
+	if err := d.make(ctx); err != nil {
+		return "", err
+	}
+	return d.end(ctx)
+}
+
+// until is how long the plan is this process's, that makes something within a time.
+func (d *driver) until(within time.Duration) time.Time { return d.Clock().Add(lease + within) }
+
+func (d *driver) do(ctx context.Context, calls ...dsl.Call) (*receipt.Receipt, error) {
+	return d.Clerk.Do(ctx, d.clerk, "", calls...)
+}
+
+// decided looks at what waited for somebody's agreement.
+func (d *driver) decided(ctx context.Context) error {
+	for _, s := range d.p.Steps {
+		if s.Status != waiting {
+			continue
+		}
+		r, err := d.asker.Done(ctx, d.runKey(s, s.Tries))
+		if err != nil {
+			return err
+		}
+		status, why, settled := done, "", s.Tries
+		if r == nil {
+			c, err := d.asker.Show(ctx, s.waitsFor)
+			var refusal *runtime.Refusal
+			switch {
+			case err != nil && !errors.As(err, &refusal):
+				return err
+			case err == nil && c.Status == confirmations.Waiting && !c.Stale && d.Clock().Before(c.Expires):
+				continue
+			case err == nil && c.Status == confirmations.Waiting && c.Stale:
+				// What was asked for is otherwise now: they are asked again.
+				status, settled = open, 0
+			case err == nil && c.Reason != "":
+				status, why, settled = failed, fmt.Sprintf("%s declined: %s", c.By, c.Reason), 0
+			case err == nil && c.By != "" && c.Status == confirmations.Declined:
+				status, why, settled = failed, fmt.Sprintf("%s declined", c.By), 0
+			default:
+				status, why, settled = failed, "nobody agreed in time", 0
+			}
+		}
+		if _, err := d.do(ctx, d.settles(s, status, why, settled)); err != nil {
+			return err
+		}
+		s.Status, s.Reason, s.Settled, s.answer, s.Ended = status, why, settled, r, d.Clock()
+		if status != open {
+			d.tell(Event{Kind: Settled, Step: s})
+		}
+	}
+	return nil
+}
+
+func (d *driver) settles(s *Step, status, why string, settled int) dsl.Call {
+	reason := dsl.NewArg("reason", dsl.NewNil())
+	if why != "" {
+		reason = clerk.Text("reason", clip(why))
+	}
+	c := clerk.Call("plan.settle", d.names[s], clerk.Word("status", status), reason)
+	if settled > 0 {
+		c.Args = append(c.Args, clerk.Int("settled", int64(settled)))
+	}
+	return c
+}
+
+// answers reads what other processes made, as far as a step that is to be made needs it.
+func (d *driver) answers(ctx context.Context) error {
+	for _, s := range d.p.Steps {
+		if s.Status != open {
+			continue
+		}
+		for _, n := range s.Needs {
+			if n.Status != done || n.answer != nil {
+				continue
+			}
+			r, err := d.asker.Done(ctx, d.runKey(n, n.Settled))
+			if err != nil {
+				return err
+			}
+			n.answer = r
+		}
+	}
+	return nil
+}
+
+// runKey is the key under which an attempt is made. A step that changes something has one,
+// however often it is tried.
+func (d *driver) runKey(s *Step, number int) string {
+	if s.Writes() {
+		number = 0
+	}
+	return fmt.Sprintf("plan step %s %d", s.Key.Text(), number)
+}
+
+// make makes steps until nothing more can be made now.
+func (d *driver) make(ctx context.Context) error {
+	type ended struct {
+		s   *Step
+		a   *Attempt
+		err error
+	}
+	back := make(chan ended)
+	under, waits := map[*Step]bool{}, map[*Step]time.Duration{}
+	var first error
+	for {
+		if first == nil && ctx.Err() == nil {
+			if err := d.skip(ctx); err != nil {
+				first = err
+			}
+		}
+		if first == nil && ctx.Err() == nil {
+			for _, s := range d.p.ready() {
+				if under[s] || len(under) >= max(1, d.p.Parallel) {
+					continue
+				}
+				under[s] = true
+				wait := waits[s]
+				go func() {
+					if wait > 0 {
+						d.pause(ctx, wait)
+					}
+					a, err := d.attempt(ctx, s)
+					back <- ended{s, a, err}
+				}()
+			}
+		}
+		if len(under) == 0 {
+			return errors.Join(first, ctx.Err())
+		}
+		e := <-back
+		delete(under, e.s)
+		if e.err == nil {
+			waits[e.s] = e.a.Verdict.Wait
+			e.err = d.note(ctx, e.s, e.a)
+		}
+		if e.err != nil && first == nil {
+			first = e.err
+		}
+		if first == nil && len(d.p.ready()) > 0 {
+			// Somebody may have paused it, or given it up.
+			row, err := d.Clerk.Get(ctx, plans, d.p.Key)
+			switch {
+			case err != nil:
+				first = err
+			case row == nil || row.Text("status") != running:
+				for _, s := range d.p.Steps {
+					if s.Status == open && !under[s] {
+						s.Status = staged // for now
+					}
+				}
+			}
+		}
+	}
+}
+
+func (d *driver) pause(ctx context.Context, wait time.Duration) {
+	if d.Sleep != nil {
+		d.Sleep(ctx, wait)
+		return
+	}
+	t := time.NewTimer(wait)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+	case <-t.C:
+	}
+}
+
+// skip leaves out what needs a step that was not made, and what needs that.
+func (d *driver) skip(ctx context.Context) error {
+	for {
+		lost, why := d.p.lost()
+		if len(lost) == 0 {
+			return nil
+		}
+		refs := make([]dsl.Value, len(lost))
+		for i, s := range lost {
+			refs[i] = d.names[s].Value
+		}
+		if _, err := d.do(ctx, clerk.Call("plan.skip", dsl.NewArg("step-ids", dsl.NewList(refs...)), clerk.Text("reason", clip(why)))); err != nil {
+			return err
+		}
+		for _, s := range lost {
+			s.Status, s.Reason, s.Ended = skipped, why, d.Clock()
+			d.tell(Event{Kind: Settled, Step: s})
+		}
+	}
+}
+
+// attempt makes the call of a step once.
+func (d *driver) attempt(ctx context.Context, s *Step) (*Attempt, error) {
+	a := &Attempt{Number: s.Tries + 1, Call: s.Call, Began: d.Clock()}
+	if s.Next != nil {
+		a.Call = *s.Next
+	}
+	within, stop := context.WithTimeout(ctx, s.Within)
+	defer stop()
+	err := d.run(within, s, a)
+	a.Ended = d.Clock()
+	if ctx.Err() != nil {
+		return nil, ctx.Err() // the process ends; another goes on
+	}
+	var refusal *runtime.Refusal
+	var failure *runtime.Failure
+	switch {
+	case err == nil && a.Outcome != "":
+	case err == nil:
+		a.Outcome = OK
+	case errors.As(err, &refusal):
+		a.Outcome, a.Reason, a.Err = Refused, refusal.Diagnostics[0].Summary, err
+	case errors.As(err, &failure) && failure.Unknown && s.Writes():
+		a.Outcome, a.Reason, a.Err = Unknown, "it is not known whether it was made", err
+	case within.Err() != nil:
+		a.Outcome, a.Reason, a.Err = TimedOut, fmt.Sprintf("it took longer than %d ms", s.Within.Milliseconds()), err
+	default:
+		a.Outcome, a.Reason, a.Err = Failed, "the system failed", err
+	}
+	a.Verdict = d.judge(ctx, s, a)
+	return a, nil
+}
+
+// judge says what an attempt is worth. Whatever the Judge says, a step that changes
+// something is tried again only where the system failed, under the same key.
+func (d *driver) judge(ctx context.Context, s *Step, a *Attempt) (v Verdict) {
+	if d.Judge != nil && (a.Outcome == OK || !s.Writes() && a.Outcome != Waiting) {
+		v = d.Judge.Judge(ctx, d.p, s, a)
+	} else if a.Outcome == OK {
+		v.Good = true
+	}
+	again := a.Outcome == Failed || a.Outcome == TimedOut || a.Outcome == Unknown
+	switch {
+	case s.Writes() && a.Outcome == OK:
+		v.Good, v.Again, v.Ask, v.Next = true, false, false, nil
+	case s.Writes() || d.Judge == nil && a.Outcome != OK:
+		v.Again, v.Ask, v.Next = again && a.Number < mostTries, false, nil
+		if v.Again && v.Wait == 0 {
+			v.Wait = Backoff(a.Number)
+		}
+	}
+	return v
+}
+
+// Backoff is how long to wait after attempt n of a step.
+func Backoff(n int) time.Duration {
+	wait := firstWait
+	for range n - 1 {
+		wait = min(2*wait, longestWait)
+	}
+	return wait
+}
+
+// run has the engine make an attempt. Where somebody has to agree first, they are asked, and
+// the outcome is Waiting.
+func (d *driver) run(ctx context.Context, s *Step, a *Attempt) error {
+	f, err := d.fill(ctx, d.asker, d.p, s, &a.Call)
+	if err != nil {
+		return &runtime.Refusal{Diagnostics: dsl.Diagnostics{{Code: "plan", Severity: dsl.Error, Summary: err.Error()}}}
+	}
+	a.Made = f.call
+	script, ds := dsl.Parse(dsl.NewSource(sourceOf(d.p.Key.Text()), dsl.FormatCall(&f.call)+"\n"))
+	if ds.HasErrors() {
+		return &runtime.Refusal{Diagnostics: ds}
+	}
+	said := verbs.Literals{Origin: s.origin}
+	if len(f.origins) > 0 {
+		args := script.Calls[0].Args
+		said.Of = func(at dsl.Range) (verbs.Origin, bool) {
+			for i, o := range f.origins {
+				if r := args[i].Value.Range; r.Start <= at.Start && at.End <= r.End {
+					return o, true
+				}
+			}
+			return verbs.Origin{}, false
+		}
+	}
+	key := d.runKey(s, a.Number)
+	if again, err := d.asker.Repeat(ctx, script, key); err != nil || again != nil {
+		a.Receipt = again
+		return err
+	}
+	program, ds := d.asker.CheckFrom(ctx, script, said)
+	if program == nil {
+		return &runtime.Refusal{Diagnostics: ds}
+	}
+	o := runtime.RunOptions{Key: key, Source: sourceOf(d.p.Key.Text())}
+	a.Receipt, err = d.asker.Run(ctx, program, o)
+	var refusal *runtime.Refusal
+	if !errors.As(err, &refusal) || refusal.Diagnostics[0].Code != runtime.CodeNeedsAgreement {
+		return err
+	}
+	o.Absent = true
+	pending, err := d.asker.Propose(ctx, program, o)
+	if err != nil {
+		return err
+	}
+	a.Outcome, a.Reason, s.waitsFor = Waiting, "somebody has to agree to it", pending.ID
+	return nil
+}
+
+// note keeps what became of an attempt, and with that of its step.
+func (d *driver) note(ctx context.Context, s *Step, a *Attempt) error {
+	v := &a.Verdict
+	next := open
+	switch {
+	case a.Outcome == Waiting:
+		next = waiting
+	case v.Good:
+		next = done
+	case v.Again:
+	case v.Ask && a.Outcome == OK:
+		next, a.Outcome = doubtful, Doubtful
+	default:
+		next = failed
+	}
+	if a.Outcome == OK && !v.Good {
+		a.Outcome = Doubtful
+	}
+	reason := cmp.Or(v.Reason, a.Reason)
+	nil_ := func(name string) dsl.Arg { return dsl.NewArg(name, dsl.NewNil()) }
+	c := clerk.Call("plan.note", d.names[s], clerk.Int("number", int64(a.Number)), clerk.Text("call", dsl.FormatCall(&a.Call)), clerk.Word("outcome", string(a.Outcome)), clerk.Word("status", next),
+		clerk.Text("factors", string(v.Factors)), clerk.Instant("started-at", a.Began), clerk.Instant("ended-at", a.Ended), clerk.Int("millis", max(0, a.Ended.Sub(a.Began).Milliseconds())),
+		clerk.Instant("until", d.until(s.Within)))
+	add := func(has bool, arg dsl.Arg, otherwise dsl.Arg) {
+		if !has {
+			arg = otherwise
+		}
+		if arg.Key != "" {
+			c.Args = append(c.Args, arg)
+		}
+	}
+	add(reason != "", clerk.Text("reason", clip(reason)), nil_("reason"))
+	add(next == waiting, clerk.Text("waits-for", s.waitsFor), nil_("waits-for"))
+	if v.Again && v.Next != nil {
+		c.Args = append(c.Args, clerk.Text("next", dsl.FormatCall(v.Next)))
+	} else {
+		c.Args = append(c.Args, nil_("next"))
+	}
+	if v.Score != nil {
+		c.Args = append(c.Args, dsl.NewArg("score", dsl.NewNumber(number(*v.Score).Text())))
+	}
+	if v.Least != nil {
+		c.Args = append(c.Args, dsl.NewArg("least", dsl.NewNumber(number(*v.Least).Text())))
+	}
+	if next == done {
+		c.Args = append(c.Args, clerk.Int("settled", int64(a.Number)))
+	}
+	if _, err := d.do(ctx, c); err != nil {
+		var refusal *runtime.Refusal
+		if !errors.As(err, &refusal) {
+			return err
+		}
+		// Another process noted it, or the plan was given up meanwhile.
+		row, failed := d.Clerk.Get(ctx, steps, s.Key)
+		if failed != nil || row == nil || row.Text("status") == open {
+			return errors.Join(err, failed)
+		}
+		s.Status, s.Tries = row.Text("status"), int(row.Value("tries").Int())
+		if s.Status == done {
+			s.Settled = int(row.Value("settled").Int())
+			s.answer, err = d.asker.Done(ctx, d.runKey(s, s.Settled))
+			return err
+		}
+		return nil
+	}
+	s.Tries, s.Status, s.Reason, s.Score, s.Next, s.Ended = a.Number, next, reason, v.Score, v.Next, a.Ended
+	if v.Least != nil {
+		s.Least = v.Least
+	}
+	s.Attempts = append(s.Attempts, a)
+	if next == done || next == doubtful {
+		s.answer, s.Settled = a.Receipt, a.Number
+	}
+	d.tell(Event{Kind: Attempted, Step: s, Attempt: a})
+	if next != open {
+		d.tell(Event{Kind: Settled, Step: s, Attempt: a})
+	}
+	return nil
+}
+
+// end finishes the plan where nothing more is to be made, and gives it back where it waits.
+func (d *driver) end(ctx context.Context) (string, error) {
+	ended := !slices.ContainsFunc(d.p.Steps, func(s *Step) bool { return !s.ended() })
+	at := slices.IndexFunc(d.p.Steps, func(s *Step) bool { return s.Status == failed || s.Status == skipped })
+	switch {
+	case ended && at < 0:
+		return d.finish(ctx, done, "")
+	case ended:
+		first := d.p.Steps[at]
+		return d.finish(ctx, failed, fmt.Sprintf("@%s was not made: %s", first.Name, first.Reason))
+	}
+	row, err := d.Clerk.Get(ctx, plans, d.p.Key)
+	if err != nil || row == nil {
+		return "", err
+	}
+	d.p.Status = row.Text("status")
+	if d.p.Status == running || d.p.Status == "PAUSED" {
+		if _, err := d.do(ctx, clerk.Call("plan.rest", d.ref)); err != nil {
+			return "", err
+		}
+	}
+	d.tell(Event{Kind: Finished})
+	return d.p.Status, nil
+}
+
+func (d *driver) finish(ctx context.Context, status, why string) (string, error) {
+	if _, err := d.do(ctx, clerk.Call("plan.finish", d.ref, clerk.Word("status", status), clerk.Text("reason", clipTo(why, 500)))); err != nil {
+		var refusal *runtime.Refusal
+		if !errors.As(err, &refusal) {
+			return "", err
+		}
+		row, failed := d.Clerk.Get(ctx, plans, d.p.Key)
+		if failed != nil || row == nil || row.Text("status") == running {
+			return "", errors.Join(err, failed)
+		}
+		status, why = row.Text("status"), row.Text("reason") // somebody gave it up at the same moment
+	}
+	d.p.Status, d.p.Reason, d.p.Ended = status, why, d.Clock()
+	d.tell(Event{Kind: Finished})
+	return status, nil
+}
+
+func clip(text string) string { return clipTo(text, 1000) }
+
+// clipTo cuts a text to so many characters.
+func clipTo(text string, most int) string {
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most-1]) + "…"
+	}
+	return text
+}

@@ -1,0 +1,125 @@
+package verbs
+
+import "verbatim/dsl"
+
+// An argument of type call takes calls as values: they are checked as if they were made
+// now, and kept as text instead. Those of a list are checked together, as one script, so
+// that one may use the result of another.
+
+// keepsCalls reports whether values of t are calls, or lists of them.
+func (t *Type) keepsCalls() bool {
+	return t != nil && (t.Name == CallType || t.Name == ListType && t.Item != nil && t.Item.Name == CallType)
+}
+
+// keeps reports whether what stands in an argument of a call is kept and not made.
+func (c *checker) keeps(v *Verb, a *dsl.Arg) bool {
+	if v == nil || v.plan.keeps == 0 {
+		return false
+	}
+	k := v.plan.param(a.Key, 0)
+	return k >= 0 && v.plan.keeps&(1<<k) != 0
+}
+
+// kept checks calls that are kept: one in brackets, or a list of those.
+func (c *checker) kept(at site, t *Type, v *dsl.Value, out *Arg, depth int) {
+	items := []dsl.Value{*v}
+	if v.Kind == dsl.List && t.Name == ListType {
+		items = v.Items()
+	}
+	script := &dsl.Script{Source: c.s.Source}
+	for i := range items {
+		call := items[i].Call()
+		if items[i].Kind != dsl.Nested || call == nil {
+			if items[i].Kind == dsl.Invalid || items[i].Kind == dsl.Nested {
+				c.broken = true
+				return
+			}
+			wanted := t
+			if wanted.Name == ListType && v.Kind == dsl.List {
+				wanted = t.Item
+			}
+			c.add(c.refuse(at, wanted, &items[i], wrongType))
+			return
+		}
+		script.Calls = append(script.Calls, *call)
+	}
+	switch {
+	case depth > maxNesting:
+		c.add(tell(c.place(v.Range), "too-deep/calls", maxNesting))
+		return
+	case t.Name == ListType && v.Kind != dsl.List:
+		c.add(c.refuse(at, t, v, wrongType))
+		return
+	case t.Name == ListType && len(items) < t.MinLength:
+		c.add(c.refuse(at, t, v, tooShort))
+		return
+	case t.Name == ListType && t.MaxLength > 0 && len(items) > t.MaxLength:
+		c.add(c.refuse(at, t, v, tooLong))
+		return
+	}
+	p := new(Program)
+	in := checker{r: c.r, p: p, s: script, names: c.names, macro: c.macro, work: c.work, open: at.param.Open, depth: depth}
+	in.run()
+	for _, d := range in.ds {
+		if d.Code != "unused-binding" { // another call, in another place, may use it
+			c.add(d)
+		}
+	}
+	c.broken = c.broken || in.broken
+	if !p.Valid() {
+		c.failed = true
+		return
+	}
+	for i := range p.calls {
+		c.dim(&p.calls[i])
+	}
+	if c.p.kept == nil {
+		c.p.kept = make(map[*dsl.Value]*Program)
+	}
+	c.p.kept[v] = p
+	out.Kind = Kept
+}
+
+// dim refuses a sensitive value that is written out in a call that is kept: what is kept is
+// shown to whoever sees the row.
+func (c *checker) dim(call *Call) {
+	for i := range call.Args {
+		a := &call.Args[i]
+		if p := &call.Verb.Params[i]; p.Sensitive && a.Syntax != nil && a.Kind != Name && a.Kind != Result && a.Kind != Absent {
+			c.add(tell(c.place(a.Syntax.Range), "contradiction", "a call that is kept holds no :"+p.Name+", which is sensitive", "name the field of a row that holds it, or make the call at once", dsl.Place{}, ""))
+		}
+	}
+}
+
+// Kept is the program of the calls that an argument of kind Kept holds.
+func (p *Program) Kept(a *Arg) *Program { return p.kept[a.Syntax] }
+
+// EachKept calls fn with the calls that are kept, however deep, each with the index in
+// Calls of the call whose argument they are.
+func (p *Program) EachKept(fn func(of int, kept *Program)) {
+	if len(p.kept) == 0 {
+		return
+	}
+	for i := range p.calls {
+		for j := range p.calls[i].Args {
+			if in := p.Kept(&p.calls[i].Args[j]); in != nil && p.calls[i].Args[j].Kind == Kept {
+				fn(i, in)
+				in.EachKept(func(_ int, deeper *Program) { fn(i, deeper) })
+			}
+		}
+	}
+}
+
+// Texts are the calls of an argument of kind Kept, each as it is kept: canonical, with names
+// that cannot come to mean other rows.
+func (p *Program) Texts(a *Arg) []string {
+	in := p.Kept(a)
+	if in == nil {
+		return nil
+	}
+	texts := make([]string, len(in.script.Calls))
+	for i := range texts {
+		texts[i] = dsl.FormatCall(dsl.Replace(&in.script.Calls[i], func(_ *dsl.Call, _ string, v *dsl.Value) (dsl.Value, bool) { return p.Named(v) }))
+	}
+	return texts
+}
