@@ -71,14 +71,13 @@ var truths = map[string]struct {
 }
 
 const (
-	simulatedSeeds = 20
+	simulatedSeeds = 50
 	simulatedTotal = 2000 // half to fit on, half to measure on
-	// A calibrated tool may get worse by this much in one simulation of 20. The error that
-	// a perfect calibration shows on 1 000 outcomes by chance is about 0.035; this is a
-	// third of it.
-	worseOnce = 0.012
-	// and by this much on the mean of all simulations.
-	worseOnAverage = 0.002
+	// Chance can make a calibrated tool look wrong. That may happen in so many simulations,
+	// and the error may rise by so much on their mean. A perfect calibration itself shows an
+	// error of about 0.03 on 1 000 outcomes. Of 1 000 seeds, 16 got worse, the worst by 0.046.
+	worseShare     = 0.05
+	worseOnAverage = 0.001
 	// The Brier score may exceed that of the truth itself by this much on average.
 	brierOverTruth = 0.006
 )
@@ -87,7 +86,7 @@ const (
 func calibrates(by fitter, log func(string, ...any)) error {
 	for _, name := range slices.Sorted(maps.Keys(truths)) {
 		c := truths[name]
-		var before, after, noise, over, worst float64
+		var before, after, noise, over, worse float64
 		for seed := range uint64(simulatedSeeds) {
 			fit, measure := halves(simulated(rand.New(rand.NewPCG(seed, 40)), simulatedTotal, c.right))
 			calibrate, err := fit.fit(by)
@@ -102,12 +101,14 @@ func calibrates(by fitter, log func(string, ...any)) error {
 			}
 			before, after, noise = before+was/simulatedSeeds, after+is/simulatedSeeds, noise+floor/simulatedSeeds
 			over += (Brier(mapped) - Brier(perfect)) / simulatedSeeds
-			worst = max(worst, is-was)
+			if is > was {
+				worse += 1.0 / simulatedSeeds
+			}
 		}
-		log("%-27s ECE %.4f -> %.4f (perfect %.4f), worst change %+.4f, Brier over truth %+.4f", name, before, after, noise, worst, over)
+		log("%-27s ECE %.4f -> %.4f (perfect %.4f), worse in %.0f %%, Brier over truth %+.4f", name, before, after, noise, 100*worse, over)
 		switch {
-		case c.calibrated && (worst > worseOnce || after-before > worseOnAverage):
-			return fmt.Errorf("%s: the error rises from %.4f to %.4f, by up to %.4f", name, before, after, worst)
+		case c.calibrated && (worse > worseShare || after-before > worseOnAverage):
+			return fmt.Errorf("%s: the error rises from %.4f to %.4f, and in %.0f %% of simulations", name, before, after, 100*worse)
 		case over > brierOverTruth:
 			return fmt.Errorf("%s: the Brier score is %.4f over that of the truth", name, over)
 		}
@@ -116,7 +117,7 @@ func calibrates(by fitter, log func(string, ...any)) error {
 }
 
 // On outcomes that calibration has not seen, the error of a tool with wrong scores falls to
-// half or less for every seed, and a tool with right scores does not get worse. // T46
+// half or less for every seed, and that of a tool with right scores stays. // T46
 func TestCalibrationHoldsOnOutcomesItHasNotSeen(t *testing.T) {
 	t.Parallel()
 	if err := calibrates(real, t.Logf); err != nil {

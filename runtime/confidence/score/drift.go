@@ -8,7 +8,8 @@ import "math"
 //
 // A tool that falls from 0.92 to 0.6 is noticed within 50 calls in more than 99 cases of
 // 100. A steady tool, whose expected rate is from 0.5 to 0.99, raises at most one false alarm
-// in 1 000 calls on average. Smaller falls take longer. Drift is a plain value, which can be kept as it is.
+// in 1 000 calls on average. Smaller falls take longer. Drift is a plain value: the caller
+// stores it between calls.
 type Drift struct {
 	Expected float64 `json:"expected"` // the rate of right answers of the steady tool
 	Sum      float64 `json:"sum"`      // the evidence for a fall; 0 at first and after an alarm

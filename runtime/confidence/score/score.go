@@ -106,8 +106,7 @@ type Weights map[Measure]float64
 // A weighing is a line of the table: the weight of a measure for each kind of tool, and
 // the levels of that measure at which a score is at most a cap.
 type weighing struct {
-	graph, text, mcp, prompt, knowledge float64
-
+	weights [len(columns)]float64
 	measure Measure
 	caps    []limit
 }
@@ -121,36 +120,31 @@ type limit struct {
 // texts it was given tell most about a text, and its schema tells most about the answer of
 // a foreign tool. The caps 0.3 and 0.85 are figures of the specification. Attempts have no
 // weight, because their factor multiplies the mean.
-var table = [...]weighing{
-	// GraphQuery, TextCompletion, McpTool, Prompt, KnowledgeQuery
-	{4, 0, 2, 0, 3, MeasureResultSize, []limit{{Empty, 0.3}, {Unconnected, 0.85}}},
-	{2, 1, 2, 2, 1, MeasureCompleteness, nil},
-	{2, 1, 3, 3, 1, MeasureSchema, []limit{{Partial, 0.4}, {Low, 0.4}}},
-	{2, 2, 2, 2, 2, MeasureAgreement, []limit{{Low, 0.6}}},
-	{1, 1, 1, 1, 3, MeasureSimilarity, []limit{{Low, 0.6}}},
-	{2, 1, 1, 1, 2, MeasureEntityPrecision, nil},
-	{1, 3, 1, 2, 2, MeasureCoherence, []limit{{NoAnswer, 0.3}, {CutOff, 0.5}}},
-	{2, 4, 2, 3, 3, MeasureGrounding, []limit{{Low, 0.5}}},
-	{0, 0, 0, 0, 0, MeasureAttempts, nil},
-}
+var (
+	columns = [...]Tool{GraphQuery, TextCompletion, McpTool, Prompt, KnowledgeQuery}
+	table   = [...]weighing{
+		{[...]float64{4, 0, 2, 0, 3}, MeasureResultSize, []limit{{Empty, 0.3}, {Unconnected, 0.85}}},
+		{[...]float64{2, 1, 2, 2, 1}, MeasureCompleteness, nil},
+		{[...]float64{2, 1, 3, 3, 1}, MeasureSchema, []limit{{Partial, 0.4}, {Low, 0.4}}},
+		{[...]float64{2, 2, 2, 2, 2}, MeasureAgreement, []limit{{Low, 0.6}}},
+		{[...]float64{1, 1, 1, 1, 3}, MeasureSimilarity, []limit{{Low, 0.6}}},
+		{[...]float64{2, 1, 1, 1, 2}, MeasureEntityPrecision, nil},
+		{[...]float64{1, 3, 1, 2, 2}, MeasureCoherence, []limit{{NoAnswer, 0.3}, {CutOff, 0.5}}},
+		{[...]float64{2, 4, 2, 3, 3}, MeasureGrounding, []limit{{Low, 0.5}}},
+		{[...]float64{0, 0, 0, 0, 0}, MeasureAttempts, nil},
+	}
+)
 
 // DefaultWeights are the weights for a kind of tool. A kind without weights of its own is
 // weighed like McpTool, of which as little is known.
 func DefaultWeights(t Tool) Weights {
+	column := slices.Index(columns[:], t)
+	if column < 0 {
+		column = slices.Index(columns[:], McpTool)
+	}
 	w := Weights{}
-	for _, m := range table {
-		switch t {
-		case GraphQuery:
-			w[m.measure] = m.graph
-		case TextCompletion:
-			w[m.measure] = m.text
-		case Prompt:
-			w[m.measure] = m.prompt
-		case KnowledgeQuery:
-			w[m.measure] = m.knowledge
-		default:
-			w[m.measure] = m.mcp
-		}
+	for _, line := range table {
+		w[line.measure] = line.weights[column]
 	}
 	return w
 }

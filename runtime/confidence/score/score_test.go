@@ -166,6 +166,15 @@ func TestScoresRiseWithFactors(t *testing.T) {
 	}
 }
 
+// A score that a later version recorded, with measures unknown here, can be calibrated.
+func TestUnknownMeasuresDoNotDisturbCalibration(t *testing.T) {
+	t.Parallel()
+	s := Score{Raw: 0.7, Factors: []Factor{{Reason{"later", Low, 1, 9}, 0.1}}}
+	if got := s.Calibrated(Calibrator{}).Value; got != 0.7 {
+		t.Error(got)
+	}
+}
+
 // A faulty way of scoring does not pass what the real one passes. // T5
 func TestScoringIsHeldToItsFactors(t *testing.T) {
 	t.Parallel()

@@ -1,6 +1,7 @@
 package score
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -78,7 +79,7 @@ func stopsShort(text string) bool {
 	last, open := strings.Fields(line), false
 	for i, w := range last {
 		// Words before the period that are as long as this are no abbreviations.
-		open = open || i < len(last)-1 && len(w) > 5 && strings.HasSuffix(w, ".") && startsUpper(last[i+1])
+		open = open || i < len(last)-1 && len(w) > 5 && strings.HasSuffix(w, ".") && strings.IndexFunc(last[i+1], unicode.IsUpper) == 0
 	}
 	final, _ := utf8.DecodeLastRuneInString(text)
 	return open && len(last) >= 8 && !notWord(final)
@@ -95,7 +96,7 @@ func Grounding(t Text) Factor {
 	given, known := strings.Builder{}, map[string]bool{}
 	for _, g := range t.Given {
 		given.WriteString(words(g))
-		for _, n := range numbers(g) {
+		for _, n := range numbers.FindAllString(g, -1) {
 			for _, r := range readings(n) {
 				known[r] = true
 			}
@@ -108,7 +109,8 @@ func Grounding(t Text) Factor {
 	found, of := 0, 0
 	claims(t, func(word string, number bool) {
 		of++
-		if number && isKnown(known, word) || !number && strings.Contains(given.String(), words(word)) {
+		r := readings(word)
+		if number && (known[r[0]] || known[r[1]]) || !number && strings.Contains(given.String(), words(word)) {
 			found++
 		}
 	})
@@ -127,13 +129,14 @@ func claims(t Text, yield func(word string, number bool)) {
 			}
 			ends := strings.ContainsAny(field[strings.LastIndex(field, word)+len(word):], ".!?")
 			word = stem(word)
-			digit := strings.IndexFunc(word, unicode.IsDigit)
+			digit, capital := strings.IndexFunc(word, unicode.IsDigit), strings.IndexFunc(word, unicode.IsUpper)
+			inner := strings.ContainsFunc(word[1:], unicode.IsUpper) // as in GmbH
 			switch {
 			case digit == 0:
-				for _, n := range numbers(word) {
+				for _, n := range numbers.FindAllString(word, -1) {
 					yield(n, true)
 				}
-			case digit > 0, capitals(word) > 1, startsUpper(word) && !begins && !t.CapitalNouns && len(word) > 1:
+			case digit > 0, inner, capital == 0 && !begins && !t.CapitalNouns && len(word) > 1:
 				yield(word, false)
 			}
 			begins = ends
@@ -162,33 +165,11 @@ func stem(word string) string {
 	return longest
 }
 
-// numbers are the longest runs of digits in a text, with the signs that group them.
-func numbers(text string) []string {
-	var all []string
-	start, end := -1, 0 // the run, and the end of its last digit
-	flush := func() {
-		if start >= 0 {
-			all = append(all, text[start:end])
-		}
-		start = -1
-	}
-	for i, r := range text {
-		switch {
-		case r >= '0' && r <= '9':
-			if start < 0 {
-				start = i
-			}
-			end = i + 1
-		case start >= 0 && end == i && strings.ContainsRune(grouping, r): // a sign right after a digit
-		default:
-			flush()
-		}
-	}
-	flush()
-	return all
-}
-
+// grouping are the signs that stand between the digits of a number.
 const grouping = ".,'’\u00a0\u202f"
+
+// numbers finds the numbers of a text with the signs that group them.
+var numbers = regexp.MustCompile("[0-9]+(?:[" + grouping + "][0-9]+)*")
 
 // readings are the one or two numbers that digits with signs may mean: 1.234 is a little
 // more than one, or a little more than a thousand.
@@ -213,11 +194,6 @@ func plain(number string) string {
 	return number
 }
 
-func isKnown(known map[string]bool, number string) bool {
-	r := readings(number)
-	return known[r[0]] || known[r[1]]
-}
-
 // words are the words of a text in lower case, each between two spaces.
 func words(text string) string {
 	var b strings.Builder
@@ -232,20 +208,3 @@ func words(text string) string {
 }
 
 func notWord(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) }
-
-func startsUpper(word string) bool {
-	for _, r := range word {
-		return unicode.IsUpper(r)
-	}
-	return false
-}
-
-func capitals(word string) int {
-	n := 0
-	for _, r := range word {
-		if unicode.IsUpper(r) {
-			n++
-		}
-	}
-	return n
-}
