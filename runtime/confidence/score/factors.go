@@ -1,0 +1,144 @@
+package score
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// share is the factor have/of, and absent if nothing was counted.
+func share(m Measure, have, of int) Factor {
+	if of <= 0 {
+		return Factor{}
+	}
+	have = min(max(have, 0), of)
+	f := Factor{Reason{m, Low, have, of}, float64(have) / float64(of)}
+	switch {
+	case have == of:
+		f.Level = Full
+	case f.Value >= 0.5:
+		f.Level = Partial
+	}
+	return f
+}
+
+// Rows is what is known of the number of rows in an answer.
+type Rows struct {
+	Found    int
+	Expected int // 0 if no number is expected
+	// EndsExist says that the things which the question connects were shown to exist. An
+	// empty answer then means that they are unconnected.
+	EndsExist bool
+}
+
+// What the number of rows is worth.
+const (
+	emptyRows       = 0.3  // of the specification: an empty answer is suspicious
+	unconnectedRows = 0.88 // the specification's 0.85, and what the retry costs that showed it
+	unexpectedRows  = 0.9  // some rows, and no number to hold against theirs
+	fewestRows      = 0.4  // towards this falls the worth of ever fewer rows
+)
+
+// ResultSize compares the rows found with the rows expected: 1 for as many or more, less
+// for fewer, 0.3 for none. It never falls when more rows are found.
+func ResultSize(r Rows) Factor {
+	found, expected := max(r.Found, 0), max(r.Expected, 0)
+	switch {
+	case found == 0 && r.EndsExist:
+		return Factor{Reason{MeasureResultSize, Unconnected, 0, expected}, unconnectedRows}
+	case found == 0:
+		return Factor{Reason{MeasureResultSize, Empty, 0, expected}, emptyRows}
+	case expected == 0:
+		return Factor{Reason{MeasureResultSize, Unexpected, found, 0}, unexpectedRows}
+	}
+	f := share(MeasureResultSize, found, expected)
+	f.Value = fewestRows + (1-fewestRows)*f.Value
+	return f
+}
+
+// Completeness is the share of the wanted values, rows times columns, that are filled.
+func Completeness(filled, wanted int) Factor { return share(MeasureCompleteness, filled, wanted) }
+
+// SchemaConsistency is the share of the checked values that are of their declared kind.
+// The caller checks: it knows the kinds.
+func SchemaConsistency(valid, checked int) Factor { return share(MeasureSchema, valid, checked) }
+
+// Agreement is the share of other, independent answers that say the same as an answer, and
+// absent without others. Case, punctuation and spaces make no difference.
+func Agreement(answer string, others []string) Factor {
+	same, said := 0, words(answer)
+	for _, other := range others {
+		if words(other) == said {
+			same++
+		}
+	}
+	return share(MeasureAgreement, same, len(others))
+}
+
+// bestHits is how many of the nearest hits are heeded.
+const bestHits = 3
+
+// VectorSimilarity is the mean similarity of the best three hits on a scale on which the
+// floor is 0.5: 0 stays 0 and 1 stays 1. A hit below the floor is a doubtful one.
+func VectorSimilarity(hits []float64, floor float64) Factor {
+	best := make([]float64, len(hits))
+	for i, h := range hits {
+		best[i] = unit(h)
+	}
+	slices.SortFunc(best, func(a, b float64) int { return cmp.Compare(b, a) })
+	best = best[:min(len(best), bestHits)]
+	floor = min(max(unit(floor), 0.01), 0.99)
+	near, sum := 0, 0.0
+	for _, h := range best {
+		if h >= floor {
+			near++
+			sum += 0.5 + 0.5*(h-floor)/(1-floor)
+		} else {
+			sum += 0.5 * h / floor
+		}
+	}
+	f := share(MeasureSimilarity, near, len(best))
+	if len(best) > 0 {
+		f.Value = unit(sum / float64(len(best)))
+	}
+	return f
+}
+
+// EntityPrecision is the share of the names in a question that the rows of the answer
+// speak of. A name is found where its words stand in order.
+func EntityPrecision(names, rows []string) Factor {
+	var all strings.Builder
+	for _, row := range rows {
+		all.WriteString(words(row)) // two spaces between rows: no name reaches across
+	}
+	found, of := 0, 0
+	for _, name := range names {
+		if w := words(name); w != "" {
+			of++
+			if strings.Contains(all.String(), w) {
+				found++
+			}
+		}
+	}
+	return share(MeasureEntityPrecision, found, of)
+}
+
+// Attempts is the factor for an answer that came at the nth attempt. Each retry takes 3 %
+// off the score, because one of many answers passes a threshold by chance more easily.
+func Attempts(n int) Factor {
+	if n < 1 {
+		return Factor{}
+	}
+	n = min(n, mostAttempts)
+	f := Factor{Reason{MeasureAttempts, First, n, n}, 1}
+	for range n - 1 {
+		f.Level = Retried
+		f.Value *= perRetry
+	}
+	return f
+}
+
+const (
+	perRetry     = 0.97
+	mostAttempts = 100 // further ones make no difference
+)
