@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"verbatim/runtime"
+	"verbatim/runtime/clerk"
 	"verbatim/runtime/notify"
 	"verbatim/runtime/system"
 	"verbatim/stores"
@@ -44,50 +45,50 @@ func (s *Service) sendCode(ctx context.Context, m runtime.Message) error {
 	if !ok {
 		return nil
 	}
-	id, err := s.get(ctx, identities, key)
+	id, err := s.clerk().Get(ctx, identities, key)
 	if err != nil || id == nil {
 		return err
 	}
-	sent, err := s.find(ctx, codes, map[string]stores.Value{"identity": key})
+	sent, err := s.clerk().Find(ctx, codes, map[string]stores.Value{"identity": key})
 	if err != nil || sent == nil {
 		return err
 	}
-	p, err := s.get(ctx, people, id.value("principal"))
+	p, err := s.clerk().Get(ctx, people, id.Value("principal"))
 	if err != nil || p == nil {
 		return err
 	}
 	channel := ""
 	for name := range s.Adapters {
-		if slices.Contains(Kinds(name), id.text("issuer")) {
+		if slices.Contains(Kinds(name), id.Text("issuer")) {
 			channel = name
 		}
 	}
-	in, err := s.find(ctx, inboxes, map[string]stores.Value{"channel": stores.NewString(channel)})
+	in, err := s.clerk().Find(ctx, inboxes, map[string]stores.Value{"channel": stores.NewString(channel)})
 	if err != nil {
 		return err
 	}
 	if channel == "" || in == nil {
 		return &notify.Error{Code: notify.CodeNoRoute, Text: "no channel leads to such an address"}
 	}
-	d, err := s.door(ctx)
+	d, err := s.clerk().Session(ctx)
 	if err != nil {
 		return err
 	}
-	ref, err := s.ref(ctx, d, "code-id", codes, sent.values[sent.e.Key])
+	ref, err := s.clerk().Ref(ctx, d, "code-id", codes, sent.Key())
 	if err != nil {
 		return err
 	}
 	l := speaks(p)
-	delivery := DeliveryID("code", sent.values[sent.e.Key].Text())
-	if before, err := s.get(ctx, deliveries, stores.NewString(delivery)); err != nil || before != nil {
+	delivery := DeliveryID("code", sent.Key().Text())
+	if before, err := s.clerk().Get(ctx, deliveries, stores.NewString(delivery)); err != nil || before != nil {
 		return err
 	}
 	facts, err := json.Marshal(outFacts{Subject: saySubject.In(l)})
 	if err != nil {
 		return err
 	}
-	_, err = s.do(ctx, d, "", call("channel.send", text("id", delivery), word("channel", channel), text("address", in.text("address")), text("recipient", id.text("subject")), ref,
-		text("text", sayCode.In(l, codeFrom(sent.values[sent.e.Key]))), text("facts", string(facts))))
+	_, err = s.clerk().Do(ctx, d, "", clerk.Call("channel.send", clerk.Text("id", delivery), clerk.Word("channel", channel), clerk.Text("address", in.Text("address")), clerk.Text("recipient", id.Text("subject")), ref,
+		clerk.Text("text", sayCode.In(l, codeFrom(sent.Key()))), clerk.Text("facts", string(facts))))
 	return err
 }
 
@@ -103,31 +104,31 @@ func (h *handling) code(ctx context.Context) (proved bool, err error) {
 		if err != nil {
 			continue
 		}
-		id, err := s.find(ctx, identities, map[string]stores.Value{"issuer": stores.NewString(k.Kind), "known_by": stores.NewString(knownBy), "status": stores.NewString("PENDING")})
+		id, err := s.clerk().Find(ctx, identities, map[string]stores.Value{"issuer": stores.NewString(k.Kind), "known_by": stores.NewString(knownBy), "status": stores.NewString("PENDING")})
 		if err != nil || id == nil {
 			return false, err
 		}
-		sent, err := s.find(ctx, codes, map[string]stores.Value{"identity": id.values[id.e.Key]})
+		sent, err := s.clerk().Find(ctx, codes, map[string]stores.Value{"identity": id.Key()})
 		if err != nil || sent == nil {
 			return false, err
 		}
-		ref, err := s.ref(ctx, h.d, "code-id", codes, sent.values[sent.e.Key])
+		ref, err := s.clerk().Ref(ctx, h.d, "code-id", codes, sent.Key())
 		if err != nil {
 			return false, err
 		}
-		late := s.Clock().Sub(sent.value("sent_at").Time()) > codeLasts
-		if late || sent.value("tries").Int() >= codeTries {
+		late := s.Clock().Sub(sent.Value("sent_at").Time()) > codeLasts
+		if late || sent.Value("tries").Int() >= codeTries {
 			return false, nil
 		}
-		if subtle.ConstantTimeCompare([]byte(said), []byte(codeFrom(sent.values[sent.e.Key]))) != 1 {
-			_, err := s.do(ctx, h.d, "", call("channel.try-code", ref))
+		if subtle.ConstantTimeCompare([]byte(said), []byte(codeFrom(sent.Key()))) != 1 {
+			_, err := s.clerk().Do(ctx, h.d, "", clerk.Call("channel.try-code", ref))
 			return false, err
 		}
-		identity, err := s.ref(ctx, h.d, "identity-id", identities, id.values[id.e.Key])
+		identity, err := s.clerk().Ref(ctx, h.d, "identity-id", identities, id.Key())
 		if err != nil {
 			return false, err
 		}
-		return true, h.settle(ctx, handled, whose{key: id.value("principal")}, "", "", call("channel.prove", ref, identity))
+		return true, h.settle(ctx, handled, whose{key: id.Value("principal")}, "", "", clerk.Call("channel.prove", ref, identity))
 	}
 	return false, nil
 }

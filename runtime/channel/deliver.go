@@ -10,6 +10,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/runtime"
+	"verbatim/runtime/clerk"
 	"verbatim/runtime/confirmations"
 	"verbatim/runtime/dialog"
 	"verbatim/runtime/notify"
@@ -30,40 +31,40 @@ const (
 // send hands a delivery to its channel. Where it is not known whether it was sent, it is sent
 // again only if no status has told of it until then.
 func (s *Service) send(ctx context.Context, id string) error {
-	at, err := s.get(ctx, deliveries, stores.NewString(id))
-	if err != nil || at == nil || at.text("status") != queued {
+	at, err := s.clerk().Get(ctx, deliveries, stores.NewString(id))
+	if err != nil || at == nil || at.Text("status") != queued {
 		return err
 	}
-	d, err := s.door(ctx)
+	d, err := s.clerk().Session(ctx)
 	if err != nil {
 		return err
 	}
 	now := s.Clock()
-	if now.Sub(at.value("created_at").Time()) > pointless {
+	if now.Sub(at.Value("created_at").Time()) > pointless {
 		return s.noted(ctx, d, at, expired, "", nil)
 	}
-	in, err := s.get(ctx, inboxes, at.value("inbox"))
+	in, err := s.clerk().Get(ctx, inboxes, at.Value("inbox"))
 	if err != nil || in == nil {
 		return err
 	}
-	a := s.Adapters[at.text("channel")]
+	a := s.Adapters[at.Text("channel")]
 	if a == nil {
 		return s.noted(ctx, d, at, string(Failed), "", &Failure{Code: "no-channel", Text: "nothing sends by this channel"})
 	}
 	var more outFacts
-	if facts := at.text("facts"); facts != "" {
+	if facts := at.Text("facts"); facts != "" {
 		if err := json.Unmarshal([]byte(facts), &more); err != nil {
 			return err
 		}
 	}
-	o := Out{ID: id, Inbox: in.text("address"), To: at.text("recipient"), Text: at.text("text"), Choices: more.Choices, ReplyTo: more.ReplyTo, References: more.References, Subject: more.Subject}
-	if windowed(at.text("channel")) {
+	o := Out{ID: id, Inbox: in.Text("address"), To: at.Text("recipient"), Text: at.Text("text"), Choices: more.Choices, ReplyTo: more.ReplyTo, References: more.References, Subject: more.Subject}
+	if windowed(at.Text("channel")) {
 		open, err := s.isOpen(ctx, at, now)
 		if err != nil {
 			return err
 		}
 		if !open {
-			t, ok := s.Templates[at.text("channel")]
+			t, ok := s.Templates[at.Text("channel")]
 			if !ok {
 				return s.noted(ctx, d, at, string(Failed), "", &Failure{Code: "window-closed", Text: "the person has not written for a day, and there is no template", Closed: true})
 			}
@@ -95,20 +96,20 @@ func templated(text string) string {
 func windowed(channel string) bool { return channel == "WHATSAPP" }
 
 // isOpen reports whether the person wrote to this inbox within the window.
-func (s *Service) isOpen(ctx context.Context, d *row, now time.Time) (bool, error) {
-	if m, err := s.get(ctx, messages, d.value("answers")); err != nil || m != nil && now.Sub(m.value("received_at").Time()) < window {
+func (s *Service) isOpen(ctx context.Context, d *clerk.Row, now time.Time) (bool, error) {
+	if m, err := s.clerk().Get(ctx, messages, d.Value("answers")); err != nil || m != nil && now.Sub(m.Value("received_at").Time()) < window {
 		return m != nil, err
 	}
-	for _, kind := range Kinds(d.text("channel")) {
-		knownBy, unknown := system.KnownBy(kind, dialled(kind, d.text("recipient")))
+	for _, kind := range Kinds(d.Text("channel")) {
+		knownBy, unknown := system.KnownBy(kind, dialled(kind, d.Text("recipient")))
 		if unknown != nil {
 			continue
 		}
-		id, err := s.find(ctx, identities, map[string]stores.Value{"issuer": stores.NewString(kind), "principal": d.value("person"), "known_by": stores.NewString(knownBy)})
+		id, err := s.clerk().Find(ctx, identities, map[string]stores.Value{"issuer": stores.NewString(kind), "principal": d.Value("person"), "known_by": stores.NewString(knownBy)})
 		if err != nil {
 			return false, err
 		}
-		if id != nil && !id.value("heard_at").IsNull() && now.Sub(id.value("heard_at").Time()) < window {
+		if id != nil && !id.Value("heard_at").IsNull() && now.Sub(id.Value("heard_at").Time()) < window {
 			return true, nil
 		}
 	}
@@ -116,8 +117,8 @@ func (s *Service) isOpen(ctx context.Context, d *row, now time.Time) (bool, erro
 }
 
 // noted notes what became of a delivery.
-func (s *Service) noted(ctx context.Context, d *runtime.Session, at *row, status, external string, why *Failure) error {
-	ref, err := s.ref(ctx, d, "delivery-id", deliveries, at.values[at.e.Key])
+func (s *Service) noted(ctx context.Context, d *runtime.Session, at *clerk.Row, status, external string, why *Failure) error {
+	ref, err := s.clerk().Ref(ctx, d, "delivery-id", deliveries, at.Key())
 	if err != nil {
 		return err
 	}
@@ -125,7 +126,7 @@ func (s *Service) noted(ctx context.Context, d *runtime.Session, at *row, status
 	if why != nil {
 		problem = clip(strings.TrimSpace(why.Code+" "+why.Text), 300)
 	}
-	_, err = s.do(ctx, d, "", call("channel.note", ref, text("id", at.text("delivery_id")), word("status", status), instant("at", s.Clock()), text("external-id", clip(external, 300)), text("problem", problem)))
+	_, err = s.clerk().Do(ctx, d, "", clerk.Call("channel.note", ref, clerk.Text("id", at.Text("delivery_id")), clerk.Word("status", status), clerk.Instant("at", s.Clock()), clerk.Text("external-id", clip(external, 300)), clerk.Text("problem", problem)))
 	return err
 }
 
@@ -133,58 +134,58 @@ func (s *Service) noted(ctx context.Context, d *runtime.Session, at *row, status
 // mail that they verified. Where there is none, somebody has to look: the notice waits for a
 // route that leads to them.
 func (s *Service) another(ctx context.Context, id string) error {
-	at, err := s.get(ctx, deliveries, stores.NewString(id))
-	if err != nil || at == nil || at.text("status") != string(Failed) || at.value("text").IsNull() {
+	at, err := s.clerk().Get(ctx, deliveries, stores.NewString(id))
+	if err != nil || at == nil || at.Text("status") != string(Failed) || at.Value("text").IsNull() {
 		return err
 	}
 	stuck := &notify.Error{Code: notify.CodeNoRoute, Text: "a message could not be delivered, and there is no other way to the person"}
-	p, err := s.get(ctx, people, at.value("person"))
+	p, err := s.clerk().Get(ctx, people, at.Value("person"))
 	if err != nil {
 		return err
 	}
-	if p == nil || !at.value("instead").IsNull() || at.text("channel") == mailCode || s.Adapters[mailCode] == nil {
+	if p == nil || !at.Value("instead").IsNull() || at.Text("channel") == mailCode || s.Adapters[mailCode] == nil {
 		return stuck
 	}
-	to, _, err := system.AddressOf(ctx, s.Registry, s.Store, p.text("name"))
+	to, _, err := system.AddressOf(ctx, s.Registry, s.Store, p.Text("name"))
 	if err != nil {
 		return err
 	}
-	in, err := s.find(ctx, inboxes, map[string]stores.Value{"channel": stores.NewString(mailCode)})
+	in, err := s.clerk().Find(ctx, inboxes, map[string]stores.Value{"channel": stores.NewString(mailCode)})
 	if err != nil {
 		return err
 	}
 	if to == "" || in == nil {
 		return stuck
 	}
-	return s.queue(ctx, DeliveryID("instead", id), p, mailCode, in.text("address"), to, at.text("text"), &outFacts{Subject: saySubject.In(speaks(p))}, at)
+	return s.queue(ctx, DeliveryID("instead", id), p, mailCode, in.Text("address"), to, at.Text("text"), &outFacts{Subject: saySubject.In(speaks(p))}, at)
 }
 
 const mailCode = "MAIL"
 
 // speaks is the language that a principal reads.
-func speaks(p *row) words.Language {
-	if l, ok := words.ParseLanguage(p.text("language")); ok {
+func speaks(p *clerk.Row) words.Language {
+	if l, ok := words.ParseLanguage(p.Text("language")); ok {
 		return l
 	}
 	return words.English
 }
 
 // queue has a message sent to a person.
-func (s *Service) queue(ctx context.Context, id string, p *row, channel, address, to, says string, more *outFacts, instead *row) error {
-	if before, err := s.get(ctx, deliveries, stores.NewString(id)); err != nil || before != nil {
+func (s *Service) queue(ctx context.Context, id string, p *clerk.Row, channel, address, to, says string, more *outFacts, instead *clerk.Row) error {
+	if before, err := s.clerk().Get(ctx, deliveries, stores.NewString(id)); err != nil || before != nil {
 		return err
 	}
-	d, err := s.door(ctx)
+	d, err := s.clerk().Session(ctx)
 	if err != nil {
 		return err
 	}
-	person, err := s.ref(ctx, d, "person", people, p.values[p.e.Key])
+	person, err := s.clerk().Ref(ctx, d, "person", people, p.Key())
 	if err != nil {
 		return err
 	}
 	inPlace := dsl.Arg{}
 	if instead != nil {
-		if inPlace, err = s.ref(ctx, d, "instead", deliveries, instead.values[instead.e.Key]); err != nil {
+		if inPlace, err = s.clerk().Ref(ctx, d, "instead", deliveries, instead.Key()); err != nil {
 			return err
 		}
 	}
@@ -196,8 +197,8 @@ func (s *Service) queue(ctx context.Context, id string, p *row, channel, address
 	if err != nil {
 		return err
 	}
-	_, err = s.do(ctx, d, "", call("channel.send", text("id", id), word("channel", channel), text("address", address), text("recipient", to), person, inPlace, text("text", clip(says, mostText)), text("facts", string(facts)),
-		instant("at", at)))
+	_, err = s.clerk().Do(ctx, d, "", clerk.Call("channel.send", clerk.Text("id", id), clerk.Word("channel", channel), clerk.Text("address", address), clerk.Text("recipient", to), person, inPlace, clerk.Text("text", clip(says, mostText)), clerk.Text("facts", string(facts)),
+		clerk.Instant("at", at)))
 	return err
 }
 
@@ -211,9 +212,9 @@ const (
 
 // notBefore is when a person may be written to who waits for no answer: not at night, and not
 // too often in a day, unless they have just written themselves. It is the zero time where that is now.
-func (s *Service) notBefore(ctx context.Context, p *row) (time.Time, error) {
+func (s *Service) notBefore(ctx context.Context, p *clerk.Row) (time.Time, error) {
 	zone := s.Zone
-	if at, err := time.LoadLocation(p.text("zone")); err == nil && p.text("zone") != "" {
+	if at, err := time.LoadLocation(p.Text("zone")); err == nil && p.Text("zone") != "" {
 		zone = at
 	}
 	now := s.Clock().In(zone)
@@ -229,7 +230,7 @@ func (s *Service) notBefore(ctx context.Context, p *row) (time.Time, error) {
 	case now.Hour() < quietTo:
 		return morning(0), nil
 	}
-	session, err := s.Engine.Session(ctx, p.text("name"))
+	session, err := s.Engine.Session(ctx, p.Text("name"))
 	var refusal *runtime.Refusal
 	if errors.As(err, &refusal) {
 		return time.Time{}, nil // they may do nothing any more, and are still told
@@ -248,11 +249,11 @@ func (s *Service) notBefore(ctx context.Context, p *row) (time.Time, error) {
 const awake = time.Hour
 
 // heard is when a person last wrote from any of their identities.
-func (s *Service) heard(ctx context.Context, p *row) (last time.Time, err error) {
+func (s *Service) heard(ctx context.Context, p *clerk.Row) (last time.Time, err error) {
 	e := s.Registry.Entity(identities).Store
 	at := e.FieldIndex("heard_at")
 	f := stores.Find{Entity: e, Limit: 100, Cut: true, Select: []stores.Path{{Field: at}},
-		Where: &stores.Cond{Op: stores.Eq, Path: stores.Path{Field: e.FieldIndex("principal")}, Value: p.values[p.e.Key]}}
+		Where: &stores.Cond{Op: stores.Eq, Path: stores.Path{Field: e.FieldIndex("principal")}, Value: p.Key()}}
 	err = s.Store.View(ctx, stores.Scope{All: true}, func(r stores.Reader) error {
 		rows, err := r.Find(ctx, f)
 		for _, row := range rows {
@@ -279,11 +280,11 @@ func (s *Service) decided(ctx context.Context, m runtime.Message) error {
 	if err != nil || c == nil {
 		return err
 	}
-	p, err := s.find(ctx, people, map[string]stores.Value{"name": stores.NewString(body.To)})
+	p, err := s.clerk().Find(ctx, people, map[string]stores.Value{"name": stores.NewString(body.To)})
 	if err != nil || p == nil {
 		return err
 	}
-	asked, err := s.find(ctx, deliveries, map[string]stores.Value{"person": p.values[p.e.Key], "asks": stores.NewString(c.Preview)})
+	asked, err := s.clerk().Find(ctx, deliveries, map[string]stores.Value{"person": p.Key(), "asks": stores.NewString(c.Preview)})
 	if err != nil {
 		return err
 	}
@@ -319,18 +320,18 @@ func (s *Service) decided(ctx context.Context, m runtime.Message) error {
 	if _, err := session.Say(ctx, sessions.Said{Role: sessions.System, Content: says, Intent: "decided"}); err != nil {
 		return err
 	}
-	in, err := s.get(ctx, inboxes, asked.value("inbox"))
+	in, err := s.clerk().Get(ctx, inboxes, asked.Value("inbox"))
 	if err != nil || in == nil {
 		return err
 	}
 	var more outFacts
-	if facts := asked.text("facts"); facts != "" {
+	if facts := asked.Text("facts"); facts != "" {
 		if err := json.Unmarshal([]byte(facts), &more); err != nil {
 			return err
 		}
 	}
 	more.Choices = nil
-	return s.queue(ctx, DeliveryID("decided", body.Confirmation), p, asked.text("channel"), in.text("address"), asked.text("recipient"), says, &more, nil)
+	return s.queue(ctx, DeliveryID("decided", body.Confirmation), p, asked.Text("channel"), in.Text("address"), asked.Text("recipient"), says, &more, nil)
 }
 
 // sentence ends a text with a full stop.
@@ -343,7 +344,7 @@ func sentence(text string) string {
 
 // changed tells a person by mail that an identity of theirs was verified or revoked.
 func (s *Service) changed(ctx context.Context, notice, to, status, issuer string) error {
-	p, err := s.find(ctx, people, map[string]stores.Value{"name": stores.NewString(to)})
+	p, err := s.clerk().Find(ctx, people, map[string]stores.Value{"name": stores.NewString(to)})
 	if err != nil || p == nil {
 		return err
 	}
@@ -351,7 +352,7 @@ func (s *Service) changed(ctx context.Context, notice, to, status, issuer string
 	if err != nil {
 		return err
 	}
-	in, err := s.find(ctx, inboxes, map[string]stores.Value{"channel": stores.NewString(mailCode)})
+	in, err := s.clerk().Find(ctx, inboxes, map[string]stores.Value{"channel": stores.NewString(mailCode)})
 	if err != nil {
 		return err
 	}
@@ -363,7 +364,7 @@ func (s *Service) changed(ctx context.Context, notice, to, status, issuer string
 		say = sayRevoked
 	}
 	l := speaks(p)
-	return s.queue(ctx, DeliveryID("changed", notice), p, mailCode, in.text("address"), address, say.In(l, strings.ReplaceAll(issuer, "_", " ")), &outFacts{Subject: saySubject.In(l)}, nil)
+	return s.queue(ctx, DeliveryID("changed", notice), p, mailCode, in.Text("address"), address, say.In(l, strings.ReplaceAll(issuer, "_", " ")), &outFacts{Subject: saySubject.In(l)}, nil)
 }
 
 // TellsAsker is for runtime.Options: who spoke by a channel is told there what others

@@ -16,6 +16,7 @@ import (
 	"verbatim/dsl"
 	"verbatim/runtime"
 	"verbatim/runtime/channel/internal/proven"
+	"verbatim/runtime/clerk"
 	"verbatim/runtime/dialog"
 	"verbatim/runtime/notify"
 	"verbatim/runtime/system"
@@ -324,13 +325,13 @@ func (w *world) outs() []Out {
 }
 
 // rows are those of an entity in which a field has a value; all with "".
-func (w *world) rows(entity, field, value string) (all []*row) {
+func (w *world) rows(entity, field, value string) (all []*clerk.Row) {
 	w.t.Helper()
 	e := w.reg.Entity(entity).Store
 	err := w.store.View(w.t.Context(), stores.Scope{All: true}, func(r stores.Reader) error {
 		rows, err := r.Find(w.t.Context(), stores.Find{Entity: e})
 		for _, v := range rows {
-			if at := (&row{e, v}); field == "" || at.text(field) == value {
+			if at := (&clerk.Row{Entity: e, Values: v}); field == "" || at.Text(field) == value {
 				all = append(all, at)
 			}
 		}

@@ -14,6 +14,7 @@ import (
 	"verbatim/dsl"
 	"verbatim/runtime"
 	"verbatim/runtime/channel/internal/proven"
+	"verbatim/runtime/clerk"
 	"verbatim/runtime/dialog"
 	"verbatim/runtime/system"
 	"verbatim/runtime/upload"
@@ -85,44 +86,44 @@ func (s *Service) who(ctx context.Context, known []Identity, now time.Time) (w w
 	if w.principal == "" {
 		return w, nil
 	}
-	p, err := s.find(ctx, people, map[string]stores.Value{"name": stores.NewString(w.principal)})
+	p, err := s.clerk().Find(ctx, people, map[string]stores.Value{"name": stores.NewString(w.principal)})
 	if err != nil || p == nil {
 		return whose{}, err
 	}
-	w.key = p.values[p.e.Key]
+	w.key = p.Key()
 	return w, nil
 }
 
 // handle deals with a message that was stored: once, however often it is called.
 func (s *Service) handle(ctx context.Context, id string) error {
-	m, err := s.get(ctx, messages, stores.NewString(id))
+	m, err := s.clerk().Get(ctx, messages, stores.NewString(id))
 	if err != nil || m == nil {
 		return err
 	}
-	status := m.text("status")
+	status := m.Text("status")
 	if status != received && status != claimed {
 		return nil
 	}
 	var f Facts
-	if err := json.Unmarshal([]byte(m.text("facts")), &f); err != nil {
+	if err := json.Unmarshal([]byte(m.Text("facts")), &f); err != nil {
 		return fmt.Errorf("what is kept of a message cannot be read: %w", err)
 	}
-	f.Text = m.text("text")
-	d, err := s.door(ctx)
+	f.Text = m.Text("text")
+	d, err := s.clerk().Session(ctx)
 	if err != nil {
 		return err
 	}
-	this, err := s.ref(ctx, d, "message-id", messages, stores.NewString(id))
+	this, err := s.clerk().Ref(ctx, d, "message-id", messages, stores.NewString(id))
 	if err != nil {
 		return err
 	}
 	h := &handling{s: s, d: d, m: m, f: &f, this: this}
 	if status == claimed {
-		p, err := s.get(ctx, people, m.value("person"))
+		p, err := s.clerk().Get(ctx, people, m.Value("person"))
 		if err != nil || p == nil {
 			return err
 		}
-		return h.answer(ctx, whose{principal: p.text("name"), key: p.values[p.e.Key]})
+		return h.answer(ctx, whose{principal: p.Text("name"), key: p.Key()})
 	}
 	w, err := s.who(ctx, f.Known, s.Clock())
 	if err != nil {
@@ -141,7 +142,7 @@ func (s *Service) handle(ctx context.Context, id string) error {
 type handling struct {
 	s    *Service
 	d    *runtime.Session // the program's own
-	m    *row
+	m    *clerk.Row
 	f    *Facts
 	this dsl.Arg // the message, as an argument
 }
@@ -152,31 +153,31 @@ type handling struct {
 func (h *handling) stranger(ctx context.Context, w whose) error {
 	var script []dsl.Call
 	if !w.doubted.IsNull() {
-		ref, err := h.s.ref(ctx, h.d, "identity-id", identities, w.doubted)
+		ref, err := h.s.clerk().Ref(ctx, h.d, "identity-id", identities, w.doubted)
 		if err != nil {
 			return err
 		}
-		script = append(script, call("channel.doubt", ref))
+		script = append(script, clerk.Call("channel.doubt", ref))
 	}
-	sender, err := h.s.find(ctx, senders, map[string]stores.Value{"inbox": h.m.value("inbox"), "sender": h.m.value("sender")})
+	sender, err := h.s.clerk().Find(ctx, senders, map[string]stores.Value{"inbox": h.m.Value("inbox"), "sender": h.m.Value("sender")})
 	if err != nil {
 		return err
 	}
-	keeps := !h.f.Automatic && (sender == nil || sender.value("waiting").Int() < mostWaiting)
-	q := call("channel.quarantine", h.this, text("delivery", DeliveryID("stranger", h.m.text("message_id"))), dsl.NewArg("keeps", dsl.NewBool(keeps)))
+	keeps := !h.f.Automatic && (sender == nil || sender.Value("waiting").Int() < mostWaiting)
+	q := clerk.Call("channel.quarantine", h.this, clerk.Text("delivery", DeliveryID("stranger", h.m.Text("message_id"))), dsl.NewArg("keeps", dsl.NewBool(keeps)))
 	if !h.f.Automatic {
 		facts, err := h.facts(nil)
 		if err != nil {
 			return err
 		}
-		q.Args = append(q.Args, text("tells", sayStranger.In(words.English)), text("facts", facts))
+		q.Args = append(q.Args, clerk.Text("tells", sayStranger.In(words.English)), clerk.Text("facts", facts))
 	}
 	if keeps {
 		if err := h.keepFiles(ctx, &script); err != nil {
 			return err
 		}
 	}
-	_, err = h.s.do(ctx, h.d, "", append(script, q)...)
+	_, err = h.s.clerk().Do(ctx, h.d, "", append(script, q)...)
 	return err
 }
 
@@ -197,7 +198,7 @@ func (h *handling) keepFiles(ctx context.Context, script *[]dsl.Call) error {
 			return err
 		}
 		if refused == "" {
-			*script = append(*script, call("channel.keep-file", h.this, text("name", clip(f.Name, 255)), text("content", reference)))
+			*script = append(*script, clerk.Call("channel.keep-file", h.this, clerk.Text("name", clip(f.Name, 255)), clerk.Text("content", reference)))
 		}
 	}
 	return nil
@@ -215,7 +216,7 @@ func (h *handling) fetch(ctx context.Context, to *runtime.Session, f *File) (ref
 		defer content.Close()
 		return s.take(ctx, to, f.Name, content)
 	}
-	a := s.Adapters[h.m.text("channel")]
+	a := s.Adapters[h.m.Text("channel")]
 	if a == nil {
 		return "", "unread", nil
 	}
@@ -236,9 +237,9 @@ func (h *handling) answer(ctx context.Context, w whose) error {
 	if h.f.Automatic || h.f.Kind == proven.Reaction {
 		return h.settle(ctx, ignored, w, "", "nobody waits for an answer to it")
 	}
-	name := h.m.text("channel") + " " + h.f.Inbox
+	name := h.m.Text("channel") + " " + h.f.Inbox
 	if h.f.Thread != "" {
-		name = h.m.text("channel") + " " + MessageID(h.f.Channel, h.f.Inbox, h.f.Thread)[:16]
+		name = h.m.Text("channel") + " " + MessageID(h.f.Channel, h.f.Inbox, h.f.Thread)[:16]
 	}
 	one, _ := s.talks.LoadOrStore(w.principal+" "+name, &sync.Mutex{})
 	one.(*sync.Mutex).Lock()
@@ -281,15 +282,15 @@ func languageOf(session *runtime.Session) words.Language {
 
 // settle notes what became of a message.
 func (h *handling) settle(ctx context.Context, status string, w whose, answers, reason string, before ...dsl.Call) error {
-	person, err := h.s.ref(ctx, h.d, "person", people, w.key)
+	person, err := h.s.clerk().Ref(ctx, h.d, "person", people, w.key)
 	if err != nil {
 		return err
 	}
-	identity, err := h.s.ref(ctx, h.d, "identity-id", identities, w.identity)
+	identity, err := h.s.clerk().Ref(ctx, h.d, "identity-id", identities, w.identity)
 	if err != nil {
 		return err
 	}
-	_, err = h.s.do(ctx, h.d, "", append(before, call("channel.settle", h.this, word("status", status), person, identity, text("answers", answers), text("reason", reason)))...)
+	_, err = h.s.clerk().Do(ctx, h.d, "", append(before, clerk.Call("channel.settle", h.this, clerk.Word("status", status), person, identity, clerk.Text("answers", answers), clerk.Text("reason", reason)))...)
 	return err
 }
 
@@ -322,7 +323,7 @@ func (r *reply) make(ctx context.Context, session *runtime.Session) error {
 		r.lines = append(r.lines, sayUnsure.In(r.l))
 		return nil
 	}
-	m := dialog.Message{Text: f.Text, ID: r.h.m.text("message_id"), Subject: f.Subject}
+	m := dialog.Message{Text: f.Text, ID: r.h.m.Text("message_id"), Subject: f.Subject}
 	if f.ReplyTo != "" {
 		if err := r.repliesTo(ctx, &m); err != nil {
 			return err
@@ -380,7 +381,7 @@ const (
 // offers puts the answers that are expected on buttons. A mail has none, and its text says
 // what they are.
 func (r *reply) offers(a *dialog.Answer) {
-	if r.h.m.text("channel") == mailCode {
+	if r.h.m.Text("channel") == mailCode {
 		if n := len(a.Open); n > 0 && a.Open[n-1].Asked.Equal(a.Turn.Time) {
 			r.asks = a.Open[n-1].ID
 		}
@@ -400,7 +401,7 @@ func (r *reply) offers(a *dialog.Answer) {
 // closed says when a question was answered that is not open any more.
 func (r *reply) closed(ctx context.Context, question string) error {
 	s := r.h.s
-	before, err := s.find(ctx, messages, map[string]stores.Value{"inbox": r.h.m.value("inbox"), "sender": r.h.m.value("sender"), "answers": stores.NewString(question)})
+	before, err := s.clerk().Find(ctx, messages, map[string]stores.Value{"inbox": r.h.m.Value("inbox"), "sender": r.h.m.Value("sender"), "answers": stores.NewString(question)})
 	if err != nil {
 		return err
 	}
@@ -408,7 +409,7 @@ func (r *reply) closed(ctx context.Context, question string) error {
 		r.lines = append(r.lines, sayNotOpen.In(r.l))
 		return nil
 	}
-	at := before.value("settled_at").Time().In(s.Zone)
+	at := before.Value("settled_at").Time().In(s.Zone)
 	day, _ := stores.NewDate(at.Year(), int(at.Month()), at.Day())
 	r.lines = append(r.lines, sayAnswered.In(r.l, words.SayDate(day, r.l)))
 	return nil
@@ -417,11 +418,11 @@ func (r *reply) closed(ctx context.Context, question string) error {
 // repliesTo finds the message to whose answer this one replies.
 func (r *reply) repliesTo(ctx context.Context, m *dialog.Message) error {
 	s, f := r.h.s, r.h.f
-	d, err := s.find(ctx, deliveries, map[string]stores.Value{"inbox": r.h.m.value("inbox"), "external_id": stores.NewString(clip(f.ReplyTo, 300))})
+	d, err := s.clerk().Find(ctx, deliveries, map[string]stores.Value{"inbox": r.h.m.Value("inbox"), "external_id": stores.NewString(clip(f.ReplyTo, 300))})
 	if err != nil || d == nil {
 		return err
 	}
-	if to := d.value("answers"); !to.IsNull() {
+	if to := d.Value("answers"); !to.IsNull() {
 		m.ReplyTo = to.Text()
 	}
 	return nil
@@ -485,13 +486,13 @@ func (r *reply) send(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	person, err := r.h.s.ref(ctx, r.h.d, "person", people, r.w.key)
+	person, err := r.h.s.clerk().Ref(ctx, r.h.d, "person", people, r.w.key)
 	if err != nil {
 		return err
 	}
 	m := r.h.m
-	return r.h.settle(ctx, handled, r.w, r.answered, "", call("channel.send", text("id", DeliveryID("answer", m.text("message_id"), m.text("status"))), word("channel", m.text("channel")), text("address", r.h.f.Inbox),
-		text("recipient", m.text("sender")), person, r.h.this, text("text", clip(said, mostText)), text("facts", facts), text("asks", r.asks)))
+	return r.h.settle(ctx, handled, r.w, r.answered, "", clerk.Call("channel.send", clerk.Text("id", DeliveryID("answer", m.Text("message_id"), m.Text("status"))), clerk.Word("channel", m.Text("channel")), clerk.Text("address", r.h.f.Inbox),
+		clerk.Text("recipient", m.Text("sender")), person, r.h.this, clerk.Text("text", clip(said, mostText)), clerk.Text("facts", facts), clerk.Text("asks", r.asks)))
 }
 
 // facts is what the answer to a message needs besides its text.

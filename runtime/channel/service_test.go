@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"verbatim/runtime/channel/internal/proven"
+	"verbatim/runtime/clerk"
 	"verbatim/runtime/sessions"
 	"verbatim/stores"
 )
@@ -49,8 +50,8 @@ func TestAKnownPersonIsAnswered(t *testing.T) {
 		if out := one(t, w.hears(w.mail("ada@umza.example", "m2", "status of Secret Three"))); strings.Contains(out.Text, "Three") {
 			t.Error(out.Text)
 		}
-		if m := w.rows(messages, "", ""); len(m) != 3 || m[0].text("status") != handled || !m[0].value("text").IsNull() || !m[0].value("facts").IsNull() {
-			t.Errorf("words are kept outside of the conversation: %v", m[0].values)
+		if m := w.rows(messages, "", ""); len(m) != 3 || m[0].Text("status") != handled || !m[0].Value("text").IsNull() || !m[0].Value("facts").IsNull() {
+			t.Errorf("words are kept outside of the conversation: %v", m[0].Values)
 		}
 	})
 }
@@ -112,13 +113,13 @@ func (w *world) identity(address string) string {
 	return w.name("root", identities, rows[0])
 }
 
-func (w *world) name(as, entity string, r *row) string {
+func (w *world) name(as, entity string, r *clerk.Row) string {
 	w.t.Helper()
 	s, err := w.e.Session(w.t.Context(), as)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	suffix, err := s.Suffixes(w.t.Context(), w.reg.Entity(entity), r.values[r.e.Key])
+	suffix, err := s.Suffixes(w.t.Context(), w.reg.Entity(entity), r.Key())
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -133,7 +134,7 @@ func TestQuarantine(t *testing.T) {
 		byID := map[string]string{}
 		for _, id := range []string{"q1", "q2", "q3", "q4"} {
 			m := w.rows(messages, "message_id", MessageID("mail", "deals@umza.example", id))
-			if len(m) != 1 || m[0].text("status") != unclaimed || m[0].value("text").IsNull() {
+			if len(m) != 1 || m[0].Text("status") != unclaimed || m[0].Value("text").IsNull() {
 				t.Fatal(id, m)
 			}
 			byID[id] = w.name("tia", messages, m[0])
@@ -145,7 +146,7 @@ func TestQuarantine(t *testing.T) {
 		if out.To != "new@umza.example" || out.ReplyTo != "q1" {
 			t.Errorf("%+v", out)
 		}
-		if id := w.rows(identities, "known_by", "new@umza.example"); len(id) != 1 || id[0].text("status") != "PENDING" {
+		if id := w.rows(identities, "known_by", "new@umza.example"); len(id) != 1 || id[0].Text("status") != "PENDING" {
 			t.Errorf("a claim lets nobody in by itself: %v", id)
 		}
 		// The claimant has their own rights, and no more.
@@ -158,13 +159,13 @@ func TestQuarantine(t *testing.T) {
 		w.works()
 		for id, want := range map[string]string{"q1": handled, "q2": handled, "q3": "REJECTED", "q4": "EXPIRED"} {
 			m := w.rows(messages, "message_id", MessageID("mail", "deals@umza.example", id))[0]
-			if m.text("status") != want || !m.value("text").IsNull() || !m.value("facts").IsNull() {
-				t.Errorf("%s: %v, want %s", id, m.values, want)
+			if m.Text("status") != want || !m.Value("text").IsNull() || !m.Value("facts").IsNull() {
+				t.Errorf("%s: %v, want %s", id, m.Values, want)
 			}
 		}
 		for _, s := range w.rows(senders, "", "") {
-			if s.value("waiting").Int() != 0 {
-				t.Errorf("%v still counts as waiting", s.values)
+			if s.Value("waiting").Int() != 0 {
+				t.Errorf("%v still counts as waiting", s.Values)
 			}
 		}
 		// An unproven message is in nobody's name, whoever says so.
@@ -366,7 +367,7 @@ func TestThisProject(t *testing.T) {
 		w.hears(w.whatsapp("491515550199", "p5", "status of Wind Two"))
 		d := w.rows(deliveries, "delivery_id", first.ID)[0]
 		reply := w.whatsapp("491515550199", "p6", "note on this: sun")
-		reply.ReplyTo = d.text("external_id")
+		reply.ReplyTo = d.Text("external_id")
 		one(t, w.hears(reply)).says(t, "Solar One: note")
 	})
 }
@@ -415,8 +416,8 @@ func TestANumberThatWasSilent(t *testing.T) {
 		if out := one(t, w.hears(w.whatsapp("491515550199", "w3", "status of Solar One"))); strings.Contains(out.Text, "Solar") {
 			t.Error(out.Text)
 		}
-		if id := w.rows(identities, "known_by", "+491515550199")[0]; id.text("status") != "PENDING" {
-			t.Error(id.values)
+		if id := w.rows(identities, "known_by", "+491515550199")[0]; id.Text("status") != "PENDING" {
+			t.Error(id.Values)
 		}
 		w.script("root", "system.verify-identity :identity-id @"+w.identity("+491515550199"))
 		w.hears()
@@ -432,7 +433,7 @@ func TestStatesNeverStepBack(t *testing.T) {
 			if err := w.s.Note(t.Context(), Status{Channel: "whatsapp", ID: "whatsapp-1", Ours: out.ID, State: st, At: w.clock(), Why: why}); err != nil {
 				t.Fatal(err)
 			}
-			return w.rows(deliveries, "delivery_id", out.ID)[0].text("status")
+			return w.rows(deliveries, "delivery_id", out.ID)[0].Text("status")
 		}
 		for _, c := range []struct {
 			told State
@@ -506,7 +507,7 @@ func TestADecisionIsTold(t *testing.T) {
 // tomorrow.
 func TestNobodyIsWrittenToTooOften(t *testing.T) {
 	on(t, func(t *testing.T, w *world) {
-		p, err := w.s.find(t.Context(), people, map[string]stores.Value{"name": stores.NewString("ada")})
+		p, err := w.s.clerk().Find(t.Context(), people, map[string]stores.Value{"name": stores.NewString("ada")})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -551,7 +552,7 @@ func TestAFailureTakesAnotherWay(t *testing.T) {
 		}
 		lost = false
 		d := w.rows(deliveries, "status", queued)[0]
-		if err := w.s.Note(t.Context(), Status{Channel: "whatsapp", ID: "wamid.1", Ours: d.text("delivery_id"), State: Delivered, At: w.clock()}); err != nil {
+		if err := w.s.Note(t.Context(), Status{Channel: "whatsapp", ID: "wamid.1", Ours: d.Text("delivery_id"), State: Delivered, At: w.clock()}); err != nil {
 			t.Fatal(err)
 		}
 		w.wait(time.Hour)
@@ -618,7 +619,7 @@ func TestWhatCannotBeStoredIsNotAcknowledged(t *testing.T) {
 			t.Error(err)
 		}
 		w.works()
-		if m, _ := w.s.get(t.Context(), messages, stores.NewString(MessageID("mail", "deals@umza.example", "m3"))); m == nil || m.text("status") != handled {
+		if m, _ := w.s.clerk().Get(t.Context(), messages, stores.NewString(MessageID("mail", "deals@umza.example", "m3"))); m == nil || m.Text("status") != handled {
 			t.Error("it was not handled")
 		}
 	})
@@ -637,7 +638,7 @@ func TestACodeVerifiesAnAddress(t *testing.T) {
 			}
 			return regexp.MustCompile(`\d{8}`).FindString(out.Text)
 		}
-		status := func() string { return w.rows(identities, "known_by", "new@umza.example")[0].text("status") }
+		status := func() string { return w.rows(identities, "known_by", "new@umza.example")[0].Text("status") }
 		write := func(id, text string) { w.hears(w.mail("new@umza.example", id, text)) }
 		code := send()
 		w.wait(16 * time.Minute)
