@@ -120,7 +120,9 @@ type verbNode struct {
 	n *yaml.Node
 	f mapping
 
-	runs []runNode // what its triggers run
+	runs []runNode // what its triggers run, and what is tried instead
+	// instead is what is tried instead, where its answer is doubtful
+	instead []runNode
 }
 
 // A runNode is the work of a trigger, and where it is written.
@@ -155,7 +157,7 @@ func (l *loader) declare(d *doc) {
 	if !read {
 		return
 	}
-	p := &Palette{Domain: f.text("domain"), Description: f.text("description"), Source: d.src}
+	p := &Palette{Domain: f.text("domain"), Description: f.text("description"), Source: d.src, Plans: f.boolean("plans")}
 	l.palettes = append(l.palettes, p)
 	if n := f.at("domain").value; n != nil && !isDottedName(n.Value) {
 		d.report(say.badName(d.place(n), "domain", n.Value))

@@ -107,6 +107,7 @@ func (l *loader) verb(vn *verbNode) {
 	if v.Tool != nil {
 		l.toolRows(vn)
 	}
+	v.Broader, v.Simpler = l.instead(vn, "broader"), l.instead(vn, "simpler")
 	v.Handler = f.boolean("handler")
 	if at := f.at("matching"); at.value != nil && v.Handler {
 		l.looksFor(vn, at)

@@ -195,6 +195,7 @@ func load(srcs []*dsl.Source, o options) (*Registry, dsl.Diagnostics) {
 			_, diags := r.CheckRun(l.verbNodes[i].v, run.macro)
 			l.verbNodes[i].d.relay(run.at, diags)
 		}
+		l.onlyRead(r, &l.verbNodes[i])
 	}
 	diags := l.diagnostics()
 	if failed || diags.HasErrors() {

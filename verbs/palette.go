@@ -48,6 +48,7 @@ type Palette struct {
 	// does not.
 	Conversation *Conversation
 	Pages        []*Page
+	Plans        bool       // the verbs of plans are there beside these
 	Task         *Task      // how verbs form a task for programs of others; nil where none do
 	Sidecars     []*Sidecar // one for each other language that it speaks
 }
@@ -260,6 +261,10 @@ type Verb struct {
 	Confirm     []Confirm
 	Deprecated  *Deprecation
 	Place       dsl.Place
+	// Broader and Simpler are the calls that a plan tries instead where the answer of a
+	// verb that only reads is doubtful: one that asks for more, and one that asks for less.
+	// Their names are the arguments. Nil where there are none.
+	Broader, Simpler *Macro
 
 	// How it is carried out: by one of these, or, when all are nil, by its
 	// effects alone or by a handler.

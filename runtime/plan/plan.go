@@ -64,14 +64,15 @@ type Step struct {
 	Began    time.Time
 	Ended    time.Time
 
+	writes   bool
 	waitsFor string
 	decided  string
 	origin   verbs.Origin // of what the call says
 	answer   *receipt.Receipt
 }
 
-// Writes reports whether the step changes something.
-func (s *Step) Writes() bool { return s.Verb != nil && !s.Verb.Answers() }
+// Writes reports whether the step may change something, here or elsewhere.
+func (s *Step) Writes() bool { return s.writes }
 
 // Answer is the receipt of the attempt that counts; nil while there is none, or where it was
 // made by another process and was not read yet.
@@ -157,6 +158,18 @@ type Event struct {
 	Plan    *Plan
 	Step    *Step
 	Attempt *Attempt
+}
+
+// writes reports whether a call, or one inside it, may change something.
+func writes(reg *verbs.Registry, call *dsl.Call) (may bool) {
+	dsl.WalkCall(call, func(at dsl.Node) bool {
+		if at.Call != nil {
+			v := reg.Verb(at.Call.Verb)
+			may = may || v == nil || !reg.OnlyReads(v)
+		}
+		return !may
+	})
+	return may
 }
 
 // byName finds a step.

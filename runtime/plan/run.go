@@ -128,7 +128,7 @@ func (r *Runner) Load(ctx context.Context, key stores.Value) (*Plan, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.Call, s.Verb = *call, r.Clerk.Registry.Verb(call.Verb)
+		s.Call, s.Verb, s.writes = *call, r.Clerk.Registry.Verb(call.Verb), writes(r.Clerk.Registry, call)
 		if text := at.Text("next"); text != "" {
 			if s.Next, err = read(text); err != nil {
 				return nil, err
