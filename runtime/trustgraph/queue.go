@@ -4,7 +4,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -27,6 +30,30 @@ type Delivery struct {
 	// the connection since delivers the question again in either case, and no error is told.
 	Ack, Requeue func()
 }
+
+// A Topic is the logical name of a queue, as a flow's configuration has it.
+type Topic struct{ Class, Space, Name string }
+
+// ParseTopic reads class:space:name. A name alone is one of flow:tg.
+func ParseTopic(name string) (Topic, error) {
+	parts := strings.SplitN(name, ":", 3)
+	if len(parts) == 1 {
+		parts = []string{"flow", "tg", name}
+	}
+	if len(parts) != 3 || parts[1] == "" || parts[2] == "" {
+		return Topic{}, fmt.Errorf("trustgraph: %q is no queue: class:space:name", name)
+	}
+	if !slices.Contains([]string{"flow", "request", "response", "notify"}, parts[0]) {
+		return Topic{}, fmt.Errorf("trustgraph: the queue %q has no class of TrustGraph's: flow, request, response or notify", name)
+	}
+	return Topic{parts[0], parts[1], parts[2]}, nil
+}
+
+// Durable reports whether questions of the topic outlive the broker.
+func (t Topic) Durable() bool { return t.Class == "flow" }
+
+// Shared reports whether services share the messages of the topic. Otherwise each gets all.
+func (t Topic) Shared() bool { return t.Class == "flow" || t.Class == "request" }
 
 // A Service says how questions of a queue are answered.
 type Service struct {

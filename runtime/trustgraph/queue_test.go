@@ -237,3 +237,22 @@ func TestAServiceThatEndsPutsItsQuestionsBack(t *testing.T) {
 		t.Errorf("%v are in the queue; %v, %v", back, f.replies, f.acked)
 	}
 }
+
+// T18: queues are named as in a flow's configuration.
+func TestAQueueIsNamedByClassSpaceAndName(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]Topic{
+		"flow:tg:agent-request:default":      {"flow", "tg", "agent-request:default"},
+		"response:tg:agent-response:default": {"response", "tg", "agent-response:default"},
+		"agent":                              {"flow", "tg", "agent"},
+	} {
+		if got, err := ParseTopic(name); got != want || err != nil {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+	}
+	for _, name := range []string{"", "flow:tg", "flow::x", "flow:tg:", "topic:tg:x"} {
+		if got, err := ParseTopic(name); err == nil {
+			t.Errorf("%q is %+v", name, got)
+		}
+	}
+}

@@ -12,10 +12,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"math/rand/v2"
-	"strings"
 	"time"
 
 	amqp "github.com/rabbitmq/amqp091-go"
@@ -37,30 +35,20 @@ type Config struct {
 	Log          *slog.Logger  // nil: none
 }
 
-// A topic is a logical name taken apart.
+// A topic is a queue's logical name with the name of its exchange.
 type topic struct {
+	trustgraph.Topic
 	exchange string
-	class    string
 }
 
 func parse(name string) (topic, error) {
-	if !strings.Contains(name, ":") && name != "" {
-		return topic{"tg.flow." + name, "flow"}, nil
-	}
-	parts := strings.SplitN(name, ":", 3)
-	if len(parts) != 3 || parts[1] == "" || parts[2] == "" {
-		return topic{}, fmt.Errorf("rabbit: %q is no queue: class:space:topic", name)
-	}
-	switch parts[0] {
-	case "flow", "request", "response", "notify":
-		return topic{parts[1] + "." + parts[0] + "." + parts[2], parts[0]}, nil
-	}
-	return topic{}, fmt.Errorf("rabbit: %q has no class of TrustGraph's: flow, request, response or notify", name)
+	t, err := trustgraph.ParseTopic(name)
+	return topic{t, t.Space + "." + t.Class + "." + t.Name}, err
 }
 
 // mode is the delivery mode of what is sent to a topic.
 func (t topic) mode() uint8 {
-	if t.class == "flow" {
+	if t.Durable() {
 		return amqp.Persistent
 	}
 	return amqp.Transient
@@ -71,11 +59,11 @@ func (t topic) consume(ch *amqp.Channel, subscription string, prefetch int) (<-c
 	if err := t.declare(ch); err != nil {
 		return nil, err
 	}
-	name, shared := t.exchange+"."+subscription, t.class == "flow" || t.class == "request"
-	if !shared {
-		name = ""
+	name := t.exchange + "." + subscription
+	if !t.Shared() {
+		name = "" // a queue of its own, which goes with the connection
 	}
-	queue, err := ch.QueueDeclare(name, t.class == "flow", !shared, !shared, false, nil)
+	queue, err := ch.QueueDeclare(name, t.Durable(), !t.Shared(), !t.Shared(), false, nil)
 	if err == nil {
 		err = ch.QueueBind(queue.Name, "", t.exchange, false, nil)
 	}
