@@ -199,7 +199,7 @@ claims: ## print what is claimed, and the tests that name it
 teeth: ## seed known faults, one at a time, and see that a test catches each
 	go run ./cmd/teeth
 
-lint: ## gofmt, vet, staticcheck, modules verified and tidy, in both modules
+lint: ## gofmt, vet, staticcheck, modules verified and tidy, in all modules
 	@bad=$$(gofmt -l .); if [ -n "$$bad" ]; then echo "lint: these files need gofmt -w:" $$bad >&2; exit 1; fi
 	CGO_ENABLED=0 go vet ./...
 	CGO_ENABLED=0 $(STATICCHECK) ./...
@@ -208,6 +208,7 @@ lint: ## gofmt, vet, staticcheck, modules verified and tidy, in both modules
 	cd $(PEERS) && go vet ./... && $(STATICCHECK) ./... && go mod tidy -diff
 	cd examples/kyc/bank && go vet ./... && $(STATICCHECK) ./...
 	cd examples/kiisha/world && go vet ./... && $(STATICCHECK) ./... && go mod tidy -diff
+	cd runtime/trustgraph/pulsar && go vet -tags pulsar ./... && $(STATICCHECK) -tags pulsar ./... && go mod tidy -diff
 
 cover: ## say how much of each package its tests reach
 	go test -coverprofile=coverage.out -coverpkg=./... ./... >/dev/null
