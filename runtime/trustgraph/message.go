@@ -72,15 +72,6 @@ type old struct {
 	Error       *Error `json:"error"`
 }
 
-// oldRecord is an old response as queues carry it. TrustGraph's gateway of that time takes
-// an answer that is not null for the last one.
-type oldRecord struct {
-	Answer      *string `json:"answer"`
-	Thought     *string `json:"thought"`
-	Observation *string `json:"observation"`
-	Error       *Error  `json:"error"`
-}
-
 // chunk is a response of the chunked shapes as the gateway sends it.
 type chunk struct {
 	MessageType    Type            `json:"message_type,omitempty"`
@@ -98,47 +89,44 @@ type chunk struct {
 	Model          string          `json:"model,omitempty"`
 }
 
-// record is a chunk as queues carry it: nothing is left out.
-type record struct {
-	MessageType    Type            `json:"message_type,omitempty"`
-	ChunkType      Type            `json:"chunk_type,omitempty"`
-	Content        string          `json:"content"`
-	EndOfMessage   bool            `json:"end_of_message"`
-	EndOfDialog    bool            `json:"end_of_dialog"`
-	MessageID      string          `json:"message_id"`
-	ExplainID      *string         `json:"explain_id"`
-	ExplainGraph   *string         `json:"explain_graph"`
-	ExplainTriples json.RawMessage `json:"explain_triples"`
-	Error          *Error          `json:"error"`
-	InTokens       *int            `json:"in_token"`
-	OutTokens      *int            `json:"out_token"`
-	Model          *string         `json:"model"`
-}
-
 // Encode writes a message as the gateway sends it.
 func (s Shape) Encode(m Message) []byte {
 	if s == Old {
 		return encoded(m.old())
 	}
-	return encoded(s.chunk(m))
+	c := chunk{MessageType: m.Type, Content: m.Content, EndOfMessage: m.EndOfMessage, EndOfDialog: m.EndOfDialog, MessageID: m.MessageID,
+		ExplainID: m.ExplainID, ExplainGraph: m.ExplainGraph, ExplainTriples: m.ExplainTriples, Error: m.Error,
+		InTokens: m.InTokens, OutTokens: m.OutTokens, Model: m.Model}
+	if s == ChunkType {
+		c.MessageType, c.ChunkType = "", m.Type
+	}
+	return encoded(c)
 }
 
-// Record writes a message as queues carry it.
+// Record writes a message as queues carry it: nothing is left out. Where nothing is said,
+// there is null, as TrustGraph's gateway takes an answer that is not null for the last one.
 func (s Shape) Record(m Message) []byte {
+	all := map[string]any{"error": m.Error}
 	if s == Old {
 		o := m.old()
-		r := oldRecord{given(o.Answer), given(o.Thought), given(o.Observation), o.Error}
+		all["answer"], all["thought"], all["observation"] = given(o.Answer), given(o.Thought), given(o.Observation)
 		if m.Type == Answer {
-			r.Answer = &o.Answer // even if it is empty
+			all["answer"] = m.Content // even if it is empty
 		}
-		return encoded(r)
+		return encoded(all)
 	}
-	c := s.chunk(m)
-	if c.ExplainTriples == nil {
-		c.ExplainTriples = json.RawMessage("[]")
+	all["content"], all["message_id"], all["end_of_message"], all["end_of_dialog"] = m.Content, m.MessageID, m.EndOfMessage, m.EndOfDialog
+	all["explain_id"], all["explain_graph"], all["explain_triples"] = given(m.ExplainID), given(m.ExplainGraph), []any{}
+	all["in_token"], all["out_token"], all["model"] = given(m.InTokens), given(m.OutTokens), given(m.Model)
+	if m.ExplainTriples != nil {
+		all["explain_triples"] = m.ExplainTriples
 	}
-	return encoded(record{c.MessageType, c.ChunkType, c.Content, c.EndOfMessage, c.EndOfDialog, c.MessageID,
-		given(c.ExplainID), given(c.ExplainGraph), c.ExplainTriples, c.Error, given(c.InTokens), given(c.OutTokens), given(c.Model)})
+	if s == ChunkType {
+		all["chunk_type"] = m.Type
+	} else {
+		all["message_type"] = m.Type
+	}
+	return encoded(all)
 }
 
 // given is nil for a zero value.
@@ -147,18 +135,6 @@ func given[T comparable](v T) *T {
 		return nil
 	}
 	return &v
-}
-
-func (s Shape) chunk(m Message) chunk {
-	c := chunk{Content: m.Content, EndOfMessage: m.EndOfMessage, EndOfDialog: m.EndOfDialog, MessageID: m.MessageID,
-		ExplainID: m.ExplainID, ExplainGraph: m.ExplainGraph, ExplainTriples: m.ExplainTriples, Error: m.Error,
-		InTokens: m.InTokens, OutTokens: m.OutTokens, Model: m.Model}
-	if s == ChunkType {
-		c.ChunkType = m.Type
-	} else {
-		c.MessageType = m.Type
-	}
-	return c
 }
 
 func (m *Message) old() old {

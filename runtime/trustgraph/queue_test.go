@@ -100,11 +100,11 @@ func TestEveryQuestionOfAQueueIsAnsweredOnce(t *testing.T) {
 	f.answers(t, agent, Service{Caller: Caller{Name: "queue"}, Flow: "f", Shape: Old, MaxBytes: 1000, Concurrency: 4})
 	wants := map[string]string{}
 	for _, c := range []struct{ id, body, want string }{
-		{"good", `{"question":"q","user":"root"}`, `{"answer":"queue@default/f: q","thought":null,"observation":null,"error":null}`},
-		{"fails", `{"question":"fail"}`, `{"answer":null,"thought":null,"observation":null,"error":{"type":"agent-error","message":"the agent failed"}}`},
-		{"text", `what?`, `{"answer":null,"thought":null,"observation":null,"error":{"type":"agent-error","message":"the request is not JSON"}}`},
-		{"empty", `{}`, `{"answer":null,"thought":null,"observation":null,"error":{"type":"agent-error","message":"question is missing"}}`},
-		{"large", `{"question":"` + strings.Repeat("q", 1000) + `"}`, `{"answer":null,"thought":null,"observation":null,"error":{"type":"agent-error","message":"the request is larger than 1000 bytes"}}`},
+		{"good", `{"question":"q","user":"root"}`, `{"answer":"queue@default/f: q","error":null,"observation":null,"thought":null}`},
+		{"fails", `{"question":"fail"}`, `{"answer":null,"error":{"type":"agent-error","message":"the agent failed"},"observation":null,"thought":null}`},
+		{"text", `what?`, `{"answer":null,"error":{"type":"agent-error","message":"the request is not JSON"},"observation":null,"thought":null}`},
+		{"empty", `{}`, `{"answer":null,"error":{"type":"agent-error","message":"question is missing"},"observation":null,"thought":null}`},
+		{"large", `{"question":"` + strings.Repeat("q", 1000) + `"}`, `{"answer":null,"error":{"type":"agent-error","message":"the request is larger than 1000 bytes"},"observation":null,"thought":null}`},
 		{"", `{"question":"q"}`, ``},
 	} {
 		wants[c.id] = c.want

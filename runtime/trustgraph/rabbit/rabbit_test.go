@@ -197,8 +197,8 @@ func TestTheLayoutIsTrustGraphs(t *testing.T) {
 				}
 			}
 			wants := map[string]string{
-				"1": `{"message_type":"error","content":"the request is not JSON","end_of_message":true,"end_of_dialog":true,"message_id":"","explain_id":null,"explain_graph":null,"explain_triples":[],"error":{"type":"agent-error","message":"the request is not JSON"},"in_token":null,"out_token":null,"model":null}`,
-				"2": `{"message_type":"answer","content":"queue: q","end_of_message":true,"end_of_dialog":true,"message_id":"","explain_id":null,"explain_graph":null,"explain_triples":[],"error":null,"in_token":null,"out_token":null,"model":null}`,
+				"1": `{"content":"the request is not JSON","end_of_dialog":true,"end_of_message":true,"error":{"type":"agent-error","message":"the request is not JSON"},"explain_graph":null,"explain_id":null,"explain_triples":[],"in_token":null,"message_id":"","message_type":"error","model":null,"out_token":null}`,
+				"2": `{"content":"queue: q","end_of_dialog":true,"end_of_message":true,"error":null,"explain_graph":null,"explain_id":null,"explain_triples":[],"in_token":null,"message_id":"","message_type":"answer","model":null,"out_token":null}`,
 			}
 			for range wants {
 				select {
