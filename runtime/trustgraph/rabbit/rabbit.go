@@ -14,6 +14,7 @@ import (
 	"errors"
 	"log/slog"
 	"math/rand/v2"
+	"sync"
 	"time"
 
 	amqp "github.com/rabbitmq/amqp091-go"
@@ -86,9 +87,10 @@ type end struct {
 	in, out topic
 	began   func(*link) // called with each new connection; may be nil
 
-	turn chan struct{} // held by whoever looks at what follows
-	link *link
-	shut bool
+	shut   func() // closes closed, once
+	closed chan struct{}
+	turn   chan struct{} // held by whoever looks at link
+	link   *link
 }
 
 // A link is one connection.
@@ -118,7 +120,8 @@ func newEnd(c Config, in, out string) (*end, error) {
 	if _, err := amqp.ParseURI(c.URL); err != nil {
 		return nil, errors.New("rabbit: the URL is not amqp://user:password@host:port/vhost") // err may hold the password
 	}
-	e := &end{c: c, turn: make(chan struct{}, 1)}
+	e := &end{c: c, closed: make(chan struct{}), turn: make(chan struct{}, 1)}
+	e.shut = sync.OnceFunc(func() { close(e.closed) })
 	var err error
 	if e.in, err = parse(in); err == nil {
 		e.out, err = parse(out)
@@ -164,8 +167,10 @@ func (e *end) get(ctx context.Context) (*link, error) {
 		return nil, ctx.Err()
 	}
 	for wait := 50 * time.Millisecond; ; wait = min(2*wait, e.c.Longest) {
-		if e.shut {
+		select {
+		case <-e.closed:
 			return nil, errClosed
+		default:
 		}
 		if e.link != nil && !e.link.dead() {
 			return e.link, nil
@@ -183,6 +188,7 @@ func (e *end) get(ctx context.Context) (*link, error) {
 		e.c.Log.Warn("rabbit: no connection", "error", err, "again", wait)
 		select {
 		case <-time.After(wait/2 + rand.N(wait/2)):
+		case <-e.closed:
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
@@ -191,9 +197,10 @@ func (e *end) get(ctx context.Context) (*link, error) {
 
 // close closes the end. What was read and not acknowledged is delivered to others.
 func (e *end) close() error {
+	e.shut()
 	e.turn <- struct{}{}
 	defer func() { <-e.turn }()
-	if e.shut = true; e.link == nil || e.link.conn.IsClosed() {
+	if e.link == nil || e.link.conn.IsClosed() {
 		return nil
 	}
 	return e.link.conn.Close()

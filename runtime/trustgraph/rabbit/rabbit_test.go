@@ -279,3 +279,30 @@ func TestAConfigThatMeansNothingIsRefused(t *testing.T) {
 		}
 	}
 }
+
+// T38: what waits for a broker that is away stops when it is closed.
+func TestWhatIsClosedTriesNoMore(t *testing.T) {
+	t.Parallel()
+	c := rabbit.Config{URL: "amqp://127.0.0.1:1/", Request: "flow:tg:q", Response: "response:tg:r", Subscription: "s"}
+	q := open(t, c)
+	line, err := rabbit.NewLine(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 3)
+	go func() { _, err := q.Receive(t.Context()); done <- err }()
+	go func() { done <- q.Reply(t.Context(), "1", nil) }()
+	go func() { done <- line.Ask(t.Context(), "1", nil, func([]byte) bool { return true }) }()
+	time.Sleep(100 * time.Millisecond)
+	_, _ = q.Close(), line.Close()
+	for range 3 {
+		select {
+		case err := <-done:
+			if err == nil {
+				t.Error("no error")
+			}
+		case <-time.After(5 * time.Second):
+			t.Fatal("it still tries")
+		}
+	}
+}
