@@ -152,6 +152,7 @@ func relay(text []byte, tell func(Message) error) (last bool, err error) {
 type Line interface {
 	// Ask sends a question and hands over each reply with the same id until it was the last.
 	// After the broker failed it sends the question again, so that messages may come twice.
+	// Others wait while reply runs.
 	Ask(ctx context.Context, id string, body []byte, reply func(body []byte) (last bool)) error
 }
 

@@ -33,11 +33,11 @@ func (q question) ask(ctx context.Context, send func(Message) error) error {
 	wait := cmp.Or(q.patience, patience)
 	silence := time.AfterFunc(wait, func() { stop(errSilent) })
 	defer silence.Stop()
-	d := &dialog{streaming: q.r.Streaming && q.shape != Old, old: q.shape == Old, send: func(m Message) error {
+	d := &dialog{streaming: q.r.Streaming && q.shape != Old, old: q.shape == Old, send: send}
+	err := q.guarded(ctx, func(m Message) error {
 		silence.Reset(wait)
-		return send(m)
-	}}
-	err := q.guarded(ctx, d.tell)
+		return d.tell(m)
+	})
 	end, gone := d.end(err == nil)
 	var known *Error
 	switch {
@@ -54,7 +54,7 @@ func (q question) ask(ctx context.Context, send func(Message) error) error {
 	case errors.As(err, &known):
 		return known
 	}
-	q.logger().Error("trustgraph: the agent failed", "error", err, "session", q.r.SessionID)
+	logger(q.log).Error("trustgraph: the agent failed", "error", err, "session", q.r.SessionID)
 	return errFailed
 }
 
@@ -67,8 +67,6 @@ func (q question) guarded(ctx context.Context, tell func(Message) error) (err er
 	}()
 	return q.agent.Ask(ctx, q.who, q.r, tell)
 }
-
-func (q question) logger() *slog.Logger { return logger(q.log) }
 
 func logger(l *slog.Logger) *slog.Logger {
 	if l == nil {

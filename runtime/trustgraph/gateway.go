@@ -160,6 +160,7 @@ func (c Caller) enters(workspace string) error {
 
 func (g *Gateway) question(who Caller, r Request) question {
 	who.Workspace = cmp.Or(who.Workspace, "default")
+	r.Workspace = who.Workspace
 	return question{agent: g.Agent, who: who, r: r, shape: g.Shape, patience: g.Patience, log: g.Log}
 }
 

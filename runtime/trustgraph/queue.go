@@ -173,7 +173,7 @@ func (s *service) dialog(ctx context.Context, d Delivery) error {
 		r, err = DecodeRequest(d.Body)
 	}
 	if err == nil {
-		r.Flow = s.o.Flow
+		r.Flow, r.Workspace = s.o.Flow, s.o.Caller.Workspace
 		q := question{agent: s.agent, who: s.o.Caller, r: r, shape: s.o.Shape, patience: s.o.Patience, log: s.o.Log}
 		err = q.ask(ctx, func(m Message) error { return s.reply(ctx, d.ID, m) })
 	}

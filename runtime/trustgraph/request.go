@@ -19,8 +19,8 @@ type Request struct {
 	ConversationID  string    `json:"conversation_id,omitempty"`
 	Pattern         string    `json:"pattern,omitempty"`
 	Plan            Overrides `json:"plan,omitzero"`
-	Workspace       string    `json:"workspace,omitempty"`
-	Flow            string    `json:"-"` // of the address or the frame
+	Workspace       string    `json:"workspace,omitempty"` // of an agent's request: the caller's
+	Flow            string    `json:"-"`                   // of the address or the frame
 	TaskType        string    `json:"task_type,omitempty"`
 	Framing         string    `json:"framing,omitempty"`
 	CorrelationID   string    `json:"correlation_id,omitempty"` // of subagents; not the id of a message

@@ -30,9 +30,9 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, args []string, env func(string) string, errors io.Writer) error {
+func run(ctx context.Context, args []string, env func(string) string, stderr io.Writer) error {
 	f := flag.NewFlagSet("bridge", flag.ContinueOnError)
-	f.SetOutput(errors)
+	f.SetOutput(stderr)
 	c := pulsar.Config{Token: env("PULSAR_TOKEN")}
 	f.StringVar(&c.URL, "pulsar", "pulsar://localhost:6650", "the broker; PULSAR_TOKEN is its token")
 	f.StringVar(&c.Request, "request", "flow:tg:agent-request:default", "the queue of the questions")
@@ -55,5 +55,5 @@ func run(ctx context.Context, args []string, env func(string) string, errors io.
 		return err
 	}
 	defer q.Close()
-	return trustgraph.Serve(ctx, q, trustgraph.AskFunc(client.Socket), trustgraph.Service{Shape: s, Concurrency: c.Prefetch, Log: slog.New(slog.NewJSONHandler(errors, nil))})
+	return trustgraph.Serve(ctx, q, trustgraph.AskFunc(client.Socket), trustgraph.Service{Shape: s, Concurrency: c.Prefetch, Log: slog.New(slog.NewJSONHandler(stderr, nil))})
 }
