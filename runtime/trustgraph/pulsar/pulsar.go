@@ -5,7 +5,7 @@
 // needs. It was compiled, and never run against a broker.
 //
 //	q, err := pulsar.Open(pulsar.Config{
-//		URL: "pulsar://localhost:6650", Subscription: "agent-manager--default--request",
+//		URL: "pulsar://localhost:6650", Subscription: "agent",
 //		Request: "flow:tg:agent-request:default", Response: "response:tg:agent-response:default",
 //	})
 //	err = trustgraph.Serve(ctx, q, agent, service)

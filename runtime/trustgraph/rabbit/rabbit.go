@@ -2,7 +2,7 @@
 // 2.3.14: a queue for the service that answers, and a line for those who ask.
 //
 //	q, err := rabbit.Open(rabbit.Config{
-//		URL: "amqp://guest:guest@localhost:5672/", Subscription: "agent-manager--default--request",
+//		URL: "amqp://guest:guest@localhost:5672/", Subscription: "agent",
 //		Request: "flow:tg:agent-request:default", Response: "response:tg:agent-response:default",
 //	})
 //	err = trustgraph.Serve(ctx, q, agent, service)

@@ -4,7 +4,7 @@
 //
 //	BRIDGE_TOKEN=… bridge -pulsar pulsar://localhost:6650 -gateway http://localhost:8888 \
 //		-request flow:tg:agent-request:default -response response:tg:agent-response:default \
-//		-subscription agent-manager--default--request
+//		-subscription agent
 package main
 
 import (
