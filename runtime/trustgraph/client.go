@@ -1,0 +1,169 @@
+package trustgraph
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/coder/websocket"
+)
+
+// maxAnswer is the largest answer that a Client takes: a frame of TrustGraph's gateway.
+const maxAnswer = 50 << 20
+
+// A Client asks a gateway, ours or TrustGraph's. Post, Events and Socket are AskFuncs, so
+// that a gateway can be asked wherever an Agent can. The caller that they are given is
+// ignored: the token says who asks. A gateway's refusals and failures are *Error.
+type Client struct {
+	URL       string // of the gateway, such as http://localhost:8888
+	Token     string
+	Flow      string // "": "default"
+	Workspace string // "": that of the gateway
+	HTTP      *http.Client
+}
+
+// Post asks over HTTP. It tells the last message only.
+func (c *Client) Post(ctx context.Context, _ Caller, r Request, tell func(Message) error) error {
+	response, err := c.post(ctx, r, "application/json")
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
+	if err != nil {
+		return err
+	}
+	_, err = relay(text, tell)
+	return err
+}
+
+// Events asks over HTTP, and tells each message as the event comes.
+func (c *Client) Events(ctx context.Context, _ Caller, r Request, tell func(Message) error) error {
+	response, err := c.post(ctx, r, "text/event-stream")
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	lines := bufio.NewScanner(response.Body)
+	lines.Buffer(nil, maxAnswer)
+	for lines.Scan() {
+		if data, ok := bytes.CutPrefix(lines.Bytes(), []byte("data: ")); ok {
+			if last, err := relay(data, tell); last || err != nil {
+				return err
+			}
+		}
+	}
+	return cmp.Or(lines.Err(), errEnded)
+}
+
+func (c *Client) post(ctx context.Context, r Request, accept string) (*http.Response, error) {
+	r.Workspace = cmp.Or(c.Workspace, r.Workspace)
+	address := strings.TrimSuffix(c.URL, "/") + "/api/v1/flow/" + url.PathEscape(cmp.Or(c.Flow, r.Flow, "default")) + "/service/agent"
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(encoded(r)))
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Accept", accept)
+	if c.Token != "" {
+		request.Header.Set("Authorization", "Bearer "+c.Token)
+	}
+	response, err := cmp.Or(c.HTTP, http.DefaultClient).Do(request)
+	if err != nil || response.StatusCode == http.StatusOK {
+		return response, err
+	}
+	defer response.Body.Close()
+	var doc struct{ Error string }
+	err = json.NewDecoder(io.LimitReader(response.Body, 1<<16)).Decode(&doc)
+	kind := map[int]string{401: AuthRequired, 403: AccessDenied, 404: UnknownService}[response.StatusCode]
+	if err != nil || doc.Error == "" {
+		return nil, fmt.Errorf("trustgraph: the gateway answered with status %d", response.StatusCode)
+	}
+	return nil, &Error{cmp.Or(kind, BadRequest), doc.Error}
+}
+
+// Socket asks over a WebSocket of its own.
+func (c *Client) Socket(ctx context.Context, _ Caller, r Request, tell func(Message) error) error {
+	conn, _, err := websocket.Dial(ctx, strings.TrimSuffix(c.URL, "/")+"/api/v1/socket", &websocket.DialOptions{HTTPClient: c.HTTP})
+	if err != nil {
+		return err
+	}
+	defer conn.CloseNow()
+	conn.SetReadLimit(maxAnswer)
+	send := func(v any) error { return conn.Write(ctx, websocket.MessageText, encoded(v)) }
+	if err := send(map[string]string{"type": "auth", "token": c.Token}); err != nil {
+		return err
+	}
+	question := map[string]any{"id": "1", "service": "agent", "flow": cmp.Or(c.Flow, r.Flow, "default"), "request": r}
+	if w := cmp.Or(c.Workspace, r.Workspace); w != "" {
+		question["workspace"] = w
+	}
+	for {
+		_, text, err := conn.Read(ctx)
+		if err != nil {
+			return err
+		}
+		var f struct {
+			frame
+			Type string `json:"type"`
+		}
+		if json.Unmarshal(text, &f) != nil && f.Type != "auth-failed" { // whose error is a text
+			return errNoMessage
+		}
+		switch {
+		case f.Type == "auth-failed":
+			return errAuth
+		case f.Type == "auth-ok":
+			if err := send(question); err != nil {
+				return err
+			}
+			continue
+		case f.Error != nil:
+			return f.Error
+		}
+		last, err := relay(f.Response, tell)
+		if last || err != nil || f.Complete {
+			_ = conn.Close(websocket.StatusNormalClosure, "")
+			return err
+		}
+	}
+}
+
+// relay tells a message. It reports whether it was the last one.
+func relay(text []byte, tell func(Message) error) (last bool, err error) {
+	m, err := DecodeMessage(text)
+	switch {
+	case err != nil:
+		return true, err
+	case m.Type == Failure:
+		return true, m.failed()
+	}
+	return m.EndOfDialog, tell(m)
+}
+
+// A Line is the asker's side of a queue.
+type Line interface {
+	// Ask sends a question and hands over each reply with the same id until it was the last.
+	// After the broker failed it sends the question again, so that messages may come twice.
+	// Others wait while reply runs.
+	Ask(ctx context.Context, id string, body []byte, reply func(body []byte) (last bool)) error
+}
+
+// Over asks over a queue. NewID makes the id of each question.
+func Over(line Line, newID func() string) AskFunc {
+	return func(ctx context.Context, _ Caller, r Request, tell func(Message) error) error {
+		var failed error
+		err := line.Ask(ctx, newID(), encoded(r), func(body []byte) (last bool) {
+			last, failed = relay(body, tell)
+			return last || failed != nil
+		})
+		return cmp.Or(failed, err)
+	}
+}

@@ -1,0 +1,207 @@
+package trustgraph
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// A Gateway serves an agent as TrustGraph's gateway does:
+//
+//	POST /api/v1/flow/{flow}/service/agent   the last message, or with Accept: text/event-stream all
+//	     /api/v1/socket                      a WebSocket
+//
+// Agent and Authenticate must be set. It must not be copied.
+type Gateway struct {
+	Agent Agent
+	// Authenticate says who a token belongs to. The token is empty where none is sent. Any
+	// error is told as "auth failure" and nothing else.
+	Authenticate func(ctx context.Context, token string) (Caller, error)
+	Shape        Shape
+	MaxBytes     int64         // of a request and of a frame; 0: 1 MiB
+	Patience     time.Duration // for the next message of the agent; 0: 10 minutes
+	WriteTimeout time.Duration // for a client to take one message; 0: 30 seconds
+	AuthTimeout  time.Duration // for a new socket to authenticate; 0: 1 minute
+	// Origins are patterns, as path.Match has them, of the hosts whose pages may call from a
+	// browser. The gateway's own host always may.
+	Origins []string
+	Log     *slog.Logger // nil: none
+
+	mu      sync.Mutex
+	closed  bool
+	sockets map[*socket]struct{}
+	asking  sync.WaitGroup // questions of sockets
+}
+
+// ServeHTTP implements http.Handler.
+func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	flow, service := address(r.URL.Path)
+	switch {
+	case g.foreign(r):
+		g.refuse(w, errAccess)
+	case r.URL.Path == "/api/v1/socket":
+		g.socket(w, r)
+	case service != "agent":
+		g.refuse(w, errKind)
+	case r.Method != http.MethodPost:
+		w.Header().Set("Allow", http.MethodPost)
+		g.reply(w, http.StatusMethodNotAllowed, refusal("a question is sent with POST"))
+	default:
+		g.service(w, r, flow)
+	}
+}
+
+// address takes the path of a service apart.
+func address(path string) (flow, service string) {
+	rest, ok := strings.CutPrefix(path, "/api/v1/flow/")
+	parts := strings.Split(rest, "/")
+	if !ok || len(parts) != 3 || parts[0] == "" || len(parts[0]) > maxName || parts[1] != "service" {
+		return "", ""
+	}
+	return parts[0], parts[2]
+}
+
+// foreign reports whether a page of another host calls, which Origins does not name.
+func (g *Gateway) foreign(r *http.Request) bool {
+	origin := r.Header.Get("Origin")
+	if origin == "" {
+		return false
+	}
+	u, err := url.Parse(origin)
+	if err != nil || u.Host == "" {
+		return true
+	}
+	return !strings.EqualFold(u.Host, r.Host) && !slices.ContainsFunc(g.Origins, func(pattern string) bool {
+		ok, err := path.Match(strings.ToLower(pattern), strings.ToLower(u.Host))
+		return ok && err == nil
+	})
+}
+
+func (g *Gateway) service(w http.ResponseWriter, r *http.Request, flow string) {
+	token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	who, err := g.Authenticate(r.Context(), token)
+	if err != nil {
+		g.denied(r, err)
+		g.refuse(w, errAuth)
+		return
+	}
+	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, g.maxBytes()))
+	if large := new(http.MaxBytesError); errors.As(err, &large) {
+		g.reply(w, http.StatusRequestEntityTooLarge, refusal(tooLarge(large.Limit).Message))
+		return
+	} else if err != nil {
+		g.reply(w, http.StatusBadRequest, refusal(errCut.Message))
+		return
+	}
+	request, err := DecodeRequest(text)
+	if err == nil {
+		// TrustGraph takes a request without a workspace for one of "default", whoever asks.
+		err = who.enters(cmp.Or(request.Workspace, "default"))
+	}
+	if err != nil {
+		g.refuse(w, err.(*Error))
+		return
+	}
+	request.Flow = flow
+	q := g.question(who, request)
+	if strings.Contains(r.Header.Get("Accept"), "text/event-stream") {
+		g.events(w, r, q)
+		return
+	}
+	var last Message
+	err = q.ask(r.Context(), func(m Message) error { last = m; return nil })
+	var told *Error
+	switch {
+	case errors.As(err, &told) && told.refuses():
+		g.refuse(w, told)
+	case errors.As(err, &told):
+		g.reply(w, http.StatusOK, encoded(failed{told}))
+	case err == nil:
+		g.reply(w, http.StatusOK, g.Shape.Encode(last))
+	}
+}
+
+// events sends each message as a server-sent event.
+func (g *Gateway) events(w http.ResponseWriter, r *http.Request, q question) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("Cache-Control", "no-store")
+	control, n := http.NewResponseController(w), 0
+	send := func(text []byte) error {
+		n++
+		_ = control.SetWriteDeadline(time.Now().Add(g.writeTimeout()))
+		if _, err := fmt.Fprintf(w, "id: %d\ndata: %s\n\n", n, text); err != nil {
+			return err
+		}
+		return control.Flush()
+	}
+	err := q.ask(r.Context(), func(m Message) error { return send(g.Shape.Encode(m)) })
+	if told := new(Error); errors.As(err, &told) {
+		_ = send(encoded(failed{told})) // nobody is left to hear that this failed
+	}
+}
+
+// enters refuses a workspace that is not the caller's.
+func (c Caller) enters(workspace string) error {
+	if workspace != cmp.Or(c.Workspace, "default") {
+		return errAccess
+	}
+	return nil
+}
+
+func (g *Gateway) question(who Caller, r Request) question {
+	who.Workspace = cmp.Or(who.Workspace, "default")
+	r.Workspace = who.Workspace
+	return question{agent: g.Agent, who: who, r: r, shape: g.Shape, patience: g.Patience, log: g.Log}
+}
+
+// failed is how clients are told that an agent failed.
+type failed struct {
+	Error *Error `json:"error"`
+}
+
+// refusal is how clients of HTTP are told that nothing was asked.
+func refusal(text string) []byte {
+	return encoded(struct {
+		Error string `json:"error"`
+	}{text})
+}
+
+// refuse answers a request that is not served. What is wrong with a request itself is told
+// with status 200, as TrustGraph does.
+func (g *Gateway) refuse(w http.ResponseWriter, e *Error) {
+	status := http.StatusOK
+	switch e.Type {
+	case AuthRequired:
+		status = http.StatusUnauthorized
+	case AccessDenied:
+		status = http.StatusForbidden
+	case UnknownService, WorkspaceNotFound:
+		status = http.StatusNotFound
+	}
+	g.reply(w, status, refusal(e.Message))
+}
+
+func (g *Gateway) reply(w http.ResponseWriter, status int, body []byte) {
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(g.writeTimeout()))
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = w.Write(body)
+}
+
+// denied notes why a token was refused: the caller is not told.
+func (g *Gateway) denied(r *http.Request, err error) {
+	logger(g.Log).Info("trustgraph: a token was refused", "error", err, "from", r.RemoteAddr)
+}
+
+func (g *Gateway) maxBytes() int64             { return cmp.Or(g.MaxBytes, 1<<20) }
+func (g *Gateway) writeTimeout() time.Duration { return cmp.Or(g.WriteTimeout, 30*time.Second) }
