@@ -274,17 +274,20 @@ func fits(reg *verbs.Registry, all []stagedStep) error {
 }
 
 type draftArgs struct {
-	Title    string        `verb:"title"`
-	Steps    []string      `verb:"steps"`
-	Parallel int64         `verb:"parallel"`
-	Within   int64         `verb:"within"`
-	Least    *stores.Value `verb:"least"`
-	Deadline *time.Time    `verb:"deadline"`
+	Title    string         `verb:"title"`
+	Steps    []string       `verb:"steps"`
+	Parallel int64          `verb:"parallel"`
+	Within   int64          `verb:"within"`
+	Least    []stores.Value `verb:"least"`
+	Deadline *time.Time     `verb:"deadline"`
 }
 
 func draft(_ context.Context, c *runtime.Call, a draftArgs) (o runtime.Outcome, err error) {
 	if a.Deadline != nil && !a.Deadline.After(c.Now()) {
 		return o, runtime.Refuse("that moment is over", "give a later deadline, or none")
+	}
+	if len(a.Least) > 1 && len(a.Least) != len(a.Steps) {
+		return o, runtime.Refuse(fmt.Sprintf("there are %d steps, and it is said of %d how sure they must be", len(a.Steps), len(a.Least)), "say it once for all, or for each")
 	}
 	plan, err := c.New(plans)
 	if err != nil {
@@ -303,8 +306,8 @@ func draft(_ context.Context, c *runtime.Call, a draftArgs) (o runtime.Outcome, 
 		}
 		all = append(all, one)
 		f := one.fields(plan, a.Within)
-		if a.Least != nil {
-			f["least"] = *a.Least
+		if len(a.Least) > 0 {
+			f["least"] = a.Least[min(i, len(a.Least)-1)]
 		}
 		o.Changes = append(o.Changes, runtime.Create(steps, f))
 	}

@@ -144,6 +144,26 @@ func (r *Runner) Load(ctx context.Context, key stores.Value) (*Plan, error) {
 	return p, nil
 }
 
+// Answered is Load with the answers of the steps that were made; nil where there is no plan.
+func (r *Runner) Answered(ctx context.Context, key stores.Value) (*Plan, error) {
+	p, err := r.Load(ctx, key)
+	if err != nil || p == nil {
+		return p, err
+	}
+	d := &driver{Runner: r, p: p}
+	if d.asker, err = r.Clerk.Engine.Session(ctx, p.Owner); err != nil {
+		return p, err
+	}
+	for _, s := range p.Steps {
+		if s.Status == done {
+			if s.answer, err = d.asker.Done(ctx, d.runKey(s, s.Settled)); err != nil {
+				return p, err
+			}
+		}
+	}
+	return p, nil
+}
+
 func fraction(v stores.Value) *float64 {
 	if v.IsNull() {
 		return nil
@@ -572,8 +592,16 @@ func (d *driver) note(ctx context.Context, s *Step, a *Attempt) error {
 	if v.Least != nil {
 		c.Args = append(c.Args, dsl.NewArg("least", dsl.NewNumber(number(*v.Least).Text())))
 	}
-	if next == done {
-		c.Args = append(c.Args, clerk.Int("settled", int64(a.Number)))
+	counts := a
+	if next == doubtful {
+		for _, before := range s.Attempts {
+			if v := before.Verdict.Score; before.Receipt != nil && v != nil && a.Verdict.Score != nil && *v > *counts.Verdict.Score {
+				counts = before
+			}
+		}
+	}
+	if next == done || next == doubtful {
+		c.Args = append(c.Args, clerk.Int("settled", int64(counts.Number)))
 	}
 	if _, err := d.do(ctx, c); err != nil {
 		var refusal *runtime.Refusal
@@ -599,7 +627,7 @@ func (d *driver) note(ctx context.Context, s *Step, a *Attempt) error {
 	}
 	s.Attempts = append(s.Attempts, a)
 	if next == done || next == doubtful {
-		s.answer, s.Settled = a.Receipt, a.Number
+		s.answer, s.Settled = counts.Receipt, counts.Number
 	}
 	d.tell(Event{Kind: Attempted, Step: s, Attempt: a})
 	if next != open {

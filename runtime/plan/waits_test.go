@@ -445,7 +445,7 @@ func TestBadPlansAreRefused(t *testing.T) {
 	} {
 		w.refused("ada", `plan.draft :title "Bad" :steps [`+steps+`]`, says)
 	}
-	w.refused("ada", `plan.draft :title "Bad" :least 1.1`, "more than :least allows")
+	w.refused("ada", `plan.draft :title "Bad" :least [1.1]`, "1.1 is more than")
 	w.refused("ada", `plan.draft :title "Empty" :as @p plan.start :plan-id @p`, "nothing-matched")
 }
 

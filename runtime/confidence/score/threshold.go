@@ -12,6 +12,8 @@ type Demand struct {
 	Writes  bool     // the step changes something
 	Record  Record   // of the tool
 	Request *float64 // the threshold that the request asks for, if any
+	// Default takes the place of that of the tool, from 0 to 1; nil where nobody set one.
+	Default *float64
 }
 
 // A Record counts the answers of a tool that were judged, and those that proved right.
@@ -51,6 +53,11 @@ func Threshold(d Demand) (float64, error) {
 		return 0, fmt.Errorf("%d right answers of %d cannot be", d.Record.Right, d.Record.Judged)
 	}
 	t := defaultThreshold(d.Tool)
+	if d.Default != nil {
+		if t = *d.Default; !(t >= 0 && t <= 1) {
+			return 0, fmt.Errorf("the threshold %v is not within 0 and 1", t)
+		}
+	}
 	if d.Writes {
 		t += writesMore
 	}

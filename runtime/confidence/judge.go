@@ -1,0 +1,252 @@
+package confidence
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"strings"
+	"time"
+	"unicode"
+
+	"verbatim/dsl"
+	"verbatim/runtime/confidence/score"
+	"verbatim/runtime/plan"
+	"verbatim/stores"
+	"verbatim/stores/receipt"
+	"verbatim/verbs"
+)
+
+// endColumn is the column of a read, a boolean, that says of a row that it only shows that
+// something exists which the question names, and is no answer.
+const endColumn = "end"
+
+// Scored is what is kept of how sure an answer is, as JSON.
+type Scored struct {
+	Tool    score.Tool     `json:"tool"`
+	Raw     float64        `json:"raw"`
+	Value   float64        `json:"value"`
+	Factors []score.Factor `json:"factors"`
+}
+
+// Judge implements plan.Judge.
+func (a *Agent) Judge(ctx context.Context, p *plan.Plan, s *plan.Step, t *plan.Attempt) plan.Verdict {
+	c := a.Config
+	tool := ToolOf(s.Verb)
+	least := c.Threshold
+	if s.Least != nil {
+		least = *s.Least
+	}
+	v := plan.Verdict{Least: &least}
+	if t.Outcome != plan.OK {
+		if t.Outcome != plan.Refused && t.Number <= c.MaxRetries {
+			v.Again, v.Wait = true, c.backoff(t.Number)
+			return v
+		}
+		return a.next(s, t, v)
+	}
+	of := a.measure(p, s, t)
+	calibrated := score.Combine(of, score.DefaultWeights(tool)).Calibrated(a.calibrator(ctx, tool))
+	v.Score = &calibrated.Value
+	v.Factors, _ = json.Marshal(Scored{tool, calibrated.Raw, calibrated.Value, calibrated.Factors}) // of numbers and words
+	if len(calibrated.Reasons) > 0 {
+		v.Reason = calibrated.Reasons[0].In("en")
+	}
+	if v.Good = calibrated.Value >= least; v.Good {
+		return v
+	}
+	return a.next(s, t, v)
+}
+
+// backoff is how long to wait before attempt n+1.
+func (c *Config) backoff(n int) time.Duration {
+	wait := float64(plan.Backoff(1)) * math.Pow(c.BackoffFactor, float64(n-1))
+	return min(time.Duration(wait), c.MaxDelay)
+}
+
+// next says what is tried instead of an attempt whose answer is doubtful, or that may not be
+// made: what asks for more, then what asks for less. An answer is not asked for again by the
+// same call, which would give the same; only a model is, where the palette has nothing else.
+func (a *Agent) next(s *plan.Step, t *plan.Attempt, v plan.Verdict) plan.Verdict {
+	left := t.Number <= a.Config.MaxRetries
+	var rungs []*dsl.Call
+	if s.Verb != nil {
+		rungs = append(instead(s.Verb.Broader, &s.Call), instead(s.Verb.Simpler, &s.Call)...)
+	}
+	at := 0
+	for i, rung := range rungs {
+		if dsl.FormatCall(rung) == dsl.FormatCall(&t.Call) {
+			at = i + 1
+		}
+	}
+	switch tool := ToolOf(s.Verb); {
+	case left && at < len(rungs):
+		v.Again, v.Next, v.Wait = true, rungs[at], a.Config.backoff(t.Number)
+	case left && len(rungs) == 0 && t.Outcome == plan.OK && (tool == score.TextCompletion || tool == score.Prompt):
+		v.Again, v.Wait = true, a.Config.backoff(t.Number)
+	default:
+		v.Ask = a.Config.Override && t.Outcome == plan.OK
+	}
+	return v
+}
+
+// instead is the call that a palette has instead of another, with the arguments of that.
+// What was left out there is left out here.
+func instead(m *verbs.Macro, of *dsl.Call) []*dsl.Call {
+	if m == nil {
+		return nil
+	}
+	given := map[string]dsl.Value{}
+	for _, arg := range of.Args {
+		given[arg.Key] = arg.Value
+	}
+	call := m.Script.Calls[0]
+	var args []dsl.Arg
+	for _, arg := range call.Args {
+		if arg.Value.Kind == dsl.Symbol {
+			v, ok := given[strings.ReplaceAll(arg.Value.Text, "_", "-")]
+			if !ok {
+				continue
+			}
+			arg.Value = v
+		}
+		args = append(args, arg)
+	}
+	call.Args, call.As = args, of.As
+	return []*dsl.Call{&call}
+}
+
+// measure counts what can be counted of an answer.
+func (a *Agent) measure(p *plan.Plan, s *plan.Step, t *plan.Attempt) []score.Factor {
+	of := []score.Factor{score.Attempts(t.Number)}
+	res := t.Result()
+	tool := ToolOf(s.Verb)
+	asked := namesIn(p.Title)
+	if tool == score.TextCompletion || tool == score.Prompt {
+		text := score.Text{Answer: plain(res), Question: p.Title}
+		for _, n := range s.Needs {
+			if r := resultOf(n); r != nil {
+				text.Given = append(text.Given, plan.Text(r, math.MaxInt32))
+			}
+		}
+		for _, arg := range t.Made.Args {
+			if arg.Value.Kind == dsl.String {
+				text.Given = append(text.Given, arg.Value.Text)
+			}
+		}
+		var others []string
+		for _, before := range s.Attempts {
+			if r := before.Result(); r != nil {
+				others = append(others, plain(r))
+			}
+		}
+		return append(of, score.Coherence(text), score.Grounding(text), score.Agreement(text.Answer, others))
+	}
+	if res == nil {
+		return of
+	}
+	end := -1
+	for i, name := range res.Columns {
+		if name == endColumn {
+			end = i
+		}
+	}
+	ends, filled, wanted, texts := 0, 0, 0, []string{}
+	for _, row := range res.Rows {
+		if end >= 0 && row[end].Kind() == stores.Bool && row[end].Bool() {
+			ends++
+			continue
+		}
+		for j, v := range row {
+			if j == end {
+				continue
+			}
+			wanted++
+			if !v.IsNull() {
+				filled++
+			}
+		}
+		texts = append(texts, textOf(res, row))
+	}
+	named := 0
+	for i := range s.Verb.Params {
+		if s.Verb.Params[i].Required {
+			named++
+		}
+	}
+	rows := score.Rows{Found: len(res.Rows) - ends, EndsExist: ends > 0 && ends >= named}
+	of = append(of, score.ResultSize(rows))
+	if wanted > 0 {
+		of = append(of, score.Completeness(filled, wanted), score.SchemaConsistency(wanted, wanted))
+	}
+	// What is asked of is compared with what was looked for by this step: a step need not
+	// speak of all of it.
+	var mine []string
+	for _, name := range asked {
+		for _, arg := range t.Made.Args {
+			if arg.Value.Kind == dsl.String && strings.Contains(strings.ToLower(arg.Value.Text), strings.ToLower(name)) {
+				mine = append(mine, name)
+				break
+			}
+		}
+	}
+	if len(texts) > 0 && len(mine) > 0 {
+		of = append(of, score.EntityPrecision(mine, texts))
+	}
+	return of
+}
+
+// resultOf is what a step gave; nil where it gave nothing.
+func resultOf(s *plan.Step) *receipt.Result {
+	if r := s.Answer(); r != nil && len(r.Calls) > 0 {
+		return r.Calls[0].Result
+	}
+	return nil
+}
+
+// plain is the text of an answer.
+func plain(res *receipt.Result) string {
+	if res == nil || len(res.Rows) == 0 {
+		return ""
+	}
+	return plan.Text(res, math.MaxInt32)
+}
+
+func textOf(res *receipt.Result, row []stores.Value) string {
+	return plan.Text(&receipt.Result{Columns: res.Columns, Sensitive: res.Sensitive, Rows: [][]stores.Value{row}}, math.MaxInt32)
+}
+
+// namesIn are the names in a question: what stands in quotation marks, and runs of words with
+// a capital that do not begin a sentence.
+func namesIn(question string) (names []string) {
+	var run []string
+	first := true
+	end := func() {
+		if len(run) > 0 {
+			names = append(names, strings.Join(run, " "))
+		}
+		run = nil
+	}
+	for _, m := range quotedText.FindAllStringSubmatch(question, -1) {
+		names = append(names, m[1])
+	}
+	for _, word := range strings.Fields(quotedText.ReplaceAllString(question, " . ")) {
+		bare := strings.TrimFunc(word, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+		r := []rune(bare)
+		switch {
+		case len(r) == 0:
+			end()
+		case unicode.IsUpper(r[0]) && !first || unicode.IsDigit(r[0]) && len(run) > 0 || len(r) > 1 && strings.ToUpper(bare) == bare && unicode.IsLetter(r[0]):
+			run = append(run, bare)
+		default:
+			end()
+		}
+		if strings.ContainsAny(word, ",;:?!()") {
+			end()
+		}
+		if first = strings.HasSuffix(word, ".") || strings.HasSuffix(word, "?") || strings.HasSuffix(word, "!"); first {
+			end()
+		}
+	}
+	end()
+	return names
+}

@@ -1,0 +1,113 @@
+package confidence
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"verbatim/dsl"
+	"verbatim/runtime"
+	"verbatim/runtime/digest"
+)
+
+var quotedText = regexp.MustCompile(`["“„«]([^"“”„«»]{1,200})["”“»]`)
+
+// A shape is a question without the names in it: questions of one shape have one plan.
+type shape struct {
+	text  string // with {1}, {2} … in place of the names
+	names []string
+}
+
+func shapeOf(question string) shape {
+	s := shape{text: strings.Join(strings.Fields(strings.ToLower(question)), " ")}
+	names := namesIn(question)
+	slices.SortStableFunc(names, func(a, b string) int { return len(b) - len(a) }) // one may stand in another
+	for _, name := range names {
+		low := strings.ToLower(name)
+		if slices.Contains(s.names, name) || !strings.Contains(s.text, low) {
+			continue
+		}
+		s.names = append(s.names, name)
+		s.text = strings.ReplaceAll(s.text, low, fmt.Sprintf("{%d}", len(s.names)))
+	}
+	return s
+}
+
+// empty is a plan with places for the names: those that are the whole of a text. Where a name
+// stands in a plan otherwise, the plan holds for this question alone, and is not kept.
+func (s shape) empty(plan string) string {
+	for i, name := range s.names {
+		whole := dsl.FormatValue(dsl.NewString(name))
+		plan = strings.ReplaceAll(plan, whole, fmt.Sprintf("\x00%d\x00", i+1))
+		if strings.Contains(strings.ToLower(plan), strings.ToLower(name)) {
+			return ""
+		}
+	}
+	return plan
+}
+
+// fill is a plan with the names of this question.
+func (s shape) fill(plan string) string {
+	for i, name := range s.names {
+		plan = strings.ReplaceAll(plan, fmt.Sprintf("\x00%d\x00", i+1), dsl.FormatValue(dsl.NewString(name)))
+	}
+	return plan
+}
+
+// key is what a plan is kept under: the shape of the question, the palettes, and what the
+// asker may do. Plans of one asker are of no other.
+func (a *Agent) key(s *runtime.Session, of shape) string {
+	rights := []string{"verbatim plan 1", a.Runner.Clerk.Registry.Digest(), s.Principal().Name, fmt.Sprint(len(of.names)), of.text}
+	for _, r := range s.Roles() {
+		rights = append(rights, r.Name)
+	}
+	return digest.Of(rights...)
+}
+
+// A cache keeps the plans that were used last.
+type cache struct {
+	mu    sync.Mutex
+	most  int
+	plans map[string]string
+	order []string // the one that was used last is the last
+}
+
+func (c *cache) get(key string) (string, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	text, ok := c.plans[key]
+	if ok {
+		c.used(key)
+	}
+	return text, ok
+}
+
+func (c *cache) put(key, text string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.most <= 0 || text == "" {
+		return
+	}
+	if c.plans == nil {
+		c.plans = map[string]string{}
+	}
+	c.plans[key] = text
+	if c.used(key); len(c.order) > c.most {
+		delete(c.plans, c.order[0])
+		c.order = c.order[1:]
+	}
+}
+
+// drop forgets a plan that did not work.
+func (c *cache) drop(key string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.plans, key)
+	c.order = slices.DeleteFunc(c.order, func(k string) bool { return k == key })
+}
+
+func (c *cache) used(key string) {
+	c.order = append(slices.DeleteFunc(c.order, func(k string) bool { return k == key }), key)
+}
