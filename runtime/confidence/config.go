@@ -295,11 +295,11 @@ func newTemplate(f templateFile) (t Template, err error) {
 		b.WriteString(`(?i)^\s*`)
 		at := 0
 		for _, m := range slot.FindAllStringSubmatchIndex(ask, -1) {
-			b.WriteString(words(ask[at:m[0]]))
+			b.WriteString(spaced(ask[at:m[0]]))
 			b.WriteString("(?P<" + ask[m[2]:m[3]] + ">.+?)")
 			at = m[1]
 		}
-		b.WriteString(words(ask[at:]) + `[\s?.!]*$`)
+		b.WriteString(spaced(ask[at:]) + `[\s?.!]*$`)
 		re, err := regexp.Compile(b.String())
 		if err != nil {
 			return t, fmt.Errorf("%q: a name stands in it twice", ask)
@@ -309,8 +309,8 @@ func newTemplate(f templateFile) (t Template, err error) {
 	return t, nil
 }
 
-// words are a text in which blanks make no difference.
-func words(text string) string {
+// spaced is an expression for a text in which blanks make no difference.
+func spaced(text string) string {
 	return regexp.MustCompile(`\s+`).ReplaceAllString(regexp.QuoteMeta(strings.TrimRight(text, "?.!")), `\s+`)
 }
 
