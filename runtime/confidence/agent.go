@@ -272,6 +272,9 @@ func (t *telling) needed(s *plan.Step) string {
 	if names == nil {
 		return "Nothing else depends on it."
 	}
+	if len(names) == 1 {
+		return names[0] + " depends on it."
+	}
 	return verbs.Joined(names, "and") + " depend on it."
 }
 
@@ -318,7 +321,7 @@ func (t *telling) came(s *plan.Step, at *plan.Attempt) string {
 			b.WriteString(" " + v.Reason)
 		}
 	} else if v.Score != nil {
-		b.WriteString(" " + sentence(level(*v.Score)))
+		b.WriteString(" It is " + level(*v.Score) + ".")
 	}
 	return b.String()
 }
@@ -331,20 +334,20 @@ func (t *telling) sure(s *plan.Step) string {
 	case t.oversees:
 		return fmt.Sprintf(", with confidence %.2f", *s.Score)
 	}
-	return ": " + level(*s.Score)
+	return ": it is " + level(*s.Score)
 }
 
 // level is a score in words: whoever is no overseer is told no figure.
 func level(f float64) string {
 	switch {
 	case f >= 0.9:
-		return "sure"
+		return "well supported"
 	case f >= 0.75:
-		return "fairly sure"
+		return "supported"
 	case f >= 0.5:
-		return "not very sure"
+		return "weakly supported"
 	}
-	return "not sure"
+	return "hardly supported"
 }
 
 func sentence(text string) string {

@@ -21,8 +21,8 @@ import (
 	"verbatim/verbs"
 )
 
-// tools are those that steps are carried out by.
-var tools = []score.Tool{score.GraphQuery, score.TextCompletion, score.McpTool, score.Prompt, score.KnowledgeQuery}
+// allTools are those that steps are carried out by.
+var allTools = []score.Tool{score.GraphQuery, score.TextCompletion, score.McpTool, score.Prompt, score.KnowledgeQuery}
 
 // modelsServer is what palettes call the model of this program.
 const modelsServer = "models"

@@ -257,8 +257,8 @@ func (r *reader) settings(c *Config, key string, s *settings) {
 	}
 	for name, least := range s.Tools {
 		tool := score.Tool(name)
-		if !slices.Contains(tools, tool) {
-			r.wrong("%s.tool_confidence: no tool is called %q; there are %v", key, name, tools)
+		if !slices.Contains(allTools, tool) {
+			r.wrong("%s.tool_confidence: no tool is called %q; there are %v", key, name, allTools)
 			continue
 		}
 		to := c.Tools[tool]

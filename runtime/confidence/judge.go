@@ -135,7 +135,7 @@ func (a *Agent) measure(p *plan.Plan, s *plan.Step, t *plan.Attempt) []score.Fac
 		}
 		var others []string
 		for _, before := range s.Attempts {
-			if r := before.Result(); r != nil {
+			if r := before.Result(); r != nil && dsl.FormatCall(&before.Call) == dsl.FormatCall(&t.Call) {
 				others = append(others, plain(r))
 			}
 		}

@@ -177,7 +177,7 @@ type Reliability struct {
 func (a *Agent) Reliabilities(ctx context.Context) []Reliability {
 	k := a.learned(ctx)
 	var all []Reliability
-	for _, t := range tools {
+	for _, t := range allTools {
 		h := k.history[t]
 		if len(h) == 0 {
 			continue
@@ -238,7 +238,7 @@ func (a *Agent) Adapt(ctx context.Context) (moved []score.Tool, err error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, t := range tools {
+	for _, t := range allTools {
 		b, ok := k.bounds[t]
 		if !ok {
 			continue
