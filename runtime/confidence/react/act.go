@@ -157,12 +157,12 @@ func byKey(c verbs.Call) bool {
 }
 
 // mayBeOver reports whether a call failed by a fault that may be over the next time, and did
-// nothing, so that making it again does nothing twice.
+// nothing, so that making it again does nothing twice. Without a program it does not matter
+// whether it acted.
 func mayBeOver(p *verbs.Program, err error) bool {
 	var refusal *runtime.Refusal
 	var broken *runtime.Failure
-	if errors.As(err, &refusal) {
-		// Without a program, whether it acted does not matter.
+	if errors.As(err, &refusal) && len(refusal.Diagnostics) > 0 {
 		switch refusal.Diagnostics[0].Code {
 		case "tool-silent", "names-unread", "changed-meanwhile":
 			return true
