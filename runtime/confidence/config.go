@@ -302,7 +302,12 @@ func newTemplate(f templateFile) (t Template, err error) {
 		b.WriteString(spaced(ask[at:]) + `[\s?.!]*$`)
 		re, err := regexp.Compile(b.String())
 		if err != nil {
-			return t, fmt.Errorf("%q: a name stands in it twice", ask)
+			return t, fmt.Errorf("%q cannot be read", ask)
+		}
+		for i, name := range re.SubexpNames() {
+			if name != "" && re.SubexpIndex(name) != i {
+				return t, fmt.Errorf("%q: {%s} stands in it twice", ask, name)
+			}
 		}
 		t.asks = append(t.asks, re)
 	}

@@ -35,6 +35,7 @@ type connectionsArgs struct {
 // A way leads from one thing to another.
 type way struct {
 	end  runtime.Ref
+	name string // of the end
 	text string
 	hops int
 }
@@ -58,7 +59,7 @@ func connections(ctx context.Context, c *runtime.Call, a connectionsArgs) (o run
 	seen := map[runtime.Ref]bool{}
 	var ways []way
 	for _, r := range from {
-		ways = append(ways, way{r.Ref(), r.Value("name").Text(), 0})
+		ways = append(ways, way{r.Ref(), r.Value("name").Text(), "", 0})
 		seen[r.Ref()] = true
 	}
 	found := 0
@@ -131,12 +132,15 @@ func beside(ctx context.Context, c *runtime.Call, at way) (next []way, err error
 			if err != nil {
 				return nil, err
 			}
-			how, name := r.Value("how").Text(), thing.Value("name").Text()
-			text := at.text + " " + how + " " + name
+			from, to := at.name, thing.Value("name").Text()
 			if side[0] == "object" {
-				text = at.text + ", which " + name + " " + how
+				from, to = to, from
 			}
-			next = append(next, way{other, text, at.hops + 1})
+			text := from + " " + r.Value("how").Text() + " " + to
+			if at.text != "" {
+				text = at.text + "; " + text
+			}
+			next = append(next, way{other, thing.Value("name").Text(), text, at.hops + 1})
 		}
 	}
 	return next, nil

@@ -122,7 +122,7 @@ func (a *Agent) measure(p *plan.Plan, s *plan.Step, t *plan.Attempt) []score.Fac
 	tool := ToolOf(s.Verb)
 	asked := namesIn(p.Title)
 	if tool == score.TextCompletion || tool == score.Prompt {
-		text := score.Text{Answer: plain(res), Question: p.Title}
+		text := score.Text{Answer: plain(res), Question: p.Title, Given: []string{p.Title}}
 		for _, n := range s.Needs {
 			if r := resultOf(n); r != nil {
 				text.Given = append(text.Given, plan.Text(r, math.MaxInt32))

@@ -21,7 +21,7 @@ type shape struct {
 }
 
 func shapeOf(question string) shape {
-	s := shape{text: strings.Join(strings.Fields(strings.ToLower(question)), " ")}
+	s := shape{text: strings.TrimRight(strings.Join(strings.Fields(strings.ToLower(question)), " "), "?!. ")}
 	names := namesIn(question)
 	slices.SortStableFunc(names, func(a, b string) int { return len(b) - len(a) }) // one may stand in another
 	for _, name := range names {
