@@ -43,7 +43,7 @@ type Agent struct {
 func New(c Config, r *plan.Runner, m llm.Model, clock func() time.Time) *Agent {
 	a := &Agent{Config: c, Runner: r, Model: m, Clock: clock}
 	a.kept.most = c.PlanCache
-	r.Judge = a
+	r.Judge, r.Text, r.Keep = a, c.Context, c.CacheTTL
 	return a
 }
 
@@ -132,7 +132,7 @@ func (a *Agent) begin(ctx context.Context, s *runtime.Session, r *trustgraph.Req
 	if err != nil {
 		return key, false, &trustgraph.Error{Type: trustgraph.BadRequest, Message: err.Error()}
 	}
-	if key, err = a.keep(ctx, s, r.Question, &m, least); err != nil {
+	if key, err = a.keep(ctx, s, r, &m, least); err != nil {
 		var refusal *runtime.Refusal
 		if errors.As(err, &refusal) {
 			return key, false, &trustgraph.Error{Type: trustgraph.AgentError, Message: refusal.Diagnostics[0].Summary}
@@ -143,13 +143,16 @@ func (a *Agent) begin(ctx context.Context, s *runtime.Session, r *trustgraph.Req
 }
 
 // keep drafts a plan in the asker's name and starts it.
-func (a *Agent) keep(ctx context.Context, s *runtime.Session, question string, m *made, least []float64) (key stores.Value, err error) {
+func (a *Agent) keep(ctx context.Context, s *runtime.Session, r *trustgraph.Request, m *made, least []float64) (key stores.Value, err error) {
 	steps, leasts := make([]dsl.Value, len(m.calls)), make([]dsl.Value, len(least))
 	for i := range m.calls {
 		steps[i], leasts[i] = dsl.NewNested(m.calls[i]), dsl.NewNumber(decimal(least[i]).Text())
 	}
-	draft := clerk.Call("plan.draft", clerk.Text("title", clip(question, 200)), dsl.NewArg("steps", dsl.NewList(steps...)), clerk.Int("parallel", int64(a.Config.Parallel)),
+	draft := clerk.Call("plan.draft", clerk.Text("title", clip(r.Question, 200)), dsl.NewArg("steps", dsl.NewList(steps...)), clerk.Int("parallel", int64(a.Config.Parallel)),
 		clerk.Int("within", a.Config.StepTimeout.Milliseconds()), dsl.NewArg("least", dsl.NewList(leasts...)))
+	if r.Plan.MaxRetries != nil {
+		draft.Args = append(draft.Args, clerk.Int("retries", int64(*r.Plan.MaxRetries)))
+	}
 	draft.As = "p"
 	start := clerk.Call("plan.start", dsl.NewArg("plan-id", dsl.NewSymbol("p")), dsl.NewArg("here", dsl.NewBool(true)))
 	script, ds := dsl.Parse(dsl.NewSource("confidence", dsl.FormatCall(&draft)+"\n"+dsl.FormatCall(&start)))

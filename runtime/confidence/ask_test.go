@@ -507,3 +507,29 @@ func TestRetriesChangeTheQuestion(t *testing.T) {
 		t.Errorf("%d attempts of %d calls", len(rows), len(calls))
 	}
 }
+
+// What a model answered is used again for a while: for the same asker and the same words, and
+// where it was good enough. // T6
+func TestAnswersAreUsedAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, DefaultConfig())
+	w.plans = func(string) string {
+		return `{"steps": [{"id": "a", "function": "graph__complete", "arguments": {"instruction": "Say hello to the reader of this text.", "text": "A text."}, "dependencies": []}]}`
+	}
+	w.mind = func(_, text string) string { return "Hello to you, who read this text with care." }
+	ask := func(who string, want int) {
+		t.Helper()
+		if w.told(who, "Say hello"); w.answered != want {
+			t.Fatalf("the model answered %d times, want %d", w.answered, want)
+		}
+	}
+	ask("ada", 1)
+	ask("ada", 1)
+	ask("olga", 2)
+	w.now.Add(int64(301 * time.Second))
+	ask("ada", 3)
+	w.mind = func(_, text string) string { return "" } // which will not do
+	w.now.Add(int64(301 * time.Second))
+	ask("ada", 7)
+	ask("ada", 11)
+}

@@ -38,11 +38,11 @@ func (a *Agent) Judge(ctx context.Context, p *plan.Plan, s *plan.Step, t *plan.A
 	}
 	v := plan.Verdict{Least: &least}
 	if t.Outcome != plan.OK {
-		if t.Outcome != plan.Refused && t.Number <= c.MaxRetries {
+		if t.Outcome != plan.Refused && t.Number <= a.retries(p) {
 			v.Again, v.Wait = true, c.backoff(t.Number)
 			return v
 		}
-		return a.next(s, t, v)
+		return a.next(p, s, t, v)
 	}
 	of := a.measure(p, s, t)
 	calibrated := score.Combine(of, score.DefaultWeights(tool)).Calibrated(a.calibrator(ctx, tool))
@@ -54,7 +54,15 @@ func (a *Agent) Judge(ctx context.Context, p *plan.Plan, s *plan.Step, t *plan.A
 	if v.Good = calibrated.Value >= least; v.Good {
 		return v
 	}
-	return a.next(s, t, v)
+	return a.next(p, s, t, v)
+}
+
+// retries is how often a step of a plan is tried again.
+func (a *Agent) retries(p *plan.Plan) int {
+	if p.Retries != nil {
+		return *p.Retries
+	}
+	return a.Config.MaxRetries
 }
 
 // backoff is how long to wait before attempt n+1.
@@ -66,8 +74,8 @@ func (c *Config) backoff(n int) time.Duration {
 // next says what is tried instead of an attempt whose answer is doubtful, or that may not be
 // made: what asks for more, then what asks for less. An answer is not asked for again by the
 // same call, which would give the same; only a model is, where the palette has nothing else.
-func (a *Agent) next(s *plan.Step, t *plan.Attempt, v plan.Verdict) plan.Verdict {
-	left := t.Number <= a.Config.MaxRetries
+func (a *Agent) next(p *plan.Plan, s *plan.Step, t *plan.Attempt, v plan.Verdict) plan.Verdict {
+	left := t.Number <= a.retries(p)
 	var rungs []*dsl.Call
 	if s.Verb != nil {
 		rungs = append(instead(s.Verb.Broader, &s.Call), instead(s.Verb.Simpler, &s.Call)...)

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,8 +17,8 @@ import (
 // Where a step names the result of another, the value of that result is written in its
 // place, with the origin that it has.
 
-// mostText is how many characters of a result stand in one argument; a quarter of it goes to
-// the end.
+// mostText is how many characters of a result stand in one argument, where nobody says; a
+// quarter of it goes to the end.
 const mostText = 8192
 
 // errWithheld says that a result holds what is sensitive and was not kept.
@@ -90,7 +91,7 @@ func (r *Runner) valueOf(ctx context.Context, asker *runtime.Session, s *Step, p
 		}
 	}
 	if t != nil && t.Name == verbs.StringType && path == "" && !(len(res.Rows) == 1 && len(res.Columns) == 1) {
-		return dsl.NewString(Text(res, mostText)), originOf(res, -1, -1), nil
+		return dsl.NewString(Text(res, cmp.Or(r.Text, mostText))), originOf(res, -1, -1), nil
 	}
 	column := 0
 	if path != "" {

@@ -38,6 +38,7 @@ type Plan struct {
 	Title    string
 	Status   string
 	Parallel int
+	Retries  *int // how often a step that reads is tried again; nil where nobody said
 	Started  time.Time
 	Ended    time.Time
 	Reason   string
@@ -65,6 +66,8 @@ type Step struct {
 	Ended    time.Time
 
 	writes   bool
+	span     func(failed bool)
+	traced   context.Context // of the step, while it is made
 	waitsFor string
 	decided  string
 	origin   verbs.Origin // of what the call says
@@ -107,6 +110,8 @@ type Attempt struct {
 	Began   time.Time
 	Ended   time.Time
 	Verdict Verdict
+
+	remembered string // under what an answer is used again that will do; "" where none is
 }
 
 // Result is what the call gave; nil where it gave nothing.

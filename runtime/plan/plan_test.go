@@ -100,6 +100,11 @@ func newWorld(t testing.TB, store stores.Store, err error) *world {
 	return w
 }
 
+// runner is another process.
+func (w *world) runner(name string) *Runner {
+	return &Runner{Clerk: w.r.Clerk, Name: name, Judge: w.r.Judge, Clock: w.clock, Sleep: w.r.Sleep}
+}
+
 func (w *world) observe(e Event) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

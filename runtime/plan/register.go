@@ -278,6 +278,7 @@ type draftArgs struct {
 	Steps    []string       `verb:"steps"`
 	Parallel int64          `verb:"parallel"`
 	Within   int64          `verb:"within"`
+	Retries  *int64         `verb:"retries"`
 	Least    []stores.Value `verb:"least"`
 	Deadline *time.Time     `verb:"deadline"`
 }
@@ -296,6 +297,9 @@ func draft(_ context.Context, c *runtime.Call, a draftArgs) (o runtime.Outcome, 
 	f := runtime.Fields{"owner": c.Principal(), "person": c.Person(), "title": a.Title, "status": staged, "parallel": a.Parallel, "created_at": c.Now()}
 	if a.Deadline != nil {
 		f["deadline"] = *a.Deadline
+	}
+	if a.Retries != nil {
+		f["retries"] = *a.Retries
 	}
 	o.Changes = []runtime.Edit{runtime.Create(plans, f).As(plan)}
 	var all []stagedStep

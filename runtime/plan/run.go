@@ -30,8 +30,20 @@ type Runner struct {
 	Clock func() time.Time
 	// Sleep waits, or until ctx ends; nil by the clock of the machine.
 	Sleep func(ctx context.Context, d time.Duration)
+	// Text is how many characters of a result stand in one argument of another step; 8192
+	// when zero.
+	Text int
+	// Keep is for how long the answer of a tool that only reads is used again, in this
+	// process, for the same asker and the same call. Nothing is kept when zero, and nothing
+	// that is sensitive.
+	Keep time.Duration
 	// Observe is told of every plan that is made here. It may be nil.
 	Observe func(Event)
+	// Span begins what takes time, a step or an attempt, for whoever traces it, and is told
+	// when it ends. It may be nil.
+	Span func(ctx context.Context, name string) (context.Context, func(failed bool))
+
+	kept memory
 }
 
 const (
@@ -101,6 +113,10 @@ func (r *Runner) Load(ctx context.Context, key stores.Value) (*Plan, error) {
 		return nil, err
 	}
 	p := &Plan{Key: key, Owner: row.Text("owner"), Title: row.Text("title"), Status: row.Text("status"), Parallel: int(row.Value("parallel").Int()), Reason: row.Text("reason")}
+	if n := row.Value("retries"); !n.IsNull() {
+		retries := int(n.Int())
+		p.Retries = &retries
+	}
 	if at := row.Value("started_at"); !at.IsNull() {
 		p.Started = at.Time()
 	}
@@ -156,7 +172,7 @@ func (r *Runner) Answered(ctx context.Context, key stores.Value) (*Plan, error) 
 	}
 	for _, s := range p.Steps {
 		if s.Status == done {
-			if s.answer, err = d.asker.Done(ctx, d.runKey(s, s.Settled)); err != nil {
+			if err := d.answerOf(ctx, s); err != nil {
 				return p, err
 			}
 		}
@@ -193,6 +209,7 @@ type driver struct {
 	ref   dsl.Arg // of the plan
 	names map[*Step]dsl.Arg
 	tell  func(Event)
+	later bool // this process has no time for what is left
 }
 
 // Advance makes what can be made of a plan now, and returns its status then: a plan that
@@ -324,14 +341,43 @@ func (d *driver) answers(ctx context.Context) error {
 			if n.Status != done || n.answer != nil {
 				continue
 			}
-			r, err := d.asker.Done(ctx, d.runKey(n, n.Settled))
-			if err != nil {
+			if err := d.answerOf(ctx, n); err != nil {
 				return err
 			}
-			n.answer = r
 		}
 	}
 	return nil
+}
+
+// answerOf finds the answer of a step that was made: what was kept with it, or what it
+// answers now, of one that only reads.
+func (d *driver) answerOf(ctx context.Context, s *Step) (err error) {
+	if s.answer, err = d.asker.Done(ctx, d.runKey(s, s.Settled)); err != nil || s.answer != nil && !withholds(s.answer) || s.Writes() {
+		return err
+	}
+	for _, n := range s.Needs {
+		if n.answer == nil {
+			if err := d.answerOf(ctx, n); err != nil {
+				return err
+			}
+		}
+	}
+	a := &Attempt{Call: s.Call}
+	err = d.made(ctx, s, a, "")
+	var refusal *runtime.Refusal
+	if errors.As(err, &refusal) {
+		return nil // what it said is not to be had any more
+	}
+	if a.Receipt != nil {
+		s.answer = a.Receipt
+	}
+	return err
+}
+
+// withholds reports whether a receipt was kept without what is sensitive.
+func withholds(r *receipt.Receipt) bool {
+	res := resultOf(r)
+	return res != nil && slices.Contains(res.Sensitive, true)
 }
 
 // runKey is the key under which an attempt is made. A step that changes something has one,
@@ -353,6 +399,7 @@ func (d *driver) make(ctx context.Context) error {
 	back := make(chan ended)
 	under, waits := map[*Step]bool{}, map[*Step]time.Duration{}
 	var first error
+	begun := 0
 	for {
 		if first == nil && ctx.Err() == nil {
 			if err := d.skip(ctx); err != nil {
@@ -364,7 +411,12 @@ func (d *driver) make(ctx context.Context) error {
 				if under[s] || len(under) >= max(1, d.p.Parallel) {
 					continue
 				}
+				if until, ok := ctx.Deadline(); ok && begun > 0 && time.Until(until) < s.Within {
+					d.later = true
+					continue
+				}
 				under[s] = true
+				begun++
 				wait := waits[s]
 				go func() {
 					if wait > 0 {
@@ -446,7 +498,15 @@ func (d *driver) attempt(ctx context.Context, s *Step) (*Attempt, error) {
 	}
 	within, stop := context.WithTimeout(ctx, s.Within)
 	defer stop()
+	end := func(bool) {}
+	if d.Span != nil {
+		if s.span == nil {
+			s.traced, s.span = d.Span(ctx, "step")
+		}
+		within, end = d.Span(spanned{within, s.traced}, "execute_tool "+s.Call.Verb)
+	}
 	err := d.run(within, s, a)
+	end(err != nil)
 	a.Ended = d.Clock()
 	if ctx.Err() != nil {
 		return nil, ctx.Err() // the process ends; another goes on
@@ -469,6 +529,14 @@ func (d *driver) attempt(ctx context.Context, s *Step) (*Attempt, error) {
 	a.Verdict = d.judge(ctx, s, a)
 	return a, nil
 }
+
+// A spanned is a context with the values of another, which holds the span of a step.
+type spanned struct {
+	context.Context
+	values context.Context
+}
+
+func (c spanned) Value(key any) any { return c.values.Value(key) }
 
 // judge says what an attempt is worth. Whatever the Judge says, a step that changes
 // something is tried again only where the system failed, under the same key.
@@ -503,6 +571,11 @@ func Backoff(n int) time.Duration {
 // run has the engine make an attempt. Where somebody has to agree first, they are asked, and
 // the outcome is Waiting.
 func (d *driver) run(ctx context.Context, s *Step, a *Attempt) error {
+	return d.made(ctx, s, a, d.runKey(s, a.Number))
+}
+
+// made is run under a key, or without one.
+func (d *driver) made(ctx context.Context, s *Step, a *Attempt, key string) error {
 	f, err := d.fill(ctx, d.asker, d.p, s, &a.Call)
 	if err != nil {
 		return &runtime.Refusal{Diagnostics: dsl.Diagnostics{{Code: "plan", Severity: dsl.Error, Summary: err.Error()}}}
@@ -524,10 +597,18 @@ func (d *driver) run(ctx context.Context, s *Step, a *Attempt) error {
 			return verbs.Origin{}, false
 		}
 	}
-	key := d.runKey(s, a.Number)
-	if again, err := d.asker.Repeat(ctx, script, key); err != nil || again != nil {
-		a.Receipt = again
-		return err
+	if v := s.Verb; d.Keep > 0 && v != nil && v.Tool != nil && !s.Writes() {
+		a.remembered = d.p.Owner + "\x00" + dsl.FormatCall(&f.call)
+		if r := d.kept.get(a.remembered, d.Clock()); r != nil && a.Number <= 1 {
+			a.Receipt = r
+			return nil
+		}
+	}
+	if key != "" {
+		if again, err := d.asker.Repeat(ctx, script, key); err != nil || again != nil {
+			a.Receipt = again
+			return err
+		}
 	}
 	program, ds := d.asker.CheckFrom(ctx, script, said)
 	if program == nil {
@@ -626,11 +707,18 @@ func (d *driver) note(ctx context.Context, s *Step, a *Attempt) error {
 		s.Least = v.Least
 	}
 	s.Attempts = append(s.Attempts, a)
+	if next == done && a.remembered != "" && !withholds(a.Receipt) {
+		d.kept.put(a.remembered, a.Receipt, a.Ended, d.Keep)
+	}
 	if next == done || next == doubtful {
 		s.answer, s.Settled = counts.Receipt, counts.Number
 	}
 	d.tell(Event{Kind: Attempted, Step: s, Attempt: a})
 	if next != open {
+		if s.span != nil {
+			s.span(next == failed)
+			s.span, s.traced = nil, nil
+		}
 		d.tell(Event{Kind: Settled, Step: s, Attempt: a})
 	}
 	return nil
@@ -653,7 +741,7 @@ func (d *driver) end(ctx context.Context) (string, error) {
 	}
 	d.p.Status = row.Text("status")
 	if d.p.Status == running || d.p.Status == "PAUSED" {
-		if _, err := d.do(ctx, clerk.Call("plan.rest", d.ref)); err != nil {
+		if _, err := d.do(ctx, clerk.Call("plan.rest", d.ref, dsl.NewArg("again", dsl.NewBool(d.later && d.p.Status == running)))); err != nil {
 			return "", err
 		}
 	}

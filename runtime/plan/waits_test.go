@@ -297,8 +297,7 @@ func TestAWritingStepIsMadeOnce(t *testing.T) {
 				t.Fatal(err)
 			}
 			// Another finds that it is made by somebody, until that one was silent for long.
-			other := *w.r
-			other.Name = "two"
+			other := w.runner("two")
 			if status, err := other.Advance(t.Context(), w.plan("Once").Key, nil); err != nil || status != running {
 				t.Fatal(status, err)
 			}
@@ -457,8 +456,7 @@ func TestTwoProcessesMeet(t *testing.T) {
 		key := w.plan("Two").Key
 		back := make(chan error, 4)
 		for i := range 4 {
-			r := *w.r
-			r.Name = fmt.Sprint("process ", i)
+			r := w.runner(fmt.Sprint("process ", i))
 			go func() {
 				_, err := r.Advance(t.Context(), key, nil)
 				back <- err
