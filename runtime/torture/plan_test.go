@@ -42,8 +42,9 @@ var errands embed.FS
 
 const (
 	sheets   = 4
-	planners = 4 // who have plans made
-	workers  = 4 // processes that make them
+	planners = 4  // who have plans made
+	workers  = 4  // processes that make them
+	atOnce   = 60 // plans that have not ended
 	// faster is how much faster the clock of plans runs than that of the machine, so that
 	// a plan whose process was killed is another's after about a second.
 	faster = 60
@@ -138,7 +139,7 @@ func (h *shift) work(at string, out io.Writer) error {
 	}
 	defer o.store.Close()
 	tell := teller(out)
-	w := &work.Worker{Engine: o.engine, Store: o.store, Name: h.Name, Clock: o.clock, Poll: 20 * time.Millisecond, Drain: time.Second,
+	w := &work.Worker{Engine: o.engine, Store: o.store, Name: h.Name, Clock: o.clock, Timeout: 3 * time.Minute, Poll: 20 * time.Millisecond, Drain: time.Second,
 		Send: func(ctx context.Context, m runtime.Message) error {
 			_, err := o.runner.Deliver(ctx, m)
 			return err
@@ -397,7 +398,7 @@ func killPlans(t *testing.T, kind, at string, began time.Time, each time.Duratio
 	people.Go(func() { o.agrees(decide, y) })
 	people.Go(func() { o.accepts(decide, y) })
 	start := time.Now()
-	var next, started atomic.Int64
+	var next, over atomic.Int64
 	for range planners {
 		people.Go(func() {
 			for {
@@ -405,17 +406,19 @@ func killPlans(t *testing.T, kind, at string, began time.Time, each time.Duratio
 				if n >= *planned {
 					return
 				}
+				for n-int(over.Load()) >= atOnce && pause(ctx) {
+				}
 				d := draw(*seeded, n)
 				if err := o.do(ctx, asker(n), d.script(rand.New(rand.NewPCG(*seeded, uint64(n))))); err != nil {
 					y.wrong("plan %d cannot be started: %s", n, chain(err))
 				}
-				started.Add(1)
 			}
 		})
 	}
-	// One is killed at each tick until most plans have ended. Where none ended since the last
-	// tick nobody is, and after a while one is told to end instead: whoever leads River's
-	// clients then looks at once for what the killed left.
+	// One is killed at each tick until few plans are left. Where none ended since the last tick
+	// nobody is, for where to begin takes longer than that nothing would ever end; and after a
+	// while one is told to end instead: whoever leads River's clients then looks at once for
+	// what the killed left.
 	kills, best, last := 0, -1, time.Now()
 	for tick := time.NewTicker(each); ; {
 		<-tick.C
@@ -423,6 +426,7 @@ func killPlans(t *testing.T, kind, at string, began time.Time, each time.Duratio
 		if err != nil {
 			t.Fatal(err)
 		}
+		over.Store(int64(ended))
 		if ended == *planned {
 			break
 		}
@@ -434,7 +438,7 @@ func killPlans(t *testing.T, kind, at string, began time.Time, each time.Duratio
 			y.wrong("nothing ends any more: %d of %d plans have", ended, *planned)
 			break
 		}
-		if (progress || int(started.Load()) < *planned) && (kills == 0 || ended < *planned*9/10) {
+		if progress && (kills == 0 || ended < *planned-atOnce/2) {
 			f.replace(syscall.SIGKILL)
 			kills++
 		} else if !progress && time.Since(last) > 2*time.Second && time.Since(f.replaced) > 2*time.Second {
