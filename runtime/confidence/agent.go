@@ -86,6 +86,12 @@ func (a *Agent) Ask(ctx context.Context, who trustgraph.Caller, r trustgraph.Req
 	if t.p == nil || status == "RUNNING" && !t.waits() {
 		return t.report(ctx, key) // another process makes it
 	}
+	if slices.ContainsFunc(t.p.Steps, func(s *plan.Step) bool { return s.Status == "DONE" && s.Answer() == nil }) {
+		// Some steps were made by another process, or before somebody accepted their answer.
+		if t.p, err = a.Runner.Answered(ctx, key); err != nil {
+			return err
+		}
+	}
 	return t.final()
 }
 
