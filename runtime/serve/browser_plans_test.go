@@ -64,7 +64,7 @@ func TestBrowserPlans(t *testing.T) {
 	tab.Wait("Answers in doubt")
 	tab.Wait("found")
 	everywhere(tab, "doubts")
-	follow(tab, "main", "found")
+	follow(tab, "main", "Who knows the Zeppelin Works?")
 	tab.Wait("Attempts of found")
 	tab.Wait("of 0.80 needed")
 	everywhere(tab, "doubt")
