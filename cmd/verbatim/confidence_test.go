@@ -56,6 +56,20 @@ func TestAskingTheConfidenceAgentIsDemonstrated(t *testing.T) {
 	})
 }
 
+// So is the page of its README (OB7).
+func TestPlansReadmeIsTrue(t *testing.T) {
+	t.Parallel()
+	s := shellIn{t.TempDir(), t.TempDir()}
+	err := putProgram(s.bin)
+	if err == nil {
+		err = os.CopyFS(s.dir, os.DirFS(confidenceDir))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.page(t, "examples/confidence/README.md", "examples/confidence/verbs/graph.yaml", "").play(t)
+}
+
 // A graphHouse is the graph of examples/confidence in a store, and the program that serves it.
 type graphHouse struct {
 	t        *testing.T
