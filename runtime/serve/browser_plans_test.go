@@ -69,7 +69,7 @@ func TestBrowserPlans(t *testing.T) {
 	tab.Wait("of 0.80 needed")
 	everywhere(tab, "doubt")
 	follow(tab, "main", "It will do")
-	tab.Wait("reason")
+	tab.Wait("Why it will do all the same")
 	tab.Type("#reason", "The register has no Zeppelin Works either")
 	tab.Click("main form .btn")
 	tab.Wait("found")
