@@ -499,7 +499,7 @@ func TestRetriesChangeTheQuestion(t *testing.T) {
 	for _, r := range rows {
 		calls[r.Text("call")] = true
 		var s Scored
-		if err := json.Unmarshal([]byte(r.Text("factors")), &s); err != nil || !slices.ContainsFunc(s.Factors, func(f score.Factor) bool { return f.Measure == score.MeasureAttempts }) {
+		if err := json.Unmarshal([]byte(r.Text("factors")), &s); err != nil || !slices.Contains(s.Factors, score.Attempts(int(r.Value("number").Int()))) {
 			t.Errorf("%s: %v", r.Text("factors"), err)
 		}
 	}
