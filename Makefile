@@ -4,7 +4,7 @@
 SHELL       := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo deal kyc kiisha test live postgres strace rabbit chromium lark node judges toolbox pglite grammars bench fuzz torture marathon mutants shuffle claims teeth lint cover build
+.PHONY: help demo deal kyc kiisha confidence test live postgres strace rabbit chromium lark node judges toolbox pglite grammars bench fuzz torture marathon mutants shuffle claims teeth lint cover build
 
 STATICCHECK := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 PEERS       := cmd/peers
@@ -67,6 +67,9 @@ kyc: ## show how people are verified for another company's agent, over HTTP; off
 
 deal: ## show a data room: 64 documents are read, and asked; offline, two minutes
 	@bash examples/manda/demo.sh
+
+confidence: ## show an agent that says how sure it is, and lets others decide; offline, half a minute
+	@bash examples/confidence/demo.sh
 
 kiisha: ## play people who write by WhatsApp and mail
 	@bash examples/kiisha/demo.sh

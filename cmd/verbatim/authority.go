@@ -13,12 +13,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"verbatim/dsl"
 	"verbatim/runtime"
 	"verbatim/runtime/channel"
 	"verbatim/runtime/client"
+	"verbatim/runtime/confidence"
 	"verbatim/runtime/kiisha"
 	"verbatim/runtime/kyc"
 	"verbatim/runtime/manda"
+	"verbatim/runtime/plan"
 	"verbatim/runtime/services"
 	"verbatim/runtime/system"
 	"verbatim/runtime/tools"
@@ -35,8 +38,15 @@ import (
 // wholePalettes loads the palettes of the directory and that of the program.
 func (a *app) wholePalettes(flag string) (*verbs.Registry, error) {
 	reg, err := a.palettesBeside(flag, system.Source())
+	beside := []*dsl.Source{system.Source()}
 	if err == nil && len(reg.Channels()) > 0 {
-		reg, err = a.palettesBeside(flag, system.Source(), channel.Source())
+		beside = append(beside, channel.Source())
+	}
+	if err == nil && reg.Plans() {
+		beside = append(beside, plan.Source(), confidence.Source())
+	}
+	if len(beside) > 1 {
+		reg, err = a.palettesBeside(flag, beside...)
 	}
 	if err == nil {
 		system.Follow(reg)
@@ -95,7 +105,7 @@ func (a *app) wire(ctx context.Context, palettes, at string, tools tools.Servers
 
 // domains bring what their palettes cannot say, where a verb of theirs is there.
 var domains = map[string]func(*runtime.Handlers){
-	"channel.receive": channel.Register, "kiisha.suggest-link": kiisha.Register, "kyc.verify": kyc.Register, "manda.query-knowledge-base": manda.Register,
+	"channel.receive": channel.Register, "confidence.assess": confidence.Register, "graph.connections": confidence.RegisterGraph, "kiisha.suggest-link": kiisha.Register, "kyc.verify": kyc.Register, "manda.query-knowledge-base": manda.Register,
 }
 
 // handlers are those that the program has. Others may be missing.
@@ -103,6 +113,9 @@ func handlers(reg *verbs.Registry) *runtime.Handlers {
 	h := &runtime.Handlers{Partial: true}
 	system.Register(h, reg)
 	client.Register(h, reg)
+	if reg.Plans() {
+		plan.Register(h, reg)
+	}
 	for verb, register := range domains {
 		if reg.Verb(verb) != nil {
 			register(h)
@@ -135,8 +148,8 @@ func (a *app) newEngineAt(reg *verbs.Registry, store stores.Store, tools tools.S
 	}
 	own := a.services(reg, tools, func() *runtime.Engine { return engine }, complete)
 	o := runtime.Options{Clock: clock, Zone: zone, Handlers: h, Tools: own, Authority: system.Authority(reg), Profile: system.Profile(reg), Deciders: system.Deciders(reg), Scanner: scanner, Observe: a.observe}
-	if len(reg.Channels()) > 0 {
-		o.TellsAsker = channel.TellsAsker
+	if len(reg.Channels()) > 0 || reg.Plans() {
+		o.TellsAsker = tellsAsker
 	}
 	o.Keep = func(ctx context.Context, session *runtime.Session, verb, name string, content []byte) (uploads.Upload, error) {
 		s, err := a.shelf(ctx, engine)

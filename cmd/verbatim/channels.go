@@ -314,13 +314,20 @@ func (r *reached) delivers(send func(context.Context, runtime.Message) error) fu
 	}
 	return func(ctx context.Context, m runtime.Message) error {
 		mine, err := r.service.Deliver(ctx, m)
-		switch {
-		case mine:
+		if mine {
 			return err
-		case send == nil:
-			return &notify.Error{Code: notify.CodeNoRoute, Text: fmt.Sprintf("nothing says where notices to %s go", m.Target)}
 		}
-		return send(ctx, m)
+		return nowhere(send)(ctx, m)
+	}
+}
+
+// nowhere says that a notice has no route where nothing sends any.
+func nowhere(send func(context.Context, runtime.Message) error) func(context.Context, runtime.Message) error {
+	if send != nil {
+		return send
+	}
+	return func(_ context.Context, m runtime.Message) error {
+		return &notify.Error{Code: notify.CodeNoRoute, Text: fmt.Sprintf("nothing says where notices to %s go", m.Target)}
 	}
 }
 

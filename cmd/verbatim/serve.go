@@ -29,6 +29,7 @@ import (
 	"verbatim/runtime/serve/logins"
 	"verbatim/runtime/serve/peers"
 	"verbatim/runtime/system"
+	"verbatim/runtime/trustgraph"
 	"verbatim/runtime/upload"
 	"verbatim/runtime/work"
 	"verbatim/stores"
@@ -215,6 +216,22 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 		}
 		o.Hooks = by.hooks
 	}
+	var server *serve.Server
+	plans, err := a.plans(reg, store, engine, model, a.now, meter, logger)
+	if err != nil {
+		return err
+	}
+	var gateway *trustgraph.Gateway
+	var queue func(context.Context) error
+	if plans != nil {
+		var hooks []serve.Hook
+		gateway, hooks = plans.gateway(func() *serve.Server { return server })
+		o.Hooks = append(o.Hooks, hooks...)
+		o.Draws = plans.draws
+		if queue, err = plans.queue(a.env); err != nil {
+			return err
+		}
+	}
 	l, err := f.listener()
 	if err != nil {
 		return broken("nothing can be served", err, "name another address with --listen")
@@ -237,8 +254,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 		}
 		o.Hosts = append(o.Hosts, "127.0.0.1:"+port)
 	}
-	server, err := serve.New(o)
-	if err != nil {
+	if server, err = serve.New(o); err != nil {
 		return usage(err.Error(), "verbatim serve --help")
 	}
 	defer server.Close()
@@ -264,12 +280,34 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	}
 	working := make(chan error, 1)
 	go func() {
-		working <- a.workBeside(ctx, f, engine, store, by.delivers(posting(reg, store, o.Posts, sending(reg, store, channels, o.URL))))
+		working <- a.workBeside(ctx, f, engine, store, plans.delivers(by.delivers(posting(reg, store, o.Posts, sending(reg, store, channels, o.URL)))))
 	}()
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	by.listens(ctx, stop)
+	go plans.tends(ctx)
+	answered := make(chan error, 1)
+	if queue != nil {
+		go func() {
+			err := queue(ctx)
+			if err != nil {
+				stop(err)
+			}
+			answered <- err
+		}()
+	}
+	if gateway != nil {
+		go func() {
+			<-ctx.Done() // sockets are not the server's to end
+			closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+			defer cancel()
+			_ = gateway.Close(closing) // what could not be finished goes on after
+		}()
+	}
 	err = server.Run(ctx, l, certs)
+	if queue != nil {
+		<-answered
+	}
 	if werr := <-working; err == nil {
 		err = werr
 	}

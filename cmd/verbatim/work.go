@@ -151,6 +151,11 @@ func (a *app) work(ctx context.Context, f workFlags) error {
 		return err
 	}
 	w.Send = by.delivers(posting(reg, store, posts, sending(reg, store, channels, a.env("VERBATIM_URL"))))
+	plans, err := a.plansAtWork(reg, store, w.Engine, clock)
+	if err != nil {
+		return err
+	}
+	w.Send = plans.delivers(w.Send)
 	if _, err := w.Engine.Housekeep(ctx, clock().Add(-keeping)); err != nil {
 		return a.runFailed(err)
 	}

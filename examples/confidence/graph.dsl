@@ -3,8 +3,8 @@ graph.add :name "Company A" :kind "company" :as @company-a
 graph.add :name "Company B" :kind "company" :as @company-b
 graph.add :name "John Doe" :kind "person" :as @john-doe
 graph.add :name "Project X" :kind "venture" :as @project-x
-graph.add :name "Entity X" :kind "entity" :as @entity-x
-graph.add :name "Entity Y" :kind "entity" :as @entity-y
+graph.add :name "Entity X" :kind "entity"
+graph.add :name "Entity Y" :kind "entity"
 graph.add :name "Dr. Ada Berg" :kind "person" :as @dr-ada-berg
 graph.add :name "Commission" :kind "authority" :as @commission
 graph.add :name "Data Act" :kind "law" :as @data-act

@@ -86,6 +86,12 @@ func (a *Agent) Ask(ctx context.Context, who trustgraph.Caller, r trustgraph.Req
 	if t.p == nil || status == "RUNNING" && !t.waits() {
 		return t.report(ctx, key) // another process makes it
 	}
+	if slices.ContainsFunc(t.p.Steps, func(s *plan.Step) bool { return s.Status == "DONE" && s.Answer() == nil }) {
+		// Some steps were made by another process, or before somebody accepted their answer.
+		if t.p, err = a.Runner.Answered(ctx, key); err != nil {
+			return err
+		}
+	}
 	return t.final()
 }
 
@@ -324,7 +330,7 @@ func (t *telling) came(s *plan.Step, at *plan.Attempt) string {
 			b.WriteString(" " + v.Reason)
 		}
 	} else if v.Score != nil {
-		b.WriteString(" It is " + level(*v.Score) + ".")
+		b.WriteString(" It is " + Level(*v.Score) + ".")
 	}
 	return b.String()
 }
@@ -337,11 +343,11 @@ func (t *telling) sure(s *plan.Step) string {
 	case t.oversees:
 		return fmt.Sprintf(", with confidence %.2f", *s.Score)
 	}
-	return ": it is " + level(*s.Score)
+	return ": it is " + Level(*s.Score)
 }
 
-// level is a score in words: whoever is no overseer is told no figure.
-func level(f float64) string {
+// Level is a score in words: whoever is no overseer is told no figure.
+func Level(f float64) string {
 	switch {
 	case f >= 0.9:
 		return "well supported"
@@ -386,7 +392,7 @@ func (t *telling) final() error {
 	if least := Overall(p); least != nil && t.oversees {
 		thought += fmt.Sprintf(", with confidence %.2f", *least)
 	} else if least != nil {
-		thought += "; the answer is " + level(*least)
+		thought += "; the answer is " + Level(*least)
 	}
 	observation := fmt.Sprintf("%s, %s. The record is kept as %s%s.", receipt.Counted(len(p.Steps), "step"), receipt.Counted(t.retries, "further try"), statePrefix, p.Key.Text())
 	if t.retries != 1 {

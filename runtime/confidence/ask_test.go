@@ -458,7 +458,7 @@ feature_flags: {confidence_agent_enabled: true, confidence_agent_traffic_percent
 		t.Fatal(err)
 	}
 	if c.MaxSteps != 12 || c.Threshold != 0.7 || c.MaxRetries != 2 || c.BackoffFactor != 1.5 || c.MaxDelay != 4*time.Second || c.Tools[score.GraphQuery] != 0.85 || c.Context != 4096 || c.CacheTTL != time.Minute ||
-		c.Audit != (Audit{false, "ERROR", true}) || c.Parallel != parallel || c.PlanCache != 10 || c.StepTimeout != 20*time.Second || c.Flags != (Flags{true, 5, true}) || c.Queues.Request != "confidence-agent-request" {
+		c.Audit != (Audit{false, "ERROR", true}) || c.Parallel != parallel || c.PlanCache != 10 || c.StepTimeout != 20*time.Second || c.Flags != (Flags{true, 5, true}) || c.Wires.Request != "confidence-agent-request" {
 		t.Errorf("%+v", c)
 	}
 	c, err = ReadConfig([]byte("confidence_agent: {default_confidence_threshold: 0.7, max_retries: 3, retry_backoff_factor: 2.0, override_enabled: false, step_timeout_ms: 30000, parallel_execution: false}\nservices:\n  - {name: confidence-agent, module: trustgraph.agent.confidence, instances: 2, config: {max_iterations: 15, confidence_threshold: 0.75}}\n  - {name: react-agent, module: trustgraph.agent.react, instances: 2}\n"))
@@ -499,7 +499,7 @@ func TestRetriesChangeTheQuestion(t *testing.T) {
 	for _, r := range rows {
 		calls[r.Text("call")] = true
 		var s Scored
-		if err := json.Unmarshal([]byte(r.Text("factors")), &s); err != nil || !slices.ContainsFunc(s.Factors, func(f score.Factor) bool { return f.Measure == score.MeasureAttempts }) {
+		if err := json.Unmarshal([]byte(r.Text("factors")), &s); err != nil || !slices.Contains(s.Factors, score.Attempts(int(r.Value("number").Int()))) {
 			t.Errorf("%s: %v", r.Text("factors"), err)
 		}
 	}

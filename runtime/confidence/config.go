@@ -15,6 +15,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/runtime/confidence/score"
+	"verbatim/runtime/trustgraph"
 )
 
 // A Config says how the agent works. It is the operator's. The zero Config is not usable:
@@ -36,7 +37,7 @@ type Config struct {
 	Audit         Audit
 	Templates     []Template
 	Flags         Flags
-	Queues        Queues
+	Wires         Wires
 }
 
 // Audit says what is kept of plans for administrators.
@@ -53,8 +54,16 @@ type Flags struct {
 	Fallback bool
 }
 
-// Queues are what the queues of questions and answers are called; "" where there are none.
-type Queues struct{ Request, Response string }
+// Wires are the ways by which questions come in, beside HTTP and sockets, and in which shape
+// answers go out.
+type Wires struct {
+	Shape             trustgraph.Shape
+	Request, Response string // what the queues of a broker are called, as the flow's configuration has them
+	URLEnv            string // the variable of the environment that holds the broker's address; "" without a broker
+	Subscription      string
+	Caller            string // the principal who asks what comes by the queue
+	AtOnce            int    // questions of the queue
+}
 
 // A Template is a plan for questions of a shape: where a question reads like one of Asks, in
 // which a name in braces stands for any words, Steps are its plan, in which {name} stands for
@@ -89,6 +98,15 @@ type configFile struct {
 		Request  string `yaml:"request_queue"`
 		Response string `yaml:"response_queue"`
 	} `yaml:"pulsar"`
+	Wires struct {
+		Shape  string `yaml:"shape"`
+		Rabbit *struct {
+			URLEnv       string `yaml:"url_env"`
+			Subscription string `yaml:"subscription"`
+			Caller       string `yaml:"caller"`
+			AtOnce       *int   `yaml:"at_once"`
+		} `yaml:"rabbitmq"`
+	} `yaml:"wires"`
 	Config   *settings      `yaml:"config"`
 	Flow     *settings      `yaml:"confidence_agent"`
 	Services []serviceFile  `yaml:"services"`
@@ -166,7 +184,21 @@ func ReadConfig(text []byte) (Config, error) {
 	if f.As != "" {
 		c.As = f.As
 	}
-	c.Queues = Queues{f.Pulsar.Request, f.Pulsar.Response}
+	c.Wires.Request, c.Wires.Response = f.Pulsar.Request, f.Pulsar.Response
+	if f.Wires.Shape != "" {
+		shape, err := trustgraph.ParseShape(f.Wires.Shape)
+		if err != nil {
+			r.wrong("wires.shape: %v", err)
+		}
+		c.Wires.Shape = shape
+	}
+	if q := f.Wires.Rabbit; q != nil {
+		c.Wires.URLEnv, c.Wires.Subscription, c.Wires.Caller, c.Wires.AtOnce = q.URLEnv, q.Subscription, q.Caller, 1
+		r.within(&c.Wires.AtOnce, q.AtOnce, "wires.rabbitmq.at_once", 1, 100)
+		if q.URLEnv == "" || q.Subscription == "" || q.Caller == "" || c.Wires.Request == "" || c.Wires.Response == "" {
+			r.wrong("wires.rabbitmq needs url_env, subscription and caller, and pulsar.request_queue and pulsar.response_queue")
+		}
+	}
 	for _, s := range f.Services {
 		if s.Config != nil && strings.Contains(s.Module, "confidence") {
 			r.settings(&c, "services.config", s.Config)

@@ -747,7 +747,15 @@ func (d *driver) note(ctx context.Context, s *Step, a *Attempt) error {
 	if a.Outcome == OK && !v.Good {
 		a.Outcome = Doubtful
 	}
-	reason := cmp.Or(v.Reason, a.Reason)
+	counts := a
+	if next == doubtful { // the best of the answers, none of which will do
+		for _, before := range s.Attempts {
+			if w := before.Verdict.Score; before.Receipt != nil && w != nil && v.Score != nil && *w > *counts.Verdict.Score {
+				counts = before
+			}
+		}
+	}
+	reason, scored := cmp.Or(counts.Verdict.Reason, a.Reason), counts.Verdict.Score
 	nil_ := func(name string) dsl.Arg { return dsl.NewArg(name, dsl.NewNil()) }
 	c := clerk.Call("plan.note", d.names[s], clerk.Int("number", int64(a.Number)), clerk.Text("call", dsl.FormatCall(&a.Call)), clerk.Word("outcome", string(a.Outcome)), clerk.Word("status", next),
 		clerk.Text("factors", string(v.Factors)), clerk.Instant("started-at", a.Began), clerk.Instant("ended-at", a.Ended), clerk.Int("millis", max(0, a.Ended.Sub(a.Began).Milliseconds())),
@@ -770,16 +778,11 @@ func (d *driver) note(ctx context.Context, s *Step, a *Attempt) error {
 	if v.Score != nil {
 		c.Args = append(c.Args, dsl.NewArg("score", dsl.NewNumber(number(*v.Score).Text())))
 	}
+	if scored != nil {
+		c.Args = append(c.Args, dsl.NewArg("counts", dsl.NewNumber(number(*scored).Text())))
+	}
 	if v.Least != nil {
 		c.Args = append(c.Args, dsl.NewArg("least", dsl.NewNumber(number(*v.Least).Text())))
-	}
-	counts := a
-	if next == doubtful {
-		for _, before := range s.Attempts {
-			if v := before.Verdict.Score; before.Receipt != nil && v != nil && a.Verdict.Score != nil && *v > *counts.Verdict.Score {
-				counts = before
-			}
-		}
 	}
 	if next == done || next == doubtful {
 		c.Args = append(c.Args, clerk.Int("settled", int64(counts.Number)))
@@ -787,7 +790,7 @@ func (d *driver) note(ctx context.Context, s *Step, a *Attempt) error {
 	if _, err := d.do(ctx, c); err != nil {
 		return d.otherwise(ctx, s, err)
 	}
-	s.Tries, s.Status, s.Reason, s.Score, s.Next, s.Ended = a.Number, next, reason, v.Score, v.Next, a.Ended
+	s.Tries, s.Status, s.Reason, s.Score, s.Next, s.Ended = a.Number, next, reason, scored, v.Next, a.Ended
 	if v.Least != nil {
 		s.Least = v.Least
 	}

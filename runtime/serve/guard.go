@@ -27,6 +27,7 @@ const policy = "default-src 'self'; img-src 'self' data:; object-src 'none'; bas
 type request struct {
 	id      string
 	trace   string // of W3C traceparent, "" where none was given
+	from    string // the address of the client
 	route   string // the pattern that it matched, for logs and counts
 	status  int
 	bytes   int64
@@ -50,7 +51,7 @@ var traceparent = regexp.MustCompile(`^00-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]
 // for this server, and tells logs and counts what became of it.
 func (s *Server) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		q := &request{id: newID(), started: time.Now()}
+		q := &request{id: newID(), started: time.Now(), from: s.address(r)}
 		if m := traceparent.FindStringSubmatch(r.Header.Get("Traceparent")); m != nil && strings.Trim(m[1], "0") != "" {
 			q.trace = m[1]
 		}

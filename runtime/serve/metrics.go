@@ -22,11 +22,13 @@ type Meter struct {
 	calls  *prometheus.CounterVec
 	took   *prometheus.HistogramVec
 	tokens *prometheus.CounterVec
+	plans  *planMeter
 }
 
 // NewMeter makes one.
 func NewMeter() *Meter {
 	return &Meter{
+		plans: newPlanMeter(),
 		calls: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "verbatim_calls_total", Help: "Calls, by verb and by what became of the program that they stand in."}, []string{"verb", "outcome", "code"}),
 		took: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "verbatim_program_seconds", Help: "How long programs took to be worked out or carried out.",
 			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 5, 30}}, []string{"stage", "outcome"}),
@@ -104,7 +106,7 @@ func newMetrics(s *Server) *metrics {
 		&gauges{s, []*prometheus.Desc{prometheus.NewDesc("verbatim_waiting_agreements", "What waits for somebody's agreement.", nil, nil),
 			prometheus.NewDesc("verbatim_oldest_agreement_seconds", "For how long the oldest of them waits.", nil, nil)}, s.countWaiting})
 	if s.Meter != nil {
-		m.registry.MustRegister(s.Meter.calls, s.Meter.took, s.Meter.tokens)
+		m.registry.MustRegister(append([]prometheus.Collector{s.Meter.calls, s.Meter.took, s.Meter.tokens}, s.Meter.plans.collectors()...)...)
 	}
 	m.show = promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
 	return m

@@ -1,0 +1,309 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"verbatim/runtime"
+	"verbatim/runtime/channel"
+	"verbatim/runtime/clerk"
+	"verbatim/runtime/confidence"
+	"verbatim/runtime/confidence/react"
+	"verbatim/runtime/llm"
+	"verbatim/runtime/plan"
+	"verbatim/runtime/serve"
+	"verbatim/runtime/trustgraph"
+	"verbatim/runtime/trustgraph/rabbit"
+	"verbatim/stores"
+	"verbatim/stores/receipt"
+	"verbatim/verbs"
+)
+
+// Plans: where a palette says `plans: true`, their verbs are there, and servers and workers
+// make their steps. VERBATIM_PLANS names a file of YAML that says how sure answers must be and
+// how questions come in. Its form is described in runtime/confidence/README.md.
+
+// planning holds what makes plans and answers questions by them.
+type planning struct {
+	file   string
+	config confidence.Config
+	runner *plan.Runner
+	agent  *confidence.Agent
+	answer *trustgraph.Switch
+	log    *slog.Logger
+}
+
+// plansConfig reads VERBATIM_PLANS; the default where it names nothing.
+func (a *app) plansConfig() (c confidence.Config, name string, err error) {
+	if name = a.env("VERBATIM_PLANS"); name == "" {
+		return confidence.DefaultConfig(), "", nil
+	}
+	c, err = readPlans(name)
+	if err != nil {
+		return c, name, usage(fmt.Sprintf("the file of plans %q cannot be used: %s", name, receipt.Safe(err.Error())), "runtime/confidence/README.md describes its form")
+	}
+	return c, name, nil
+}
+
+func readPlans(name string) (c confidence.Config, err error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return c, errors.New(reason(err))
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, 2<<20))
+	if err != nil {
+		return c, errors.New(reason(err))
+	}
+	return confidence.ReadConfig(text)
+}
+
+// plans joins plans to an engine; nil where no palette has them.
+func (a *app) plans(reg *verbs.Registry, store stores.Store, engine *runtime.Engine, model llm.Model, clock func() time.Time, meter *serve.Meter, log *slog.Logger) (*planning, error) {
+	if !reg.Plans() {
+		return nil, nil
+	}
+	config, file, err := a.plansConfig()
+	if err != nil {
+		return nil, err
+	}
+	host, _ := os.Hostname() // without one, the number of the process will do
+	p := &planning{file: file, config: config, log: log, runner: &plan.Runner{
+		Clerk: clerk.Clerk{Registry: reg, Engine: engine, Store: store, As: config.As, Source: "plan"},
+		Name:  strings.TrimSpace(host + " " + strconv.Itoa(os.Getpid())), Clock: clock}}
+	p.agent = confidence.New(config, p.runner, model, clock)
+	count := func(trustgraph.Route, error) {}
+	if meter != nil {
+		p.runner.Observe, p.runner.Span, p.agent.Span = countingPlans(meter), meter.Span, meter.Span
+		count = func(route trustgraph.Route, _ error) { meter.Routed(string(route)) }
+	}
+	zone, err := a.zone()
+	if err != nil {
+		return nil, err
+	}
+	p.answer, err = trustgraph.NewSwitch(p.agent, reacting(engine, &react.Agent{Registry: reg, Model: model, Clock: clock, Zone: zone}, model != nil), flagsOf(config), count)
+	return p, err
+}
+
+// plansAtWork joins plans to a worker beside servers, which makes their steps and plans
+// nothing: no model is asked for plans.
+func (a *app) plansAtWork(reg *verbs.Registry, store stores.Store, engine *runtime.Engine, clock func() time.Time) (*planning, error) {
+	return a.plans(reg, store, engine, nil, clock, nil, a.logger("error"))
+}
+
+func flagsOf(c confidence.Config) trustgraph.Flags {
+	return trustgraph.Flags{Enabled: c.Flags.Enabled, Share: c.Flags.Share, Fallback: c.Flags.Fallback}
+}
+
+// countingPlans tells a meter how plans go.
+func countingPlans(m *serve.Meter) func(plan.Event) {
+	return func(e plan.Event) {
+		switch {
+		case e.Kind == plan.Attempted:
+			at := e.Attempt
+			m.Attempted(serve.Attempt{Function: string(confidence.ToolOf(e.Step.Verb)), Score: at.Verdict.Score, Good: at.Verdict.Good, Number: at.Number, Took: at.Ended.Sub(at.Began)})
+		case e.Kind == plan.Settled && e.Step.Tries > 0:
+			m.Settled(e.Step.Tries, e.Step.Status == "DONE")
+		case e.Kind == plan.Finished && !e.Plan.Ended.IsZero():
+			m.Planned(len(e.Plan.Steps), e.Plan.Ended.Sub(e.Plan.Started))
+		}
+	}
+}
+
+// reacting is the agent that was there before: it asks a model what to do next, step by step.
+func reacting(engine *runtime.Engine, agent *react.Agent, there bool) trustgraph.Agent {
+	return trustgraph.AskFunc(func(ctx context.Context, who trustgraph.Caller, r trustgraph.Request, tell func(trustgraph.Message) error) error {
+		if !there {
+			return &trustgraph.Error{Type: trustgraph.AgentError, Message: "no model is set up here"}
+		}
+		s, err := engine.Session(ctx, who.Name)
+		var refusal *runtime.Refusal
+		if errors.As(err, &refusal) {
+			return &trustgraph.Error{Type: trustgraph.AccessDenied, Message: "access denied"}
+		}
+		if err != nil {
+			return err
+		}
+		err = agent.Ask(ctx, s, r.Question, func(m react.Message) error {
+			kind := map[react.Type]trustgraph.Type{react.Thought: trustgraph.Thought, react.Action: trustgraph.Action, react.Observation: trustgraph.Observation, react.Answer: trustgraph.Answer}[m.Type]
+			return tell(trustgraph.Message{Type: kind, Content: m.Text, EndOfMessage: true})
+		})
+		var failed *react.Error
+		if errors.As(err, &failed) {
+			return &trustgraph.Error{Type: trustgraph.AgentError, Message: failed.Message}
+		}
+		return err
+	})
+}
+
+// tellsAsker reports whether whoever asked has to be told what others decided.
+func tellsAsker(source string) bool { return channel.TellsAsker(source) || plan.TellsAsker(source) }
+
+// delivers puts plans in front of what sends other notices, which may be nil.
+func (p *planning) delivers(send func(context.Context, runtime.Message) error) func(context.Context, runtime.Message) error {
+	if p == nil {
+		return send
+	}
+	return func(ctx context.Context, m runtime.Message) error {
+		mine, err := p.runner.Deliver(ctx, m)
+		if mine {
+			return err
+		}
+		return nowhere(send)(ctx, m)
+	}
+}
+
+// adaptEvery is how often thresholds follow their history, and watchEvery how often it is
+// looked whether somebody changed the file of flags.
+const (
+	adaptEvery = time.Hour
+	watchEvery = 2 * time.Second
+)
+
+// tends moves thresholds within the bounds that people set, and takes over flags that were
+// changed in the file, until ctx ends.
+func (p *planning) tends(ctx context.Context) {
+	if p == nil {
+		return
+	}
+	was := changed(p.file)
+	adapt, watch := time.NewTicker(adaptEvery), time.NewTicker(watchEvery)
+	defer adapt.Stop()
+	defer watch.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-adapt.C:
+			if moved, err := p.agent.Adapt(ctx); err != nil {
+				p.log.Error("thresholds", "error", err.Error())
+			} else if len(moved) > 0 {
+				p.log.Info("thresholds", "moved", moved)
+			}
+		case <-watch.C:
+			if now := changed(p.file); now != was {
+				was = now
+				p.reload()
+			}
+		}
+	}
+}
+
+// changed is when a file was changed; the zero time of none.
+func changed(name string) time.Time {
+	info, err := os.Stat(name)
+	if name == "" || err != nil {
+		return time.Time{}
+	}
+	return info.ModTime()
+}
+
+// reload takes over the flags of the file; what is wrong with it is logged, and nothing else
+// changes.
+func (p *planning) reload() {
+	c, err := readPlans(p.file)
+	if err == nil {
+		err = p.answer.Set(flagsOf(c))
+	}
+	if err != nil {
+		p.log.Error("flags", "error", err.Error())
+		return
+	}
+	p.log.Info("flags", "enabled", c.Flags.Enabled, "percent", c.Flags.Share, "fallback", c.Flags.Fallback)
+}
+
+// gateway is where programs ask as they ask TrustGraph's gateway, with a token of the API.
+func (p *planning) gateway(server func() *serve.Server) (*trustgraph.Gateway, []serve.Hook) {
+	g := &trustgraph.Gateway{Agent: p.answer, Shape: p.config.Wires.Shape, Log: p.log, Authenticate: func(ctx context.Context, token string) (trustgraph.Caller, error) {
+		who, err := server().Bearer(ctx, token)
+		return trustgraph.Caller{Name: who}, err
+	}}
+	return g, []serve.Hook{
+		{Pattern: "POST /api/v1/flow/{flow}/service/agent", Body: 1 << 20, Stream: true, Does: "Answers a question, as TrustGraph's gateway does.", Handler: g},
+		{Pattern: "GET /api/v1/socket", Stream: true, Does: "Answers questions over a WebSocket, as TrustGraph's gateway does.", Handler: g},
+	}
+}
+
+// queue answers what comes by a broker, until ctx ends; nil where there is none.
+func (p *planning) queue(env func(string) string) (func(ctx context.Context) error, error) {
+	w := p.config.Wires
+	if w.URLEnv == "" {
+		return nil, nil
+	}
+	at := env(w.URLEnv)
+	if at == "" {
+		return nil, usage(fmt.Sprintf("the environment has no %s, which should hold the address of the broker", w.URLEnv), "set it, or take wires out of the file of plans")
+	}
+	q, err := rabbit.Open(rabbit.Config{URL: at, Request: w.Request, Response: w.Response, Subscription: w.Subscription, Prefetch: w.AtOnce, Log: p.log})
+	if err != nil {
+		return nil, usage("the queues cannot be used: "+receipt.Safe(err.Error()), "check wires and pulsar in the file of plans")
+	}
+	return func(ctx context.Context) error {
+		defer q.Close()
+		err := trustgraph.Serve(ctx, q, p.answer, trustgraph.Service{Caller: trustgraph.Caller{Name: w.Caller}, Shape: w.Shape, Concurrency: w.AtOnce, Log: p.log})
+		if ctx.Err() != nil {
+			return nil
+		}
+		return err
+	}, nil
+}
+
+func logPlanCommand(a *app) *cobra.Command {
+	var palettes, store, as string
+	cmd := &cobra.Command{
+		Use:     "plan ID",
+		Short:   "The audit trail of a plan: steps, thresholds, scores and times",
+		Example: "verbatim log plan 550e8400-e29b-41d4-a716-446655440000 --as d.lang",
+		Long: `Reads it out of the journal and compares it with the rows of the plan. It takes a role
+with keeps: journal. No value of an answer stands in it, unless VERBATIM_PLANS says
+include_raw_outputs.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			reg, s, engine, err := a.wire(cmd.Context(), palettes, store, nil)
+			if err != nil {
+				return err
+			}
+			defer s.Close()
+			p, err := a.plans(reg, s, engine, nil, a.now, nil, slog.New(slog.DiscardHandler))
+			if err != nil {
+				return err
+			}
+			if p == nil {
+				return usage("these palettes have no plans", "a palette that says plans: true has them")
+			}
+			if !p.config.Audit.Enabled {
+				return usage("the audit of plans is off", "VERBATIM_PLANS says audit: {enabled: false}")
+			}
+			session, err := engine.Session(cmd.Context(), cmp.Or(as, a.env("VERBATIM_AS")))
+			if err != nil {
+				return a.runFailed(err)
+			}
+			record, err := p.agent.Audit(cmd.Context(), session, args[0])
+			switch {
+			case errors.Is(err, confidence.ErrDiffers):
+				return broken("the audit trail cannot be trusted", err, "verbatim log verify, and verbatim log replay")
+			case err != nil:
+				return a.runFailed(err)
+			case record == nil:
+				return &stop{exitInput, "no-plan", "there is no such plan", "plan.list lists them; an answer names the plan that it came of"}
+			}
+			a.emit(record)
+			return a.flush()
+		},
+	}
+	a.palettesFlag(cmd, &palettes)
+	a.storeFlag(cmd, &store)
+	cmd.Flags().StringVar(&as, "as", "", "the `name` of whoever keeps the journal (default $VERBATIM_AS)")
+	_ = cmd.RegisterFlagCompletionFunc("as", a.completeNames(&store, &palettes))
+	return cmd
+}

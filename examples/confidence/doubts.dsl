@@ -1,0 +1,2 @@
+;; What waits for somebody to say whether it will do.
+plan.doubts
