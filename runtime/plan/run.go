@@ -381,17 +381,19 @@ func (d *driver) decided(ctx context.Context) error {
 		if s.Status != waiting {
 			continue
 		}
-		r, err := d.asker.Done(ctx, d.runKey(s, s.Tries))
-		if err != nil {
+		// In this order: what is agreed to in between is made, and was not asked for in vain.
+		c, err := d.asker.Show(ctx, s.waitsFor)
+		var refusal *runtime.Refusal
+		if err != nil && !errors.As(err, &refusal) {
 			return err
+		}
+		r, failure := d.asker.Done(ctx, d.runKey(s, s.Tries))
+		if failure != nil {
+			return failure
 		}
 		status, why, settled := done, "", s.Tries
 		if r == nil {
-			c, err := d.asker.Show(ctx, s.waitsFor)
-			var refusal *runtime.Refusal
 			switch {
-			case err != nil && !errors.As(err, &refusal):
-				return err
 			case err == nil && c.Status == confirmations.Waiting && !c.Stale && d.Clock().Before(c.Expires):
 				continue
 			case err == nil && c.Status == confirmations.Waiting && c.Stale:

@@ -174,6 +174,51 @@ func TestAProcessMakesAPlanOnceAtATime(t *testing.T) {
 	})
 }
 
+// A hookedStore does something once, after somebody looked in vain for what was done under a
+// key.
+type hookedStore struct {
+	stores.Store
+	then func()
+}
+
+type hookedReader struct {
+	stores.Reader
+	missed *bool
+}
+
+func (r hookedReader) Get(ctx context.Context, e *stores.Entity, key stores.Value) (stores.Row, error) {
+	row, err := r.Reader.Get(ctx, e, key)
+	*r.missed = *r.missed || e.Name == "verbatim.delivery" && errors.Is(err, stores.ErrNotFound)
+	return row, err
+}
+
+func (s *hookedStore) View(ctx context.Context, scope stores.Scope, fn func(stores.Reader) error) error {
+	missed := false
+	err := s.Store.View(ctx, scope, func(r stores.Reader) error { return fn(hookedReader{r, &missed}) })
+	if then := s.then; then != nil && missed {
+		s.then = nil
+		then()
+	}
+	return err
+}
+
+// Somebody agrees while a process looks whether they did: the step was made, and nobody says
+// that nobody agreed.
+func TestAStepIsAgreedToAsSomebodyLooks(t *testing.T) { // OB15
+	t.Parallel()
+	w := sqliteWorld(t)
+	w.do("ada", letterToSend)
+	w.work()
+	w.want("Send", "RUNNING, out DONE, offer DONE, step-3 WAITING, left DONE")
+	hooked := &hookedStore{Store: w.store}
+	w.slow(hooked)
+	hooked.then = func() { w.agree("cleo", "") }
+	if status, err := w.r.Advance(t.Context(), w.plan("Send").Key, nil); err != nil || status != done || hooked.then != nil {
+		t.Errorf("%s %v", status, err)
+	}
+	w.want("Send", "DONE, out DONE, offer DONE, step-3 DONE, left DONE")
+}
+
 // A busyStore keeps writers of an entity waiting in vain while busy is set.
 type busyStore struct {
 	stores.Store
