@@ -17,7 +17,7 @@ import (
 // connection is in a transaction. Each goes on when its person comes. It counts the goroutines
 // of the process, and so runs beside no other test.
 func TestPlansThatWaitHoldNothing(t *testing.T) { // OB15
-	const plans, each = 200, 50
+	const plans, each = 1000, 50
 	wait := func(t *testing.T, w *world, open func() (int, error)) {
 		w.do("ada", `desk.open :name "Out"`)
 		begin := func(from, to int) {
