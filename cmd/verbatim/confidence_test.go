@@ -256,6 +256,18 @@ func TestQuestionsByEveryWire(t *testing.T) {
 		}
 	}
 
+	// Whoever keeps the journal is told what could be a template, if none were set up.
+	for who, want := range map[string]string{
+		"vera": "templates:\n  # 5 plans of 1 people; 0 others of this shape went otherwise, or did not do\n  - name: proposed-1\n    asks:\n      - what are the connections between {name1} and {name2}\n    steps: |\n      graph.connections :from \"{name1}\" :to \"{name2}\" :as @found\n",
+		"ada":  "not-permitted",
+	} {
+		c := h.command("log", "templates", "--as", who)
+		c.Env = append(slices.Clone(c.Env), "VERBATIM_PLANS=")
+		if got, err := c.CombinedOutput(); !strings.Contains(string(got), want) || (err == nil) != (who == "vera") {
+			t.Errorf("%s is told %v:\n%s", who, err, got)
+		}
+	}
+
 	// No model is set up, so that the agent that was there before has nothing to say.
 	if err := os.WriteFile(filepath.Join(h.dir, "plans.yaml"), []byte(graphConfig+"feature_flags: {confidence_agent_enabled: false}\n"), 0o600); err != nil {
 		t.Fatal(err)

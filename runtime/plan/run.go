@@ -130,7 +130,7 @@ func (r *Runner) Load(ctx context.Context, key stores.Value) (*Plan, error) {
 	slices.SortFunc(all, func(a, b *clerk.Row) int { return cmp.Compare(a.Value("position").Int(), b.Value("position").Int()) })
 	for _, at := range all {
 		s := &Step{Key: at.Key(), Name: at.Text("name"), Status: at.Text("status"), Within: time.Duration(at.Value("within").Int()) * time.Millisecond, Tries: int(at.Value("tries").Int()),
-			Reason: at.Text("reason"), waitsFor: at.Text("waits_for"), decided: at.Text("decided_by"), Least: fraction(at.Value("least")), Score: fraction(at.Value("score"))}
+			Reason: at.Text("reason"), waitsFor: at.Text("waits_for"), DecidedBy: at.Text("decided_by"), Least: fraction(at.Value("least")), Score: fraction(at.Value("score"))}
 		if n := at.Value("settled"); !n.IsNull() {
 			s.Settled = int(n.Int())
 		}
