@@ -124,6 +124,17 @@ func (h *graphHouse) runs(as, script string) {
 	h.does("run", "--as", as, "--yes", filepath.Join(confidenceDir, script))
 }
 
+// plan makes a plan that is called @ends.
+func (h *graphHouse) plan() {
+	h.t.Helper()
+	script := filepath.Join(h.dir, "plan.dsl")
+	if err := os.WriteFile(script, []byte("plan.draft :title \"Ends\" :as @p :steps [(graph.find :name \"Entity X\" :as @x)]\nplan.start :plan-id @p\n"), 0o600); err != nil {
+		h.t.Fatal(err)
+	}
+	h.does("run", "--as", "ada", "--yes", script)
+	h.does("work", "--once")
+}
+
 // agreed has the second administrator agree to all that waits.
 func (h *graphHouse) agreed() {
 	h.t.Helper()

@@ -261,9 +261,9 @@ func (p *planning) queue(env func(string) string) (func(ctx context.Context) err
 func logPlanCommand(a *app) *cobra.Command {
 	var palettes, store, as string
 	cmd := &cobra.Command{
-		Use:     "plan ID",
+		Use:     "plan ID|@NAME",
 		Short:   "The audit trail of a plan: steps, thresholds, scores and times",
-		Example: "verbatim log plan 550e8400-e29b-41d4-a716-446655440000 --as d.lang",
+		Example: "verbatim log plan @ends --as vera",
 		Long: `Reads it out of the journal and compares it with the rows of the plan. It takes a role
 with keeps: journal. No value of an answer stands in it, unless VERBATIM_PLANS says
 include_raw_outputs.`,
@@ -325,7 +325,7 @@ func logTemplatesCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "templates",
 		Short:   "Templates for questions that were asked often and planned well",
-		Example: "verbatim log templates --as d.lang --days 90",
+		Example: "verbatim log templates --as vera --days 90",
 		Long: `Prints templates for VERBATIM_PLANS, made of plans that answered questions of one shape with
 nobody asked whether an answer will do. Names in a question become places. It takes a role with
 keeps: journal. Nothing is changed: whoever runs the server takes over what they want.`,

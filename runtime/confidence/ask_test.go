@@ -443,6 +443,16 @@ func TestAudit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	byID := id
+	id = "What are the connections between Entity X and Entity Y?"
+	if same, err := read("jo"); err != nil || same == nil || same.ExecutionID != r.ExecutionID {
+		t.Errorf("by its title: %+v, %v", same, err)
+	}
+	id = "@none"
+	if none, err := read("jo"); err != nil || none != nil {
+		t.Errorf("%+v, %v", none, err)
+	}
+	id = byID
 	text, err := json.MarshalIndent(r, "", "    ")
 	if err != nil {
 		t.Fatal(err)
