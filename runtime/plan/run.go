@@ -517,6 +517,8 @@ func (d *driver) attempt(ctx context.Context, s *Step) (*Attempt, error) {
 	case err == nil && a.Outcome != "":
 	case err == nil:
 		a.Outcome = OK
+	case errors.As(err, &refusal) && !s.Writes() && slices.Contains(passing, refusal.Diagnostics[0].Code):
+		a.Outcome, a.Reason, a.Err = Failed, refusal.Diagnostics[0].Summary, err
 	case errors.As(err, &refusal):
 		a.Outcome, a.Reason, a.Err = Refused, refusal.Diagnostics[0].Summary, err
 	case errors.As(err, &failure) && failure.Unknown && s.Writes():
@@ -529,6 +531,10 @@ func (d *driver) attempt(ctx context.Context, s *Step) (*Attempt, error) {
 	a.Verdict = d.judge(ctx, s, a)
 	return a, nil
 }
+
+// passing are the codes of refusals by which nobody forbids a step that reads: something
+// failed, and may work the next time.
+var passing = []string{"tool-silent", "tool-failed", "tool-answer", "names-unread", "changed-meanwhile"}
 
 // A spanned is a context with the values of another, which holds the span of a step.
 type spanned struct {
