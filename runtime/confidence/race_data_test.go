@@ -52,8 +52,9 @@ var sayings = []struct{ title, says, unit string }{
 	{"Terms of %s", "Under %s a permit lasts %d %s.", "weeks"},
 }
 
-// noWay is what the palette's verb says of two things that are not connected.
-const noWay = "no way of at most 3 links leads there"
+// noWay is what the palette's verb says of two things that are not connected; behind it stands
+// of how many links.
+const noWay = "no way of at most"
 
 // A raceData is the graph and the questions.
 type raceData struct {

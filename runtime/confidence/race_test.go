@@ -229,7 +229,13 @@ func (r *racer) begin(seed uint64, rate float64, url string) {
 	default:
 		c := DefaultConfig()
 		c.PlanCache = 0
-		c.MaxRetries, c.BackoffFactor, c.StepTimeout = r.race.Planner.Retries, r.race.Planner.PauseFactor, r.race.Time(r.race.TimeOut)
+		if firstWait.Milliseconds() != int64(r.race.Planner.Pause) {
+			r.t.Fatal("the planner's first pause is not that of race.yaml")
+		}
+		// What hangs is given up beneath both agents, by the client of the model and by the
+		// graph. A limit of the planner's own as short as that would also cut steps that a busy
+		// machine held up, and ReAct's not.
+		c.MaxRetries, c.BackoffFactor, c.StepTimeout = r.race.Planner.Retries, r.race.Planner.PauseFactor, 5*r.race.Time(r.race.TimeOut)
 		if r.name == caching {
 			c.PlanCache, c.Parallel = DefaultConfig().PlanCache, parallel
 		}
@@ -247,10 +253,9 @@ func (r *racer) begin(seed uint64, rate float64, url string) {
 	}
 }
 
-// sleep sleeps as race.yaml says: the planner's own first pause is another.
+// sleep sleeps for a time of the simulated world.
 func (r *racer) sleep(ctx context.Context, d time.Duration) {
-	scaled := time.Duration(float64(d) * r.race.Scale * r.race.Planner.Pause / float64(plan.Backoff(1).Milliseconds()))
-	t := time.NewTimer(scaled)
+	t := time.NewTimer(time.Duration(float64(d) * r.race.Scale))
 	defer t.Stop()
 	select {
 	case <-t.C:
@@ -441,10 +446,10 @@ func TestAnswersAreJudged(t *testing.T) {
 	if got := d.judge(&d.questions[0], "Port Halden", errors.New("it failed")); got != silent {
 		t.Error(got)
 	}
-	if got := d.judge(&d.questions[2], "Ann is known; "+noWay+".", nil); got != right {
+	if got := d.judge(&d.questions[2], "Ann is known; "+noWay+" 4 links leads there.", nil); got != right {
 		t.Error(got)
 	}
-	if got := d.judge(&d.questions[3], "Ann is known; "+noWay+".", nil); got != wrong {
+	if got := d.judge(&d.questions[3], "Ann is known; "+noWay+" 4 links leads there.", nil); got != wrong {
 		t.Error(got)
 	}
 }
@@ -468,7 +473,7 @@ func TestTheRace(t *testing.T) {
 	file := d.filled(t)
 	seeds := race.Seeds[:min(*raceSeeds, len(race.Seeds))]
 	report := &strings.Builder{}
-	fmt.Fprintf(report, "%s, %d processors; %d questions with %d seeds at each rate of faults; times in ms of the simulated world, slept at %v of that.\n", goruntime.Version(), goruntime.NumCPU(), len(d.questions), len(seeds), race.Scale)
+	fmt.Fprintf(report, "%s, %d processors; %d questions with %d seeds at each rate of faults; times in ms of the simulated world, slept at %v of that. Load of the machine at first: %s.\n", goruntime.Version(), goruntime.NumCPU(), len(d.questions), len(seeds), race.Scale, load())
 	missed := 0
 	for _, rate := range race.Faults.Rates {
 		var field []*racer
@@ -503,8 +508,18 @@ func TestTheRace(t *testing.T) {
 			}
 		}
 	}
-	fmt.Fprintf(report, "\n%d goals missed.\n", missed)
+	fmt.Fprintf(report, "\n%d goals missed. Load of the machine at last: %s.\n", missed, load())
 	fmt.Print(report)
+}
+
+// load is how many processes wanted a processor in the last minutes. Above that of the
+// processors, times say little.
+func load() string {
+	b, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		return "unknown"
+	}
+	return strings.Join(strings.Fields(string(b))[:3], " ")
 }
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
