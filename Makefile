@@ -4,7 +4,7 @@
 SHELL       := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo deal kyc kiisha confidence test live postgres strace rabbit chromium lark node judges toolbox pglite grammars bench fuzz torture marathon mutants shuffle claims teeth lint cover build
+.PHONY: help demo deal kyc kiisha confidence test live postgres strace rabbit chromium lark node judges toolbox pglite grammars bench race fuzz torture marathon mutants shuffle claims teeth lint cover build
 
 STATICCHECK := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 PEERS       := cmd/peers
@@ -29,6 +29,7 @@ MINUTES     ?= 30
 SEED        ?= $(shell date +%Y%m%d)
 ONLY        ?= .
 SHUFFLES    ?= 100
+SEEDS       ?= 5
 
 # What is true of any input is tried with other inputs each time. The seed is
 # printed; RAPID_SEED=n tries the same ones again.
@@ -188,6 +189,11 @@ bench: ## measure against the peers, then the packages' own benchmarks (ROUNDS=7
 	-@$(MAKE) --no-print-directory pglite
 	cd $(PEERS) && go run . -rounds $(ROUNDS)
 	go test -run '^$$' -bench . -benchmem ./...
+
+race: ## race the agent that plans against ReAct, under the conditions of runtime/confidence/testdata/race.yaml; a quarter of an hour, on a quiet machine (SEEDS=5)
+	@go test -c -o bin/race ./runtime/confidence
+	@scratch=$$($(IN_MEMORY)); if [ -n "$$scratch" ]; then export TMPDIR=$$scratch; trap 'rm -rf "$$scratch"' EXIT; fi; \
+	cd runtime/confidence && ../../bin/race -test.timeout 2h -test.run '^TestTheRace$$' -race-seeds $(SEEDS)
 
 fuzz: ## run every fuzz target for FUZZTIME each (FUZZTIME=30s, FUZZ=name)
 	@for pkg in $$(go list ./...); do \

@@ -124,6 +124,17 @@ func (h *graphHouse) runs(as, script string) {
 	h.does("run", "--as", as, "--yes", filepath.Join(confidenceDir, script))
 }
 
+// plan makes a plan that is called @ends.
+func (h *graphHouse) plan() {
+	h.t.Helper()
+	script := filepath.Join(h.dir, "plan.dsl")
+	if err := os.WriteFile(script, []byte("plan.draft :title \"Ends\" :as @p :steps [(graph.find :name \"Entity X\" :as @x)]\nplan.start :plan-id @p\n"), 0o600); err != nil {
+		h.t.Fatal(err)
+	}
+	h.does("run", "--as", "ada", "--yes", script)
+	h.does("work", "--once")
+}
+
 // agreed has the second administrator agree to all that waits.
 func (h *graphHouse) agreed() {
 	h.t.Helper()
@@ -253,6 +264,18 @@ func TestQuestionsByEveryWire(t *testing.T) {
 	for _, secret := range []string{"Entity", `"ada"`} {
 		if strings.Contains(string(text), secret) {
 			t.Errorf("metrics hold %q", secret)
+		}
+	}
+
+	// Whoever keeps the journal is told what could be a template, if none were set up.
+	for who, want := range map[string]string{
+		"vera": "templates:\n  # 5 plans of 1 people; 0 others of this shape went otherwise, or did not do\n  - name: proposed-1\n    asks:\n      - what are the connections between {name1} and {name2}\n    steps: |\n      graph.connections :from \"{name1}\" :to \"{name2}\" :as @found\n",
+		"ada":  "not-permitted",
+	} {
+		c := h.command("log", "templates", "--as", who)
+		c.Env = append(slices.Clone(c.Env), "VERBATIM_PLANS=")
+		if got, err := c.CombinedOutput(); !strings.Contains(string(got), want) || (err == nil) != (who == "vera") {
+			t.Errorf("%s is told %v:\n%s", who, err, got)
 		}
 	}
 

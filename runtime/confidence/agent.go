@@ -253,7 +253,7 @@ func (t *telling) event(e plan.Event) {
 			thought = fmt.Sprintf("%s did not answer: %s", s.Name, at.Reason)
 		}
 		how := "it is asked again"
-		if at.Verdict.Next != nil {
+		if n := at.Verdict.Next; n != nil && dsl.FormatCall(n) != dsl.FormatCall(&at.Call) {
 			how = "it is asked otherwise: " + shown(at.Verdict.Next)
 		}
 		t.say(thought+"; "+how+".", t.came(s, at))

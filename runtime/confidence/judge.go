@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"math"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -38,7 +39,7 @@ func (a *Agent) Judge(ctx context.Context, p *plan.Plan, s *plan.Step, t *plan.A
 	v := plan.Verdict{Least: s.Least}
 	if t.Outcome != plan.OK {
 		if t.Outcome != plan.Refused && t.Number <= a.retries(p) {
-			v.Again, v.Wait = true, c.backoff(t.Number)
+			v.Again, v.Next, v.Wait = true, asTried(s, t), c.backoff(t.Number)
 			return v
 		}
 		return a.next(p, s, t, v)
@@ -64,15 +65,20 @@ func (a *Agent) retries(p *plan.Plan) int {
 	return a.Config.MaxRetries
 }
 
+// firstWait is how long to wait before something is tried a second time that failed, as the
+// agent does that makes no plans.
+const firstWait = 50 * time.Millisecond
+
 // backoff is how long to wait before attempt n+1.
 func (c *Config) backoff(n int) time.Duration {
-	wait := float64(plan.Backoff(1)) * math.Pow(c.BackoffFactor, float64(n-1))
+	wait := float64(firstWait) * math.Pow(c.BackoffFactor, float64(n-1))
 	return min(time.Duration(wait), c.MaxDelay)
 }
 
 // next says what is tried instead of an attempt whose answer is doubtful, or that may not be
-// made: what asks for more, then what asks for less. An answer is not asked for again by the
-// same call, which would give the same; only a model is, where the palette has nothing else.
+// made: what asks for more, then what asks for less. That is another question, and waits for
+// nothing. Where the palette has nothing else, the last call is made again, until an answer
+// comes a second time: it is what the tool says, then. A model may always say something else.
 func (a *Agent) next(p *plan.Plan, s *plan.Step, t *plan.Attempt, v plan.Verdict) plan.Verdict {
 	left := t.Number <= a.retries(p)
 	var rungs []*dsl.Call
@@ -85,15 +91,37 @@ func (a *Agent) next(p *plan.Plan, s *plan.Step, t *plan.Attempt, v plan.Verdict
 			at = i + 1
 		}
 	}
-	switch tool := ToolOf(s.Verb); {
+	switch {
 	case left && at < len(rungs):
-		v.Again, v.Next, v.Wait = true, rungs[at], a.Config.backoff(t.Number)
-	case left && len(rungs) == 0 && t.Outcome == plan.OK && (tool == score.TextCompletion || tool == score.Prompt):
-		v.Again, v.Wait = true, a.Config.backoff(t.Number)
+		v.Again, v.Next = true, rungs[at]
+	case left && t.Outcome == plan.OK && (asksModel(s) || !repeats(s, t)):
+		v.Again, v.Next, v.Wait = true, asTried(s, t), a.Config.backoff(t.Number)
 	default:
 		v.Ask = a.Config.Override && t.Outcome == plan.OK
 	}
 	return v
+}
+
+// asTried is the call of an attempt, for the next one; nil where it is that of the step.
+func asTried(s *plan.Step, t *plan.Attempt) *dsl.Call {
+	if dsl.FormatCall(&t.Call) == dsl.FormatCall(&s.Call) {
+		return nil
+	}
+	return &t.Call
+}
+
+// asksModel reports whether a step asks a model, which answers otherwise each time.
+func asksModel(s *plan.Step) bool {
+	tool := ToolOf(s.Verb)
+	return tool == score.TextCompletion || tool == score.Prompt
+}
+
+// repeats reports whether an attempt answered what an earlier one had answered.
+func repeats(s *plan.Step, t *plan.Attempt) bool {
+	return slices.ContainsFunc(s.Attempts, func(before *plan.Attempt) bool {
+		return before.Result() != nil && t.Result() != nil && dsl.FormatCall(&before.Call) == dsl.FormatCall(&t.Call) &&
+			plan.Text(before.Result(), math.MaxInt32) == plan.Text(t.Result(), math.MaxInt32)
+	})
 }
 
 // instead is the call that a palette has instead of another, with the arguments of that.
@@ -126,9 +154,8 @@ func instead(m *verbs.Macro, of *dsl.Call) []*dsl.Call {
 func (a *Agent) measure(p *plan.Plan, s *plan.Step, t *plan.Attempt) []score.Factor {
 	of := []score.Factor{score.Attempts(t.Number)}
 	res := t.Result()
-	tool := ToolOf(s.Verb)
 	asked := namesIn(p.Title)
-	if tool == score.TextCompletion || tool == score.Prompt {
+	if asksModel(s) {
 		text := score.Text{Answer: plain(res), Question: p.Title, Given: []string{p.Title}}
 		for _, n := range s.Needs {
 			if r := resultOf(n); r != nil {
@@ -159,6 +186,7 @@ func (a *Agent) measure(p *plan.Plan, s *plan.Step, t *plan.Attempt) []score.Fac
 	}
 	ends, filled, wanted, texts := 0, 0, 0, []string{}
 	for _, row := range res.Rows {
+		texts = append(texts, textOf(res, row))
 		if end >= 0 && row[end].Kind() == stores.Bool && row[end].Bool() {
 			ends++
 			continue
@@ -172,7 +200,6 @@ func (a *Agent) measure(p *plan.Plan, s *plan.Step, t *plan.Attempt) []score.Fac
 				filled++
 			}
 		}
-		texts = append(texts, textOf(res, row))
 	}
 	named := 0
 	for i := range s.Verb.Params {
@@ -186,8 +213,8 @@ func (a *Agent) measure(p *plan.Plan, s *plan.Step, t *plan.Attempt) []score.Fac
 		of = append(of, score.Completeness(filled, wanted), score.SchemaConsistency(wanted, wanted))
 	}
 	// What is asked of is compared with what was looked for by this step: a step need not
-	// speak of all of it.
-	var mine []string
+	// speak of all of it. A value that another step found is looked for as well.
+	mine := found(t)
 	for _, name := range asked {
 		for _, arg := range t.Made.Args {
 			if arg.Value.Kind == dsl.String && strings.Contains(strings.ToLower(arg.Value.Text), strings.ToLower(name)) {
@@ -201,6 +228,20 @@ func (a *Agent) measure(p *plan.Plan, s *plan.Step, t *plan.Attempt) []score.Fac
 	}
 	return of
 }
+
+// found are the texts in the arguments of an attempt that are a value of another step's answer.
+func found(t *plan.Attempt) (texts []string) {
+	for i := range t.Made.Args {
+		v := &t.Made.Args[i].Value
+		if v.Kind == dsl.String && len(v.Text) <= longestName && i < len(t.Call.Args) && t.Call.Args[i].Value.Kind == dsl.Symbol && strings.Contains(t.Call.Args[i].Value.Text, ".") {
+			texts = append(texts, v.Text)
+		}
+	}
+	return texts
+}
+
+// longestName is how long a text may be that names something.
+const longestName = 200
 
 // resultOf is what a step gave; nil where it gave nothing.
 func resultOf(s *plan.Step) *receipt.Result {

@@ -3,6 +3,7 @@ package confidence
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -65,7 +66,9 @@ func (a *Agent) make(ctx context.Context, s *runtime.Session, r *trustgraph.Requ
 	if m.calls, err = a.ask(ctx, s, r); err != nil {
 		return m, err
 	}
-	a.kept.put(key, shape.empty(dsl.Format(&dsl.Script{Calls: m.calls})))
+	if len(shape.names) == 0 || !namesRows(m.calls) {
+		a.kept.put(key, shape.empty(dsl.Format(&dsl.Script{Calls: m.calls})))
+	}
 	return m, nil
 }
 
@@ -130,9 +133,9 @@ func (a *Agent) ask(ctx context.Context, s *runtime.Session, r *trustgraph.Reque
 	ask := llm.Request{Schema: planSchema(offer, a.Config.MaxSteps), SchemaName: "plan", Temperature: &zero,
 		Messages: []llm.Message{{Role: llm.System, Text: instruction(offer, a.Config.MaxSteps)}, {Role: llm.User, Text: asking(r)}}}
 	for attempt := 0; ; attempt++ {
-		reply, err := a.Model.Chat(ctx, ask, nil)
+		reply, err := a.chat(ctx, ask)
 		if err != nil {
-			return nil, fmt.Errorf("the model made no plan: %w", err)
+			return nil, err
 		}
 		calls, why := a.read(ctx, s, vocabulary, services.Bare(reply.Text))
 		switch {
@@ -142,6 +145,35 @@ func (a *Agent) ask(ctx context.Context, s *runtime.Session, r *trustgraph.Reque
 			return nil, &errNoPlan{"no plan could be made for this question: " + firstLine(why)}
 		}
 		ask.Messages = append(ask.Messages, llm.Message{Role: llm.Assistant, Text: clip(reply.Text, 8000)}, llm.Message{Role: llm.User, Text: "This is no plan yet. What is wrong:\n" + clip(why, 4000) + "\nWrite the whole plan again."})
+	}
+}
+
+// passing are the faults of a model that may be over when it is asked again.
+var passing = []llm.Kind{llm.Unavailable, llm.Busy, llm.Late, llm.Cut, llm.Garbled}
+
+// chat asks the model for a plan, and again where it fails or says nothing.
+func (a *Agent) chat(ctx context.Context, ask llm.Request) (*llm.Reply, error) {
+	for n := 1; ; n++ {
+		reply, err := a.Model.Chat(ctx, ask, nil)
+		var failed *llm.Error
+		wait := a.Config.backoff(n)
+		switch {
+		case err == nil && strings.TrimSpace(reply.Text) != "":
+			return reply, nil
+		case err == nil && (reply.Refusal != "" || reply.Finish == llm.Filtered):
+			return nil, &errNoPlan{"the model refused to make a plan for this question"}
+		case err == nil:
+			err = &errNoPlan{"the model made no plan"}
+		case errors.As(err, &failed) && slices.Contains(passing, failed.Kind) && failed.RetryAfter <= a.Config.MaxDelay:
+			wait = max(wait, failed.RetryAfter)
+			err = fmt.Errorf("the model made no plan: %w", err)
+		default:
+			return nil, fmt.Errorf("the model made no plan: %w", err)
+		}
+		if n > a.Config.MaxRetries || ctx.Err() != nil {
+			return nil, err
+		}
+		a.pause(ctx, wait)
 	}
 }
 

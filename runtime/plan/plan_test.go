@@ -239,7 +239,7 @@ func (w *world) letters() []string {
 	return all
 }
 
-// A plan is drafted, started and made: each step after what it needs, once.
+// A plan is drafted, started and made: each step after what it needs, once. // T4 T12 T13 T53
 func TestAPlanIsMadeStepByStep(t *testing.T) {
 	on(t, func(t *testing.T, w *world) {
 		w.do("ada", `desk.open :name "Taxes"`)

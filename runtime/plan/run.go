@@ -170,7 +170,7 @@ func (r *Runner) Load(ctx context.Context, key stores.Value) (*Plan, error) {
 // stepOf is the step that a row holds.
 func stepOf(reg *verbs.Registry, at *clerk.Row) (*Step, error) {
 	s := &Step{Key: at.Key(), Name: at.Text("name"), Status: at.Text("status"), Within: time.Duration(at.Value("within").Int()) * time.Millisecond, Tries: int(at.Value("tries").Int()),
-		Reason: at.Text("reason"), waitsFor: at.Text("waits_for"), decided: at.Text("decided_by"), Least: fraction(at.Value("least")), Score: fraction(at.Value("score"))}
+		Reason: at.Text("reason"), waitsFor: at.Text("waits_for"), DecidedBy: at.Text("decided_by"), Least: fraction(at.Value("least")), Score: fraction(at.Value("score"))}
 	if n := at.Value("settled"); !n.IsNull() {
 		s.Settled = int(n.Int())
 	}
@@ -247,6 +247,7 @@ type driver struct {
 	names map[*Step]dsl.Arg
 	tell  func(Event)
 	later bool // this process has no time for what is left
+	ended bool // the plan was finished together with its last step
 }
 
 // Advance makes what can be made of a plan now, and returns its status then: a plan that
@@ -619,7 +620,9 @@ func (d *driver) attempt(ctx context.Context, s *Step) (*Attempt, error) {
 	case err == nil && a.Outcome != "":
 	case err == nil:
 		a.Outcome = OK
-	case errors.As(err, &refusal) && refusal.Diagnostics[0].Code != runtime.CodeChangedMeanwhile:
+	case errors.As(err, &refusal) && (refusal.Diagnostics[0].Code == runtime.CodeChangedMeanwhile || !s.Writes() && slices.Contains(passing, refusal.Diagnostics[0].Code)):
+		a.Outcome, a.Reason, a.Err = Failed, refusal.Diagnostics[0].Summary, err
+	case errors.As(err, &refusal):
 		a.Outcome, a.Reason, a.Err = Refused, refusal.Diagnostics[0].Summary, err
 	case errors.As(err, &failure) && failure.Unknown && s.Writes():
 		a.Outcome, a.Reason, a.Err = Unknown, "it is not known whether it was made", err
@@ -631,6 +634,10 @@ func (d *driver) attempt(ctx context.Context, s *Step) (*Attempt, error) {
 	a.Verdict = d.judge(ctx, s, a)
 	return a, nil
 }
+
+// passing are the codes of refusals by which nobody forbids a step that reads: something
+// failed, and may work the next time.
+var passing = []string{"tool-silent", "tool-failed", "tool-answer", "names-unread"}
 
 // A spanned is a context with the values of another, which holds the span of a step.
 type spanned struct {
@@ -789,7 +796,11 @@ func (d *driver) note(ctx context.Context, s *Step, a *Attempt) error {
 	if next == done || next == doubtful {
 		c.Args = append(c.Args, clerk.Int("settled", int64(counts.Number)))
 	}
-	if _, err := d.do(ctx, c); err != nil {
+	noted, err := d.noteLast(ctx, s, next, c)
+	if !noted && err == nil {
+		_, err = d.do(ctx, c)
+	}
+	if err != nil {
 		return d.otherwise(ctx, s, err)
 	}
 	s.Tries, s.Status, s.Reason, s.Score, s.Next, s.Ended = a.Number, next, reason, scored, v.Next, a.Ended
@@ -812,6 +823,21 @@ func (d *driver) note(ctx context.Context, s *Step, a *Attempt) error {
 		d.tell(Event{Kind: Settled, Step: s, Attempt: a})
 	}
 	return nil
+}
+
+// noteLast notes a step and finishes the plan, in one transaction, where it is the last that was
+// to be made. Nothing is noted where that is refused, as somebody paused the plan or gave it up.
+func (d *driver) noteLast(ctx context.Context, s *Step, next string, note dsl.Call) (noted bool, err error) {
+	if next != done || slices.ContainsFunc(d.p.Steps, func(o *Step) bool { return o != s && o.Status != done }) {
+		return false, nil
+	}
+	_, err = d.do(ctx, note, d.finishes(done, ""))
+	var refusal *runtime.Refusal
+	if errors.As(err, &refusal) {
+		return false, nil
+	}
+	d.ended = err == nil
+	return d.ended, err
 }
 
 // otherwise goes on where a step is otherwise than this process thought, since another noted
@@ -841,6 +867,8 @@ func (d *driver) end(ctx context.Context) (status string, rests bool, err error)
 	ended := !slices.ContainsFunc(d.p.Steps, func(s *Step) bool { return !s.ended() })
 	at := slices.IndexFunc(d.p.Steps, func(s *Step) bool { return s.Status == failed || s.Status == skipped })
 	switch {
+	case d.ended:
+		return d.finished(done, ""), false, nil
 	case ended && at < 0:
 		status, err = d.finish(ctx, done, "")
 		return status, false, err
@@ -866,8 +894,12 @@ func (d *driver) end(ctx context.Context) (status string, rests bool, err error)
 	return d.p.Status, rests, nil
 }
 
+func (d *driver) finishes(status, why string) dsl.Call {
+	return clerk.Call("plan.finish", d.ref, clerk.Word("status", status), clerk.Text("reason", clipTo(why, 500)))
+}
+
 func (d *driver) finish(ctx context.Context, status, why string) (string, error) {
-	if _, err := d.do(ctx, clerk.Call("plan.finish", d.ref, clerk.Word("status", status), clerk.Text("reason", clipTo(why, 500)))); err != nil {
+	if _, err := d.do(ctx, d.finishes(status, why)); err != nil {
 		var refusal *runtime.Refusal
 		if !errors.As(err, &refusal) {
 			return "", err
@@ -878,9 +910,13 @@ func (d *driver) finish(ctx context.Context, status, why string) (string, error)
 		}
 		status, why = row.Text("status"), row.Text("reason") // somebody gave it up at the same moment
 	}
+	return d.finished(status, why), nil
+}
+
+func (d *driver) finished(status, why string) string {
 	d.p.Status, d.p.Reason, d.p.Ended = status, why, d.Clock()
 	d.tell(Event{Kind: Finished})
-	return status, nil
+	return status
 }
 
 func clip(text string) string { return clipTo(text, 1000) }

@@ -158,7 +158,7 @@ func sure(s *Step, a *Attempt) Verdict {
 }
 
 // A step that reads is tried again as the Judge says, with another call; a row keeps each
-// attempt, and the score of the one that counts. // T24
+// attempt, and the score of the one that counts. // T4 T11 T14 T24
 func TestAReadIsTriedOtherwise(t *testing.T) {
 	on(t, func(t *testing.T, w *world) {
 		w.r.Judge = judge(sure)
@@ -217,7 +217,7 @@ func TestADoubtfulAnswerIsAcceptedBySomebodyElse(t *testing.T) {
 		w.work()
 		w.want("Look", "DONE, found DONE, list DONE")
 		p := w.plan("Look")
-		if s := p.Steps[0]; *s.Score != 0.2 || *s.Least != 0.75 || s.decided != "olga" || s.Settled != 3 {
+		if s := p.Steps[0]; *s.Score != 0.2 || *s.Least != 0.75 || s.DecidedBy != "olga" || s.Settled != 3 {
 			t.Errorf("%+v", s)
 		}
 		if got := w.letters(); fmt.Sprint(got) != "[List (nothing)]" {

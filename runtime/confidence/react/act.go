@@ -22,6 +22,7 @@ type work struct {
 	session *runtime.Session
 	tell    func(Message) error
 	request llm.Request
+	named   []*verbs.Entity            // those whose rows some function takes
 	names   map[*verbs.Entity][]string // that the functions of the request were made with
 	words   grammar.Vocabulary
 	tools   []string     // the functions that are offered
@@ -38,14 +39,21 @@ const maxRepeats = 3
 // offer makes the functions that the model may call: the verbs of the session, with the names
 // that it knows now. A call may give rows their first names.
 func (w *work) offer(ctx context.Context) error {
-	names, err := w.session.Names(ctx, w.Registry.Entities())
-	if err != nil {
-		return ended(ctx, Failed, err)
+	may := w.session.Verbs()
+	if w.tools == nil {
+		w.named = takes(may, w.Registry.Entities())
+	}
+	names := map[*verbs.Entity][]string{}
+	if len(w.named) > 0 {
+		var err error
+		if names, err = w.session.Names(ctx, w.named); err != nil {
+			return ended(ctx, Failed, err)
+		}
 	}
 	if w.tools != nil && maps.EqualFunc(names, w.names, slices.Equal) {
 		return nil
 	}
-	w.names, w.words = names, grammar.Vocabulary{Verbs: w.session.Verbs(), Names: func(e *verbs.Entity) []string {
+	w.names, w.words = names, grammar.Vocabulary{Verbs: may, Names: func(e *verbs.Entity) []string {
 		if e != nil {
 			return names[e]
 		}
@@ -64,6 +72,26 @@ func (w *work) offer(ctx context.Context) error {
 		w.request.Tools = append(w.request.Tools, llm.Tool{Name: t.Name, Description: t.Description, Parameters: t.Parameters})
 	}
 	return nil
+}
+
+// takes are the entities whose rows the parameters of verbs name. The names of others are not
+// read: there may be thousands, and the model would not be told them.
+func takes(all []*verbs.Verb, entities []*verbs.Entity) (named []*verbs.Entity) {
+	for _, v := range all {
+		for i := range v.Params {
+			for t := v.Params[i].Type; t != nil; t = t.Item {
+				switch {
+				case t.Name == verbs.RefType && t.Entity != nil:
+					if !slices.Contains(named, t.Entity) {
+						named = append(named, t.Entity)
+					}
+				case slices.Contains([]verbs.TypeName{verbs.AnyType, verbs.RefType, verbs.ObjectType, verbs.RecordType, verbs.CallType}, t.Name):
+					return entities // any row may stand there
+				}
+			}
+		}
+	}
+	return named
 }
 
 // act makes the first call of a reply, and returns what the model is told came of it. An error
