@@ -1,7 +1,6 @@
 package torture
 
 import (
-	"cmp"
 	"context"
 	"embed"
 	"errors"
@@ -33,8 +32,8 @@ import (
 )
 
 var (
-	planned = flag.Int("plans", 60, "how many plans are made while processes are killed, on each store")
-	every   = flag.Duration("every", 0, "how often a process that makes plans is killed; 300ms on SQLite and 700ms on PostgreSQL when zero")
+	planned = flag.Int("plans", 100, "how many plans are made while processes are killed, on each store")
+	every   = flag.Duration("every", 400*time.Millisecond, "how often a process that makes plans is killed")
 )
 
 //go:embed testdata/plans
@@ -361,7 +360,7 @@ func TestPlansAreKilled(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		killPlans(t, "SQLite", at, began, cmp.Or(*every, 300*time.Millisecond), s)
+		killPlans(t, "SQLite", at, began, s)
 	})
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
@@ -370,11 +369,11 @@ func TestPlansAreKilled(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		killPlans(t, "PostgreSQL", db.App, began, cmp.Or(*every, 700*time.Millisecond), s)
+		killPlans(t, "PostgreSQL", db.App, began, s)
 	})
 }
 
-func killPlans(t *testing.T, kind, at string, began time.Time, each time.Duration, owner stores.Store) {
+func killPlans(t *testing.T, kind, at string, began time.Time, owner stores.Store) {
 	ctx := t.Context()
 	y := begin(t, "OB15", "plans whose processes are killed, "+kind, "plans")
 	o, err := openOffice(ctx, at, "nobody", began)
@@ -420,7 +419,7 @@ func killPlans(t *testing.T, kind, at string, began time.Time, each time.Duratio
 	// while one is told to end instead: whoever leads River's clients then looks at once for
 	// what the killed left.
 	kills, best, last := 0, -1, time.Now()
-	for tick := time.NewTicker(each); ; {
+	for tick := time.NewTicker(*every); ; {
 		<-tick.C
 		ended, err := o.ended(ctx)
 		if err != nil {
@@ -438,7 +437,7 @@ func killPlans(t *testing.T, kind, at string, began time.Time, each time.Duratio
 			y.wrong("nothing ends any more: %d of %d plans have", ended, *planned)
 			break
 		}
-		if progress && (kills == 0 || ended < *planned-atOnce/2) {
+		if progress && (kills == 0 || ended < *planned-atOnce/4) {
 			f.replace(syscall.SIGKILL)
 			kills++
 		} else if !progress && time.Since(last) > 2*time.Second && time.Since(f.replaced) > 2*time.Second {
