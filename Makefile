@@ -4,7 +4,7 @@
 SHELL       := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo deal kyc kiisha test live postgres strace rabbit chromium lark node judges toolbox pglite grammars bench race fuzz torture marathon mutants shuffle claims teeth lint cover build
+.PHONY: help demo deal kyc kiisha confidence test live postgres strace rabbit chromium lark node judges toolbox pglite grammars bench race fuzz torture marathon mutants shuffle claims teeth lint cover build
 
 STATICCHECK := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 PEERS       := cmd/peers
@@ -68,6 +68,9 @@ kyc: ## show how people are verified for another company's agent, over HTTP; off
 
 deal: ## show a data room: 64 documents are read, and asked; offline, two minutes
 	@bash examples/manda/demo.sh
+
+confidence: ## show an agent that says how sure it is, and lets others decide; offline, half a minute
+	@bash examples/confidence/demo.sh
 
 kiisha: ## play people who write by WhatsApp and mail
 	@bash examples/kiisha/demo.sh
@@ -152,6 +155,7 @@ marathon: postgres chromium ## the tests that count, at the counts that are prom
 	VERBATIM_REQUIRE_POSTGRES=1 go test ./stores/postgres -run 'TestManyWritersKeepOneChain$$' -entries 100000 -timeout 2h -v
 	VERBATIM_REQUIRE_POSTGRES=1 go test ./cmd/verbatim -run 'TestServeLoad$$|TestIdleStreams$$' -serve-for 30m -streams 10000 -timeout 2h -v
 	VERBATIM_REQUIRE_POSTGRES=1 go test ./runtime/work -run 'TestWorkersAreKilled$$' -jobs 10000 -every 1s -timeout 2h -v
+	VERBATIM_REQUIRE_POSTGRES=1 go test ./runtime/torture -run 'TestPlansAreKilled$$' -plans 10000 -every 1s -timeout 2h -v
 	go test ./cmd/verbatim -run 'TestTextsAreTextsInEveryOutput$$' -payloads -timeout 2h -v
 	go test ./cmd/verbatim -run 'TestAModelThatObeysStrangers$$' -every-pair 1 -timeout 1h -v
 	VERBATIM_REQUIRE_POSTGRES=1 go test ./cmd/verbatim -run 'TestADataRoom$$|TestARoomIsIngestedThroughKills$$' -room-whole -timeout 2h -v

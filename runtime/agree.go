@@ -343,7 +343,7 @@ func (s *Session) noted(ctx context.Context, verb, id string, c *confirmations.C
 	code := r.Diagnostics[0].Code
 	status := ""
 	switch code {
-	case codeUnknownConfirmation, codeAlreadyUsed, codeDeclinedBefore, codeSamePerson, codeRoleLost, codeSignInAgain, codeOtherPalette, codeChangedMeanwhile, codeNamesUnread:
+	case codeUnknownConfirmation, codeAlreadyUsed, codeDeclinedBefore, codeSamePerson, codeRoleLost, codeSignInAgain, codeOtherPalette, CodeChangedMeanwhile, codeNamesUnread:
 	case codeAgreementExpired:
 		status = confirmations.Expired
 	default:

@@ -184,6 +184,7 @@ const (
 	codeLimitReached      = "limit-reached"
 	codeNotTogether       = "not-together"
 	CodeNeedsAgreement    = "needs-agreement"
+	CodeChangedMeanwhile  = "changed-meanwhile"
 	codeStalePreview      = "stale-preview"
 	codeSignInAgain       = "sign-in-again"
 	codeNotCarriedOut     = "not-carried-out"
@@ -193,7 +194,6 @@ const (
 	codeAlreadyExists     = "already-exists"
 	codeWorkWaits         = "already-waits"
 	codeSecretWaits       = "secret-would-wait"
-	codeChangedMeanwhile  = "changed-meanwhile"
 	codeTooMuch           = "too-much"
 	codeNamesUnread       = "names-unread"
 	codeHandlerRefused    = "not-possible"
@@ -695,7 +695,7 @@ func secretWaits(place dsl.Place, verb, param string) dsl.Diagnostic {
 }
 
 func changedMeanwhile(place dsl.Place) dsl.Diagnostic {
-	return complain(codeChangedMeanwhile, place, "somebody else was changing the same rows", "nothing was changed; try again")
+	return complain(CodeChangedMeanwhile, place, "somebody else was changing the same rows", "nothing was changed; try again")
 }
 
 func tooMuch(place dsl.Place, verb string) dsl.Diagnostic {

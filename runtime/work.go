@@ -298,7 +298,7 @@ func (s *Session) worked(ctx context.Context, w *work, done Worked, p *verbs.Pro
 		return done, nil
 	case errors.Is(err, errRowGone):
 		return s.skip(ctx, w, done, script, reasonRowGone)
-	case errors.As(err, &refusal) && refusal.Diagnostics[0].Code != codeChangedMeanwhile && refusal.Diagnostics[0].Code != CodeNeedsAgreement:
+	case errors.As(err, &refusal) && refusal.Diagnostics[0].Code != CodeChangedMeanwhile && refusal.Diagnostics[0].Code != CodeNeedsAgreement:
 		return s.refuseWork(ctx, w, done, p, o, refusal)
 	}
 	return done, failure(err)

@@ -26,7 +26,7 @@ import (
 func logCommand(a *app) *cobra.Command {
 	subcommands := []*cobra.Command{
 		logShowCommand(a), logVerifyCommand(a), logCheckpointCommand(a), logKeygenCommand(a),
-		logExportCommand(a), logImportCommand(a), logReplayCommand(a), logBaselineCommand(a), logRedactCommand(a), logPlanCommand(a),
+		logExportCommand(a), logImportCommand(a), logReplayCommand(a), logBaselineCommand(a), logRedactCommand(a), logPlanCommand(a), logTemplatesCommand(a),
 	}
 	cmd := &cobra.Command{
 		Use:     "log",

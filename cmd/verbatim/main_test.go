@@ -26,6 +26,7 @@ import (
 	"zombiezen.com/go/sqlite/sqlitex"
 
 	"verbatim/runtime/documents"
+	"verbatim/runtime/trustgraph/rabbit/rabbittest"
 	"verbatim/stores/postgres/pgtest"
 )
 
@@ -126,6 +127,7 @@ type servers struct{ m *testing.M }
 
 func (s servers) Run() int {
 	code := pgtest.Run(s.m)
+	rabbittest.Stop()
 	if programDir != "" {
 		os.RemoveAll(programDir)
 	}

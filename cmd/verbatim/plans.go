@@ -261,32 +261,21 @@ func (p *planning) queue(env func(string) string) (func(ctx context.Context) err
 func logPlanCommand(a *app) *cobra.Command {
 	var palettes, store, as string
 	cmd := &cobra.Command{
-		Use:     "plan ID",
+		Use:     "plan ID|@NAME",
 		Short:   "The audit trail of a plan: steps, thresholds, scores and times",
-		Example: "verbatim log plan 550e8400-e29b-41d4-a716-446655440000 --as d.lang",
+		Example: "verbatim log plan @ends --as vera",
 		Long: `Reads it out of the journal and compares it with the rows of the plan. It takes a role
 with keeps: journal. No value of an answer stands in it, unless VERBATIM_PLANS says
 include_raw_outputs.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			reg, s, engine, err := a.wire(cmd.Context(), palettes, store, nil)
+			p, session, close, err := a.keepsPlans(cmd.Context(), palettes, store, as)
 			if err != nil {
 				return err
 			}
-			defer s.Close()
-			p, err := a.plans(reg, s, engine, nil, a.now, nil, slog.New(slog.DiscardHandler))
-			if err != nil {
-				return err
-			}
-			if p == nil {
-				return usage("these palettes have no plans", "a palette that says plans: true has them")
-			}
+			defer close()
 			if !p.config.Audit.Enabled {
 				return usage("the audit of plans is off", "VERBATIM_PLANS says audit: {enabled: false}")
-			}
-			session, err := engine.Session(cmd.Context(), cmp.Or(as, a.env("VERBATIM_AS")))
-			if err != nil {
-				return a.runFailed(err)
 			}
 			record, err := p.agent.Audit(cmd.Context(), session, args[0])
 			switch {
@@ -304,6 +293,70 @@ include_raw_outputs.`,
 	a.palettesFlag(cmd, &palettes)
 	a.storeFlag(cmd, &store)
 	cmd.Flags().StringVar(&as, "as", "", "the `name` of whoever keeps the journal (default $VERBATIM_AS)")
+	_ = cmd.RegisterFlagCompletionFunc("as", a.completeNames(&store, &palettes))
+	return cmd
+}
+
+// keepsPlans opens the plans for whoever keeps the journal.
+func (a *app) keepsPlans(ctx context.Context, palettes, store, as string) (p *planning, session *runtime.Session, close func(), err error) {
+	reg, s, engine, err := a.wire(ctx, palettes, store, nil)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	close = func() { s.Close() }
+	if p, err = a.plans(reg, s, engine, nil, a.now, nil, slog.New(slog.DiscardHandler)); err == nil && p == nil {
+		err = usage("these palettes have no plans", "a palette that says plans: true has them")
+	}
+	if err == nil {
+		if session, err = engine.Session(ctx, cmp.Or(as, a.env("VERBATIM_AS"))); err != nil {
+			err = a.runFailed(err)
+		}
+	}
+	if err != nil {
+		close()
+		return nil, nil, nil, err
+	}
+	return p, session, close, nil
+}
+
+func logTemplatesCommand(a *app) *cobra.Command {
+	var palettes, store, as string
+	days, least := 30, 3
+	cmd := &cobra.Command{
+		Use:     "templates",
+		Short:   "Templates for questions that were asked often and planned well",
+		Example: "verbatim log templates --as vera --days 90",
+		Long: `Prints templates for VERBATIM_PLANS, made of plans that answered questions of one shape with
+nobody asked whether an answer will do. Names in a question become places. It takes a role with
+keeps: journal. Nothing is changed: whoever runs the server takes over what they want.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if days < 1 || least < 2 {
+				return usage("--days is at least 1, and --plans at least 2", "what was asked once is told to nobody")
+			}
+			p, session, close, err := a.keepsPlans(cmd.Context(), palettes, store, as)
+			if err != nil {
+				return err
+			}
+			defer close()
+			all, err := p.agent.Proposals(cmd.Context(), session, a.now().AddDate(0, 0, -days), least)
+			if err != nil {
+				return a.runFailed(err)
+			}
+			if len(all) == 0 {
+				fmt.Fprintln(a.out, "# no question of one shape was planned well that often")
+				return a.flush()
+			}
+			fmt.Fprint(a.out, confidence.Templates(all))
+			return a.flush()
+		},
+	}
+	a.palettesFlag(cmd, &palettes)
+	a.storeFlag(cmd, &store)
+	flags := cmd.Flags()
+	flags.StringVar(&as, "as", "", "the `name` of whoever keeps the journal (default $VERBATIM_AS)")
+	flags.IntVar(&days, "days", days, "look at plans of so many `days`")
+	flags.IntVar(&least, "plans", least, "propose what went well in at least so many `plans`")
 	_ = cmd.RegisterFlagCompletionFunc("as", a.completeNames(&store, &palettes))
 	return cmd
 }

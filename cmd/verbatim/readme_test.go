@@ -36,7 +36,7 @@ type page struct {
 var pages = []string{
 	"README.md", "verbs/README.md", "cmd/verbatim/README.md", "examples/client/README.md", "examples/retail/README.md", "examples/workshop/README.md",
 	"runtime/system/README.md", "runtime/README.md", "stores/README.md", "stores/journal/README.md",
-	"stores/postgres/README.md", "examples/client/conversation/README.md", "examples/manda/README.md", "examples/kyc/README.md", "examples/kiisha/README.md",
+	"stores/postgres/README.md", "examples/client/conversation/README.md", "examples/manda/README.md", "examples/kyc/README.md", "examples/kiisha/README.md", "examples/confidence/README.md",
 }
 
 // F35: no page shows a command that no test plays.

@@ -227,6 +227,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 		var hooks []serve.Hook
 		gateway, hooks = plans.gateway(func() *serve.Server { return server })
 		o.Hooks = append(o.Hooks, hooks...)
+		o.Draws = plans.draws
 		if queue, err = plans.queue(a.env); err != nil {
 			return err
 		}

@@ -330,7 +330,7 @@ func (t *telling) came(s *plan.Step, at *plan.Attempt) string {
 			b.WriteString(" " + v.Reason)
 		}
 	} else if v.Score != nil {
-		b.WriteString(" It is " + level(*v.Score) + ".")
+		b.WriteString(" It is " + Level(*v.Score) + ".")
 	}
 	return b.String()
 }
@@ -343,11 +343,11 @@ func (t *telling) sure(s *plan.Step) string {
 	case t.oversees:
 		return fmt.Sprintf(", with confidence %.2f", *s.Score)
 	}
-	return ": it is " + level(*s.Score)
+	return ": it is " + Level(*s.Score)
 }
 
-// level is a score in words: whoever is no overseer is told no figure.
-func level(f float64) string {
+// Level is a score in words: whoever is no overseer is told no figure.
+func Level(f float64) string {
 	switch {
 	case f >= 0.9:
 		return "well supported"
@@ -392,7 +392,7 @@ func (t *telling) final() error {
 	if least := Overall(p); least != nil && t.oversees {
 		thought += fmt.Sprintf(", with confidence %.2f", *least)
 	} else if least != nil {
-		thought += "; the answer is " + level(*least)
+		thought += "; the answer is " + Level(*least)
 	}
 	observation := fmt.Sprintf("%s, %s. The record is kept as %s%s.", receipt.Counted(len(p.Steps), "step"), receipt.Counted(t.retries, "further try"), statePrefix, p.Key.Text())
 	if t.retries != 1 {

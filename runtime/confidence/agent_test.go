@@ -16,6 +16,7 @@ import (
 	"verbatim/dsl"
 	"verbatim/runtime"
 	"verbatim/runtime/clerk"
+	"verbatim/runtime/confidence/score"
 	"verbatim/runtime/llm"
 	"verbatim/runtime/plan"
 	"verbatim/runtime/services"
@@ -246,5 +247,35 @@ func equal(t *testing.T, got, want []string) {
 	t.Helper()
 	if g, w := strings.Join(got, "\n"), strings.Join(want, "\n"); g != w {
 		t.Errorf("got\n%s\nwant\n%s", g, w)
+	}
+}
+
+// What carries a verb out has the names of TrustGraph's tools, each over what was there
+// already: reads, search, models and tools. // T7 T17 T20
+func TestToolsOfVerbs(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../examples/confidence/verbs/graph.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	reg, ds := verbs.LoadSources(dsl.NewSource("graph.yaml", string(text)), dsl.NewSource("far.yaml", `
+domain: far
+roles: [{name: caller, description: Who calls.}]
+verbs:
+  - verb: look
+    description: What somebody else's tool says.
+    roles: [caller]
+    args:
+      - {name: about, type: string, required: true, max-length: 100}
+    tool: {server: elsewhere, name: look, read-only: true, with: {about: about}}
+`), plan.Source(), Source())
+	if ds.HasErrors() {
+		t.Fatal(ds)
+	}
+	for verb, want := range map[string]score.Tool{"graph.connections": score.GraphQuery, "graph.links": score.GraphQuery, "graph.add": score.GraphQuery,
+		"graph.papers": score.KnowledgeQuery, "graph.complete": score.TextCompletion, "graph.extract-topics": score.Prompt, "far.look": score.McpTool, "far.none": score.McpTool} {
+		if got := ToolOf(reg.Verb(verb)); got != want {
+			t.Errorf("%s is %s, want %s", verb, got, want)
+		}
 	}
 }

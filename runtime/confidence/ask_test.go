@@ -185,6 +185,82 @@ func TestPlansAreKept(t *testing.T) {
 	}
 }
 
+// A plan that names rows is for one question alone: a name in it may stand for one of them.
+func TestPlansThatNameRows(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		`graph.find :name "x"`:                                  false,
+		`graph.find :name @a`:                                   true,
+		`graph.find :name [@a.b "x"]`:                           true,
+		`graph.find :name 550e8400-e29b-41d4-a716-446655440000`: true,
+		`graph.links :name "x" :as @a
+		graph.find :name @a.way`: false,
+		`graph.find :name (graph.links :name @b)`: true,
+	} {
+		script, ds := dsl.Parse(dsl.NewSource("test", text))
+		if ds.HasErrors() {
+			t.Fatal(text, ds)
+		}
+		if got := namesRows(script.Calls); got != want {
+			t.Errorf("%s: %v", text, got)
+		}
+	}
+}
+
+// Plans that went well are proposed as templates, to who keeps the journal: of questions that
+// were asked often, with places for the names. What is proposed is a configuration that makes
+// the same plans, without a model.
+func TestTemplatesAreProposed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, DefaultConfig())
+	w.plans = func(text string) string {
+		if strings.Contains(text, "Zeppelin") {
+			return strings.NewReplacer("Entity X", "Zeppelin Works", "Entity Y", "Nobody Known").Replace(connectedPlan)
+		}
+		return connectedPlan
+	}
+	w.told("ada", "What are the connections between Entity X and Entity Y?")
+	propose := func(who string, since time.Duration, least int) ([]Proposal, error) {
+		t.Helper()
+		s, err := w.e.Session(t.Context(), who)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return w.a.Proposals(t.Context(), s, w.a.Clock().Add(-since), least)
+	}
+	w.told("ada", "What are the connections between Company A and Company B?")
+	if all, err := propose("jo", time.Hour, 3); err != nil || len(all) != 0 {
+		t.Errorf("what was asked twice: %+v, %v", all, err)
+	}
+	w.told("olga", "what are the connections between Entity X and Entity Y")
+	w.told("ada", "What are the connections between Zeppelin Works and Nobody Known?") // which stays in doubt
+	var refusal *runtime.Refusal
+	for _, who := range []string{"ada", "olga", "plans"} {
+		if _, err := propose(who, time.Hour, 3); !errors.As(err, &refusal) {
+			t.Errorf("%s is told: %v", who, err)
+		}
+	}
+	all, err := propose("jo", time.Hour, 3)
+	if err != nil || len(all) != 1 || all[0].Plans != 3 || all[0].Askers != 2 {
+		t.Fatalf("%+v, %v", all, err)
+	}
+	text := Templates(all)
+	c, err := ReadConfig([]byte(text))
+	if err != nil || len(c.Templates) != 1 {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	if strings.Contains(text, "Entity") || strings.Contains(text, "Company") {
+		t.Errorf("it tells what was asked about:\n%s", text)
+	}
+	w.a.Config, w.a.Model = c, nil
+	if told := w.told("ada", "What are the connections between Company A and Project X?"); !strings.Contains(told[0], "template proposed-1") || !strings.Contains(strings.Join(told, " "), "Company A founded Project X") {
+		t.Errorf("%q", told)
+	}
+	if all, err := propose("jo", time.Hour, 2); err != nil || len(all) != 0 {
+		t.Errorf("what a template answers: %+v, %v", all, err)
+	}
+}
+
 // Templates make plans without a model, for questions that read as they say. // T48
 func TestTemplates(t *testing.T) {
 	t.Parallel()
@@ -369,6 +445,16 @@ func TestAudit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	byID := id
+	id = "What are the connections between Entity X and Entity Y?"
+	if same, err := read("jo"); err != nil || same == nil || same.ExecutionID != r.ExecutionID {
+		t.Errorf("by its title: %+v, %v", same, err)
+	}
+	id = "@none"
+	if none, err := read("jo"); err != nil || none != nil {
+		t.Errorf("%+v, %v", none, err)
+	}
+	id = byID
 	text, err := json.MarshalIndent(r, "", "    ")
 	if err != nil {
 		t.Fatal(err)
@@ -615,7 +701,7 @@ func TestRetriesChangeTheQuestion(t *testing.T) {
 	for _, r := range rows {
 		calls[r.Text("call")] = true
 		var s Scored
-		if err := json.Unmarshal([]byte(r.Text("factors")), &s); err != nil || !slices.ContainsFunc(s.Factors, func(f score.Factor) bool { return f.Measure == score.MeasureAttempts }) {
+		if err := json.Unmarshal([]byte(r.Text("factors")), &s); err != nil || !slices.Contains(s.Factors, score.Attempts(int(r.Value("number").Int()))) {
 			t.Errorf("%s: %v", r.Text("factors"), err)
 		}
 	}

@@ -81,7 +81,7 @@ func (t told) number(field string) *float64 {
 // ErrDiffers says that rows of a plan are not what the journal tells of them.
 var ErrDiffers = errors.New("the rows of the plan are not what the journal tells of them")
 
-// Audit reads the record of a plan out of the journal, for somebody who may read that, and
+// Audit reads the record of a plan, by its ID or by its name such as @ends, out of the journal, for somebody who may read that, and
 // holds it against the plan's rows. The question and the functions, which the journal only
 // commits to, are those of the rows.
 func (a *Agent) Audit(ctx context.Context, s *runtime.Session, id string) (*Record, error) {
@@ -92,7 +92,16 @@ func (a *Agent) Audit(ctx context.Context, s *runtime.Session, id string) (*Reco
 	e := c.Registry.Entity("plan").Store
 	key, ok := stores.Parse(e.Fields[e.Key].Kind, strings.TrimPrefix(id, statePrefix))
 	if !ok {
-		return nil, nil
+		d, err := c.Session(ctx)
+		if err == nil {
+			_, key, err = d.FindRow(ctx, "plan "+id)
+		}
+		if errors.Is(err, stores.ErrNotFound) {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
 	row, err := c.Get(ctx, "plan", key)
 	if err != nil || row == nil {

@@ -29,15 +29,14 @@ type Scored struct {
 	Factors []score.Factor `json:"factors"`
 }
 
-// Judge implements plan.Judge.
+// Judge implements plan.Judge. Where a plan does not say how sure the answer of a step must
+// be, any will do; and what a step changed is a fact, of which nobody need be sure.
 func (a *Agent) Judge(ctx context.Context, p *plan.Plan, s *plan.Step, t *plan.Attempt) plan.Verdict {
-	c := a.Config
-	tool := ToolOf(s.Verb)
-	least := c.Threshold
-	if s.Least != nil {
-		least = *s.Least
+	c, tool := a.Config, ToolOf(s.Verb)
+	if t.Outcome == plan.OK && (s.Least == nil || s.Writes()) {
+		return plan.Verdict{Good: true}
 	}
-	v := plan.Verdict{Least: &least}
+	v := plan.Verdict{Least: s.Least}
 	if t.Outcome != plan.OK {
 		if t.Outcome != plan.Refused && t.Number <= a.retries(p) {
 			v.Again, v.Next, v.Wait = true, asTried(s, t), c.backoff(t.Number)
@@ -52,7 +51,7 @@ func (a *Agent) Judge(ctx context.Context, p *plan.Plan, s *plan.Step, t *plan.A
 	if len(calibrated.Reasons) > 0 {
 		v.Reason = calibrated.Reasons[0].In("en")
 	}
-	if v.Good = calibrated.Value >= least; v.Good {
+	if v.Good = calibrated.Value >= *s.Least; v.Good {
 		return v
 	}
 	return a.next(p, s, t, v)

@@ -31,6 +31,21 @@ const (
 // codes are the tools as the palette has them.
 var codes = map[score.Tool]string{score.GraphQuery: "GRAPH_QUERY", score.TextCompletion: "TEXT_COMPLETION", score.Prompt: "PROMPT", score.McpTool: "MCP_TOOL", score.KnowledgeQuery: "KNOWLEDGE_QUERY"}
 
+// CodeOf is a tool as the palette has it.
+func CodeOf(t score.Tool) string { return codes[t] }
+
+// Reasons are those of a score as they were kept with an attempt, in a language.
+func Reasons(factors, language string) (all []string) {
+	var s Scored
+	if json.Unmarshal([]byte(factors), &s) != nil {
+		return nil
+	}
+	for _, f := range s.Factors {
+		all = append(all, f.Reason.In(language))
+	}
+	return all
+}
+
 // Register brings what carries out those verbs of the palette that YAML cannot say.
 func Register(h *runtime.Handlers) {
 	type assessArgs struct {

@@ -66,7 +66,9 @@ func (a *Agent) make(ctx context.Context, s *runtime.Session, r *trustgraph.Requ
 	if m.calls, err = a.ask(ctx, s, r); err != nil {
 		return m, err
 	}
-	a.kept.put(key, shape.empty(dsl.Format(&dsl.Script{Calls: m.calls})))
+	if len(shape.names) == 0 || !namesRows(m.calls) {
+		a.kept.put(key, shape.empty(dsl.Format(&dsl.Script{Calls: m.calls})))
+	}
 	return m, nil
 }
 

@@ -48,6 +48,25 @@ func (s shape) empty(plan string) string {
 	return plan
 }
 
+// namesRows reports whether calls name rows, other than what earlier calls give: a name in a
+// question may stand for one of them, and then the calls are for no other name.
+func namesRows(calls []dsl.Call) (does bool) {
+	given := map[string]bool{}
+	for i := range calls {
+		given[calls[i].As] = true
+	}
+	for i := range calls {
+		dsl.WalkCall(&calls[i], func(at dsl.Node) bool {
+			if v := at.Value; v != nil && (v.Kind == dsl.UUID || v.Kind == dsl.Symbol) {
+				name, _, _ := strings.Cut(v.Text, ".")
+				does = does || v.Kind == dsl.UUID || !given[name]
+			}
+			return !does
+		})
+	}
+	return does
+}
+
 // fill is a plan with the names of this question.
 func (s shape) fill(plan string) string {
 	for i, name := range s.names {

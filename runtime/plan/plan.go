@@ -64,12 +64,13 @@ type Step struct {
 	Attempts []*Attempt // made by this process, the oldest first
 	Began    time.Time
 	Ended    time.Time
+	// DecidedBy is who said whether the answer will do; "" where nobody was asked.
+	DecidedBy string
 
 	writes   bool
 	span     func(failed bool)
 	traced   context.Context // of the step, while it is made
 	waitsFor string
-	decided  string
 	origin   verbs.Origin // of what the call says
 	answer   *receipt.Receipt
 }

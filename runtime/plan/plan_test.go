@@ -168,10 +168,13 @@ func tell(err error) string {
 }
 
 // work works off what is due.
-func (w *world) work() {
+func (w *world) work() { w.workBy(w.r) }
+
+// workBy has a process work off what is due.
+func (w *world) workBy(r *Runner) {
 	w.t.Helper()
 	worker := &work.Worker{Engine: w.e, Store: w.store, Name: "w", Clock: w.clock, Send: func(ctx context.Context, m runtime.Message) error {
-		_, err := w.r.Deliver(ctx, m)
+		_, err := r.Deliver(ctx, m)
 		return err
 	}, Report: func(e work.Event) {
 		if e.Err != nil {
@@ -236,7 +239,7 @@ func (w *world) letters() []string {
 	return all
 }
 
-// A plan is drafted, started and made: each step after what it needs, once.
+// A plan is drafted, started and made: each step after what it needs, once. // T4 T12 T13 T53
 func TestAPlanIsMadeStepByStep(t *testing.T) {
 	on(t, func(t *testing.T, w *world) {
 		w.do("ada", `desk.open :name "Taxes"`)

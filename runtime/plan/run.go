@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"verbatim/dsl"
@@ -43,7 +44,34 @@ type Runner struct {
 	// when it ends. It may be nil.
 	Span func(ctx context.Context, name string) (context.Context, func(failed bool))
 
-	kept memory
+	kept  memory
+	under under
+}
+
+// under are the plans that this process makes now.
+type under struct {
+	mu    sync.Mutex
+	plans map[stores.Value]bool
+}
+
+// begin reports whether nobody else makes the plan, in this process.
+func (u *under) begin(key stores.Value) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.plans[key] {
+		return false
+	}
+	if u.plans == nil {
+		u.plans = map[stores.Value]bool{}
+	}
+	u.plans[key] = true
+	return true
+}
+
+func (u *under) end(key stores.Value) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	delete(u.plans, key)
 }
 
 const (
@@ -129,35 +157,44 @@ func (r *Runner) Load(ctx context.Context, key stores.Value) (*Plan, error) {
 	}
 	slices.SortFunc(all, func(a, b *clerk.Row) int { return cmp.Compare(a.Value("position").Int(), b.Value("position").Int()) })
 	for _, at := range all {
-		s := &Step{Key: at.Key(), Name: at.Text("name"), Status: at.Text("status"), Within: time.Duration(at.Value("within").Int()) * time.Millisecond, Tries: int(at.Value("tries").Int()),
-			Reason: at.Text("reason"), waitsFor: at.Text("waits_for"), decided: at.Text("decided_by"), Least: fraction(at.Value("least")), Score: fraction(at.Value("score"))}
-		if n := at.Value("settled"); !n.IsNull() {
-			s.Settled = int(n.Int())
-		}
-		if at := at.Value("started_at"); !at.IsNull() {
-			s.Began = at.Time()
-		}
-		if at := at.Value("ended_at"); !at.IsNull() {
-			s.Ended = at.Time()
-		}
-		call, err := read(at.Text("call"))
+		s, err := stepOf(r.Clerk.Registry, at)
 		if err != nil {
-			return nil, err
-		}
-		s.Call, s.Verb, s.writes = *call, r.Clerk.Registry.Verb(call.Verb), writes(r.Clerk.Registry, call)
-		if text := at.Text("next"); text != "" {
-			if s.Next, err = read(text); err != nil {
-				return nil, err
-			}
-		}
-		field := at.Entity.FieldIndex("call")
-		if s.origin, err = verbs.ParseOrigin(cmp.Or(stores.MarkOf(at.Marks, field), "script")); err != nil {
 			return nil, err
 		}
 		p.Steps = append(p.Steps, s)
 	}
 	p.join()
 	return p, nil
+}
+
+// stepOf is the step that a row holds.
+func stepOf(reg *verbs.Registry, at *clerk.Row) (*Step, error) {
+	s := &Step{Key: at.Key(), Name: at.Text("name"), Status: at.Text("status"), Within: time.Duration(at.Value("within").Int()) * time.Millisecond, Tries: int(at.Value("tries").Int()),
+		Reason: at.Text("reason"), waitsFor: at.Text("waits_for"), DecidedBy: at.Text("decided_by"), Least: fraction(at.Value("least")), Score: fraction(at.Value("score"))}
+	if n := at.Value("settled"); !n.IsNull() {
+		s.Settled = int(n.Int())
+	}
+	if at := at.Value("started_at"); !at.IsNull() {
+		s.Began = at.Time()
+	}
+	if at := at.Value("ended_at"); !at.IsNull() {
+		s.Ended = at.Time()
+	}
+	call, err := read(at.Text("call"))
+	if err != nil {
+		return nil, err
+	}
+	s.Call, s.Verb, s.writes = *call, reg.Verb(call.Verb), writes(reg, call)
+	if text := at.Text("next"); text != "" {
+		if s.Next, err = read(text); err != nil {
+			return nil, err
+		}
+	}
+	field := at.Entity.FieldIndex("call")
+	if s.origin, err = verbs.ParseOrigin(cmp.Or(stores.MarkOf(at.Marks, field), "script")); err != nil {
+		return nil, err
+	}
+	return s, nil
 }
 
 // Answered is Load with the answers of the steps that were made; nil where there is no plan.
@@ -216,17 +253,71 @@ type driver struct {
 // Advance makes what can be made of a plan now, and returns its status then: a plan that
 // still runs waits for somebody, or is made by another process. It tells what happens, one
 // event after the other, where tell is not nil.
-func (r *Runner) Advance(ctx context.Context, key stores.Value, tell func(Event)) (status string, err error) {
+func (r *Runner) Advance(ctx context.Context, key stores.Value, tell func(Event)) (string, error) {
+	for {
+		if !r.under.begin(key) {
+			return running, nil
+		}
+		status, rests, err := r.advance(ctx, key, tell)
+		r.under.end(key)
+		if err != nil || !rests {
+			return status, err
+		}
+		// Whoever was told of a decision while the plan was made here left it to this process.
+		if more, err := r.more(ctx, key); err != nil || !more {
+			return status, err
+		}
+	}
+}
+
+// more reports whether something of a plan that rests can be made now.
+func (r *Runner) more(ctx context.Context, key stores.Value) (bool, error) {
 	p, err := r.Load(ctx, key)
 	if err != nil || p == nil || p.Status != running {
-		if p != nil {
-			status = p.Status
-		}
-		return status, err
+		return false, err
 	}
-	d := &driver{Runner: r, p: p, names: map[*Step]dsl.Arg{}}
+	lost, _ := p.lost()
+	if len(lost) > 0 || len(p.ready()) > 0 || !slices.ContainsFunc(p.Steps, func(s *Step) bool { return !s.ended() }) {
+		return true, nil
+	}
+	decided := false
+	err = r.Clerk.Store.View(ctx, stores.Scope{All: true}, func(read stores.Reader) error {
+		for _, s := range p.Steps {
+			if s.Status != waiting {
+				continue
+			}
+			found, err := confirmations.Find(ctx, read, map[int]stores.Value{confirmations.FieldShort: stores.NewString(receipt.Short(s.waitsFor))})
+			if err != nil {
+				return err
+			}
+			decided = decided || !slices.ContainsFunc(found, func(c *confirmations.Confirmation) bool {
+				return c.ID == s.waitsFor && c.Status == confirmations.Waiting
+			})
+		}
+		return nil
+	})
+	return decided, err
+}
+
+// others reports whether an error says that another process makes the plan, or that it has
+// ended.
+func others(err error) bool {
+	var refusal *runtime.Refusal
+	return errors.As(err, &refusal) && refusal.Diagnostics[0].Code != runtime.CodeChangedMeanwhile
+}
+
+// advance is Advance once. It reports whether the plan was given back, for it waits.
+func (r *Runner) advance(ctx context.Context, key stores.Value, tell func(Event)) (status string, rests bool, err error) {
+	row, err := r.Clerk.Get(ctx, plans, key)
+	if err != nil || row == nil || row.Text("status") != running {
+		if row != nil {
+			status = row.Text("status")
+		}
+		return status, false, err
+	}
+	d := &driver{Runner: r, names: map[*Step]dsl.Arg{}}
 	d.tell = func(e Event) {
-		e.Plan = p
+		e.Plan = d.p
 		if tell != nil {
 			tell(e)
 		}
@@ -235,39 +326,45 @@ func (r *Runner) Advance(ctx context.Context, key stores.Value, tell func(Event)
 		}
 	}
 	if d.clerk, err = r.Clerk.Session(ctx); err != nil {
-		return "", err
+		return "", false, err
 	}
 	if d.ref, err = r.Clerk.Ref(ctx, d.clerk, "plan-id", plans, key); err != nil {
-		return "", err
-	}
-	for _, s := range p.Steps {
-		if d.names[s], err = r.Clerk.Ref(ctx, d.clerk, "step-id", steps, s.Key); err != nil {
-			return "", err
-		}
+		return "", false, err
 	}
 	if _, err = d.do(ctx, clerk.Call("plan.take", d.ref, clerk.Text("by", r.Name), clerk.Instant("until", d.until(0)))); err != nil {
-		var refusal *runtime.Refusal
-		if errors.As(err, &refusal) {
-			return running, nil // another process makes its steps, or it has just ended
+		if others(err) {
+			return running, false, nil
 		}
-		return "", err
+		return "", false, err
+	}
+	if d.p, err = r.Load(ctx, key); err != nil || d.p == nil {
+		return "", false, err
+	}
+	for _, s := range d.p.Steps {
+		if d.names[s], err = r.Clerk.Ref(ctx, d.clerk, "step-id", steps, s.Key); err != nil {
+			return "", false, err
+		}
 	}
 	d.tell(Event{Kind: Started})
-	if d.asker, err = r.Clerk.Engine.Session(ctx, p.Owner); err != nil {
+	if d.asker, err = r.Clerk.Engine.Session(ctx, d.p.Owner); err != nil {
 		var refusal *runtime.Refusal
 		if !errors.As(err, &refusal) {
-			return "", err
+			return "", false, err
 		}
-		return d.finish(ctx, failed, "whoever made the plan may do nothing any more")
+		status, err = d.finish(ctx, failed, "whoever made the plan may do nothing any more")
+		return status, false, err
+	}
+	if d.p.Status != running { // it was just paused, or given up
+		return d.end(ctx)
 	}
 	if err := d.decided(ctx); err != nil {
-		return "", err
+		return "", false, err
 	}
 	if err := d.answers(ctx); err != nil {
-		return "", err
+		return "", false, err
 	}
 	if err := d.make(ctx); err != nil {
-		return "", err
+		return "", false, err
 	}
 	return d.end(ctx)
 }
@@ -285,17 +382,19 @@ func (d *driver) decided(ctx context.Context) error {
 		if s.Status != waiting {
 			continue
 		}
-		r, err := d.asker.Done(ctx, d.runKey(s, s.Tries))
-		if err != nil {
+		// In this order: what is agreed to in between is made, and was not asked for in vain.
+		c, err := d.asker.Show(ctx, s.waitsFor)
+		var refusal *runtime.Refusal
+		if err != nil && !errors.As(err, &refusal) {
 			return err
+		}
+		r, failure := d.asker.Done(ctx, d.runKey(s, s.Tries))
+		if failure != nil {
+			return failure
 		}
 		status, why, settled := done, "", s.Tries
 		if r == nil {
-			c, err := d.asker.Show(ctx, s.waitsFor)
-			var refusal *runtime.Refusal
 			switch {
-			case err != nil && !errors.As(err, &refusal):
-				return err
 			case err == nil && c.Status == confirmations.Waiting && !c.Stale && d.Clock().Before(c.Expires):
 				continue
 			case err == nil && c.Status == confirmations.Waiting && c.Stale:
@@ -310,7 +409,10 @@ func (d *driver) decided(ctx context.Context) error {
 			}
 		}
 		if _, err := d.do(ctx, d.settles(s, status, why, settled)); err != nil {
-			return err
+			if err := d.otherwise(ctx, s, err); err != nil {
+				return err
+			}
+			continue
 		}
 		s.Status, s.Reason, s.Settled, s.answer, s.Ended = status, why, settled, r, d.Clock()
 		if status != open {
@@ -518,7 +620,7 @@ func (d *driver) attempt(ctx context.Context, s *Step) (*Attempt, error) {
 	case err == nil && a.Outcome != "":
 	case err == nil:
 		a.Outcome = OK
-	case errors.As(err, &refusal) && !s.Writes() && slices.Contains(passing, refusal.Diagnostics[0].Code):
+	case errors.As(err, &refusal) && (refusal.Diagnostics[0].Code == runtime.CodeChangedMeanwhile || !s.Writes() && slices.Contains(passing, refusal.Diagnostics[0].Code)):
 		a.Outcome, a.Reason, a.Err = Failed, refusal.Diagnostics[0].Summary, err
 	case errors.As(err, &refusal):
 		a.Outcome, a.Reason, a.Err = Refused, refusal.Diagnostics[0].Summary, err
@@ -535,7 +637,7 @@ func (d *driver) attempt(ctx context.Context, s *Step) (*Attempt, error) {
 
 // passing are the codes of refusals by which nobody forbids a step that reads: something
 // failed, and may work the next time.
-var passing = []string{"tool-silent", "tool-failed", "tool-answer", "names-unread", "changed-meanwhile"}
+var passing = []string{"tool-silent", "tool-failed", "tool-answer", "names-unread"}
 
 // A spanned is a context with the values of another, which holds the span of a step.
 type spanned struct {
@@ -666,7 +768,7 @@ func (d *driver) note(ctx context.Context, s *Step, a *Attempt) error {
 	nil_ := func(name string) dsl.Arg { return dsl.NewArg(name, dsl.NewNil()) }
 	c := clerk.Call("plan.note", d.names[s], clerk.Int("number", int64(a.Number)), clerk.Text("call", dsl.FormatCall(&a.Call)), clerk.Word("outcome", string(a.Outcome)), clerk.Word("status", next),
 		clerk.Text("factors", string(v.Factors)), clerk.Instant("started-at", a.Began), clerk.Instant("ended-at", a.Ended), clerk.Int("millis", max(0, a.Ended.Sub(a.Began).Milliseconds())),
-		clerk.Instant("until", d.until(s.Within)))
+		clerk.Text("by", d.Name), clerk.Instant("until", d.until(s.Within)))
 	add := func(has bool, arg dsl.Arg, otherwise dsl.Arg) {
 		if !has {
 			arg = otherwise
@@ -699,22 +801,7 @@ func (d *driver) note(ctx context.Context, s *Step, a *Attempt) error {
 		_, err = d.do(ctx, c)
 	}
 	if err != nil {
-		var refusal *runtime.Refusal
-		if !errors.As(err, &refusal) {
-			return err
-		}
-		// Another process noted it, or the plan was given up meanwhile.
-		row, failed := d.Clerk.Get(ctx, steps, s.Key)
-		if failed != nil || row == nil || row.Text("status") == open {
-			return errors.Join(err, failed)
-		}
-		s.Status, s.Tries = row.Text("status"), int(row.Value("tries").Int())
-		if s.Status == done {
-			s.Settled = int(row.Value("settled").Int())
-			s.answer, err = d.asker.Done(ctx, d.runKey(s, s.Settled))
-			return err
-		}
-		return nil
+		return d.otherwise(ctx, s, err)
 	}
 	s.Tries, s.Status, s.Reason, s.Score, s.Next, s.Ended = a.Number, next, reason, scored, v.Next, a.Ended
 	if v.Least != nil {
@@ -753,31 +840,58 @@ func (d *driver) noteLast(ctx context.Context, s *Step, next string, note dsl.Ca
 	return d.ended, err
 }
 
-// end finishes the plan where nothing more is to be made, and gives it back where it waits.
-func (d *driver) end(ctx context.Context) (string, error) {
+// otherwise goes on where a step is otherwise than this process thought, since another noted
+// what became of it, or the plan was given up meanwhile. The error is what was said then.
+func (d *driver) otherwise(ctx context.Context, s *Step, err error) error {
+	if !others(err) {
+		return err
+	}
+	row, failed := d.Clerk.Get(ctx, steps, s.Key)
+	if failed != nil || row == nil || row.Text("status") == s.Status && int(row.Value("tries").Int()) == s.Tries {
+		return errors.Join(err, failed)
+	}
+	now, failed := stepOf(d.Clerk.Registry, row)
+	if failed != nil {
+		return failed
+	}
+	s.Status, s.Tries, s.Settled, s.Next, s.Reason, s.Ended, s.waitsFor = now.Status, now.Tries, now.Settled, now.Next, now.Reason, now.Ended, now.waitsFor
+	if s.Status == done {
+		return d.answerOf(ctx, s)
+	}
+	return nil
+}
+
+// end finishes the plan where nothing more is to be made, and gives it back where it waits,
+// which it reports.
+func (d *driver) end(ctx context.Context) (status string, rests bool, err error) {
 	ended := !slices.ContainsFunc(d.p.Steps, func(s *Step) bool { return !s.ended() })
 	at := slices.IndexFunc(d.p.Steps, func(s *Step) bool { return s.Status == failed || s.Status == skipped })
 	switch {
 	case d.ended:
-		return d.finished(done, ""), nil
+		return d.finished(done, ""), false, nil
 	case ended && at < 0:
-		return d.finish(ctx, done, "")
+		status, err = d.finish(ctx, done, "")
+		return status, false, err
 	case ended:
 		first := d.p.Steps[at]
-		return d.finish(ctx, failed, fmt.Sprintf("@%s was not made: %s", first.Name, first.Reason))
+		status, err = d.finish(ctx, failed, fmt.Sprintf("@%s was not made: %s", first.Name, first.Reason))
+		return status, false, err
 	}
 	row, err := d.Clerk.Get(ctx, plans, d.p.Key)
 	if err != nil || row == nil {
-		return "", err
+		return "", false, err
 	}
 	d.p.Status = row.Text("status")
+	again := d.later && d.p.Status == running
 	if d.p.Status == running || d.p.Status == "PAUSED" {
-		if _, err := d.do(ctx, clerk.Call("plan.rest", d.ref, dsl.NewArg("again", dsl.NewBool(d.later && d.p.Status == running)))); err != nil {
-			return "", err
+		_, err := d.do(ctx, clerk.Call("plan.rest", d.ref, clerk.Text("by", d.Name), dsl.NewArg("again", dsl.NewBool(again))))
+		if err != nil && !others(err) {
+			return "", false, err
 		}
+		rests = err == nil && !again
 	}
 	d.tell(Event{Kind: Finished})
-	return d.p.Status, nil
+	return d.p.Status, rests, nil
 }
 
 func (d *driver) finishes(status, why string) dsl.Call {

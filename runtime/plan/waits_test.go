@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +13,8 @@ import (
 	"verbatim/dsl"
 	"verbatim/runtime"
 	"verbatim/stores"
+	"verbatim/stores/receipt"
+	"verbatim/stores/sqlite"
 	"verbatim/verbs"
 )
 
@@ -155,7 +158,7 @@ func sure(s *Step, a *Attempt) Verdict {
 }
 
 // A step that reads is tried again as the Judge says, with another call; a row keeps each
-// attempt, and the score of the one that counts. // T24
+// attempt, and the score of the one that counts. // T4 T11 T14 T24
 func TestAReadIsTriedOtherwise(t *testing.T) {
 	on(t, func(t *testing.T, w *world) {
 		w.r.Judge = judge(sure)
@@ -214,7 +217,7 @@ func TestADoubtfulAnswerIsAcceptedBySomebodyElse(t *testing.T) {
 		w.work()
 		w.want("Look", "DONE, found DONE, list DONE")
 		p := w.plan("Look")
-		if s := p.Steps[0]; *s.Score != 0.2 || *s.Least != 0.75 || s.decided != "olga" || s.Settled != 3 {
+		if s := p.Steps[0]; *s.Score != 0.2 || *s.Least != 0.75 || s.DecidedBy != "olga" || s.Settled != 3 {
 			t.Errorf("%+v", s)
 		}
 		if got := w.letters(); fmt.Sprint(got) != "[List (nothing)]" {
@@ -335,6 +338,37 @@ func TestAWritingStepIsMadeOnce(t *testing.T) {
 	})
 }
 
+// A deaf store loses the answer of the first commit after which something is so.
+type deaf struct {
+	stores.Store
+	is func() bool
+}
+
+func (d *deaf) Update(ctx context.Context, scope stores.Scope, fn func(stores.Tx) error) error {
+	err := d.Store.Update(ctx, scope, fn)
+	if err == nil && d.is != nil && d.is() {
+		d.is = nil
+		return stores.ErrUnknown
+	}
+	return err
+}
+
+// A step whose answer was lost is tried again, and turns out to have been made.
+func TestTheAnswerOfAWritingStepIsLost(t *testing.T) {
+	t.Parallel()
+	store, err := sqlite.Open(filepath.Join(t.TempDir(), "p.db"))
+	d := &deaf{Store: store}
+	w := newWorld(t, d, err)
+	w.do("ada", `plan.draft :title "Once" :as @p :steps [(desk.open :name "Box" :as @a) (desk.write :folder-id @a :title "L" :as @b)]
+		plan.start :plan-id @p`)
+	d.is = func() bool { return len(w.letters()) > 0 }
+	w.work()
+	w.want("Once", "DONE, a DONE, b DONE")
+	if s := w.plan("Once").Steps[1]; d.is != nil || s.Tries != 2 || len(w.letters()) != 1 {
+		t.Errorf("%d tries, %q", s.Tries, w.letters())
+	}
+}
+
 // Steps that do not need each other are made at once, up to the limit.
 func TestStepsAreMadeAtOnce(t *testing.T) {
 	on(t, func(t *testing.T, w *world) {
@@ -412,6 +446,23 @@ func TestWhatIsSensitiveGoesNowhere(t *testing.T) {
 			t.Error("it stands in the journal")
 		}
 	})
+}
+
+// The text of a result leaves out what is sensitive, and what does not fit. // T6 T44
+func TestTextOfAResult(t *testing.T) {
+	t.Parallel()
+	res := &receipt.Result{Columns: []string{"name", "pin"}, Sensitive: []bool{false, true}}
+	for _, name := range []string{"Safe", "Box", "Shelf"} {
+		res.Rows = append(res.Rows, []stores.Value{stores.NewString(name), stores.NewString("48151623")})
+	}
+	for most, want := range map[int]string{100: "name: Safe\nname: Box\nname: Shelf", 31: "name: Safe\n(2 left out)"} {
+		if got := Text(res, most); got != want {
+			t.Errorf("%d: %q", most, got)
+		}
+	}
+	if got := Text(nil, 100); got != "(nothing)" {
+		t.Errorf("%q", got)
+	}
 }
 
 // A value that a model wrote into a plan is a model's when the step is made.

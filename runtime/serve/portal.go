@@ -759,6 +759,16 @@ func (d *desk) item() error {
 		}
 	}
 	p.Main = []pages.Block{block}
+	if call != nil && call.Result != nil {
+		drawn, err := d.drawings(ctx, call.Result.Entity, call.Result.Keys)
+		if err != nil {
+			return err
+		}
+		if len(drawn) > 0 {
+			p.Wide = true
+			p.Main = append(p.Main, drawn...)
+		}
+	}
 	if d.page.Desk && d.page.Opens != nil && d.session.May(d.page.Opens) {
 		card := pages.Card{ID: "opened", Title: d.tell.Verb(d.page.Opens)}
 		if d.r.Method != http.MethodPost {

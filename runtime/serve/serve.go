@@ -71,6 +71,8 @@ type Options struct {
 	Envelopes []Envelope
 	// Hooks are paths at which other systems post what they sign.
 	Hooks []Hook
+	// Draws draws what there is to draw of rows; nil where there is nothing.
+	Draws Draws
 	// Meter counts what the engine does; nil where nobody does.
 	Meter *Meter
 	// Limits bound what is done at once; zero is the default of each.

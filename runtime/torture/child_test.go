@@ -43,6 +43,8 @@ type order struct {
 	Same  string // instead of a stream: this script, under one key
 	Agree string // instead of a stream: agree to this
 	Big   bool   // scripts that a manager must agree to
+
+	Plans *shift // instead of streams: make the steps of plans
 }
 
 // The words of a child.
@@ -66,6 +68,13 @@ func child(spec string, out, diag io.Writer) int {
 	if err := json.Unmarshal([]byte(spec), &o); err != nil {
 		fmt.Fprintln(diag, err)
 		return 2
+	}
+	if o.Plans != nil {
+		if err := o.Plans.work(o.Store, out); err != nil {
+			fmt.Fprintln(diag, err)
+			return 4
+		}
+		return 0
 	}
 	if o.Streams == 0 {
 		// Faults are counted for each thread.

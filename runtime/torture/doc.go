@@ -37,6 +37,7 @@
 //	cut_test.go       SAFE-R6: the line is cut after every byte
 //	storm_test.go     SAFE-R7: partitions, delays, servers that go and come back
 //	load_test.go      SAFE-R8: many at once, with faults, and replay equals state
+//	plan_test.go      OB15: plans whose processes are killed; plan_judge_test.go counts
 //	backup_test.go    SAFE-R13: backups made while somebody writes, and copies
 //	release_test.go   SAFE-R10: the stores of every format and release
 //	oracle_test.go    SAFE-A2: foreign against absent, on the clock

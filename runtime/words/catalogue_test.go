@@ -28,7 +28,7 @@ func TestTheCatalogueIsWhole(t *testing.T) {
 			if strings.HasSuffix(file, "_test.go") {
 				continue
 			}
-			for _, m := range regexp.MustCompile(`"((?:words|phrase|collect|client|chat|dialog|serve|pages|channel)/[a-z0-9-]+)"`).FindAllStringSubmatch(string(text), -1) {
+			for _, m := range regexp.MustCompile(`"((?:words|phrase|collect|client|chat|dialog|serve|pages|channel|plans)/[a-z0-9-]+)"`).FindAllStringSubmatch(string(text), -1) {
 				used[Key(m[1])] = file
 			}
 		}

@@ -284,6 +284,33 @@ type Mark struct {
 	Text string
 }
 
+// A Graph is boxes that lead to each other, and the table that they are of.
+type Graph struct {
+	ID, Title, Says string
+	Width, Height   int
+	Nodes           []Node
+	Edges           []Edge
+	Head            []string
+	Rows            [][]string
+	Again           string // where the page is looked at again while something moves; "" of what stands still
+}
+
+// A Node is a box with a name, and a line below that.
+type Node struct {
+	Class       string // "done", "open", "wait", "bad" or "left"
+	X, Y, W, H  int
+	Text, Under string
+}
+
+// TextX, TextY and UnderY are where the lines of a box stand.
+func (n Node) TextX() int  { return n.X + 10 }
+func (n Node) TextY() int  { return n.Y + 22 }
+func (n Node) UnderY() int { return n.Y + 42 }
+
+// An Edge leads from one box to another.
+type Edge struct{ X1, Y1, X2, Y2 int }
+
+func (Graph) part() string    { return "graph" }
 func (Progress) part() string { return "progress" }
 func (Tasks) part() string    { return "tasks" }
 func (Talk) part() string     { return "talk" }

@@ -55,11 +55,18 @@ var (
 // Main runs the tests of a package, stops the broker and ends the process.
 func Main(m *testing.M) {
 	code := m.Run()
+	Stop()
+	os.Exit(code)
+}
+
+// Stop stops the broker of the process, for who has another Main. No test uses it after.
+func Stop() {
 	mu.Lock()
+	defer mu.Unlock()
 	if running != nil {
 		running.stop()
+		running = nil
 	}
-	os.Exit(code)
 }
 
 // Start is the broker of the process.

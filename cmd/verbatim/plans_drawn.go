@@ -1,0 +1,134 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"verbatim/runtime"
+	"verbatim/runtime/clerk"
+	"verbatim/runtime/confidence"
+	"verbatim/runtime/plan"
+	"verbatim/runtime/serve"
+	"verbatim/runtime/words"
+	"verbatim/stores"
+	"verbatim/verbs"
+)
+
+// What pages draw of plans: their steps as boxes that lead to each other, what was tried for
+// one, and how well the scores of a tool hold.
+
+// draws implements serve.Draws.
+func (p *planning) draws(ctx context.Context, s *runtime.Session, entity string, key stores.Value, l words.Language) ([]serve.Drawing, error) {
+	switch entity {
+	case "plan":
+		of, err := p.runner.Load(ctx, key)
+		if err != nil || of == nil {
+			return nil, err
+		}
+		return []serve.Drawing{drawnPlan(of, "", oversees(s), l)}, nil
+	case "plan-step":
+		row, err := p.runner.Clerk.Get(ctx, "plan-step", key)
+		if err != nil || row == nil {
+			return nil, err
+		}
+		of, err := p.runner.Load(ctx, row.Value("plan"))
+		if err != nil || of == nil {
+			return nil, err
+		}
+		tried, err := p.drawnAttempts(ctx, row.Text("name"), key, l)
+		return append([]serve.Drawing{drawnPlan(of, row.Text("name"), oversees(s), l)}, tried...), err
+	case "confidence-threshold":
+		row, err := p.runner.Clerk.Get(ctx, entity, key)
+		if err != nil || row == nil {
+			return nil, err
+		}
+		return p.drawnReliability(ctx, row.Text("tool"), l), nil
+	}
+	return nil, nil
+}
+
+// oversees reports whether somebody may see how sure answers are, in figures.
+func oversees(s *runtime.Session) bool {
+	return slices.ContainsFunc(s.Roles(), func(r *verbs.Role) bool { return r.Name == "plan-overseer" })
+}
+
+var tones = map[string]string{"DONE": "done", "WAITING": "wait", "DOUBTFUL": "wait", "FAILED": "bad", "SKIPPED": "left"}
+
+func say(l words.Language, key string, of ...string) string { return words.Key(key).In(l, of...) }
+
+func drawnPlan(p *plan.Plan, named string, figures bool, l words.Language) serve.Drawing {
+	d := serve.Drawing{Title: say(l, "plans/steps"), Head: []string{say(l, "plans/step"), say(l, "plans/does"), say(l, "plans/state"), say(l, "plans/tries"), say(l, "plans/sure"), say(l, "plans/why")}, Moves: p.Status == "RUNNING"}
+	done := 0
+	for _, s := range p.Steps {
+		if s.Status == "DONE" {
+			done++
+		}
+		does, sure := s.Call.Verb, ""
+		if s.Verb != nil {
+			does = s.Verb.Description
+		}
+		if s.Score != nil && figures {
+			sure = fmt.Sprintf("%.2f", *s.Score)
+			if s.Least != nil {
+				sure = say(l, "plans/needed", sure, fmt.Sprintf("%.2f", *s.Least))
+			}
+		} else if s.Score != nil {
+			sure = confidence.Level(*s.Score)
+		}
+		state := strings.ToLower(s.Status)
+		box := serve.Box{Tone: cmp.Or(tones[s.Status], "open"), Text: s.Name, Under: strings.TrimSuffix(state+", "+sure, ", ")}
+		if s.Name == named {
+			box.Text = "▸ " + s.Name
+		}
+		for i, o := range p.Steps {
+			if slices.Contains(s.Needs, o) {
+				box.From = append(box.From, i)
+			}
+		}
+		d.Boxes = append(d.Boxes, box)
+		d.Rows = append(d.Rows, []string{s.Name, does, state, strconv.Itoa(s.Tries), sure, s.Reason})
+	}
+	d.Says = say(l, "plans/done-of", strconv.Itoa(done), strconv.Itoa(len(p.Steps)))
+	return d
+}
+
+// drawnAttempts draws how sure each answer of a step was, for who sees the step.
+func (p *planning) drawnAttempts(ctx context.Context, name string, step stores.Value, l words.Language) ([]serve.Drawing, error) {
+	rows, err := p.runner.Clerk.All(ctx, "plan-attempt", map[string]stores.Value{"step": step})
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	d := serve.Drawing{Title: say(l, "plans/attempts", name), Says: say(l, "plans/attempted", strconv.Itoa(len(rows))), Head: []string{say(l, "plans/tries"), say(l, "plans/does"), say(l, "plans/state"), say(l, "plans/sure"), say(l, "plans/why")}}
+	slices.SortFunc(rows, func(a, b *clerk.Row) int { return cmp.Compare(a.Value("number").Int(), b.Value("number").Int()) })
+	for i, r := range rows {
+		score, _ := strconv.ParseFloat(r.Text("score"), 64) // 0 where there is none
+		d.Bars = append(d.Bars, serve.Bars{Text: strconv.Itoa(i + 1), A: score})
+		why := confidence.Reasons(r.Text("factors"), l.String())
+		d.Rows = append(d.Rows, []string{r.Text("number"), r.Text("call"), strings.ToLower(r.Text("outcome")), r.Text("score"), cmp.Or(strings.Join(why, " "), r.Text("reason"))})
+	}
+	return []serve.Drawing{d}, nil
+}
+
+func (p *planning) drawnReliability(ctx context.Context, tool string, l words.Language) (all []serve.Drawing) {
+	for _, r := range p.agent.Reliabilities(ctx) {
+		if confidence.CodeOf(r.Tool) != tool {
+			continue
+		}
+		d := serve.Drawing{Title: say(l, "plans/reliable", string(r.Tool)), Head: []string{say(l, "plans/bin"), say(l, "plans/sure"), say(l, "plans/right"), say(l, "plans/many")},
+			Says: say(l, "plans/reliable-says", strconv.Itoa(r.Judged), fmt.Sprintf("%.3f", r.Before), fmt.Sprintf("%.3f", r.After))}
+		if r.Alarm {
+			d.Says += " " + say(l, "plans/alarm", strconv.Itoa(r.Alarmed))
+		}
+		for _, b := range r.Bins {
+			d.Bars = append(d.Bars, serve.Bars{Text: fmt.Sprintf("%.1f", b.From), A: b.Score * math.Min(1, float64(b.Count)), B: b.Right * math.Min(1, float64(b.Count))})
+			d.Rows = append(d.Rows, []string{fmt.Sprintf("%.1f–%.1f", b.From, b.To), fmt.Sprintf("%.2f", b.Score), fmt.Sprintf("%.2f", b.Right), strconv.Itoa(b.Count)})
+		}
+		all = append(all, d)
+	}
+	return all
+}

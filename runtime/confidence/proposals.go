@@ -1,0 +1,160 @@
+package confidence
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"gopkg.in/yaml.v3"
+
+	"verbatim/dsl"
+	"verbatim/runtime"
+	"verbatim/runtime/clerk"
+	"verbatim/runtime/plan"
+)
+
+// A Proposal is a template that an operator may take over into the configuration: a plan that
+// answered questions of one shape, with nobody asked whether an answer will do.
+type Proposal struct {
+	Template Template
+	Plans    int // that went this way
+	Askers   int
+	Others   int // plans for questions of the shape that went otherwise, or did not do
+}
+
+// mostLooked is how many plans of a shape are looked at, the latest ones.
+const mostLooked = 50
+
+// Proposals are the templates that plans made since a moment suggest, for somebody who may
+// read the journal. A question that was asked less often than least is told to nobody, nor is
+// one that a template answers already.
+func (a *Agent) Proposals(ctx context.Context, s *runtime.Session, since time.Time, least int) ([]Proposal, error) {
+	if err := s.ReadsJournal(ctx); err != nil {
+		return nil, err
+	}
+	rows, err := a.Runner.Clerk.All(ctx, "plan", nil)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(rows, func(x, y *clerk.Row) int {
+		return y.Value("created_at").Time().Compare(x.Value("created_at").Time())
+	})
+	shapes := map[string][]*clerk.Row{}
+	var order []string
+	for _, r := range rows {
+		title, ended := r.Text("title"), r.Value("ended_at")
+		if ended.IsNull() || r.Value("created_at").Time().Before(since) || slices.ContainsFunc(a.Config.Templates, func(t Template) bool { return t.plan(title) != "" }) {
+			continue
+		}
+		text := shapeOf(title).text
+		if shapes[text] == nil {
+			order = append(order, text)
+		}
+		shapes[text] = append(shapes[text], r)
+	}
+	slices.Sort(order)
+	var all []Proposal
+	for _, text := range order {
+		if len(shapes[text]) < least {
+			continue
+		}
+		p, err := a.proposal(ctx, shapes[text][:min(mostLooked, len(shapes[text]))])
+		if err != nil {
+			return nil, err
+		}
+		if p.Plans < least {
+			continue
+		}
+		p.Template.Name = fmt.Sprintf("proposed-%d", len(all)+1)
+		all = append(all, p)
+	}
+	return all, nil
+}
+
+// proposal is what most of the plans for questions of one shape have in common.
+func (a *Agent) proposal(ctx context.Context, rows []*clerk.Row) (best Proposal, err error) {
+	type way struct {
+		Proposal
+		askers map[string]bool
+	}
+	ways := map[string]*way{}
+	for _, r := range rows {
+		p, err := a.Runner.Load(ctx, r.Key())
+		if err != nil {
+			return best, err
+		}
+		if p == nil || !smooth(p) {
+			continue
+		}
+		shape := shapeOf(p.Title)
+		steps := shape.empty(script(p))
+		if steps == "" {
+			continue
+		}
+		if ways[steps] == nil {
+			t, ok := shape.template(steps)
+			if !ok || t.plan(p.Title) != script(p) {
+				continue // it would not make the plan that it is made of
+			}
+			ways[steps] = &way{Proposal{Template: t}, map[string]bool{}}
+		}
+		w := ways[steps]
+		w.Plans++
+		w.askers[p.Owner] = true
+		w.Askers = len(w.askers)
+		if w.Plans > best.Plans {
+			best = w.Proposal
+		}
+	}
+	best.Others = len(rows) - best.Plans
+	return best, nil
+}
+
+// smooth reports whether every step was made, with nobody asked whether its answer will do,
+// and names no row.
+func smooth(p *plan.Plan) bool {
+	var calls []dsl.Call
+	for _, s := range p.Steps {
+		if s.Status != "DONE" || s.DecidedBy != "" {
+			return false
+		}
+		calls = append(calls, s.Call)
+	}
+	return len(calls) > 0 && !namesRows(calls)
+}
+
+// script is a plan as its calls.
+func script(p *plan.Plan) string {
+	var b strings.Builder
+	for _, s := range p.Steps {
+		b.WriteString(dsl.FormatCall(&s.Call) + "\n")
+	}
+	return b.String()
+}
+
+// template is one for questions of the shape, of an emptied plan.
+func (s shape) template(steps string) (Template, bool) {
+	asks := s.text
+	for i := range s.names {
+		asks = strings.ReplaceAll(asks, fmt.Sprintf("{%d}", i+1), fmt.Sprintf("{name%d}", i+1))
+		steps = strings.ReplaceAll(steps, fmt.Sprintf("\x00%d\x00", i+1), fmt.Sprintf(`"{name%d}"`, i+1))
+	}
+	t, err := newTemplate(templateFile{Name: "proposed", Asks: []string{asks}, Steps: steps})
+	return t, err == nil
+}
+
+// Templates writes proposals as the configuration has templates.
+func Templates(all []Proposal) string {
+	var b strings.Builder
+	b.WriteString("templates:\n")
+	for _, p := range all {
+		asks, _ := yaml.Marshal(p.Template.Asks[0]) // of text
+		fmt.Fprintf(&b, "  # %d plans of %d people; %d others of this shape went otherwise, or did not do\n  - name: %s\n    asks:\n      - %s    steps: |\n", p.Plans, p.Askers, p.Others, p.Template.Name, asks)
+		for line := range strings.Lines(p.Template.Steps) {
+			b.WriteString("      " + line)
+		}
+	}
+	return b.String()
+}
