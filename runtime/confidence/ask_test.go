@@ -628,10 +628,11 @@ func TestRowsSpeakOfWhatWasFound(t *testing.T) {
 	t.Parallel()
 	call := func(value dsl.Value) dsl.Call { return dsl.NewCall("graph.links", dsl.NewArg("name", value)) }
 	w := newWorld(t, DefaultConfig())
+	least := 0.8
 	score := func(says string) float64 {
 		r := &receipt.Result{Columns: []string{"subject", "how", "object"}, Rows: [][]stores.Value{{stores.NewString(says), stores.NewString("makes"), stores.NewString("Boats")}}}
 		at := &plan.Attempt{Number: 1, Call: call(dsl.NewSymbol("founded.object")), Made: call(dsl.NewString("Acme")), Outcome: plan.OK, Receipt: &receipt.Receipt{Calls: []receipt.Call{{Result: r}}}}
-		v := w.a.Judge(t.Context(), &plan.Plan{Title: "What does the company make?"}, &plan.Step{Verb: w.reg.Verb("graph.links")}, at)
+		v := w.a.Judge(t.Context(), &plan.Plan{Title: "What does the company make?"}, &plan.Step{Verb: w.reg.Verb("graph.links"), Least: &least}, at)
 		return *v.Score
 	}
 	if about, other := score("Acme"), score("Bolt"); about < 0.9 || other >= 0.8 {
