@@ -190,7 +190,7 @@ bench: ## measure against the peers, then the packages' own benchmarks (ROUNDS=7
 	cd $(PEERS) && go run . -rounds $(ROUNDS)
 	go test -run '^$$' -bench . -benchmem ./...
 
-race: ## race the agent that plans against ReAct, under the conditions of runtime/confidence/testdata/race.yaml; a quarter of an hour, on a quiet machine (SEEDS=5)
+race: ## race the agent that plans against ReAct, under the conditions of runtime/confidence/testdata/race.yaml; ten minutes, on a quiet machine (SEEDS=5)
 	@go test -c -o bin/race ./runtime/confidence
 	@scratch=$$($(IN_MEMORY)); if [ -n "$$scratch" ]; then export TMPDIR=$$scratch; trap 'rm -rf "$$scratch"' EXIT; fi; \
 	cd runtime/confidence && ../../bin/race -test.timeout 2h -test.run '^TestTheRace$$' -race-seeds $(SEEDS)

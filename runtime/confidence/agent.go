@@ -470,17 +470,27 @@ func (t *telling) waiting(p *plan.Plan) string {
 	return "This waits for somebody.\n" + strings.Join(lines, "\n") + fmt.Sprintf("\nAsk again with the state %s%s.", statePrefix, p.Key.Text())
 }
 
-// report tells how far a plan is that is not made here.
+// report tells how far a plan is that is not made here. Of one that is being made it waits a
+// few seconds for the end.
 func (t *telling) report(ctx context.Context, key stores.Value) error {
-	p, err := t.a.Runner.Answered(ctx, key)
-	if err != nil {
-		return err
+	made := true
+	for wait := 100 * time.Millisecond; made; wait *= 2 {
+		p, err := t.a.Runner.Answered(ctx, key)
+		if err != nil {
+			return err
+		}
+		if p == nil {
+			return &trustgraph.Error{Type: trustgraph.BadRequest, Message: "there is no such plan"}
+		}
+		t.p = p
+		if made = p.Status == "RUNNING" && !t.waits(); wait > 2*time.Second {
+			break
+		}
+		if made {
+			t.a.pause(ctx, wait)
+		}
 	}
-	if p == nil {
-		return &trustgraph.Error{Type: trustgraph.BadRequest, Message: "there is no such plan"}
-	}
-	t.p = p
-	if p.Status == "RUNNING" && !t.waits() {
+	if made {
 		return t.say2(fmt.Sprintf("Its steps are being made. Ask again with the state %s%s.", statePrefix, key.Text()), "The plan is made elsewhere.", "")
 	}
 	return t.final()

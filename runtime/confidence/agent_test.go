@@ -42,6 +42,7 @@ type world struct {
 	mu       sync.Mutex
 	mind     func(instruction, text string) string // answers of the model that verbs ask
 	plans    func(question string) string          // of the model that makes plans
+	fails    func(n int) bool                      // whether the nth call of the model that verbs ask fails; may be nil
 	prompts  []string                              // everything that a model was told
 	answered int
 }
@@ -71,6 +72,9 @@ func (w *world) complete(_ context.Context, instruction, text string, _ json.Raw
 	w.answered++
 	if w.mind == nil {
 		return "", "no model is set up here", nil
+	}
+	if w.fails != nil && w.fails(w.answered) {
+		return "", "the model did not answer", nil
 	}
 	return w.mind(instruction, text), "", nil
 }

@@ -14,8 +14,10 @@ import (
 	"verbatim/runtime"
 	"verbatim/runtime/confidence/score"
 	"verbatim/runtime/llm"
+	"verbatim/runtime/plan"
 	"verbatim/runtime/trustgraph"
 	"verbatim/stores"
+	"verbatim/stores/receipt"
 )
 
 // name is what names a row for good.
@@ -522,6 +524,120 @@ type away struct{ llm.Model }
 
 func (away) Chat(context.Context, llm.Request, func(string)) (*llm.Reply, error) {
 	return nil, &llm.Error{Kind: llm.Unavailable, Err: errors.New("connection refused")}
+}
+
+// A model that fails or says nothing is asked for the plan again, as often as a step is tried,
+// after growing pauses. What will not pass, it is not asked again for. // T24 T37
+func TestAPlanIsAskedForAgain(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		fails []error // of the calls in turn; nil is an answer without text
+		calls int
+		took  time.Duration
+		err   string
+	}{
+		"it fails":                {[]error{&llm.Error{Kind: llm.Unavailable}, &llm.Error{Kind: llm.Late}}, 3, 150 * time.Millisecond, ""},
+		"it says nothing":         {[]error{nil}, 2, 50 * time.Millisecond, ""},
+		"it is busy for a while":  {[]error{&llm.Error{Kind: llm.Busy, RetryAfter: 3 * time.Second}}, 2, 3 * time.Second, ""},
+		"it is busy for long":     {[]error{&llm.Error{Kind: llm.Busy, RetryAfter: time.Minute}}, 1, 0, "the model made no plan"},
+		"it takes no such thing":  {[]error{&llm.Error{Kind: llm.Invalid}}, 1, 0, "the model made no plan"},
+		"it fails for good":       {[]error{nil, nil, &llm.Error{Kind: llm.Cut}, &llm.Error{Kind: llm.Garbled}}, 4, 350 * time.Millisecond, "the model made no plan"},
+		"it says nothing at last": {[]error{nil, nil, nil, nil}, 4, 350 * time.Millisecond, "the model made no plan"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, DefaultConfig())
+			w.plans = func(string) string { return connectedPlan }
+			m := &failing{Model: w, fails: c.fails}
+			w.a.Model = m
+			began := w.clock()
+			_, err := w.ask("ada", trustgraph.Request{Question: "What are the connections between Entity X and Entity Y?"})
+			if (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
+				t.Errorf("the error is %v, want %q", err, c.err)
+			}
+			if took := w.clock().Sub(began); m.calls != c.calls || took != c.took {
+				t.Errorf("%d calls in %v, want %d in %v", m.calls, took, c.calls, c.took)
+			}
+		})
+	}
+}
+
+// A failing model fails some calls, and answers then.
+type failing struct {
+	llm.Model
+	fails []error
+	calls int
+}
+
+func (f *failing) Chat(ctx context.Context, r llm.Request, piece func(string)) (*llm.Reply, error) {
+	f.calls++
+	switch {
+	case f.calls > len(f.fails):
+		return f.Model.Chat(ctx, r, piece)
+	case f.fails[f.calls-1] == nil:
+		return &llm.Reply{Finish: llm.Stopped}, nil
+	}
+	return nil, f.fails[f.calls-1]
+}
+
+// An empty answer for which the palette has no other call is asked for once more, and is believed
+// to be the tool's when it comes twice: then somebody has to say whether it will do. // T24
+func TestTheSameIsAskedAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, DefaultConfig())
+	w.plans = func(string) string {
+		return `{"steps": [{"id": "a", "function": "graph__find", "arguments": {"name": "Nowhere"}, "dependencies": []}]}`
+	}
+	told := w.told("ada", "Where is it?")
+	rows, _ := w.a.Runner.Clerk.All(t.Context(), "plan-attempt", nil)
+	if len(rows) != 2 || rows[0].Text("call") != rows[1].Text("call") || !strings.Contains(told[1], "it is asked again") || !strings.Contains(told[len(told)-1], "waits for somebody") {
+		t.Errorf("%d attempts; %q", len(rows), told)
+	}
+}
+
+// A model that fails under a verb is asked again, the same if it failed and otherwise if its
+// answer was bad. // T24
+func TestAVerbIsMadeAgainWhoseModelFails(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, DefaultConfig())
+	w.plans = func(string) string {
+		return `{"steps": [{"id": "topics", "function": "graph__extract-topics", "arguments": {"text": "Fines reach 35 million."}, "dependencies": []}]}`
+	}
+	// The second says nothing, the third fails.
+	w.fails = func(n int) bool { return n == 1 || n == 3 }
+	w.mind = func(instruction, _ string) string {
+		if w.answered == 2 {
+			return ""
+		}
+		return "Fines of 35 million"
+	}
+	told := w.told("ada", "What are the topics?")
+	rows, _ := w.a.Runner.Clerk.All(t.Context(), "plan-attempt", nil)
+	var tries []string
+	for _, r := range rows {
+		tries = append(tries, fmt.Sprint(r.Value("number").Int(), " ", r.Text("outcome"), " ", strings.Contains(r.Text("call"), ":closely true")))
+	}
+	slices.Sort(tries)
+	if want := []string{"1 FAILED false", "2 DOUBTFUL false", "3 FAILED true", "4 OK true"}; !slices.Equal(tries, want) {
+		t.Errorf("%q, want %q; %q", tries, want, told)
+	}
+}
+
+// Rows that do not speak of what an earlier step found are no answer to what was looked for.
+func TestRowsSpeakOfWhatWasFound(t *testing.T) {
+	t.Parallel()
+	call := func(value dsl.Value) dsl.Call { return dsl.NewCall("graph.links", dsl.NewArg("name", value)) }
+	w := newWorld(t, DefaultConfig())
+	least := 0.8
+	score := func(says string) float64 {
+		r := &receipt.Result{Columns: []string{"subject", "how", "object"}, Rows: [][]stores.Value{{stores.NewString(says), stores.NewString("makes"), stores.NewString("Boats")}}}
+		at := &plan.Attempt{Number: 1, Call: call(dsl.NewSymbol("founded.object")), Made: call(dsl.NewString("Acme")), Outcome: plan.OK, Receipt: &receipt.Receipt{Calls: []receipt.Call{{Result: r}}}}
+		v := w.a.Judge(t.Context(), &plan.Plan{Title: "What does the company make?"}, &plan.Step{Verb: w.reg.Verb("graph.links"), Least: &least}, at)
+		return *v.Score
+	}
+	if about, other := score("Acme"), score("Bolt"); about < 0.9 || other >= 0.8 {
+		t.Error(about, other)
+	}
 }
 
 // What a configuration says otherwise than it may is refused with its key. // T16 T19 T40 T51

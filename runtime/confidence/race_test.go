@@ -463,7 +463,7 @@ func readRace(t testing.TB) *modeltest.Race {
 	return race
 }
 
-// The race itself: one table. It takes about four minutes a seed. // T42 T43
+// The race itself: one table. It takes about two minutes a seed. // T42 T43
 func TestTheRace(t *testing.T) {
 	if *raceSeeds == 0 {
 		t.Skip("make race runs it")

@@ -119,14 +119,6 @@ func (c *cache) put(key, text string) {
 	}
 }
 
-// drop forgets a plan that did not work.
-func (c *cache) drop(key string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.plans, key)
-	c.order = slices.DeleteFunc(c.order, func(k string) bool { return k == key })
-}
-
 func (c *cache) used(key string) {
 	c.order = append(slices.DeleteFunc(c.order, func(k string) bool { return k == key }), key)
 }

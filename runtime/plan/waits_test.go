@@ -286,6 +286,28 @@ func TestAPlanIsGivenUpInTheMiddle(t *testing.T) {
 	})
 }
 
+// A plan ends in the transaction that notes its last step. Where somebody pauses it or gives it up
+// while that is made, the step is noted all the same, and what they said holds.
+func TestAPlanIsStoppedAtItsLastStep(t *testing.T) {
+	on(t, func(t *testing.T, w *world) {
+		for verb, states := range map[string]string{"pause": "PAUSED, a DONE, b DONE", "abort": "CANCELLED, a DONE, b DONE", "list": "DONE, a DONE, b DONE"} {
+			w.do("ada", fmt.Sprintf(`plan.draft :title "Last %s" :parallel 1 :as @p :steps [(desk.open :name "One %[1]s" :as @a) (desk.open :name "Two %[1]s" :as @b)]
+				plan.start :plan-id @p`, verb))
+			w.r.Judge = judge(func(s *Step, a *Attempt) Verdict {
+				if s.Name == "b" && verb != "list" {
+					w.do("ada", fmt.Sprintf("plan.%s :plan-id @last-%[1]s", verb))
+				}
+				return Verdict{Good: true}
+			})
+			w.work()
+			w.want("Last "+verb, states)
+		}
+		w.do("ada", "plan.resume :plan-id @last-pause")
+		w.work()
+		w.want("Last pause", "DONE, a DONE, b DONE")
+	})
+}
+
 // A process that dies between making a step and noting it leaves it to another, which makes
 // it under the same key: it is made once.
 func TestAWritingStepIsMadeOnce(t *testing.T) {
