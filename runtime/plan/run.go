@@ -351,7 +351,11 @@ func (r *Runner) advance(ctx context.Context, key stores.Value, tell func(Event)
 		if !errors.As(err, &refusal) {
 			return "", false, err
 		}
-		status, err = d.finish(ctx, failed, "whoever made the plan may do nothing any more")
+		const why = "whoever made the plan may do nothing any more"
+		if err := d.leave(ctx, slices.DeleteFunc(slices.Clone(d.p.Steps), (*Step).ended), why); err != nil {
+			return "", false, err
+		}
+		status, err = d.finish(ctx, failed, why)
 		return status, false, err
 	}
 	if d.p.Status != running { // it was just paused, or given up
@@ -579,18 +583,29 @@ func (d *driver) skip(ctx context.Context) error {
 		if len(lost) == 0 {
 			return nil
 		}
-		refs := make([]dsl.Value, len(lost))
-		for i, s := range lost {
-			refs[i] = d.names[s].Value
-		}
-		if _, err := d.do(ctx, clerk.Call("plan.skip", dsl.NewArg("step-ids", dsl.NewList(refs...)), clerk.Text("reason", clip(why)))); err != nil {
+		if err := d.leave(ctx, lost, why); err != nil {
 			return err
 		}
-		for _, s := range lost {
-			s.Status, s.Reason, s.Ended = skipped, why, d.Clock()
-			d.tell(Event{Kind: Settled, Step: s})
-		}
 	}
+}
+
+// leave leaves steps out.
+func (d *driver) leave(ctx context.Context, out []*Step, why string) error {
+	if len(out) == 0 {
+		return nil
+	}
+	refs := make([]dsl.Value, len(out))
+	for i, s := range out {
+		refs[i] = d.names[s].Value
+	}
+	if _, err := d.do(ctx, clerk.Call("plan.skip", dsl.NewArg("step-ids", dsl.NewList(refs...)), clerk.Text("reason", clip(why)))); err != nil {
+		return err
+	}
+	for _, s := range out {
+		s.Status, s.Reason, s.Ended = skipped, why, d.Clock()
+		d.tell(Event{Kind: Settled, Step: s})
+	}
+	return nil
 }
 
 // attempt makes the call of a step once.

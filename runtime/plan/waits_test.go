@@ -430,6 +430,32 @@ func TestRightsAreThoseOfTheMoment(t *testing.T) {
 	})
 }
 
+// A left store has lost somebody.
+type left struct {
+	stores.Store
+	who string
+}
+
+func (l *left) Principal(ctx context.Context, name string) (stores.Principal, error) {
+	if name == l.who {
+		return stores.Principal{}, stores.ErrNotFound
+	}
+	return l.Store.Principal(ctx, name)
+}
+
+// Whoever made the plan is there no more: it has failed, and every step is left out.
+func TestWhoeverMadeThePlanIsGone(t *testing.T) {
+	t.Parallel()
+	store, err := sqlite.Open(filepath.Join(t.TempDir(), "p.db"))
+	l := &left{Store: store}
+	w := newWorld(t, l, err)
+	w.do("ben", `plan.draft :title "Left" :as @p :steps [(desk.open :name "A" :as @a) (desk.write :folder-id @a :title "L")]
+		plan.start :plan-id @p`)
+	l.who = "ben"
+	w.work()
+	w.want("Left", "FAILED, a SKIPPED, step-2 SKIPPED")
+}
+
 // What is sensitive reaches no other step, no row and no journal entry. // T44
 func TestWhatIsSensitiveGoesNowhere(t *testing.T) {
 	on(t, func(t *testing.T, w *world) {
