@@ -470,6 +470,17 @@ func (d *driver) answerOf(ctx context.Context, s *Step) (err error) {
 		}
 	}
 	a := &Attempt{Call: s.Call}
+	row, err := d.Clerk.Find(ctx, attempts, map[string]stores.Value{"step": s.Key, "number": stores.NewInt(int64(s.Settled))})
+	if err != nil {
+		return err
+	}
+	if row != nil { // it may have been asked otherwise
+		call, err := read(row.Text("call"))
+		if err != nil {
+			return err
+		}
+		a.Call = *call
+	}
 	err = d.made(ctx, s, a, "")
 	var refusal *runtime.Refusal
 	if errors.As(err, &refusal) {

@@ -430,6 +430,28 @@ func TestRightsAreThoseOfTheMoment(t *testing.T) {
 	})
 }
 
+// What was not kept is read again as it was asked for at last.
+func TestWhatWasNotKeptIsReadAsItWasAsked(t *testing.T) {
+	t.Parallel()
+	w := sqliteWorld(t)
+	w.r.Judge = judge(func(s *Step, a *Attempt) Verdict {
+		other := dsl.NewCall("desk.pins")
+		other.As = s.Call.As
+		return Verdict{Good: a.Number > 1, Again: a.Number == 1, Next: &other}
+	})
+	w.do("ada", `desk.open :name "Safe" :pin "48151623"`)
+	w.do("ada", `plan.draft :title "Pin" :as @p :steps [(desk.letters :folder-id @safe :as @found)]
+		plan.start :plan-id @p`)
+	w.work()
+	p, err := w.runner("two").Answered(t.Context(), w.plan("Pin").Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res := resultOf(p.Steps[0].Answer()); res == nil || !slices.Contains(res.Columns, "pin") {
+		t.Errorf("%+v", res)
+	}
+}
+
 // A left store has lost somebody.
 type left struct {
 	stores.Store
