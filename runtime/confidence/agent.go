@@ -450,11 +450,17 @@ func (t *telling) answer(p *plan.Plan) string {
 			text = teller.Done(s.Answer())
 		}
 		if text = strings.TrimSpace(text); text != "" {
+			if made := t.a.Runner.Clerk.Registry.Verb(s.Answer().Calls[0].Verb); made != nil && made != s.Verb {
+				parts = append(parts, sayInstead.In(t.language, strings.TrimRight(teller.Verb(made), ".")))
+			}
 			parts = append(parts, text)
 		}
 	}
 	return strings.Join(parts, "\n")
 }
+
+// sayInstead says that another verb was made than was planned: broader or simpler.
+const sayInstead words.Key = "plans/instead"
 
 // waiting says what a plan waits for.
 func (t *telling) waiting(p *plan.Plan) string {

@@ -711,6 +711,27 @@ func TestRetriesChangeTheQuestion(t *testing.T) {
 	}
 }
 
+// An answer to a simpler question is not told as one to what was asked.
+func TestAnAnswerToSomethingElse(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, DefaultConfig())
+	w.plans = func(question string) string {
+		to := "Nobody Known"
+		if strings.Contains(question, "Company B") {
+			to = "Company B"
+		}
+		return strings.NewReplacer("Entity X", "Company A", "Entity Y", to).Replace(connectedPlan)
+	}
+	told := w.told("ada", "What are the connections between Company A and Nobody Known?")
+	if got := told[len(told)-1]; !strings.Contains(got, "This answers something else than was asked: ") || !strings.Contains(got, "Company A founded Project X") {
+		t.Errorf("%q", told)
+	}
+	told = w.told("ada", "What are the connections between Company A and Company B?")
+	if got := told[len(told)-1]; strings.Contains(got, "something else") {
+		t.Errorf("%q", told)
+	}
+}
+
 // What a model answered is used again for a while: for the same asker and the same words, and
 // where it was good enough. // T6
 func TestAnswersAreUsedAgain(t *testing.T) {
