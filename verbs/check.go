@@ -795,3 +795,12 @@ func (c *checker) add(d dsl.Diagnostic) {
 // full reports whether another complaint would go unheard, so that nobody
 // works out what it would suggest.
 func (c *checker) full() bool { return len(c.ds) >= dsl.DefaultLimits.Diagnostics }
+
+// keeps reports whether what stands in an argument of a call is kept and not made.
+func (c *checker) keeps(v *Verb, a *dsl.Arg) bool {
+	if v == nil || v.plan.keeps == 0 {
+		return false
+	}
+	k := v.plan.param(a.Key, 0)
+	return k >= 0 && v.plan.keeps&(1<<k) != 0
+}

@@ -6,20 +6,6 @@ import "verbatim/dsl"
 // now, and kept as text instead. Those of a list are checked together, as one script, so
 // that one may use the result of another.
 
-// keepsCalls reports whether values of t are calls, or lists of them.
-func (t *Type) keepsCalls() bool {
-	return t != nil && (t.Name == CallType || t.Name == ListType && t.Item != nil && t.Item.Name == CallType)
-}
-
-// keeps reports whether what stands in an argument of a call is kept and not made.
-func (c *checker) keeps(v *Verb, a *dsl.Arg) bool {
-	if v == nil || v.plan.keeps == 0 {
-		return false
-	}
-	k := v.plan.param(a.Key, 0)
-	return k >= 0 && v.plan.keeps&(1<<k) != 0
-}
-
 // kept checks calls that are kept: one in brackets, or a list of those.
 func (c *checker) kept(at site, t *Type, v *dsl.Value, out *Arg, depth int) {
 	items := []dsl.Value{*v}
@@ -89,37 +75,4 @@ func (c *checker) dim(call *Call) {
 			c.add(tell(c.place(a.Syntax.Range), "contradiction", "a call that is kept holds no :"+p.Name+", which is sensitive", "name the field of a row that holds it, or make the call at once", dsl.Place{}, ""))
 		}
 	}
-}
-
-// Kept is the program of the calls that an argument of kind Kept holds.
-func (p *Program) Kept(a *Arg) *Program { return p.kept[a.Syntax] }
-
-// EachKept calls fn with the calls that are kept, however deep, each with the index in
-// Calls of the call whose argument they are.
-func (p *Program) EachKept(fn func(of int, kept *Program)) {
-	if len(p.kept) == 0 {
-		return
-	}
-	for i := range p.calls {
-		for j := range p.calls[i].Args {
-			if in := p.Kept(&p.calls[i].Args[j]); in != nil && p.calls[i].Args[j].Kind == Kept {
-				fn(i, in)
-				in.EachKept(func(_ int, deeper *Program) { fn(i, deeper) })
-			}
-		}
-	}
-}
-
-// Texts are the calls of an argument of kind Kept, each as it is kept: canonical, with names
-// that cannot come to mean other rows.
-func (p *Program) Texts(a *Arg) []string {
-	in := p.Kept(a)
-	if in == nil {
-		return nil
-	}
-	texts := make([]string, len(in.script.Calls))
-	for i := range texts {
-		texts[i] = dsl.FormatCall(dsl.Replace(&in.script.Calls[i], func(_ *dsl.Call, _ string, v *dsl.Value) (dsl.Value, bool) { return p.Named(v) }))
-	}
-	return texts
 }

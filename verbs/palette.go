@@ -1034,3 +1034,8 @@ type Send struct {
 	Type  *Type // what it is, as far as the palette tells; nil when it does not
 	Place dsl.Place
 }
+
+// keepsCalls reports whether values of t are calls, or lists of them.
+func (t *Type) keepsCalls() bool {
+	return t != nil && (t.Name == CallType || t.Name == ListType && t.Item != nil && t.Item.Name == CallType)
+}

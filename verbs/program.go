@@ -256,3 +256,36 @@ type Names interface {
 type Homonyms interface {
 	Homonyms(name string) []Candidate
 }
+
+// Kept is the program of the calls that an argument of kind Kept holds.
+func (p *Program) Kept(a *Arg) *Program { return p.kept[a.Syntax] }
+
+// EachKept calls fn with the calls that are kept, however deep, each with the index in
+// Calls of the call whose argument they are.
+func (p *Program) EachKept(fn func(of int, kept *Program)) {
+	if len(p.kept) == 0 {
+		return
+	}
+	for i := range p.calls {
+		for j := range p.calls[i].Args {
+			if in := p.Kept(&p.calls[i].Args[j]); in != nil && p.calls[i].Args[j].Kind == Kept {
+				fn(i, in)
+				in.EachKept(func(_ int, deeper *Program) { fn(i, deeper) })
+			}
+		}
+	}
+}
+
+// Texts are the calls of an argument of kind Kept, each as it is kept: canonical, with names
+// that cannot come to mean other rows.
+func (p *Program) Texts(a *Arg) []string {
+	in := p.Kept(a)
+	if in == nil {
+		return nil
+	}
+	texts := make([]string, len(in.script.Calls))
+	for i := range texts {
+		texts[i] = dsl.FormatCall(dsl.Replace(&in.script.Calls[i], func(_ *dsl.Call, _ string, v *dsl.Value) (dsl.Value, bool) { return p.Named(v) }))
+	}
+	return texts
+}

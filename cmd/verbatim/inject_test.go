@@ -70,7 +70,7 @@ func TestTextsAreTextsInEveryOutput(t *testing.T) {
 	domains["desk"] = func(t *testing.T) (*verbs.Registry, *runtime.Handlers) {
 		return mustLoad(t)(verbs.Load(os.DirFS("../../examples/helpdesk/verbs"))), &runtime.Handlers{Partial: true}
 	}
-	dirs := map[string]string{"client": "../../verbs", "retail": "../../examples/retail/verbs", "manda": "../../examples/manda/verbs", "kyc": "../../examples/kyc/verbs", "kiisha": "../../examples/kiisha/verbs", "desk": "../../examples/helpdesk/verbs"}
+	dirs := map[string]string{"client": "../../verbs", "retail": "../../examples/retail/verbs", "manda": "../../examples/manda/verbs", "kyc": "../../examples/kyc/verbs", "kiisha": "../../examples/kiisha/verbs", "desk": "../../examples/helpdesk/verbs", "graph": "../../examples/confidence/verbs"}
 	for domain, load := range domains {
 		t.Run(domain, func(t *testing.T) {
 			t.Parallel()

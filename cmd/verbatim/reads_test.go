@@ -277,7 +277,7 @@ func (c *crowd) call(v *verbs.Verb, all bool) string {
 		case p.Type.Name == verbs.MoneyType:
 			b.WriteString("{:amount 1 :currency EUR}")
 		default:
-			b.WriteString(`"x"`)
+			b.WriteString(`"` + strings.Repeat("x", max(1, p.Type.MinLength)) + `"`)
 		}
 	}
 	return b.String()
@@ -414,7 +414,7 @@ func TestReadsTouchNoMoreThanIsTheirs(t *testing.T) {
 					if float64(sum) > whole {
 						t.Errorf("%s touches %d buffers in all, and may touch %.0f", call, sum, whole)
 					}
-					if looked == 0 {
+					if looked == 0 && v.Matching == nil { // a search that finds no word reads no row
 						t.Errorf("%s: the server told of no statement that reads", call)
 					}
 					t.Logf("%s: at most %d buffers of %d, in all %d of %.0f", call, most, bound, sum, whole)
@@ -449,10 +449,12 @@ func TestReadsScanNoTable(t *testing.T) {
 			reg, h := load(t)
 			c := newCrowd(t, reg, h, store, 3, 1, 2, 4)
 			clear(plans)
+			asked := false
 			for _, v := range readsOf(reg) {
 				if ofEverybody(v) && domain != "system" {
 					continue
 				}
+				asked = true
 				for _, all := range []bool{false, true} {
 					c.run(t, v, c.call(v, all))
 				}
@@ -468,7 +470,7 @@ func TestReadsScanNoTable(t *testing.T) {
 					t.Errorf("%s in\n%s", step, text)
 				}
 			}
-			if looked < 10 {
+			if asked && looked < 10 {
 				t.Errorf("SQLite told of %d steps only", looked)
 			}
 		})
