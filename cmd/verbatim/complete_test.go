@@ -192,7 +192,7 @@ manda.analyse-document :document-id @document
 		if said, code := runs("run"); code != 3 || !strings.Contains(said, "needs-agreement") {
 			t.Errorf("%d\n%s", code, said)
 		}
-		if said, code := runs("run", "--yes"); code != 0 || !strings.Contains(said, "1 call changed 1 row") || !strings.Contains(said, "rental fleet") || !strings.Contains(said, "figures.suggest)") || strings.Contains(said, "99") {
+		if said, code := runs("run", "--yes"); code != 0 || !strings.Contains(said, "1 call changed 1 row") || !strings.Contains(said, "rental fleet") || !strings.Contains(said, "figures.suggest)") || strings.Contains(said, "€99") || strings.Contains(said, "99000000") {
 			t.Errorf("%d\n%s", code, said)
 		}
 		if said, code := runs("run", "--yes"); code != 3 || !strings.Contains(said, "a model looked through this document before") {
