@@ -142,7 +142,7 @@ func (r *reading) write(ctx context.Context, g Generated) (string, error) {
 			if err != nil {
 				return "", fmt.Errorf("%s.%s: %w", g.Verb, name, err)
 			}
-			if out = wholeLiteral(v); v.Kind() == stores.String && isCodeArg(verb, name) {
+			if out = verbs.AsLiteral(v); v.Kind() == stores.String && isCodeArg(verb, name) {
 				out = dsl.NewCode(v.Text())
 			}
 		}

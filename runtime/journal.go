@@ -258,7 +258,7 @@ func (st *step) given(symbol string) (dsl.Value, bool) {
 		case st.isDark(of):
 			return dsl.NewString(withheld), true
 		case !given || st.each.at >= len(items):
-			return wholeLiteral(st.each.item), true
+			return verbs.AsLiteral(st.each.item), true
 		default:
 			return inMap(items[st.each.at], path), true
 		}
@@ -273,7 +273,7 @@ func (st *step) given(symbol string) (dsl.Value, bool) {
 		case st.isDark(i) && (!given || outer.Kind != dsl.Symbol):
 			outer = dsl.NewString(withheld)
 		case !given:
-			outer = literal(st.args[i])
+			outer = verbs.AsLiteral(st.args[i])
 		default:
 			outer = inMap(outer, path)
 		}
@@ -303,23 +303,4 @@ func isSensitive(v *verbs.Verb, key string) bool {
 		}
 	}
 	return false
-}
-
-// literal writes a default as a literal.
-func literal(v stores.Value) dsl.Value {
-	switch v.Kind() {
-	case stores.Null:
-		return dsl.NewNil()
-	case stores.Bool:
-		return dsl.NewBool(v.Bool())
-	case stores.Int:
-		return dsl.NewInteger(v.Int())
-	case stores.Decimal:
-		return dsl.NewNumber(v.Text())
-	case stores.Date:
-		return dsl.NewDate(v.Text())
-	case stores.Time:
-		return dsl.NewTime(v.Time())
-	}
-	return dsl.NewString(v.Text())
 }

@@ -169,7 +169,7 @@ func (r *reading) shownArgument(st *step, i int, v stores.Value) dsl.Value {
 	}
 	said, err := asSaid(t, v, func(e *verbs.Entity, key stores.Value) (dsl.Value, error) { return name(e.Store, key), nil })
 	if err != nil {
-		said = wholeLiteral(v)
+		said = verbs.AsLiteral(v)
 	}
 	return said
 }
@@ -250,13 +250,13 @@ func asSaid(t *verbs.Type, v stores.Value, name func(e *verbs.Entity, key stores
 	var err error
 	switch {
 	case t == nil || v.IsNull():
-		return wholeLiteral(v), nil
+		return verbs.AsLiteral(v), nil
 	case t.Name == verbs.RefType && t.Entity != nil:
 		return name(t.Entity, v)
 	case t.Name == verbs.RecordType:
 		parts, ok := t.Parts(v)
 		if !ok {
-			return wholeLiteral(v), nil
+			return verbs.AsLiteral(v), nil
 		}
 		var entries []dsl.Arg
 		for i := range parts {
@@ -271,14 +271,14 @@ func asSaid(t *verbs.Type, v stores.Value, name func(e *verbs.Entity, key stores
 		}
 		return dsl.NewMap(entries...), nil
 	case t.Name != verbs.ListType || t.Item == nil:
-		return wholeLiteral(v), nil
+		return verbs.AsLiteral(v), nil
 	case t.Item.Name == verbs.RefType && t.Item.Entity != nil:
 		e := t.Item.Entity.Store
 		items, err = v.Items(e.Fields[e.Key].Kind)
 	case t.Item.Name == verbs.RecordType:
 		items, err = v.Items(stores.JSON)
 	default:
-		return wholeLiteral(v), nil
+		return verbs.AsLiteral(v), nil
 	}
 	all := make([]dsl.Value, len(items))
 	for i := range items {

@@ -90,7 +90,7 @@ func (e *errand) said(a tools.Answer) string {
 	}
 	var all []string
 	for i, c := range t.rows[0] {
-		all = append(all, t.columns[i].name+" "+dsl.FormatValue(wholeLiteral(c.value)))
+		all = append(all, t.columns[i].name+" "+dsl.FormatValue(verbs.AsLiteral(c.value)))
 	}
 	said := "it answered: " + strings.Join(all, ", ")
 	if more := len(t.rows) - 1; more > 0 {

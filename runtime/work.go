@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -515,44 +514,6 @@ func leaves(v dsl.Value) int {
 		n = 1
 	}
 	return n
-}
-
-// wholeLiteral writes a value, lists and objects too.
-func wholeLiteral(v stores.Value) dsl.Value {
-	if v.Kind() != stores.JSON {
-		return literal(v)
-	}
-	dec := json.NewDecoder(strings.NewReader(v.Text()))
-	dec.UseNumber()
-	var x any
-	if dec.Decode(&x) != nil {
-		return dsl.NewNil()
-	}
-	return plainLiteral(x)
-}
-
-func plainLiteral(x any) dsl.Value {
-	switch x := x.(type) {
-	case bool:
-		return dsl.NewBool(x)
-	case string:
-		return dsl.NewString(x)
-	case json.Number:
-		return dsl.NewNumber(x.String())
-	case []any:
-		items := make([]dsl.Value, len(x))
-		for i := range x {
-			items[i] = plainLiteral(x[i])
-		}
-		return dsl.NewList(items...)
-	case map[string]any:
-		var entries []dsl.Arg
-		for _, k := range slices.Sorted(maps.Keys(x)) {
-			entries = append(entries, dsl.NewArg(k, plainLiteral(x[k])))
-		}
-		return dsl.NewMap(entries...)
-	}
-	return dsl.NewNil()
 }
 
 // pointless asks the trigger's condition again, of the rows as they are now, and

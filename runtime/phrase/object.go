@@ -215,7 +215,7 @@ func (r *Reader) object(p *Part, pr *verbs.Param, c *clause, l words.Language, u
 			}
 			continue
 		}
-		entries = append(entries, dsl.NewArg(q.Field, literal(v)))
+		entries = append(entries, dsl.NewArg(q.Field, verbs.AsLiteral(v)))
 	}
 	switch {
 	case len(lacks) == 0 && len(entries) > 0:
@@ -227,17 +227,6 @@ func (r *Reader) object(p *Part, pr *verbs.Param, c *clause, l words.Language, u
 			p.Asks = append(p.Asks, Ask{Param: pr, Text: r.ask(l, askMissing, pr, nil)})
 		}
 	}
-}
-
-// literal is a value as a call writes it.
-func literal(v stores.Value) dsl.Value {
-	switch v.Kind() {
-	case stores.Bool:
-		return dsl.NewBool(v.Bool())
-	case stores.Int, stores.Decimal:
-		return dsl.NewNumber(v.Text())
-	}
-	return dsl.NewString(v.Text())
 }
 
 // guided makes of a part the call that goes through the questions about a row

@@ -9,7 +9,6 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/runtime"
-	"verbatim/stores"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
 )
@@ -115,7 +114,7 @@ func (r *Runner) valueOf(ctx context.Context, asker *runtime.Session, s *Step, p
 				return r.Clerk.Name(ctx, asker, ref.Entity, ref.Key)
 			}
 		}
-		return literal(res.Rows[row][column]), nil
+		return verbs.AsLiteral(res.Rows[row][column]), nil
 	}
 	if t != nil && t.Name == verbs.ListType {
 		items := make([]dsl.Value, len(res.Rows))
@@ -124,6 +123,9 @@ func (r *Runner) valueOf(ctx context.Context, asker *runtime.Session, s *Step, p
 				return v, o, err
 			}
 			o = o.Mix(originOf(res, i, column))
+		}
+		if len(items) == 1 && items[0].Kind == dsl.List {
+			return items[0], o, nil // the row holds the list
 		}
 		return dsl.NewList(items...), o, nil
 	}
@@ -167,7 +169,7 @@ func (r *Runner) rowOf(ctx context.Context, asker *runtime.Session, c *receipt.C
 					v, err = r.Clerk.Name(ctx, asker, f.After.Entity, f.After.Value)
 					return v, o, err
 				}
-				return literal(f.After.Value), o, nil
+				return verbs.AsLiteral(f.After.Value), o, nil
 			}
 		}
 	}
@@ -193,25 +195,6 @@ func originOf(res *receipt.Result, row, column int) (o verbs.Origin) {
 		o, _ = verbs.ParseOrigin(res.From)
 	}
 	return o
-}
-
-// literal writes a value as a script says it.
-func literal(v stores.Value) dsl.Value {
-	switch v.Kind() {
-	case stores.Null:
-		return dsl.NewNil()
-	case stores.Bool:
-		return dsl.NewBool(v.Bool())
-	case stores.Int, stores.Decimal:
-		return dsl.NewNumber(v.Text())
-	case stores.Date:
-		return dsl.NewDate(v.Text())
-	case stores.Time:
-		return dsl.NewTime(v.Time())
-	case stores.UUID:
-		return dsl.NewUUID(v.Text())
-	}
-	return dsl.NewString(v.Text())
 }
 
 // Text writes a result as lines, of at most so many characters: what does not fit is left

@@ -430,6 +430,23 @@ func TestRightsAreThoseOfTheMoment(t *testing.T) {
 	})
 }
 
+// A list and a code that a step gives are a list and a code to the next.
+func TestListsAndCodesGoAlong(t *testing.T) {
+	t.Parallel()
+	w := sqliteWorld(t)
+	w.do("ada", `desk.open :name "Box"`)
+	w.do("ada", `desk.open :name "Chest"`)
+	w.do("ada", `desk.sort :folder-id @box :tags ["a" "b"] :wants SENT`)
+	w.do("ada", `plan.draft :title "Same" :as @p :steps [(desk.sorted :folder-id @box :as @how) (desk.sort :folder-id @chest :tags @how.tags :wants @how.wants)]
+		plan.start :plan-id @p`)
+	w.work()
+	w.want("Same", "DONE, how DONE, step-2 DONE")
+	row, err := w.r.Clerk.Find(t.Context(), "folder", map[string]stores.Value{"name": stores.NewString("Chest")})
+	if err != nil || row.Text("tags") != `["a","b"]` || row.Text("wants") != "SENT" {
+		t.Errorf("%+v, %v", row, err)
+	}
+}
+
 // What was not kept is read again as it was asked for at last.
 func TestWhatWasNotKeptIsReadAsItWasAsked(t *testing.T) {
 	t.Parallel()
