@@ -148,6 +148,13 @@ func flagError(cmd *cobra.Command, err error) error {
 		}
 		return usage(fmt.Sprintf("there is no flag --%s%s", unknown.GetSpecifiedName(), near), next)
 	}
+	var invalid *pflag.InvalidValueError
+	if errors.As(err, &invalid) {
+		takes := map[string]string{"int": "a whole number", "int64": "a whole number", "duration": "a duration such as 1m30s", "bool": "true or false"}
+		if kind := takes[invalid.GetFlag().Value.Type()]; kind != "" {
+			return usage(fmt.Sprintf("--%s takes %s, and %q is none", invalid.GetFlag().Name, kind, invalid.GetValue()), next)
+		}
+	}
 	return usage(err.Error(), next)
 }
 

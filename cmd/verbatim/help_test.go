@@ -96,6 +96,21 @@ func TestHelpBeginsWithExamplesThatRun(t *testing.T) {
 	walk(a.root())
 }
 
+// U2: a flag that is not what it takes is refused in words of ours.
+func TestFlagsSayWhatTheyTake(t *testing.T) {
+	t.Parallel()
+	s := newShell(t)
+	for line, want := range map[string]string{
+		"verbatim log templates --plans x": `--plans takes a whole number, and "x" is none`,
+		"verbatim run --from 1.5 x.dsl":    `--from takes a whole number, and "1.5" is none`,
+		"verbatim run --yes=maybe x.dsl":   `--yes takes true or false, and "maybe" is none`,
+	} {
+		if _, said, code := s.run(t, line); code != exitUsage || !strings.Contains(said, want) || strings.Contains(said, "strconv") {
+			t.Errorf("%s: %d %s", line, code, said)
+		}
+	}
+}
+
 // U4: every code is explained, and the examples of the command's own
 // codes do what they say: the wrong one earns the code, the right one works.
 func TestEveryCodeIsExplained(t *testing.T) {
