@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -16,9 +17,12 @@ import (
 	"testing"
 	"time"
 
+	"verbatim/runtime/confidence"
+	"verbatim/runtime/plan"
 	"verbatim/runtime/trustgraph"
 	"verbatim/runtime/trustgraph/rabbit"
 	"verbatim/runtime/trustgraph/rabbit/rabbittest"
+	"verbatim/stores"
 	"verbatim/stores/postgres/pgtest"
 )
 
@@ -269,7 +273,7 @@ func TestQuestionsByEveryWire(t *testing.T) {
 
 	// Whoever keeps the journal is told what could be a template, if none were set up.
 	for who, want := range map[string]string{
-		"vera": "templates:\n  # 5 plans of 1 people; 0 others of this shape went otherwise, or did not do\n  - name: proposed-1\n    asks:\n      - what are the connections between {name1} and {name2}\n    steps: |\n      graph.connections :from \"{name1}\" :to \"{name2}\" :as @found\n",
+		"vera": "templates:\n  # 5 plans of 1 asker; 0 others of this shape went otherwise, or did not do\n  - name: proposed-1\n    asks:\n      - what are the connections between {name1} and {name2}\n    steps: |\n      graph.connections :from \"{name1}\" :to \"{name2}\" :as @found\n",
 		"ada":  "not-permitted",
 	} {
 		c := h.command("log", "templates", "--as", who)
@@ -290,6 +294,23 @@ func TestQuestionsByEveryWire(t *testing.T) {
 		}
 		if time.Now().After(until) {
 			t.Fatalf("%q", got)
+		}
+	}
+}
+
+// The end of a plan is logged at the level that the operator said, without what was asked (T51).
+func TestTheEndOfAPlanIsLogged(t *testing.T) {
+	t.Parallel()
+	ended := plan.Event{Kind: plan.Finished, Plan: &plan.Plan{Key: stores.NewString("1"), Title: "Who is Ann?", Question: "Who is Ann?", Status: "DONE", Steps: make([]*plan.Step, 2), Started: time.Unix(0, 0), Ended: time.Unix(3, 0)}}
+	waits := plan.Event{Kind: plan.Finished, Plan: &plan.Plan{Status: "RUNNING"}}
+	for want, c := range map[string]confidence.Audit{"WARN": {Enabled: true, Level: slog.LevelWarn}, "INFO": {Enabled: true}, "": {}} {
+		var out strings.Builder
+		log := logsPlans(c, slog.New(slog.NewTextHandler(&out, nil)))
+		log(ended)
+		log(waits)
+		got := out.String()
+		if strings.Count(got, "\n") != min(1, len(want)) || want != "" && !strings.Contains(got, "level="+want+` msg="a plan has ended" plan=1 status=DONE steps=2 took=3s`) || strings.Contains(got, "Ann") {
+			t.Errorf("%s: %q", want, got)
 		}
 	}
 }

@@ -83,8 +83,11 @@ func (a *app) plans(reg *verbs.Registry, store stores.Store, engine *runtime.Eng
 		Name:  strings.TrimSpace(host + " " + strconv.Itoa(os.Getpid())), Clock: clock}}
 	p.agent = confidence.New(config, p.runner, model, clock)
 	count := func(trustgraph.Route, error) {}
+	p.runner.Observe = logsPlans(config.Audit, log)
 	if meter != nil {
-		p.runner.Observe, p.runner.Span, p.agent.Span = countingPlans(meter), meter.Span, meter.Span
+		counts, logs := countingPlans(meter), p.runner.Observe
+		p.runner.Observe = func(e plan.Event) { counts(e); logs(e) }
+		p.runner.Span, p.agent.Span = meter.Span, meter.Span
 		count = func(route trustgraph.Route, _ error) { meter.Routed(string(route)) }
 	}
 	zone, err := a.zone()
@@ -103,6 +106,16 @@ func (a *app) plansAtWork(reg *verbs.Registry, store stores.Store, engine *runti
 
 func flagsOf(c confidence.Config) trustgraph.Flags {
 	return trustgraph.Flags{Enabled: c.Flags.Enabled, Share: c.Flags.Share, Fallback: c.Flags.Fallback}
+}
+
+// logsPlans logs the end of each plan that is made here, without anything that was asked or
+// answered.
+func logsPlans(c confidence.Audit, log *slog.Logger) func(plan.Event) {
+	return func(e plan.Event) {
+		if p := e.Plan; c.Enabled && e.Kind == plan.Finished && !p.Ended.IsZero() {
+			log.Log(context.Background(), c.Level, "a plan has ended", "plan", p.Key.Text(), "status", p.Status, "steps", len(p.Steps), "took", p.Ended.Sub(p.Started))
+		}
+	}
 }
 
 // countingPlans tells a meter how plans go.
@@ -297,7 +310,7 @@ include_raw_outputs.`,
 	return cmd
 }
 
-// keepsPlans opens the plans for whoever keeps the journal.
+// keepsPlans opens the store and the plans, and a session of somebody who keeps the journal.
 func (a *app) keepsPlans(ctx context.Context, palettes, store, as string) (p *planning, session *runtime.Session, close func(), err error) {
 	reg, s, engine, err := a.wire(ctx, palettes, store, nil)
 	if err != nil {

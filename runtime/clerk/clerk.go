@@ -1,6 +1,6 @@
-// Package clerk writes and reads rows in the name of the program itself: what came in, what
-// was sent, how far something is. What is written is calls of verbs, checked and journalled
-// as anybody's are.
+// Package clerk writes and reads rows in the name of the program itself, such as messages that
+// came in, or the states of plans. It writes by calls of verbs, which are checked and journalled
+// like those of a person.
 //
 //	c := &clerk.Clerk{Registry: reg, Engine: engine, Store: store, As: "channels", Source: "channel"}
 //	d, err := c.Session(ctx)

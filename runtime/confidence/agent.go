@@ -156,6 +156,11 @@ func (a *Agent) keep(ctx context.Context, s *runtime.Session, r *trustgraph.Requ
 	}
 	draft := clerk.Call("plan.draft", clerk.Text("title", clip(r.Question, 200)), dsl.NewArg("steps", dsl.NewList(steps...)), clerk.Int("parallel", int64(a.Config.Parallel)),
 		clerk.Int("within", a.Config.StepTimeout.Milliseconds()), dsl.NewArg("least", dsl.NewList(leasts...)))
+	threshold := a.Config.Threshold
+	if r.Plan.Threshold != nil {
+		threshold = *r.Plan.Threshold
+	}
+	draft.Args = append(draft.Args, clerk.Text("question", clip(r.Question, 20000)), dsl.NewArg("threshold", dsl.NewNumber(decimal(threshold).Text())))
 	if r.Plan.MaxRetries != nil {
 		draft.Args = append(draft.Args, clerk.Int("retries", int64(*r.Plan.MaxRetries)))
 	}
@@ -309,7 +314,7 @@ func shown(c *dsl.Call) string {
 	return clip(text, 300)
 }
 
-// came says what an attempt gave, without what is sensitive.
+// came describes the answer of an attempt, by its size and its score.
 func (t *telling) came(s *plan.Step, at *plan.Attempt) string {
 	if at.Receipt == nil {
 		return sentence(at.Reason)

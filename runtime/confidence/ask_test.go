@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -171,7 +172,7 @@ func TestPlansAreKept(t *testing.T) {
 	if asked != 2 {
 		t.Errorf("the model was asked %d times", asked)
 	}
-	// What somebody may do is part of it.
+	// The rights of the asker are part of the key.
 	if err := w.store.SetPrincipal(t.Context(), stores.Principal{Name: "ada", Roles: []string{"planner"}}); err != nil {
 		t.Fatal(err)
 	}
@@ -505,6 +506,39 @@ func TestAudit(t *testing.T) {
 	}
 }
 
+// A question longer than the title of its plan is judged and audited whole, and the threshold
+// of the audit is the one that was asked for, whatever the configuration says by then. // T35 T52
+func TestALongQuestion(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, DefaultConfig())
+	w.plans = func(string) string { return connectedPlan }
+	question := strings.Repeat("Please look closely. ", 20) + "What are the connections between Entity X and Entity Y?"
+	least := 0.82
+	if _, err := w.ask("ada", trustgraph.Request{Question: question, Plan: trustgraph.Overrides{Threshold: &least}}); err != nil {
+		t.Fatal(err)
+	}
+	rows, _ := w.a.Runner.Clerk.All(t.Context(), "plan", nil)
+	if title := rows[0].Text("title"); len([]rune(title)) != 200 {
+		t.Errorf("%q", title)
+	}
+	attempts, _ := w.a.Runner.Clerk.All(t.Context(), "plan-attempt", nil)
+	if len(attempts) != 2 || !strings.Contains(attempts[1].Text("factors"), string(score.MeasureEntityPrecision)) {
+		t.Errorf("the names in it were not looked for: %q", attempts[len(attempts)-1].Text("factors"))
+	}
+	w.a.Config.Threshold = 0.5
+	s, err := w.e.Session(t.Context(), "jo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := w.a.Audit(t.Context(), s, rows[0].Key().Text())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Request.Question != question || r.Request.Threshold == nil || *r.Request.Threshold != least {
+		t.Errorf("%+v", r.Request)
+	}
+}
+
 // A model that is away, and verbs whose model is away, end a question with a clear answer.
 func TestModelsThatAreAway(t *testing.T) {
 	t.Parallel()
@@ -661,7 +695,7 @@ feature_flags: {confidence_agent_enabled: true, confidence_agent_traffic_percent
 		t.Fatal(err)
 	}
 	if c.MaxSteps != 12 || c.Threshold != 0.7 || c.MaxRetries != 2 || c.BackoffFactor != 1.5 || c.MaxDelay != 4*time.Second || c.Tools[score.GraphQuery] != 0.85 || c.Context != 4096 || c.CacheTTL != time.Minute ||
-		c.Audit != (Audit{false, "ERROR", true}) || c.Parallel != parallel || c.PlanCache != 10 || c.StepTimeout != 20*time.Second || c.Flags != (Flags{true, 5, true}) || c.Wires.Request != "confidence-agent-request" {
+		c.Audit != (Audit{false, slog.LevelError, true}) || c.Parallel != parallel || c.PlanCache != 10 || c.StepTimeout != 20*time.Second || c.Flags != (Flags{true, 5, true}) || c.Wires.Request != "confidence-agent-request" {
 		t.Errorf("%+v", c)
 	}
 	c, err = ReadConfig([]byte("confidence_agent: {default_confidence_threshold: 0.7, max_retries: 3, retry_backoff_factor: 2.0, override_enabled: false, step_timeout_ms: 30000, parallel_execution: false}\nservices:\n  - {name: confidence-agent, module: trustgraph.agent.confidence, instances: 2, config: {max_iterations: 15, confidence_threshold: 0.75}}\n  - {name: react-agent, module: trustgraph.agent.react, instances: 2}\n"))

@@ -30,8 +30,8 @@ type Record struct {
 
 // A RecordRequest is what was asked.
 type RecordRequest struct {
-	Question  string  `json:"question"`
-	Threshold float64 `json:"confidence_threshold"`
+	Question  string   `json:"question"`
+	Threshold *float64 `json:"confidence_threshold"` // null of a plan that answers no question
 }
 
 // A RecordPlan is what was planned.
@@ -41,9 +41,9 @@ type RecordPlan struct {
 
 // A RecordStep is a step that was planned.
 type RecordStep struct {
-	ID        string  `json:"id"`
-	Function  string  `json:"function"`
-	Threshold float64 `json:"confidence_threshold"`
+	ID        string   `json:"id"`
+	Function  string   `json:"function"`
+	Threshold *float64 `json:"confidence_threshold"` // null where any answer would do
 }
 
 // A RecordedStep is a step that was made, or tried. One that was left out is none.
@@ -116,17 +116,13 @@ func (a *Agent) Audit(ctx context.Context, s *runtime.Session, id string) (*Reco
 		return nil, err
 	}
 	of := rows[key.Text()]
-	r := &Record{ExecutionID: key.Text(), Timestamp: of.text("created_at"), Request: RecordRequest{p.Title, a.Config.Threshold}, Plan: RecordPlan{[]RecordStep{}}, Execution: []RecordedStep{}}
+	r := &Record{ExecutionID: key.Text(), Timestamp: of.text("created_at"), Request: RecordRequest{p.Question, of.number("threshold")}, Plan: RecordPlan{[]RecordStep{}}, Execution: []RecordedStep{}}
 	for _, step := range p.Steps {
 		t := rows[step.Key.Text()]
 		if t == nil || t.text("status") != step.Status || count(t) != step.Tries || !same(t.number("score"), step.Score) {
 			return nil, fmt.Errorf("%w: step %s", ErrDiffers, step.Name)
 		}
-		least := a.Config.Threshold
-		if n := t.number("least"); n != nil {
-			least = *n
-		}
-		r.Plan.Steps = append(r.Plan.Steps, RecordStep{t.text("name"), string(ToolOf(step.Verb)), least})
+		r.Plan.Steps = append(r.Plan.Steps, RecordStep{t.text("name"), string(ToolOf(step.Verb)), t.number("least")})
 		if n := count(t); n > 0 {
 			one := RecordedStep{StepID: t.text("name"), Start: t.text("started_at"), End: t.text("ended_at"), Score: t.number("score"), RetryCount: n - 1, Success: t.text("status") == "DONE"}
 			if a.Config.Audit.Raw && one.Success {

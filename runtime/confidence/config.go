@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"math"
 	"regexp"
 	"slices"
@@ -40,11 +41,11 @@ type Config struct {
 	Wires         Wires
 }
 
-// Audit says what is kept of plans for administrators.
+// Audit configures the audit trail of plans.
 type Audit struct {
 	Enabled bool
-	Level   string
-	Raw     bool // the answers of steps, without what is sensitive
+	Level   slog.Level // at which the end of a plan is logged
+	Raw     bool       // the answers of steps, without what is sensitive
 }
 
 // Flags are those of the rollout.
@@ -81,7 +82,7 @@ type Template struct {
 func DefaultConfig() Config {
 	return Config{As: "plans", MaxSteps: 15, Threshold: 0.75, MaxRetries: 3, BackoffFactor: 2, MaxDelay: 5 * time.Second, Override: true, StepTimeout: 30 * time.Second, Parallel: 1,
 		Tools: map[score.Tool]float64{score.GraphQuery: 0.8, score.TextCompletion: 0.7, score.McpTool: 0.6}, Context: 8192, CacheTTL: 300 * time.Second, PlanCache: 100,
-		Audit: Audit{Enabled: true, Level: "INFO"}, Flags: Flags{Enabled: true, Share: 100}}
+		Audit: Audit{Enabled: true}, Flags: Flags{Enabled: true, Share: 100}}
 }
 
 // parallel is how many steps are made at once where the operator wants them made at once.
@@ -305,10 +306,11 @@ func (r *reader) settings(c *Config, key string, s *settings) {
 	set(&c.Audit.Enabled, s.Audit.Enabled)
 	set(&c.Audit.Raw, s.Audit.Raw)
 	if l := s.Audit.Level; l != nil {
-		if !slices.Contains([]string{"DEBUG", "INFO", "WARNING", "ERROR"}, *l) {
+		level, ok := map[string]slog.Level{"DEBUG": slog.LevelDebug, "INFO": slog.LevelInfo, "WARNING": slog.LevelWarn, "ERROR": slog.LevelError}[*l]
+		if !ok {
 			r.wrong("%s.audit.log_level is %q, and is DEBUG, INFO, WARNING or ERROR", key, *l)
 		}
-		c.Audit.Level = *l
+		c.Audit.Level = level
 	}
 }
 

@@ -21,7 +21,7 @@ import (
 // something exists which the question names, and is no answer.
 const endColumn = "end"
 
-// Scored is what is kept of how sure an answer is, as JSON.
+// Scored is the score of an attempt, as JSON, in the form in which it is kept with the attempt.
 type Scored struct {
 	Tool    score.Tool     `json:"tool"`
 	Raw     float64        `json:"raw"`
@@ -75,9 +75,8 @@ func (c *Config) backoff(n int) time.Duration {
 	return min(time.Duration(wait), c.MaxDelay)
 }
 
-// next says what is tried instead of an attempt whose answer is doubtful, or that may not be
-// made: what asks for more, then what asks for less. That is another question, and waits for
-// nothing. Where the palette has nothing else, the last call is made again, until an answer
+// next chooses the next attempt after one whose answer is doubtful, or that was refused: the
+// broader call of the palette, then the simpler one. That is another question, and needs no pause. Where the palette has nothing else, the last call is made again, until an answer
 // comes a second time: it is what the tool says, then. A model may always say something else.
 func (a *Agent) next(p *plan.Plan, s *plan.Step, t *plan.Attempt, v plan.Verdict) plan.Verdict {
 	left := t.Number <= a.retries(p)
@@ -154,9 +153,9 @@ func instead(m *verbs.Macro, of *dsl.Call) []*dsl.Call {
 func (a *Agent) measure(p *plan.Plan, s *plan.Step, t *plan.Attempt) []score.Factor {
 	of := []score.Factor{score.Attempts(t.Number)}
 	res := t.Result()
-	asked := namesIn(p.Title)
+	asked := namesIn(p.Question)
 	if asksModel(s) {
-		text := score.Text{Answer: plain(res), Question: p.Title, Given: []string{p.Title}}
+		text := score.Text{Answer: plain(res), Question: p.Question, Given: []string{p.Question}}
 		for _, n := range s.Needs {
 			if r := resultOf(n); r != nil {
 				text.Given = append(text.Given, plan.Text(r, math.MaxInt32))

@@ -102,7 +102,7 @@ type learning struct {
 	now *known
 }
 
-// learned is what is known now. Where it cannot be read, what was known before counts.
+// learned returns what is known of tools. Where the store fails, that is what was last read.
 func (a *Agent) learned(ctx context.Context) *known {
 	a.learns.mu.Lock()
 	defer a.learns.mu.Unlock()

@@ -119,7 +119,7 @@ type drafted struct {
 	} `json:"steps"`
 }
 
-// ask has the model make a plan, and tells it what is wrong with it.
+// ask asks the model for a plan, and shows it the errors of its last one, mostRepairs times.
 func (a *Agent) ask(ctx context.Context, s *runtime.Session, r *trustgraph.Request) ([]dsl.Call, error) {
 	vocabulary := grammar.Vocabulary{Verbs: offered(s)}
 	offer, err := grammar.Tools(vocabulary)
@@ -177,7 +177,7 @@ func (a *Agent) chat(ctx context.Context, ask llm.Request) (*llm.Reply, error) {
 	}
 }
 
-// read reads what a model wrote as a plan, and says what is wrong with it.
+// read parses the plan that a model wrote. The errors in why are for the model to repair.
 func (a *Agent) read(ctx context.Context, s *runtime.Session, v grammar.Vocabulary, text string) (calls []dsl.Call, why string) {
 	var d drafted
 	if err := json.Unmarshal([]byte(text), &d); err != nil {

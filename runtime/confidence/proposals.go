@@ -1,6 +1,7 @@
 package confidence
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"verbatim/runtime"
 	"verbatim/runtime/clerk"
 	"verbatim/runtime/plan"
+	"verbatim/stores/receipt"
 )
 
 // A Proposal is a template that an operator may take over into the configuration: a plan that
@@ -44,11 +46,11 @@ func (a *Agent) Proposals(ctx context.Context, s *runtime.Session, since time.Ti
 	shapes := map[string][]*clerk.Row{}
 	var order []string
 	for _, r := range rows {
-		title, ended := r.Text("title"), r.Value("ended_at")
-		if ended.IsNull() || r.Value("created_at").Time().Before(since) || slices.ContainsFunc(a.Config.Templates, func(t Template) bool { return t.plan(title) != "" }) {
+		question, ended := cmp.Or(r.Text("question"), r.Text("title")), r.Value("ended_at")
+		if ended.IsNull() || r.Value("created_at").Time().Before(since) || slices.ContainsFunc(a.Config.Templates, func(t Template) bool { return t.plan(question) != "" }) {
 			continue
 		}
-		text := shapeOf(title).text
+		text := shapeOf(question).text
 		if shapes[text] == nil {
 			order = append(order, text)
 		}
@@ -88,14 +90,14 @@ func (a *Agent) proposal(ctx context.Context, rows []*clerk.Row) (best Proposal,
 		if p == nil || !smooth(p) {
 			continue
 		}
-		shape := shapeOf(p.Title)
+		shape := shapeOf(p.Question)
 		steps := shape.empty(script(p))
 		if steps == "" {
 			continue
 		}
 		if ways[steps] == nil {
 			t, ok := shape.template(steps)
-			if !ok || t.plan(p.Title) != script(p) {
+			if !ok || t.plan(p.Question) != script(p) {
 				continue // it would not make the plan that it is made of
 			}
 			ways[steps] = &way{Proposal{Template: t}, map[string]bool{}}
@@ -151,7 +153,7 @@ func Templates(all []Proposal) string {
 	b.WriteString("templates:\n")
 	for _, p := range all {
 		asks, _ := yaml.Marshal(p.Template.Asks[0]) // of text
-		fmt.Fprintf(&b, "  # %d plans of %d people; %d others of this shape went otherwise, or did not do\n  - name: %s\n    asks:\n      - %s    steps: |\n", p.Plans, p.Askers, p.Others, p.Template.Name, asks)
+		fmt.Fprintf(&b, "  # %s of %s; %d others of this shape went otherwise, or did not do\n  - name: %s\n    asks:\n      - %s    steps: |\n", receipt.Counted(p.Plans, "plan"), receipt.Counted(p.Askers, "asker"), p.Others, p.Template.Name, asks)
 		for line := range strings.Lines(p.Template.Steps) {
 			b.WriteString("      " + line)
 		}

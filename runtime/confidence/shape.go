@@ -75,8 +75,8 @@ func (s shape) fill(plan string) string {
 	return plan
 }
 
-// key is what a plan is kept under: the shape of the question, the palettes, and what the
-// asker may do. Plans of one asker are of no other.
+// key identifies a kept plan: by the shape of the question, the palettes, the asker and the
+// asker's roles, so that nobody gets the plan of somebody else.
 func (a *Agent) key(s *runtime.Session, of shape) string {
 	rights := []string{"verbatim plan 1", a.Runner.Clerk.Registry.Digest(), s.Principal().Name, fmt.Sprint(len(of.names)), of.text}
 	for _, r := range s.Roles() {

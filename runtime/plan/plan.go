@@ -36,6 +36,7 @@ type Plan struct {
 	Key      stores.Value
 	Owner    string
 	Title    string
+	Question string // what was asked; the title, of a plan that answers no question
 	Status   string
 	Parallel int
 	Retries  *int // how often a step that reads is tried again; nil where nobody said

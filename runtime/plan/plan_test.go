@@ -309,6 +309,18 @@ func TestAScriptIsStaged(t *testing.T) {
 	})
 }
 
+// A call that says :as in a text gives its result no name by that.
+func TestATextThatReadsLikeAName(t *testing.T) {
+	t.Parallel()
+	w := sqliteWorld(t)
+	w.do("ada", `desk.open :name "Taxes"`)
+	w.do("ada", `plan.draft :title "Plain" :as @p :steps [(desk.write :folder-id @taxes :title "x :as @step-1")]`)
+	w.do("ada", `plan.pick :step-id @plain-step-1 :call (desk.write :folder-id @taxes :title "B")`)
+	if as := w.plan("Plain").Steps[0].Call.As; as != "" {
+		t.Errorf("the result is called @%s", as)
+	}
+}
+
 type clerkRow = clerk.Row
 
 // sqliteWorld is a world in a file.

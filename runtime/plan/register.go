@@ -99,8 +99,12 @@ func Register(h *runtime.Handlers, reg *verbs.Registry) {
 		if ds.HasErrors() || len(script.Calls) != 1 {
 			return o, errors.New("a kept call cannot be read")
 		}
-		if as := script.Calls[0].As; as == "" && all[i].bound() {
-			script.Calls[0].As = all[i].name
+		before, ds := dsl.Parse(dsl.NewSource("plan", all[i].call))
+		if ds.HasErrors() || len(before.Calls) != 1 {
+			return o, errors.New("a kept call cannot be read")
+		}
+		if as := script.Calls[0].As; as == "" {
+			script.Calls[0].As = before.Calls[0].As
 		} else if as != "" && as != all[i].name {
 			return o, runtime.Refuse(fmt.Sprintf("other steps know this one as @%s", all[i].name), "leave :as out, or say :as @"+all[i].name)
 		}
@@ -165,9 +169,6 @@ type stagedStep struct {
 	call     string
 	position int64
 }
-
-// bound reports whether the call gives its result a name.
-func (s *stagedStep) bound() bool { return strings.Contains(s.call, ":as @"+s.name) }
 
 func (s *stagedStep) fields(plan runtime.Ref, within int64) runtime.Fields {
 	return runtime.Fields{"plan": plan, "name": s.name, "position": s.position, "call": s.call, "status": staged, "within": within, "tries": 0}
@@ -274,13 +275,15 @@ func fits(reg *verbs.Registry, all []stagedStep) error {
 }
 
 type draftArgs struct {
-	Title    string         `verb:"title"`
-	Steps    []string       `verb:"steps"`
-	Parallel int64          `verb:"parallel"`
-	Within   int64          `verb:"within"`
-	Retries  *int64         `verb:"retries"`
-	Least    []stores.Value `verb:"least"`
-	Deadline *time.Time     `verb:"deadline"`
+	Title     string         `verb:"title"`
+	Question  *string        `verb:"question"`
+	Threshold *stores.Value  `verb:"threshold"`
+	Steps     []string       `verb:"steps"`
+	Parallel  int64          `verb:"parallel"`
+	Within    int64          `verb:"within"`
+	Retries   *int64         `verb:"retries"`
+	Least     []stores.Value `verb:"least"`
+	Deadline  *time.Time     `verb:"deadline"`
 }
 
 func draft(_ context.Context, c *runtime.Call, a draftArgs) (o runtime.Outcome, err error) {
@@ -295,6 +298,12 @@ func draft(_ context.Context, c *runtime.Call, a draftArgs) (o runtime.Outcome, 
 		return o, err
 	}
 	f := runtime.Fields{"owner": c.Principal(), "person": c.Person(), "title": a.Title, "status": staged, "parallel": a.Parallel, "created_at": c.Now()}
+	if a.Question != nil {
+		f["question"] = *a.Question
+	}
+	if a.Threshold != nil {
+		f["threshold"] = *a.Threshold
+	}
 	if a.Deadline != nil {
 		f["deadline"] = *a.Deadline
 	}

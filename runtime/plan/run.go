@@ -140,7 +140,7 @@ func (r *Runner) Load(ctx context.Context, key stores.Value) (*Plan, error) {
 	if err != nil || row == nil {
 		return nil, err
 	}
-	p := &Plan{Key: key, Owner: row.Text("owner"), Title: row.Text("title"), Status: row.Text("status"), Parallel: int(row.Value("parallel").Int()), Reason: row.Text("reason")}
+	p := &Plan{Key: key, Owner: row.Text("owner"), Title: row.Text("title"), Question: cmp.Or(row.Text("question"), row.Text("title")), Status: row.Text("status"), Parallel: int(row.Value("parallel").Int()), Reason: row.Text("reason")}
 	if n := row.Value("retries"); !n.IsNull() {
 		retries := int(n.Int())
 		p.Retries = &retries
@@ -456,8 +456,8 @@ func (d *driver) answers(ctx context.Context) error {
 	return nil
 }
 
-// answerOf finds the answer of a step that was made: what was kept with it, or what it
-// answers now, of one that only reads.
+// answerOf finds the answer of a step that was made: the receipt that was kept, or for a step
+// that only reads, the answer that it gives now.
 func (d *driver) answerOf(ctx context.Context, s *Step) (err error) {
 	if s.answer, err = d.asker.Done(ctx, d.runKey(s, s.Settled)); err != nil || s.answer != nil && !withholds(s.answer) || s.Writes() {
 		return err
@@ -587,7 +587,7 @@ func (d *driver) pause(ctx context.Context, wait time.Duration) {
 	}
 }
 
-// skip leaves out what needs a step that was not made, and what needs that.
+// skip leaves out the steps that need one that was not made, and those that need them.
 func (d *driver) skip(ctx context.Context) error {
 	for {
 		lost, why := d.p.lost()

@@ -193,7 +193,7 @@ func (w *work) think(ctx context.Context) (*llm.Reply, error) {
 	}
 }
 
-// observe takes a turn into the history: what the model said, and what the first of its calls
+// observe adds a turn to the history: the reply of the model, and what the first of its calls
 // came to. The others were not made.
 func (w *work) observe(said string, calls []llm.ToolCall, observed string) {
 	answers := make([]llm.Message, len(calls))

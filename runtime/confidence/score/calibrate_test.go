@@ -280,7 +280,7 @@ func TestOutcomesWithoutAScoreAreRefused(t *testing.T) {
 	}
 }
 
-// What is measured is what the papers define.
+// Expected calibration error and reliability follow the definitions of the papers.
 func TestCalibrationIsMeasuredAsDefined(t *testing.T) {
 	t.Parallel()
 	o := []Outcome{{0.05, false}, {0.9, true}, {0.95, true}, {1, false}, {0.3, true}}
