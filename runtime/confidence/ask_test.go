@@ -522,8 +522,12 @@ func TestALongQuestion(t *testing.T) {
 		t.Errorf("%q", title)
 	}
 	attempts, _ := w.a.Runner.Clerk.All(t.Context(), "plan-attempt", nil)
-	if len(attempts) != 2 || !strings.Contains(attempts[1].Text("factors"), string(score.MeasureEntityPrecision)) {
-		t.Errorf("the names in it were not looked for: %q", attempts[len(attempts)-1].Text("factors"))
+	var judged []string // in no order: both were made at the same moment of the test's clock
+	for _, a := range attempts {
+		judged = append(judged, a.Text("factors"))
+	}
+	if len(judged) != 2 || !strings.Contains(strings.Join(judged, ""), string(score.MeasureEntityPrecision)) {
+		t.Errorf("the names in it were not looked for: %q", judged)
 	}
 	w.a.Config.Threshold = 0.5
 	s, err := w.e.Session(t.Context(), "jo")
