@@ -85,7 +85,7 @@ func newWorld(t testing.TB, store stores.Store, err error) *world {
 		t.Fatal(err)
 	}
 	w := &world{t: t, reg: reg, store: store}
-	for who, roles := range map[string][]string{"ada": {"clerk", "planner"}, "ben": {"clerk", "planner"}, "cleo": {"chief"}, "olga": {"plan-overseer"}, "plans": {"plan-runner"}} {
+	for who, roles := range map[string][]string{"ada": {"clerk", "planner"}, "ben": {"clerk", "planner"}, "dana": {"planner"}, "eli": {"planner"}, "cleo": {"chief"}, "olga": {"plan-overseer"}, "plans": {"plan-runner"}} {
 		if err := store.SetPrincipal(t.Context(), stores.Principal{Name: who, Roles: roles}); err != nil {
 			t.Fatal(err)
 		}
