@@ -284,6 +284,7 @@ type AgentInterface struct {
 	URL             string `json:"url"`
 	ProtocolBinding string `json:"protocolBinding"` // "JSONRPC" or "HTTP+JSON"
 	ProtocolVersion string `json:"protocolVersion"`
+	Tenant          string `json:"tenant,omitempty"`
 }
 
 // An AgentProvider is whose the agent is.

@@ -10,7 +10,6 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"sync"
 	"syscall"
 	"time"
 )
@@ -18,44 +17,48 @@ import (
 // ErrPrivate says that an address is not one of the public internet.
 var ErrPrivate = errors.New("the address is not one of the public internet")
 
-// Transport makes a transport that dials addresses of the public internet alone, unless
-// private, which is for services in the operator's own network.
+// Transport makes a transport that dials addresses of the public internet alone or, where
+// private, of the operator's own network and this machine as well.
 func Transport(private bool) *http.Transport {
-	dialer := &net.Dialer{Timeout: 10 * time.Second}
-	if !private {
-		dialer.Control = publicOnly
-	}
+	dialer := &net.Dialer{Timeout: 10 * time.Second, Control: func(_, address string, _ syscall.RawConn) error { return dials(address, private) }}
 	// A proxy would dial in our place, and look at no address.
 	return &http.Transport{DialContext: dialer.DialContext, TLSHandshakeTimeout: 10 * time.Second, MaxResponseHeaderBytes: 64 << 10, ForceAttemptHTTP2: true}
 }
 
-// publicOnly looks at the address that is about to be dialled.
-func publicOnly(_, address string, _ syscall.RawConn) error {
+// dials decides about the address that is about to be dialled, after every name was looked
+// up.
+func dials(address string, private bool) error {
 	at, err := netip.ParseAddrPort(address)
-	if err != nil || !public(at.Addr()) {
+	if err != nil || !reachable(at.Addr().Unmap().WithZone(""), private) {
 		return ErrPrivate
 	}
 	return nil
 }
 
-// closedRanges are not of the public internet, beside those that netip knows:
-// "this network", shared address space, benchmarking, documentation, reserved,
-// and the ranges in which an IPv4 address hides in an IPv6 one.
-var closedRanges = sync.OnceValue(func() (all []netip.Prefix) {
-	for _, s := range []string{"0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "198.18.0.0/15", "198.51.100.0/24",
-		"203.0.113.0/24", "240.0.0.0/4", "64:ff9b::/96", "64:ff9b:1::/48", "100::/64", "2001::/23", "2001:db8::/32", "2002::/16", "fec0::/10", "::/96"} {
-		all = append(all, netip.MustParsePrefix(s))
-	}
-	return all
-})
+// never holds what nobody means: networks of other machinery, addresses that
+// hold other addresses inside, and what no server has.
+var never = prefixes("0.0.0.0/8", "169.254.0.0/16", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24",
+	"224.0.0.0/4", "240.0.0.0/4", "::/128", "::/96", "::ffff:0:0/96", "64:ff9b::/96", "64:ff9b:1::/48", "100::/64", "2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20", "fe80::/10", "fec0::/10", "ff00::/8")
 
-func public(a netip.Addr) bool {
-	a = a.Unmap()
-	if !a.IsGlobalUnicast() || a.IsPrivate() || a.IsLoopback() || a.IsLinkLocalUnicast() || a.Zone() != "" {
-		return false
+// ours holds this machine and private networks.
+var ours = prefixes("127.0.0.0/8", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "::1/128", "fc00::/7")
+
+func prefixes(all ...string) []netip.Prefix {
+	out := make([]netip.Prefix, len(all))
+	for i, p := range all {
+		out[i] = netip.MustParsePrefix(p)
 	}
-	for _, r := range closedRanges() {
-		if r.Contains(a) {
+	return out
+}
+
+func reachable(ip netip.Addr, private bool) bool {
+	for _, p := range ours {
+		if p.Contains(ip) {
+			return private
+		}
+	}
+	for _, p := range never {
+		if p.Contains(ip) {
 			return false
 		}
 	}

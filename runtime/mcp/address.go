@@ -5,12 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
-	"syscall"
-	"time"
+
+	"verbatim/runtime/dial"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -18,38 +16,39 @@ import (
 // maxRedirects is how often an address may send us on, within its own host.
 const maxRedirects = 3
 
-// address makes the way to a server over HTTP.
+// address makes the way to a server of MCP over HTTP.
 func (s *Servers) address(ctx context.Context, config Server, o *overheard) (sdk.Transport, func(*sdk.ClientSession) string, error) {
-	u, err := url.Parse(config.URL)
+	client, shut, err := s.door(ctx, config, config.URL, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	end := func(session *sdk.ClientSession) string {
+		if session != nil {
+			_ = session.Close() // a courtesy; the door closes by itself
+		}
+		shut()
+		return ""
+	}
+	return &sdk.StreamableClientTransport{Endpoint: config.URL, HTTPClient: client, MaxRetries: -1, DisableStandaloneSSE: true, MaxEventSize: config.MaxAnswer + 4096}, end, nil
+}
+
+// door is the way to the host of an address, and to no other. What comes back is bounded, and
+// o, where it is not nil, hears it.
+func (s *Servers) door(ctx context.Context, config Server, at string, o *overheard) (client *http.Client, shut func(), err error) {
+	u, err := url.Parse(at)
 	if err != nil {
 		return nil, nil, errors.New("its url cannot be read")
 	}
-	d := door{ctx: ctx, host: u.Host, scheme: u.Scheme, limit: int64(2*config.MaxAnswer) + 1<<20, o: o}
+	d := &door{ctx: ctx, host: u.Host, scheme: u.Scheme, limit: int64(2*config.MaxAnswer) + 1<<20, o: o}
 	if config.Token != "" {
 		if d.token = s.opt.Env(config.Token); d.token == "" {
 			return nil, nil, fmt.Errorf("the variable %s, which holds its token, is not set", config.Token)
 		}
 	}
-	dialer := &net.Dialer{Timeout: config.Timeout, Control: func(_, address string, _ syscall.RawConn) error { return dials(address, config.Local) }}
-	t := &http.Transport{
-		DialContext: dialer.DialContext,
-		// No proxy of the environment: it would dial for us, unchecked.
-		Proxy:                  nil,
-		TLSHandshakeTimeout:    10 * time.Second,
-		MaxResponseHeaderBytes: 64 << 10,
-		DisableKeepAlives:      true,
-		ForceAttemptHTTP2:      true,
-	}
+	t := dial.Transport(config.Local)
+	t.DisableKeepAlives = true
 	d.next = t
-	client := &http.Client{Transport: &d, CheckRedirect: d.redirect}
-	end := func(session *sdk.ClientSession) string {
-		if session != nil {
-			_ = session.Close() // a courtesy; the door closes by itself
-		}
-		t.CloseIdleConnections()
-		return ""
-	}
-	return &sdk.StreamableClientTransport{Endpoint: config.URL, HTTPClient: client, MaxRetries: -1, DisableStandaloneSSE: true, MaxEventSize: config.MaxAnswer + 4096}, end, nil
+	return &http.Client{Transport: d, CheckRedirect: d.redirect}, t.CloseIdleConnections, nil
 }
 
 // A door lets requests out and answers in.
@@ -60,7 +59,7 @@ type door struct {
 	host   string
 	token  string
 	limit  int64
-	o      *overheard
+	o      *overheard // nil where nobody listens
 }
 
 // RoundTrip implements http.RoundTripper.
@@ -83,6 +82,9 @@ func (d *door) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		stop()
 		cancel()
+		if errors.Is(err, dial.ErrPrivate) {
+			err = errPrivate
+		}
 		return nil, err
 	}
 	resp.Body = &capped{ReadCloser: resp.Body, left: d.limit, o: d.o, done: func() { stop(); cancel() }}
@@ -91,6 +93,7 @@ func (d *door) RoundTrip(r *http.Request) (*http.Response, error) {
 
 var (
 	errElsewhere = errors.New("it sends us to another host, which was not asked for")
+	errPrivate   = errors.New("its address leads to a private network or to this machine; say local: true if that is meant")
 	errTooMuch   = errors.New("it answers with more than it may")
 	errTooFar    = fmt.Errorf("it sends us on more than %d times", maxRedirects)
 )
@@ -124,54 +127,13 @@ func (c *capped) Read(p []byte) (int, error) {
 	if c.left -= int64(n); c.left < 0 {
 		return 0, errTooMuch
 	}
-	c.o.hear(p[:n])
+	if c.o != nil {
+		c.o.hear(p[:n])
+	}
 	return n, err
 }
 
 func (c *capped) Close() error {
 	defer c.done()
 	return c.ReadCloser.Close()
-}
-
-// dials decides about the address that is about to be dialled, after every name
-// was looked up.
-func dials(address string, local bool) error {
-	at, err := netip.ParseAddrPort(address)
-	if err != nil {
-		return errors.New("its address is none of the internet")
-	}
-	if ip := at.Addr().Unmap().WithZone(""); !reachable(ip, local) {
-		return fmt.Errorf("its address leads to a private network or to this machine; say local: true if that is meant")
-	}
-	return nil
-}
-
-// never holds what nobody means: networks of other machinery, addresses that
-// hold other addresses inside, and what no server has.
-var never = prefixes("0.0.0.0/8", "169.254.0.0/16", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24",
-	"224.0.0.0/4", "240.0.0.0/4", "::/128", "::/96", "::ffff:0:0/96", "64:ff9b::/96", "64:ff9b:1::/48", "100::/64", "2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20", "fe80::/10", "fec0::/10", "ff00::/8")
-
-// ours holds this machine and private networks.
-var ours = prefixes("127.0.0.0/8", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "::1/128", "fc00::/7")
-
-func prefixes(all ...string) []netip.Prefix {
-	out := make([]netip.Prefix, len(all))
-	for i, p := range all {
-		out[i] = netip.MustParsePrefix(p)
-	}
-	return out
-}
-
-func reachable(ip netip.Addr, local bool) bool {
-	for _, p := range ours {
-		if p.Contains(ip) {
-			return local
-		}
-	}
-	for _, p := range never {
-		if p.Contains(ip) {
-			return false
-		}
-	}
-	return true
 }

@@ -17,13 +17,15 @@ type Config struct {
 	Servers map[string]Server
 }
 
-// A Server is a program that is started and spoken to over its standard input
-// and output, or an address that is spoken to over HTTP.
+// A Server is a program that is started and spoken to over its standard input and output, an
+// address that is spoken to over HTTP, or an agent of others. One of Command, URL and Agent is
+// set.
 type Server struct {
 	Command []string // the program and its arguments
 	Env     []string // names of variables that it is given, besides PATH
 
 	URL   string
+	Agent string // where its card is, by the protocol A2A; its skills are its tools
 	Token string // name of the variable that holds a bearer token
 	Local bool   // it may be on this machine or in a private network
 
@@ -69,6 +71,8 @@ func (e *ConfigError) Error() string {
 //	    url: https://crm.example.com/mcp
 //	    token: CRM_TOKEN
 //	    timeout: 20s
+//	  analyst:
+//	    agent: https://analyst.example.com/
 //
 // The error is a *ConfigError.
 func ReadConfig(text []byte) (Config, error) {
@@ -144,7 +148,7 @@ func (r *reader) unknown(key *yaml.Node, what string, known []string) {
 	r.wrong(key.Line, "%s has no key %q; its keys are %s", what, key.Value, strings.Join(known, ", "))
 }
 
-var serverKeys = []string{"command", "env", "url", "token", "local", "timeout", "max-answer"}
+var serverKeys = []string{"command", "env", "url", "agent", "token", "local", "timeout", "max-answer"}
 
 func (r *reader) server(name, n *yaml.Node) Server {
 	s := Server{Timeout: DefaultTimeout, MaxAnswer: DefaultMaxAnswer}
@@ -165,6 +169,8 @@ func (r *reader) server(name, n *yaml.Node) Server {
 			}
 		case "url":
 			s.URL = value.Value
+		case "agent":
+			s.Agent = value.Value
 		case "token":
 			s.Token = value.Value
 			r.variable(key.Line, "token", s.Token)
@@ -191,22 +197,31 @@ func (r *reader) server(name, n *yaml.Node) Server {
 			r.unknown(key, what, serverKeys)
 		}
 	})
-	_, command := given["command"]
-	at, address := given["url"]
-	switch {
-	case command == address:
-		r.wrong(name.Line, "%s is either a command or a url", what)
-	case command:
+	kind := ""
+	for _, key := range []string{"command", "url", "agent"} {
+		if _, ok := given[key]; !ok {
+			continue
+		}
+		if kind != "" {
+			kind = ""
+			break
+		}
+		kind = key
+	}
+	switch kind {
+	case "":
+		r.wrong(name.Line, "%s is either a command, a url or an agent", what)
+	case "command":
 		for _, key := range []string{"token", "local"} {
 			if line, ok := given[key]; ok {
-				r.wrong(line, "%s belongs to a url, and %s is a command", key, what)
+				r.wrong(line, "%s belongs to a url or an agent, and %s is a command", key, what)
 			}
 		}
 	default:
 		if line, ok := given["env"]; ok {
-			r.wrong(line, "env belongs to a command, and %s is a url", what)
+			r.wrong(line, "env belongs to a command, and %s is %s", what, map[string]string{"url": "a url", "agent": "an agent"}[kind])
 		}
-		r.address(at, s)
+		r.address(given[kind], kind, s.URL+s.Agent, s.Local)
 	}
 	return s
 }
@@ -239,14 +254,14 @@ func (r *reader) variable(line int, key, name string) {
 	}
 }
 
-func (r *reader) address(line int, s Server) {
-	u, err := url.Parse(s.URL)
+func (r *reader) address(line int, key, at string, local bool) {
+	u, err := url.Parse(at)
 	switch {
 	case err != nil || u.Host == "" || !slices.Contains([]string{"http", "https"}, u.Scheme):
-		r.wrong(line, "url is an address such as https://crm.example.com/mcp")
+		r.wrong(line, "%s is an address such as https://crm.example.com/mcp", key)
 	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
-		r.wrong(line, "url holds a password, a query or a fragment; name a variable with token instead")
-	case u.Scheme == "http" && !s.Local:
-		r.wrong(line, "url is not encrypted; use https, or say local: true for a server on this machine or in a private network")
+		r.wrong(line, "%s holds a password, a query or a fragment; name a variable with token instead", key)
+	case u.Scheme == "http" && !local:
+		r.wrong(line, "%s is not encrypted; use https, or say local: true for a server on this machine or in a private network", key)
 	}
 }

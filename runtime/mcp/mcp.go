@@ -1,5 +1,5 @@
-// Package mcp asks tools of MCP servers, for the engine. The protocol's library
-// is met here and nowhere else.
+// Package mcp asks tools of other servers, for the engine: tools of MCP servers, and skills
+// of agents that speak A2A. MCP's library is met here and nowhere else.
 //
 //	config, err := mcp.ReadConfig(text)
 //	servers := mcp.New(config, accepted, mcp.Options{Env: os.Getenv})
@@ -84,8 +84,8 @@ func (s Said) writes() bool {
 // Said asks a server what a tool of it says of itself now.
 func (s *Servers) Said(ctx context.Context, server, name string) (Said, error) {
 	var said Said
-	err := s.with(ctx, server, func(ctx context.Context, c *conversation) (err error) {
-		said, err = c.said(ctx, server, name)
+	err := s.with(ctx, server, func(ctx context.Context, c peer) (err error) {
+		said, err = saidOf(ctx, c, server, name)
 		return err
 	})
 	return said, err
@@ -99,7 +99,7 @@ func (s *Servers) Has(server string) bool {
 
 // All asks a server what each tool of it says of itself now.
 func (s *Servers) All(ctx context.Context, server string) (all []Said, err error) {
-	err = s.with(ctx, server, func(ctx context.Context, c *conversation) error {
+	err = s.with(ctx, server, func(ctx context.Context, c peer) error {
 		for said, err := range c.all(ctx, server) {
 			if err != nil {
 				return err
@@ -115,8 +115,8 @@ func (s *Servers) All(ctx context.Context, server string) (all []Said, err error
 func (s *Servers) Call(ctx context.Context, call tools.Call) (tools.Answer, error) {
 	var answer tools.Answer
 	sent := false
-	err := s.with(ctx, call.Server, func(ctx context.Context, c *conversation) error {
-		said, err := c.said(ctx, call.Server, call.Name)
+	err := s.with(ctx, call.Server, func(ctx context.Context, c peer) error {
+		said, err := saidOf(ctx, c, call.Server, call.Name)
 		if err != nil {
 			return err
 		}
@@ -128,7 +128,7 @@ func (s *Servers) Call(ctx context.Context, call tools.Call) (tools.Answer, erro
 		return err
 	})
 	switch {
-	case err != nil && !sent && !errors.Is(err, tools.ErrChanged):
+	case err != nil && !sent && !errors.Is(err, tools.ErrChanged) && !errors.Is(err, tools.ErrNotCalled):
 		return tools.Answer{}, fmt.Errorf("%w: %w", tools.ErrNotCalled, err)
 	case err != nil:
 		return tools.Answer{}, err
@@ -136,14 +136,25 @@ func (s *Servers) Call(ctx context.Context, call tools.Call) (tools.Answer, erro
 	return answer, nil
 }
 
+// A peer is whoever is spoken to in one errand.
+type peer interface {
+	// all are its tools, up to the first error.
+	all(ctx context.Context, server string) iter.Seq2[Said, error]
+	// call asks one of them. An error that wraps tools.ErrNotCalled says that it was not asked.
+	call(ctx context.Context, call tools.Call) (tools.Answer, error)
+}
+
 // with speaks to a server and ends the conversation, whatever comes of it.
-func (s *Servers) with(ctx context.Context, server string, fn func(context.Context, *conversation) error) error {
+func (s *Servers) with(ctx context.Context, server string, fn func(context.Context, peer) error) error {
 	config, ok := s.config.Servers[server]
 	if !ok {
 		return fmt.Errorf("no server is called %q in the configuration: %w", server, tools.ErrNone)
 	}
 	ctx, cancel := context.WithTimeout(ctx, config.Timeout)
 	defer cancel()
+	if config.Agent != "" {
+		return s.agent(ctx, config, fn)
+	}
 	c := &conversation{limit: config.MaxAnswer, overheard: &overheard{limit: 2*config.MaxAnswer + 4096}}
 	transport, end, err := s.transport(ctx, config, c.overheard)
 	if err != nil {
@@ -202,8 +213,8 @@ func (c *conversation) tells(done, total int, what string) {
 	}
 }
 
-// said finds a tool among those that the server lists.
-func (c *conversation) said(ctx context.Context, server, name string) (Said, error) {
+// saidOf finds a tool among those that the server lists.
+func saidOf(ctx context.Context, c peer, server, name string) (Said, error) {
 	for said, err := range c.all(ctx, server) {
 		if err != nil || said.Name == name {
 			return said, err

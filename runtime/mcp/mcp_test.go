@@ -347,8 +347,8 @@ func TestRedirects(t *testing.T) {
 // secret.
 func TestReadConfig(t *testing.T) {
 	t.Parallel()
-	good, err := mcp.ReadConfig([]byte("servers:\n  desk: {command: [desk, --stdio], env: [DESK_KEY]}\n  crm: {url: \"https://crm.example.com/mcp\", token: CRM_TOKEN, timeout: 20s, max-answer: 4096}\n  here: {url: \"http://localhost:8080/\", local: true}\n"))
-	if err != nil || len(good.Servers) != 3 || good.Servers["crm"].Timeout != 20*time.Second || good.Servers["desk"].MaxAnswer != mcp.DefaultMaxAnswer || !good.Servers["here"].Local {
+	good, err := mcp.ReadConfig([]byte("servers:\n  desk: {command: [desk, --stdio], env: [DESK_KEY]}\n  crm: {url: \"https://crm.example.com/mcp\", token: CRM_TOKEN, timeout: 20s, max-answer: 4096}\n  here: {url: \"http://localhost:8080/\", local: true}\n  analyst: {agent: \"https://analyst.example.com/\", token: ANALYST_TOKEN}\n"))
+	if err != nil || len(good.Servers) != 4 || good.Servers["analyst"].Agent != "https://analyst.example.com/" || good.Servers["crm"].Timeout != 20*time.Second || good.Servers["desk"].MaxAnswer != mcp.DefaultMaxAnswer || !good.Servers["here"].Local {
 		t.Errorf("%+v %v", good, err)
 	}
 	for _, c := range []struct{ name, text, want string }{
@@ -356,8 +356,12 @@ func TestReadConfig(t *testing.T) {
 		{"no YAML", "servers: [", "line 1: this is not YAML"},
 		{"a list", "- desk", "line 1: the configuration has to be a mapping"},
 		{"unknown", "server:\n  desk: {}", `line 1: the configuration has no key "server"; its keys are servers`},
-		{"neither", "servers:\n  desk: {timeout: 1s}", "line 2: server desk is either a command or a url"},
-		{"both", "servers:\n  desk: {command: [a], url: \"https://x.example/\"}", "line 2: server desk is either a command or a url"},
+		{"neither", "servers:\n  desk: {timeout: 1s}", "line 2: server desk is either a command, a url or an agent"},
+		{"both", "servers:\n  desk: {command: [a], url: \"https://x.example/\"}", "line 2: server desk is either a command, a url or an agent"},
+		{"both again", "servers:\n  desk: {agent: \"https://x.example/\", url: \"https://x.example/\"}", "line 2: server desk is either a command, a url or an agent"},
+		{"all", "servers:\n  desk: {agent: \"https://x.example/\", url: \"https://x.example/\", command: [a]}", "line 2: server desk is either a command, a url or an agent"},
+		{"an agent in the clear", "servers:\n  desk: {agent: \"http://x.example/\"}", "line 2: agent is not encrypted"},
+		{"an agent with an environment", "servers:\n  desk: {agent: \"https://x.example/\", env: [A]}", "line 2: env belongs to a command, and server desk is an agent"},
 		{"empty", "servers:\n  desk: {command: []}", "line 2: command names no program"},
 		{"a secret", "servers:\n  desk: {command: [a], env: [\"KEY=s3cret\"]}", "line 2: env holds names of variables"},
 		{"a token", "servers:\n  crm: {url: \"https://x.example/\", token: sk-s3cret}", "line 2: token holds names of variables"},
@@ -366,7 +370,7 @@ func TestReadConfig(t *testing.T) {
 		{"a file", "servers:\n  crm: {url: \"file:///etc/passwd\"}", "line 2: url is an address"},
 		{"long", "servers:\n  crm: {url: \"https://x.example/\", timeout: 1h}", "line 2: timeout is a duration of at most 10m"},
 		{"small", "servers:\n  crm: {url: \"https://x.example/\", max-answer: 10}", "line 2: max-answer is a number of bytes"},
-		{"misplaced", "servers:\n  desk:\n    command: [a]\n    local: true\n    token: A\n  crm:\n    url: \"https://x.example/\"\n    env: [A]", "line 5: token belongs to a url, and server desk is a command\nline 4: local belongs to a url, and server desk is a command\nline 8: env belongs to a command, and server crm is a url"},
+		{"misplaced", "servers:\n  desk:\n    command: [a]\n    local: true\n    token: A\n  crm:\n    url: \"https://x.example/\"\n    env: [A]", "line 5: token belongs to a url or an agent, and server desk is a command\nline 4: local belongs to a url or an agent, and server desk is a command\nline 8: env belongs to a command, and server crm is a url"},
 		{"twice", "servers:\n  desk: {command: [a]}\n  desk: {command: [b]}", "twice"},
 		{"an alias", "servers:\n  desk: &a {command: [a]}\n  crm: *a", "anchors and aliases are not taken"},
 		{"large", strings.Repeat("#", 1<<20+1), "line 1: the configuration is larger"},
