@@ -108,7 +108,11 @@ func (s *Session) fetch(ctx context.Context, o *terms, a *errands, r *run) error
 		return err
 	}
 	if e.st.verb.Tool.ReadOnly {
-		answer, err := s.ask(ctx, o, e, s.e.newID())
+		key := s.e.newID()
+		if o.Key != "" { // a run that was cut off asks the same again, and not for a second time
+			key = digest.Of("verbatim question 1", s.who.Name, o.Key, e.id())
+		}
+		answer, err := s.ask(ctx, o, e, key)
 		if err != nil {
 			return err
 		}
