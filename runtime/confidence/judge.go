@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -151,7 +152,7 @@ func instead(m *verbs.Macro, of *dsl.Call) []*dsl.Call {
 
 // measure counts what can be counted of an answer.
 func (a *Agent) measure(p *plan.Plan, s *plan.Step, t *plan.Attempt) []score.Factor {
-	of := []score.Factor{score.Attempts(t.Number)}
+	of := []score.Factor{score.Attempts(t.Number), a.agreed(s)}
 	res := t.Result()
 	asked := namesIn(p.Question)
 	if asksModel(s) {
@@ -177,10 +178,12 @@ func (a *Agent) measure(p *plan.Plan, s *plan.Step, t *plan.Attempt) []score.Fac
 	if res == nil {
 		return of
 	}
-	end := -1
-	for i, name := range res.Columns {
-		if name == endColumn {
-			end = i
+	end := slices.Index(res.Columns, endColumn)
+	if i := slices.Index(res.Columns, statedColumn); i >= 0 && s.Verb.Tool != nil {
+		for _, row := range res.Rows {
+			if f, ok := fraction(row[i]); ok {
+				of = append(of, score.Stated(f))
+			}
 		}
 	}
 	ends, filled, wanted, texts := 0, 0, 0, []string{}
@@ -226,6 +229,54 @@ func (a *Agent) measure(p *plan.Plan, s *plan.Step, t *plan.Attempt) []score.Fac
 		of = append(of, score.EntityPrecision(mine, texts))
 	}
 	return of
+}
+
+// statedColumn is the column, of the answer of another server, that says how sure that is.
+const statedColumn = "confidence"
+
+// fraction is a number from 0 to 1; anything else says nothing.
+func fraction(v stores.Value) (float64, bool) {
+	f, err := strconv.ParseFloat(v.Text(), 64)
+	return f, err == nil && f >= 0 && f <= 1 && (v.Kind() == stores.Decimal || v.Kind() == stores.Int)
+}
+
+// agreed compares the answers that a step uses, where different servers were asked the same: it
+// is the share of the others that say what most say. How sure each says that it is, is no part
+// of what it says. It is absent where no two were asked the same.
+func (a *Agent) agreed(s *plan.Step) (best score.Factor) {
+	type asked struct{ server, what, says string }
+	var all []asked
+	for _, n := range s.Needs {
+		call, res := n.Call, resultOf(n)
+		for _, t := range n.Attempts { // it may have been asked otherwise, and of another
+			if t.Number == n.Settled {
+				call = t.Call
+			}
+		}
+		verb := a.Runner.Clerk.Registry.Verb(call.Verb)
+		if verb == nil || verb.Tool == nil || len(verb.Tool.Columns) == 0 || res == nil {
+			continue
+		}
+		told := *res
+		told.Sensitive = make([]bool, len(res.Columns))
+		for i, name := range res.Columns {
+			told.Sensitive[i] = name == statedColumn || res.Sensitive != nil && res.Sensitive[i]
+		}
+		call.Verb, call.As = "x.x", ""
+		all = append(all, asked{verb.Tool.Server, dsl.FormatCall(&call) + strings.Join(res.Columns, " "), plain(&told)})
+	}
+	for _, one := range all {
+		var others []string
+		for _, other := range all {
+			if other.server != one.server && other.what == one.what {
+				others = append(others, other.says)
+			}
+		}
+		if f := score.Agreement(one.says, others); f.Measure != "" && (best.Measure == "" || f.Value > best.Value) {
+			best = f
+		}
+	}
+	return best
 }
 
 // found are the texts in the arguments of an attempt that are a value of another step's answer.

@@ -2,6 +2,7 @@ package score
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strings"
 )
@@ -121,6 +122,15 @@ func EntityPrecision(names, rows []string) Factor {
 		}
 	}
 	return share(MeasureEntityPrecision, found, of)
+}
+
+// Stated is how sure another agent says that it is of its own answer, from 0 to 1. Nobody can
+// make an answer surer by saying so: it counts against an answer, and never for it.
+func Stated(confidence float64) Factor {
+	confidence = unit(confidence)
+	f := share(MeasureStated, int(math.Round(confidence*100)), 100)
+	f.Value = confidence
+	return f
 }
 
 // Attempts is the factor for an answer that came at the nth attempt. Each retry takes 3 %

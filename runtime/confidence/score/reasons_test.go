@@ -70,6 +70,7 @@ func TestEveryLevelHasASentence(t *testing.T) {
 		add(Combine(anyFactors(r), DefaultWeights(GraphQuery)).Reasons...)
 	}
 	add(Coherence(Text{Answer: strings.Repeat("and so on ", 9)}).Reason)
+	add(Stated(1).Reason, Stated(0.7).Reason, Stated(0.2).Reason)
 	b := Bounds{0.5, 0.9, 0.1}
 	for _, h := range [][]Outcome{nil, judged(0.8, 40, 100), judged(0.8, 92, 100), judged(0.55, 100, 100)} {
 		for _, at := range []float64{0.6, 0.9} {

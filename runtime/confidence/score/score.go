@@ -45,6 +45,7 @@ const (
 	MeasureEntityPrecision Measure = "entity-precision"
 	MeasureCoherence       Measure = "coherence"
 	MeasureGrounding       Measure = "grounding"
+	MeasureStated          Measure = "stated"
 	MeasureAttempts        Measure = "attempts"
 )
 
@@ -119,7 +120,8 @@ type limit struct {
 // table holds every weight and every cap. Rows and vectors tell most about a query, the
 // texts it was given tell most about a text, and its schema tells most about the answer of
 // a foreign tool. The caps 0.3 and 0.85 are figures of the specification. Attempts have no
-// weight, because their factor multiplies the mean.
+// weight, because their factor multiplies the mean. What another agent says of its own
+// answer counts where that lowers the mean, and never where it would raise it.
 var (
 	columns = [...]Tool{GraphQuery, TextCompletion, McpTool, Prompt, KnowledgeQuery}
 	table   = [...]weighing{
@@ -131,6 +133,7 @@ var (
 		{[...]float64{2, 1, 1, 1, 2}, MeasureEntityPrecision, nil},
 		{[...]float64{1, 3, 1, 2, 2}, MeasureCoherence, []limit{{NoAnswer, 0.3}, {CutOff, 0.5}}},
 		{[...]float64{2, 4, 2, 3, 3}, MeasureGrounding, []limit{{Low, 0.5}}},
+		{[...]float64{0, 0, 2, 0, 0}, MeasureStated, []limit{{Low, 0.5}}},
 		{[...]float64{0, 0, 0, 0, 0}, MeasureAttempts, nil},
 	}
 )
@@ -168,6 +171,9 @@ func Combine(factors []Factor, weights Weights) Score {
 			continue
 		}
 		w := weight(weights[m.measure])
+		if m.measure == MeasureStated && float64(total*f.Value) >= sum {
+			w = 0 // all that counts but attempts stands before it in the table
+		}
 		// The conversion forbids a fused multiply-add, which would give other bits on
 		// other processors.
 		sum += float64(w * f.Value)

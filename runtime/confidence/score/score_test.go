@@ -82,6 +82,7 @@ func TestCapsHold(t *testing.T) {
 		"invented names":            {Grounding(Text{Answer: "It is Acme.", Given: []string{"x"}}), 0.5},
 		"sources that disagree":     {Agreement("a", []string{"b"}), 0.6},
 		"hits below the floor":      {VectorSimilarity([]float64{0.1}, 0.5), 0.6},
+		"an agent that doubts":      {Stated(0.4), 0.5},
 	} {
 		said := false
 		for _, tool := range []Tool{GraphQuery, TextCompletion, McpTool, Prompt, KnowledgeQuery, "other"} {
@@ -100,6 +101,36 @@ func TestCapsHold(t *testing.T) {
 		if !said {
 			t.Errorf("%s caps nothing", name)
 		}
+	}
+}
+
+// What another agent says of its own answer is recorded, and takes from a score, but never
+// adds to one: nobody passes a threshold by being sure of themselves. // T49
+func TestAnAgentThatIsSureOfItselfProvesNothing(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(7, 7))
+	for range 2000 {
+		factors := anyFactors(r)
+		for _, tool := range []Tool{GraphQuery, TextCompletion, McpTool, Prompt, KnowledgeQuery} {
+			without := evaluate(tool, factors...)
+			for _, says := range []float64{0, 0.3, 0.6, 0.99, 1, 7, math.NaN()} {
+				with := evaluate(tool, append(slices.Clone(factors), Stated(says))...)
+				if with.Raw > without.Raw {
+					t.Fatalf("%s with %v: %v, without %v", tool, says, with.Raw, without.Raw)
+				}
+				if !slices.ContainsFunc(with.Factors, func(f Factor) bool { return f.Measure == MeasureStated }) {
+					t.Fatal("what it says is not recorded")
+				}
+			}
+		}
+	}
+	nonsense := []Factor{ResultSize(Rows{Found: 1}), Completeness(1, 3), SchemaConsistency(3, 3), EntityPrecision([]string{"Acme"}, []string{"x"})}
+	sure, doubtful := evaluate(McpTool, append(nonsense, Stated(1))...), evaluate(McpTool, ResultSize(Rows{Found: 1}), Completeness(3, 3), Stated(0.7))
+	if bare := evaluate(McpTool, nonsense...); sure.Value != bare.Value || evaluate(McpTool, Stated(1)).Value != 0 {
+		t.Errorf("%v, and %v when it is sure", bare.Value, sure.Value)
+	}
+	if doubtful.Value >= evaluate(McpTool, ResultSize(Rows{Found: 1}), Completeness(3, 3)).Value {
+		t.Errorf("what it doubts makes no difference: %v", doubtful.Value)
 	}
 }
 
