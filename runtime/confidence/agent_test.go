@@ -43,6 +43,7 @@ type world struct {
 	mind     func(instruction, text string) string // answers of the model that verbs ask
 	plans    func(question string) string          // of the model that makes plans
 	fails    func(n int) bool                      // whether the nth call of the model that verbs ask fails; may be nil
+	says     func(server string) string                // answers of agencies, as JSON
 	prompts  []string                              // everything that a model was told
 	answered int
 }
@@ -90,7 +91,7 @@ func newWorld(t testing.TB, c Config) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	reg, ds := verbs.LoadSources(dsl.NewSource("graph.yaml", string(text)), dsl.NewSource("keep.yaml", "domain: keep\nroles: [{name: keeper, keeps: journal, description: Who keeps the journal.}]\n"), plan.Source(), Source())
+	reg, ds := verbs.LoadSources(dsl.NewSource("graph.yaml", string(text)), dsl.NewSource("keep.yaml", "domain: keep\nroles: [{name: keeper, keeps: journal, description: Who keeps the journal.}]\n"), dsl.NewSource("agencies.yaml", agencies), plan.Source(), Source())
 	if ds.HasErrors() {
 		t.Fatal(ds)
 	}
@@ -102,7 +103,7 @@ func newWorld(t testing.TB, c Config) *world {
 		t.Fatal(err)
 	}
 	w := &world{t: t, reg: reg, store: store, plans: func(string) string { return "" }}
-	for who, roles := range map[string][]string{"ada": {"analyst", "planner"}, "olga": {"analyst", "planner", "plan-overseer"}, "oskar": {"plan-overseer"}, "eve": {"editor", "planner"}, "plans": {"plan-runner"}, "jo": {"keeper"}, "nobody": {"planner"}} {
+	for who, roles := range map[string][]string{"ada": {"analyst", "planner"}, "olga": {"analyst", "planner", "plan-overseer"}, "oskar": {"plan-overseer"}, "eve": {"editor", "planner"}, "plans": {"plan-runner"}, "jo": {"keeper"}, "nobody": {"planner"}, "rita": {"reader", "planner", "plan-overseer"}} {
 		if err := store.SetPrincipal(t.Context(), stores.Principal{Name: who, Roles: roles}); err != nil {
 			t.Fatal(err)
 		}
@@ -112,7 +113,7 @@ func newWorld(t testing.TB, c Config) *world {
 	Register(h)
 	RegisterGraph(h)
 	o := runtime.Options{Clock: w.clock, Handlers: h, TellsAsker: plan.TellsAsker,
-		Tools: tools.Services{Own: map[string]map[string]tools.Service{modelsServer: services.Models(w.complete)}}}
+		Tools: tools.Services{Own: map[string]map[string]tools.Service{modelsServer: services.Models(w.complete)}, Others: w}}
 	if w.e, err = runtime.New(reg, store, o); err != nil {
 		t.Fatal(err)
 	}
