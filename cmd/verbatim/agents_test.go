@@ -239,6 +239,7 @@ func TestARolloutIsWalkedByItsFlags(t *testing.T) {
 			})
 		}
 		n := counted[trustgraph.ToConfidence]
+		t.Logf("%s: %d of %d sessions", phase.name, n, sessions)
 		if n < phase.least || n > phase.most || n+counted[trustgraph.ToReact] != sessions {
 			t.Errorf("%s: %v of %d sessions", phase.name, counted, sessions)
 		}

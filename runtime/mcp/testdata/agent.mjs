@@ -1,5 +1,5 @@
 // An agent on the makers' server: its skills are named by the data of a message. It prints
-// its address, and each task that is canceled.
+// its address, and each task that began or is canceled.
 import { createServer } from 'node:http'
 import { pathToFileURL } from 'node:url'
 
@@ -25,6 +25,7 @@ class Executor {
     const update = (state, text) => bus.publish(AgentEvent.statusUpdate({ taskId, contextId, status: status(state, text), metadata: undefined }))
     bus.publish(AgentEvent.task({ id: taskId, contextId, status: status(TaskState.TASK_STATE_SUBMITTED), artifacts: [], history: [], metadata: undefined }))
     waiting.set(taskId, skill)
+    console.log(`began ${skill} ${ctx.userMessage.messageId}`)
     update(TaskState.TASK_STATE_WORKING)
     await new Promise((done) => setTimeout(done, 200))
     switch (skill) {
