@@ -43,7 +43,7 @@ type world struct {
 	mind     func(instruction, text string) string // answers of the model that verbs ask
 	plans    func(question string) string          // of the model that makes plans
 	fails    func(n int) bool                      // whether the nth call of the model that verbs ask fails; may be nil
-	says     func(server string) string                // answers of agencies, as JSON
+	says     func(server string) string            // answers of agencies, as JSON
 	prompts  []string                              // everything that a model was told
 	answered int
 }
