@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -109,8 +110,8 @@ func (s *Session) fetch(ctx context.Context, o *terms, a *errands, r *run) error
 	}
 	if e.st.verb.Tool.ReadOnly {
 		key := s.e.newID()
-		if o.Key != "" { // a run that was cut off asks the same again, and not for a second time
-			key = digest.Of("verbatim question 1", s.who.Name, o.Key, e.id())
+		if asks := cmp.Or(o.Asks, o.Key); asks != "" { // a run that was cut off asks the same again, and not for a second time
+			key = digest.Of("verbatim question 1", s.who.Name, asks, e.id())
 		}
 		answer, err := s.ask(ctx, o, e, key)
 		if err != nil {

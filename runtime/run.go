@@ -32,6 +32,9 @@ type RunOptions struct {
 	// Another text under the same key is refused. Without one, every Run is a
 	// request of its own.
 	Key string
+	// Asks is the key under which tools are asked that only read, where that is not Key: the
+	// one of an earlier run that asked the same, and whose answer was lost.
+	Asks string
 	// Each commits after each call, instead of all calls together: see Stopped.
 	Each bool
 	// From is the number of the program's first call in the script that it is

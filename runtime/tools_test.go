@@ -262,13 +262,13 @@ func TestToolThatOnlyReads(t *testing.T) {
 }
 
 // A run that is cut off while a tool is asked that only reads asks it the same under the same
-// key when it is sent again, so that an agent of others is not given a second task; another
-// question, another run, and a run without a key have keys of their own. T49
+// key when it is sent again, or when another run is told of it, so that an agent of others is
+// not given a second task; another question, another run, and a run without a key have keys of their own. T49
 func TestAReadThatIsSentAgainAsksUnderTheSameKey(t *testing.T) {
 	t.Parallel()
 	w, shop := newToolWorld(t)
 	s := w.session("kim")
-	run := func(text, key string, cut bool) string {
+	run := func(text, key, asks string, cut bool) string {
 		t.Helper()
 		ctx, stop := context.WithCancel(context.Background())
 		defer stop()
@@ -279,19 +279,19 @@ func TestAReadThatIsSentAgainAsksUnderTheSameKey(t *testing.T) {
 			}
 			return tools.Answer{Text: "We are open."}, nil
 		}
-		if _, err := s.Run(ctx, w.program(s, text), runtime.RunOptions{Key: key}); (err != nil) != cut {
+		if _, err := s.Run(ctx, w.program(s, text), runtime.RunOptions{Key: key, Asks: asks}); (err != nil) != cut {
 			t.Fatal(err)
 		}
 		return shop.calls[len(shop.calls)-1].Key
 	}
 	const hello = "desk.say :text \"hello\""
-	first := run(hello, "k", true)
-	if again := run(hello, "k", false); again != first || len(first) != 64 {
-		t.Errorf("asked under %q and %q", first, again)
+	first := run(hello, "k", "", true)
+	if again, next := run(hello, "k", "", false), run(hello, "k2", "k", false); again != first || next != first || len(first) != 64 {
+		t.Errorf("asked under %q, %q and %q", first, again, next)
 	}
 	seen := map[string]bool{first: true}
 	for _, c := range []struct{ text, key string }{{hello, "l"}, {"desk.say :text \"goodbye\"", "m"}, {hello, ""}, {hello, ""}} {
-		key := run(c.text, c.key, false)
+		key := run(c.text, c.key, "", false)
 		if seen[key] {
 			t.Errorf("%q under %q is asked under the key of another", c.text, c.key)
 		}

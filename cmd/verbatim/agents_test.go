@@ -1,14 +1,18 @@
 package main
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -20,6 +24,7 @@ type agency struct {
 	*house
 	*running
 	token string
+	at    string // where it is asked; its own address where that is empty
 }
 
 // newAgency starts an agency: how it rates companies and how sure it says that it is are
@@ -109,7 +114,7 @@ func newDesk(t *testing.T, agencies map[string]*agency) *trustgraph.Client {
 	h := layAgents(t, "brief")
 	servers := "servers:\n"
 	for name, a := range agencies {
-		servers += fmt.Sprintf("  %s: {agent: %q, token: %s_TOKEN, local: true, timeout: 15s}\n", name, a.url+"/", strings.ToUpper(name))
+		servers += fmt.Sprintf("  %s: {agent: %q, token: %s_TOKEN, local: true, timeout: 15s}\n", name, cmp.Or(a.at, a.url)+"/", strings.ToUpper(name))
 		h.env = append(h.env, strings.ToUpper(name)+"_TOKEN="+a.token)
 	}
 	for name, text := range map[string]string{"servers.yaml": servers, "plans.yaml": agentsConfig} {
@@ -185,6 +190,57 @@ func TestSeveralAgentsOnOnePlan(t *testing.T) {
 			if n := a.asked(company); n != 1 {
 				t.Errorf("the %s was asked %d times about %s", name, n, company)
 			}
+		}
+	}
+}
+
+// forgetful stands before an agency and passes on all that it is asked, but loses the answers to
+// so many messages.
+func (a *agency) forgetful(lost int32) {
+	var left atomic.Int32
+	left.Store(lost)
+	var door *httptest.Server
+	door = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		on, err := http.NewRequestWithContext(r.Context(), r.Method, a.url+r.URL.Path, bytes.NewReader(body))
+		if err != nil {
+			panic(err)
+		}
+		on.Header = r.Header
+		answer, err := http.DefaultClient.Do(on)
+		if err != nil {
+			panic(http.ErrAbortHandler)
+		}
+		defer answer.Body.Close()
+		text, _ := io.ReadAll(answer.Body)
+		if bytes.Contains(body, []byte("SendMessage")) && left.Add(-1) >= 0 {
+			panic(http.ErrAbortHandler)
+		}
+		w.Header().Set("Content-Type", answer.Header.Get("Content-Type"))
+		w.WriteHeader(answer.StatusCode)
+		_, _ = w.Write(bytes.ReplaceAll(text, []byte(a.url), []byte(door.URL)))
+	}))
+	a.t.Cleanup(door.Close)
+	a.at = door.URL
+}
+
+// An agent whose answers are lost is asked again, by the same attempt and by the next, and does
+// once what it is asked: all of that is the same message to it. (T49)
+func TestAnAgentWhoseAnswersAreLost(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("it starts servers")
+	}
+	north, south := newAgency(t, "'AA'", "1", "nobody"), newAgency(t, "'AA'", "1", "nobody")
+	north.forgetful(4) // an attempt asks three times
+	client := newDesk(t, map[string]*agency{"north": north, "south": south})
+	got := strings.Join(hears(t, trustgraph.AskFunc(client.Events), "How is Acme rated?"), "\n")
+	if !strings.Contains(got, "n did not answer: rating.rate of north does not answer; it is asked again") || !strings.Contains(got, "answer rating: AA") {
+		t.Errorf("%s", got)
+	}
+	for name, a := range map[string]*agency{"north": north, "south": south} {
+		if n := a.asked("Acme"); n != 1 {
+			t.Errorf("the %s was given %d tasks", name, n)
 		}
 	}
 }

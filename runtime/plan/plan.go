@@ -72,6 +72,7 @@ type Step struct {
 	span     func(failed bool)
 	traced   context.Context // of the step, while it is made
 	waitsFor string
+	lost     string       // the key under which a tool was asked whose answer was lost; "" of none
 	origin   verbs.Origin // of what the call says
 	answer   *receipt.Receipt
 }

@@ -657,6 +657,11 @@ func (d *driver) attempt(ctx context.Context, s *Step) (*Attempt, error) {
 	default:
 		a.Outcome, a.Reason, a.Err = Failed, "the system failed", err
 	}
+	if refusal != nil && refusal.Diagnostics[0].Code == "tool-silent" {
+		s.lost = cmp.Or(s.lost, d.runKey(s, a.Number)) // the next attempt is the same to the tool
+	} else {
+		s.lost = ""
+	}
 	a.Verdict = d.judge(ctx, s, a)
 	return a, nil
 }
@@ -749,7 +754,7 @@ func (d *driver) made(ctx context.Context, s *Step, a *Attempt, key string) erro
 	if program == nil {
 		return &runtime.Refusal{Diagnostics: ds}
 	}
-	o := runtime.RunOptions{Key: key, Source: sourceOf(d.p.Key.Text())}
+	o := runtime.RunOptions{Key: key, Asks: s.lost, Source: sourceOf(d.p.Key.Text())}
 	a.Receipt, err = d.asker.Run(ctx, program, o)
 	var refusal *runtime.Refusal
 	if !errors.As(err, &refusal) || refusal.Diagnostics[0].Code != runtime.CodeNeedsAgreement {
