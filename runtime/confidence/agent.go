@@ -457,6 +457,8 @@ func (t *telling) answer(p *plan.Plan) string {
 		if text = strings.TrimSpace(text); text != "" {
 			if made := t.a.Runner.Clerk.Registry.Verb(s.Answer().Calls[0].Verb); made != nil && made != s.Verb {
 				parts = append(parts, sayInstead.In(t.language, strings.TrimRight(teller.Verb(made), ".")))
+			} else if asked := s.Asked(); !asksModel(s) && dsl.FormatCall(&asked) != dsl.FormatCall(&s.Call) {
+				parts = append(parts, sayOtherwise.In(t.language, shown(&asked)))
 			}
 			parts = append(parts, text)
 		}
@@ -466,6 +468,9 @@ func (t *telling) answer(p *plan.Plan) string {
 
 // sayInstead says that another verb was made than was planned: broader or simpler.
 const sayInstead words.Key = "plans/instead"
+
+// sayOtherwise says that the same verb was asked otherwise than was planned.
+const sayOtherwise words.Key = "plans/otherwise"
 
 // waiting says what a plan waits for.
 func (t *telling) waiting(p *plan.Plan) string {

@@ -247,12 +247,7 @@ func (a *Agent) agreed(s *plan.Step) (best score.Factor) {
 	type asked struct{ server, what, says string }
 	var all []asked
 	for _, n := range s.Needs {
-		call, res := n.Call, resultOf(n)
-		for _, t := range n.Attempts { // it may have been asked otherwise, and of another
-			if t.Number == n.Settled {
-				call = t.Call
-			}
-		}
+		call, res := n.Asked(), resultOf(n) // it may have been asked of another
 		verb := a.Runner.Clerk.Registry.Verb(call.Verb)
 		if verb == nil || verb.Tool == nil || len(verb.Tool.Columns) == 0 || res == nil {
 			continue

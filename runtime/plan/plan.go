@@ -72,6 +72,7 @@ type Step struct {
 	span     func(failed bool)
 	traced   context.Context // of the step, while it is made
 	waitsFor string
+	asked    *dsl.Call    // of the attempt that counts; nil where none does yet
 	lost     string       // the key under which a tool was asked whose answer was lost; "" of none
 	origin   verbs.Origin // of what the call says
 	answer   *receipt.Receipt
@@ -83,6 +84,14 @@ func (s *Step) Writes() bool { return s.writes }
 // Answer is the receipt of the attempt that counts; nil while there is none, or where it was
 // made by another process and was not read yet.
 func (s *Step) Answer() *receipt.Receipt { return s.answer }
+
+// Asked is the call whose answer counts: that of the step, or another that was made instead.
+func (s *Step) Asked() dsl.Call {
+	if s.asked != nil {
+		return *s.asked
+	}
+	return s.Call
+}
 
 // ended reports whether nothing more becomes of the step.
 func (s *Step) ended() bool { return s.Status == done || s.Status == failed || s.Status == skipped }

@@ -459,6 +459,15 @@ func (d *driver) answers(ctx context.Context) error {
 // answerOf finds the answer of a step that was made: the receipt that was kept, or for a step
 // that only reads, the answer that it gives now.
 func (d *driver) answerOf(ctx context.Context, s *Step) (err error) {
+	row, err := d.Clerk.Find(ctx, attempts, map[string]stores.Value{"step": s.Key, "number": stores.NewInt(int64(s.Settled))})
+	if err != nil {
+		return err
+	}
+	if row != nil { // it may have been asked otherwise
+		if s.asked, err = read(row.Text("call")); err != nil {
+			return err
+		}
+	}
 	if s.answer, err = d.asker.Done(ctx, d.runKey(s, s.Settled)); err != nil || s.answer != nil && !withholds(s.answer) || s.Writes() {
 		return err
 	}
@@ -469,18 +478,7 @@ func (d *driver) answerOf(ctx context.Context, s *Step) (err error) {
 			}
 		}
 	}
-	a := &Attempt{Call: s.Call}
-	row, err := d.Clerk.Find(ctx, attempts, map[string]stores.Value{"step": s.Key, "number": stores.NewInt(int64(s.Settled))})
-	if err != nil {
-		return err
-	}
-	if row != nil { // it may have been asked otherwise
-		call, err := read(row.Text("call"))
-		if err != nil {
-			return err
-		}
-		a.Call = *call
-	}
+	a := &Attempt{Call: s.Asked()}
 	err = d.made(ctx, s, a, "")
 	var refusal *runtime.Refusal
 	if errors.As(err, &refusal) {
@@ -843,7 +841,7 @@ func (d *driver) note(ctx context.Context, s *Step, a *Attempt) error {
 		d.kept.put(a.remembered, a.Receipt, a.Ended, d.Keep)
 	}
 	if next == done || next == doubtful {
-		s.answer, s.Settled = counts.Receipt, counts.Number
+		s.answer, s.asked, s.Settled = counts.Receipt, &counts.Call, counts.Number
 	}
 	d.tell(Event{Kind: Attempted, Step: s, Attempt: a})
 	if next != open {
