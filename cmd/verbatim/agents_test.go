@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -109,7 +110,7 @@ templates:
 `
 
 // newDesk starts a server whose questions agencies answer.
-func newDesk(t *testing.T, agencies map[string]*agency) *trustgraph.Client {
+func newDesk(t *testing.T, agencies map[string]*agency) (*house, *trustgraph.Client) {
 	t.Helper()
 	h := layAgents(t, "brief")
 	servers := "servers:\n"
@@ -133,7 +134,7 @@ system.grant-role :principal-id @rita :role "planner"
 system.grant-role :principal-id @rita :role "reader"`)
 	h.script("ada", `system.grant-high-role :principal-id "plans" :role "plan-runner"`)
 	s := h.serve("--log", "off")
-	return &trustgraph.Client{URL: s.url, Token: h.granted("client", "rita", s.url, "")}
+	return h, &trustgraph.Client{URL: s.url, Token: h.granted("client", "rita", s.url, "")}
 }
 
 // Two agents of others answer the steps of one plan at once, and a third step uses what both
@@ -148,7 +149,7 @@ func TestSeveralAgentsOnOnePlan(t *testing.T) {
 	}
 	north := newAgency(t, "company == 'Slow' ? nil : company == 'Globex' ? 'B' : company == 'Initech' ? 'C' : 'AA'", "company == 'Initech' ? 0.2 : 1", "Slow")
 	south := newAgency(t, "company == 'Initech' ? 'CC' : 'AA'", "1", "nobody")
-	client := newDesk(t, map[string]*agency{"north": north, "south": south})
+	_, client := newDesk(t, map[string]*agency{"north": north, "south": south})
 	asks := func(company string) string {
 		return strings.Join(hears(t, trustgraph.AskFunc(client.Events), "How is "+company+" rated?"), "\n")
 	}
@@ -233,7 +234,7 @@ func TestAnAgentWhoseAnswersAreLost(t *testing.T) {
 	}
 	north, south := newAgency(t, "'AA'", "1", "nobody"), newAgency(t, "'AA'", "1", "nobody")
 	north.forgetful(4) // an attempt asks three times
-	client := newDesk(t, map[string]*agency{"north": north, "south": south})
+	_, client := newDesk(t, map[string]*agency{"north": north, "south": south})
 	got := strings.Join(hears(t, trustgraph.AskFunc(client.Events), "How is Acme rated?"), "\n")
 	if !strings.Contains(got, "n did not answer: rating.rate of north does not answer; it is asked again") || !strings.Contains(got, "answer rating: AA") {
 		t.Errorf("%s", got)
@@ -242,6 +243,40 @@ func TestAnAgentWhoseAnswersAreLost(t *testing.T) {
 		if n := a.asked("Acme"); n != 1 {
 			t.Errorf("the %s was given %d tasks", name, n)
 		}
+	}
+}
+
+// An agent that is to change something and does not answer in time is told to take it back, and
+// what became of it is unknown: nothing changes here, and it is not asked a second time. What it
+// answers in time is kept, once under a key. (T49)
+func TestAnAgentThatIsToChangeSomething(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("it starts servers")
+	}
+	north := newAgency(t, "'AA'", "1", "Slow")
+	h, _ := newDesk(t, map[string]*agency{"north": north, "south": newAgency(t, "'AA'", "1", "nobody")})
+	for _, company := range []string{"Slow", "Acme"} {
+		file := filepath.Join(h.dir, company+".dsl")
+		if err := os.WriteFile(file, []byte(fmt.Sprintf("brief.commission :company %q\n", company)), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			run := exec.Command(filepath.Join(h.dir, ".bin", "verbatim"), "run", "--as", "rita", "--key", company, file)
+			run.Dir, run.Env = h.dir, h.env
+			out, _ := run.CombinedOutput()
+			want, code := "unknown[tool-unknown]: rating.rate of north was asked at", exitSystem
+			if company == "Acme" {
+				want, code = "applied  1 call changed 1 row", 0
+			}
+			if run.ProcessState.ExitCode() != code || !strings.Contains(string(out), want) {
+				t.Errorf("%s: %d %s", company, run.ProcessState.ExitCode(), out)
+			}
+		}
+	}
+	opinions := north.lists("clara", "rating.opinions")
+	if north.asked("Slow") != 1 || north.asked("Acme") != 1 || strings.Count(opinions, "status   WITHDRAWN") != 1 {
+		t.Error(opinions)
 	}
 }
 

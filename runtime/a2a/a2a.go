@@ -6,8 +6,13 @@
 //	door := &a2a.Door{Agent: agent, Wait: 30 * time.Second}
 //	answer := door.RPC(ctx, a2a.Call{Version: header.Get("A2A-Version"), Type: header.Get("Content-Type"), Body: body})
 //
+// A Client is the other side: it gives an agent of others a task, and waits for what comes of
+// it.
+//
+//	answer, err := client.Do(ctx, &a2a.Message{MessageID: id, Role: a2a.User, Parts: parts})
+//
 // Both bindings that have no framing of their own are here: JSON-RPC 2.0 and HTTP+JSON.
-// What a peer sends is read strictly: a member that the protocol does not have, or that is
+// What a peer asks for is read strictly: a member that the protocol does not have, or that is
 // given twice, is an error that names it.
 package a2a
 

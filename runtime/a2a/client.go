@@ -58,7 +58,7 @@ func (c *Card) Interface() (AgentInterface, error) {
 const bindingRPC, bindingREST = "JSONRPC", "HTTP+JSON"
 
 // clipped is what a stranger says, short enough for an error.
-func clipped(text string) string { return text[:min(len(text), 60)] }
+func clipped(text string) string { return strings.ToValidUTF8(text[:min(len(text), 300)], "") }
 
 // A Client gives tasks to one agent. It holds nothing between calls, and may be used by many
 // goroutines.
@@ -114,7 +114,7 @@ func (c *Client) Do(ctx context.Context, m *Message) (*SendMessageResponse, erro
 		return &SendMessageResponse{Task: t}, nil
 	}
 	if e, ok := err.(*Error); ok { // no refusal of the message, which was taken
-		err = fmt.Errorf("it began a task, and then said: %q", clipped(e.Text))
+		err = fmt.Errorf("it began a task, and then said: %q", e.Text)
 	}
 	last, stop := context.WithTimeout(context.WithoutCancel(ctx), cancelTime)
 	defer stop()
@@ -306,7 +306,7 @@ func (c *Client) open(body []byte, resp *http.Response, into any) error {
 		if err := understand(body, &said); err != nil {
 			return &Error{Code: Internal, Status: resp.StatusCode, Text: fmt.Sprintf("it answered with status %d", resp.StatusCode)}
 		}
-		e := &Error{Code: Internal, Status: resp.StatusCode, Text: said.Error.Message}
+		e := &Error{Code: Internal, Status: resp.StatusCode, Text: clipped(said.Error.Message)}
 		for code, known := range errors {
 			if len(said.Error.Details) > 0 && known.reason == said.Error.Details[0].Reason {
 				e.Code = code
@@ -330,7 +330,7 @@ func (c *Client) open(body []byte, resp *http.Response, into any) error {
 	case err != nil:
 		return err
 	case f.Error != nil:
-		return &Error{Code: f.Error.Code, Text: f.Error.Message}
+		return &Error{Code: f.Error.Code, Text: clipped(f.Error.Message)}
 	case f.JSONRPC != "2.0" || string(f.ID) != callID:
 		return fmt.Errorf("it answered another question than it was asked")
 	case len(f.Result) == 0:

@@ -178,8 +178,8 @@ func asks(call tools.Call, modes []string) (a2a.Part, error) {
 func (a *agent) answer(parts []a2a.Part) (tools.Answer, error) {
 	said := tools.Answer{Text: a2a.Words(parts)}
 	for i := range parts {
-		if parts[i].Data != nil && said.Structured == "" {
-			said.Structured = string(parts[i].Data)
+		if data := string(parts[i].Data); data != "" && data != "null" && said.Structured == "" {
+			said.Structured = data
 		}
 	}
 	if len(said.Text)+len(said.Structured) > a.limit {

@@ -149,6 +149,10 @@ func (s *stranger) serve(w http.ResponseWriter, r *http.Request) {
 		fails(-32602)
 	case "SendMessage breaks":
 		fails(-32603)
+	case "SendMessage wordy":
+		fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32603,"message":"the desk is closed, %s"}}`, f.ID, strings.Repeat("é", 20_000))
+	case "SendMessage null":
+		answers(string(f.ID), `{"message":{"messageId":"a","role":"ROLE_AGENT","parts":[{"data":null},{"data":{"number":"T-1","price":12345678901234567.8900}},{"text":"one"},{"text":"two"}]}}`)
 	case "SendMessage strange code":
 		fails(-1)
 	case "SendMessage closed":
@@ -239,7 +243,7 @@ func TestAgents(t *testing.T) {
 		{mood: "well", answer: exact}, {mood: "message", answer: "Yes."}, {mood: "works", answer: exact}, {mood: "streams", answer: exact}, {mood: "dies", answer: exact},
 		{mood: "rejected", failed: "it rejected the task: The\tdesk\u202e is closed"}, {mood: "failed", failed: "its task failed: "}, {mood: "canceled", failed: "its task was canceled: "},
 		{mood: "input", failed: "it asks for more than it was sent", canceled: true}, {mood: "stuck", why: "it waits for somebody", canceled: true},
-		{mood: "refuses", failed: "the desk is closed"}, {mood: "breaks", why: "the desk is closed"}, {mood: "strange code", why: "the desk is closed"},
+		{mood: "refuses", failed: "the desk is closed"}, {mood: "null", answer: exact}, {mood: "wordy", why: "the desk is closed"}, {mood: "breaks", why: "the desk is closed"}, {mood: "strange code", why: "the desk is closed"},
 		{mood: "our refusal", failed: "Not that."}, {mood: "our preview", failed: "You have to agree first."}, {mood: "our waiting", why: "waits for somebody's agreement"},
 		{mood: "another question", why: "another question"}, {mood: "both", why: "neither a task nor a message"}, {mood: "twice the same", why: "twice"}, {mood: "no JSON", why: "cannot be read"},
 		{mood: "nonsense", why: "in no state", canceled: true}, {mood: "nameless", why: "no id"}, {mood: "another task", why: "another task", canceled: true},
@@ -259,7 +263,7 @@ func TestAgents(t *testing.T) {
 			a, err := opening(t, s.servers(timeout), "k1")
 			switch {
 			case c.why != "":
-				if err == nil || errors.Is(err, tools.ErrNotCalled) || !strings.Contains(err.Error(), c.why) {
+				if err == nil || len(err.Error()) > 1000 || errors.Is(err, tools.ErrNotCalled) || !strings.Contains(err.Error(), c.why) {
 					t.Errorf("%+v %v", a, err)
 				}
 			case err != nil || a.Failed != (c.failed != "") || a.Failed && !strings.HasPrefix(a.Text, c.failed) || !a.Failed && a.Structured != c.answer && a.Text != c.answer:
