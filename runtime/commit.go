@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"context"
+	"slices"
 
 	"verbatim/runtime/uploads"
 	"verbatim/runtime/view"
@@ -32,17 +33,26 @@ func (r *run) commit(ctx context.Context, o RunOptions) error {
 	if err := r.spoken(ctx, &o); err != nil {
 		return err
 	}
+	for _, st := range r.steps {
+		r.tend(&b, st)
+		for i := range st.notices {
+			n := &st.notices[i]
+			for _, was := range n.instead {
+				// What another call of this run scheduled is known by its key alone.
+				if at := slices.IndexFunc(b.Jobs, func(j stores.Job) bool { return j.Unique == n.unique && j.Kind == JobCall }); at >= 0 && was.Kind == "" {
+					was.Job = b.Jobs[at]
+				}
+				st.dropped = append(st.dropped, was.Job)
+			}
+			st.jobs = append(st.jobs, r.job(st, n))
+		}
+		b.Jobs = append(b.Jobs, st.jobs...)
+	}
 	if r.of, err = r.entries(&b, o); err != nil {
 		return err
 	}
 	if err := r.keepSession(ctx, &b, o.Said, r.about); err != nil {
 		return err
-	}
-	for _, st := range r.steps {
-		r.tend(&b, st)
-		for i := range st.notices {
-			r.enqueue(&b, st, &st.notices[i])
-		}
 	}
 	if o.Key != "" {
 		b.Changes = append(b.Changes[:len(b.Changes):len(b.Changes)], r.delivery(o.Key))

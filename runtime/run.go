@@ -197,7 +197,7 @@ func (s *Session) tries(ctx context.Context, p *verbs.Program, o *terms) (*run, 
 		case asked.sent != nil:
 			return nil, s.halfway(ctx, o, &asked, err)
 		}
-		return nil, s.finalError(p, s.lookOn(ctx, r, err))
+		return nil, s.blame(ctx, r.blamed, s.finalError(p, s.lookOn(ctx, r, err)))
 	}
 }
 
@@ -231,6 +231,10 @@ func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *terms, asked
 	r.snapshot, r.locks = looks, !looks && !o.rehearsal && r.writes
 	if err := s.entitled(ctx, r.now); err != nil {
 		return r, err
+	}
+	var failed error
+	if r.pasts, failed = s.pasts(ctx, p); failed != nil {
+		return r, failed
 	}
 	if looks {
 		err := s.e.store.View(ctx, o.opens(s), func(read stores.Reader) error {
