@@ -456,21 +456,21 @@ func (s *Session) blame(ctx context.Context, b *blamed, err error) error {
 	if b == nil || !errors.As(err, &refusal) {
 		return err
 	}
+	var last *stores.Entry
 	for line, failed := range journal.Opened(ctx, s.e.store, housekeeper, b.after+1, 0) {
 		if failed != nil {
 			return err // it is refused all the same
 		}
 		record, failed := line.Record()
-		if failed != nil || line.Entry.Outcome != outcomeOK || !slices.ContainsFunc(record.Rows, func(r receipt.Row) bool { return r.Entity == b.row.Entity && r.Key == b.row.Key }) {
-			continue
+		if failed == nil && line.Entry.Outcome == outcomeOK && slices.ContainsFunc(record.Rows, func(r receipt.Row) bool { return r.Entity == b.row.Entity && r.Key == b.row.Key }) {
+			last = &line.Entry
 		}
-		for i := range refusal.Diagnostics {
-			if refusal.calls[i] == b.at {
-				d := &refusal.Diagnostics[i]
-				d.Notes = append([]string{fmt.Sprintf("entry %d of the journal changed it: %s by %s on %s", line.Entry.Seq, line.Entry.Verb, s.e.Label(ctx, line.Entry.Principal), line.Entry.Time.In(s.e.zone).Format(time.DateTime))}, d.Notes...)
-			}
+	}
+	for i := range refusal.Diagnostics {
+		if d := &refusal.Diagnostics[i]; last != nil && refusal.calls[i] == b.at {
+			by := fmt.Sprintf("entry %d of the journal changed it: %s by %s on %s", last.Seq, last.Verb, s.e.Label(ctx, last.Principal), last.Time.In(s.e.zone).Format(time.DateTime))
+			d.Notes = append([]string{by}, d.Notes...)
 		}
-		return err
 	}
 	return err
 }

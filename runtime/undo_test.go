@@ -2,26 +2,34 @@ package runtime_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
 	"verbatim/dsl"
 	"verbatim/runtime"
 	"verbatim/stores"
+	"verbatim/stores/journal"
 	"verbatim/stores/postgres"
 	"verbatim/stores/postgres/pgtest"
+	"verbatim/stores/receipt"
 	"verbatim/verbs"
 )
 
 // undoable adds `undo: rows` to every verb of a palette that changes rows by itself.
 func undoable(t testing.TB, palettes map[string]string) *verbs.Registry {
 	t.Helper()
+	for name, text := range palettes {
+		palettes[name] = regexp.MustCompile(`(?m)^    undo: .*\n`).ReplaceAllString(text, "")
+	}
 	reg := loadYAML(t, palettes)
 	for name, text := range palettes {
 		for _, v := range reg.Verbs() {
@@ -236,5 +244,245 @@ func undoes(t *testing.T, reg *verbs.Registry, begin func() *world) {
 	t.Logf("undone %v, %d with others in between, %d refused", undone, between, refused)
 	if len(undone) < 8 || between == 0 || refused == 0 {
 		t.Errorf("too little was tried")
+	}
+}
+
+// undo takes an entry back as somebody.
+func (w *world) undo(t stopper, who string, seq int64) (*receipt.Receipt, error) {
+	ctx := context.Background()
+	s := w.session(who)
+	script, err := s.Undo(ctx, seq)
+	if err != nil {
+		return nil, err
+	}
+	p, ds := s.Check(ctx, script)
+	if p == nil {
+		t.Fatalf("%s: %s", dsl.Format(script), told(ds))
+	}
+	preview, err := s.Preview(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	return s.Run(ctx, p, runtime.RunOptions{Agreed: preview.ID})
+}
+
+func printed(r *receipt.Receipt) string {
+	var b strings.Builder
+	receipt.Print(&b, r, receipt.Options{})
+	return b.String()
+}
+
+// made makes a call and returns the number of its entry.
+func (w *world) made(t testing.TB, who, call string) int64 {
+	t.Helper()
+	s := w.session(who)
+	seq, no := w.undertakes(t, s, w.program(s, call).Script(), verbs.Literals{})
+	if no != nil {
+		t.Fatalf("%s: %v", call, no)
+	}
+	return seq
+}
+
+// refusedWith holds a refusal against its code and words of its text.
+func refusedWith(t testing.TB, err error, code string, words ...string) {
+	t.Helper()
+	if got := codeOf(t, err); got != code {
+		t.Errorf("%v is %s, want %s", err, got, code)
+	}
+	for _, word := range words {
+		if !strings.Contains(runtime.Sentence(err), word) {
+			t.Errorf("%q does not say %q", runtime.Sentence(err), word)
+		}
+	}
+}
+
+// Whoever may make a call may take it back, also another's, where they see what it is
+// about. For all others there is no such entry.
+func TestWhoMayUndo(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	seq := w.made(t, "kim", `lending.note :loan-id @saw-bob :note "one" :expected-date 2025-02-01`)
+	_, none := w.undo(t, "sam", 99)
+	refusedWith(t, none, "unknown-entry")
+	for _, who := range []string{"sam", "bo"} { // of another club; of another role
+		_, err := w.undo(t, who, seq)
+		if want := strings.ReplaceAll(runtime.Sentence(none), "99", fmt.Sprint(seq)); err == nil || runtime.Sentence(err) != want {
+			t.Errorf("%s: %v, want %s", who, err, want)
+		}
+		s := w.session(who)
+		p := w.program(s, fmt.Sprintf("lending.note.undo :entry %d", seq))
+		if _, err := s.Run(t.Context(), p, runtime.RunOptions{}); err == nil || who == "sam" && runtime.Sentence(err) != strings.ReplaceAll(runtime.Sentence(none), "99", fmt.Sprint(seq)) {
+			t.Errorf("%s: %v", who, err)
+		}
+	}
+	// The undo of another verb is none of this one.
+	s := w.session("kim")
+	_, err := s.Run(t.Context(), w.program(s, fmt.Sprintf("lending.ring.undo :entry %d", seq)), runtime.RunOptions{})
+	refusedWith(t, err, "unknown-entry")
+	only := w.session("kim")
+	only.Narrow([]*verbs.Verb{w.reg.Verb("lending.ring")})
+	if _, err := only.Run(t.Context(), w.program(only, fmt.Sprintf("lending.note.undo :entry %d", seq)), runtime.RunOptions{}); err == nil {
+		t.Error("a token for another verb took it back")
+	}
+	r, err := w.undo(t, "mia", seq)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := printed(r); !strings.Contains(got, "- reminders") || !strings.Contains(got, `"one" -> (empty)`) {
+		t.Errorf("%s", got)
+	}
+}
+
+// What others built on is not taken back: the refusal says what they did and who they are.
+func TestUndoNamesWhoBuiltOnIt(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	seq := w.made(t, "kim", `lending.note :loan-id @saw-bob :note "one"`)
+	other := w.made(t, "mia", `lending.note :loan-id @saw-bob :note "two"`)
+	_, err := w.undo(t, "kim", seq)
+	refusedWith(t, err, "changed-since", "note of @saw-bob", fmt.Sprintf("entry %d of the journal changed it: lending.note by Mia on 2025-01-03", other))
+	if _, err := w.undo(t, "mia", other); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.undo(t, "kim", seq); err != nil {
+		t.Errorf("it is as it was left: %v", err)
+	}
+	_, err = w.undo(t, "kim", seq)
+	refusedWith(t, err, "changed-since", "lending.note.undo by Kim")
+}
+
+// A verb may be taken back by a call of its palette's, which names what it was given and
+// what it added; it says for how long. Or nothing takes it back, and why.
+func TestUndoByACallOrNotAtAll(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	seq := w.made(t, "kim", `lending.lend :item-id @drill :member-id @ann`)
+	s := w.session("kim")
+	script, err := s.Undo(t.Context(), seq)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := plain(dsl.Format(script)); got != "lending.return :loan-id @drill-ann\n" {
+		t.Errorf("%s", got)
+	}
+	if _, err := w.session("sam").Undo(t.Context(), seq); codeOf(t, err) != "unknown-entry" {
+		t.Errorf("%v", err)
+	}
+	if _, err := w.undo(t, "kim", seq); err != nil || w.get("loan", w.keyOf("loan", "Drill"), "status").Text() != "CLOSED" {
+		t.Errorf("%v", err)
+	}
+	w.clock = w.clock.Add(3 * time.Hour)
+	_, err = s.Undo(t.Context(), seq)
+	refusedWith(t, err, "no-undo", "until 2025-01-03")
+	_, err = s.Undo(t.Context(), w.made(t, "kim", `lending.drop-loan :loan-id @tent-ann`))
+	refusedWith(t, err, "no-undo", "a loan that is over is over")
+	_, err = s.Undo(t.Context(), w.made(t, "kim", `lending.extend :loan-id @saw-bob :new-date 2025-01-12`))
+	refusedWith(t, err, "no-undo", "its palette does not say")
+}
+
+// keyOf is the key of the row whose label has a word.
+func (w *world) keyOf(entity, word string) (key stores.Value) {
+	for k, row := range w.state() {
+		name, _, _ := strings.Cut(k, " ")
+		if name != entity {
+			continue
+		}
+		if e := w.entity(entity); entity == "loan" && w.get("item", row[e.FieldIndex("item")], "name").Text() == word {
+			key = row[e.Key]
+		}
+	}
+	return key
+}
+
+// A row that others refer to is not deleted, and whose rows they are is said only to those
+// who see them.
+func TestUndoOfARowThatOthersReferTo(t *testing.T) {
+	t.Parallel()
+	w := newWorldOf(t, undoable(t, map[string]string{"lending.yaml": lendingText(t)}), nil)
+	seq := w.made(t, "kim", `lending.add-item :club-id @north :name "Axe"`)
+	lent := w.made(t, "kim", `lending.lend :item-id @axe :member-id @ann`)
+	if _, err := w.undo(t, "kim", seq); err == nil || codeOf(t, err) != "changed-since" {
+		t.Errorf("%v", err)
+	}
+	if _, err := w.undo(t, "kim", lent); err != nil {
+		t.Fatal(err)
+	}
+	r, err := w.undo(t, "kim", seq)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := r.Totals().Tables; len(got) != 1 || got[0].Deleted != 1 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// What left the house is said to stay left.
+func TestUndoSaysWhatStays(t *testing.T) {
+	t.Parallel()
+	w := newWorldOf(t, undoable(t, map[string]string{"lending.yaml": lendingText(t)}), nil)
+	r, err := w.undo(t, "kim", w.made(t, "kim", `lending.lend :item-id @drill :member-id @ann`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res := r.Calls[0].Result; res == nil || len(res.Rows) != 1 || res.Rows[0][0].Text() != "the notice to next-in-line was sent" {
+		t.Errorf("%+v", res)
+	}
+	if len(r.Calls[0].Notices) != 0 {
+		t.Errorf("another went out: %+v", r.Calls[0].Notices)
+	}
+}
+
+// A sensitive value is put back, and no receipt or journal shows it. What was erased from
+// the journal is not put back.
+func TestUndoOfWhatIsSensitive(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.made(t, "kim", `lending.set-phone :member-id @ann :phone "+49 30 111"`)
+	seq := w.made(t, "kim", `lending.set-phone :member-id @ann :phone "+49 30 222"`)
+	r, err := w.undo(t, "kim", seq)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := w.get("member", id(11), "phone").Text(); got != "+49 30 111" {
+		t.Errorf("%s", got)
+	}
+	entries, err := w.store.Journal(t.Context(), 1, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{printed(r), string(kept), fmt.Sprintf("%+v", entries)} {
+		if strings.Contains(text, "30 111") || strings.Contains(text, "30 222") {
+			t.Errorf("it is shown: %s", text)
+		}
+	}
+	erased := func(journal.Erased) stores.Entry {
+		return stores.Entry{Time: w.now(), Principal: "ada", Verb: "verbatim.redact", Outcome: "ok"}
+	}
+	if _, err := journal.Redact(t.Context(), w.store, "ada", journal.Redaction{Row: journal.RowOf(w.entity("member"), id(11))}, erased); err != nil {
+		t.Fatal(err)
+	}
+	_, err = w.undo(t, "kim", r.First)
+	refusedWith(t, err, "no-undo", "erased")
+}
+
+// An undo under a key is done once, and answered alike each time.
+func TestUndoUnderAKey(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	seq := w.made(t, "kim", `lending.note :loan-id @saw-bob :note "one"`)
+	for range 2 {
+		s := w.session("kim")
+		script, err := s.Undo(t.Context(), seq)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, _ := s.Check(t.Context(), script)
+		if r, err := s.Run(t.Context(), p, runtime.RunOptions{Key: "k"}); err != nil || r.First != seq+1 {
+			t.Errorf("%+v, %v", r, err)
+		}
 	}
 }
