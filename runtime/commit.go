@@ -104,7 +104,7 @@ func (r *run) reply() *receipt.Receipt {
 	reply := r.preview()
 	reply.Done = true
 	for i, st := range r.written() {
-		reply.Calls[i].Seq = st.seq
+		reply.Calls[i].Seq, reply.Calls[i].Undo = st.seq, st.undoUntil(r.now)
 	}
 	reply.First, reply.Last = r.journalled()
 	for _, st := range r.steps {

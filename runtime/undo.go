@@ -474,3 +474,16 @@ func (s *Session) blame(ctx context.Context, b *blamed, err error) error {
 	}
 	return err
 }
+
+// undoUntil is until when what a call did can be taken back; null where nothing takes it
+// back, or its palette does not say.
+func (st *step) undoUntil(now time.Time) stores.Value {
+	u := st.verb.Undo
+	if st.verb.Undoes != nil {
+		u = st.verb.Undoes.Undo
+	}
+	if u == nil || u.None != "" {
+		return stores.Value{}
+	}
+	return stores.NewTime(now.Add(u.Within))
+}

@@ -229,3 +229,16 @@ func (v *Verb) back() *Verb {
 	}
 	return b
 }
+
+// NoUndo names the verbs that change something beyond the session and whose palette does not
+// say how that is taken back, in order. Those that only work calls are left out.
+func (r *Registry) NoUndo() (names []string) {
+	for _, v := range r.sorted {
+		changes := v.Tool != nil && !v.Tool.ReadOnly || v.Macro != nil && !r.OnlyReads(v) ||
+			slices.ContainsFunc(v.Effects, func(e Effect) bool { return e.Adds() || e.OnRows() || e.Kind == Triggers || e.Kind == Notifies })
+		if changes && v.Undo == nil && !v.Internal {
+			names = append(names, v.Name)
+		}
+	}
+	return names
+}
