@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"verbatim/dsl"
@@ -468,11 +469,44 @@ func (s *Session) blame(ctx context.Context, b *blamed, err error) error {
 	}
 	for i := range refusal.Diagnostics {
 		if d := &refusal.Diagnostics[i]; last != nil && refusal.calls[i] == b.at {
-			by := fmt.Sprintf("entry %d of the journal changed it: %s by %s on %s", last.Seq, last.Verb, s.e.Label(ctx, last.Principal), last.Time.In(s.e.zone).Format(time.DateTime))
-			d.Notes = append([]string{by}, d.Notes...)
+			d.Summary += fmt.Sprintf("; entry %d of the journal changed it, %s by %s on %s", last.Seq, last.Verb, s.e.Label(ctx, last.Principal), last.Time.In(s.e.zone).Format(time.DateTime))
 		}
 	}
 	return err
+}
+
+// lastDone is how many entries of the journal are looked at for what a session did last.
+const lastDone = 1000
+
+// LastDone is the number of the latest journal entry of a call in this session that changed
+// something and was not taken back; 0 where there is none among the latest entries.
+func (s *Session) LastDone(ctx context.Context) (int64, error) {
+	head, _, err := s.e.store.Head(ctx)
+	if err != nil {
+		return 0, failure(err)
+	}
+	entries, err := s.e.store.Journal(ctx, max(1, head-lastDone+1), head)
+	if err != nil {
+		return 0, failure(err)
+	}
+	undone := map[int64]bool{}
+	for i := len(entries) - 1; i >= 0; i-- {
+		e := &entries[i]
+		v := s.e.reg.Verb(e.Verb)
+		if e.Session != s.id || e.Principal != s.who.Name || e.Outcome != outcomeOK || v == nil || undone[e.Seq] || v.Answers() {
+			continue
+		}
+		if v.Undoes == nil {
+			return e.Seq, nil
+		}
+		if script, ds := dsl.Parse(dsl.NewSource("entry", e.Call)); !ds.HasErrors() && len(script.Calls) == 1 {
+			if of, ok := script.Calls[0].Get("entry"); ok {
+				seq, err := strconv.ParseInt(of.Text, 10, 64)
+				undone[seq] = err == nil
+			}
+		}
+	}
+	return 0, nil
 }
 
 // undoUntil is until when what a call did can be taken back; null where nothing takes it

@@ -340,7 +340,7 @@ func TestUndoNamesWhoBuiltOnIt(t *testing.T) {
 	seq := w.made(t, "kim", `lending.note :loan-id @saw-bob :note "one"`)
 	other := w.made(t, "mia", `lending.note :loan-id @saw-bob :note "two"`)
 	_, err := w.undo(t, "kim", seq)
-	refusedWith(t, err, "changed-since", "note of @saw-bob", fmt.Sprintf("entry %d of the journal changed it: lending.note by Mia on 2025-01-03", other))
+	refusedWith(t, err, "changed-since", "note of @saw-bob", fmt.Sprintf("entry %d of the journal changed it, lending.note by Mia on 2025-01-03", other))
 	if _, err := w.undo(t, "mia", other); err != nil {
 		t.Fatal(err)
 	}

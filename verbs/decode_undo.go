@@ -189,7 +189,7 @@ func (e *Effect) OnRows() bool {
 // whoever may have to agree to the one has to agree: whether a condition held then is not
 // asked again. It may do the opposite of what the other may do, and nothing else.
 func (v *Verb) back() *Verb {
-	b := &Verb{Name: v.Name + undoWord, Description: "Takes back what a call of " + v.Name + " did.", Roles: v.Roles, Undoes: v, Place: v.Place,
+	b := &Verb{Name: v.Name + undoWord, Description: "Take back what a call of " + v.Name + " did.", Roles: v.Roles, Undoes: v, Place: v.Place,
 		Returns: Returns{Type: "record", Includes: []string{"stays"}},
 		Params: []Param{{Name: "entry", Ident: "entry", Description: "the number of the call's entry in the journal", Required: true,
 			Type: &Type{Name: IntegerType, Min: stores.NewInt(1)}, Place: v.Place}}}
