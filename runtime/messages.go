@@ -907,16 +907,16 @@ func unknownEntry(place dsl.Place, seq int64) dsl.Diagnostic {
 }
 
 // noUndo is about a call that nothing takes back.
-func noUndo(place dsl.Place, verb, why string) dsl.Diagnostic {
-	return complain(codeNoUndo, place, fmt.Sprintf("nothing takes %s back: %s", verb, why), "make the call that puts it right")
+func noUndo(place dsl.Place, why string) dsl.Diagnostic {
+	return complain(codeNoUndo, place, "that cannot be taken back: "+why, "make the call that puts it right")
 }
 
 // undoLate is about a call that was made too long ago.
-func undoLate(place dsl.Place, verb string, until time.Time) dsl.Diagnostic {
-	return complain(codeNoUndo, place, fmt.Sprintf("%s could be taken back until %s", verb, stamp(until)), "make the call that puts it right")
+func undoLate(place dsl.Place, until time.Time) dsl.Diagnostic {
+	return complain(codeNoUndo, place, "that could be taken back until "+stamp(until), "make the call that puts it right")
 }
 
 // changedSince is about a call on which others built.
-func changedSince(place dsl.Place, verb, what string) dsl.Diagnostic {
-	return complain(codeChangedSince, place, fmt.Sprintf("%s cannot be taken back any more: %s", verb, what), "nothing was changed; take that back first, or make the call that puts it right")
+func changedSince(place dsl.Place, what string) dsl.Diagnostic {
+	return complain(codeChangedSince, place, "that cannot be taken back any more; "+what, "nothing was changed; take that back first, or make the call that puts it right")
 }

@@ -1,7 +1,6 @@
 package runtime
 
 import (
-	"slices"
 	"time"
 
 	"verbatim/verbs"
@@ -33,11 +32,7 @@ func (s *Session) permit(p *verbs.Program) []complaint {
 func (s *Session) beyond(p *verbs.Program) (all []complaint) {
 	calls := p.Calls()
 	for i := range calls {
-		v := calls[i].Verb
-		if v.Undoes != nil {
-			v = v.Undoes // who may do something may take it back
-		}
-		if s.only != nil && !slices.Contains(s.only, v) && permits(s.roles, v.Roles) {
+		if v := calls[i].Verb; s.only != nil && permits(s.roles, v.Roles) && !v.Internal && !s.May(v) {
 			all = append(all, complaint{call: i, diagnostic: notPermitted(placeOf(p, &calls[i]), v.Name, "")})
 		}
 	}

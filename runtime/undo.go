@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"verbatim/dsl"
@@ -98,9 +99,9 @@ func (s *Session) Undo(ctx context.Context, seq int64) (*dsl.Script, error) {
 		}
 		switch {
 		case v.Undo == nil:
-			return &complaint{-1, noUndo(dsl.Place{}, v.Name, "its palette does not say how that is done")}
+			return &complaint{-1, noUndo(dsl.Place{}, "its palette does not say how that is done")}
 		case v.Undo.None != "":
-			return &complaint{-1, noUndo(dsl.Place{}, v.Name, v.Undo.None)}
+			return &complaint{-1, noUndo(dsl.Place{}, v.Undo.None)}
 		case v.Undo.Back != nil:
 			call := dsl.NewCall(v.Undo.Back.Name, dsl.NewArg("entry", verbs.AsLiteral(stores.NewInt(seq))))
 			text = dsl.FormatCall(&call)
@@ -129,12 +130,12 @@ func (s *Session) Undo(ctx context.Context, seq int64) (*dsl.Script, error) {
 // that, and the names of the rows that it added.
 func (r *reading) undoCall(ctx context.Context, v *verbs.Verb, p *past) (string, error) {
 	if by := p.entry.Time.Add(v.Undo.Within); r.now.After(by) {
-		return "", &complaint{-1, undoLate(dsl.Place{}, v.Name, by)}
+		return "", &complaint{-1, undoLate(dsl.Place{}, by)}
 	}
 	words := p.entry.Call
 	if p.record.Call != "" {
 		if words = p.record.Words; words == "" {
-			return "", &complaint{-1, noUndo(dsl.Place{}, v.Name, "what it was given was erased from the journal")}
+			return "", &complaint{-1, noUndo(dsl.Place{}, "what it was given was erased from the journal")}
 		}
 	}
 	was, ds := dsl.Parse(dsl.NewSource("entry", words))
@@ -150,7 +151,7 @@ func (r *reading) undoCall(ctx context.Context, v *verbs.Verb, p *past) (string,
 		}
 		name, err := r.s.workName(ctx, r.read, e, row.Key)
 		if errors.Is(err, errRowGone) {
-			return "", &complaint{-1, changedSince(dsl.Place{}, v.Name, "a row that it added is not there any more")}
+			return "", &complaint{-1, changedSince(dsl.Place{}, "a row that it added is not there any more")}
 		}
 		if err != nil {
 			return "", err
@@ -199,14 +200,14 @@ func (r *reading) rowsOf(ctx context.Context, p *past) ([]stores.Row, error) {
 		row := &p.record.Rows[i]
 		e := r.e.reg.Entity(row.Entity)
 		if e == nil {
-			return nil, &complaint{-1, changedSince(dsl.Place{}, p.entry.Verb, "no palette knows "+row.Entity+" any more")}
+			return nil, &complaint{-1, changedSince(dsl.Place{}, "no palette knows "+row.Entity+" any more")}
 		}
 		if row.Op == receipt.Deleted {
 			continue
 		}
 		var err error
 		if rows[i], err = r.get(ctx, e.Store, row.Key); errors.Is(err, stores.ErrNotFound) && own {
-			return nil, &complaint{-1, changedSince(dsl.Place{}, p.entry.Verb, "a row that it changed is not there any more")}
+			return nil, &complaint{-1, changedSince(dsl.Place{}, "a row that it changed is not there any more")}
 		} else if err != nil {
 			return nil, err
 		}
@@ -239,7 +240,7 @@ func (r *reading) takeBack(ctx context.Context, st *step) (d deed, err error) {
 		return d, refused(err)
 	}
 	if by := p.entry.Time.Add(v.Undo.Within); r.now.After(by) {
-		return d, &complaint{st.index, undoLate(st.place, v.Name, by)}
+		return d, &complaint{st.index, undoLate(st.place, by)}
 	}
 	back := &takingBack{reading: r, st: st, undo: v.Undo, past: p, from: fmt.Sprintf("entry %d", seq)}
 	for i := len(p.record.Rows) - 1; i >= 0; i-- { // what was made last goes first
@@ -291,7 +292,7 @@ func (b *takingBack) row(ctx context.Context, told *receipt.Row, now stores.Row)
 			return nil, b.changed("no palette knows "+told.Entity+"."+f.Name+" any more", nil)
 		}
 		if f.Before.Gone || f.After.Gone {
-			return nil, &complaint{-1, noUndo(dsl.Place{}, b.st.verb.Undoes.Name, "what was there before was erased from the journal")}
+			return nil, &complaint{-1, noUndo(dsl.Place{}, "what was there before was erased from the journal")}
 		}
 		def := &e.Fields[field]
 		if told.Op != receipt.Deleted && !b.undo.Spares(e, field) {
@@ -384,7 +385,7 @@ func (b *takingBack) work(ctx context.Context, d *deed) error {
 	}
 	for _, dropped := range b.past.record.Dropped {
 		if dropped.IsNull() {
-			return &complaint{-1, noUndo(dsl.Place{}, b.st.verb.Undoes.Name, "the work that it dropped was erased from the journal")}
+			return &complaint{-1, noUndo(dsl.Place{}, "the work that it dropped was erased from the journal")}
 		}
 		job, err := journal.ReadJob(dropped)
 		if err != nil {
@@ -440,7 +441,7 @@ func (b *takingBack) changed(what string, by *receipt.Row) *complaint {
 	if by != nil {
 		b.blamed = &blamed{row: journal.Row{Entity: by.Entity, Key: by.Key}, after: b.past.entry.Seq, at: b.st.index}
 	}
-	return &complaint{-1, changedSince(dsl.Place{}, b.st.verb.Undoes.Name, what)}
+	return &complaint{-1, changedSince(dsl.Place{}, what)}
 }
 
 // A blamed is a row that was changed after a call that is to be taken back.
@@ -469,7 +470,8 @@ func (s *Session) blame(ctx context.Context, b *blamed, err error) error {
 	}
 	for i := range refusal.Diagnostics {
 		if d := &refusal.Diagnostics[i]; last != nil && refusal.calls[i] == b.at {
-			d.Summary += fmt.Sprintf("; entry %d of the journal changed it, %s by %s on %s", last.Seq, last.Verb, s.e.Label(ctx, last.Principal), last.Time.In(s.e.zone).Format(time.DateTime))
+			already, what, _ := strings.Cut(d.Summary, "; ")
+			d.Summary = fmt.Sprintf("%s; %s changed it on %s; %s: see entry %d of the journal, %s", already, s.e.Label(ctx, last.Principal), last.Time.In(s.e.zone).Format(time.DateTime), what, last.Seq, last.Verb)
 		}
 	}
 	return err

@@ -340,7 +340,7 @@ func TestUndoNamesWhoBuiltOnIt(t *testing.T) {
 	seq := w.made(t, "kim", `lending.note :loan-id @saw-bob :note "one"`)
 	other := w.made(t, "mia", `lending.note :loan-id @saw-bob :note "two"`)
 	_, err := w.undo(t, "kim", seq)
-	refusedWith(t, err, "changed-since", "note of @saw-bob", fmt.Sprintf("entry %d of the journal changed it, lending.note by Mia on 2025-01-03", other))
+	refusedWith(t, err, "changed-since", "note of @saw-bob is not what it was set to", "Mia changed it on 2025-01-03", fmt.Sprintf("see entry %d of the journal, lending.note", other))
 	if _, err := w.undo(t, "mia", other); err != nil {
 		t.Fatal(err)
 	}
@@ -348,7 +348,7 @@ func TestUndoNamesWhoBuiltOnIt(t *testing.T) {
 		t.Errorf("it is as it was left: %v", err)
 	}
 	_, err = w.undo(t, "kim", seq)
-	refusedWith(t, err, "changed-since", "lending.note.undo by Kim")
+	refusedWith(t, err, "changed-since", "Kim changed it on", "lending.note.undo")
 }
 
 // A verb may be taken back by a call of its palette's, which names what it was given and
