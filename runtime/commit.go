@@ -3,6 +3,7 @@ package runtime
 import (
 	"context"
 	"slices"
+	"time"
 
 	"verbatim/runtime/uploads"
 	"verbatim/runtime/view"
@@ -133,4 +134,17 @@ func (r *run) journalled() (first, last int64) {
 		last = max(last, st.seq)
 	}
 	return first, last
+}
+
+// undoUntil is until when what a call did can be taken back; null where nothing takes it
+// back, or its palette does not say.
+func (st *step) undoUntil(now time.Time) stores.Value {
+	u := st.verb.Undo
+	if st.verb.Undoes != nil {
+		u = st.verb.Undoes.Undo
+	}
+	if u == nil || u.None != "" {
+		return stores.Value{}
+	}
+	return stores.NewTime(now.Add(u.Within))
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"verbatim/dsl"
 	"verbatim/runtime/confirmations"
@@ -232,9 +233,11 @@ func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *terms, asked
 	if err := s.entitled(ctx, r.now); err != nil {
 		return r, err
 	}
-	var failed error
-	if r.pasts, failed = s.pasts(ctx, p); failed != nil {
-		return r, failed
+	if slices.ContainsFunc(p.Calls(), func(c verbs.Call) bool { return c.Verb.Undoes != nil }) {
+		var err error
+		if r.pasts, err = s.pasts(ctx, p); err != nil {
+			return r, err
+		}
 	}
 	if looks {
 		err := s.e.store.View(ctx, o.opens(s), func(read stores.Reader) error {

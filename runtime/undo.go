@@ -510,16 +510,3 @@ func (s *Session) LastDone(ctx context.Context) (int64, error) {
 	}
 	return 0, nil
 }
-
-// undoUntil is until when what a call did can be taken back; null where nothing takes it
-// back, or its palette does not say.
-func (st *step) undoUntil(now time.Time) stores.Value {
-	u := st.verb.Undo
-	if st.verb.Undoes != nil {
-		u = st.verb.Undoes.Undo
-	}
-	if u == nil || u.None != "" {
-		return stores.Value{}
-	}
-	return stores.NewTime(now.Add(u.Within))
-}
