@@ -753,6 +753,9 @@ func logged(v *Value) string {
 	return Safe(v.Text())
 }
 
+// minute is how a person is told a moment.
+const minute = "2006-01-02 15:04 UTC"
+
 // printUndo says what can be taken back, and until when the first of it can.
 func printUndo(w io.Writer, r *Receipt, command string) {
 	var entries []string
@@ -768,11 +771,11 @@ func printUndo(w io.Writer, r *Receipt, command string) {
 	switch n := len(entries); {
 	case n == 0:
 	case n == 1:
-		fmt.Fprintf(w, "undo     %s %s   until %s\n", command, entries[0], until.Text())
+		fmt.Fprintf(w, "undo     %s %s   until %s\n", command, entries[0], until.Time().UTC().Format(minute))
 	default:
 		if n > foldAbove {
 			entries = append(entries[:foldAbove], "…")
 		}
-		fmt.Fprintf(w, "undo     %s N   of %s, until %s\n", command, strings.Join(entries, ", "), until.Text())
+		fmt.Fprintf(w, "undo     %s N   of %s, until %s\n", command, strings.Join(entries, ", "), until.Time().UTC().Format(minute))
 	}
 }
