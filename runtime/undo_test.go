@@ -399,19 +399,18 @@ func (w *world) keyOf(entity, word string) (key stores.Value) {
 func TestUndoOfARowThatOthersReferTo(t *testing.T) {
 	t.Parallel()
 	w := newWorldOf(t, undoable(t, map[string]string{"lending.yaml": lendingText(t)}), nil)
-	seq := w.made(t, "kim", `lending.add-item :club-id @north :name "Axe"`)
-	lent := w.made(t, "kim", `lending.lend :item-id @axe :member-id @ann`)
-	if _, err := w.undo(t, "kim", seq); err == nil || codeOf(t, err) != "changed-since" {
-		t.Errorf("%v", err)
-	}
-	if _, err := w.undo(t, "kim", lent); err != nil {
+	seq := w.made(t, "kim", `lending.lend :item-id @drill :member-id @ann`)
+	reminded := w.made(t, "kim", `lending.remind :loan-id @drill-ann :on 2025-02-01 :text "soon"`)
+	_, err := w.undo(t, "kim", seq)
+	refusedWith(t, err, "changed-since", "@drill-2025-02-01 refers to @drill-ann, which was added", fmt.Sprintf("see entry %d", reminded))
+	if _, err := w.undo(t, "kim", reminded); err != nil {
 		t.Fatal(err)
 	}
 	r, err := w.undo(t, "kim", seq)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := r.Totals().Tables; len(got) != 1 || got[0].Deleted != 1 {
+	if got := r.Totals().Tables; len(got) != 2 || got[1].Deleted != 1 {
 		t.Errorf("%+v", got)
 	}
 }
@@ -484,5 +483,37 @@ func TestUndoUnderAKey(t *testing.T) {
 		if r, err := s.Run(t.Context(), p, runtime.RunOptions{Key: "k"}); err != nil || r.First != seq+1 {
 			t.Errorf("%+v, %v", r, err)
 		}
+	}
+}
+
+// Whoever may have to agree to a call has to agree to its undo, also where the call itself
+// asked nobody.
+func TestUndoAsksWhomTheVerbMayAsk(t *testing.T) {
+	t.Parallel()
+	w := newWorldOf(t, undoable(t, map[string]string{"lending.yaml": lendingText(t)}), nil)
+	seq := w.made(t, "kim", `lending.extend :loan-id @saw-bob :new-date 2025-01-12`)
+	_, err := w.undo(t, "kim", seq)
+	refusedWith(t, err, "needs-agreement", "role board")
+	s := w.session("kim")
+	script, err := s.Undo(t.Context(), seq)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, _ := s.Check(t.Context(), script)
+	preview, err := s.Preview(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	waiting, err := s.Propose(t.Context(), p, runtime.RunOptions{Agreed: preview.ID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	bo := w.session("bo")
+	bo.Prove(w.clock)
+	if _, _, err := bo.Agree(t.Context(), waiting.ID); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.get("loan", id(31), "due"); got != date("2025-01-10") {
+		t.Errorf("%s", got)
 	}
 }
