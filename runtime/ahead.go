@@ -79,7 +79,7 @@ func (e *Engine) foreseen(v *verbs.Verb) []wants {
 		}
 		reads(f.Value, row)
 		reads(f.At, row)
-		if !addsRow(f) {
+		if !f.Adds() {
 			continue
 		}
 		for _, s := range f.Set {

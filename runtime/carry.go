@@ -20,6 +20,8 @@ func carry(ctx context.Context, r *reading, st *step, promises []promise) (done 
 		return done, &complaint{st.index, notCarriedOut(st.place, v.Name, noHandlerHere)}
 	case v.Tool != nil:
 		return useTool(st, promises), nil
+	case v.Undoes != nil:
+		return r.takeBack(ctx, st)
 	}
 	done = declared(promises)
 	switch {

@@ -108,7 +108,7 @@ func (r *reading) join(all []change, st *step, p *proposal, others bool) ([]chan
 		return nil, &Failure{Err: fmt.Errorf("%s would both change and delete one row of %s", st.verb.Name, e.Name)}
 	}
 	for _, a := range p.set {
-		if stores.Equal(a.value, p.before.Values[a.field]) && !vouches(a, p.before.Marks) {
+		if stores.Equal(a.value, p.before.Values[a.field]) && !vouches(a, p.before.Marks) && !a.back {
 			if slices.ContainsFunc(c.Set, func(b stores.Assign) bool { return b.Field == a.field }) {
 				return nil, contradiction(st, e, a.field)
 			}
@@ -234,7 +234,7 @@ func (r *reading) insert(st *step, p *proposal) (change, error) {
 		if a.value, err = r.accept(st, p.entity, a); err != nil {
 			return c, err
 		}
-		if a.value.IsNull() {
+		if a.value.IsNull() && f.Default.IsNull() {
 			continue
 		}
 		c.Set = append(c.Set, stores.Assign{Field: i, Value: a.value, Origin: a.came.Mark()})

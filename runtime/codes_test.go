@@ -122,6 +122,11 @@ func earned(t *testing.T, example string) string {
 	if err != nil {
 		return codeOf(t, err)
 	}
+	if before, ok := strings.CutPrefix(how, "after "); ok { // what is taken back
+		if reply, err := s.Run(ctx, w.program(s, before), runtime.RunOptions{}); err != nil || reply.First != 1 {
+			t.Fatalf("%+v, %v", reply, err)
+		}
+	}
 	script, ds := dsl.Parse(dsl.NewSource("example.dsl", example))
 	if ds.HasErrors() {
 		t.Fatal(told(ds))

@@ -2,6 +2,8 @@ package runtime
 
 import (
 	"context"
+	"slices"
+	"time"
 
 	"verbatim/runtime/uploads"
 	"verbatim/runtime/view"
@@ -32,17 +34,26 @@ func (r *run) commit(ctx context.Context, o RunOptions) error {
 	if err := r.spoken(ctx, &o); err != nil {
 		return err
 	}
+	for _, st := range r.steps {
+		r.tend(&b, st)
+		for i := range st.notices {
+			n := &st.notices[i]
+			for _, was := range n.instead {
+				// What another call of this run scheduled is known by its key alone.
+				if at := slices.IndexFunc(b.Jobs, func(j stores.Job) bool { return j.Unique == n.unique && j.Kind == JobCall }); at >= 0 && was.Kind == "" {
+					was.Job = b.Jobs[at]
+				}
+				st.dropped = append(st.dropped, was.Job)
+			}
+			st.jobs = append(st.jobs, r.job(st, n))
+		}
+		b.Jobs = append(b.Jobs, st.jobs...)
+	}
 	if r.of, err = r.entries(&b, o); err != nil {
 		return err
 	}
 	if err := r.keepSession(ctx, &b, o.Said, r.about); err != nil {
 		return err
-	}
-	for _, st := range r.steps {
-		r.tend(&b, st)
-		for i := range st.notices {
-			r.enqueue(&b, st, &st.notices[i])
-		}
 	}
 	if o.Key != "" {
 		b.Changes = append(b.Changes[:len(b.Changes):len(b.Changes)], r.delivery(o.Key))
@@ -94,7 +105,7 @@ func (r *run) reply() *receipt.Receipt {
 	reply := r.preview()
 	reply.Done = true
 	for i, st := range r.written() {
-		reply.Calls[i].Seq = st.seq
+		reply.Calls[i].Seq, reply.Calls[i].Undo = st.seq, st.undoUntil(r.now)
 	}
 	reply.First, reply.Last = r.journalled()
 	for _, st := range r.steps {
@@ -123,4 +134,17 @@ func (r *run) journalled() (first, last int64) {
 		last = max(last, st.seq)
 	}
 	return first, last
+}
+
+// undoUntil is until when what a call did can be taken back; null where nothing takes it
+// back, or its palette does not say.
+func (st *step) undoUntil(now time.Time) stores.Value {
+	u := st.verb.Undo
+	if st.verb.Undoes != nil {
+		u = st.verb.Undoes.Undo
+	}
+	if u == nil || u.None != "" {
+		return stores.Value{}
+	}
+	return stores.NewTime(now.Add(u.Within))
 }

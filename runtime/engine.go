@@ -436,16 +436,6 @@ func randomID() string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
-// onRows reports whether an effect changes rows that exist already.
-func onRows(e *verbs.Effect) bool {
-	return e.Entity != nil && (e.Kind == verbs.Updates || e.Kind == verbs.Deletes || e.Kind == verbs.Sets)
-}
-
-// addsRow reports whether an effect adds a row.
-func addsRow(e *verbs.Effect) bool {
-	return e.Entity != nil && (e.Kind == verbs.Creates || e.Kind == verbs.Stores || e.Kind == verbs.Attaches)
-}
-
 // sends reports whether an effect sends a notice, or starts work.
 func sends(e *verbs.Effect) bool { return e.Kind == verbs.Triggers || e.Kind == verbs.Notifies }
 

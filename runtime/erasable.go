@@ -95,6 +95,9 @@ func (e *Engine) tell(b *stores.Batch, entry stores.Entry, v *verbs.Verb, syntax
 		for i := range st.changes {
 			w.record.Rows = append(w.record.Rows, w.row(&st.changes[i]))
 		}
+		if v.Undoes != nil || v.Undo != nil && v.Undo.Back != nil {
+			w.later(st)
+		}
 	}
 	if w.err != nil {
 		return failure(w.err)
@@ -130,6 +133,21 @@ func (w *recorder) commit(v stores.Value) receipt.Commitment {
 	return c
 }
 
+// later tells of the work for later that a call scheduled and dropped, and of its
+// messages, so that it can be taken back.
+func (w *recorder) later(st *step) {
+	for i := range st.jobs {
+		if st.jobs[i].Kind == JobCall {
+			w.record.Jobs = append(w.record.Jobs, st.jobs[i].ID)
+		} else {
+			w.record.Sent = append(w.record.Sent, st.notices[i].target)
+		}
+	}
+	for i := range st.dropped {
+		w.record.Instead = append(w.record.Instead, w.commit(journal.JobValue(&st.dropped[i])))
+	}
+}
+
 // row tells of one row that changed. Columns, sources and names of other rows stay
 // out of the journal: what a replay needs is in it, and it outlives them.
 func (w *recorder) row(c *change) receipt.Row {
@@ -142,7 +160,7 @@ func (w *recorder) row(c *change) receipt.Row {
 		f := &c.row.Fields[k]
 		at := c.at(k)
 		def := &c.Entity.Fields[at]
-		g := receipt.Field{Name: f.Name, Kind: f.Kind, Before: receipt.Of(f.Before.Value), After: receipt.Of(f.After.Value), Sensitive: f.Sensitive}
+		g := receipt.Field{Name: f.Name, Kind: f.Kind, Before: receipt.Of(f.Before.Value), After: receipt.Of(f.After.Value), Sensitive: f.Sensitive, Was: f.Was}
 		if c.Op != stores.Delete {
 			g.Origin = c.Set[k].Origin
 		}

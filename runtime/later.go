@@ -136,7 +136,7 @@ func (n *notice) onceUnder() stores.Again {
 // the session.
 func (r *reading) callOf(st *step, n *notice) string {
 	if n.effect == nil || n.effect.Run == nil {
-		return ""
+		return n.says
 	}
 	w := &work{verb: st.verb, from: st.from}
 	values := make([]dsl.Value, len(st.args))

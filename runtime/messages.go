@@ -239,6 +239,10 @@ const (
 	codeNeedsEarlierCall = "needs-earlier-call"
 	codeOutOfOrder       = "out-of-order"
 	codeNoSuchCall       = "no-such-call"
+
+	codeUnknownEntry = "unknown-entry"
+	codeNoUndo       = "no-undo"
+	codeChangedSince = "changed-since"
 )
 
 // What an operator is told when palettes and handlers do not fit.
@@ -893,4 +897,26 @@ func handlerArgumentType(v *verbs.Verb, p *verbs.Param, have, want string) dsl.D
 func badQuery(v *verbs.Verb, wrong *stores.SQLError) dsl.Diagnostic {
 	return complain(codeBadQuery, v.Query.PlaceOf(wrong.Offset), fmt.Sprintf("the query of %s cannot be run: %s", v.Name, wrong),
 		"a query is one SELECT over tables of declared entities")
+}
+
+// unknownEntry is about an entry of the journal that is not there, that is somebody else's,
+// or whose verb is not for the caller.
+func unknownEntry(place dsl.Place, seq int64) dsl.Diagnostic {
+	return complain(codeUnknownEntry, place, fmt.Sprintf("entry %d of the journal is nothing that you can take back", seq),
+		"the number of a call stands below what came of it")
+}
+
+// noUndo is about a call that nothing takes back.
+func noUndo(place dsl.Place, why string) dsl.Diagnostic {
+	return complain(codeNoUndo, place, "that cannot be taken back: "+why, "make the call that puts it right")
+}
+
+// undoLate is about a call that was made too long ago.
+func undoLate(place dsl.Place, until time.Time) dsl.Diagnostic {
+	return complain(codeNoUndo, place, "that could be taken back until "+stamp(until), "make the call that puts it right")
+}
+
+// changedSince is about a call on which others built.
+func changedSince(place dsl.Place, what string) dsl.Diagnostic {
+	return complain(codeChangedSince, place, "that cannot be taken back any more; "+what, "nothing was changed; take that back first, or make the call that puts it right")
 }

@@ -278,7 +278,7 @@ func (p *proposal) vouch(f Fields, came verbs.Origin, promises []promise) {
 				continue
 			}
 			sets := q.set
-			if onRows(q.effect) {
+			if q.effect.OnRows() {
 				sets = nil
 				if t := picks(q, p.key); t != nil {
 					sets = t.set

@@ -240,7 +240,7 @@ func (r *run) step(ctx context.Context, f *frame, st *step, c *verbs.Call) (need
 	if err := settle(st.verb, promises, &done); err != nil {
 		return nil, err
 	}
-	st.cells, st.notices, st.tended = done.answer, done.notices, done.tended
+	st.cells, st.notices, st.tended, st.dropped = done.answer, done.notices, done.tended, done.dropped
 	if st.verb.Read != nil && st.verb.Read.File != "" {
 		if e, err := r.files(st); e != nil || err != nil {
 			return e, err

@@ -44,6 +44,7 @@ type assigned struct {
 	from      string
 	sensitive bool // an argument that it is taken from is
 	came      verbs.Origin
+	back      bool // it was so before, and so is where it came from
 }
 
 // promises works out what each effect of a verb means for this call.
@@ -65,7 +66,7 @@ func (r *reading) promises(ctx context.Context, st *step) ([]promise, error) {
 			}
 			promises = append(append(promises, found), added...)
 			continue
-		case onRows(p.effect):
+		case p.effect.OnRows():
 			err = r.targets(ctx, st, &p)
 		case p.effect.Each != nil:
 			err = r.each(ctx, st, p.effect, func() error {
@@ -452,7 +453,7 @@ func (r *reading) sets(ctx context.Context, st *step, effect *verbs.Effect, row 
 			continue // nor does a part of a record
 		}
 		from, secret := st.origin(x, row)
-		set = append(set, assigned{effect.Set[i].Field, v, from, secret, came})
+		set = append(set, assigned{field: effect.Set[i].Field, value: v, from: from, sensitive: secret, came: came})
 	}
 	return set, nil
 }

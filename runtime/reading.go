@@ -54,6 +54,9 @@ type reading struct {
 	files   []knownFile  // that arguments name
 
 	answers map[string]tools.Answer // of tools, by errand.id
+
+	pasts  map[int64]*past // calls that are taken back, by the numbers of their journal entries
+	blamed *blamed         // why one of them cannot be; nil where nothing that others did is in the way
 }
 
 // reads begins a look at rows that changes nothing.

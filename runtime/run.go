@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"verbatim/dsl"
 	"verbatim/runtime/confirmations"
@@ -200,7 +201,7 @@ func (s *Session) tries(ctx context.Context, p *verbs.Program, o *terms) (*run, 
 		case asked.sent != nil:
 			return nil, s.halfway(ctx, o, &asked, err)
 		}
-		return nil, s.finalError(p, s.lookOn(ctx, r, err))
+		return nil, s.blame(ctx, r.blamed, s.finalError(p, s.lookOn(ctx, r, err)))
 	}
 }
 
@@ -234,6 +235,12 @@ func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *terms, asked
 	r.snapshot, r.locks = looks, !looks && !o.rehearsal && r.writes
 	if err := s.entitled(ctx, r.now); err != nil {
 		return r, err
+	}
+	if slices.ContainsFunc(p.Calls(), func(c verbs.Call) bool { return c.Verb.Undoes != nil }) {
+		var err error
+		if r.pasts, err = s.pasts(ctx, p); err != nil {
+			return r, err
+		}
 	}
 	if looks {
 		err := s.e.store.View(ctx, o.opens(s), func(read stores.Reader) error {

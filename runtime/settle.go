@@ -16,6 +16,7 @@ type deed struct {
 	notices   []notice
 	sets      []setting // of the session
 	tended    []receipt.Tended
+	dropped   []stores.Job // those of tended, where the call can be taken back
 	calls     []generated
 	answer    *table
 	// kept names the promises that leave no trace in rows or notices, which
@@ -48,11 +49,11 @@ func declared(promises []promise) deed {
 		effect := p.effect
 		switch {
 		case !effect.Declared:
-		case addsRow(effect):
+		case effect.Adds():
 			if p.due {
 				d.proposals = append(d.proposals, proposal{op: stores.Insert, entity: effect.Entity, key: p.key, set: p.set})
 			}
-		case onRows(effect):
+		case effect.OnRows():
 			op := stores.Update
 			if effect.Kind == verbs.Deletes {
 				op = stores.Delete
@@ -177,7 +178,7 @@ func (s *settlement) claim(fits func(p *promise, used int) bool) *promise {
 // traces reports whether rows, notices or an answer show that an effect took
 // place.
 func traces(e *verbs.Effect) bool {
-	return addsRow(e) || onRows(e) || sends(e) || e.Session != "" || tendsJobs(e) || generates(e) != "" || e.Kind == verbs.ReturnsEffect
+	return e.Adds() || e.OnRows() || sends(e) || e.Session != "" || tendsJobs(e) || generates(e) != "" || e.Kind == verbs.ReturnsEffect
 }
 
 // row finds the promises that a proposal keeps, or says what would happen that
@@ -189,7 +190,7 @@ func (s *settlement) row(p *proposal) string {
 		// What is said to the letter is said once; "creates: item" alone is said
 		// of as many as there are.
 		if s.claim(func(q *promise, used int) bool {
-			return addsRow(q.effect) && q.effect.Entity == p.entity && fitsInsert(q, p) && (used == 0 || len(q.effect.Set) == 0)
+			return q.effect.Adds() && q.effect.Entity == p.entity && fitsInsert(q, p) && (used == 0 || len(q.effect.Set) == 0)
 		}) == nil {
 			return fmt.Sprintf("a row of %s was to be added", e.Name)
 		}
@@ -211,7 +212,7 @@ func (s *settlement) row(p *proposal) string {
 		covered := false
 		for i := range s.promises {
 			q := &s.promises[i]
-			if q.effect.Entity != p.entity || !onRows(q.effect) || q.effect.Kind == verbs.Deletes {
+			if q.effect.Entity != p.entity || !q.effect.OnRows() || q.effect.Kind == verbs.Deletes {
 				continue
 			}
 			if t := picks(q, p.key); t != nil && allows(q.effect, t, a) {
@@ -302,7 +303,7 @@ func unkept(p *promise, used int, d *deed) string {
 			return "nothing was given back"
 		}
 		return ""
-	case onRows(e) && e.Where != nil:
+	case e.OnRows() && e.Where != nil:
 		for i := range p.targets {
 			if t := &p.targets[i]; t.due && !t.reached(e, d) {
 				return fmt.Sprintf("a row of %s was not to be %s", e.Entity.Store.Name, doneTo(e))
@@ -311,9 +312,9 @@ func unkept(p *promise, used int, d *deed) string {
 		return ""
 	case used > 0:
 		return ""
-	case onRows(e):
+	case e.OnRows():
 		return fmt.Sprintf("no row of %s was to be %s", e.Entity.Store.Name, doneTo(e))
-	case addsRow(e):
+	case e.Adds():
 		return fmt.Sprintf("no row of %s was to be added", e.Entity.Store.Name)
 	case generates(e) != "":
 		return generates(e) + " was not to be called"
@@ -431,7 +432,7 @@ func (st *step) gather() gathered {
 // find none, and a session that already has a value is not given it again.
 func (g gathered) shows(e *verbs.Effect) bool {
 	switch {
-	case onRows(e):
+	case e.OnRows():
 		return true
 	case sends(e):
 		return slices.ContainsFunc(g.notices, func(n notice) bool { return announces(e, &n) })
@@ -457,11 +458,11 @@ func wide(e *verbs.Effect, c *change) bool {
 	}
 	switch c.Op {
 	case stores.Insert:
-		return addsRow(e)
+		return e.Adds()
 	case stores.Delete:
 		return e.Kind == verbs.Deletes
 	}
-	if !onRows(e) || e.Kind == verbs.Deletes {
+	if !e.OnRows() || e.Kind == verbs.Deletes {
 		return false
 	}
 	for _, a := range c.Set {

@@ -42,6 +42,8 @@ type step struct {
 	sets    []setting        // what it gave the session
 	filled  []receipt.Filled // arguments that it left out, by key
 	tended  []receipt.Tended
+	jobs    []stores.Job // of notices, once they are to be committed
+	dropped []stores.Job // what it drops of them, where it can be taken back
 	cells   *table
 	errand  *errand // what a tool is asked
 	follows bool    // the tool has answered, and what waits for that is carried out
@@ -81,6 +83,8 @@ type notice struct {
 	unique       string             // its correlation key, where the palette names one
 	instead      []stores.JobRecord // what waits under that key, and is dropped
 	active       sessions.Value     // what the work takes along: see takeAlong
+	again        *stores.Job        // that was dropped before, and is scheduled again; nil of all others
+	says         string             // the call that it makes
 }
 
 // A table is what a call gives back, with keys still in it.
@@ -169,7 +173,7 @@ func (st *step) row(want *verbs.Entity) (*verbs.Entity, stores.Value, bool) {
 	// A change that set what was there already is still about its row.
 	for i := range st.verb.Effects {
 		e := &st.verb.Effects[i]
-		if !onRows(e) || e.Where == nil || !fits(e.Entity) {
+		if !e.OnRows() || e.Where == nil || !fits(e.Entity) {
 			continue
 		}
 		if e.Upsert && i+1 < len(st.added) && !st.added[i+1].IsNull() {

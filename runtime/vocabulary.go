@@ -13,6 +13,9 @@ import (
 // is carried out depends on more: its rows, its preconditions, who has to agree.
 // Internal verbs are used by nobody, whatever their roles, but by work.
 func (s *Session) May(v *verbs.Verb) bool {
+	if v.Undoes != nil {
+		v = v.Undoes // who may do something may take it back
+	}
 	return !v.Internal && permits(s.roles, v.Roles) && (s.only == nil || slices.Contains(s.only, v))
 }
 

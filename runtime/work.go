@@ -90,11 +90,15 @@ type Worked struct {
 	Pending string // ID of the confirmation that it waits for
 }
 
-// enqueue turns a notice into a job: work of ours, or a message to be delivered.
-func (r *run) enqueue(b *stores.Batch, st *step, n *notice) {
-	if n.effect == nil || n.effect.Run == nil {
-		b.Jobs = append(b.Jobs, r.e.message(n.kind, n.target, r.now, r.s.who.Name, r.outgoing(st, n)))
-		return
+// job turns a notice into one: work of ours, or a message to be delivered.
+func (r *run) job(st *step, n *notice) stores.Job {
+	switch {
+	case n.again != nil:
+		again := *n.again
+		again.ID = r.e.newID()
+		return again
+	case n.effect == nil || n.effect.Run == nil:
+		return r.e.message(n.kind, n.target, r.now, r.s.who.Name, r.outgoing(st, n))
 	}
 	due := r.moment(n.at)
 	var args []stores.Value
@@ -122,9 +126,9 @@ func (r *run) enqueue(b *stores.Batch, st *step, n *notice) {
 		same := sha256.Sum256([]byte(r.s.who.Name + "\x00" + stores.NewTime(due).Text() + "\x00" + payload))
 		unique = fmt.Sprintf("%x", same[:16])
 	}
-	b.Jobs = append(b.Jobs, stores.Job{ID: r.e.newID(), Kind: JobCall, Payload: payload, At: due, Principal: r.s.who.Name,
+	return stores.Job{ID: r.e.newID(), Kind: JobCall, Payload: payload, At: due, Principal: r.s.who.Name,
 		Origins: strings.Join(came, ";"), // parallel to args
-		Unique:  unique, Again: n.onceUnder(), Attempts: n.effect.Retry.Tries()})
+		Unique:  unique, Again: n.onceUnder(), Attempts: n.effect.Retry.Tries()}
 }
 
 // Retry is how long a run that failed waits before it is tried again, as its palette says

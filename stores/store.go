@@ -286,7 +286,7 @@ type Batch struct {
 	Entries []Entry
 	Jobs    []Job        // to be done later
 	Settled []Settlement // runs that end with this transaction
-	Tended  []JobChange  // jobs at rest that are tried again or dropped
+	Tended  []JobChange  // jobs at rest that are tried again or dropped; of a key that one leaves, a Job with another Again than KeepOther has room
 	Names   []Name       // of rows; one that is kept already changes nothing
 	// Asked are names that are looked for before Names are kept. What was found is
 	// there when Update has returned nil.

@@ -123,6 +123,7 @@ type verbNode struct {
 	runs []runNode // what its triggers run, and what is tried instead
 	// instead is what is tried instead, where its answer is doubtful
 	instead []runNode
+	undone  *runNode // what takes it back; nil where no call does
 }
 
 // A runNode is the work of a trigger, and where it is written.

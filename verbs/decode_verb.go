@@ -125,6 +125,7 @@ func (l *loader) verb(vn *verbNode) {
 		vn.tells(n)
 	}
 	l.carriedOut(vn, dsl.Diagnostics(d.diags[before:]).HasErrors())
+	l.undo(vn)
 }
 
 func (l *loader) verbRoles(vn *verbNode) {

@@ -196,6 +196,7 @@ func load(srcs []*dsl.Source, o options) (*Registry, dsl.Diagnostics) {
 			l.verbNodes[i].d.relay(run.at, diags)
 		}
 		l.onlyRead(r, &l.verbNodes[i])
+		l.checkUndo(r, &l.verbNodes[i])
 	}
 	diags := l.diagnostics()
 	if failed || diags.HasErrors() {
@@ -205,7 +206,7 @@ func load(srcs []*dsl.Source, o options) (*Registry, dsl.Diagnostics) {
 }
 
 func (l *loader) macros() bool {
-	return slices.ContainsFunc(l.verbNodes, func(vn verbNode) bool { return vn.v.Macro != nil || len(vn.runs) > 0 })
+	return slices.ContainsFunc(l.verbNodes, func(vn verbNode) bool { return vn.v.Macro != nil || len(vn.runs) > 0 || vn.undone != nil })
 }
 
 // fillIn makes something of what errors left open, so that scripts can be

@@ -266,6 +266,12 @@ type Verb struct {
 	// Their names are the arguments. Nil where there are none.
 	Broader, Simpler *Macro
 
+	// Undo says how what it did is taken back; nil where the palette says nothing of that.
+	Undo *Undo
+	// Undoes is the verb whose calls it takes back, of a verb that no palette declares; it
+	// is found by its name, and not listed. Nil of all others.
+	Undoes *Verb
+
 	// How it is carried out: by one of these, or, when all are nil, by its
 	// effects alone or by a handler.
 	Read  *Read

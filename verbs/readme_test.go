@@ -36,7 +36,7 @@ func snippets(t *testing.T, file string) []snippet {
 // Its commands are played by the tests of the command.
 func TestGuide(t *testing.T) {
 	t.Parallel()
-	var told, rooms, diary, search, beside, apart string
+	var told, rooms, diary, search, kitchen, beside, apart string
 	var scripts []snippet
 	for _, s := range snippets(t, "README.md") {
 		switch {
@@ -48,6 +48,8 @@ func TestGuide(t *testing.T) {
 			diary = s.text
 		case s.info == "file=verbs/search.yaml":
 			search = s.text
+		case s.info == "file=kitchen.yaml":
+			kitchen = s.text
 		case s.info == "file=pay.de.yaml":
 			beside = s.text
 		case s.info == "file=kyc.yaml":
@@ -68,6 +70,9 @@ func TestGuide(t *testing.T) {
 		if d.Code != "handler-needed" && d.Code != "any-code" {
 			t.Errorf("%s: %s", d.Code, d.Summary)
 		}
+	}
+	if cooks, ds := LoadSources(dsl.NewSource("kitchen.yaml", kitchen)); len(ds) > 0 || len(cooks.NoUndo()) > 0 {
+		t.Fatal(inWords(ds))
 	}
 	small, ds := LoadSources(dsl.NewSource("rooms.yaml", rooms), dsl.NewSource("diary.yaml", diary), dsl.NewSource("search.yaml", search))
 	if len(ds) > 0 {

@@ -104,6 +104,9 @@ func (r *Registry) facts(v *Verb) []fact {
 	if lines := askLines(v); len(lines) > 0 {
 		facts = append(facts, fact{"asks", lines})
 	}
+	if v.Undo != nil {
+		facts = append(facts, fact{"undo", v.Undo.lines()})
+	}
 	switch {
 	case v.Tool != nil:
 		facts = append(facts, fact{"done by", toolLines(v)})
@@ -342,6 +345,24 @@ func askLines(v *Verb) []string {
 			line += " (" + c.Reason + ")"
 		}
 		lines = append(lines, line)
+	}
+	return lines
+}
+
+func (u *Undo) lines() (lines []string) {
+	switch within := ", within " + Lasting(int64(u.Within.Seconds())); {
+	case u.None != "":
+		return []string{"not: " + OneLine(u.None)}
+	case u.Call != nil:
+		lines = []string{"by " + dsl.FormatCall(&u.Call.Script.Calls[0]) + within}
+	default:
+		lines = []string{"puts the rows back as they were" + within}
+	}
+	for _, s := range u.Except {
+		lines = append(lines, "but for "+s.Entity.Store.Name+"."+s.Entity.Store.Fields[s.Field].Name)
+	}
+	if u.Stays != "" {
+		lines = append(lines, OneLine(u.Stays))
 	}
 	return lines
 }

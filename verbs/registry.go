@@ -88,6 +88,10 @@ func newRegistry(palettes []*Palette, entities []*Entity, codes []*CodeList, rol
 	for _, v := range r.sorted {
 		r.excludes = r.excludes || len(v.Excludes) > 0
 		v.plan = r.planOf(v)
+		if v.Undo != nil && v.Undo.Back != nil {
+			v.Undo.Back.plan = r.planOf(v.Undo.Back)
+			put(r.verbs, v.Undo.Back.Name, v.Undo.Back)
+		}
 	}
 	return r
 }

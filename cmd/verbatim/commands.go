@@ -23,6 +23,7 @@ var commands = []subcommand{
 	{"grammar", grammarCommand},
 	{"say", sayCommand},
 	{"run", runCommand},
+	{"undo", undoCommand},
 	{"session", sessionCommand},
 	{"chat", chatCommand},
 	{"eval", evalCommand},

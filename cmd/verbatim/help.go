@@ -70,11 +70,13 @@ func (a *app) printExitCodes() {
 	}
 }
 
+// rare are the commands that the first screen only names: it has no room for more.
+var rare = []string{"backup", "completion", "help", "index", "upload", "version"}
+
 // listed are the subcommands in the order of commands, which is that of use.
 func (a *app) listed(cmd *cobra.Command) []*cobra.Command {
 	subs := slices.Clone(cmd.Commands())
-	// The list fits on a screen: who packs the program knows of what is left out.
-	subs = slices.DeleteFunc(subs, func(c *cobra.Command) bool { return c.Hidden || c.Name() == "completion" || c.Name() == "version" })
+	subs = slices.DeleteFunc(subs, func(c *cobra.Command) bool { return c.Hidden })
 	slices.SortStableFunc(subs, func(x, y *cobra.Command) int {
 		return slices.Index(a.order, x.Name()) - slices.Index(a.order, y.Name())
 	})
@@ -102,8 +104,16 @@ func (a *app) help(cmd *cobra.Command, _ []string) {
 		if cmd.HasParent() {
 			b.WriteByte('\n')
 		}
+		var rest []string
 		for _, c := range subs {
-			fmt.Fprintf(&b, "  %-11s %s\n", c.Name(), c.Short)
+			if slices.Contains(rare, c.Name()) && !cmd.HasParent() {
+				rest = append(rest, c.Name())
+			} else {
+				fmt.Fprintf(&b, "  %-11s %s\n", c.Name(), c.Short)
+			}
+		}
+		if rest != nil {
+			fmt.Fprintf(&b, "  %-11s %s; each with --help\n", "and", strings.Join(rest, ", "))
 		}
 	}
 	if cmd.HasParent() {

@@ -79,6 +79,13 @@ func TestHelpBeginsWithExamplesThatRun(t *testing.T) {
 			switch cmd.Name() {
 			case "serve": // it goes on until it is told to end
 				line = "timeout --preserve-status -s INT 3 " + line
+			case "undo": // of a call that was made just before
+				out, said, _ := s.run(t, `echo 'client.add-note :request-id @pierre-dupont-source-of-wealth :note "x"' | verbatim run --as clara -`)
+				_, number, ok := strings.Cut(out, "verbatim undo ")
+				if !ok {
+					t.Fatalf("%s%s", out, said)
+				}
+				line = strings.Replace(line, " 17", " "+strings.Fields(number)[0], 1)
 			case "plan", "templates": // the bank has no plans
 				if out, err := graph().command(strings.Fields(line)[1:]...).CombinedOutput(); err != nil {
 					t.Errorf("%s: %v\n%s", strings.TrimSpace(line), err, out)

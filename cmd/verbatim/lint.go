@@ -87,6 +87,7 @@ type lintJSON struct {
 	Lacking  []string     `json:"lacking,omitempty"`  // verbs that need a handler which this program does not have
 	Numbered []string     `json:"numbered,omitempty"` // arguments that WhatsApp has no buttons for
 	Without  []string     `json:"without,omitempty"`  // functions that this program does not have
+	NoUndo   []string     `json:"no_undo,omitempty"`  // verbs of which no palette says how they are taken back
 	Held     *phrase.Held `json:"held,omitempty"`     // with --phrases
 	wire.Report
 }
@@ -95,6 +96,7 @@ func newLint(l *loaded) lintJSON {
 	j := lintJSON{Schema: "verbatim/lint@1", OK: !l.ds.HasErrors(), Palettes: l.files, Report: wire.NewReport(l.ds)}
 	if l.reg != nil {
 		j.Verbs, j.Lacking, j.Without = len(l.reg.Verbs()), handlers(l.reg).Lacks(l.reg), handlers(l.reg).LacksFunctions(l.reg)
+		j.NoUndo = l.reg.NoUndo()
 	}
 	j.Numbered = withoutButtons(l.reg)
 	return j
@@ -185,6 +187,9 @@ func (a *app) lint(ctx context.Context, f lintFlags) error {
 		}
 		if n := len(j.Without); n > 0 {
 			fmt.Fprintf(a.out, "     nothing in this program carries out %s: %s\n", receipt.Counted(n, "function"), receipt.Safe(shortened(j.Without, 5)))
+		}
+		if n := len(j.NoUndo); n > 0 {
+			fmt.Fprintf(a.out, "     nothing says how to take back %s: %s\n", receipt.Counted(n, "verb"), receipt.Safe(shortened(j.NoUndo, 5)))
 		}
 		if n := len(j.Numbered); n > 0 {
 			fmt.Fprintf(a.out, "     on WhatsApp, numbered lines stand for buttons: %s\n", receipt.Safe(shortened(j.Numbered, 5)))

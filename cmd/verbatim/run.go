@@ -423,7 +423,7 @@ func (j *job) preview(p *receipt.Receipt, state string) {
 
 // printed is how the flags want receipts to be printed.
 func (j *job) printed() receipt.Options {
-	return receipt.Options{Full: j.full, Whole: j.whole(), Entry: "verbatim log show"}
+	return receipt.Options{Full: j.full, Whole: j.whole(), Entry: "verbatim log show", Undo: "verbatim undo"}
 }
 
 func (j *job) whole() string {

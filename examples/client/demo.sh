@@ -56,7 +56,7 @@ say "verbatim chat --send-from . --replay conversation/clara.jsonl <conversation
 echo "Look around; Ctrl-C ends it. Clara is a client, T. Weber an analyst:"
 verbatim serve --log off --sign-in clara --sign-in t.weber >"$folder/serving" &
 for _ in $(seq 100); do
-	[ "$(grep -c '^sign in' "$folder/serving")" = 2 ] && break
+	[ "$(grep -sc '^sign in' "$folder/serving")" = 2 ] && break
 	sleep 0.1
 done
 grep '^sign in' "$folder/serving" || stop "the server does not begin. Run verbatim serve to see why"

@@ -27,13 +27,13 @@ verbatim run --as ed --yes graph.dsl >>"$dir/log" 2>&1
 
 play -plays plays.json -listen 127.0.0.1:0 >"$dir/model" &
 model=$!
-for _ in $(seq 100); do grep -q http "$dir/model" && break; sleep 0.1; done
+for _ in $(seq 100); do grep -qs http "$dir/model" && break; sleep 0.1; done
 VERBATIM_BASE_URL=$(head -n 1 "$dir/model")
 export VERBATIM_BASE_URL VERBATIM_MODEL=play
 
 verbatim serve --listen 127.0.0.1:0 --log off >"$dir/serving" 2>"$dir/errors" &
 server=$!
-for _ in $(seq 100); do grep -q http "$dir/serving" && break; sleep 0.1; done
+for _ in $(seq 100); do grep -qs http "$dir/serving" && break; sleep 0.1; done
 url=$(grep -o 'http://[^ ]*' "$dir/serving" | head -n 1)
 token() { verbatim serve token "$1" --as vera --for "$2" --url "$url" --yes 2>>"$dir/log" | grep -E '^[A-Za-z0-9_-]{40,}$' || true; }
 ada=$(token client ada)

@@ -23,7 +23,7 @@ verbatim run --as ada --yes officers.dsl >>"$dir/log" 2>&1 || [ $? -eq 3 ]
 
 verbatim serve --listen 127.0.0.1:0 --log off >"$dir/serving" &
 server=$!
-for _ in $(seq 100); do grep -q http "$dir/serving" && break; sleep 0.1; done
+for _ in $(seq 100); do grep -qs http "$dir/serving" && break; sleep 0.1; done
 url=$(grep -o 'http://[^ ]*' "$dir/serving" | head -n 1)
 token() { verbatim serve token "$1" --as ada --for "$2" --url "$url" --yes 2>>"$dir/log" | grep -E '^[A-Za-z0-9_-]{40,}$' || true; }
 BANK_TOKEN=$(token bank northbank)

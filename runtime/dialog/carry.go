@@ -66,6 +66,9 @@ func (t *turn) carry(ctx context.Context, p proposal) (step, error) {
 		t.record.note(noteToolAfter, by.Words())
 		return step{wrong: modelSwayed(by.Words()), why: dsl.Diagnostics{notAsked(by.Words())}}, nil
 	}
+	if !p.phrased && slices.ContainsFunc(program.Calls(), func(call verbs.Call) bool { return call.Verb.Undoes != nil }) {
+		p.asked = true // which call a model wants taken back is for the person to say
+	}
 	kind := Doing
 	if c.o.Session.Reads(program) {
 		kind = Reading

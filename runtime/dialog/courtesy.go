@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"verbatim/dsl"
 	"verbatim/runtime/words"
 	"verbatim/verbs"
 )
@@ -150,4 +151,40 @@ func (w wording) example(phrase string) string {
 		return "“" + phrase + "”"
 	}
 	return w.say(sayQuoted, phrase)
+}
+
+var undoSaid = sync.OnceValue(func() []func() *regexp.Regexp {
+	return polites(func(l words.Language) string { return l.Expression("undo") })
+})
+
+// takesBack answers whoever wants what was done last to be taken back. They are asked
+// first, whatever the rules say: which call they mean is ours to guess.
+func (t *turn) takesBack(ctx context.Context) (string, bool, error) {
+	c, plain := t.c, words.Plain(t.heard.own)
+	if len(c.open) > 0 || !slices.ContainsFunc(undoSaid(), func(said func() *regexp.Regexp) bool { return said().MatchString(plain) }) {
+		return "", false, nil
+	}
+	t.as(TakenRequest)
+	seq, err := c.o.Session.LastDone(ctx)
+	if err != nil {
+		text, err := t.system(ctx, err)
+		return text, true, err
+	}
+	if seq == 0 {
+		return c.wording.say(sayNothingToUndo), true, nil
+	}
+	script, err := c.o.Session.Undo(ctx, seq)
+	if err != nil {
+		text, err := t.system(ctx, err)
+		return text, true, err
+	}
+	outcome, err := t.carry(ctx, proposal{script: dsl.Format(script), phrased: true, asked: true})
+	switch {
+	case err != nil:
+		text, err := t.system(ctx, err)
+		return text, true, err
+	case outcome.question != nil:
+		return c.wording.question(outcome.question), true, nil
+	}
+	return c.wording.refused(outcome.why), true, nil
 }

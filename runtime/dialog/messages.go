@@ -40,6 +40,7 @@ const (
 	sayTongues        words.Key = "dialog/tongues"
 	sayWasItYes       words.Key = "dialog/was-it-yes"
 	sayNothingOpen    words.Key = "dialog/nothing-open"
+	sayNothingToUndo  words.Key = "dialog/nothing-to-undo"
 	sayUnread         words.Key = "dialog/unread"
 	sayCannot         words.Key = "dialog/cannot"
 	sayAskPerson      words.Key = "dialog/ask-person"
@@ -78,6 +79,8 @@ const (
 
 const (
 	sayWouldDo    words.Key = "dialog/would-do"
+	sayTakesBack  words.Key = "dialog/takes-back"
+	sayStays      words.Key = "dialog/stays"
 	sayBecause    words.Key = "dialog/because"
 	sayShallI     words.Key = "dialog/shall-i"
 	sayAnswerHow  words.Key = "dialog/answer-how"

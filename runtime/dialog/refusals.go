@@ -46,6 +46,8 @@ var meanings = []struct {
 	{[]string{"same-person"}, "dialog/refused-same-person"},
 	{[]string{"declined-before"}, "dialog/refused-declined-before"},
 	{[]string{"stale-preview", "changed-meanwhile", "agreement-expired", "other-palette", "rights-changed", "key-reused", "session-moved"}, "dialog/refused-stale-preview"},
+	{[]string{"no-undo", "unknown-entry"}, "dialog/refused-no-undo"},
+	{[]string{"changed-since"}, "dialog/refused-changed-since"},
 	{[]string{"already-exists", "already-used", "already-waits"}, "dialog/refused-already-exists"},
 	{[]string{"secret-would-wait"}, "dialog/refused-secret-would-wait"},
 	{[]string{"unknown-confirmation"}, "dialog/refused-unknown-confirmation"},

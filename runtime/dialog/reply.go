@@ -61,10 +61,16 @@ func (w wording) plainly(c *receipt.Call) string {
 	if acted(c) {
 		b.WriteString(w.say(sayDid, w.does(w.reg.Verb(c.Verb))) + "\n" + w.changes(c, false))
 	}
-	if r := c.Result; r != nil && (r.File == nil || r.From != "") && (len(c.Rows) == 0 || len(r.Rows) > 0 && !onlyReferences(r)) {
+	if r := c.Result; r != nil && !w.undoes(c) && (r.File == nil || r.From != "") && (len(c.Rows) == 0 || len(r.Rows) > 0 && !onlyReferences(r)) {
 		b.WriteString(w.result(r))
 	}
 	return strings.TrimRight(b.String(), "\n")
+}
+
+// undoes reports whether a call takes another back; its result is then what stays.
+func (w wording) undoes(c *receipt.Call) bool {
+	v := w.reg.Verb(c.Verb)
+	return v != nil && v.Undoes != nil
 }
 
 // onlyReferences reports whether a result is no more than the rows that were told
@@ -96,6 +102,9 @@ func verbWords(v *verbs.Verb) string {
 // does is what a verb does: in English by its description, in another language by
 // what its palette has for that, or by what somebody says who wants it.
 func (w wording) does(v *verbs.Verb) string {
+	if v.Undoes != nil {
+		return w.say(sayTakesBack, w.does(v.Undoes))
+	}
 	if w.tongue == words.English {
 		return verbWords(v)
 	}
@@ -211,6 +220,11 @@ func (w wording) changes(c *receipt.Call, ahead bool) string {
 			b.WriteString(w.say(sayThenKeeps, strings.Join(what, w.say(sayAlso))))
 		}
 		b.WriteString(".\n")
+	}
+	if w.undoes(c) && c.Result != nil {
+		for _, row := range c.Result.Rows {
+			b.WriteString("- " + w.say(sayStays, escaped(row[0].Text())) + "\n")
+		}
 	}
 	return b.String()
 }

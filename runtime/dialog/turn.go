@@ -223,6 +223,9 @@ func (t *turn) converse(ctx context.Context) (string, error) {
 	if err := t.ready(ctx); err != nil {
 		return t.system(ctx, err)
 	}
+	if text, taken, err := t.takesBack(ctx); taken || err != nil {
+		return text, err
+	}
 	var err error
 	shortlist := t.shortlist()
 	if c.o.Model == nil {

@@ -236,3 +236,41 @@ func (f fixed) Shortlist(_ string, among []*verbs.Verb, most int) []*verbs.Verb 
 }
 
 func (fixed) Named(context.Context, string) ([]string, error) { return nil, nil }
+
+// Whoever says so has what was done last taken back, once they have seen what that is and
+// agreed; and then what was done before it. With another question open, nothing is. A model
+// that takes something back has the person asked.
+func TestWhatWasDoneIsTakenBack(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, "house")
+	m := answers(
+		calls(`house.note :repair-id @boiler :note "the part comes on 2025-01-10" :expected 2025-01-10`), tells("@boiler.due"),
+		calls(`house.note :repair-id @boiler :note "no, it comes on 2025-01-20" :expected 2025-01-20`), tells("@boiler.due"),
+		calls(`house.note.undo :entry 1`))
+	talk := h.talk(m, nil)
+	if a := talk.say("Please undo that"); a.Text != "Nothing that I did here can be taken back." {
+		t.Errorf("%q", a.Text)
+	}
+	talk.say("For the boiler: the part comes on 2025-01-10")
+	talk.say("For the boiler: no, it comes on 2025-01-20")
+	asked := len(m.asked)
+	for _, was := range []string{"2025-01-10", "2025-01-15"} {
+		a := talk.say("Please undo that.")
+		if len(a.Done) != 0 || !strings.HasPrefix(a.Text, "This would take back: leave a note on a repair") || !strings.Contains(a.Text, "This stays: Whoever read the note has read it.") {
+			t.Errorf("%q", a.Text)
+		}
+		a = talk.say("yes")
+		if got := h.field("repair", 11, "due"); got != was || !strings.Contains(a.Text, "Done: take back: leave a note") {
+			t.Errorf("due %s: %q", got, a.Text)
+		}
+	}
+	if a := talk.say("undo that"); len(m.asked) != asked || len(a.Done) != 0 {
+		t.Errorf("the model was asked %d times: %q", len(m.asked)-asked, a.Text)
+	}
+	if a := talk.say("What about the first note?"); len(a.Done) != 0 {
+		t.Errorf("a model took something back: %q", a.Text)
+	}
+	if a := newHouse(t, "house").talk(answers(), nil).say("Bitte rückgängig machen"); a.Text != "Hier ist nichts, was ich rückgängig machen könnte." {
+		t.Errorf("%q", a.Text)
+	}
+}

@@ -32,6 +32,7 @@ func (s *Server) apiRoutes() []Route {
 		{Pattern: "POST /v1/preview", Body: script, Does: "Says what a script would do, and does none of it.", handle: (*visit).preview},
 		{Pattern: "POST /v1/run", Body: script, Does: "Does what a script says, all of it or nothing.", handle: (*visit).run},
 		{Pattern: "POST /v1/propose", Body: script, Does: "Asks for the agreement that others have to give.", handle: (*visit).propose},
+		{Pattern: "GET /v1/undo/{entry}", Does: "Writes the call that takes back what an entry of the journal tells of, to be previewed and run.", handle: (*visit).undo},
 		{Pattern: "GET /v1/verbs", Does: "Lists the verbs that the caller may use.", handle: (*visit).verbs},
 		{Pattern: "GET /v1/verbs/{verb}", Does: "Explains a verb.", handle: (*visit).verb},
 		{Pattern: "POST /v1/verbs/{verb}", Body: script, Does: "Makes one call, of values.", handle: (*visit).callVerb},

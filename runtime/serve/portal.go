@@ -51,6 +51,7 @@ func (s *Server) pageRoutes() []Route {
 		{Pattern: "POST /say", Door: Page, Body: form, handle: desked((*desk).said)},
 		{Pattern: "GET /do/{verb}", Name: "form", Door: Page, handle: desked((*desk).formPage)},
 		{Pattern: "POST /do/{verb}", Name: "done", Door: Page, Body: file, Upload: true, handle: desked((*desk).do)},
+		{Pattern: "GET /undo/{entry}", Name: "undo", Door: Page, handle: desked((*desk).undoPage)},
 		{Pattern: "GET /row/{verb}/{item}", Name: "row", Door: Page, handle: desked((*desk).rowPage)},
 		{Pattern: "GET /row/{verb}/{item}/file", Door: Page, Whole: true, handle: desked((*desk).rowFile)},
 		{Pattern: "GET /questions/{item}", Name: "question", Door: Page, handle: stepped((*step).question)},

@@ -384,6 +384,9 @@ func (d *desk) doneBanner(ctx context.Context) *pages.Banner {
 		}
 	}
 	if entry, err := strconv.ParseInt(d.r.URL.Query().Get("entry"), 10, 64); err == nil && entry > 0 {
+		if v := d.Registry.Verb(verb); v != nil && (v.Undoes != nil || v.Undo != nil && v.Undo.None == "") {
+			b.Acts = append(b.Acts, pages.Link{URL: "/undo/" + strconv.FormatInt(entry, 10), Text: d.tells("pages/take-back")})
+		}
 		b.Acts = append(b.Acts, pages.Link{URL: "/journal/" + strconv.FormatInt(entry, 10), Text: d.tells("pages/came-about")})
 	}
 	return b

@@ -242,6 +242,10 @@ func (r *Record) Open(o *Opening) {
 	if v, ok := o.Open(r.Call); ok && r.Call != "" {
 		r.Words = v.Text()
 	}
+	r.Dropped = make([]stores.Value, len(r.Instead))
+	for i, c := range r.Instead {
+		r.Dropped[i], _ = o.Open(c)
+	}
 	for i := range r.Rows {
 		c := &r.Rows[i]
 		if v, ok := o.Open(c.NameIs); ok && c.NameIs != "" {
@@ -282,6 +286,9 @@ func (r *Record) commitments(row *Row) []receipt.Commitment {
 	}
 	if touched {
 		add(r.Call)
+		for _, c := range r.Instead {
+			add(c)
+		}
 	}
 	return all
 }

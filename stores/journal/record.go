@@ -24,10 +24,18 @@ type Record struct {
 	// Rows are those that changed. Where a value is sensitive or personal, a
 	// commitment stands in its place until the record is opened.
 	Rows []receipt.Row
+	// Jobs are the ids of the work for later that the call scheduled, and Instead commits
+	// to the work that it dropped, each as JobValue writes it. Both are kept of
+	// calls that can be taken back, and so is Sent: whom their notices are for.
+	Jobs    []string
+	Instead []receipt.Commitment
+	Sent    []string
 	// Erased are the entries that a redaction took values from, as in "4 9-12".
 	Erased string
-	// Words is the text of the call, once it was opened.
-	Words string
+	// Words is the text of the call, and Dropped what Instead commits to, once it was
+	// opened. What was erased is null.
+	Words   string
+	Dropped []stores.Value
 }
 
 // A Row names a row for machines.
@@ -58,39 +66,56 @@ var bare = fmt.Sprintf(`[{"v":%d}`, version)
 // space, first the version and what is committed to, then the rows. A record of nothing
 // is the empty text.
 func (r *Record) AppendText(b []byte) []byte {
-	if r.Opening == "" && len(r.Rows) == 0 && r.Erased == "" {
+	if r.Opening == "" && len(r.Rows) == 0 && r.Erased == "" && len(r.Jobs)+len(r.Sent) == 0 {
 		return b
 	}
 	b = append(b, bare...)
+	member := func(name string) { b = append(append(append(b[:len(b)-1], `,"`...), name...), `":`...) }
+	texts := func(name string, all []stores.Value) {
+		if len(all) > 0 {
+			member(name)
+			b = append(append(b, stores.NewList(all...).Text()...), '}')
+		}
+	}
 	if r.Erased != "" {
-		b = append(b[:len(b)-1], `,"Erased":`...)
+		member("Erased")
 		b = append(stores.AppendJSONString(b, r.Erased), '}')
 	}
-	if r.Opening != "" {
-		b = append(b[:len(b)-1], ',')
-		if len(r.About) > 0 {
-			b = append(b, `"About":[`...)
-			for i, row := range r.About {
-				if i > 0 {
-					b = append(b, ',')
-				}
-				named := receipt.Row{Entity: row.Entity, Key: row.Key}
-				b = named.AppendKept(b)
+	if r.Opening != "" && len(r.About) > 0 {
+		member("About")
+		b = append(b, '[')
+		for i, row := range r.About {
+			if i > 0 {
+				b = append(b, ',')
 			}
-			b = append(b, `],`...)
+			named := receipt.Row{Entity: row.Entity, Key: row.Key}
+			b = named.AppendKept(b)
 		}
-		if r.Call != "" {
-			b = append(b, `"Call":"`...)
-			b = append(append(b, r.Call...), `",`...)
-		}
-		b = append(b, `"Opening":`...)
-		b = stores.AppendJSONString(b, r.Opening)
-		b = append(b, '}')
+		b = append(b, "]}"...)
 	}
+	if r.Opening != "" && r.Call != "" {
+		member("Call")
+		b = append(append(append(b, '"'), r.Call...), `"}`...)
+	}
+	texts("Instead", valuesOf(r.Instead))
+	texts("Jobs", valuesOf(r.Jobs))
+	if r.Opening != "" {
+		member("Opening")
+		b = append(stores.AppendJSONString(b, r.Opening), '}')
+	}
+	texts("Sent", valuesOf(r.Sent))
 	for i := range r.Rows {
 		b = r.Rows[i].AppendKept(append(b, ','))
 	}
 	return append(b, ']')
+}
+
+func valuesOf[T ~string](all []T) []stores.Value {
+	values := make([]stores.Value, len(all))
+	for i, text := range all {
+		values[i] = stores.NewString(string(text))
+	}
+	return values
 }
 
 // Parse reads what AppendText wrote, and nothing else: an unknown word, another
@@ -109,6 +134,8 @@ func Parse(text string) (Record, error) {
 			Erased        string
 			About         []json.RawMessage
 			Call, Opening string
+			Jobs, Sent    []string
+			Instead       []receipt.Commitment
 		}
 		d := json.NewDecoder(strings.NewReader(rest))
 		err := d.Decode(&is) // a version that is not known may have members that are not
@@ -124,6 +151,7 @@ func Parse(text string) (Record, error) {
 			return r, fmt.Errorf("the changes of a journal entry cannot be read: %w", err)
 		}
 		r.Opening, r.Call, r.Erased = head.Opening, receipt.Commitment(head.Call), head.Erased
+		r.Jobs, r.Instead, r.Sent = head.Jobs, head.Instead, head.Sent
 		for _, a := range head.About {
 			row, _, err := receipt.ParseRow(string(a))
 			if err != nil {

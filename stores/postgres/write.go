@@ -146,7 +146,7 @@ func (t *tx) apply(ctx context.Context, b stores.Batch) error {
 	if err != nil {
 		return err
 	}
-	ops := append(append(j.ops, jobs...), tended...)
+	ops := append(append(j.ops, tended...), jobs...) // a job that is dropped makes room for one of the same key
 	if b.Late {
 		t.c.last = append(t.c.last, ops...)
 	} else if len(ops) > 0 {

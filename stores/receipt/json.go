@@ -82,6 +82,13 @@ func (o *outside) call(c *Call) {
 		shown(o, "asks", c.Asks, o.ask)
 		some(o, "sets", c.Session, o.setting)
 		some(o, "errands", c.Errands, o.errand)
+		if !c.Undo.IsNull() {
+			o.member("undo", true)
+			o.object(func() {
+				o.count("entry", int(c.Seq))
+				o.value("until", c.Undo)
+			})
+		}
 		if c.Result != nil {
 			o.member("result", true)
 			o.result(c.Result)

@@ -412,6 +412,9 @@ func (c *coder) call(k *Call) {
 		}
 		list(c, "Session", &k.Session, c.setting)
 		list(c, "Tended", &k.Tended, c.tended)
+		if !c.digest {
+			c.value("Undo", &k.Undo)
+		}
 		c.text("Verb", &k.Verb)
 	})
 }

@@ -25,6 +25,7 @@ type Options struct {
 	Took  time.Duration // of what was done
 	Seen  bool          // the calls were printed already, before they were done
 	Entry string        // the command that shows journal entries, which their numbers follow
+	Undo  string        // the command that takes back what was done, which the number of its entry follows
 }
 
 // foldAbove is how many calls are always shown one by one.
@@ -61,6 +62,9 @@ func Print(w io.Writer, r *Receipt, o Options) {
 			fmt.Fprintf(w, "journal  %s\n", entries)
 		} else {
 			fmt.Fprintf(w, "journal  %s   see: %s %s\n", entries, o.Entry, entries)
+		}
+		if o.Undo != "" {
+			printUndo(w, r, o.Undo)
 		}
 	case !r.Done && t.Acts():
 		fmt.Fprintln(w)
@@ -747,4 +751,31 @@ func logged(v *Value) string {
 		return aRow
 	}
 	return Safe(v.Text())
+}
+
+// minute is how a person is told a moment.
+const minute = "2006-01-02 15:04 UTC"
+
+// printUndo says what can be taken back, and until when the first of it can.
+func printUndo(w io.Writer, r *Receipt, command string) {
+	var entries []string
+	var until stores.Value
+	for i := range r.Calls {
+		if c := &r.Calls[i]; !c.Undo.IsNull() && c.Seq > 0 {
+			entries = append(entries, strconv.FormatInt(c.Seq, 10))
+			if until.IsNull() || c.Undo.Time().Before(until.Time()) {
+				until = c.Undo
+			}
+		}
+	}
+	switch n := len(entries); {
+	case n == 0:
+	case n == 1:
+		fmt.Fprintf(w, "undo     %s %s   until %s\n", command, entries[0], until.Time().UTC().Format(minute))
+	default:
+		if n > foldAbove {
+			entries = append(entries[:foldAbove], "…")
+		}
+		fmt.Fprintf(w, "undo     %s N   of %s, until %s\n", command, strings.Join(entries, ", "), until.Time().UTC().Format(minute))
+	}
 }

@@ -65,6 +65,9 @@ type Call struct {
 	Errands []Errand
 	Result  *Result
 	Seq     int64 // its journal entry; zero when there is none
+	// Undo is until when what was done can be taken back, a time; null where it cannot be,
+	// or the palette does not say.
+	Undo stores.Value
 }
 
 // A Place is where something stands in a text that has a name.

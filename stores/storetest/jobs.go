@@ -559,6 +559,9 @@ var jobCases = []testCase{
 		has("e")
 		w.must(w.batch(stores.Batch{Jobs: []stores.Job{with("f", noon, stores.ReplaceOther), with("g", noon, stores.ReplaceOther)}}))
 		has("g")
+		// One that is dropped makes room for one that refuses another.
+		w.must(w.batch(stores.Batch{Tended: []stores.JobChange{{ID: "g", Drop: true}}, Jobs: []stores.Job{with("i", noon, stores.RefuseAnother)}}))
+		has("i")
 		for name, spoil := range map[string]func(*stores.Job){"no key": func(j *stores.Job) { j.Unique = "" }, "nothing known": func(j *stores.Job) { j.Again = 9 }} {
 			j := with("h", noon, stores.ReplaceOther)
 			spoil(&j)

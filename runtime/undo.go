@@ -1,0 +1,512 @@
+package runtime
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"verbatim/dsl"
+	"verbatim/stores"
+	"verbatim/stores/journal"
+	"verbatim/stores/receipt"
+	"verbatim/verbs"
+)
+
+// What a call did is taken back by a new call, under the rules, the rights and the
+// confirmations of today. Where its palette says `undo: rows`, that is a call of NAME.undo,
+// which the engine carries out: the journal knows how the rows were, with where their
+// values came from, and which work for later was scheduled or dropped. It is refused where
+// a row is not any more as the call left it, so that nothing that others built on it is
+// lost unseen. What left the house stays left, and is said.
+
+// A past is a call that was made, as the journal tells it.
+type past struct {
+	entry  stores.Entry
+	record journal.Record
+}
+
+// past reads the journal entry of a call that can be taken back; nil where there is none.
+func (e *Engine) past(ctx context.Context, seq int64) (*past, error) {
+	for line, err := range journal.Opened(ctx, e.store, housekeeper, seq, seq) {
+		if err != nil {
+			return nil, failure(err)
+		}
+		if line.Entry.Outcome != outcomeOK {
+			return nil, nil
+		}
+		record, err := line.Record()
+		return &past{line.Entry, record}, failure(err)
+	}
+	return nil, nil
+}
+
+// pasts reads the journal for the calls of a program that take others back, before a
+// transaction begins: an entry does not change.
+func (s *Session) pasts(ctx context.Context, p *verbs.Program) (map[int64]*past, error) {
+	var found map[int64]*past
+	calls := p.Calls()
+	for i := range calls {
+		if calls[i].Verb.Undoes == nil || calls[i].Args[0].Kind != verbs.Literal {
+			continue
+		}
+		seq := calls[i].Args[0].Value.Int()
+		of, err := s.e.past(ctx, seq)
+		if err != nil {
+			return nil, err
+		}
+		if found == nil {
+			found = make(map[int64]*past)
+		}
+		found[seq] = of
+	}
+	return found, nil
+}
+
+// of reports whether the past is a call of a verb, or one that took such a call back.
+func (p *past) of(v *verbs.Verb) bool {
+	return p != nil && (p.entry.Verb == v.Name || p.entry.Verb == v.Undo.Back.Name)
+}
+
+// Undo writes the call that takes back what a journal entry tells of, to be previewed and
+// run like any other. It is a *Refusal where the principal sees no such entry, may not use
+// its verb, or nothing takes it back. Whether it can still be taken back is for the preview
+// to say.
+func (s *Session) Undo(ctx context.Context, seq int64) (*dsl.Script, error) {
+	var unknown error = refuse([]complaint{{-1, unknownEntry(dsl.Place{}, seq)}})
+	p, err := s.e.past(ctx, seq)
+	if err != nil || p == nil {
+		return nil, cmp.Or(err, unknown)
+	}
+	v := s.e.reg.Verb(p.entry.Verb)
+	if v != nil && v.Undoes != nil {
+		v = v.Undoes
+	}
+	if v == nil || v.Internal || !permits(s.roles, v.Roles) {
+		return nil, unknown
+	}
+	name := "undo of " + fmt.Sprint(seq)
+	var text string
+	err = s.e.store.View(ctx, s.scope, func(read stores.Reader) error {
+		r := s.reads(read)
+		if _, err := r.rowsOf(ctx, p); err != nil {
+			return err
+		}
+		switch {
+		case v.Undo == nil:
+			return &complaint{-1, noUndo(dsl.Place{}, "its palette does not say how that is done")}
+		case v.Undo.None != "":
+			return &complaint{-1, noUndo(dsl.Place{}, v.Undo.None)}
+		case v.Undo.Back != nil:
+			call := dsl.NewCall(v.Undo.Back.Name, dsl.NewArg("entry", verbs.AsLiteral(stores.NewInt(seq))))
+			text = dsl.FormatCall(&call)
+			return nil
+		}
+		text, err = r.undoCall(ctx, v, p)
+		return err
+	})
+	var c *complaint
+	switch {
+	case errors.As(err, &c):
+		return nil, refuse([]complaint{*c})
+	case errors.Is(err, stores.ErrNotFound):
+		return nil, unknown
+	case err != nil:
+		return nil, storeError(dsl.Place{}, err)
+	}
+	script, ds := dsl.Parse(dsl.NewSource(name, text+"\n"))
+	if ds.HasErrors() {
+		return nil, &Failure{Err: fmt.Errorf("the call that takes entry %d back cannot be written: %s", seq, tell(ds))}
+	}
+	return script, nil
+}
+
+// undoCall writes the call by which a palette takes another back: with the arguments of
+// that, and the names of the rows that it added.
+func (r *reading) undoCall(ctx context.Context, v *verbs.Verb, p *past) (string, error) {
+	if by := p.entry.Time.Add(v.Undo.Within); r.now.After(by) {
+		return "", &complaint{-1, undoLate(dsl.Place{}, by)}
+	}
+	words := p.entry.Call
+	if p.record.Call != "" {
+		if words = p.record.Words; words == "" {
+			return "", &complaint{-1, noUndo(dsl.Place{}, "what it was given was erased from the journal")}
+		}
+	}
+	was, ds := dsl.Parse(dsl.NewSource("entry", words))
+	if ds.HasErrors() || len(was.Calls) != 1 {
+		return "", &Failure{Err: fmt.Errorf("entry %d holds no call: %s", p.entry.Seq, tell(ds))}
+	}
+	added := map[string]dsl.Value{}
+	for i := range p.record.Rows {
+		row := &p.record.Rows[i]
+		e := r.e.reg.Entity(row.Entity)
+		if e == nil || row.Op != receipt.Inserted {
+			continue
+		}
+		name, err := r.s.workName(ctx, r.read, e, row.Key)
+		if errors.Is(err, errRowGone) {
+			return "", &complaint{-1, changedSince(dsl.Place{}, "a row that it added is not there any more")}
+		}
+		if err != nil {
+			return "", err
+		}
+		added[e.Store.Name] = name
+	}
+	call := v.Undo.Call.Script.Calls[0]
+	out := dsl.NewCall(call.Verb)
+	for _, a := range call.Args {
+		missing := false
+		one := dsl.NewCall(call.Verb, a)
+		filled := dsl.Replace(&one, func(_ *dsl.Call, _ string, of *dsl.Value) (dsl.Value, bool) {
+			if of.Kind != dsl.Symbol {
+				return dsl.Value{}, false
+			}
+			for key, name := range added {
+				if sameWord(key, of.Text) {
+					return name, true
+				}
+			}
+			for _, given := range was.Calls[0].Args {
+				if sameWord(given.Key, of.Text) {
+					return given.Value, true
+				}
+			}
+			missing = true
+			return dsl.Value{}, false
+		})
+		if !missing { // an argument that was left out is left out
+			out.Args = append(out.Args, filled.Args[0])
+		}
+	}
+	return dsl.FormatCall(&out), nil
+}
+
+// rowsOf reads the rows that a past call added or changed, as they are now, parallel to
+// those of its record. An entry that tells of rows which the caller does not see is not
+// there for them; nor is one that tells of none, where it is not their own.
+func (r *reading) rowsOf(ctx context.Context, p *past) ([]stores.Row, error) {
+	own := p.entry.Principal == r.s.who.Name
+	if len(p.record.Rows) == 0 && !own {
+		return nil, stores.ErrNotFound
+	}
+	rows := make([]stores.Row, len(p.record.Rows))
+	for i := range p.record.Rows {
+		row := &p.record.Rows[i]
+		e := r.e.reg.Entity(row.Entity)
+		if e == nil {
+			return nil, &complaint{-1, changedSince(dsl.Place{}, "no palette knows "+row.Entity+" any more")}
+		}
+		if row.Op == receipt.Deleted {
+			continue
+		}
+		var err error
+		if rows[i], err = r.get(ctx, e.Store, row.Key); errors.Is(err, stores.ErrNotFound) && own {
+			return nil, &complaint{-1, changedSince(dsl.Place{}, "a row that it changed is not there any more")}
+		} else if err != nil {
+			return nil, err
+		}
+	}
+	return rows, nil
+}
+
+// takeBack carries out a verb that takes another back.
+func (r *reading) takeBack(ctx context.Context, st *step) (d deed, err error) {
+	v := st.verb.Undoes
+	seq := st.args[0].Int()
+	p := r.pasts[seq]
+	if !p.of(v) {
+		return d, &complaint{st.index, unknownEntry(st.place, seq)}
+	}
+	refused := func(err error) error {
+		var c *complaint
+		switch {
+		case errors.Is(err, stores.ErrNotFound):
+			return &complaint{st.index, unknownEntry(st.place, seq)}
+		case errors.As(err, &c) && c.call < 0:
+			c = &complaint{st.index, c.diagnostic}
+			c.diagnostic.Place = st.place
+			return c
+		}
+		return err
+	}
+	rows, err := r.rowsOf(ctx, p)
+	if err != nil {
+		return d, refused(err)
+	}
+	if by := p.entry.Time.Add(v.Undo.Within); r.now.After(by) {
+		return d, &complaint{st.index, undoLate(st.place, by)}
+	}
+	back := &takingBack{reading: r, st: st, undo: v.Undo, past: p, from: fmt.Sprintf("entry %d", seq)}
+	for i := len(p.record.Rows) - 1; i >= 0; i-- { // what was made last goes first
+		one, err := back.row(ctx, &p.record.Rows[i], rows[i])
+		if err != nil {
+			return d, refused(err)
+		}
+		if one != nil {
+			d.proposals = append(d.proposals, *one)
+		}
+	}
+	if err := back.work(ctx, &d); err != nil {
+		return d, refused(err)
+	}
+	for _, to := range p.record.Sent {
+		back.stays = append(back.stays, "the notice to "+to+" was sent")
+	}
+	if v.Undo.Stays != "" {
+		back.stays = append(back.stays, v.Undo.Stays)
+	}
+	if len(back.stays) > 0 {
+		d.answer = &table{columns: []column{{name: "stays"}}}
+		for _, text := range back.stays {
+			d.answer.rows = append(d.answer.rows, []cell{{value: stores.NewString(text), from: ofRecord}})
+		}
+	}
+	return d, nil
+}
+
+// A takingBack takes one call back.
+type takingBack struct {
+	*reading
+	st    *step
+	undo  *verbs.Undo
+	past  *past
+	from  string
+	stays []string // what cannot be taken back
+}
+
+// row works out how one row becomes what it was; nil where it is as it was.
+func (b *takingBack) row(ctx context.Context, told *receipt.Row, now stores.Row) (*proposal, error) {
+	entity := b.e.reg.Entity(told.Entity)
+	e := entity.Store
+	p := &proposal{entity: entity, key: told.Key, before: now}
+	for i := range told.Fields {
+		f := &told.Fields[i]
+		field := e.FieldIndex(f.Name)
+		if field < 0 {
+			return nil, b.changed("no palette knows "+told.Entity+"."+f.Name+" any more", nil)
+		}
+		if f.Before.Gone || f.After.Gone {
+			return nil, &complaint{-1, noUndo(dsl.Place{}, "what was there before was erased from the journal")}
+		}
+		def := &e.Fields[field]
+		if told.Op != receipt.Deleted && !b.undo.Spares(e, field) {
+			if !stores.Equal(now.Values[field], def.Now(f.After.Value)) || stores.MarkOf(now.Marks, field) != f.Origin {
+				return nil, b.changed(def.Name+" of "+b.called(ctx, entity, told.Key)+" is not what it was set to", told)
+			}
+		}
+		if told.Op == receipt.Inserted || told.Op == receipt.Updated && b.undo.Spares(e, field) {
+			continue
+		}
+		p.set = append(p.set, assigned{field: field, value: def.Now(f.Before.Value), from: b.from, sensitive: f.Sensitive, came: verbs.Stored(f.Was), back: true})
+	}
+	switch told.Op {
+	case receipt.Updated:
+		p.op = stores.Update
+		if len(p.set) == 0 {
+			return nil, nil
+		}
+	case receipt.Inserted:
+		p.op = stores.Delete
+		for field, v := range now.Values {
+			said := slices.ContainsFunc(told.Fields, func(f receipt.Field) bool { return e.FieldIndex(f.Name) == field })
+			if !said && field != e.Key && !v.IsNull() && !e.Fields[field].Computed && !b.undo.Spares(e, field) {
+				return nil, b.changed(e.Fields[field].Name+" of "+b.called(ctx, entity, told.Key)+" has been set since", told)
+			}
+		}
+		return p, b.free(ctx, entity, told)
+	case receipt.Deleted:
+		p.op = stores.Insert
+		for field := range e.Fields { // what was empty then is empty, whatever a new row would have
+			if said := slices.ContainsFunc(p.set, func(a assigned) bool { return a.field == field }); !said && field != e.Key && !e.Fields[field].Computed {
+				p.set = append(p.set, assigned{field: field, from: b.from, came: ofRecord})
+			}
+		}
+	}
+	return p, nil
+}
+
+// free refuses to delete a row that others refer to, but for those that go with it.
+func (b *takingBack) free(ctx context.Context, of *verbs.Entity, told *receipt.Row) error {
+	for _, e := range b.e.entities {
+		for i := range e.Store.Fields {
+			if e.Store.Fields[i].Ref != of.Store {
+				continue
+			}
+			found, err := b.read.Find(ctx, stores.Find{Entity: e.Store, Select: []stores.Path{{Field: e.Store.Key}}, Beyond: true, Limit: len(b.past.record.Rows) + 1, Cut: true,
+				Where: &stores.Cond{Op: stores.Eq, Path: stores.Path{Field: i}, Value: told.Key}})
+			if err != nil {
+				return err
+			}
+			for _, row := range found {
+				goes := slices.ContainsFunc(b.past.record.Rows, func(r receipt.Row) bool {
+					return r.Op == receipt.Inserted && r.Key == row[0] && b.e.reg.Entity(r.Entity) == e
+				})
+				if goes {
+					continue
+				}
+				by := &receipt.Row{Entity: e.Store.Name, Key: row[0]}
+				what := "another row"
+				if _, err := b.get(ctx, e.Store, row[0]); err == nil {
+					what = b.called(ctx, e, row[0])
+				} else {
+					by = nil // it is nobody's business here
+				}
+				return b.changed(what+" refers to "+b.called(ctx, of, told.Key)+", which was added", by)
+			}
+		}
+	}
+	return nil
+}
+
+// work drops what the call scheduled, and schedules what it dropped.
+func (b *takingBack) work(ctx context.Context, d *deed) error {
+	if len(b.past.record.Jobs) > 0 {
+		jobs, err := b.read.Jobs(ctx, stores.JobFilter{IDs: b.past.record.Jobs})
+		if err != nil {
+			return err
+		}
+		for i := range jobs {
+			switch j := &jobs[i]; j.State {
+			case stores.JobRunning:
+				return b.changed("work that it scheduled is being done", nil)
+			case stores.JobDone:
+				b.stays = append(b.stays, "its work was done: "+JobSubject(&j.Job))
+			default:
+				d.tended = append(d.tended, tendedJob(DropJob(*j)))
+				d.dropped = append(d.dropped, j.Job)
+			}
+		}
+	}
+	for _, dropped := range b.past.record.Dropped {
+		if dropped.IsNull() {
+			return &complaint{-1, noUndo(dsl.Place{}, "the work that it dropped was erased from the journal")}
+		}
+		job, err := journal.ReadJob(dropped)
+		if err != nil {
+			return failure(err)
+		}
+		waiting, err := b.read.Jobs(ctx, stores.JobFilter{Kinds: []string{job.Kind}, Unique: job.Unique})
+		if err != nil {
+			return err
+		}
+		if slices.ContainsFunc(waiting, func(j stores.JobRecord) bool { return !slices.Contains(b.past.record.Jobs, j.ID) }) {
+			return b.changed("other work was scheduled in its place since", nil)
+		}
+		job.Again = stores.RefuseAnother
+		var w struct{ Trigger string }
+		if err := json.Unmarshal([]byte(job.Payload), &w); err != nil {
+			return failure(err)
+		}
+		d.notices = append(d.notices, notice{kind: "trigger", target: w.Trigger, at: stores.NewTime(job.At), again: &job, says: b.says(ctx, &job)})
+	}
+	return nil
+}
+
+// says is the call that a job makes, as people can read it; "" where that is not known.
+func (b *takingBack) says(ctx context.Context, job *stores.Job) string {
+	w, why, err := readWork(b.e.reg, stores.Run{Job: *job})
+	if err != nil || why != "" {
+		return ""
+	}
+	st := &step{verb: w.verb, args: w.args, from: w.from, rows: make([]stores.Row, len(w.args))}
+	for i, e := range w.refs {
+		if e == nil {
+			continue
+		}
+		if st.rows[i], err = b.get(ctx, e, w.args[i]); err != nil {
+			return ""
+		}
+		b.called(ctx, b.e.reg.Entity(e.Name), w.args[i])
+	}
+	return b.callOf(st, &notice{effect: w.effect, active: w.active})
+}
+
+// called is how a row is named.
+func (b *takingBack) called(ctx context.Context, e *verbs.Entity, key stores.Value) string {
+	if err := b.s.nameKeys(ctx, b.read, e, []stores.Value{key}); err != nil {
+		return "a row of " + e.Store.Name
+	}
+	return b.shownName(e.Store, key)
+}
+
+// changed refuses to take a call back on which others built; by is the row in which that
+// shows, whose journal then says who did.
+func (b *takingBack) changed(what string, by *receipt.Row) *complaint {
+	if by != nil {
+		b.blamed = &blamed{row: journal.Row{Entity: by.Entity, Key: by.Key}, after: b.past.entry.Seq, at: b.st.index}
+	}
+	return &complaint{-1, changedSince(dsl.Place{}, what)}
+}
+
+// A blamed is a row that was changed after a call that is to be taken back.
+type blamed struct {
+	row   journal.Row
+	after int64
+	at    int // the call that takes it back
+}
+
+// blame adds to a refusal who changed the row that it is about. It reads the journal, and
+// so no transaction is open.
+func (s *Session) blame(ctx context.Context, b *blamed, err error) error {
+	var refusal *Refusal
+	if b == nil || !errors.As(err, &refusal) {
+		return err
+	}
+	var last *stores.Entry
+	for line, failed := range journal.Opened(ctx, s.e.store, housekeeper, b.after+1, 0) {
+		if failed != nil {
+			return err // it is refused all the same
+		}
+		record, failed := line.Record()
+		if failed == nil && line.Entry.Outcome == outcomeOK && slices.ContainsFunc(record.Rows, func(r receipt.Row) bool { return r.Entity == b.row.Entity && r.Key == b.row.Key }) {
+			last = &line.Entry
+		}
+	}
+	for i := range refusal.Diagnostics {
+		if d := &refusal.Diagnostics[i]; last != nil && refusal.calls[i] == b.at {
+			already, what, _ := strings.Cut(d.Summary, "; ")
+			d.Summary = fmt.Sprintf("%s; %s changed it on %s; %s: see entry %d of the journal, %s", already, s.e.Label(ctx, last.Principal), last.Time.In(s.e.zone).Format(time.DateTime), what, last.Seq, last.Verb)
+		}
+	}
+	return err
+}
+
+// lastDone is how many entries of the journal are looked at for what a session did last.
+const lastDone = 1000
+
+// LastDone is the number of the latest journal entry of a call in this session that changed
+// something and was not taken back; 0 where there is none among the latest entries.
+func (s *Session) LastDone(ctx context.Context) (int64, error) {
+	head, _, err := s.e.store.Head(ctx)
+	if err != nil {
+		return 0, failure(err)
+	}
+	entries, err := s.e.store.Journal(ctx, max(1, head-lastDone+1), head)
+	if err != nil {
+		return 0, failure(err)
+	}
+	undone := map[int64]bool{}
+	for i := len(entries) - 1; i >= 0; i-- {
+		e := &entries[i]
+		v := s.e.reg.Verb(e.Verb)
+		if e.Session != s.id || e.Principal != s.who.Name || e.Outcome != outcomeOK || v == nil || undone[e.Seq] || v.Answers() {
+			continue
+		}
+		if v.Undoes == nil {
+			return e.Seq, nil
+		}
+		if script, ds := dsl.Parse(dsl.NewSource("entry", e.Call)); !ds.HasErrors() && len(script.Calls) == 1 {
+			if of, ok := script.Calls[0].Get("entry"); ok {
+				seq, err := strconv.ParseInt(of.Text, 10, 64)
+				undone[seq] = err == nil
+			}
+		}
+	}
+	return 0, nil
+}

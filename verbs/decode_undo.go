@@ -1,0 +1,244 @@
+package verbs
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"gopkg.in/yaml.v3"
+
+	"verbatim/dsl"
+	"verbatim/stores"
+)
+
+// An Undo says how what a verb did is taken back: by Back, by Call, or not at all, for the
+// reason None.
+type Undo struct {
+	// Back puts the rows back that a call of the verb changed, with where their values came
+	// from, and the work that it scheduled. It is a verb of the engine's making, NAME.undo,
+	// which takes the number of the call's journal entry: see Verb.Undoes.
+	Back *Verb
+	// Call takes it back by other means. Its names are the arguments of the verb, and the
+	// entities of the rows that it adds, each of which stands for the row that was added.
+	Call   *Macro
+	None   string
+	Within time.Duration // after the call, for how long it can be taken back
+	Except []Spared      // what Back leaves as it is
+	Stays  string        // what is not taken back, for the person who does it; "" where the palette says nothing
+	Place  dsl.Place
+}
+
+// A Spared is a field that is left as it is when rows are put back.
+type Spared struct {
+	Entity *Entity
+	Field  int
+}
+
+// Spares reports whether a field is left as it is.
+func (u *Undo) Spares(e *stores.Entity, field int) bool {
+	return slices.ContainsFunc(u.Except, func(s Spared) bool { return s.Entity.Store == e && s.Field == field })
+}
+
+// DefaultUndo is for how long a call can be taken back where its palette does not say.
+const DefaultUndo = 24 * time.Hour
+
+// undoWord ends the name of a verb that takes another back.
+const undoWord = ".undo"
+
+// byRows is what `by` says of an undo that puts the rows back.
+const byRows = "rows"
+
+// undo reads how a verb is taken back, once its effects are known.
+func (l *loader) undo(vn *verbNode) {
+	d, v, at := vn.d, vn.v, vn.f.at("undo")
+	if at.value == nil {
+		return
+	}
+	u := &Undo{Within: DefaultUndo, Place: d.place(at.key)}
+	by, f := at.value, mapping{}
+	if at.value.Kind == yaml.MappingNode {
+		var ok bool
+		if f, ok = d.fields(at.value, "undo"); !ok {
+			return
+		}
+		by = f.at("by").value
+	}
+	none := f.at("none")
+	wrong := func(n *yaml.Node, what, help string) {
+		d.report(tell(d.place(n), "contradiction", what, help, dsl.Place{}, ""))
+	}
+	switch {
+	case v.Answers() && v.Macro == nil:
+		wrong(at.key, v.Name+" changes nothing that could be taken back", "leave undo out")
+		return
+	case (by == nil) == (none.value == nil):
+		wrong(at.key, "undo says neither, or both, of how "+v.Name+" is taken back and why it is not", "write `undo: rows`, `undo: {by: CALL}` or `undo: {none: REASON}`")
+		return
+	case none.value != nil:
+		for _, k := range [...]string{"within", "except", "stays"} {
+			if f.at(k).key != nil {
+				wrong(f.at(k).key, v.Name+" is not taken back, and has "+k, "leave it out")
+				return
+			}
+		}
+		u.None = none.value.Value
+	case by.Value == byRows && v.Macro != nil:
+		wrong(by, v.Name+" is calls of other verbs, each of which is taken back by itself", "name the call that takes all of it back, or say why there is none")
+		return
+	case by.Value == byRows && v.Tool != nil && !v.Tool.ReadOnly:
+		wrong(by, "what "+v.Name+" did elsewhere is not put back with rows", "name the call that takes it back, or say why there is none")
+		return
+	case by.Value != byRows:
+		if u.Call = l.undoCall(vn, by); u.Call == nil {
+			return
+		}
+	}
+	var seconds int64
+	d.lasting(f.at("within").value, &seconds)
+	if seconds > 0 {
+		u.Within = time.Duration(seconds) * time.Second
+	}
+	u.Stays = f.text("stays")
+	d.items(f.at("except"), func(n *yaml.Node) { l.spared(d, u, n) })
+	if n := f.at("except").key; n != nil && u.Call != nil {
+		wrong(n, "except says which fields are left as they are when rows are put back, and a call decides that itself", "leave it out")
+	}
+	if v.Undo = u; u.None == "" && u.Call == nil {
+		u.Back = v.back()
+	}
+}
+
+// undoCall reads the call that takes a verb back.
+func (l *loader) undoCall(vn *verbNode, n *yaml.Node) *Macro {
+	d := vn.d
+	script, diags := dsl.Parse(dsl.NewSource(d.src.Name+" (undo of "+vn.v.Name+")", n.Value))
+	d.relay(n, diags)
+	switch {
+	case diags.HasErrors():
+		return nil
+	case len(script.Calls) != 1:
+		d.report(tell(d.place(n), "not-one-call", len(script.Calls)))
+		return nil
+	}
+	m := &Macro{Script: script, Place: d.place(n)}
+	vn.undone = &runNode{n, m}
+	return m
+}
+
+// spared reads a field that is left as it is, ENTITY.FIELD.
+func (l *loader) spared(d *doc, u *Undo, n *yaml.Node) {
+	entity, field, _ := strings.Cut(n.Value, ".")
+	e := l.entityNamed[d.full(entity)]
+	if e == nil {
+		d.report(tell(d.place(n), "unknown-entity", entity, visible(d, l.entities)))
+		return
+	}
+	i := e.field(field)
+	if i < 0 {
+		if !e.broken {
+			d.report(tell(d.place(n), "unknown-field", e, field))
+		}
+		return
+	}
+	u.Except = append(u.Except, Spared{e, i})
+}
+
+// checkUndo checks the call that takes a verb back, once all verbs are known.
+func (l *loader) checkUndo(r *Registry, vn *verbNode) {
+	if vn.undone == nil {
+		return
+	}
+	_, diags := r.CheckRun(vn.v.undone(), vn.undone.macro)
+	vn.d.relay(vn.undone.at, diags)
+	for i := range vn.v.Params {
+		p := &vn.v.Params[i]
+		if p.Sensitive && names(vn.undone.macro.Script, p.Name) {
+			vn.d.report(tell(vn.d.place(vn.undone.at), "contradiction", "the journal keeps no :"+p.Name+", which is sensitive, and so nothing can take "+vn.v.Name+" back with it", "name a row that holds it", dsl.Place{}, ""))
+		}
+	}
+	if other := r.verbs[vn.undone.macro.Script.Calls[0].Verb]; other != nil && other.Internal {
+		vn.d.report(say.internalNamed(vn.d.place(vn.undone.at), other, vn.v.Name+" is taken back by"))
+	}
+}
+
+// undone is the verb with the rows that it adds as arguments, which the call that takes it
+// back may name.
+func (v *Verb) undone() *Verb {
+	as := *v
+	as.Params = slices.Clone(v.Params)
+	for i := range v.Effects {
+		e := &v.Effects[i]
+		if e.Adds() && v.param(e.Entity.Store.Name) < 0 {
+			as.Params = append(as.Params, Param{Name: e.Entity.Store.Name, Ident: underscored(e.Entity.Store.Name), Type: &Type{Name: RefType, Entity: e.Entity}, Required: true})
+		}
+	}
+	return &as
+}
+
+// Adds reports whether an effect adds a row.
+func (e *Effect) Adds() bool {
+	return e.Entity != nil && (e.Kind == Creates || e.Kind == Stores || e.Kind == Attaches)
+}
+
+// OnRows reports whether an effect changes or deletes rows that are there.
+func (e *Effect) OnRows() bool {
+	return e.Entity != nil && (e.Kind == Updates || e.Kind == Deletes || e.Kind == Sets)
+}
+
+// back makes the verb that takes another back. Whoever may use the one may use it, and
+// whoever may have to agree to the one has to agree: whether a condition held then is not
+// asked again. It may do the opposite of what the other may do, and nothing else.
+func (v *Verb) back() *Verb {
+	b := &Verb{Name: v.Name + undoWord, Description: "Take back what a call of " + v.Name + " did.", Roles: v.Roles, Undoes: v, Place: v.Place,
+		Returns: Returns{Type: "record", Includes: []string{"stays"}},
+		Params: []Param{{Name: "entry", Ident: "entry", Description: "the number of the call's entry in the journal", Required: true,
+			Type: &Type{Name: IntegerType, Min: stores.NewInt(1)}, Place: v.Place}}}
+	for i := range v.Confirm {
+		c := v.Confirm[i]
+		c.Always, c.When = true, nil
+		b.Confirm = append(b.Confirm, c)
+	}
+	may := func(kind EffectKind, of *Effect) *Effect {
+		e := Effect{Kind: kind, May: true, Operand: of.Operand, Entity: of.Entity, Place: of.Place}
+		b.Effects = append(b.Effects, e)
+		return &b.Effects[len(b.Effects)-1]
+	}
+	for i := range v.Effects {
+		switch e := &v.Effects[i]; {
+		case e.Adds():
+			may(Deletes, e)
+			may(Creates, e) // an undo can be undone
+			e.Entity.Store.Removed = true
+		case e.Kind == Deletes && e.Entity != nil:
+			may(Creates, e)
+			may(Deletes, e)
+			e.Entity.Store.Added = true
+		case e.OnRows():
+			to := may(Updates, e)
+			if to.Fields = slices.Clone(e.Fields); e.Fields != nil || len(e.Set) > 0 {
+				for _, s := range e.Set {
+					to.Fields = append(to.Fields, s.Field)
+				}
+			}
+		case e.Kind == Triggers && e.Run != nil:
+			may(Triggers, e)
+		}
+	}
+	if slices.ContainsFunc(v.Effects, func(e Effect) bool { return e.Kind == Triggers && e.Run != nil }) {
+		b.Effects = append(b.Effects, Effect{Kind: Stores, May: true, Operand: parseOperand("verbatim.job"), Place: v.Place})
+	}
+	return b
+}
+
+// NoUndo names the verbs that change something beyond the session and whose palette does not
+// say how that is taken back, in order. Those that only work calls are left out.
+func (r *Registry) NoUndo() (names []string) {
+	for _, v := range r.sorted {
+		changes := v.Tool != nil && !v.Tool.ReadOnly || v.Macro != nil && !r.OnlyReads(v) ||
+			slices.ContainsFunc(v.Effects, func(e Effect) bool { return e.Adds() || e.OnRows() || e.Kind == Triggers || e.Kind == Notifies })
+		if changes && v.Undo == nil && !v.Internal {
+			names = append(names, v.Name)
+		}
+	}
+	return names
+}
