@@ -4,7 +4,7 @@
 SHELL       := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo deal kyc kiisha confidence test live postgres strace rabbit chromium lark node judges toolbox pglite grammars bench race fuzz torture marathon mutants shuffle claims teeth lint cover build
+.PHONY: help release release-twice demo deal kyc kiisha confidence test live postgres strace rabbit chromium lark node judges toolbox pglite grammars bench race fuzz torture marathon mutants shuffle claims teeth lint cover build
 
 STATICCHECK := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 PEERS       := cmd/peers
@@ -74,6 +74,16 @@ confidence: ## show an agent that says how sure it is, and lets others decide; o
 
 kiisha: ## play people who write by WhatsApp and mail
 	@bash examples/kiisha/demo.sh
+
+release: ## build VERSION for all PLATFORMS into dist; signed, with SIGNING_KEY
+	@bash cmd/verbatim/release/build.sh "$(VERSION)" dist $(PLATFORMS)
+
+release-twice: ## build a release for PLATFORMS in two clones, and compare every byte
+	@one=$$(mktemp -d) two=$$(mktemp -d); trap 'rm -rf "$$one" "$$two"' EXIT; \
+	for dir in "$$one" "$$two"; do \
+		git clone -q . "$$dir/a clone" && bash "$$dir/a clone/cmd/verbatim/release/build.sh" "$(or $(VERSION),v0.0.0)" "$$dir/dist" $(or $(PLATFORMS),$$(go env GOOS)/$$(go env GOARCH)); \
+	done; \
+	cmp "$$one/dist/SHA256SUMS" "$$two/dist/SHA256SUMS" && (cd "$$two/dist" && sha256sum --quiet --check SHA256SUMS) && cat "$$one/dist/SHA256SUMS"
 
 test: postgres strace rabbit chromium lark judges ## run every test, with the race detector where a C compiler exists
 	@$(if $(RACE),,echo "test: no C compiler or CGO_ENABLED=0, so the race detector stays off" >&2)

@@ -1,0 +1,66 @@
+#!/bin/bash
+# Builds a release: build.sh VERSION FOLDER [OS/ARCH]...
+#
+# FOLDER gets an archive for each platform, the list of what the program is made of
+# (CycloneDX, with licences), the texts of those licences, and SHA256SUMS of all; with
+# SIGNING_KEY, the file of an SSH key, SHA256SUMS.sig too. The same commit, version and Go
+# give the same bytes, wherever and whenever it is built.
+set -euo pipefail
+cd "$(dirname "$0")/../../.."
+
+version=${1:?build.sh VERSION FOLDER [OS/ARCH]...}
+out=$(mkdir -p "${2:?build.sh VERSION FOLDER [OS/ARCH]...}" && cd "$2" && pwd)
+shift 2
+[ $# -gt 0 ] || set -- linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64
+sbom=github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.9.0
+[[ $version =~ ^v[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.]+)?$ ]] || { echo "build.sh: $version is no version; write v1.2.3" >&2; exit 2; }
+[ -z "$(git status --porcelain)" ] || { echo "build.sh: what is not committed cannot be built again; commit it first" >&2; exit 1; }
+[ -z "$(ls -A "$out")" ] || { echo "build.sh: $out is not empty" >&2; exit 2; }
+
+moment=$(git log -1 --format=%ct)
+export CGO_ENABLED=0 GOFLAGS=-mod=readonly GOWORK=off TZ=UTC LC_ALL=C
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+# build writes the program of a platform to a file.
+build() {
+	GOOS=${1%/*} GOARCH=${1#*/} go build -trimpath -buildvcs=false -ldflags "-s -w -buildid= -X main.version=$version" -o "$2" ./cmd/verbatim
+}
+
+go mod verify >&2
+build "$(go env GOHOSTOS)/$(go env GOHOSTARCH)" "$scratch/verbatim"
+"$scratch/verbatim" help man --dir "$scratch/man"
+
+# The licences of all modules ask for their texts to be handed on.
+go version -m "$scratch/verbatim" | awk '$1 == "dep" { print $2 }' | sort | while read -r module; do
+	folder=$(go list -m -f '{{.Dir}}' "$module")
+	texts=$(find "$folder" -maxdepth 1 -type f -iregex '.*/\(licen[sc]e\|copying\|notice\|patents\)[^/]*' | sort)
+	[ -n "$texts" ] || { echo "build.sh: $module has no text of its licence" >&2; exit 1; }
+	for text in $texts; do
+		printf '==== %s: %s\n\n' "$module" "$(basename "$text")"
+		cat "$text"
+		echo
+	done
+done >"$scratch/LICENSES.txt"
+printf '==== Go\n\n' >>"$scratch/LICENSES.txt"
+cat "$(go env GOROOT)/LICENSE" >>"$scratch/LICENSES.txt"
+
+go run "$sbom" app -json -licenses -assert-licenses -noserial -main cmd/verbatim -output "$scratch/sbom.json" . 2>/dev/null
+sed -E "s/(\"timestamp\": \")[^\"]*/\1$(date -u -d "@$moment" +%FT%TZ)/; s/verbatim@v0\.0\.0-[0-9]{14}-[0-9a-f]{12}/verbatim@$version/g; s/(\"version\": \")v0\.0\.0-[0-9]{14}-[0-9a-f]{12}/\1$version/" "$scratch/sbom.json" >"$out/verbatim_$version.cdx.json"
+cp "$scratch/LICENSES.txt" "$out/LICENSES.txt"
+
+for platform in "$@"; do
+	name=verbatim_${version}_${platform/\//_}
+	mkdir -p "$scratch/$name"
+	program=$scratch/$name/verbatim
+	case $platform in windows/*) program=$program.exe ;; esac
+	build "$platform" "$program"
+	cp -r "$scratch/LICENSES.txt" "$scratch/man" cmd/verbatim/release/README.md cmd/verbatim/release/verbatim.service "$scratch/$name"
+	tar --sort=name --mtime="@$moment" --owner=0 --group=0 --numeric-owner --mode=go+rX,go-w --format=ustar -C "$scratch" -cf - "$name" | gzip -n9 >"$out/$name.tar.gz"
+done
+
+cd "$out"
+sha256sum -- * >SHA256SUMS
+if [ -n "${SIGNING_KEY:-}" ]; then
+	ssh-keygen -q -Y sign -f "$SIGNING_KEY" -n verbatim-release SHA256SUMS
+fi
