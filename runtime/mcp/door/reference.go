@@ -31,6 +31,7 @@ const (
 var templates = []*sdk.ResourceTemplate{
 	{Name: "verb", URITemplate: verbURI + "{verb}", MIMEType: "text/plain", Description: "What a verb takes, what it may change, and who is asked first."},
 	{Name: "codes", URITemplate: codesURI + "{list}", MIMEType: "text/plain", Description: "The codes of a list, and what they mean."},
+	{Name: "code", URITemplate: codesURI + "{list}/{code}", MIMEType: "text/plain", Description: "What a code of a list means."},
 	{Name: "names", URITemplate: namesURI + "{entity}", MIMEType: "text/plain", Description: "What the rows of a kind are called that you can see."},
 }
 
@@ -153,12 +154,11 @@ func (d *Door) resource(ctx context.Context, s *runtime.Session, uri string) (st
 	}
 	lists, entities := d.spoken(s)
 	if name, ok := named(codesURI); ok {
-		i := slices.IndexFunc(lists, func(l *verbs.CodeList) bool { return l.Name == name })
-		if i < 0 {
-			return "", nil
-		}
-		for _, c := range lists[i].Codes {
-			fmt.Fprintf(&b, "%s\t%s\n", c.Name, cmp.Or(c.Description, c.Label))
+		name, one, alone := strings.Cut(name, "/")
+		for _, c := range codesOf(lists, name) {
+			if !alone || c.Name == one {
+				fmt.Fprintf(&b, "%s\t%s\n", c.Name, cmp.Or(c.Description, c.Label))
+			}
 		}
 		return b.String(), nil
 	}
@@ -179,6 +179,16 @@ func (d *Door) resource(ctx context.Context, s *runtime.Session, uri string) (st
 		}
 	}
 	return b.String(), nil
+}
+
+// codesOf are the codes of one of some lists.
+func codesOf(lists []*verbs.CodeList, name string) []verbs.Code {
+	for _, l := range lists {
+		if l.Name == name {
+			return l.Codes
+		}
+	}
+	return nil
 }
 
 // at spells a name as calls have it.
@@ -298,7 +308,11 @@ func (d *Door) complete(ctx context.Context, s *runtime.Session, p *sdk.Complete
 				all = append(all, v.Name)
 			}
 		}
-	case p.Ref.URI == codesURI+"{list}" && p.Argument.Name == "list":
+	case p.Ref.URI == codesURI+"{list}/{code}" && p.Argument.Name == "code" && p.Context != nil:
+		for _, c := range codesOf(lists, p.Context.Arguments["list"]) {
+			all = append(all, c.Name)
+		}
+	case (p.Ref.URI == codesURI+"{list}" || p.Ref.URI == codesURI+"{list}/{code}") && p.Argument.Name == "list":
 		for _, l := range lists {
 			all = append(all, l.Name)
 		}

@@ -263,7 +263,7 @@ func read(args json.RawMessage, into any) dsl.Diagnostics {
 	dec := json.NewDecoder(strings.NewReader(string(args)))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(into); err != nil {
-		return dsl.Diagnostics{{Severity: dsl.Error, Code: "wrong-type", Summary: "the arguments are not those that the tool takes", Notes: []string{"tools/list tells its schema"}}}
+		return badArguments("the arguments are not those that the tool takes")
 	}
 	return nil
 }
