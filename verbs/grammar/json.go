@@ -125,22 +125,44 @@ func Tools(v Vocabulary) ([]Tool, error) {
 }
 
 // Plain is the schema of its arguments for whoever leaves out what is not required, as
-// programs do: Parameters wants null in its place.
+// programs do: Parameters wants null in its place. Days are those of a calendar without a
+// pattern that lists them.
 func (t *Tool) Plain() (json.RawMessage, error) {
-	props, _ := t.doc.get("properties").(object)
+	doc, _ := daysByFormat(t.doc).(object)
+	props, _ := doc.get("properties").(object)
 	required := []string{}
 	for i := range t.Verb.Params {
 		if p := &t.Verb.Params[i]; p.Required && props.get(p.Name) != nil {
 			required = append(required, p.Name)
 		}
 	}
-	doc := slices.Clone(t.doc)
 	for i := range doc {
 		if doc[i].key == "required" {
 			doc[i].value = required
 		}
 	}
 	return json.Marshal(doc)
+}
+
+// daysByFormat is a copy of a schema in which days have no pattern.
+func daysByFormat(s any) any {
+	switch s := s.(type) {
+	case object:
+		out := make(object, 0, len(s))
+		for _, m := range s {
+			if m.key != "pattern" || s.get("format") != "date" {
+				out = append(out, member{m.key, daysByFormat(m.value)})
+			}
+		}
+		return out
+	case []any:
+		out := make([]any, len(s))
+		for i := range s {
+			out[i] = daysByFormat(s[i])
+		}
+		return out
+	}
+	return s
 }
 
 // toolName keeps to letters, digits, underscores and hyphens.

@@ -150,16 +150,13 @@ func (d *Door) deeds(v *verbs.Verb, within []*verbs.Verb) (w deed) {
 	return w
 }
 
-// outputSchema is that of what every tool answers: a document of wire, with the member that
-// says what a model asks about first.
+// outputSchema is that of what every tool answers, a document of wire. It stands beside each
+// tool, so it says no more than a model needs to read one.
 var outputSchema = json.RawMessage(`{"type":"object","properties":{` +
-	`"schema":{"type":"string","const":"` + wire.RunSchema + `"},` +
-	`"outcome":{"type":"string","enum":["done","previewed","waiting","refused","invalid","unknown"],"description":"done: it was done; waiting: a person has to agree first, and nothing was changed; refused, invalid: nothing was changed; unknown: ask again under the same idempotency key"},` +
-	`"code":{"type":"string","description":"why it was not done"},` +
-	`"preview":{"type":"object","description":"the receipt: for each call its rows before and after, and its result","properties":{"calls":{"type":"array","items":{"type":"object","properties":{"call":{"type":"string"},"rows":{"type":"array","items":{"type":"object"}},"result":{"type":"object"}}}}}},` +
-	`"confirmation":{"type":"object","description":"what waits for somebody's agreement"},` +
-	`"repeated":{"type":"boolean","description":"it was done before, under the same idempotency key"},` +
-	`"diagnostics":{"type":"array","items":{"type":"object"}}},"required":["schema","outcome"]}`)
+	`"schema":{"const":"` + wire.RunSchema + `"},` +
+	`"outcome":{"enum":["done","waiting","refused","invalid","unknown"],"description":"nothing was changed unless it is done; unknown: ask again under the same idempotency key"},` +
+	`"code":{"type":"string"},"preview":{"type":"object","description":"the receipt: rows before and after, and results"},` +
+	`"confirmation":{"type":"object"},"repeated":{"type":"boolean"},"diagnostics":{"type":"array"}},"required":["schema","outcome"]}`)
 
 // The tools in whose place many are.
 const (
