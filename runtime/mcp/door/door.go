@@ -334,8 +334,10 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request, c *Caller) {
 		http.Error(w, "too many clients are connected", http.StatusServiceUnavailable)
 		return
 	}
-	// The library hands the token's owner on with each request, and keeps others away from a
-	// connection that they did not begin.
+	// The library hands the caller on with each request, and keeps others away from a connection
+	// that they did not begin. What they showed to be let in is not its to see.
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer -")
 	who := func(context.Context, string, *http.Request) (*auth.TokenInfo, error) {
 		return &auth.TokenInfo{UserID: c.Key, Extra: map[string]any{callerKey: c}}, nil
 	}

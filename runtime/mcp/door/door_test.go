@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -217,5 +219,31 @@ func TestAPanicIsAnswered(t *testing.T) {
 	c.Session = func(context.Context) (*runtime.Session, error) { panic("a secret") }
 	if text := lists(t, reg, c, 0)(); !strings.Contains(text, `"code":-32603`) || !strings.Contains(text, "the server itself failed") || strings.Contains(text, "secret") {
 		t.Error(text)
+	}
+}
+
+// BenchmarkCallOverHTTP calls a tool that only looks, as the newest version of the protocol has
+// it, without a socket.
+func BenchmarkCallOverHTTP(b *testing.B) {
+	reg, c := house(b, 30)
+	s, err := c.Session(b.Context())
+	if err != nil {
+		b.Fatal(err)
+	}
+	c.Session = func(context.Context) (*runtime.Session, error) { return s, nil }
+	d, err := New(Options{Registry: reg, Seal: []byte("x"), Clock: time.Now})
+	if err != nil {
+		b.Fatal(err)
+	}
+	const body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ledger__amend-1","arguments":{"account-id":"@nobody","note":"x"},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`
+	b.ReportAllocs()
+	for b.Loop() {
+		r := httptest.NewRequest("POST", "/mcp", strings.NewReader(body))
+		r.Header = http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}, "Mcp-Protocol-Version": {"2026-07-28"}, "Mcp-Method": {"tools/call"}, "Mcp-Name": {"ledger__amend-1"}}
+		w := httptest.NewRecorder()
+		d.ServeHTTP(w, r, c)
+		if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "unknown-name") {
+			b.Fatal(w.Code, w.Body.String())
+		}
 	}
 }
