@@ -1,9 +1,11 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -367,5 +369,81 @@ func TestWhatIsToldOverMCP(t *testing.T) {
 				t.Errorf("%s: %s is answered %v", who, name, err)
 			}
 		}
+	}
+}
+
+// What the page of the room shows of an agreement is what passes over the pipe.
+func TestTheTranscriptIsTrue(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	cmd := exec.Command(filepath.Join(h.dir, ".bin", "verbatim"), "mcp", "--as", "clara")
+	cmd.Dir, cmd.Env = h.dir, h.env
+	in, _ := cmd.StdinPipe()
+	out, _ := cmd.StdoutPipe()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { in.Close(); _ = cmd.Wait() }()
+	var told strings.Builder
+	lines := bufio.NewReader(out)
+	call := func(more, shown string) (result struct {
+		ResultType, RequestState string
+		InputRequests            map[string]struct {
+			Method string
+			Params struct{ Message string }
+		}
+		Content           []struct{ Text string }
+		StructuredContent map[string]any
+	}) {
+		t.Helper()
+		fmt.Fprintf(in, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{%s,"name":"client__escalate","arguments":{"reason":"We are stuck."}%s}}`+"\n", meta(true), more)
+		fmt.Fprintf(&told, "client  tools/call client__escalate {\"reason\":\"We are stuck.\"}%s\n", shown)
+		line, err := lines.ReadString('\n')
+		var m struct{ Result json.RawMessage }
+		if err == nil {
+			err = json.Unmarshal([]byte(line), &m)
+		}
+		if err == nil {
+			err = json.Unmarshal(m.Result, &result)
+		}
+		if err != nil {
+			t.Fatal(err, line)
+		}
+		return result
+	}
+	show := func(text string) {
+		for line := range strings.Lines(strings.TrimRight(text, "\n")) {
+			line = strings.TrimRight(line, "\n")
+			if r := []rune(line); len(r) > 110 {
+				line = string(r[:109]) + "…"
+			}
+			told.WriteString(strings.TrimRight("        "+line, " ") + "\n")
+		}
+	}
+	asked := call("", "")
+	q := asked.InputRequests["agree"]
+	fmt.Fprintf(&told, "server  %s; agree: %s, and a requestState\n", asked.ResultType, q.Method)
+	show(q.Params.Message)
+	told.WriteString("person  agrees\n")
+	answer := `"inputResponses":{"agree":{"action":"accept","content":{"agree":true}}}`
+	done := call(`,`+answer+`,"requestState":"`+asked.RequestState+`"`, "\n        "+answer+" and the requestState")
+	fmt.Fprintf(&told, "server  %s; outcome %v\n", done.ResultType, done.StructuredContent["outcome"])
+	text, _, _ := strings.Cut(done.Content[0].Text, "\n")
+	show(text)
+	// What is another each time is shown as it once was.
+	shown := told.String()
+	for pattern, once := range map[string]string{`preview \w{4} \w{4}`: "preview 3aa5 ac3f", `14:02\.\d+Z`: "14:02Z", `\d\.\d s\n`: "0.0 s\n"} {
+		shown = regexp.MustCompile(pattern).ReplaceAllString(shown, once)
+	}
+	const page = "../../runtime/mcp/door/README.md"
+	readme, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	block := regexp.MustCompile("(?s)```text\n(.*?)```")
+	if *update {
+		put(t, page, []byte(block.ReplaceAllLiteralString(string(readme), "```text\n"+shown+"```")))
+	} else if m := block.FindStringSubmatch(string(readme)); m == nil || m[1] != shown {
+		t.Errorf("the page shows another; run with -update, and read it:\n%s", shown)
 	}
 }

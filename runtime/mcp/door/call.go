@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"time"
 
 	"verbatim/dsl"
 	"verbatim/runtime"
@@ -53,6 +54,7 @@ type call struct {
 	answer *sdk.ElicitResult // to the question, of a client that was asked while it waited
 	agreed string            // the sealed state of the question that the answer is to
 
+	began   time.Time
 	session *runtime.Session
 	verb    *verbs.Verb
 	text    string // in the language
@@ -68,6 +70,7 @@ func (c *call) take(ctx context.Context) (*sdk.CallToolResult, *question) {
 		}
 		defer leave()
 	}
+	c.began = c.Clock()
 	var err error
 	if c.session, err = c.caller.Session(ctx); err != nil {
 		return c.refused(err), nil

@@ -50,14 +50,14 @@ func structured(document any, text string) *sdk.CallToolResult {
 }
 
 // done tells what was done, and what was doubtful about it.
-func (d *Door) done(r *receipt.Receipt, ds dsl.Diagnostics) *sdk.CallToolResult {
+func (c *call) done(r *receipt.Receipt, ds dsl.Diagnostics) *sdk.CallToolResult {
 	run := wire.DoneRun(r)
 	run.Report = wire.NewReport(ds)
 	var text bytes.Buffer
 	if r.Repeated {
 		text.WriteString("This was done before, under the same key; here is what it did then.\n")
 	}
-	receipt.Print(&text, r, receipt.Options{})
+	receipt.Print(&text, r, receipt.Options{Took: c.Clock().Sub(c.began)})
 	for i := range ds {
 		fmt.Fprintf(&text, "warning: %s\n", receipt.Safe(ds[i].Summary))
 	}
