@@ -397,6 +397,7 @@ var exceptions = map[[2]string]string{
 	{"runtime/system", "stores/sqlite"}:                                   "its tests run the verbs on a real store",
 	{"runtime/system", "stores/postgres"}:                                 "its tests run the verbs on a real store",
 	{"runtime/system", "stores/postgres/pgtest"}:                          "its tests run the verbs on a real server",
+	{"runtime/mcp/door", "stores/sqlite"}:                                 "its tests list the tools of an engine on a real store",
 	{"runtime/serve", "stores/sqlite"}:                                    "its tests serve agents on real stores",
 	{"runtime/serve/peers", "stores/sqlite"}:                              "its tests keep messages in a real store",
 	{"runtime/serve", "stores/postgres"}:                                  "its tests serve agents on real stores",
