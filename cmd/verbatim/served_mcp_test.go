@@ -398,9 +398,7 @@ func TestNothingLeaksOverMCP(t *testing.T) {
 		sees := func(a *aide) (all []string) {
 			for _, read := range []string{"client__get-companies", "client__get-outstanding"} {
 				text, _, _ := a.call(read, map[string]any{})
-				for _, n := range regexp.MustCompile(`@[a-z0-9-]+`).FindAllString(text, -1) {
-					all = append(all, n)
-				}
+				all = append(all, regexp.MustCompile(`@[a-z0-9-]+`).FindAllString(text, -1)...)
 			}
 			return all
 		}
@@ -549,7 +547,7 @@ func TestMCPJudgedByItsMakers(t *testing.T) {
 	suite := filepath.Join(judged(t, "conformance"), "dist", "index.js")
 	h := newHouse(t).administered()
 	at := fronted(t, h)
-	for _, scenario := range []string{"server-initialize", "ping", "logging-set-level", "completion-complete", "tools-list", "tools-call-error", "server-sse-multiple-streams",
+	for _, scenario := range []string{"server-initialize", "ping", "completion-complete", "tools-list", "tools-call-error", "server-sse-multiple-streams",
 		"resources-list", "prompts-list", "dns-rebinding-protection"} {
 		t.Run(scenario, func(t *testing.T) {
 			t.Parallel()

@@ -158,7 +158,6 @@ func (c *call) run(ctx context.Context, o runtime.RunOptions) (*sdk.CallToolResu
 	if faults.HasErrors() {
 		return c.invalid(faults), nil
 	}
-	c.warn(ctx, faults)
 	if o.Agreed != "" && !yes {
 		return c.declines(ctx, program, o.Agreed), nil
 	}
@@ -215,13 +214,6 @@ func codeOf(err error) string {
 		return refusal.Diagnostics[0].Code
 	}
 	return ""
-}
-
-// warn tells a client that listens of what is doubtful about a call and no mistake.
-func (c *call) warn(ctx context.Context, ds dsl.Diagnostics) {
-	for i := range ds {
-		_ = c.req.Session.Log(ctx, &sdk.LoggingMessageParams{Level: "warning", Logger: "verbatim", Data: ds[i].Summary})
-	}
 }
 
 // progress tells a client that wants to know how far its call is. It never keeps the run

@@ -153,7 +153,7 @@ func (d *Door) server(one *Caller) *sdk.Server {
 	s := sdk.NewServer(&sdk.Implementation{Name: "verbatim", Title: "Verbatim", Version: cmp.Or(d.Version, "development build")}, &sdk.ServerOptions{
 		Instructions: instructions,
 		Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}, Prompts: &sdk.PromptCapabilities{}, Resources: &sdk.ResourceCapabilities{},
-			Completions: &sdk.CompletionCapabilities{}, Logging: &sdk.LoggingCapabilities{}},
+			Completions: &sdk.CompletionCapabilities{}},
 		SetCacheable: func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) { *c = ownOnly },
 	})
 	s.AddTool(&sdk.Tool{Name: anyName, InputSchema: json.RawMessage(`{"type":"object"}`)}, d.callTool)
