@@ -19,7 +19,8 @@ import (
 type aide struct {
 	t *testing.T
 	*sdk.ClientSession
-	asked []string // what the person was asked
+	asked []string     // what the person was asked
+	told  chan float64 // how far a call is
 }
 
 // starts starts `verbatim mcp` as a client does, over a pipe. Its person answers what they are
@@ -33,8 +34,10 @@ func (h *house) starts(who, version string, answer func(string) *sdk.ElicitResul
 
 func connects(t *testing.T, over sdk.Transport, version string, answer func(string) *sdk.ElicitResult) *aide {
 	t.Helper()
-	a := &aide{t: t}
-	o := &sdk.ClientOptions{Capabilities: &sdk.ClientCapabilities{}}
+	a := &aide{t: t, told: make(chan float64, 100)}
+	o := &sdk.ClientOptions{Capabilities: &sdk.ClientCapabilities{}, ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
+		a.told <- r.Params.Progress / r.Params.Total
+	}}
 	if answer != nil {
 		o.ElicitationHandler = func(_ context.Context, r *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
 			a.asked = append(a.asked, r.Params.Message)
@@ -159,6 +162,14 @@ func TestAClientOfAModelCallsVerbs(t *testing.T) {
 				!strings.Contains(a.asked[0], "You are asked because it sends a message that cannot be recalled") || !strings.Contains(text, "applied  1 call changed 1 row and sent 1 notice") {
 				t.Errorf("%v %q\n%s", doc, a.asked, text)
 			}
+			listens := &sdk.CallToolParams{Name: "client__add-note", Arguments: map[string]any{"request-id": "@pierre-dupont-source-of-wealth", "note": "Told"}}
+			listens.SetProgressToken("p")
+			if _, err := a.CallTool(t.Context(), listens); err != nil {
+				t.Error(err)
+			}
+			if far := <-a.told; far <= 0 || far > 1 {
+				t.Errorf("it is told to be at %v of the way", far)
+			}
 			a = h.starts("clara", version, no)
 			if text, doc, failed := a.call("client__escalate", map[string]any{"reason": "No, " + version}); !failed || doc["code"] != "declined" || len(a.asked) != 1 {
 				t.Errorf("%v %s", doc, text)
@@ -166,7 +177,7 @@ func TestAClientOfAModelCallsVerbs(t *testing.T) {
 		})
 	}
 	log := h.do("log", "show", "--as", "d.lang")
-	for _, want := range []string{"ok\tclient.add-note", "declined\tclient.escalate", "refused:origin\tclient.name-repayment-account"} {
+	for _, want := range []string{"declined\tclient.escalate", "refused:origin\tclient.name-repayment-account"} {
 		if n := strings.Count(log, want); n != len(versions) {
 			t.Errorf("the journal has %q %d times\n%s", want, n, log)
 		}

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -114,10 +115,12 @@ func TestSealedStates(t *testing.T) {
 const manyVerbs = 1257
 
 // house is an engine with a palette of so many verbs, and a caller who may use all.
-func house(t testing.TB, many int) (*verbs.Registry, *Caller) {
+func house(t testing.TB, many int, at ...func(runtime.Stage)) (*verbs.Registry, *Caller) {
 	t.Helper()
 	var b strings.Builder
 	b.WriteString("domain: ledger\ndescription: What a large house has verbs for.\nroles: [{name: clerk, sees: all}]\nentities:\n  account:\n    managed: true\n    key: id\n    scope: {principal: owner}\n    label: \"{title}\"\n    fields:\n      owner: {type: string, required: true}\n      title: {type: string}\n      note: {type: string}\nverbs:\n")
+	b.WriteString("  - verb: open\n    description: Open an account.\n    roles: [clerk]\n    args: [{name: title, type: string, required: true}]\n    effects:\n      - creates: account\n        set: {owner: principal, title: title}\n")
+	b.WriteString("  - verb: list\n    description: List the accounts.\n    roles: [clerk]\n    reads: {entity: account, fields: {title: title}}\n")
 	for i := range many {
 		fmt.Fprintf(&b, "  - verb: amend-%d\n    description: Amend the account of desk %d, as the rules of the house have it, and say why.\n    roles: [clerk]\n    args:\n      - {name: account-id, type: ref, ref-type: account, required: true, description: which account}\n      - {name: note, type: string, required: true, max-length: 200}\n      - {name: due, type: date}\n    effects:\n      - updates: account.note\n        where: account-id\n        set: {note: note}\n", i, i)
 	}
@@ -140,7 +143,11 @@ func house(t testing.TB, many int) (*verbs.Registry, *Caller) {
 	if err := store.SetPrincipal(t.Context(), stores.Principal{Name: "kim", Roles: []string{"clerk"}}); err != nil {
 		t.Fatal(err)
 	}
-	engine, err := runtime.New(reg, store, runtime.Options{})
+	o := runtime.Options{}
+	for _, fn := range at {
+		o.At = fn
+	}
+	engine, err := runtime.New(reg, store, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,6 +158,13 @@ func house(t testing.TB, many int) (*verbs.Registry, *Caller) {
 
 // lists starts a door over a pipe, and returns what asks for the list of tools.
 func lists(t testing.TB, reg *verbs.Registry, c *Caller, most int) (list func() string) {
+	ask, _, _ := pipes(t, reg, c, most)
+	return func() string { return ask(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`) }
+}
+
+// pipes starts a door over a pipe: send sends a line, next returns the next one that comes, and
+// ask does both.
+func pipes(t testing.TB, reg *verbs.Registry, c *Caller, most int) (ask func(string) string, send func(string), next func() string) {
 	t.Helper()
 	d, err := New(Options{Registry: reg, Seal: []byte("x"), Clock: time.Now, Most: most})
 	if err != nil {
@@ -167,26 +181,32 @@ func lists(t testing.TB, reg *verbs.Registry, c *Caller, most int) (list func() 
 		}
 	})
 	lines := bufio.NewReaderSize(hear, 1<<20)
-	ask := func(line string) string {
+	send = func(line string) {
 		if _, err := io.WriteString(say, line+"\n"); err != nil {
 			t.Fatal(err)
 		}
+	}
+	next = func() string {
 		answer, err := lines.ReadString('\n')
 		if err != nil {
 			t.Fatal(err)
 		}
 		return answer
 	}
+	ask = func(line string) string {
+		send(line)
+		return next()
+	}
 	ask(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`)
-	_, _ = io.WriteString(say, `{"jsonrpc":"2.0","method":"notifications/initialized"}`+"\n")
-	return func() string { return ask(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`) }
+	send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	return ask, send, next
 }
 
 // Of 1 257 verbs three tools are listed, and all of them where the operator wants that.
 func TestAListOfManyVerbs(t *testing.T) {
 	t.Parallel()
 	reg, c := house(t, manyVerbs)
-	for most, want := range map[int]int{0: 3, manyVerbs: manyVerbs} {
+	for most, want := range map[int]int{0: 3, manyVerbs + 2: manyVerbs + 2} {
 		var told struct {
 			Result struct{ Tools []struct{ Name string } }
 		}
@@ -200,7 +220,7 @@ func TestAListOfManyVerbs(t *testing.T) {
 // BenchmarkListOfManyVerbs asks for the tools of 1 257 verbs over a pipe: 50 ms is the goal.
 func BenchmarkListOfManyVerbs(b *testing.B) {
 	reg, c := house(b, manyVerbs)
-	for name, most := range map[string]int{"three tools": 0, "a tool each": manyVerbs} {
+	for name, most := range map[string]int{"three tools": 0, "a tool each": manyVerbs + 2} {
 		b.Run(name, func(b *testing.B) {
 			list := lists(b, reg, c, most)
 			n := len(list())
@@ -245,5 +265,54 @@ func BenchmarkCallOverHTTP(b *testing.B) {
 		if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "unknown-name") {
 			b.Fatal(w.Code, w.Body.String())
 		}
+	}
+}
+
+// No more clients of earlier versions are connected over HTTP than there is room for.
+func TestConnectionsAreCounted(t *testing.T) {
+	t.Parallel()
+	reg, c := house(t, 1)
+	d, err := New(Options{Registry: reg, Seal: []byte("x"), Clock: time.Now, Sessions: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []int{200, 200, 503, 503} {
+		r := httptest.NewRequest("POST", "/mcp", strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`))
+		r.Header = http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}}
+		w := httptest.NewRecorder()
+		d.ServeHTTP(w, r, c)
+		if w.Code != want {
+			t.Errorf("client %d is answered %d, want %d: %s", i+1, w.Code, want, w.Body)
+		}
+	}
+}
+
+// A call that is called off before its commit does nothing.
+func TestACallIsCalledOff(t *testing.T) {
+	t.Parallel()
+	entered, release := make(chan bool), make(chan bool)
+	var once sync.Once
+	reg, c := house(t, 1, func(at runtime.Stage) {
+		if at == runtime.StageApply {
+			once.Do(func() {
+				close(entered)
+				<-release
+			})
+		}
+	})
+	ask, send, next := pipes(t, reg, c, 0)
+	send(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"ledger__open","arguments":{"title":"First"}}}`)
+	<-entered
+	send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}`)
+	if pong := ask(`{"jsonrpc":"2.0","id":8,"method":"ping"}`); !strings.Contains(pong, `"id":8`) { // so it was read
+		t.Fatal(pong)
+	}
+	close(release)
+	answer := ask(`{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"ledger__list"}}`)
+	for !strings.Contains(answer, `"id":9`) { // that of the call that was called off may come first
+		answer = next()
+	}
+	if !strings.Contains(answer, `"outcome":"done"`) || strings.Contains(answer, "First") {
+		t.Error(answer)
 	}
 }
