@@ -566,7 +566,7 @@ func TestMCPJudgedByItsMakers(t *testing.T) {
 func TestTypeScriptPlaysTheMorning(t *testing.T) {
 	t.Parallel()
 	judged(t, "sdk")
-	want, err := os.ReadFile("testdata/mcp.txt")
+	want, err := os.ReadFile("testdata/mcp/morning.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -574,7 +574,7 @@ func TestTypeScriptPlaysTheMorning(t *testing.T) {
 		t.Run(way, func(t *testing.T) {
 			t.Parallel()
 			h := newHouse(t)
-			args := []string{"testdata/mcp.mjs", os.Getenv("VERBATIM_JUDGES")}
+			args := []string{"testdata/mcp/morning.mjs", os.Getenv("VERBATIM_JUDGES")}
 			if way == "pipe" {
 				args = append(args, filepath.Join(h.dir, ".bin", "verbatim"))
 			} else {
@@ -589,7 +589,7 @@ func TestTypeScriptPlaysTheMorning(t *testing.T) {
 				t.Fatalf("%v\n%s%s", err, out, wrong.String())
 			}
 			if *update && way == "pipe" {
-				put(t, "testdata/mcp.txt", out)
+				put(t, "testdata/mcp/morning.txt", out)
 			} else if string(out) != string(want) {
 				t.Errorf("it tells\n%s\nwant\n%s", out, want)
 			}
