@@ -27,6 +27,10 @@ const (
 	thinChain = "net/http and pgx, the same with each line chained to the last"
 	toolRead  = "MCP Toolbox for Databases over REST, the same rows"
 	toolWrite = "MCP Toolbox for Databases over REST, the writes as one statement"
+	mcpRead   = "POST /mcp, a read verb as a tool"
+	mcpWrite  = "POST /mcp, a write verb as a tool"
+	boxRead   = "MCP Toolbox for Databases over MCP, the same rows"
+	boxWrite  = "MCP Toolbox for Databases over MCP, the writes as one statement"
 )
 
 // serving is PERF-H1: a call over HTTP, beside a handler that does what its author
@@ -41,6 +45,8 @@ func serving() (*race, func(), error) {
 				{"PERF-H1", "speed of a thin handler that chains its journal, writing", faster(cs[2], cs[4]), "x", true, 0.9},
 				{"PERF-H1", "speed of MCP Toolbox over REST, reading", faster(cs[0], cs[5]), "x", true, 1.2},
 				{"PERF-H1", "speed of MCP Toolbox over REST, writing", faster(cs[2], cs[6]), "x", true, 1.2},
+				{"PERF-H1", "speed of MCP Toolbox over MCP, reading", faster(cs[7], cs[9]), "x", true, 1.3},
+				{"PERF-H1", "speed of MCP Toolbox over MCP, writing", faster(cs[8], cs[10]), "x", true, 1.3},
 			},
 		}
 	}
@@ -77,12 +83,20 @@ func serving() (*race, func(), error) {
 			return err
 		}
 		call, err := s.toolbox()
-		tools := []*contestant{
-			{name: toolRead, per: 1, sample: together(func(who, i int) error { return call("read", who, i) })},
-			{name: toolWrite, per: 1, sample: together(func(who, i int) error { return call("write", who, i) })},
+		box := func(name string, overMCP bool, tool string) *contestant {
+			if err != nil {
+				return absent(name, err)
+			}
+			return &contestant{name: name, per: 1, sample: together(func(who, i int) error { return call(overMCP, tool, who, i) })}
 		}
-		if err != nil {
-			tools = nobody(err, toolRead, toolWrite)
+		tools := []*contestant{
+			box(toolRead, false, "read"), box(toolWrite, false, "write"),
+			{name: mcpRead, per: 1, sample: together(func(who, _ int) error { return askMCP(ours, who, "bank__list-requests", nil) })},
+			{name: mcpWrite, per: 1, sample: together(func(who, i int) error {
+				return askMCP(ours, who, "bank__add-note", map[string]any{"request-id": "@request-" + strconv.Itoa(who*theirRows+i%theirRows),
+					"note": "Accountant is sending it, " + strconv.FormatInt(notes.Add(1), 10), "expected-date": "2025-01-03"})
+			})},
+			box(boxRead, true, "read"), box(boxWrite, true, "write"),
 		}
 		return with(append([]*contestant{
 			{name: httpRead, per: 1, sample: together(func(who, _ int) error { return ask(ours+"/v1/run", who, listing, `"outcome":"done"`) })},
@@ -94,8 +108,33 @@ func serving() (*race, func(), error) {
 			{name: thinChain, per: 1, sample: together(func(who, i int) error { return ask(thin+"/chain/"+strconv.Itoa(i), who, "", `"done"`) })},
 		}, tools...)), nil
 	}, func(why error) *race {
-		return with(nobody(why, httpRead, thinRead, httpWrite, thinWrite, thinChain, toolRead, toolWrite))
+		return with(nobody(why, httpRead, thinRead, httpWrite, thinWrite, thinChain, toolRead, toolWrite, mcpRead, mcpWrite, boxRead, boxWrite))
 	})
+}
+
+// askMCP calls a tool, in the version of the protocol that has no connections to begin.
+func askMCP(at string, who int, tool string, args map[string]any) error {
+	body, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": map[string]any{"name": tool, "arguments": args,
+		"_meta": map[string]any{"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": map[string]any{}}}})
+	if err != nil {
+		return err
+	}
+	r, err := http.NewRequest(http.MethodPost, at+"/mcp", bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	r.Header = http.Header{"Authorization": {"Bearer " + token(who)}, "Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"},
+		"Mcp-Protocol-Version": {"2026-07-28"}, "Mcp-Method": {"tools/call"}, "Mcp-Name": {tool}}
+	answer, err := visitors.Do(r)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err == nil && (answer.StatusCode != http.StatusOK || !bytes.Contains(text, []byte(`"outcome":"done"`))) {
+		err = fmt.Errorf("%s is answered %d: %s", tool, answer.StatusCode, text)
+	}
+	return err
 }
 
 // visitors keep their connections.

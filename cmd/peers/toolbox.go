@@ -21,10 +21,10 @@ import (
 // toolboxPath is where `make toolbox` puts MCP Toolbox for Databases.
 const toolboxPath = "../../.cache/toolbox/toolbox"
 
-// toolbox starts MCP Toolbox for Databases with our two statements as tools, behind its
-// REST interface. It checks no token and keeps to no policy: who may see what stands in
+// toolbox starts MCP Toolbox for Databases with our two statements as tools. They are called
+// over REST or over MCP. It checks no token and keeps to no policy: who may see what stands in
 // the statements, as parameters that whoever calls fills in.
-func (s *server) toolbox() (call func(tool string, who, i int) error, err error) {
+func (s *server) toolbox() (call func(overMCP bool, tool string, who, i int) error, err error) {
 	if _, err := os.Stat(toolboxPath); err != nil {
 		return nil, fmt.Errorf("MCP Toolbox is not there: make toolbox fetches it")
 	}
@@ -65,33 +65,42 @@ func (s *server) toolbox() (call func(tool string, who, i int) error, err error)
 	ended := make(chan struct{})
 	go func() { _ = cmd.Wait(); close(ended) }()
 	s.host.Cleanup(func() { _ = cmd.Process.Kill(); <-ended })
-	call = func(tool string, who, i int) error {
+	call = func(overMCP bool, tool string, who, i int) error {
 		params := map[string]any{}
 		for n, v := range args[tool](who, i) {
 			params["p"+strconv.Itoa(n+1)] = v
 		}
-		body, err := json.Marshal(params)
+		var asked any = params
+		path := "/api/tool/" + tool + "/invoke"
+		if overMCP {
+			path, asked = "/mcp", map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": map[string]any{"name": tool, "arguments": params}}
+		}
+		body, err := json.Marshal(asked)
 		if err != nil {
 			return err
 		}
-		r, err := http.NewRequestWithContext(context.Background(), http.MethodPost, "http://127.0.0.1:"+port+"/api/tool/"+tool+"/invoke", bytes.NewReader(body))
+		r, err := http.NewRequestWithContext(context.Background(), http.MethodPost, "http://127.0.0.1:"+port+path, bytes.NewReader(body))
 		if err != nil {
 			return err
 		}
 		r.Header.Set("Content-Type", "application/json")
+		if overMCP {
+			r.Header.Set("Accept", "application/json, text/event-stream")
+			r.Header.Set("Mcp-Protocol-Version", "2025-06-18")
+		}
 		answer, err := visitors.Do(r)
 		if err != nil {
 			return err
 		}
 		defer answer.Body.Close()
 		text, err := io.ReadAll(answer.Body)
-		if err == nil && (answer.StatusCode != http.StatusOK || !bytes.Contains(text, []byte("result")) || tool == "read" && !bytes.Contains(text, []byte("due_date"))) {
+		if err == nil && (answer.StatusCode != http.StatusOK || !bytes.Contains(text, []byte("result")) || bytes.Contains(text, []byte(`"isError":true`)) || tool == "read" && !bytes.Contains(text, []byte("due_date"))) {
 			err = fmt.Errorf("%s is answered %d: %s", tool, answer.StatusCode, text)
 		}
 		return err
 	}
 	for range 100 {
-		if err = call("read", 0, 0); err == nil {
+		if err = call(false, "read", 0, 0); err == nil {
 			return call, nil
 		}
 		select {

@@ -7,6 +7,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/runtime"
+	"verbatim/runtime/mcp/door"
 	"verbatim/runtime/phrase"
 	"verbatim/runtime/serve"
 	"verbatim/verbs"
@@ -17,7 +18,7 @@ import (
 // A mistake that two packages can find has one code, and is explained by the
 // first that does.
 func allCodes() []dsl.CodeDoc {
-	all := slices.Concat(dsl.Codes(), verbs.Codes(), drift.Codes(), phrase.Codes(), runtime.Codes(), serve.Codes(), ownCodes())
+	all := slices.Concat(dsl.Codes(), verbs.Codes(), drift.Codes(), phrase.Codes(), runtime.Codes(), serve.Codes(), door.Codes(), ownCodes())
 	slices.SortStableFunc(all, func(a, b dsl.CodeDoc) int { return strings.Compare(a.Code, b.Code) })
 	return slices.CompactFunc(all, func(a, b dsl.CodeDoc) bool { return a.Code == b.Code })
 }

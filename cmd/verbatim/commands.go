@@ -30,6 +30,7 @@ var commands = []subcommand{
 	{"confirm", confirmCommand},
 	{"upload", uploadCommand},
 	{"serve", serveCommand},
+	{"mcp", mcpCommand},
 	{"work", workCommand},
 	{"log", logCommand},
 	{"migrate", migrateCommand},

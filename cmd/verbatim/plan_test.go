@@ -23,7 +23,7 @@ import (
 //
 // A package that is not named here is not part of the house yet, and the test
 // says so: whoever adds a room adds its lines and their reasons.
-var rooms = []string{"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/postgres/pgtest", "stores/postgres/internal/ajar", "stores/receipt", "stores/journal", "stores/files", "stores/search", "verbs", "verbs/expr", "verbs/drift", "verbs/grammar", "verbs/verbstest", "runtime", "runtime/names", "runtime/tools", "runtime/view", "runtime/digest", "runtime/confirmations", "runtime/provenance", "runtime/uploads", "runtime/sessions", "runtime/dial", "runtime/notify", "runtime/channel", "runtime/channel/internal/proven", "runtime/channel/contact", "runtime/channel/mail", "runtime/channel/signed", "runtime/channel/whatsapp", "runtime/channel/whatsapp/cloudtest", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/system", "runtime/upload", "runtime/words", "runtime/phrase", "runtime/collect", "runtime/client", "runtime/wire", "runtime/a2a", "runtime/serve", "runtime/serve/logins", "runtime/serve/peers", "runtime/serve/pages", "runtime/serve/browsertest", "runtime/torture", "runtime/documents", "runtime/guard", "runtime/services", "runtime/sheet", "runtime/manda", "runtime/kyc", "runtime/kiisha", "runtime/clerk", "runtime/plan", "runtime/confidence", "runtime/confidence/score", "runtime/confidence/react", "runtime/confidence/modeltest", "runtime/trustgraph", "runtime/trustgraph/rabbit", "runtime/trustgraph/rabbit/rabbittest", "runtime/eval", "cmd/verbatim", "cmd/teeth", "examples/embed"}
+var rooms = []string{"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/postgres/pgtest", "stores/postgres/internal/ajar", "stores/receipt", "stores/journal", "stores/files", "stores/search", "verbs", "verbs/expr", "verbs/drift", "verbs/grammar", "verbs/verbstest", "runtime", "runtime/names", "runtime/tools", "runtime/view", "runtime/digest", "runtime/confirmations", "runtime/provenance", "runtime/uploads", "runtime/sessions", "runtime/dial", "runtime/notify", "runtime/channel", "runtime/channel/internal/proven", "runtime/channel/contact", "runtime/channel/mail", "runtime/channel/signed", "runtime/channel/whatsapp", "runtime/channel/whatsapp/cloudtest", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/mcp/door", "runtime/system", "runtime/upload", "runtime/words", "runtime/phrase", "runtime/collect", "runtime/client", "runtime/wire", "runtime/a2a", "runtime/serve", "runtime/serve/logins", "runtime/serve/peers", "runtime/serve/pages", "runtime/serve/browsertest", "runtime/torture", "runtime/documents", "runtime/guard", "runtime/services", "runtime/sheet", "runtime/manda", "runtime/kyc", "runtime/kiisha", "runtime/clerk", "runtime/plan", "runtime/confidence", "runtime/confidence/score", "runtime/confidence/react", "runtime/confidence/modeltest", "runtime/trustgraph", "runtime/trustgraph/rabbit", "runtime/trustgraph/rabbit/rabbittest", "runtime/eval", "cmd/verbatim", "cmd/teeth", "examples/embed"}
 
 // allowed are the arrows that exist.
 var allowed = map[string][]string{
@@ -78,6 +78,7 @@ var allowed = map[string][]string{
 	"runtime/llm":           nil,
 	"runtime/dialog":        {"dsl", "stores", "stores/receipt", "verbs", "verbs/grammar", "runtime", "runtime/names", "runtime/llm", "runtime/words", "runtime/uploads", "runtime/sessions"},
 	"runtime/mcp":           {"runtime/tools", "runtime/a2a", "runtime/dial"},
+	"runtime/mcp/door":      {"dsl", "verbs", "verbs/grammar", "stores", "stores/receipt", "runtime", "runtime/dialog", "runtime/mcp", "runtime/wire", "runtime/words"},
 	"runtime/serve/pages":   {"runtime/words"},
 	"runtime/system":        {"dsl", "verbs", "stores", "runtime", "runtime/channel/contact"},
 	"runtime/upload":        {"verbs", "stores/files", "runtime", "runtime/uploads"},
@@ -89,7 +90,7 @@ var allowed = map[string][]string{
 	"runtime/a2a":           nil,
 	"runtime/serve/logins":  {"stores", "runtime/digest", "runtime/sessions"},
 	"runtime/serve/peers":   {"stores", "runtime/digest"},
-	"runtime/serve":         {"dsl", "verbs", "verbs/grammar", "stores", "stores/journal", "stores/receipt", "runtime", "runtime/a2a", "runtime/confirmations", "runtime/digest", "runtime/dialog", "runtime/upload", "runtime/uploads", "runtime/sessions", "runtime/collect", "runtime/words", "runtime/wire", "runtime/serve/logins", "runtime/serve/peers", "runtime/serve/pages"},
+	"runtime/serve":         {"dsl", "verbs", "verbs/grammar", "stores", "stores/journal", "stores/receipt", "runtime", "runtime/a2a", "runtime/confirmations", "runtime/digest", "runtime/dialog", "runtime/upload", "runtime/uploads", "runtime/sessions", "runtime/collect", "runtime/words", "runtime/wire", "runtime/mcp/door", "runtime/serve/logins", "runtime/serve/peers", "runtime/serve/pages"},
 	"runtime/torture":       nil,
 	"runtime/documents":     nil,
 	"runtime/guard":         nil,
@@ -98,7 +99,7 @@ var allowed = map[string][]string{
 	"runtime/kyc":           {"runtime", "runtime/guard", "stores", "stores/search"},
 	"runtime/kiisha":        {"runtime", "runtime/documents", "runtime/services", "runtime/tools", "stores", "stores/files"},
 	"runtime/services":      {"runtime/documents", "runtime/sheet", "runtime/tools", "stores", "stores/files"},
-	"cmd/verbatim":          {"dsl", "runtime/channel/contact", "runtime/channel", "runtime/channel/mail", "runtime/channel/signed", "verbs", "verbs/drift", "verbs/grammar", "stores", "stores/sqlite", "stores/postgres", "stores/receipt", "stores/journal", "stores/files", "stores/search", "runtime", "runtime/names", "runtime/tools", "runtime/confirmations", "runtime/notify", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/system", "runtime/channel/whatsapp", "runtime/client", "runtime/words", "runtime/phrase", "runtime/upload", "runtime/uploads", "runtime/sessions", "runtime/wire", "runtime/serve", "runtime/serve/logins", "runtime/serve/peers", "runtime/documents", "runtime/services", "runtime/manda", "runtime/kyc", "runtime/kiisha", "runtime/clerk", "runtime/plan", "runtime/confidence", "runtime/confidence/react", "runtime/trustgraph", "runtime/trustgraph/rabbit", "runtime/eval"},
+	"cmd/verbatim":          {"dsl", "runtime/channel/contact", "runtime/channel", "runtime/channel/mail", "runtime/channel/signed", "verbs", "verbs/drift", "verbs/grammar", "stores", "stores/sqlite", "stores/postgres", "stores/receipt", "stores/journal", "stores/files", "stores/search", "runtime", "runtime/names", "runtime/tools", "runtime/confirmations", "runtime/notify", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/mcp/door", "runtime/system", "runtime/channel/whatsapp", "runtime/client", "runtime/words", "runtime/phrase", "runtime/upload", "runtime/uploads", "runtime/sessions", "runtime/wire", "runtime/serve", "runtime/serve/logins", "runtime/serve/peers", "runtime/documents", "runtime/services", "runtime/manda", "runtime/kyc", "runtime/kiisha", "runtime/clerk", "runtime/plan", "runtime/confidence", "runtime/confidence/react", "runtime/trustgraph", "runtime/trustgraph/rabbit", "runtime/eval"},
 	"cmd/teeth":             nil,
 	"examples/embed":        {"dsl", "verbs", "stores/receipt", "stores/sqlite", "runtime"},
 }
@@ -112,7 +113,7 @@ func allBut(some ...string) []string {
 var groups = map[string][]string{
 	"below the engine":                           {"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/receipt", "stores/journal", "verbs", "verbs/grammar"},
 	"the engine and below":                       {"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/receipt", "stores/journal", "verbs", "verbs/grammar", "runtime"},
-	"who holds no conversation":                  allBut("runtime/channel", "runtime/dialog", "runtime/wire", "runtime/serve", "runtime/eval", "cmd/verbatim", "runtime/confidence"),
+	"who holds no conversation":                  allBut("runtime/channel", "runtime/dialog", "runtime/wire", "runtime/mcp/door", "runtime/serve", "runtime/eval", "cmd/verbatim", "runtime/confidence"),
 	"who does not say what rows are called":      allBut("runtime", "runtime/names", "runtime/dialog", "cmd/verbatim"),
 	"who has nothing to ask of a tool":           allBut("runtime", "runtime/tools", "runtime/mcp", "runtime/services", "runtime/manda", "runtime/kiisha", "cmd/verbatim"),
 	"whom a lock is taken from":                  allBut("stores/postgres", "stores/postgres/pgtest", "stores/postgres/internal/ajar"),
@@ -124,6 +125,8 @@ var groups = map[string][]string{
 	"who speaks to no agents of others":          allBut("runtime/a2a", "runtime/serve", "runtime/mcp"),
 	"who shows no pages":                         allBut("runtime/serve/pages", "runtime/serve"),
 	"who serves nothing":                         allBut("runtime/serve", "cmd/verbatim"),
+	"who tells programs nothing":                 allBut("runtime/serve", "runtime/mcp/door", "cmd/verbatim"),
+	"who lets no clients of models in":           allBut("runtime/mcp/door", "runtime/serve", "cmd/verbatim"),
 	"who makes no files":                         allBut("runtime", "runtime/services", "runtime/sheet"),
 	"who reads no files":                         allBut("runtime/documents", "runtime/services", "runtime/manda", "runtime/kiisha", "cmd/verbatim"),
 	"who brings no services":                     allBut("runtime/services", "runtime/manda", "runtime/kiisha", "cmd/verbatim", "runtime/confidence"),
@@ -131,7 +134,7 @@ var groups = map[string][]string{
 	"who goes nowhere that others name":          allBut("runtime/dial", "runtime/notify", "runtime/channel/whatsapp", "runtime/mcp"),
 	"who is no channel":                          allBut("runtime/channel", "runtime/channel/internal/proven", "runtime/channel/mail", "runtime/channel/signed", "runtime/channel/whatsapp", "cmd/verbatim"),
 	"who spells no addresses":                    allBut("runtime/channel/contact", "runtime/channel/whatsapp", "runtime/channel/mail", "runtime/system", "cmd/verbatim"),
-	"who asks no model":                          allBut("runtime/channel", "runtime/dialog", "runtime/wire", "runtime/serve", "runtime/eval", "runtime/confidence", "runtime/confidence/react", "runtime/confidence/modeltest", "cmd/verbatim"),
+	"who asks no model":                          allBut("runtime/mcp/door", "runtime/channel", "runtime/dialog", "runtime/wire", "runtime/serve", "runtime/eval", "runtime/confidence", "runtime/confidence/react", "runtime/confidence/modeltest", "cmd/verbatim"),
 	"who writes in nobody's name":                allBut("runtime/clerk", "runtime/channel", "runtime/plan", "runtime/confidence", "cmd/verbatim"),
 	"who scores nothing":                         allBut("runtime/confidence", "runtime/confidence/score"),
 	"who makes no plans":                         allBut("runtime/plan", "runtime/confidence", "cmd/verbatim"),
@@ -312,7 +315,10 @@ var forbidden = []arrow{
 	{"who speaks to no agents of others", []string{"runtime/a2a"}, "agents of others come in by the server's door, and are asked as servers of tools are"},
 	{"runtime/serve/peers", allBut("stores", "runtime/digest", "runtime/serve/peers"), "it keeps which messages came and where somebody is told; what they mean the server decides"},
 	{"runtime/serve", []string{"runtime/view", "runtime/provenance"}, "how a store is asked, and where values come from, is the engine's own affair"},
-	{"who serves nothing", []string{"runtime/serve", "runtime/serve/logins", "runtime/serve/peers", "runtime/wire"}, "a door is built on the house, and the house on no door"},
+	{"who serves nothing", []string{"runtime/serve", "runtime/serve/logins", "runtime/serve/peers"}, "a door is built on the house, and the house on no door"},
+	{"who tells programs nothing", []string{"runtime/wire"}, "a door is built on the house, and the house on no door"},
+	{"who lets no clients of models in", []string{"runtime/mcp/door"}, "a door is built on the house, and the house on no door"},
+	{"runtime/mcp/door", allBut(append(allowed["runtime/mcp/door"], "runtime/mcp/door")...), "it makes calls of what clients of models ask, at the two doors that everybody uses; who such a client speaks for it is told"},
 	{"who writes in nobody's name", []string{"runtime/clerk"}, "what the program itself writes down, rooms write that handle things while nobody asks"},
 	{"runtime/clerk", allBut(append(allowed["runtime/clerk"], "runtime/clerk")...), "it makes calls and reads rows, whatever they are for"},
 	{"who makes no plans", []string{"runtime/plan"}, "a plan is made over the engine; whoever makes one is the agent, or the command"},
@@ -391,6 +397,7 @@ var exceptions = map[[2]string]string{
 	{"runtime/system", "stores/sqlite"}:                                   "its tests run the verbs on a real store",
 	{"runtime/system", "stores/postgres"}:                                 "its tests run the verbs on a real store",
 	{"runtime/system", "stores/postgres/pgtest"}:                          "its tests run the verbs on a real server",
+	{"runtime/mcp/door", "stores/sqlite"}:                                 "its tests list the tools of an engine on a real store",
 	{"runtime/serve", "stores/sqlite"}:                                    "its tests serve agents on real stores",
 	{"runtime/serve/peers", "stores/sqlite"}:                              "its tests keep messages in a real store",
 	{"runtime/serve", "stores/postgres"}:                                  "its tests serve agents on real stores",
@@ -449,7 +456,7 @@ var libraries = map[string]struct {
 }{
 	"github.com/alecthomas/participle/v2":      {[]string{"dsl", "verbs"}, "dsl declares the normative grammar with it; verbs reads effect operands with it, in one file"},
 	"gopkg.in/yaml.v3":                         {[]string{"verbs", "runtime/mcp", "runtime/dialog", "runtime/confidence", "runtime/confidence/modeltest"}, "palettes are YAML, and so are the operator's lists of servers and settings of agents, and datasets"},
-	"github.com/modelcontextprotocol/go-sdk":   {[]string{"runtime/mcp"}, "one protocol for tools of other servers, and its types stop there"},
+	"github.com/modelcontextprotocol/go-sdk":   {[]string{"runtime/mcp", "runtime/mcp/door"}, "one protocol, for tools of other servers and for clients of ours, and its types stop there"},
 	"github.com/santhosh-tekuri/jsonschema/v5": {[]string{"verbs"}, "object arguments are checked where all arguments are"},
 	"github.com/shopspring/decimal":            {[]string{"stores"}, "stores.Value is the one decimal of the house"},
 	"zombiezen.com/go/sqlite":                  {[]string{"stores/sqlite"}, "nothing of a library's own types leaves a backend"},
@@ -497,7 +504,7 @@ var standard = map[string]struct {
 	"os":           {[]string{"cmd/verbatim", "cmd/teeth", "examples/embed", "stores/sqlite", "stores/files", "stores/postgres/pgtest", "runtime/serve/browsertest", "runtime/documents", "runtime/trustgraph/rabbit/rabbittest", "runtime/confidence/modeltest"}, "files and the environment arrive as arguments; only commands, a store that is a file, the one that keeps files, and a server for tests touch them; a child that reads a file has a mark in its environment"},
 	"os/exec":      {[]string{"cmd/teeth", "stores/postgres/pgtest", "runtime/serve/browsertest", "runtime/mcp", "runtime/documents", "runtime/trustgraph/rabbit/rabbittest"}, "nothing here starts other programs, but for the tests that a fault is tried on, the server that they run on, and the servers of tools that an operator names; this program starts itself to read a file"},
 	"net":          {[]string{"runtime/channel/mail", "runtime/dial", "runtime/notify", "runtime/upload", "runtime/serve", "stores/files", "cmd/verbatim", "runtime/trustgraph/rabbit/rabbittest"}, "connections are opened where the address that is dialled is looked at; a notice on its way out opens one, and so do a bucket and a scanner"},
-	"net/http":     {[]string{"runtime/a2a", "runtime/dial", "runtime/llm", "runtime/mcp", "runtime/notify", "runtime/channel/mail", "runtime/channel/signed", "runtime/channel/whatsapp", "runtime/channel/whatsapp/cloudtest", "runtime/serve", "stores/files", "runtime/trustgraph", "runtime/confidence/modeltest"}, "the doors to the network are rooms of their own; a model is behind one, tools of other servers behind another, agents of others among them; whoever is sent a webhook is behind another, a bucket of files behind another, and a channel that people write in behind another"},
+	"net/http":     {[]string{"runtime/a2a", "runtime/dial", "runtime/llm", "runtime/mcp", "runtime/mcp/door", "runtime/notify", "runtime/channel/mail", "runtime/channel/signed", "runtime/channel/whatsapp", "runtime/channel/whatsapp/cloudtest", "runtime/serve", "stores/files", "runtime/trustgraph", "runtime/confidence/modeltest"}, "the doors to the network are rooms of their own; a model is behind one, tools of other servers behind another, agents of others among them; whoever is sent a webhook is behind another, a bucket of files behind another, and a channel that people write in behind another"},
 	"net/smtp":     {[]string{"runtime/notify"}, "mail is a channel for notices, and nothing else sends any"},
 	"database/sql": {nil, "a store steps its own statements: what it reads is in its values at once"},
 	"log":          {nil, "libraries return errors, the command prints them"},

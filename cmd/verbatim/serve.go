@@ -187,8 +187,9 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	}
 	o := serve.Options{
 		Registry: reg, Engine: engine, Store: store, Codes: allCodes(), Clock: a.now, Random: a.random, Proxied: f.proxied, Log: logger,
-		Meter: meter, People: people(reg, store), Tokens: tokensOf(reg, store), Envelopes: envelopes(reg),
+		Meter: meter, People: people(reg, store), Tokens: tokensOf(reg, store), Envelopes: envelopes(reg), Search: a.finding(reg),
 	}
+	o.Version, _ = built()
 	if o.Posts, err = a.posts(); err != nil {
 		return err
 	}

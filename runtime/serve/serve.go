@@ -29,6 +29,7 @@ import (
 	"verbatim/dsl"
 	"verbatim/runtime"
 	"verbatim/runtime/dialog"
+	"verbatim/runtime/mcp/door"
 	"verbatim/runtime/serve/logins"
 	"verbatim/runtime/serve/peers"
 	"verbatim/runtime/upload"
@@ -79,6 +80,10 @@ type Options struct {
 	Limits Limits
 	// Posts say where agents of others may have themselves told what becomes of their tasks.
 	Posts Posts
+	// Search finds verbs by words, for the clients of models; nil finds those that hold them.
+	Search func(words string, among []*verbs.Verb, most int) []*verbs.Verb
+	// Version is the program's, which such clients are told.
+	Version string
 }
 
 // ErrNobody says that nobody is known by what was shown: an identity, a token.
@@ -108,6 +113,7 @@ type Server struct {
 	Options
 	book    *logins.Book
 	peers   *peers.Book
+	mcp     *door.Door // nil where nothing is behind it
 	public  *url.URL
 	hosts   map[string]bool
 	cross   *http.CrossOriginProtection
@@ -156,6 +162,9 @@ func New(o Options) (*Server, error) {
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	s.gate, s.known, s.metrics = newGate(o.Limits), newKnown(), newMetrics(s)
 	s.news = newNews(s)
+	if err := s.newMCP(); err != nil {
+		return nil, err
+	}
 	mux := http.NewServeMux()
 	for _, r := range s.Routes() {
 		mux.Handle(r.Pattern, s.answer(r))
@@ -266,6 +275,7 @@ func (s *Server) Routes() []Route {
 	routes = append(routes, s.signInRoutes()...)
 	routes = append(routes, s.apiRoutes()...)
 	routes = append(routes, s.a2aRoutes()...)
+	routes = append(routes, s.mcpRoutes()...)
 	routes = append(routes, s.envelopeRoutes()...)
 	routes = append(routes, s.hookRoutes()...)
 	return append(routes, s.pageRoutes()...)

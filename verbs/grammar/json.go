@@ -124,6 +124,47 @@ func Tools(v Vocabulary) ([]Tool, error) {
 	return tools, nil
 }
 
+// Plain is the schema of its arguments for whoever leaves out what is not required, as
+// programs do: Parameters wants null in its place. Days are those of a calendar without a
+// pattern that lists them.
+func (t *Tool) Plain() (json.RawMessage, error) {
+	doc, _ := daysByFormat(t.doc).(object)
+	props, _ := doc.get("properties").(object)
+	required := []string{}
+	for i := range t.Verb.Params {
+		if p := &t.Verb.Params[i]; p.Required && props.get(p.Name) != nil {
+			required = append(required, p.Name)
+		}
+	}
+	for i := range doc {
+		if doc[i].key == "required" {
+			doc[i].value = required
+		}
+	}
+	return json.Marshal(doc)
+}
+
+// daysByFormat is a copy of a schema in which days have no pattern.
+func daysByFormat(s any) any {
+	switch s := s.(type) {
+	case object:
+		out := make(object, 0, len(s))
+		for _, m := range s {
+			if m.key != "pattern" || s.get("format") != "date" {
+				out = append(out, member{m.key, daysByFormat(m.value)})
+			}
+		}
+		return out
+	case []any:
+		out := make([]any, len(s))
+		for i := range s {
+			out[i] = daysByFormat(s[i])
+		}
+		return out
+	}
+	return s
+}
+
 // toolName keeps to letters, digits, underscores and hyphens.
 func toolName(verb string) string { return strings.ReplaceAll(verb, ".", "__") }
 
@@ -225,6 +266,18 @@ func (b *jsonBuilder) rowsOf(t *verbs.Type, names []string) object {
 		b.rows[all], b.defs = at, append(b.defs, member{at, s})
 	}
 	return object{{"$ref", "#/$defs/" + at}}
+}
+
+// anyOf says what a name is of which none are listed.
+func (b *jsonBuilder) anyOf(e *verbs.Entity) string {
+	if e == nil {
+		return "the name of a row, which begins with @"
+	}
+	says := "the name of " + verbs.Article(e.Store.Name) + ", which begins with @"
+	if read := b.finds(e); read != "" {
+		says += "; " + read + " tells it"
+	}
+	return says
 }
 
 // finds is the read that lists rows of an entity, of several the one that needs least.
@@ -343,7 +396,7 @@ func (b *jsonBuilder) of(t *verbs.Type) (object, bool) {
 		return append(text, member{"enum", words}), len(words) > 0
 	case verbs.RefType:
 		if b.b.v.Names == nil {
-			return pattern(regexpOf(anyName())), true
+			return described(b.anyOf(t.Entity), pattern(regexpOf(anyName()))), true
 		}
 		names := b.b.names(t)
 		return b.rowsOf(t, names), len(names) > 0

@@ -355,3 +355,30 @@ func TestToolsAreNamed(t *testing.T) {
 		t.Errorf("got %q, want %q", names, want)
 	}
 }
+
+// A program leaves out what is not required, and is not told the days of the calendar.
+func TestPlainLeavesOut(t *testing.T) {
+	t.Parallel()
+	reg, ds := verbs.Load(os.DirFS("../../verbs"))
+	if ds.HasErrors() {
+		t.Fatal(ds)
+	}
+	tools, err := Tools(Vocabulary{Verbs: []*verbs.Verb{reg.Verb("client.add-note")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := tools[0].Plain()
+	var schema struct {
+		Required   []string
+		Properties map[string]any
+	}
+	if err != nil || json.Unmarshal(text, &schema) != nil {
+		t.Fatal(err, string(text))
+	}
+	if !slices.Equal(schema.Required, []string{"request-id", "note"}) || len(schema.Properties) != 3 || !strings.Contains(string(text), `"format":"date"`) || strings.Contains(string(text), "9999") {
+		t.Errorf("%s", text)
+	}
+	if strict := string(tools[0].Parameters); !strings.Contains(strict, `"required":["request-id","note","expected-date"]`) {
+		t.Errorf("the other is changed by it: %s", strict)
+	}
+}

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"verbatim/runtime"
+	"verbatim/runtime/mcp/door"
+	"verbatim/stores/receipt"
+	"verbatim/verbs"
+)
+
+// mcpFlags are what `verbatim mcp` is told.
+type mcpFlags struct {
+	palettes, store, servers, as, sitting, origin string
+	most                                          int
+}
+
+func mcpCommand(a *app) *cobra.Command {
+	var f mcpFlags
+	cmd := &cobra.Command{
+		Use:     "mcp",
+		Short:   "Let the client of a model call verbs, over MCP on standard input and output",
+		Example: `verbatim mcp --as clara </dev/null`,
+		Long: `A client starts it, and each verb that you may use is a tool. It believes --as. What a rule
+asks, the client asks you. verbatim serve is for clients elsewhere; runtime/mcp/README.md.`,
+		Args: atMost(0),
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.serveMCP(cmd.Context(), f) },
+	}
+	a.palettesFlag(cmd, &f.palettes)
+	a.storeFlag(cmd, &f.store)
+	a.serversFlag(cmd, &f.servers)
+	cmd.Flags().StringVar(&f.as, "as", "", "your `name`, which is believed (default $VERBATIM_AS)")
+	_ = cmd.RegisterFlagCompletionFunc("as", a.completeNames(&f.store, &f.palettes))
+	cmd.Flags().StringVar(&f.sitting, "session", "", "continue your session of this `name`, or begin it")
+	cmd.Flags().StringVar(&f.origin, "origin", "model", "`whose` words the client sends: model, script, tool=NAME or document=NAME")
+	cmd.Flags().IntVar(&f.most, "tools", door.MostTools, "of more than `N` verbs, list three tools that find, describe and call them")
+	return cmd
+}
+
+// serveMCP answers one client, until it goes.
+func (a *app) serveMCP(ctx context.Context, f mcpFlags) error {
+	if f.as == "" {
+		f.as = a.env("VERBATIM_AS")
+	}
+	said, err := spoken(f.origin)
+	switch {
+	case f.as == "":
+		return usage("who is asking?", "verbatim mcp --as NAME")
+	case f.most < 0:
+		return usage("--tools counts tools", "give a number")
+	case err != nil:
+		return err
+	}
+	tools, err := a.tools(f.servers)
+	if err != nil {
+		return err
+	}
+	reg, store, engine, err := a.wire(ctx, f.palettes, f.store, tools)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	mark, _, err := a.marked(ctx, engine, store, f.store)
+	if err != nil {
+		return a.runFailed(err)
+	}
+	defer mark.keep(ctx, store)
+	of, err := store.Identity(ctx)
+	if err != nil {
+		return a.runFailed(err)
+	}
+	name, _ := built()
+	d, err := door.New(door.Options{Registry: reg, Seal: of.Secret, Clock: a.now, Search: a.finding(reg), Most: max(f.most, 1), Version: name, Log: a.logger("error")})
+	if err != nil {
+		return err
+	}
+	sitting := &sitting{open: func(ctx context.Context) (*runtime.Session, error) { return begin(ctx, engine, f.as, f.sitting) }}
+	if _, err := sitting.session(ctx); err != nil {
+		return a.runFailed(err)
+	}
+	err = d.Serve(ctx, a.in, a.sent, &door.Caller{Key: f.as, Session: sitting.session, Said: said,
+		Agree: func(id string) string {
+			return fmt.Sprintf("verbatim confirm %s --as %s", receipt.Short(id), shell(f.as))
+		}})
+	if err != nil {
+		return broken("the client can no longer be answered", err, "start it again")
+	}
+	return nil
+}
+
+// finding finds verbs by the phrases of the palettes. They are read when somebody looks.
+func (a *app) finding(reg *verbs.Registry) func(string, []*verbs.Verb, int) []*verbs.Verb {
+	index := sync.OnceValue(func() *interpreter { return &interpreter{reg: reg, index: a.phrases(reg)} })
+	return func(words string, among []*verbs.Verb, most int) []*verbs.Verb {
+		return index().Shortlist(words, among, most)
+	}
+}
+
+// A sitting is a session that is opened again now and then, so that it has the rights that
+// its principal has now.
+type sitting struct {
+	open func(context.Context) (*runtime.Session, error)
+
+	mu     sync.Mutex
+	now    *runtime.Session
+	opened time.Time
+}
+
+// fresh is how long a session is gone on with.
+const fresh = time.Second
+
+func (s *sitting) session(ctx context.Context) (*runtime.Session, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.now != nil && time.Since(s.opened) < fresh {
+		return s.now, nil
+	}
+	// It reads for longer than the request that opens it.
+	now, err := s.open(context.WithoutCancel(ctx))
+	if err == nil {
+		s.now, s.opened = now, time.Now()
+	}
+	return now, err
+}
