@@ -114,7 +114,7 @@ func TestAClientOfAModelCallsVerbs(t *testing.T) {
 			if !hints["client__get-status"].ReadOnlyHint || hints["client__add-note"].ReadOnlyHint || !*hints["client__add-note"].DestructiveHint || hints["client__escalate"].ReadOnlyHint || !*hints["client__escalate"].OpenWorldHint {
 				t.Errorf("the hints are %+v", hints)
 			}
-			if _, ok := hints["review__accept"]; ok || len(hints) != 19 {
+			if _, ok := hints["review__accept"]; ok || len(hints) != 20 {
 				t.Errorf("%d tools are listed: %v", len(hints), hints)
 			}
 			for _, c := range []struct {
@@ -161,6 +161,23 @@ func TestAClientOfAModelCallsVerbs(t *testing.T) {
 			if failed || doc["outcome"] != "done" || len(a.asked) != 1 || !strings.Contains(a.asked[0], "May I pass this conversation on to a person at the bank, for Allianz Reinsurance AG?") ||
 				!strings.Contains(a.asked[0], "You are asked because it sends a message that cannot be recalled") || !strings.Contains(text, "applied  1 call changed 1 row and sent 1 notice") {
 				t.Errorf("%v %q\n%s", doc, a.asked, text)
+			}
+			// What was done is taken back by the number that its receipt tells.
+			_, doc, _ = a.call("client__add-note", map[string]any{"request-id": "@pierre-dupont-source-of-wealth", "note": "Wrong, " + version})
+			entry, _ := doc["preview"].(map[string]any)["calls"].([]any)[0].(map[string]any)["undo"].(map[string]any)
+			if text, doc, failed := a.call("undo", map[string]any{"entry": entry["entry"]}); failed || doc["outcome"] != "done" || !strings.Contains(text, `"Wrong, `+version+`" -> "Note `+version+`"`) {
+				t.Errorf("%v %v %s", entry, doc, text)
+			}
+			if text, doc, failed := a.call("undo", map[string]any{"entry": entry["entry"]}); !failed || doc["code"] != "changed-since" {
+				t.Errorf("%v %s", doc, text)
+			}
+			for _, args := range []map[string]any{{}, {"entry": 0}, {"entry": "x"}, {"entry": 1, "verb": "x"}} {
+				if text, doc, failed := a.call("undo", args); !failed || doc["code"] != "bad-arguments" {
+					t.Errorf("%v %s", doc, text)
+				}
+			}
+			if text, doc, failed := a.call("undo", map[string]any{"entry": 100000}); !failed || doc["code"] != "unknown-entry" {
+				t.Errorf("%v %s", doc, text)
 			}
 			listens := &sdk.CallToolParams{Name: "client__add-note", Arguments: map[string]any{"request-id": "@pierre-dupont-source-of-wealth", "note": "Told"}}
 			listens.SetProgressToken("p")
@@ -271,14 +288,15 @@ func TestAnIdempotencyKeyOverMCP(t *testing.T) {
 	}
 }
 
-// Of more verbs than are listed, three tools find, describe and call them.
+// Of more verbs than are listed, three tools find, describe and call them; a fourth takes
+// back what was done.
 func TestManyVerbsAreFoundOverMCP(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	a := h.starts("clara", "", yes, "--tools", "5")
 	l, err := a.ListTools(t.Context(), nil)
-	if err != nil || len(l.Tools) != 3 {
-		t.Fatal(err, l.Tools)
+	if err != nil || len(l.Tools) != 4 {
+		t.Fatal(err, len(l.Tools))
 	}
 	text, doc, _ := a.call("search", map[string]any{"words": "I want to leave a note for them"})
 	if found, _ := doc["verbs"].([]any); len(found) == 0 || !strings.Contains(text, "client.add-note: Leave a note on a request") || strings.Contains(text, "review.") {

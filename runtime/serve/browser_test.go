@@ -323,6 +323,7 @@ func TestBrowserEveryPage(t *testing.T) {
 	tab.Type("#note", "The register has it")
 	tab.Click("main form .btn")
 	tab.Wait("Your note")
+	look("undo", "/undo/"+h.entry("client.add-note"), "Shall this be done?")
 	tab.Go(used)
 	tab.Click("main form button")
 	tab.Wait("This link was used")

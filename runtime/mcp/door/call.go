@@ -56,7 +56,6 @@ type call struct {
 
 	began   time.Time
 	session *runtime.Session
-	verb    *verbs.Verb
 	text    string // in the language
 }
 
@@ -98,9 +97,6 @@ func (c *call) take(ctx context.Context) (*sdk.CallToolResult, *question) {
 			}
 		}
 	}
-	if c.verb = l.verbs[tool]; c.verb == nil {
-		return c.invalid(unknown(tool, l)), nil
-	}
 	o := runtime.RunOptions{Source: Source}
 	key, ok := c.req.Params.Meta[mcp.IdempotencyKey]
 	if o.Key, _ = key.(string); ok && (o.Key == "" || len(o.Key) > maxKey) {
@@ -113,11 +109,32 @@ func (c *call) take(ctx context.Context) (*sdk.CallToolResult, *question) {
 			return c.invalid(badArguments("the arguments are no JSON object: " + err.Error())), nil
 		}
 	}
-	said, err := grammar.Call(grammar.Vocabulary{Verbs: []*verbs.Verb{c.verb}}, tool, string(args))
+	if tool == undoTool && l.undo {
+		return c.takeBack(ctx, args, o)
+	}
+	verb := l.verbs[tool]
+	if verb == nil {
+		return c.invalid(unknown(tool, l)), nil
+	}
+	said, err := grammar.Call(grammar.Vocabulary{Verbs: []*verbs.Verb{verb}}, tool, string(args))
 	if err != nil {
 		return c.invalid(badArguments(err.Error())), nil
 	}
 	c.text = dsl.FormatCall(&said) + "\n"
+	return c.run(ctx, o)
+}
+
+// takeBack makes the call that takes another back.
+func (c *call) takeBack(ctx context.Context, args json.RawMessage, o runtime.RunOptions) (*sdk.CallToolResult, *question) {
+	var said struct{ Entry int64 }
+	if ds := read(args, &said); ds != nil || said.Entry < 1 {
+		return c.invalid(badArguments("entry is the number of a call's entry in the journal")), nil
+	}
+	script, err := c.session.Undo(ctx, said.Entry)
+	if err != nil {
+		return c.refused(err), nil
+	}
+	c.text = dsl.Format(script)
 	return c.run(ctx, o)
 }
 

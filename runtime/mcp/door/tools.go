@@ -20,6 +20,7 @@ import (
 type list struct {
 	shown []*sdk.Tool // as they are listed
 	tools []*sdk.Tool // one for each verb that can be said
+	undo  bool        // some of them can be taken back
 	verbs map[string]*verbs.Verb
 	few   bool // they are listed one by one
 }
@@ -70,6 +71,10 @@ func (d *Door) makeList(may []*verbs.Verb) (*list, error) {
 	}
 	if l.shown = l.tools; !l.few {
 		l.shown = threeTools(len(tools))
+	}
+	l.undo = slices.ContainsFunc(may, func(v *verbs.Verb) bool { return v.Undo != nil && v.Undo.None == "" })
+	if l.undo {
+		l.shown = append(slices.Clip(l.shown), undoing)
 	}
 	return l, nil
 }
@@ -158,6 +163,15 @@ var outputSchema = json.RawMessage(`{"type":"object","properties":{` +
 	`"code":{"type":"string"},"preview":{"type":"object","description":"the receipt: rows before and after, and results"},` +
 	`"confirmation":{"type":"object"},"repeated":{"type":"boolean"},"diagnostics":{"type":"array"}},"required":["schema","outcome"]}`)
 
+// undoTool takes back what a call of another tool did.
+const undoTool = "undo"
+
+var yes = true
+
+var undoing = &sdk.Tool{Name: undoTool, Description: "Takes back what a call did, under the rules of today: the receipt of the call names its entry, and until when. It is refused where others built on it.",
+	InputSchema:  json.RawMessage(`{"type":"object","properties":{"entry":{"type":"integer","minimum":1,"description":"the number of the call's entry in the journal"}},"required":["entry"],"additionalProperties":false}`),
+	OutputSchema: outputSchema, Annotations: &sdk.ToolAnnotations{DestructiveHint: &yes, OpenWorldHint: &yes}}
+
 // The tools in whose place many are.
 const (
 	searchTool   = "search"
@@ -167,7 +181,7 @@ const (
 
 // threeTools are listed in the place of many.
 func threeTools(many int) []*sdk.Tool {
-	closed, open := false, true
+	closed := false
 	return []*sdk.Tool{
 		{Name: searchTool, Description: fmt.Sprintf("Finds verbs by what they are for, among %d. Say what is wanted in plain words.", many),
 			InputSchema:  json.RawMessage(`{"type":"object","properties":{"words":{"type":"string","description":"what is wanted, in plain words"}},"required":["words"],"additionalProperties":false}`),
@@ -179,7 +193,7 @@ func threeTools(many int) []*sdk.Tool {
 			Annotations:  &sdk.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: &closed}},
 		{Name: callTool, Description: "Calls a verb. What it may do, and who is asked first, describe tells.",
 			InputSchema:  json.RawMessage(`{"type":"object","properties":{"verb":{"type":"string","description":"its name, as search tells it"},"arguments":{"type":"object","description":"as describe tells them"}},"required":["verb"],"additionalProperties":false}`),
-			OutputSchema: outputSchema, Annotations: &sdk.ToolAnnotations{DestructiveHint: &open, OpenWorldHint: &open}},
+			OutputSchema: outputSchema, Annotations: &sdk.ToolAnnotations{DestructiveHint: &yes, OpenWorldHint: &yes}},
 	}
 }
 

@@ -27,7 +27,7 @@ const call = async (name, args = {}, more = {}) => {
   const row = doc.preview?.calls[0]?.rows[0]
   const table = doc.preview?.calls[0]?.result
   console.log(`${name}: ${doc.outcome}${doc.code ? ` ${doc.code}` : ''}${doc.repeated ? ' repeated' : ''}${row ? ` ${row.op} ${row.name || 'new'}` : ''}${table ? ` ${table.rows.length} x ${table.columns.length}` : ''}`)
-  if (result.isError) console.log(`  ${result.content[0].text.split('\n')[0]}`)
+  if (result.isError) console.log(`  ${result.content[0].text.split('\n')[0].split(' on 20')[0]}`)
   return doc
 }
 
@@ -46,6 +46,9 @@ await call('client__add-note', { 'request-id': name, notes: 'Still waiting on ou
 const once = { _meta: { 'verbatim/idempotency-key': 'morning' } }
 await call('client__add-note', { 'request-id': name, note: 'Still waiting on our accountant.' }, once)
 await call('client__add-note', { 'request-id': name, note: 'Still waiting on our accountant.' }, once)
+const wrong = await call('client__add-note', { 'request-id': name, note: 'That was for somebody else.' })
+await call('undo', { entry: wrong.preview.calls[0].undo.entry })
+await call('undo', { entry: wrong.preview.calls[0].undo.entry })
 await call('client__name-repayment-account', { 'cbu-id': '@allianz-reinsurance-ag', iban: 'LU280019400644750000' })
 await call('review__accept', { 'request-id': name })
 await call('client__escalate', { reason: 'This takes too long.' })
