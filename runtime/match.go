@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -126,6 +127,33 @@ func (e *Engine) embed(ctx context.Context, text string) (tools.Answer, error) {
 		return tools.Answer{Failed: true}, nil
 	}
 	return tools.Answer{Text: string(search.Bytes(vectors[0]))}, nil
+}
+
+// Near is how alike each of some texts is to another in meaning: the cosine of their vectors,
+// 0 where that is below. It is none without an Embedder. Nothing of it is kept.
+func (e *Engine) Near(ctx context.Context, text string, others []string) ([]float64, error) {
+	if e.embedder == nil || len(others) == 0 {
+		return nil, nil
+	}
+	vectors, err := e.embedder.Embed(ctx, append([]string{text}, others...))
+	if err == nil && len(vectors) != len(others)+1 {
+		err = fmt.Errorf("the model made %d vectors of %d texts", len(vectors), len(others)+1)
+	}
+	if err != nil {
+		return nil, failure(err)
+	}
+	near := make([]float64, len(others))
+	for i, v := range vectors[1:] {
+		dot, a, b := 0.0, 0.0, 0.0
+		for k := range min(len(v), len(vectors[0])) {
+			x, y := float64(vectors[0][k]), float64(v[k])
+			dot, a, b = dot+x*y, a+x*x, b+y*y
+		}
+		if a > 0 && b > 0 {
+			near[i] = max(0, dot/math.Sqrt(a*b))
+		}
+	}
+	return near, nil
 }
 
 // Embeds reports whether there is a model that makes vectors.

@@ -82,6 +82,12 @@ func (w *world) complete(_ context.Context, instruction, text string, _ json.Raw
 
 func newWorld(t testing.TB, c Config) *world {
 	t.Helper()
+	return newWorldOf(t, c, func(palette string) string { return palette })
+}
+
+// newWorldOf is newWorld with another palette of the graph.
+func newWorldOf(t testing.TB, c Config, edit func(palette string) string) *world {
+	t.Helper()
 	store, err := sqlite.Open(filepath.Join(t.TempDir(), "g.db"))
 	if err != nil {
 		t.Fatal(err)
@@ -91,7 +97,7 @@ func newWorld(t testing.TB, c Config) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	reg, ds := verbs.LoadSources(dsl.NewSource("graph.yaml", string(text)), dsl.NewSource("keep.yaml", "domain: keep\nroles: [{name: keeper, keeps: journal, description: Who keeps the journal.}]\n"), dsl.NewSource("agencies.yaml", agencies), plan.Source(), Source())
+	reg, ds := verbs.LoadSources(dsl.NewSource("graph.yaml", edit(string(text))), dsl.NewSource("keep.yaml", "domain: keep\nroles: [{name: keeper, keeps: journal, description: Who keeps the journal.}]\n"), dsl.NewSource("agencies.yaml", agencies), plan.Source(), Source())
 	if ds.HasErrors() {
 		t.Fatal(ds)
 	}
@@ -112,7 +118,7 @@ func newWorld(t testing.TB, c Config) *world {
 	plan.Register(h, reg)
 	Register(h)
 	RegisterGraph(h)
-	o := runtime.Options{Clock: w.clock, Handlers: h, TellsAsker: plan.TellsAsker,
+	o := runtime.Options{Clock: w.clock, Handlers: h, TellsAsker: plan.TellsAsker, Embedder: compares{},
 		Tools: tools.Services{Own: map[string]map[string]tools.Service{modelsServer: services.Models(w.complete)}, Others: w}}
 	if w.e, err = runtime.New(reg, store, o); err != nil {
 		t.Fatal(err)
@@ -122,6 +128,25 @@ func newWorld(t testing.TB, c Config) *world {
 	w.a = New(c, r, w, w.clock)
 	w.fill()
 	return w
+}
+
+// compares is a model that tells texts about regulation from all others, half.
+type compares struct{}
+
+func (compares) Maker() string { return "test" }
+
+func (compares) Embed(_ context.Context, texts []string) (all [][]float32, err error) {
+	for _, text := range texts {
+		v := []float32{1, 0}
+		switch {
+		case strings.Contains(text, "cannot be compared"):
+			return nil, errors.New("it is away")
+		case !strings.Contains(strings.ToLower(text), "regulation"):
+			v = []float32{0.2, 1}
+		}
+		all = append(all, v)
+	}
+	return all, nil
 }
 
 // fill puts a few things into the graph.
@@ -278,5 +303,52 @@ verbs:
 		if got := ToolOf(reg.Verb(verb)); got != want {
 			t.Errorf("%s is %s, want %s", verb, got, want)
 		}
+	}
+}
+
+// What a search by meaning found is compared with what it looked for, by the model that
+// compares meanings; where that is away, or nothing is searched by meaning, it counts neither
+// way. // T5
+func TestHitsThatAreFarAwayAreDoubtful(t *testing.T) {
+	t.Parallel()
+	byMeaning := func(palette string) string {
+		return strings.Replace(palette, "search: {text: [title, content]}", "search: {text: [title, content], meaning: [content]}", 1)
+	}
+	same := func(palette string) string { return palette }
+	for name, c := range map[string]struct {
+		edit  func(string) string
+		about string
+		want  string // of the factor, "" where there is none
+	}{
+		"alike":     {byMeaning, "AI regulation", `"measure":"similarity","level":"full"`},
+		"far away":  {byMeaning, "regulation of zebras", `"measure":"similarity","level":"partial","have":2,"of":3`},
+		"away":      {byMeaning, "regulation that cannot be compared", ""},
+		"by words":  {same, "AI regulation", ""},
+		"no search": {byMeaning, "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorldOf(t, DefaultConfig(), c.edit)
+			if name == "far away" {
+				w.do("eve", `graph.file :title "Zebras" :content "Zebras graze, of zebras there is no end."`)
+			}
+			plan := `{"steps": [{"id": "documents", "function": "graph__papers", "arguments": {"about": "` + c.about + `", "most": 1}, "dependencies": []}]}`
+			if c.about == "" {
+				plan = connectedPlan
+			}
+			w.plans = func(string) string { return plan }
+			_, _ = w.ask("ada", trustgraph.Request{Question: "What is said?"})
+			attempts, err := w.a.Runner.Clerk.All(t.Context(), "plan-attempt", nil)
+			if err != nil || len(attempts) == 0 {
+				t.Fatal(attempts, err)
+			}
+			var all string
+			for _, a := range attempts {
+				all += a.Text("factors")
+			}
+			if c.want == "" && strings.Contains(all, "similarity") || !strings.Contains(all, c.want) {
+				t.Errorf("%s", all)
+			}
+		})
 	}
 }

@@ -45,7 +45,7 @@ func (a *Agent) Judge(ctx context.Context, p *plan.Plan, s *plan.Step, t *plan.A
 		}
 		return a.next(p, s, t, v)
 	}
-	of := a.measure(p, s, t)
+	of := append(a.measure(p, s, t), a.near(ctx, s, t))
 	calibrated := score.Combine(of, score.DefaultWeights(tool)).Calibrated(a.calibrator(ctx, tool))
 	v.Score = &calibrated.Value
 	v.Factors, _ = json.Marshal(Scored{tool, calibrated.Raw, calibrated.Value, calibrated.Factors}) // of numbers and words
@@ -229,6 +229,39 @@ func (a *Agent) measure(p *plan.Plan, s *plan.Step, t *plan.Attempt) []score.Fac
 		of = append(of, score.EntityPrecision(mine, texts))
 	}
 	return of
+}
+
+// How much of what a search found is compared with what was looked for: so many of the best
+// rows, so many characters of each. A row less alike than nearEnough is a doubtful hit.
+const (
+	bestFound  = 3
+	mostText   = 2000
+	nearEnough = 0.5
+)
+
+// near compares what a search by meaning found with what it looked for. It is absent of other
+// verbs, and where the model that compares does not answer: that counts neither way.
+func (a *Agent) near(ctx context.Context, s *plan.Step, t *plan.Attempt) (f score.Factor) {
+	v := a.Runner.Clerk.Registry.Verb(t.Made.Verb)
+	res := t.Result()
+	if v == nil || res == nil || v.Matching == nil || v.Read == nil || v.Read.Entity.Store.Search == nil || len(v.Read.Entity.Store.Search.Meaning) == 0 {
+		return f
+	}
+	var wanted, found []string
+	for _, arg := range t.Made.Args {
+		if arg.Value.Kind == dsl.String {
+			wanted = append(wanted, arg.Value.Text)
+		}
+	}
+	for _, row := range res.Rows[:min(len(res.Rows), bestFound)] {
+		text := []rune(textOf(res, row))
+		found = append(found, string(text[:min(len(text), mostText)]))
+	}
+	hits, err := a.Runner.Clerk.Engine.Near(ctx, strings.Join(wanted, "\n"), found)
+	if err != nil || len(hits) == 0 {
+		return f
+	}
+	return score.VectorSimilarity(hits, nearEnough)
 }
 
 // statedColumn is the column, of the answer of another server, that says how sure that is.
