@@ -517,3 +517,42 @@ func TestUndoAsksWhomTheVerbMayAsk(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 }
+
+// What a note costs, and its undo, which reads the journal and holds the row against it.
+func BenchmarkUndo(b *testing.B) {
+	w := newWorld(b)
+	s := w.session("kim")
+	run := func(b *testing.B, script *dsl.Script) int64 {
+		p, ds := s.Check(b.Context(), script)
+		if p == nil {
+			b.Fatal(told(ds))
+		}
+		r, err := s.Run(b.Context(), p, runtime.RunOptions{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		return r.First
+	}
+	note := func(b *testing.B, n int) int64 {
+		return run(b, w.program(s, fmt.Sprintf(`lending.note :loan-id @saw-bob :note "note %d"`, n)).Script())
+	}
+	b.Run("note", func(b *testing.B) {
+		b.ReportAllocs()
+		for n := range b.N {
+			note(b, n)
+		}
+	})
+	b.Run("undo", func(b *testing.B) {
+		b.ReportAllocs()
+		for n := range b.N {
+			b.StopTimer()
+			seq := note(b, -n-1)
+			b.StartTimer()
+			script, err := s.Undo(b.Context(), seq)
+			if err != nil {
+				b.Fatal(err)
+			}
+			run(b, script)
+		}
+	})
+}
