@@ -203,6 +203,9 @@ func (r *reading) rowsOf(ctx context.Context, p *past) ([]stores.Row, error) {
 			return nil, &complaint{-1, changedSince(dsl.Place{}, "no palette knows "+row.Entity+" any more")}
 		}
 		if row.Op == receipt.Deleted {
+			if sees, err := r.saw(ctx, e.Store, row); err != nil || !sees && !own {
+				return nil, cmp.Or(err, stores.ErrNotFound)
+			}
 			continue
 		}
 		var err error
@@ -213,6 +216,34 @@ func (r *reading) rowsOf(ctx context.Context, p *past) ([]stores.Row, error) {
 		}
 	}
 	return rows, nil
+}
+
+// saw reports whether the caller would see a row that is gone: the row of theirs that it
+// belonged to, or themselves. The store holds that against the whole way again when the row
+// is put back.
+func (r *reading) saw(ctx context.Context, e *stores.Entity, gone *receipt.Row) (bool, error) {
+	switch {
+	case r.s.scope.All:
+		return true, nil
+	case len(e.Scope) == 0:
+		return slices.Contains(r.s.scope.Holds[e.Name], gone.Key), nil
+	}
+	step := e.Scope[0]
+	for i := range gone.Fields {
+		f := &gone.Fields[i]
+		switch {
+		case e.FieldIndex(f.Name) != step.Field:
+		case step.To == nil:
+			return f.Before.Text() == r.s.who.Name, nil
+		default:
+			_, err := r.get(ctx, step.To, f.Before.Value)
+			if errors.Is(err, stores.ErrNotFound) {
+				return false, nil
+			}
+			return err == nil, err
+		}
+	}
+	return false, nil
 }
 
 // takeBack carries out a verb that takes another back.

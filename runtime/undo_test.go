@@ -315,6 +315,14 @@ func TestWhoMayUndo(t *testing.T) {
 			t.Errorf("%s: %v", who, err)
 		}
 	}
+	// Nor is a row that is gone put back by those who never saw it.
+	gone := w.made(t, "kim", `lending.forget :reminder-id @saw-2025-01-11`)
+	if _, err := w.undo(t, "sam", gone); err == nil || runtime.Sentence(err) != strings.ReplaceAll(runtime.Sentence(none), "99", fmt.Sprint(gone)) {
+		t.Errorf("%v", err)
+	}
+	if _, err := w.undo(t, "kim", gone); err != nil {
+		t.Error(err)
+	}
 	// The undo of another verb is none of this one.
 	s := w.session("kim")
 	_, err := s.Run(t.Context(), w.program(s, fmt.Sprintf("lending.ring.undo :entry %d", seq)), runtime.RunOptions{})
