@@ -53,6 +53,9 @@ type loader struct {
 	coded    map[*CodeList]*Type
 	operands map[string]Operand
 	trees    map[string]*expr.Node
+
+	kept *Readings // of texts that were read before; nil where nothing is
+	uses *[]Use    // nil where nobody asks
 }
 
 // A codeSchemaNode is the name of a schema beside a code, looked up when every
@@ -67,7 +70,7 @@ type codeSchemaNode struct {
 // schemasOfCodes gives codes their schemas.
 func (l *loader) schemasOfCodes() {
 	for _, c := range l.codeSchemas {
-		s := l.schemaNamed[c.d.full(c.n.Value)]
+		s := l.schemaNamedBy(c.d, c.n)
 		if s == nil {
 			c.d.report(tell(c.d.place(c.n), "unknown-schema", c.n.Value, l.schemaNamed))
 			continue
@@ -229,6 +232,7 @@ func (l *loader) role(d *doc, n *yaml.Node) {
 	}
 	k := f.at("name").value
 	d.name(k, "role")
+	d.declares(k, RoleThing, d.full(k.Value))
 	r := &Role{Name: d.full(k.Value), Description: f.text("description"), Place: d.place(k), SeesAll: f.text("sees") == "all", Keeps: f.text("keeps") == "journal", Was: f.text("renamed-from")}
 	if n := f.at("renamed-from").value; n != nil {
 		l.formers = append(l.formers, formerNode{d, n, "role", "", r.Name, func(name string) (dsl.Place, bool) {

@@ -2,7 +2,6 @@ package verbs
 
 import (
 	"slices"
-	"strings"
 
 	"gopkg.in/yaml.v3"
 
@@ -28,6 +27,7 @@ func (l *loader) params(vn *verbNode) {
 		}
 		k := f.at("name").value
 		d.name(k, "argument")
+		d.declares(k, ArgumentThing, v.Name+":"+k.Value)
 		if isReserved(k.Value) {
 			d.report(tell(d.place(k), "reserved-word", "argument", k.Value))
 		}
@@ -115,7 +115,7 @@ func (l *loader) schemaOfCode(d *doc, v *Verb, p *Param, f pair) {
 		d.report(tell(d.place(f.key), "schema-of", p.Name))
 		return
 	}
-	i := v.param(strings.TrimPrefix(n.Value, ":"))
+	i := d.paramAt(v, n)
 	if i < 0 {
 		d.report(say.unknownArgument(d.place(n), v, n.Value))
 		return

@@ -18,6 +18,7 @@ func (l *loader) codeList(d *doc, n *yaml.Node) {
 	k := f.at("name").value
 	d.name(k, "code list")
 	list := &CodeList{Name: d.full(k.Value), Description: f.text("description"), Place: d.place(k)}
+	d.declares(k, CodesThing, list.Name)
 	first := l.codesNamed[list.Name]
 	if first != nil {
 		d.report(tell(list.Place, "declared-twice", "code list", list.Name, first.Place))
@@ -79,12 +80,14 @@ func (l *loader) codeList(d *doc, n *yaml.Node) {
 			return
 		}
 		seen[c.Name] = at
+		d.declares(at, CodeThing, list.Name+" "+c.Name)
 		list.Codes = append(list.Codes, c)
 	})
 	if len(valued) > 0 {
 		l.spell(d, list, valued)
 	}
 	for _, n := range steps {
+		d.use(n, 0, len(n.Value), CodeThing, list.Name+" "+n.Value, false, seen[n.Value] != nil, list.Names)
 		if seen[n.Value] == nil {
 			d.report(tell(d.place(n), "code-step", list.Name, n.Value, list.Names()))
 		}
@@ -134,6 +137,7 @@ func (l *CodeList) called(word string) string {
 func (l *loader) schema(d *doc, k, v *yaml.Node) {
 	d.name(k, "schema")
 	place := d.place(k)
+	d.declares(k, SchemaThing, d.full(k.Value))
 	if first := l.schemaNamed[d.full(k.Value)]; first != nil {
 		d.report(tell(place, "declared-twice", "schema", k.Value, first.Place))
 		return

@@ -44,7 +44,7 @@ func (l *loader) conversation(c *conversationNode) {
 	}
 	conv := &Conversation{PlanFirst: f.boolean("plan-first"), Phrased: f.text("replies") == "phrased", Place: d.place(c.n.key)}
 	d.items(f.at("context"), func(n *yaml.Node) {
-		v := l.verbNamed[n.Value]
+		v := l.verbOf(d, n)
 		switch {
 		case v == nil:
 			d.report(tell(d.place(n), "unknown-verb", n.Value, l.verbNamed))
@@ -61,7 +61,7 @@ func (l *loader) conversation(c *conversationNode) {
 		}
 	})
 	d.items(f.at("sources"), func(n *yaml.Node) {
-		e := l.entityNamed[d.full(n.Value)]
+		e := l.entity(d, n, 0, n.Value)
 		switch {
 		case e == nil:
 			d.report(tell(d.place(n), "unknown-entity", n.Value, visible(d, l.entities)))
@@ -92,7 +92,7 @@ func (l *loader) conversation(c *conversationNode) {
 		}
 	}
 	if n := f.at("person").value; n != nil {
-		switch v := l.verbNamed[f.text("person")]; {
+		switch v := l.verbOf(d, n); {
 		case v == nil:
 			d.report(tell(d.place(n), "unknown-verb", f.text("person"), l.verbNamed))
 		case v.Internal:
@@ -142,7 +142,7 @@ func (l *loader) answering(d *doc, n *yaml.Node) *Answering {
 
 // taker reads which verb takes what was said, and as which argument; nil where it cannot.
 func (l *loader) taker(d *doc, f mapping) *Answering {
-	a := &Answering{Verb: l.verbNamed[f.text("verb")]}
+	a := &Answering{Verb: l.verbOf(d, f.at("verb").value)}
 	if a.Verb == nil {
 		d.report(tell(d.place(f.at("verb").value), "unknown-verb", f.text("verb"), l.verbNamed))
 		return nil
@@ -151,7 +151,7 @@ func (l *loader) taker(d *doc, f mapping) *Answering {
 		d.report(say.internalNamed(d.place(f.at("verb").value), a.Verb, "answers are taken by"))
 		return nil
 	}
-	if a.Param = a.Verb.param(f.text("argument")); a.Param < 0 {
+	if a.Param = d.paramAt(a.Verb, f.at("argument").value); a.Param < 0 {
 		d.report(say.unknownArgument(d.place(f.at("argument").value), a.Verb, f.text("argument")))
 		return nil
 	}

@@ -16,7 +16,7 @@ func (l *loader) discloses(vn *verbNode) {
 	d, v := vn.d, vn.v
 	looks, list := vn.f.at("looks"), vn.f.at("discloses")
 	d.items(looks, func(n *yaml.Node) {
-		switch e := l.entityNamed[d.full(n.Value)]; {
+		switch e := l.entity(d, n, 0, n.Value); {
 		case e == nil:
 			d.report(tell(d.place(n), "unknown-entity", n.Value, visible(d, l.entities)))
 		case slices.Contains(v.Looks, e):
@@ -117,7 +117,7 @@ func (l *loader) sealed(vn *verbNode, x *Disclosed, n *yaml.Node) (ok bool) {
 		return false
 	}
 	argument := func(n *yaml.Node) int {
-		i := v.param(n.Value)
+		i := d.paramAt(v, n)
 		if i < 0 {
 			d.report(say.unknownArgument(d.place(n), v, n.Value))
 			ok = false

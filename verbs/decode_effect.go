@@ -233,7 +233,7 @@ func (l *loader) effectEntity(vn *verbNode, e *Effect, f mapping, at *yaml.Node)
 		return nil
 	}
 	name := e.Operand.Path[0]
-	ent := l.entityNamed[d.full(name)]
+	ent := l.entity(d, at, 0, name)
 	if ent == nil {
 		detailed := e.Upsert || f.at("where").key != nil || f.at("set").key != nil || f.at("when").key != nil
 		if detailed || l.misspelt(d, name) {
@@ -258,6 +258,7 @@ func (l *loader) effectEntity(vn *verbNode, e *Effect, f mapping, at *yaml.Node)
 		from := len(name) + 1
 		place := d.within(at, from, from+len(field))
 		i := ent.field(field)
+		d.usesField(ent, i, at, from, from+len(field))
 		switch {
 		case i < 0:
 			if !ent.broken {
@@ -281,7 +282,7 @@ func (l *loader) effectEntity(vn *verbNode, e *Effect, f mapping, at *yaml.Node)
 func (l *loader) each(vn *verbNode, n *yaml.Node) *Each {
 	d, v := vn.d, vn.v
 	if n.Kind == yaml.ScalarNode {
-		e := &Each{Param: v.param(strings.TrimPrefix(n.Value, ":")), Place: d.place(n)}
+		e := &Each{Param: d.paramAt(v, n), Place: d.place(n)}
 		if e.Param < 0 && n.Value == answerWord && v.Tool != nil {
 			if e.Answer = v.Tool.answer != nil; !e.Answer {
 				d.report(tell(d.place(n), "tool-columns"))
@@ -309,7 +310,7 @@ func (l *loader) each(vn *verbNode, n *yaml.Node) *Each {
 		return nil
 	}
 	name := f.at("rows").value
-	e := &Each{Entity: l.entityNamed[d.full(name.Value)], Place: d.place(name)}
+	e := &Each{Entity: l.entity(d, name, 0, name.Value), Place: d.place(name)}
 	if e.Entity == nil {
 		d.report(tell(e.Place, "unknown-entity", name.Value, visible(d, l.entities)))
 		return nil
@@ -368,6 +369,7 @@ func (l *loader) upserts(vn *verbNode, e *Effect, n *yaml.Node, f mapping, ent *
 	var fields []int
 	d.items(by, func(n *yaml.Node) {
 		i := ent.field(n.Value)
+		d.usesField(ent, i, n, 0, len(n.Value))
 		at := slices.IndexFunc(e.Set, func(set Set) bool { return set.Field == i })
 		switch {
 		case i < 0:
@@ -462,6 +464,8 @@ func (l *loader) where(vn *verbNode, n *yaml.Node, sc scope) *Where {
 	d, v, ent := vn.d, vn.v, sc.row
 	name := strings.TrimPrefix(strings.TrimSpace(n.Value), ":")
 	if i := v.param(name); i >= 0 {
+		at := strings.Index(n.Value, name)
+		d.usesParam(v, i, n, at, at+len(name), nil)
 		p := &v.Params[i]
 		t := p.Type
 		if t != nil && t.Name == ListType && t.Item != nil && t.Item.Entity != nil {
@@ -498,6 +502,7 @@ func (l *loader) set(vn *verbNode, e *Effect, p pair, ent *Entity, sc scope) {
 	e.Set = make([]Set, 0, len(p.value.Content)/2)
 	d.scalars(p, func(k, val *yaml.Node) {
 		i := ent.field(k.Value)
+		d.usesField(ent, i, k, 0, len(k.Value))
 		switch {
 		case i < 0:
 			if !ent.broken {

@@ -15,6 +15,7 @@ import (
 func (l *loader) declareEntity(d *doc, k, v *yaml.Node) {
 	e := &Entity{Store: &stores.Entity{Name: d.full(k.Value)}, Place: d.place(k)}
 	d.name(k, "entity")
+	d.declares(k, EntityThing, d.full(k.Value))
 	first := l.entityNamed[d.full(k.Value)]
 	if first != nil {
 		d.report(tell(e.Place, "declared-twice", "entity", k.Value, first.Place))
@@ -138,6 +139,7 @@ func (l *loader) makeParts(en *entityNode) {
 	var names []string
 	for _, c := range n.Content {
 		i := e.field(c.Value)
+		d.usesField(e, i, c, 0, len(c.Value))
 		switch {
 		case c.Kind == poisoned:
 		case i < 0:
@@ -229,6 +231,7 @@ func (l *loader) field(en *entityNode, k, v *yaml.Node) {
 		e.broken = true
 		return
 	}
+	d.declares(k, FieldThing, e.Store.Name+"."+k.Value)
 	field := Field{Description: f.text("description"), Place: d.place(k)}
 	field.Type = l.typeOf(d, f, k, "field")
 	if field.Type.Record() != nil {
@@ -251,7 +254,7 @@ func (l *loader) field(en *entityNode, k, v *yaml.Node) {
 		d.report(tell(d.place(n), "contradiction", k.Value+" is given a value by the database and by the palette", "one of them says what a new row holds", dsl.Place{}, ""))
 	}
 	d.items(f.at("written-by"), func(n *yaml.Node) {
-		switch r := l.roleNamed[d.full(n.Value)]; {
+		switch r := l.roleOf(d, n); {
 		case r == nil:
 			d.report(say.unknownRole(d.place(n), n.Value, l.roles, "as it stands, these would be everybody's words"))
 		case !slices.Contains(field.WrittenBy, r):
@@ -445,7 +448,9 @@ func (l *loader) relate(en *entityNode) {
 			if c.Kind == poisoned {
 				continue
 			}
-			if i := e.field(c.Value); i >= 0 {
+			i := e.field(c.Value)
+			d.usesField(e, i, c, 0, len(c.Value))
+			if i >= 0 {
 				set = append(set, i)
 			} else if !e.broken {
 				d.report(tell(d.place(c), "unknown-field", e, c.Value))
@@ -491,7 +496,10 @@ func (l *loader) constraint(d *doc, e *Entity, n *yaml.Node) {
 		return
 	}
 	d.items(of, func(n *yaml.Node) {
-		switch i := e.field(n.Value); {
+		i := e.field(n.Value)
+		d.usesField(e, i, n, 0, len(n.Value))
+		d.usesField(e, i, n, 0, len(n.Value))
+		switch {
 		case i < 0:
 			if !e.broken {
 				d.report(tell(d.place(n), "unknown-field", e, n.Value))
@@ -599,6 +607,7 @@ func (d *doc) path(e *Entity, n *yaml.Node, base int, dotted string) (stores.Pat
 	for {
 		name, rest, more := strings.Cut(dotted[at:], ".")
 		i := e.field(name)
+		d.usesField(e, i, n, base+at, base+at+len(name))
 		if i < 0 {
 			if !e.broken {
 				d.report(tell(d.within(n, base+at, base+at+len(name)), "unknown-field", e, name))

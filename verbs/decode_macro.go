@@ -2,7 +2,6 @@ package verbs
 
 import (
 	"slices"
-	"strings"
 
 	"gopkg.in/yaml.v3"
 
@@ -24,7 +23,7 @@ func (l *loader) macro(vn *verbNode, n *yaml.Node) {
 	if list == nil {
 		return
 	}
-	switch i := v.param(strings.TrimPrefix(list.Value, ":")); {
+	switch i := d.paramAt(v, list); {
 	case i < 0:
 		d.report(say.unknownArgument(d.place(list), v, list.Value))
 	case v.Params[i].Type != nil && (v.Params[i].Type.Name != ListType || v.Params[i].Type.Item == nil):

@@ -102,7 +102,7 @@ func (l *loader) page(pn *pageNode) {
 	if !ok || f.at("role").value == nil || f.at("items").value == nil {
 		return
 	}
-	page := &Page{Role: l.roleNamed[d.full(f.text("role"))], Title: f.text("title"), Desk: f.boolean("desk"), Place: d.place(pn.n)}
+	page := &Page{Role: l.roleOf(d, f.at("role").value), Title: f.text("title"), Desk: f.boolean("desk"), Place: d.place(pn.n)}
 	if page.Role == nil {
 		d.report(say.unknownRole(d.place(f.at("role").value), f.text("role"), l.roles, "as it stands, nobody would see the page"))
 		return
@@ -119,7 +119,7 @@ func (l *loader) page(pn *pageNode) {
 	}
 	page.Person = l.pageVerb(d, page, f.at("person").value)
 	if n := f.at("about").value; n != nil {
-		if page.About = l.entityNamed[d.full(n.Value)]; page.About == nil {
+		if page.About = l.entity(d, n, 0, n.Value); page.About == nil {
 			d.report(tell(d.place(n), "unknown-entity", n.Value, visible(d, l.entities)))
 		}
 	}
@@ -161,7 +161,7 @@ func (l *loader) pageVerb(d *doc, page *Page, n *yaml.Node) *Verb {
 	if n == nil {
 		return nil
 	}
-	v := l.verbNamed[n.Value]
+	v := l.verbOf(d, n)
 	switch {
 	case v == nil:
 		d.report(tell(d.place(n), "unknown-verb", n.Value, l.verbNamed))
@@ -269,7 +269,7 @@ func (l *loader) pageAct(d *doc, page *Page, n *yaml.Node) {
 	}
 	act := PageAct{Verb: v, Item: item, Says: f.text("says"), All: f.boolean("all")}
 	d.scalars(f.at("with"), func(k, n *yaml.Node) {
-		i := v.param(k.Value)
+		i := d.paramAt(v, k)
 		if i < 0 {
 			d.report(say.unknownArgument(d.place(k), v, k.Value))
 			return
@@ -316,7 +316,7 @@ func (l *loader) pageQuestions(d *doc, page *Page, n *yaml.Node) *PageQuestions 
 	q.Param = q.Answer.param(f.text("argument"))
 	q.Kind = d.column(page.Items.Verb, f.at("kind"))
 	if n := f.at("codes").value; n != nil {
-		if q.Codes = l.codesNamed[d.full(n.Value)]; q.Codes == nil {
+		if q.Codes = l.codeListOf(d, n, 0, n.Value); q.Codes == nil {
 			d.report(tell(d.place(n), "unknown-code-list", n.Value, visible(d, l.codes)))
 		}
 	}

@@ -41,6 +41,7 @@ func (l *loader) query(vn *verbNode, n *yaml.Node) {
 		for from, to := range sqlParams(sql.Value) {
 			name := sql.Value[from+1 : to]
 			i := v.param(name)
+			d.usesParam(v, i, sql, from+1, to, v.paramNames)
 			if i < 0 || name != v.Params[i].Ident {
 				d.report(say.unknownParam(d.within(sql, from+1, to), v, name))
 				continue

@@ -25,7 +25,7 @@ func (l *loader) read(vn *verbNode, n *yaml.Node) {
 	if en == nil {
 		return
 	}
-	ent := l.entityNamed[d.full(en.Value)]
+	ent := l.entity(d, en, 0, en.Value)
 	if ent == nil {
 		d.report(tell(d.place(en), "unknown-entity", en.Value, visible(d, l.entities)))
 		return
@@ -35,7 +35,7 @@ func (l *loader) read(vn *verbNode, n *yaml.Node) {
 		r.Filter = l.filter(d, w, scope{verb: v, row: ent})
 	}
 	if one := f.at("one").value; one != nil && one.Value != "false" {
-		switch i := v.param(strings.TrimPrefix(one.Value, ":")); {
+		switch i := d.paramAt(v, one); {
 		case i < 0:
 			d.report(say.unknownArgument(d.place(one), v, one.Value))
 		case v.Params[i].Type == nil:
@@ -145,7 +145,7 @@ func (l *loader) rowsOf(vn *verbNode, r *Read, f mapping) {
 	d, v, ent := vn.d, vn.v, r.Entity
 	r.Order = l.order(d, f.at("order"), ent)
 	if after := f.at("after").value; after != nil {
-		switch i := v.param(strings.TrimPrefix(after.Value, ":")); {
+		switch i := d.paramAt(v, after); {
 		case i < 0:
 			d.report(say.unknownArgument(d.place(after), v, after.Value))
 		case v.Params[i].Type == nil:
@@ -439,7 +439,7 @@ func (l *loader) belonging(d *doc, n *yaml.Node, to *Entity) (*Entity, stores.Pa
 		d.report(tell(d.place(n), "bad-operand/list", n.Value))
 		return nil, stores.Path{}, false
 	}
-	other := l.entityNamed[d.full(name)]
+	other := l.entity(d, n, 0, name)
 	if other == nil {
 		d.report(tell(d.within(n, 0, len(name)), "unknown-entity", name, visible(d, l.entities)))
 		return nil, stores.Path{}, false
@@ -504,7 +504,7 @@ func (l *loader) count(d *doc, n *yaml.Node, row *Entity, inner string) (stores.
 		d.report(tell(d.place(n), "bad-operand/count", n.Value))
 		return stores.Path{}, false
 	}
-	other := l.entityNamed[d.full(name)]
+	other := l.entity(d, n, base, name)
 	if other == nil {
 		d.report(tell(d.within(n, base, base+len(name)), "unknown-entity", name, visible(d, l.entities)))
 		return stores.Path{}, false
@@ -512,6 +512,7 @@ func (l *loader) count(d *doc, n *yaml.Node, row *Entity, inner string) (stores.
 	from := base + len(name) + 1
 	place := d.within(n, from, from+len(field))
 	i := other.field(field)
+	d.usesField(other, i, n, from, from+len(field))
 	if i < 0 {
 		if !other.broken {
 			d.report(tell(place, "unknown-field", other, field))

@@ -161,7 +161,7 @@ func (l *loader) total(vn *verbNode, t *Total, n *yaml.Node, f mapping) bool {
 func (l *loader) totalOf(vn *verbNode, t *Total, n *yaml.Node) bool {
 	d := vn.d
 	name, field, dotted := strings.Cut(n.Value, ".")
-	switch t.Entity = l.entityNamed[d.full(name)]; {
+	switch t.Entity = l.entity(d, n, 0, name); {
 	case t.Entity == nil:
 		d.report(tell(d.within(n, 0, len(name)), "unknown-entity", name, visible(d, l.entities)))
 		return false
@@ -179,6 +179,7 @@ func (l *loader) totalOf(vn *verbNode, t *Total, n *yaml.Node) bool {
 	}
 	place := d.within(n, len(name)+1, len(n.Value))
 	t.Field = t.Entity.field(field)
+	d.usesField(t.Entity, t.Field, n, len(name)+1, len(n.Value))
 	if t.Field < 0 {
 		d.report(tell(place, "unknown-field", t.Entity, field))
 		return false
@@ -288,6 +289,11 @@ func (l *loader) settleExclusions(vn *verbNode) {
 		if domain, _, ok := cutLast(v.Name); ok && x.Verb == nil {
 			x.Verb = l.verbNamed[domain+"."+name.Value]
 		}
+		if x.Verb != nil && x.Verb.Name != name.Value {
+			d.use(name, 0, len(name.Value), VerbThing, x.Verb.Name, false, true, nil)
+		} else {
+			l.verbOf(d, name)
+		}
 		if x.Verb == nil {
 			d.report(tell(d.place(name), "unknown-verb", name.Value, l.verbNamed))
 			return
@@ -297,7 +303,7 @@ func (l *loader) settleExclusions(vn *verbNode) {
 				verb  *Verb
 				param *int
 			}{{v, &x.Param}, {x.Verb, &x.Other}} {
-				if *of.param = of.verb.param(strings.TrimPrefix(same.Value, ":")); *of.param < 0 {
+				if *of.param = d.paramAt(of.verb, same); *of.param < 0 {
 					d.report(say.unknownArgument(d.place(same), of.verb, same.Value))
 					return
 				}
@@ -397,7 +403,7 @@ func (l *loader) confirm(vn *verbNode) {
 // agreement reads who must agree, and for how long the question stands.
 func (l *loader) agreement(d *doc, c *Confirm, by, expires, signedIn *yaml.Node) {
 	if by != nil {
-		if c.By = l.roleNamed[d.full(by.Value)]; c.By == nil {
+		if c.By = l.roleOf(d, by); c.By == nil {
 			d.report(say.unknownRole(d.place(by), by.Value, l.roles, "as it stands, nobody could ever agree to this verb"))
 		}
 	}

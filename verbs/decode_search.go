@@ -26,6 +26,7 @@ func (l *loader) search(en *entityNode, at pair) {
 	}{{"text", &s.Text}, {"meaning", &s.Meaning}, {"names", &s.Names}} {
 		d.items(f.at(of.key), func(n *yaml.Node) {
 			i := e.field(n.Value)
+			d.usesField(e, i, n, 0, len(n.Value))
 			switch {
 			case i < 0:
 				if !e.broken {

@@ -88,7 +88,7 @@ func (l *loader) task(tn *taskNode) {
 		return
 	}
 	t := &Task{Row: -1, Words: -1, CancelRow: -1, States: map[string]TaskState{}, Place: d.place(tn.n.key)}
-	if t.Entity = l.entityNamed[d.full(f.text("entity"))]; t.Entity == nil {
+	if t.Entity = l.entity(d, f.at("entity").value, 0, f.text("entity")); t.Entity == nil {
 		d.report(tell(d.place(f.at("entity").value), "unknown-entity", f.text("entity"), visible(d, l.entities)))
 		return
 	}
@@ -97,6 +97,7 @@ func (l *loader) task(tn *taskNode) {
 	}
 	l.tasks[t.Entity] = t.Place
 	field := t.Entity.field(f.text("status"))
+	d.usesField(t.Entity, field, f.at("status").value, 0, len(f.text("status")))
 	switch at := d.place(f.at("status").value); {
 	case field < 0:
 		if !t.Entity.broken {
@@ -160,7 +161,7 @@ func (l *loader) taskStates(d *doc, t *Task, f mapping) {
 
 // taskVerb is a verb that a task names; nil where nobody may call it.
 func (l *loader) taskVerb(d *doc, n *yaml.Node) *Verb {
-	v := l.verbNamed[n.Value]
+	v := l.verbOf(d, n)
 	switch {
 	case v == nil:
 		d.report(tell(d.place(n), "unknown-verb", n.Value, l.verbNamed))
@@ -261,7 +262,7 @@ func (l *loader) taskContinues(d *doc, t *Task, g mapping) {
 	if n == nil {
 		return // the answer is given as values
 	}
-	if t.Words = t.Continues.param(n.Value); t.Words < 0 {
+	if t.Words = d.paramAt(t.Continues, n); t.Words < 0 {
 		d.report(say.unknownArgument(d.place(n), t.Continues, n.Value))
 	} else if l.ofWords(d, g, &Answering{Verb: t.Continues, Param: t.Words}) != nil {
 		l.needsOnly(d, t.Continues, g.at("verb").value, t.Row, t.Words)

@@ -37,6 +37,7 @@ func (l *loader) typeOf(d *doc, f mapping, owner *yaml.Node, what string) *Type 
 	}
 	name, known := typeNamed[n.Value]
 	if !known {
+		d.use(n, 0, len(n.Value), WordThing, n.Value, false, false, func() []string { return sortedTypes })
 		d.report(tell(d.place(n), "unknown-type", n.Value, sortedTypes))
 		return nil
 	}
@@ -72,7 +73,7 @@ func (l *loader) typeOf(d *doc, f mapping, owner *yaml.Node, what string) *Type 
 		if ref.value == nil {
 			return nil
 		}
-		list := l.codesNamed[d.full(ref.value.Value)]
+		list := l.codeListOf(d, ref.value, 0, ref.value.Value)
 		if list == nil && len(l.codes) == 0 {
 			// A palette that declares no lists at all is one whose codes are
 			// kept elsewhere, not one with a misspelt name.
@@ -152,14 +153,14 @@ func (l *loader) typeText(d *doc, n *yaml.Node) *Type {
 	place := d.within(n, len(word)+1, len(n.Value))
 	switch name {
 	case RefType:
-		e := l.entityNamed[d.full(of)]
+		e := l.entity(d, n, len(word)+1, of)
 		if e == nil {
 			d.report(tell(place, "unknown-entity", of, visible(d, l.entities)))
 			return nil
 		}
 		return &Type{Name: RefType, Entity: e, Scale: -1}
 	case CodeType:
-		list := l.codesNamed[d.full(of)]
+		list := l.codeListOf(d, n, len(word)+1, of)
 		if list == nil {
 			d.report(tell(place, "unknown-code-list", of, visible(d, l.codes)))
 			return nil
@@ -185,7 +186,7 @@ func (l *loader) entityOf(d *doc, ref pair, typ, owner *yaml.Node, what string) 
 		if ref.value == nil {
 			return nil, false
 		}
-		e := l.entityNamed[d.full(ref.value.Value)]
+		e := l.entity(d, ref.value, 0, ref.value.Value)
 		if e == nil {
 			d.report(tell(d.place(ref.value), "unknown-entity", ref.value.Value, visible(d, l.entities)))
 			return nil, false
@@ -221,7 +222,7 @@ func (l *loader) schemaOf(d *doc, p pair, owner *yaml.Node) (*Schema, bool) {
 		return nil, false
 	}
 	if n.Kind == yaml.ScalarNode && n.Tag != "!!null" {
-		s := l.schemaNamed[d.full(n.Value)]
+		s := l.schemaNamedBy(d, n)
 		if s == nil {
 			d.report(tell(d.place(n), "unknown-schema", n.Value, l.schemaNamed))
 			return nil, false
@@ -372,6 +373,9 @@ func patternProblem(err error) string {
 // default, a limit. What counts is what is written, not what YAML takes it
 // for.
 func (l *loader) value(d *doc, t *Type, n *yaml.Node, name string) (stores.Value, bool) {
+	if t.Name == CodeType && t.Codes != nil && n.Kind == yaml.ScalarNode {
+		d.use(n, 0, len(n.Value), CodeThing, t.Codes.Name+" "+n.Value, false, t.Codes.Has(n.Value), t.Codes.Names)
+	}
 	wrong := func(p problem) (stores.Value, bool) {
 		d.report(say.badValue(d.place(n), name, n.Value, t, p))
 		return stores.Value{}, false

@@ -128,12 +128,13 @@ func (l *loader) undoCall(vn *verbNode, n *yaml.Node) *Macro {
 // spared reads a field that is left as it is, ENTITY.FIELD.
 func (l *loader) spared(d *doc, u *Undo, n *yaml.Node) {
 	entity, field, _ := strings.Cut(n.Value, ".")
-	e := l.entityNamed[d.full(entity)]
+	e := l.entity(d, n, 0, entity)
 	if e == nil {
 		d.report(tell(d.place(n), "unknown-entity", entity, visible(d, l.entities)))
 		return
 	}
 	i := e.field(field)
+	d.usesField(e, i, n, len(n.Value)-len(field), len(n.Value))
 	if i < 0 {
 		if !e.broken {
 			d.report(tell(d.place(n), "unknown-field", e, field))

@@ -29,6 +29,7 @@ func (l *loader) declareVerbs(d *doc, p *Palette, list *yaml.Node) {
 			vn.v.Name = p.Domain + "." + k.Value
 		}
 		d.name(k, "verb")
+		d.declares(k, VerbThing, vn.v.Name)
 		if first := l.verbNamed[vn.v.Name]; first != nil {
 			d.report(tell(vn.v.Place, "declared-twice", "verb", vn.v.Name, first.Place))
 		} else {
@@ -143,7 +144,7 @@ func (l *loader) verbRoles(vn *verbNode) {
 		v.Roles = make([]*Role, 0, len(roles.value.Content))
 	}
 	d.items(roles, func(n *yaml.Node) {
-		r := l.roleNamed[d.full(n.Value)]
+		r := l.roleOf(d, n)
 		switch {
 		case r == nil:
 			d.report(say.unknownRole(d.place(n), n.Value, l.roles, ""))
@@ -248,7 +249,9 @@ func (d *doc) phrase(v *Verb, n *yaml.Node) {
 			d.report(tell(d.within(n, at, at+1), "bad-braces", "{"))
 			return
 		}
-		if name := n.Value[at+1 : at+end]; v.param(name) < 0 {
+		name := n.Value[at+1 : at+end]
+		d.usesParam(v, v.param(name), n, at+1, at+end, v.paramNames)
+		if v.param(name) < 0 {
 			d.report(say.unknownArgument(d.within(n, at+1, at+end), v, name))
 		}
 		at += end
@@ -263,7 +266,7 @@ func (l *loader) deprecation(vn *verbNode, n *yaml.Node) {
 	}
 	v.Deprecated = &Deprecation{Reason: f.text("reason"), ReplacedBy: f.text("replaced-by")}
 	d.scalars(f.at("args"), func(k, to *yaml.Node) {
-		if v.param(k.Value) < 0 {
+		if d.paramAt(v, k) < 0 {
 			d.report(say.unknownArgument(d.place(k), v, k.Value))
 			return
 		}
@@ -289,7 +292,7 @@ func (l *loader) settleDeprecation(vn *verbNode) {
 		}
 		return
 	}
-	other := l.verbNamed[n.Value]
+	other := l.verbOf(d, n)
 	switch {
 	case other == nil:
 		d.report(tell(d.place(n), "unknown-verb", n.Value, l.verbNamed))
@@ -305,7 +308,7 @@ func (l *loader) settleDeprecation(vn *verbNode) {
 		return
 	}
 	quiet.scalars(f.at("args"), func(k, to *yaml.Node) {
-		if other.param(to.Value) < 0 {
+		if d.paramAt(other, to) < 0 {
 			d.report(say.unknownArgument(d.place(to), other, to.Value))
 		}
 	})

@@ -113,6 +113,9 @@ func (l *loader) compileTerm(d *doc, n *yaml.Node, sc scope, w want, when *Expr)
 	var t term
 	name, colon := strings.CutPrefix(n.Value, ":")
 	i := sc.verb.param(name)
+	if i >= 0 || colon && isName(name) {
+		d.usesParam(sc.verb, i, n, len(n.Value)-len(name), len(n.Value), sc.verb.paramNames)
+	}
 	switch {
 	case i >= 0 && sc.verb.Params[i].Type == nil:
 		return nil, bad

@@ -54,6 +54,7 @@ func (c *exprChecker) string(n *expr.Node, expect *term) term {
 func (c *exprChecker) identifier(n *expr.Node, expect *term) term {
 	name := n.Text
 	if i := c.sc.verb.param(name); i >= 0 {
+		c.d.usesParam(c.sc.verb, i, c.n, n.From, n.To, nil)
 		if c.sc.verb.Params[i].Type == nil {
 			c.failed = true
 			return bad
@@ -97,6 +98,7 @@ func (c *exprChecker) identifier(n *expr.Node, expect *term) term {
 		t := constant(CodeType, stores.NewString(name), name)
 		if expect != nil && expect.name == CodeType && expect.codes != nil {
 			t.codes = expect.codes
+			c.d.use(c.n, n.From, n.To, CodeThing, expect.codes.Name+" "+name, false, expect.codes.Has(name), expect.codes.Names)
 			if !expect.codes.Has(name) {
 				return c.fail(tell(c.place(n), "unknown-code", name, expect.codes))
 			}
@@ -124,6 +126,7 @@ func (c *exprChecker) unknown(n *expr.Node, name string) term {
 			return c.fail(d)
 		}
 	}
+	c.d.use(c.n, n.From, n.To, ArgumentThing, name, false, false, c.names)
 	return c.fail(tell(c.place(n), "unknown-name", name, c.names()))
 }
 
@@ -185,6 +188,7 @@ func (c *exprChecker) member(n *expr.Node) term {
 		}
 		return c.unknown(id, id.Text)
 	}
+	c.d.usesParam(c.sc.verb, i, c.n, id.From, id.To, nil)
 	p := &c.sc.verb.Params[i]
 	switch {
 	case p.Type == nil:

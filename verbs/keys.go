@@ -44,6 +44,21 @@ func (sh *shape) key(name string) *key {
 	return &sh.keys[i]
 }
 
+// names are the keys of a shape.
+func (sh *shape) names() []string { return namesBy(sh.keys, func(k key) string { return k.name }) }
+
+// KeyDoc is what a key of a mapping is for, by the name of a KeyThing that is known, with
+// an example.
+func KeyDoc(name string) (doc, example string) {
+	of, name, _ := strings.Cut(name, " ")
+	if sh := shapes[of]; sh != nil {
+		if k := sh.key(name); k != nil {
+			return k.doc, k.example
+		}
+	}
+	return "", ""
+}
+
 // forms are the kinds of YAML that a key may hold, by the words of keys.txt.
 var forms = map[string]struct {
 	kinds  []yaml.Kind

@@ -105,14 +105,20 @@ func plainError(err error) string {
 }
 
 func load(srcs []*dsl.Source, o options) (*Registry, dsl.Diagnostics) {
-	l := newLoader()
+	return newLoader().load(srcs, o, false)
+}
+
+// load reads palettes. Always makes a Registry also where there are errors, which is
+// good for nothing but checking scripts.
+func (l *loader) load(srcs []*dsl.Source, o options, always bool) (*Registry, dsl.Diagnostics) {
 	var sidecars []*doc
 	for _, src := range srcs {
 		_, language := sidecarName(src.Name)
 		d := &doc{src: src}
 		if language == "" || strings.TrimSpace(src.Text) != "" { // a translator may begin with nothing
-			d = newDoc(src, o.maxFile)
+			d = l.kept.doc(src, o.maxFile)
 		}
+		d.uses = l.uses
 		l.docs = append(l.docs, d)
 		if language != "" {
 			sidecars = append(sidecars, d)
@@ -176,7 +182,7 @@ func load(srcs []*dsl.Source, o options) (*Registry, dsl.Diagnostics) {
 	l.sessions()
 	failed := l.diagnostics().HasErrors()
 	if failed {
-		if !l.macros() {
+		if !l.macros() && !always {
 			return nil, l.diagnostics()
 		}
 		l.fillIn()
@@ -187,6 +193,7 @@ func load(srcs []*dsl.Source, o options) (*Registry, dsl.Diagnostics) {
 	}
 	for i := range l.verbNodes {
 		// What the calls of a macro mean can be asked only now.
+		l.usesOfScripts(r, &l.verbNodes[i])
 		if vn := &l.verbNodes[i]; vn.v.Macro != nil {
 			_, diags := r.CheckMacro(vn.v)
 			vn.d.relay(vn.f.at("script").value, diags)
@@ -199,7 +206,7 @@ func load(srcs []*dsl.Source, o options) (*Registry, dsl.Diagnostics) {
 		l.checkUndo(r, &l.verbNodes[i])
 	}
 	diags := l.diagnostics()
-	if failed || diags.HasErrors() {
+	if (failed || diags.HasErrors()) && !always {
 		return nil, diags
 	}
 	return r, diags

@@ -368,6 +368,15 @@ func (u *Undo) lines() (lines []string) {
 }
 
 // short names a type as a palette does, in one column.
+// Brief is an argument in a line, as Explain has it: its name, its type, whether it must be
+// given, and what it is for.
+func (p *Param) Brief() string {
+	return strings.Join(strings.Fields(strings.Join([]string{":" + p.Name, p.Type.short(), p.need(), p.remark()}, " ")), " ")
+}
+
+// Short is the type in a word or two, as Explain has it.
+func (t *Type) Short() string { return t.short() }
+
 func (t *Type) short() string {
 	switch {
 	case t.Name == RefType && t.Entity != nil:

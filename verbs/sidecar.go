@@ -85,6 +85,7 @@ func (l *loader) sidecar(d *doc) {
 	verbs := namesBy(p.Verbs, func(v *Verb) string { return strings.TrimPrefix(v.Name, p.Domain+".") })
 	d.entries(f.at("verbs").value, func(k, n *yaml.Node) {
 		at := slices.Index(verbs, k.Value)
+		d.use(k, 0, len(k.Value), VerbThing, p.Domain+"."+k.Value, false, at >= 0, func() []string { return verbs })
 		if at < 0 {
 			d.report(tell(d.place(k), "unknown-word", "a verb of "+name+".yaml", k.Value, verbs))
 			return
@@ -126,7 +127,7 @@ func (d *doc) translate(v *Verb, language string, n *yaml.Node) {
 		}
 	}
 	d.scalars(f.at("asks"), func(k, n *yaml.Node) {
-		i := v.param(k.Value)
+		i := d.paramAt(v, k)
 		if i < 0 {
 			d.report(say.unknownArgument(d.place(k), v, k.Value))
 			return

@@ -31,6 +31,8 @@ type doc struct {
 
 	failed bool // there is an error among diags
 	more   int  // complaints that are not among diags
+
+	uses *[]Use // of names in it; nil where nobody asks
 }
 
 // poisoned marks a node about which something was said already. Whatever asks
@@ -566,6 +568,7 @@ func (d *doc) fields(n *yaml.Node, name string) (mapping, bool) {
 		}
 		j, known := sh.index[k.Value]
 		if !known {
+			d.use(k, 0, len(k.Value), KeyThing, name+" "+k.Value, false, false, sh.names)
 			diag := tell(d.place(k), "unknown-key", sh, k.Value)
 			if n.Style&yaml.FlowStyle != 0 && v.Kind == yaml.ScalarNode && v.Tag == "!!null" && v.Value == "" {
 				diag.Notes = append(diag.Notes, "inside braces, text that holds a comma goes in double quotes")
@@ -583,6 +586,7 @@ func (d *doc) fields(n *yaml.Node, name string) (mapping, bool) {
 			continue
 		}
 		m.pairs[j] = pair{key: k}
+		d.use(k, 0, len(k.Value), KeyThing, name+" "+k.Value, false, true, nil)
 		if d.holds(k, v, &sh.keys[j]) {
 			m.pairs[j].value = v
 		}
@@ -612,6 +616,7 @@ func (d *doc) holds(k, v *yaml.Node, want *key) bool {
 		return false
 	}
 	if v.Kind == yaml.ScalarNode && want.closed && !slices.Contains(want.words, v.Value) {
+		d.use(v, 0, len(v.Value), WordThing, v.Value, false, false, func() []string { return want.words })
 		d.report(tell(d.place(v), "unknown-word", want.name, v.Value, want.words))
 		return false
 	}
