@@ -4,7 +4,7 @@
 SHELL       := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help release release-twice demo deal kyc kiisha confidence test live postgres strace rabbit chromium lark node judges toolbox pglite grammars bench race fuzz torture marathon mutants shuffle claims teeth lint cover build
+.PHONY: help release release-twice demo deal kyc kiisha confidence test live postgres strace neovim rabbit chromium lark node judges toolbox pglite grammars bench race fuzz torture marathon mutants shuffle claims teeth lint cover build
 
 STATICCHECK := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 PEERS       := cmd/peers
@@ -86,12 +86,12 @@ release-twice: ## build a release for PLATFORMS in two clones, and compare every
 	done; \
 	cmp "$$one/dist/SHA256SUMS" "$$two/dist/SHA256SUMS" && (cd "$$two/dist" && sha256sum --quiet --check SHA256SUMS) && cat "$$one/dist/SHA256SUMS"
 
-test: postgres strace rabbit chromium lark judges ## run every test, with the race detector where a C compiler exists
+test: postgres strace rabbit chromium lark neovim judges ## run every test, with the race detector where a C compiler exists
 	@$(if $(RACE),,echo "test: no C compiler or CGO_ENABLED=0, so the race detector stays off" >&2)
 	@echo "test: RAPID_SEED=$(RAPID_SEED) RAPID_CHECKS=$(RAPID_CHECKS) make test tries the same inputs again"
 	@[ -n "$${VERBATIM_MODEL:-}" ] || echo "test: SKIPPED, no model is asked: VERBATIM_MODEL=NAME VERBATIM_BASE_URL=URL make live asks one" >&2
 	@scratch=$$($(IN_MEMORY)); if [ -n "$$scratch" ]; then export TMPDIR=$$scratch; trap 'rm -rf "$$scratch"' EXIT; echo "test: what tests write is in $$scratch" >&2; fi; set -x; \
-	$(JUDGED) $(BROWSED) VERBATIM_REQUIRE_POSTGRES=1 VERBATIM_REQUIRE_STRACE=1 VERBATIM_REQUIRE_RABBITMQ=1 VERBATIM_REQUIRE_LARK=1 RAPID_SEED=$(RAPID_SEED) RAPID_CHECKS=$(RAPID_CHECKS) go test $(RACE) -timeout 20m ./... \
+	$(JUDGED) $(BROWSED) VERBATIM_REQUIRE_POSTGRES=1 VERBATIM_REQUIRE_STRACE=1 VERBATIM_REQUIRE_RABBITMQ=1 VERBATIM_REQUIRE_LARK=1 VERBATIM_REQUIRE_NEOVIM=1 RAPID_SEED=$(RAPID_SEED) RAPID_CHECKS=$(RAPID_CHECKS) go test $(RACE) -timeout 20m ./... \
 		|| { echo "test: RAPID_SEED=$(RAPID_SEED) was the seed" >&2; exit 1; }
 	cd $(PEERS) && VERBATIM_REQUIRE_POSTGRES=1 go test -timeout 10m ./...
 
@@ -111,6 +111,13 @@ strace: ## find strace, with which crashes are tested, or install it with apt-ge
 	sudo=; if [ "$$(id -u)" != 0 ]; then sudo="sudo -n"; fi; \
 	echo "strace: not installed; installing it with apt-get" >&2; \
 	$$sudo apt-get update -q && $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends strace </dev/null
+
+neovim: ## find Neovim, in which the tutorial is written, or install it with apt-get
+	@if command -v nvim >/dev/null; then exit 0; fi; \
+	if ! command -v apt-get >/dev/null; then echo "neovim: install Neovim, in which the tutorial is written" >&2; exit 1; fi; \
+	sudo=; if [ "$$(id -u)" != 0 ]; then sudo="sudo -n"; fi; \
+	echo "neovim: not installed; installing it with apt-get" >&2; \
+	$$sudo apt-get update -q && $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends neovim </dev/null
 
 rabbit: ## find the RabbitMQ server, over which queues are tested, or install it with apt-get
 	@if [ -x /usr/lib/rabbitmq/bin/rabbitmq-server ] || command -v rabbitmq-server >/dev/null; then exit 0; fi; \
@@ -177,9 +184,9 @@ marathon: postgres chromium ## the tests that count, at the counts that are prom
 mutants: ## change one operator, condition or statement of the engine's core at a time; score what the tests notice (ONLY=file)
 	go run ./cmd/teeth -mutate $(filter-out .,$(ONLY))
 
-shuffle: postgres strace rabbit chromium lark judges ## every test a hundred times, in another order each time; hours (SHUFFLES=100)
+shuffle: postgres strace rabbit chromium lark neovim judges ## every test a hundred times, in another order each time; hours (SHUFFLES=100)
 	@for pkg in $$(go list ./...); do \
-		$(JUDGED) $(BROWSED) VERBATIM_REQUIRE_POSTGRES=1 VERBATIM_REQUIRE_STRACE=1 VERBATIM_REQUIRE_RABBITMQ=1 VERBATIM_REQUIRE_LARK=1 go test -shuffle=on -count=$(SHUFFLES) -timeout 24h "$$pkg"; \
+		$(JUDGED) $(BROWSED) VERBATIM_REQUIRE_POSTGRES=1 VERBATIM_REQUIRE_STRACE=1 VERBATIM_REQUIRE_RABBITMQ=1 VERBATIM_REQUIRE_LARK=1 VERBATIM_REQUIRE_NEOVIM=1 go test -shuffle=on -count=$(SHUFFLES) -timeout 24h "$$pkg"; \
 	done
 
 toolbox: node ## have MCP Toolbox for Databases in .cache/toolbox, as a peer of the server's: 300 MB, fetched with npm once

@@ -359,3 +359,35 @@ func (l *loader) sharesKnown() {
 		})
 	}
 }
+
+// Names that are looked up
+
+func (l *loader) entity(d *doc, n *yaml.Node, from int, name string) *Entity {
+	e := l.entityNamed[d.full(name)]
+	d.use(n, from, from+len(name), EntityThing, d.full(name), false, e != nil, func() []string { return visible(d, l.entities) })
+	return e
+}
+
+func (l *loader) codeListOf(d *doc, n *yaml.Node, from int, name string) *CodeList {
+	list := l.codesNamed[d.full(name)]
+	d.use(n, from, from+len(name), CodesThing, d.full(name), false, list != nil, func() []string { return visible(d, l.codes) })
+	return list
+}
+
+func (l *loader) roleOf(d *doc, n *yaml.Node) *Role {
+	r := l.roleNamed[d.full(n.Value)]
+	d.use(n, 0, len(n.Value), RoleThing, d.full(n.Value), false, r != nil, func() []string { return visible(d, l.roles) })
+	return r
+}
+
+func (l *loader) schemaNamedBy(d *doc, n *yaml.Node) *Schema {
+	s := l.schemaNamed[d.full(n.Value)]
+	d.use(n, 0, len(n.Value), SchemaThing, d.full(n.Value), false, s != nil, func() []string { return sortedKeys(l.schemaNamed) })
+	return s
+}
+
+func (l *loader) verbOf(d *doc, n *yaml.Node) *Verb {
+	v := l.verbNamed[n.Value]
+	d.use(n, 0, len(n.Value), VerbThing, n.Value, false, v != nil, func() []string { return sortedKeys(l.verbNamed) })
+	return v
+}

@@ -70,9 +70,6 @@ type Readings struct{ docs map[string]*doc }
 
 // doc is newDoc, from what was kept where the text is the same.
 func (k *Readings) doc(src *dsl.Source, maxSize int) *doc {
-	if k == nil {
-		return newDoc(src, maxSize)
-	}
 	if was := k.docs[src.Name]; was != nil && was.src.Text == src.Text {
 		return &doc{src: src, lines: was.lines, ascii: was.ascii, root: was.root}
 	}
@@ -87,101 +84,8 @@ func (k *Readings) doc(src *dsl.Source, maxSize int) *doc {
 	return d
 }
 
-// use takes down that the bytes [from, to) of a scalar name something.
-func (d *doc) use(n *yaml.Node, from, to int, kind, name string, declares, known bool, names func() []string) {
-	if d.uses == nil || n == nil {
-		return
-	}
-	u := Use{Thing: Thing{kind, name}, Declares: declares, Known: known}
-	if from == 0 && to == len(n.Value) && n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) == 0 {
-		u.Place = d.place(n)
-	} else {
-		u.Place = d.within(n, from, to)
-	}
-	if !known && names != nil {
-		u.Names = names()
-	}
-	*d.uses = append(*d.uses, u)
-}
-
-// declares takes down that a scalar names what is declared there.
-func (d *doc) declares(n *yaml.Node, kind, name string) {
-	if d.uses != nil {
-		d.use(n, 0, len(n.Value), kind, name, true, true, nil)
-	}
-}
-
-func (l *loader) entity(d *doc, n *yaml.Node, from int, name string) *Entity {
-	e := l.entityNamed[d.full(name)]
-	d.use(n, from, from+len(name), EntityThing, d.full(name), false, e != nil, func() []string { return visible(d, l.entities) })
-	return e
-}
-
-func (l *loader) codeListOf(d *doc, n *yaml.Node, from int, name string) *CodeList {
-	list := l.codesNamed[d.full(name)]
-	d.use(n, from, from+len(name), CodesThing, d.full(name), false, list != nil, func() []string { return visible(d, l.codes) })
-	return list
-}
-
-func (l *loader) roleOf(d *doc, n *yaml.Node) *Role {
-	r := l.roleNamed[d.full(n.Value)]
-	d.use(n, 0, len(n.Value), RoleThing, d.full(n.Value), false, r != nil, func() []string { return visible(d, l.roles) })
-	return r
-}
-
-func (l *loader) schemaNamedBy(d *doc, n *yaml.Node) *Schema {
-	s := l.schemaNamed[d.full(n.Value)]
-	d.use(n, 0, len(n.Value), SchemaThing, d.full(n.Value), false, s != nil, func() []string { return sortedKeys(l.schemaNamed) })
-	return s
-}
-
-func (l *loader) verbOf(d *doc, n *yaml.Node) *Verb {
-	v := l.verbNamed[n.Value]
-	d.use(n, 0, len(n.Value), VerbThing, n.Value, false, v != nil, func() []string { return sortedKeys(l.verbNamed) })
-	return v
-}
-
-// usesField takes down a field by its name in a scalar, index i of e, or -1.
-func (d *doc) usesField(e *Entity, i int, n *yaml.Node, from, to int) {
-	if d.uses == nil {
-		return
-	}
-	name := ""
-	if i >= 0 {
-		name = e.Store.Fields[i].Name
-	}
-	d.use(n, from, to, FieldThing, e.Store.Name+"."+name, false, i >= 0, e.fieldNames)
-}
-
-// usesParam takes down an argument by its name in a scalar, index i of v, or -1.
-func (d *doc) usesParam(v *Verb, i int, n *yaml.Node, from, to int, names func() []string) {
-	if d.uses == nil {
-		return
-	}
-	name := ""
-	if i >= 0 {
-		name = v.Params[i].Name
-	}
-	d.use(n, from, to, ArgumentThing, v.Name+":"+name, false, i >= 0, names)
-}
-
-// paramAt finds the argument that a scalar names, with a colon or without, -1 where it
-// names none.
-func (d *doc) paramAt(v *Verb, n *yaml.Node) int {
-	from := 0
-	if len(n.Value) > 0 && n.Value[0] == ':' {
-		from = 1
-	}
-	i := v.param(n.Value[from:])
-	d.usesParam(v, i, n, from, len(n.Value), v.paramNames)
-	return i
-}
-
 // usesOfScripts takes down what the scripts in a verb name.
 func (l *loader) usesOfScripts(r *Registry, vn *verbNode) {
-	if l.uses == nil {
-		return
-	}
 	of := func(n *yaml.Node, m *Macro) {
 		if n == nil || m == nil || m.Script == nil {
 			return

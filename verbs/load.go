@@ -116,7 +116,11 @@ func (l *loader) load(srcs []*dsl.Source, o options, always bool) (*Registry, ds
 		_, language := sidecarName(src.Name)
 		d := &doc{src: src}
 		if language == "" || strings.TrimSpace(src.Text) != "" { // a translator may begin with nothing
-			d = l.kept.doc(src, o.maxFile)
+			if l.kept != nil {
+				d = l.kept.doc(src, o.maxFile)
+			} else {
+				d = newDoc(src, o.maxFile)
+			}
 		}
 		d.uses = l.uses
 		l.docs = append(l.docs, d)
@@ -193,7 +197,9 @@ func (l *loader) load(srcs []*dsl.Source, o options, always bool) (*Registry, ds
 	}
 	for i := range l.verbNodes {
 		// What the calls of a macro mean can be asked only now.
-		l.usesOfScripts(r, &l.verbNodes[i])
+		if l.uses != nil {
+			l.usesOfScripts(r, &l.verbNodes[i])
+		}
 		if vn := &l.verbNodes[i]; vn.v.Macro != nil {
 			_, diags := r.CheckMacro(vn.v)
 			vn.d.relay(vn.f.at("script").value, diags)

@@ -730,3 +730,65 @@ func (d *doc) scalars(p pair, fn func(k, v *yaml.Node)) {
 		}
 	})
 }
+
+// Uses: where names stand, taken down for a Draft
+
+// use takes down that the bytes [from, to) of a scalar name something.
+func (d *doc) use(n *yaml.Node, from, to int, kind, name string, declares, known bool, names func() []string) {
+	if d.uses == nil || n == nil {
+		return
+	}
+	u := Use{Thing: Thing{kind, name}, Declares: declares, Known: known}
+	if from == 0 && to == len(n.Value) && n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) == 0 {
+		u.Place = d.place(n)
+	} else {
+		u.Place = d.within(n, from, to)
+	}
+	if !known && names != nil {
+		u.Names = names()
+	}
+	*d.uses = append(*d.uses, u)
+}
+
+// declares takes down that a scalar names what is declared there.
+func (d *doc) declares(n *yaml.Node, kind, name string) {
+	if d.uses != nil {
+		d.use(n, 0, len(n.Value), kind, name, true, true, nil)
+	}
+}
+
+// usesField takes down a field by its name in a scalar, index i of e, or -1.
+func (d *doc) usesField(e *Entity, i int, n *yaml.Node, from, to int) {
+	if d.uses == nil {
+		return
+	}
+	name := ""
+	if i >= 0 {
+		name = e.Store.Fields[i].Name
+	}
+	d.use(n, from, to, FieldThing, e.Store.Name+"."+name, false, i >= 0, e.fieldNames)
+}
+
+// usesParam takes down an argument by its name in a scalar, index i of v, or -1.
+func (d *doc) usesParam(v *Verb, i int, n *yaml.Node, from, to int, names func() []string) {
+	if d.uses == nil {
+		return
+	}
+	name := ""
+	if i >= 0 {
+		name = v.Params[i].Name
+	}
+	d.use(n, from, to, ArgumentThing, v.Name+":"+name, false, i >= 0, names)
+}
+
+// paramAt finds the argument that a scalar names, with a colon or without, -1 where it
+// names none.
+func (d *doc) paramAt(v *Verb, n *yaml.Node) int {
+	from := 0
+	if len(n.Value) > 0 && n.Value[0] == ':' {
+		from = 1
+	}
+	i := v.param(n.Value[from:])
+	d.usesParam(v, i, n, from, len(n.Value), v.paramNames)
+	return i
+}

@@ -36,6 +36,7 @@ var commands = []subcommand{
 	{"migrate", migrateCommand},
 	{"backup", backupCommand},
 	{"index", indexCommand},
+	{"lsp", lspCommand},
 	{"completion", completionCommand},
 	{"version", versionCommand},
 	{"help", helpCommand},

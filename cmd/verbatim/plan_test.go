@@ -23,7 +23,7 @@ import (
 //
 // A package that is not named here is not part of the house yet, and the test
 // says so: whoever adds a room adds its lines and their reasons.
-var rooms = []string{"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/postgres/pgtest", "stores/postgres/internal/ajar", "stores/receipt", "stores/journal", "stores/files", "stores/search", "verbs", "verbs/expr", "verbs/drift", "verbs/grammar", "verbs/verbstest", "runtime", "runtime/names", "runtime/tools", "runtime/view", "runtime/digest", "runtime/confirmations", "runtime/provenance", "runtime/uploads", "runtime/sessions", "runtime/dial", "runtime/notify", "runtime/channel", "runtime/channel/internal/proven", "runtime/channel/contact", "runtime/channel/mail", "runtime/channel/signed", "runtime/channel/whatsapp", "runtime/channel/whatsapp/cloudtest", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/mcp/door", "runtime/system", "runtime/upload", "runtime/words", "runtime/phrase", "runtime/collect", "runtime/client", "runtime/wire", "runtime/a2a", "runtime/serve", "runtime/serve/logins", "runtime/serve/peers", "runtime/serve/pages", "runtime/serve/browsertest", "runtime/torture", "runtime/documents", "runtime/guard", "runtime/services", "runtime/sheet", "runtime/manda", "runtime/kyc", "runtime/kiisha", "runtime/clerk", "runtime/plan", "runtime/confidence", "runtime/confidence/score", "runtime/confidence/react", "runtime/confidence/modeltest", "runtime/trustgraph", "runtime/trustgraph/rabbit", "runtime/trustgraph/rabbit/rabbittest", "runtime/eval", "cmd/verbatim", "cmd/teeth", "examples/embed"}
+var rooms = []string{"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/postgres/pgtest", "stores/postgres/internal/ajar", "stores/receipt", "stores/journal", "stores/files", "stores/search", "verbs", "verbs/expr", "verbs/drift", "verbs/grammar", "verbs/verbstest", "runtime", "runtime/names", "runtime/tools", "runtime/view", "runtime/digest", "runtime/confirmations", "runtime/provenance", "runtime/uploads", "runtime/sessions", "runtime/dial", "runtime/notify", "runtime/channel", "runtime/channel/internal/proven", "runtime/channel/contact", "runtime/channel/mail", "runtime/channel/signed", "runtime/channel/whatsapp", "runtime/channel/whatsapp/cloudtest", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/mcp/door", "runtime/system", "runtime/upload", "runtime/words", "runtime/phrase", "runtime/collect", "runtime/client", "runtime/wire", "runtime/a2a", "runtime/serve", "runtime/serve/logins", "runtime/serve/peers", "runtime/serve/pages", "runtime/serve/browsertest", "runtime/torture", "runtime/documents", "runtime/guard", "runtime/services", "runtime/sheet", "runtime/manda", "runtime/kyc", "runtime/kiisha", "runtime/clerk", "runtime/plan", "runtime/confidence", "runtime/confidence/score", "runtime/confidence/react", "runtime/confidence/modeltest", "runtime/trustgraph", "runtime/trustgraph/rabbit", "runtime/trustgraph/rabbit/rabbittest", "runtime/eval", "runtime/lsp", "cmd/verbatim", "cmd/teeth", "examples/embed"}
 
 // allowed are the arrows that exist.
 var allowed = map[string][]string{
@@ -94,12 +94,13 @@ var allowed = map[string][]string{
 	"runtime/torture":       nil,
 	"runtime/documents":     nil,
 	"runtime/guard":         nil,
+	"runtime/lsp":           {"dsl", "verbs"},
 	"runtime/eval":          {"stores/receipt", "runtime/llm", "runtime/dialog"},
 	"runtime/manda":         {"runtime", "runtime/documents", "runtime/services", "runtime/sessions", "runtime/tools", "stores", "verbs"},
 	"runtime/kyc":           {"runtime", "runtime/guard", "stores", "stores/search"},
 	"runtime/kiisha":        {"runtime", "runtime/documents", "runtime/services", "runtime/tools", "stores", "stores/files"},
 	"runtime/services":      {"runtime/documents", "runtime/sheet", "runtime/tools", "stores", "stores/files"},
-	"cmd/verbatim":          {"dsl", "runtime/channel/contact", "runtime/channel", "runtime/channel/mail", "runtime/channel/signed", "verbs", "verbs/drift", "verbs/grammar", "stores", "stores/sqlite", "stores/postgres", "stores/receipt", "stores/journal", "stores/files", "stores/search", "runtime", "runtime/names", "runtime/tools", "runtime/confirmations", "runtime/notify", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/mcp/door", "runtime/system", "runtime/channel/whatsapp", "runtime/client", "runtime/words", "runtime/phrase", "runtime/upload", "runtime/uploads", "runtime/sessions", "runtime/wire", "runtime/serve", "runtime/serve/logins", "runtime/serve/peers", "runtime/documents", "runtime/services", "runtime/manda", "runtime/kyc", "runtime/kiisha", "runtime/clerk", "runtime/plan", "runtime/confidence", "runtime/confidence/react", "runtime/trustgraph", "runtime/trustgraph/rabbit", "runtime/eval"},
+	"cmd/verbatim":          {"dsl", "runtime/channel/contact", "runtime/channel", "runtime/channel/mail", "runtime/channel/signed", "verbs", "verbs/drift", "verbs/grammar", "stores", "stores/sqlite", "stores/postgres", "stores/receipt", "stores/journal", "stores/files", "stores/search", "runtime", "runtime/names", "runtime/tools", "runtime/confirmations", "runtime/notify", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/mcp/door", "runtime/system", "runtime/channel/whatsapp", "runtime/client", "runtime/words", "runtime/phrase", "runtime/upload", "runtime/uploads", "runtime/sessions", "runtime/wire", "runtime/serve", "runtime/serve/logins", "runtime/serve/peers", "runtime/documents", "runtime/services", "runtime/manda", "runtime/kyc", "runtime/kiisha", "runtime/clerk", "runtime/plan", "runtime/confidence", "runtime/confidence/react", "runtime/trustgraph", "runtime/trustgraph/rabbit", "runtime/eval", "runtime/lsp"},
 	"cmd/teeth":             nil,
 	"examples/embed":        {"dsl", "verbs", "stores/receipt", "stores/sqlite", "runtime"},
 }
@@ -124,6 +125,7 @@ var groups = map[string][]string{
 	"who does not say what became of a question": allBut("runtime/channel", "runtime", "runtime/confirmations", "runtime/serve", "cmd/verbatim", "runtime/plan"),
 	"who speaks to no agents of others":          allBut("runtime/a2a", "runtime/serve", "runtime/mcp"),
 	"who shows no pages":                         allBut("runtime/serve/pages", "runtime/serve"),
+	"who edits nothing":                          allBut("runtime/lsp", "cmd/verbatim"),
 	"who serves nothing":                         allBut("runtime/serve", "cmd/verbatim"),
 	"who tells programs nothing":                 allBut("runtime/serve", "runtime/mcp/door", "cmd/verbatim"),
 	"who lets no clients of models in":           allBut("runtime/mcp/door", "runtime/serve", "cmd/verbatim"),
@@ -311,6 +313,8 @@ var forbidden = []arrow{
 	{"cmd/teeth", rooms, "it spoils text and runs tests; a fault in what it imported could hide a fault"},
 	{"who loads no palettes", []string{"verbs/expr"}, "expressions stand in palettes, and what is made of them is asked through verbs"},
 	{"verbs/expr", allBut("stores"), "it reads text and works on values; what the names in a text mean, verbs says"},
+	{"runtime/lsp", allBut("dsl", "verbs", "runtime/lsp"), "it tells editors what the parser and the checker say: it runs nothing, and has no second of either"},
+	{"who edits nothing", []string{"runtime/lsp"}, "an editor is one more reader of palettes and scripts, and nothing is built on it"},
 	{"runtime/a2a", allBut("runtime/a2a"), "it reads and writes a protocol: who serves it, and what a task is, it is told through an interface"},
 	{"who speaks to no agents of others", []string{"runtime/a2a"}, "agents of others come in by the server's door, and are asked as servers of tools are"},
 	{"runtime/serve/peers", allBut("stores", "runtime/digest", "runtime/serve/peers"), "it keeps which messages came and where somebody is told; what they mean the server decides"},

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"verbatim/runtime/lsp"
+)
+
+func lspCommand(a *app) *cobra.Command {
+	var palettes string
+	cmd := &cobra.Command{
+		Use:     "lsp",
+		Short:   "Tell an editor what is wrong while scripts and palettes are written",
+		Example: "verbatim lsp",
+		Long: `A language server, which an editor starts and speaks to over standard input and output.
+Scripts are checked with the palettes nearest to them, in their folder, in verbs beside
+it or further up; those that have none use --palettes.`,
+		Args: atMost(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			dir := ""
+			if palettes != "" || a.env("VERBATIM_PALETTES") != "" {
+				var err error
+				if dir, err = filepath.Abs(a.palettesDir(palettes)); err != nil {
+					return broken("the directory of the palettes cannot be found", err, "start verbatim lsp in a folder that exists")
+				}
+			}
+			err := lsp.Serve(cmd.Context(), stdio{a.in, a.sent}, lsp.Config{Palettes: dir, Version: version, Log: a.err})
+			if errors.Is(err, lsp.ErrNoShutdown) {
+				return &stop{exitInput, "no-shutdown", err.Error(), "send shutdown before exit"}
+			}
+			return err
+		},
+	}
+	a.palettesFlag(cmd, &palettes)
+	return cmd
+}
+
+// stdio is standard input and output as one connection.
+type stdio struct {
+	io.Reader
+	io.Writer
+}
+
+func (s stdio) Close() error {
+	if c, ok := s.Reader.(io.Closer); ok {
+		return c.Close()
+	}
+	return nil
+}

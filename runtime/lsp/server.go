@@ -1,0 +1,374 @@
+// Package lsp is a language server for scripts and palettes: it tells editors what
+// dsl.Parse, verbs.ReadDraft and Registry.Check say, and has no parser or checker of its
+// own.
+//
+//	err := lsp.Serve(ctx, conn, lsp.Config{Palettes: "verbs"})
+//
+// Texts that are open in the editor stand in place of files. Every answer is about the
+// texts as they are when it is given: diagnostics of texts that have changed since are
+// dropped, and made anew.
+package lsp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net/url"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/sourcegraph/jsonrpc2"
+)
+
+// Config says what a server needs to know.
+type Config struct {
+	// Palettes is the directory of those that scripts are checked with which have none
+	// nearby; "" is none.
+	Palettes string
+	Version  string
+	Log      io.Writer // for faults of the server itself
+}
+
+// ErrNoShutdown is what Serve returns when the editor went away, or asked for an exit,
+// without a shutdown before it.
+var ErrNoShutdown = errors.New("the editor ended the connection without a shutdown")
+
+// Serve speaks to one editor until it exits, goes away, or ctx ends.
+func Serve(ctx context.Context, conn io.ReadWriteCloser, cfg Config) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	s := &server{
+		cfg: cfg, log: log.New(cfg.Log, "", 0),
+		docs: make(map[string]*document), published: make(map[string]string),
+		wake: make(chan struct{}, 1), homes: make(map[string]string),
+		house: house{sets: make(map[string]*palettes)}, checked: make(map[string]*checked),
+	}
+	s.conn = jsonrpc2.NewConn(ctx, jsonrpc2.NewBufferedStream(conn, jsonrpc2.VSCodeObjectCodec{}),
+		jsonrpc2.HandlerWithError(s.handle).SuppressErrClosed(), jsonrpc2.SetLogger(log.New(io.Discard, "", 0)))
+	var worker sync.WaitGroup
+	worker.Go(func() { s.work(ctx) })
+	defer worker.Wait()
+	defer stop()
+	select {
+	case <-ctx.Done():
+		_ = s.conn.Close()
+		return ctx.Err()
+	case <-s.conn.DisconnectNotify():
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ready && !s.down {
+		return ErrNoShutdown
+	}
+	return nil
+}
+
+type server struct {
+	cfg  Config
+	log  *log.Logger
+	conn *jsonrpc2.Conn
+	wake chan struct{}
+
+	mu        sync.Mutex // of what follows; held while diagnostics are published
+	ready     bool       // initialize was answered
+	down      bool       // shutdown was
+	watches   bool       // the editor watches files when it is asked to
+	folders   []string
+	docs      map[string]*document // by URI; a document is never changed, but replaced
+	changes   int                  // how often docs or files changed
+	published map[string]string    // what the editor was last told of a URI
+	homes     map[string]string    // where the palettes of a script are
+
+	house house
+
+	checking sync.Mutex
+	checked  map[string]*checked // by path
+}
+
+// A document is a text that is open in the editor.
+type document struct {
+	uri, path string
+	script    bool
+	version   int
+	text      *text
+}
+
+func isYAML(path string) bool {
+	ext := filepath.Ext(path)
+	return ext == ".yaml" || ext == ".yml"
+}
+
+// pathOf is the file of a URI; what has no file yet is known by its URI.
+func pathOf(uri string) string {
+	u, err := url.Parse(uri)
+	if err != nil || u.Scheme != "file" {
+		return uri
+	}
+	return filepath.Clean(filepath.FromSlash(u.Path))
+}
+
+func uriOf(path string) string {
+	if !filepath.IsAbs(path) {
+		return path
+	}
+	return (&url.URL{Scheme: "file", Path: filepath.ToSlash(path)}).String()
+}
+
+func refuse(code int64, format string, args ...any) error {
+	return &jsonrpc2.Error{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// What errors of the protocol are called by.
+const (
+	notInitialized = -32002
+	requestFailed  = -32803
+)
+
+// handle answers one message. They come one after the other, in the order in which the
+// editor sent them.
+func (s *server) handle(ctx context.Context, _ *jsonrpc2.Conn, req *jsonrpc2.Request) (answer any, err error) {
+	defer func() {
+		if r := recover(); r != nil { // an editor is not left without a server for one request
+			s.log.Printf("%s: %v\n%s", req.Method, r, debug.Stack())
+			answer, err = nil, refuse(jsonrpc2.CodeInternalError, "the server failed at %s", req.Method)
+		}
+	}()
+	s.mu.Lock()
+	ready, down := s.ready, s.down
+	s.mu.Unlock()
+	switch {
+	case req.Method == "exit":
+		return nil, s.conn.Close()
+	case !ready && req.Method != "initialize":
+		return nil, refuse(notInitialized, "initialize comes before %s", req.Method)
+	case down:
+		return nil, refuse(jsonrpc2.CodeInvalidRequest, "after shutdown there is nothing but exit")
+	}
+	given := func(into any) error {
+		if req.Params == nil {
+			return refuse(jsonrpc2.CodeInvalidParams, "%s has no parameters", req.Method)
+		}
+		if err := json.Unmarshal(*req.Params, into); err != nil {
+			return refuse(jsonrpc2.CodeInvalidParams, "the parameters of %s are not of its shape: %v", req.Method, err)
+		}
+		return nil
+	}
+	switch req.Method {
+	case "initialize":
+		var p initializeParams
+		if err := given(&p); err != nil {
+			return nil, err
+		}
+		return s.initialize(p), nil
+	case "initialized":
+		return nil, s.watch(ctx)
+	case "shutdown":
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.down = true
+		return nil, nil
+	case "textDocument/didOpen":
+		var p openParams
+		if err := given(&p); err != nil {
+			return nil, err
+		}
+		d := &document{uri: p.Document.URI, path: pathOf(p.Document.URI), version: p.Document.Version}
+		d.script = p.Document.LanguageID == "verbatim" || filepath.Ext(d.path) == ".dsl"
+		d.text = newText(filepath.Base(d.path), p.Document.Text)
+		s.change(true, func() { s.docs[d.uri] = d })
+		return nil, nil
+	case "textDocument/didChange":
+		var p changeParams
+		if err := given(&p); err != nil {
+			return nil, err
+		}
+		s.change(false, func() {
+			if old := s.docs[p.Document.URI]; old != nil {
+				d := *old
+				d.version, d.text = p.Document.Version, old.text.edited(p.Changes)
+				s.docs[d.uri] = &d
+			}
+		})
+		return nil, nil
+	case "textDocument/didClose":
+		var p params
+		if err := given(&p); err != nil {
+			return nil, err
+		}
+		s.change(true, func() { delete(s.docs, p.Document.URI) })
+		return nil, nil
+	case "textDocument/didSave", "workspace/didChangeWatchedFiles":
+		s.change(true, func() {})
+		return nil, nil
+	case "workspace/didChangeWorkspaceFolders":
+		var p foldersParams
+		if err := given(&p); err != nil {
+			return nil, err
+		}
+		s.change(true, func() {
+			for _, f := range p.Event.Removed {
+				s.folders = slices.DeleteFunc(s.folders, func(path string) bool { return path == pathOf(f.URI) })
+			}
+			for _, f := range p.Event.Added {
+				s.folders = append(s.folders, pathOf(f.URI))
+			}
+		})
+		return nil, nil
+	}
+	ask, known := requests[req.Method]
+	if !known {
+		if req.Notif {
+			return nil, nil // one that nothing here depends on
+		}
+		return nil, refuse(jsonrpc2.CodeMethodNotFound, "%s is not spoken here", req.Method)
+	}
+	var p params
+	if err := given(&p); err != nil {
+		return nil, err
+	}
+	return ask(s, p)
+}
+
+func (s *server) initialize(p initializeParams) any {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, f := range p.Folders {
+		s.folders = append(s.folders, pathOf(f.URI))
+	}
+	if len(s.folders) == 0 && p.RootURI != "" {
+		s.folders = append(s.folders, pathOf(p.RootURI))
+	}
+	s.ready, s.watches = true, p.Capabilities.Workspace.Watched.Dynamic
+	return map[string]any{
+		"capabilities": capabilities,
+		"serverInfo":   map[string]string{"name": "verbatim", "version": s.cfg.Version},
+	}
+}
+
+// watch asks the editor to tell of files that others change.
+func (s *server) watch(ctx context.Context) error {
+	if !s.watches {
+		return nil
+	}
+	go func() { // the answer comes through the same handler
+		_ = s.conn.Call(ctx, "client/registerCapability", json.RawMessage(`{"registrations": [{"id": "files", "method": "workspace/didChangeWatchedFiles",
+			"registerOptions": {"watchers": [{"globPattern": "**/*.{yaml,yml,dsl}"}]}}]}`), nil)
+	}()
+	return nil
+}
+
+// change has the documents changed, and their diagnostics made anew. Files says that there
+// may be others than before.
+func (s *server) change(files bool, change func()) {
+	s.mu.Lock()
+	change()
+	s.changes++
+	if files {
+		clear(s.homes)
+	}
+	s.mu.Unlock()
+	select {
+	case s.wake <- struct{}{}:
+	default: // it is awake
+	}
+}
+
+// work makes diagnostics whenever something has changed, of how everything stands then.
+func (s *server) work(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.wake:
+		}
+		s.diagnose(ctx)
+	}
+}
+
+func (s *server) diagnose(ctx context.Context) {
+	defer func() {
+		if r := recover(); r != nil {
+			s.log.Printf("diagnostics: %v\n%s", r, debug.Stack())
+		}
+	}()
+	docs, changes := s.snapshot()
+	s.publish(ctx, s.everything(docs), changes)
+}
+
+// publish tells the editor what was found of how everything stood after so many changes.
+func (s *server) publish(ctx context.Context, found map[string]published, changes int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if changes != s.changes {
+		return // of what is no more; whoever changed it has woken the worker
+	}
+	for uri, p := range found {
+		told, err := json.Marshal(p)
+		if err != nil || s.published[uri] == string(told) {
+			continue
+		}
+		s.published[uri] = string(told)
+		_ = s.conn.Notify(ctx, "textDocument/publishDiagnostics", json.RawMessage(told))
+	}
+	for uri := range s.published {
+		if _, still := found[uri]; !still {
+			delete(s.published, uri)
+			_ = s.conn.Notify(ctx, "textDocument/publishDiagnostics", published{URI: uri, Diagnostics: []diagnostic{}})
+		}
+	}
+}
+
+// snapshot is how the documents stand, and after how many changes.
+func (s *server) snapshot() (map[string]*document, int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	byPath := make(map[string]*document, len(s.docs))
+	for _, d := range s.docs {
+		byPath[d.path] = d
+	}
+	return byPath, s.changes
+}
+
+// home is the directory of the palettes that a script is checked with: the nearest, up to
+// the folder that is open, which holds palettes or has them in its folder verbs.
+func (s *server) home(path string, docs map[string]*document) string {
+	s.mu.Lock()
+	folders := slices.Clone(s.folders)
+	home, known := s.homes[path]
+	s.mu.Unlock()
+	if known {
+		return home
+	}
+	defer func() {
+		s.mu.Lock()
+		s.homes[path] = home
+		s.mu.Unlock()
+	}()
+	home = s.cfg.Palettes
+	dir := filepath.Dir(path)
+	if !filepath.IsAbs(path) { // not saved yet
+		if len(folders) == 0 {
+			return home
+		}
+		dir = folders[0]
+	}
+	for {
+		for _, d := range []string{dir, filepath.Join(dir, "verbs")} {
+			if len(filesOf(d, docs)) > 0 {
+				home = d
+				return home
+			}
+		}
+		up := filepath.Dir(dir)
+		if slices.Contains(folders, dir) || up == dir || !slices.ContainsFunc(folders, func(f string) bool { return strings.HasPrefix(dir, f+string(filepath.Separator)) }) {
+			return home
+		}
+		dir = up
+	}
+}
