@@ -1,6 +1,12 @@
 package verbs
 
 import (
+	"errors"
+	"io"
+	"sort"
+	"strings"
+	"unicode/utf8"
+
 	"gopkg.in/yaml.v3"
 
 	"verbatim/dsl"
@@ -68,20 +74,120 @@ func ReadDraft(kept *Readings, uses bool, srcs ...*dsl.Source) *Draft {
 // goroutine at a time.
 type Readings struct{ docs map[string]*doc }
 
-// doc is newDoc, from what was kept where the text is the same.
+// doc is newDoc. Of a text that is what it was, the YAML is not read again; of one that
+// differs inside one item of a list, as when somebody types in a verb, that item is.
 func (k *Readings) doc(src *dsl.Source, maxSize int) *doc {
-	if was := k.docs[src.Name]; was != nil && was.src.Text == src.Text {
-		return &doc{src: src, lines: was.lines, ascii: was.ascii, root: was.root}
-	}
-	d := newDoc(src, maxSize)
 	if k.docs == nil {
 		k.docs = make(map[string]*doc)
 	}
-	delete(k.docs, src.Name)
+	was := k.docs[src.Name]
+	if was != nil && was.src.Text == src.Text {
+		return &doc{src: src, lines: was.lines, ascii: was.ascii, root: was.root}
+	}
+	var d *doc
+	if was != nil && len(src.Text) <= maxSize && utf8.ValidString(src.Text) {
+		d = was.patched(src)
+	}
+	if d == nil {
+		d = newDoc(src, maxSize)
+	}
 	if d.root != nil && len(d.diags) == 0 { // a tree that was complained about is spoilt
 		k.docs[src.Name] = &doc{src: src, lines: d.lines, ascii: d.ascii, root: d.root}
 	}
 	return d
+}
+
+// otherBreaks end lines too, as YAML counts them.
+const otherBreaks = "\r\u0085\u2028\u2029"
+
+// patched makes the YAML of a text out of that of another, which it is the same as but for
+// what stands in one item of a list; nil where it is not, or where the item cannot be read
+// by itself. The tree of d is used up.
+func (d *doc) patched(src *dsl.Source) *doc {
+	old, text := d.src.Text, src.Text
+	if strings.ContainsAny(old, otherBreaks) || strings.ContainsAny(text, otherBreaks) {
+		return nil
+	}
+	from := 0
+	for from < len(old) && from < len(text) && old[from] == text[from] {
+		from++
+	}
+	tail := 0
+	for tail < len(old)-from && tail < len(text)-from && old[len(old)-1-tail] == text[len(text)-1-tail] {
+		tail++
+	}
+	list, i := d.itemAround(from, len(old)-tail)
+	if list == nil {
+		return nil
+	}
+	item, next := list.Content[i], list.Content[i+1]
+	begin, end := int(d.lines[item.Line-1]), int(d.lines[next.Line-1])+len(text)-len(old)
+	if _, found := tooNested(text); found || end < begin {
+		return nil
+	}
+	var root, more yaml.Node
+	dec := yaml.NewDecoder(strings.NewReader(text[begin:end]))
+	if decodeYAML(dec, &root) != nil || !errors.Is(decodeYAML(dec, &more), io.EOF) {
+		return nil
+	}
+	alone := root.Content[0]
+	if alone.Kind != yaml.SequenceNode || len(alone.Content) != 1 || alone.Style&yaml.FlowStyle != 0 || alone.Content[0].Column != item.Column || alone.Content[0].Line != 1 {
+		return nil
+	}
+	out := &doc{src: src}
+	out.index()
+	shift(alone.Content[0], item.Line-1)
+	out.root = alone.Content[0]
+	if out.inspect(out.root, 2); len(out.diags) > 0 {
+		return nil
+	}
+	by := strings.Count(text[begin:end], "\n") - (next.Line - item.Line)
+	list.Content[i] = out.root
+	out.root = d.root
+	if by == 0 {
+		return out
+	}
+	for _, n := range list.Content[i+1:] {
+		shift(n, by)
+	}
+	after := false
+	for _, n := range d.root.Content {
+		if after {
+			shift(n, by)
+		}
+		after = after || n == list
+	}
+	return out
+}
+
+// itemAround finds the item of a list of the palette that a range lies in, behind its dash
+// and before the line of the next one.
+func (d *doc) itemAround(from, to int) (*yaml.Node, int) {
+	if d.root.Kind != yaml.MappingNode {
+		return nil, 0
+	}
+	for _, list := range d.root.Content {
+		if list.Kind != yaml.SequenceNode || list.Style&yaml.FlowStyle != 0 {
+			continue
+		}
+		i := sort.Search(len(list.Content), func(i int) bool { return int(d.offset(list.Content[i])) > from }) - 1
+		if i < 0 || i+1 >= len(list.Content) {
+			continue
+		}
+		item, next := list.Content[i], list.Content[i+1]
+		if next.Line > item.Line && to < int(d.lines[next.Line-1]) && strings.TrimSpace(d.src.Text[d.lines[item.Line-1]:d.offset(item)]) == "-" {
+			return list, i
+		}
+	}
+	return nil, 0
+}
+
+// shift moves a tree down by lines.
+func shift(n *yaml.Node, lines int) {
+	n.Line += lines
+	for _, c := range n.Content {
+		shift(c, lines)
+	}
 }
 
 // usesOfScripts takes down what the scripts in a verb name.

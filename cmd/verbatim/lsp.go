@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"io"
+	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -28,7 +29,7 @@ it or further up; those that have none use --palettes.`,
 					return broken("the directory of the palettes cannot be found", err, "start verbatim lsp in a folder that exists")
 				}
 			}
-			err := lsp.Serve(cmd.Context(), stdio{a.in, a.sent}, lsp.Config{Palettes: dir, Version: version, Log: a.err})
+			err := lsp.Serve(cmd.Context(), stdio{a.in, a.sent}, lsp.Config{Palettes: dir, Version: version, Files: os.DirFS("/"), Log: a.err})
 			if errors.Is(err, lsp.ErrNoShutdown) {
 				return &stop{exitInput, "no-shutdown", err.Error(), "send shutdown before exit"}
 			}

@@ -1,8 +1,9 @@
 package lsp
 
 import (
+	"cmp"
+	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -15,8 +16,9 @@ import (
 
 // A house keeps the palettes of each directory as they were last read.
 type house struct {
-	mu   sync.Mutex
-	sets map[string]*palettes
+	files fs.FS
+	mu    sync.Mutex
+	sets  map[string]*palettes
 }
 
 // palettes are those of a directory, read together.
@@ -38,15 +40,15 @@ var domainLine = regexp.MustCompile(`(?m)^domain:`)
 // filesOf are the texts of the palettes in a directory, by path: those of files, and in
 // their place those that are open. A file of YAML is a palette when it has a domain, or is
 // what one says in another language.
-func filesOf(dir string, docs map[string]*document) map[string]string {
+func (h *house) filesOf(dir string, docs map[string]*document) map[string]string {
 	found := make(map[string]string)
-	entries, _ := os.ReadDir(dir) // a directory that cannot be read holds none
+	entries, _ := fs.ReadDir(h.files, within(dir)) // a directory that cannot be read holds none
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
-		if info, err := e.Info(); err != nil || !isPalette(path) || !info.Mode().IsRegular() || info.Size() > verbs.DefaultMaxFile {
+		if info, err := e.Info(); err != nil || !isPalette(path) || docs[path] != nil || !info.Mode().IsRegular() || info.Size() > verbs.DefaultMaxFile {
 			continue
 		}
-		if raw, err := os.ReadFile(path); err == nil {
+		if raw, err := fs.ReadFile(h.files, within(path)); err == nil {
 			found[path] = string(raw)
 		}
 	}
@@ -69,6 +71,11 @@ func filesOf(dir string, docs map[string]*document) map[string]string {
 	return found
 }
 
+// within is a path as a file system has it.
+func within(path string) string {
+	return cmp.Or(strings.Trim(filepath.ToSlash(path), "/"), ".")
+}
+
 func isPalette(path string) bool {
 	base := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
 	return isYAML(path) && filepath.IsAbs(path) && base != "" && base[0] != '.' && !strings.HasSuffix(base, "_test")
@@ -76,7 +83,7 @@ func isPalette(path string) bool {
 
 // palettes reads those of a directory, unless they are as they were.
 func (h *house) palettes(dir string, docs map[string]*document) *palettes {
-	texts := filesOf(dir, docs)
+	texts := h.filesOf(dir, docs)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	was := h.sets[dir]

@@ -34,7 +34,9 @@ func start(t testing.TB, files ...string) *editor {
 	t.Helper()
 	here, there := net.Pipe()
 	e := newEditor(t, here, files...)
-	go func() { e.served <- Serve(context.Background(), there, Config{Version: "test", Log: io.Discard}) }()
+	go func() {
+		e.served <- Serve(context.Background(), there, Config{Version: "test", Files: os.DirFS("/"), Log: io.Discard})
+	}()
 	e.ask("initialize", map[string]any{"processId": nil, "rootUri": uriOf(e.dir), "capabilities": map[string]any{}}, nil)
 	e.notify("initialized", map[string]any{})
 	return e
@@ -300,7 +302,7 @@ func TestDiagnosticsAreOfTheNewestVersion(t *testing.T) {
 	t.Parallel()
 	e := start(t, "verbs/shop.yaml", shop)
 	s := &server{published: map[string]string{}, docs: map[string]*document{}, homes: map[string]string{}, checked: map[string]*checked{},
-		house: house{sets: map[string]*palettes{}}, wake: make(chan struct{}, 1)}
+		house: house{files: os.DirFS("/"), sets: map[string]*palettes{}}, wake: make(chan struct{}, 1)}
 	var sent []published
 	here, there := net.Pipe()
 	heard := make(chan published, 10)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -35,7 +34,8 @@ func (s *server) scripts(of *palettes, docs map[string]*document) map[string]*te
 	folders := slices.Clone(s.folders)
 	s.mu.Unlock()
 	for _, folder := range folders {
-		_ = filepath.WalkDir(folder, func(path string, e fs.DirEntry, err error) error {
+		_ = fs.WalkDir(s.cfg.Files, within(folder), func(name string, e fs.DirEntry, err error) error {
+			path := filepath.FromSlash("/" + name)
 			switch {
 			case err != nil:
 				return nil // what cannot be read holds no names
@@ -45,7 +45,7 @@ func (s *server) scripts(of *palettes, docs map[string]*document) map[string]*te
 				return fs.SkipAll
 			case filepath.Ext(path) == ".dsl" && e.Type().IsRegular() && docs[path] == nil:
 				add(path, func() *text {
-					raw, err := os.ReadFile(path)
+					raw, err := fs.ReadFile(s.cfg.Files, name)
 					if err != nil || len(raw) > dsl.DefaultLimits.Bytes {
 						return nil
 					}

@@ -15,7 +15,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log"
+	"io/fs"
 	"net/url"
 	"path/filepath"
 	"runtime/debug"
@@ -32,6 +32,7 @@ type Config struct {
 	// nearby; "" is none.
 	Palettes string
 	Version  string
+	Files    fs.FS     // all files, by their paths without the first slash; only read
 	Log      io.Writer // for faults of the server itself
 }
 
@@ -44,13 +45,13 @@ func Serve(ctx context.Context, conn io.ReadWriteCloser, cfg Config) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	s := &server{
-		cfg: cfg, log: log.New(cfg.Log, "", 0),
+		cfg:  cfg,
 		docs: make(map[string]*document), published: make(map[string]string),
 		wake: make(chan struct{}, 1), homes: make(map[string]string),
-		house: house{sets: make(map[string]*palettes)}, checked: make(map[string]*checked),
+		house: house{files: cfg.Files, sets: make(map[string]*palettes)}, checked: make(map[string]*checked),
 	}
 	s.conn = jsonrpc2.NewConn(ctx, jsonrpc2.NewBufferedStream(conn, jsonrpc2.VSCodeObjectCodec{}),
-		jsonrpc2.HandlerWithError(s.handle).SuppressErrClosed(), jsonrpc2.SetLogger(log.New(io.Discard, "", 0)))
+		jsonrpc2.HandlerWithError(s.handle).SuppressErrClosed(), jsonrpc2.SetLogger(unsaid{}))
 	var worker sync.WaitGroup
 	worker.Go(func() { s.work(ctx) })
 	defer worker.Wait()
@@ -69,9 +70,13 @@ func Serve(ctx context.Context, conn io.ReadWriteCloser, cfg Config) error {
 	return nil
 }
 
+// unsaid drops what the library would log: messages that are no JSON, or came too late.
+type unsaid struct{}
+
+func (unsaid) Printf(string, ...any) {}
+
 type server struct {
 	cfg  Config
-	log  *log.Logger
 	conn *jsonrpc2.Conn
 	wake chan struct{}
 
@@ -135,7 +140,7 @@ const (
 func (s *server) handle(ctx context.Context, _ *jsonrpc2.Conn, req *jsonrpc2.Request) (answer any, err error) {
 	defer func() {
 		if r := recover(); r != nil { // an editor is not left without a server for one request
-			s.log.Printf("%s: %v\n%s", req.Method, r, debug.Stack())
+			fmt.Fprintf(s.cfg.Log, "%s: %v\n%s\n", req.Method, r, debug.Stack())
 			answer, err = nil, refuse(jsonrpc2.CodeInternalError, "the server failed at %s", req.Method)
 		}
 	}()
@@ -294,7 +299,7 @@ func (s *server) work(ctx context.Context) {
 func (s *server) diagnose(ctx context.Context) {
 	defer func() {
 		if r := recover(); r != nil {
-			s.log.Printf("diagnostics: %v\n%s", r, debug.Stack())
+			fmt.Fprintf(s.cfg.Log, "diagnostics: %v\n%s\n", r, debug.Stack())
 		}
 	}()
 	docs, changes := s.snapshot()
@@ -360,7 +365,7 @@ func (s *server) home(path string, docs map[string]*document) string {
 	}
 	for {
 		for _, d := range []string{dir, filepath.Join(dir, "verbs")} {
-			if len(filesOf(d, docs)) > 0 {
+			if len(s.house.filesOf(d, docs)) > 0 {
 				home = d
 				return home
 			}
