@@ -219,8 +219,7 @@ func (r *Registry) Uses(s *dsl.Script, of *Verb) (uses []Use) {
 		uses = append(uses, Use{Thing: Thing{kind, name}, Place: dsl.Place{Source: s.Source, Range: at}, Known: known})
 	}
 	var value func(v *dsl.Value, t *Type)
-	var call func(c *dsl.Call)
-	call = func(c *dsl.Call) {
+	call := func(c *dsl.Call) {
 		v := r.verbs[c.Verb]
 		add(c.VerbRange, VerbThing, c.Verb, v != nil)
 		for i := range c.Args {
