@@ -50,8 +50,10 @@ func Serve(ctx context.Context, conn io.ReadWriteCloser, cfg Config) error {
 		wake: make(chan struct{}, 1), homes: make(map[string]string),
 		house: house{files: cfg.Files, sets: make(map[string]*palettes)}, checked: make(map[string]*checked),
 	}
+	s.mu.Lock() // the first message may come before the connection is known
 	s.conn = jsonrpc2.NewConn(ctx, jsonrpc2.NewBufferedStream(conn, jsonrpc2.VSCodeObjectCodec{}),
 		jsonrpc2.HandlerWithError(s.handle).SuppressErrClosed(), jsonrpc2.SetLogger(unsaid{}))
+	s.mu.Unlock()
 	var worker sync.WaitGroup
 	worker.Go(func() { s.work(ctx) })
 	defer worker.Wait()
