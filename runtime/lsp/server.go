@@ -40,7 +40,7 @@ type Config struct {
 // without a shutdown before it.
 var ErrNoShutdown = errors.New("the editor ended the connection without a shutdown")
 
-// Serve speaks to one editor until it exits, goes away, or ctx ends.
+// Serve speaks to one editor until it exits, goes away, or ctx ends, which is no error.
 func Serve(ctx context.Context, conn io.ReadWriteCloser, cfg Config) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -61,7 +61,7 @@ func Serve(ctx context.Context, conn io.ReadWriteCloser, cfg Config) error {
 	select {
 	case <-ctx.Done():
 		_ = s.conn.Close()
-		return ctx.Err()
+		return nil
 	case <-s.conn.DisconnectNotify():
 	}
 	s.mu.Lock()

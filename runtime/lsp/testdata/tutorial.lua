@@ -60,6 +60,7 @@ local ok, err = pcall(function()
   vim.api.nvim_buf_set_lines(script, 0, -1, false, { 'rooms.book :team-id @amber-team :room ATRIUM :day 2025-01-20 :note "😀"' })
   diagnostics(script, 0)
   vim.lsp.stop_client(client)
+  vim.wait(10000, function() return vim.lsp.client_is_stopped(client) end, 10)
 end)
 if not ok then say("FAILED", tostring(err)) end
 vim.cmd(ok and "qall!" or "cquit!")
