@@ -69,7 +69,7 @@ func TestShippedVerbsSayHowTheyAreTakenBack(t *testing.T) {
 		}
 		tell(filepath.ToSlash(where), load...)
 	}
-	const golden = "testdata/undo.txt"
+	const golden = "testdata/undo/shipped.txt"
 	if *update {
 		if err := os.WriteFile(golden, []byte(table.String()), 0o644); err != nil {
 			t.Fatal(err)

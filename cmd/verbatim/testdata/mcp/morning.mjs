@@ -27,7 +27,7 @@ const call = async (name, args = {}, more = {}) => {
   const row = doc.preview?.calls[0]?.rows[0]
   const table = doc.preview?.calls[0]?.result
   console.log(`${name}: ${doc.outcome}${doc.code ? ` ${doc.code}` : ''}${doc.repeated ? ' repeated' : ''}${row ? ` ${row.op} ${row.name || 'new'}` : ''}${table ? ` ${table.rows.length} x ${table.columns.length}` : ''}`)
-  if (result.isError) console.log(`  ${result.content[0].text.split('\n')[0].split(' on 20')[0]}`)
+  if (result.isError) console.log(`  ${result.content[0].text.split('\n')[0].replace(/; clara.*/i, '')}`)
   return doc
 }
 
