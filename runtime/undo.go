@@ -218,9 +218,8 @@ func (r *reading) rowsOf(ctx context.Context, p *past) ([]stores.Row, error) {
 	return rows, nil
 }
 
-// saw reports whether the caller would see a row that is gone: the row of theirs that it
-// belonged to, or themselves. The store holds that against the whole way again when the row
-// is put back.
+// saw reports whether the caller would see a row that was deleted: whether they see the row
+// that it belonged to. The store checks the whole scope path when the row is put back.
 func (r *reading) saw(ctx context.Context, e *stores.Entity, gone *receipt.Row) (bool, error) {
 	switch {
 	case r.s.scope.All:
@@ -482,8 +481,8 @@ type blamed struct {
 	at    int // the call that takes it back
 }
 
-// blame adds to a refusal who changed the row that it is about. It reads the journal, and
-// so no transaction is open.
+// blame adds to a refusal who changed the row that it is about. It reads the journal, so it
+// is called when the transaction has ended.
 func (s *Session) blame(ctx context.Context, b *blamed, err error) error {
 	var refusal *Refusal
 	if b == nil || !errors.As(err, &refusal) {

@@ -56,7 +56,7 @@ func TestTheProgramStandsAlone(t *testing.T) {
 		t.Skip("only root changes the root folder")
 	}
 	dir := t.TempDir()
-	if err := layOut(filepath.Join(dir, "work")); err != nil {
+	if err := layOut(filepath.Join(dir, "bank")); err != nil {
 		t.Fatal(err)
 	}
 	build := exec.Command("go", "build", "-o", filepath.Join(dir, "verbatim"), ".")
@@ -70,7 +70,7 @@ func TestTheProgramStandsAlone(t *testing.T) {
 	run := func(args ...string) string {
 		t.Helper()
 		cmd := exec.Command("chroot", append([]string{dir, "/verbatim"}, args...)...)
-		cmd.Env = []string{"VERBATIM_PALETTES=/work/verbs", "VERBATIM_STORE=/tmp/bank.db", "TMPDIR=/tmp", "VERBATIM_ZONE=Europe/Berlin"}
+		cmd.Env = []string{"VERBATIM_PALETTES=/bank/verbs", "VERBATIM_STORE=/tmp/bank.db", "TMPDIR=/tmp", "VERBATIM_ZONE=Europe/Berlin"}
 		out, err := cmd.CombinedOutput()
 		if err != nil {
 			t.Fatalf("%q: %v\n%s", args, err, out)
@@ -78,8 +78,8 @@ func TestTheProgramStandsAlone(t *testing.T) {
 		return string(out)
 	}
 	run("version")
-	run("migrate", "--data", "/work/bank.sql", "--data", "/work/people.sql")
-	if got := run("run", "--as", "clara", "/work/accountant.dsl"); !strings.Contains(got, "applied  1 call") {
+	run("migrate", "--data", "/bank/bank.sql", "--data", "/bank/people.sql")
+	if got := run("run", "--as", "clara", "/bank/accountant.dsl"); !strings.Contains(got, "applied  1 call") {
 		t.Errorf("%s", got)
 	}
 	run("log", "verify")
@@ -123,7 +123,7 @@ func TestWhatStartsTheProgram(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	type container1 struct {
+	type started struct {
 		Args            []string
 		SecurityContext struct {
 			ReadOnlyRootFilesystem   bool  `yaml:"readOnlyRootFilesystem"`
@@ -136,7 +136,7 @@ func TestWhatStartsTheProgram(t *testing.T) {
 			Kind string
 			Spec struct {
 				Template struct {
-					Spec struct{ Containers []container1 }
+					Spec struct{ Containers []started }
 				}
 			}
 		}

@@ -522,7 +522,7 @@ func TestALongQuestion(t *testing.T) {
 		t.Errorf("%q", title)
 	}
 	attempts, _ := w.a.Runner.Clerk.All(t.Context(), "plan-attempt", nil)
-	var judged []string // in no order: both were made at the same moment of the test's clock
+	var judged []string // in any order: both attempts have the same time
 	for _, a := range attempts {
 		judged = append(judged, a.Text("factors"))
 	}

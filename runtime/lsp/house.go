@@ -196,7 +196,7 @@ func (p *palettes) pathOf(src *dsl.Source) (path string, t *text) {
 	return "", nil
 }
 
-// A checked is a script with what was said of it.
+// checked is a script with the diagnostics of its last check.
 type checked struct {
 	text   *text
 	reg    *verbs.Registry

@@ -163,7 +163,7 @@ func (c *call) says() bool {
 	return yes
 }
 
-// A sealer closes states, so that nobody else can make or read one.
+// A sealer encrypts and authenticates states: only this server can make or read one.
 type sealer struct{ aead cipher.AEAD }
 
 func newSealer(secret []byte) (sealer, error) {
