@@ -521,23 +521,25 @@ func fronted(t *testing.T, h *house) (url string) {
 	}
 	behind := l.Addr().String()
 	l.Close()
-	token := ""
-	front := httptest.NewServer(&httputil.ReverseProxy{FlushInterval: -1, Rewrite: func(r *httputil.ProxyRequest) {
+	front := httptest.NewUnstartedServer(nil)
+	url = "http://" + front.Listener.Addr().String()
+	token := h.granted("judge", "clara", url, "")
+	front.Config.Handler = &httputil.ReverseProxy{FlushInterval: -1, Rewrite: func(r *httputil.ProxyRequest) {
 		r.Out.URL.Scheme, r.Out.URL.Host, r.Out.Host = "http", behind, r.In.Host
 		r.Out.Header.Set("Authorization", "Bearer "+token)
 		// All of it is read first: the proxy of the library breaks an answer off that comes
 		// before it has seen the end of a body.
 		body, _ := io.ReadAll(r.In.Body)
 		r.Out.Body = io.NopCloser(bytes.NewReader(body))
-	}})
+	}}
+	front.Start()
 	t.Cleanup(front.Close)
-	token = h.granted("judge", "clara", front.URL, "")
-	s, err := startServer(h.dir, h.env, []string{"--listen", behind, "--url", front.URL, "--log", "off"})
+	s, err := startServer(h.dir, h.env, []string{"--listen", behind, "--url", url, "--log", "off"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.stop)
-	return front.URL
+	return url
 }
 
 // Every scenario of the makers' suite that asks nothing of names which only their own server
