@@ -171,7 +171,7 @@ func (a *answered) column(name string) (all []string) {
 	return all
 }
 
-// lists are the calls that tell of a whole deal.
+// lists are the calls that tell of a whole deal (M58, M59, M62).
 var lists = []string{"manda.list-deals", "manda.list-documents", "manda.list-corrections", "manda.detect-contradictions", "manda.find-gaps", "manda.suggest-questions", "manda.list-questions", "manda.list-requests"}
 
 // roomQuestions are those of the cases of the example.
@@ -354,7 +354,7 @@ var (
 	roomWhole = flag.Bool("room-whole", false, "have TestADataRoom ingest all documents on PostgreSQL, too, and TestARoomIsIngestedThroughKills all documents on both stores: what is promised")
 )
 
-// M16 to M30, M47 to M53, SAFE-S4: two deals of which each has one analyst, on both stores.
+// M11, M16 to M28, M30, M45, M47 to M53, SAFE-S4: two deals of which each has one analyst, on both stores.
 // What each is told is the same whether the other is there or not, and the same on both
 // stores; what documents say asks for nothing; doing it again changes nothing; and what is
 // wrong is refused clearly, whole.
@@ -449,6 +449,7 @@ func aDataRoom(t *testing.T, r *room, calls []string, theirs []answered) []answe
 	t.Run("again", func(t *testing.T) { again(t, r) })
 	t.Run("lists", func(t *testing.T) { listsComeAndGo(t, r) })
 	t.Run("what is wrong", func(t *testing.T) { wrong(t, r) })
+	t.Run("what an analyst says", func(t *testing.T) { anAnalystSays(t, r) })
 	if got := r.does(t, 0, "", "", "index", "verify"); !strings.Contains(got, "ok   passage") || !strings.Contains(got, "ok   finding") {
 		t.Error(got)
 	}
@@ -609,7 +610,7 @@ func askForNothing(t *testing.T, r *room) {
 	})
 }
 
-// evaluated has the example's own cases judged on the room (M34 to M44).
+// evaluated has the example's own cases judged on the room (M34 to M44, M56).
 func evaluated(t *testing.T, r *room) {
 	dir := t.TempDir()
 	text, err := os.ReadFile(mandaDir + "/eval.yaml")
@@ -638,8 +639,8 @@ func evaluated(t *testing.T, r *room) {
 	}
 }
 
-// again does everything again, which changes nothing, and analyses a document anew, which
-// only a person may ask for.
+// M65: again does everything again, which changes nothing, and analyses a document anew,
+// which only a person may ask for.
 func again(t *testing.T, r *room) {
 	relate := func(who, deal string, documents int) (calls []string) {
 		for _, d := range r.asks(t, who, "manda.list-documents :deal-id "+deal)[0].column("document") {
@@ -736,6 +737,105 @@ func listsComeAndGo(t *testing.T, r *room) {
 	r.unchanged(t, "imported twice", imports)
 }
 
+// M54, M55, M57, M58, M60, M61, M63, M66: an analyst compares two findings that contradict each
+// other, corrects one, says which of the two stands, and puts items on the list. Each asks
+// first where its verb says so, and from then on answers go by what was said.
+func anAnalystSays(t *testing.T, r *room) {
+	const said = "@headcount-fy2024-management-presentation-final" // 634
+	sheet := r.asks(t, ada, `manda.find-findings :text "headcount" :document-id @headcount-dec-2024-updated-xlsx`)[0]
+	total := slices.Index(sheet.column("value"), "641")
+	if total < 0 {
+		t.Fatalf("the workbook counts %s", sheet.column("value"))
+	}
+	counted := sheet.column("finding")[total]
+	validate := "manda.validate-finding :finding-id " + counted + " :state VALIDATED"
+	correct := "manda.update-knowledge-base :finding-id " + said + ` :value %s :reason "counted before the update of January"`
+	supersede := "manda.update-knowledge-graph :from-id " + counted + " :to-id " + said + " :kind SUPERSEDES"
+	source := func(finding, column string) string {
+		return strings.Join(r.asks(t, ada, "manda.get-source :finding-id "+finding)[0].column(column), ",")
+	}
+	contradict := func() string {
+		return fmt.Sprint(r.asks(t, ada, `manda.detect-contradictions :metric "headcount"`)[0].column("place"))
+	}
+	if got := contradict(); !strings.Contains(got, "slide 4") {
+		t.Fatalf("the two figures do not contradict each other: %s", got)
+	}
+	r.unchanged(t, "nobody agreed", func() {
+		for _, call := range []string{validate, fmt.Sprintf(correct, "639"), supersede} {
+			if code, got := r.says(ada, call, "run"); code != 3 || !strings.Contains(got, "needs-agreement") {
+				t.Errorf("%s: exit %d\n%s", call, code, got)
+			}
+		}
+	})
+
+	r.does(t, 0, ada, validate, "run", "--yes")
+	if got := source(counted, "state"); got != "VALIDATED" {
+		t.Errorf("a finding that was compared with its source is %s", got)
+	}
+
+	for _, value := range []string{"639", "640"} {
+		r.does(t, 0, ada, fmt.Sprintf(correct, value), "run", "--yes")
+	}
+	if state, value := source(said, "state"), source(said, "value"); state != "CORRECTED" || value != "640" {
+		t.Errorf("a corrected finding is %s, %s", state, value)
+	}
+	history := r.asks(t, ada, "manda.correction-history :finding-id "+said)[0]
+	if got := slices.Sorted(slices.Values(history.column("value"))); !slices.Equal(got, []string{"634", "639"}) { // at one moment of this clock
+		t.Errorf("before it was corrected it was %s", got)
+	}
+	if code, got := r.says(ada, fmt.Sprintf(correct, "640"), "run", "--yes"); code != 3 || !strings.Contains(got, "it has that value already") {
+		t.Errorf("corrected to what it is: exit %d\n%s", code, got)
+	}
+
+	if got := r.asks(t, ada, "manda.get-document-info :document-id @q3-2024-report-pdf")[0]; fmt.Sprint(got.column("state"), got.column("corrected"), got.column("corrects")) != "[ANALYSED] [1] [0]" {
+		t.Errorf("of a document that another takes the place of is told %v", got.Result)
+	}
+
+	const figure = `manda.find-findings :text "headcount" :document-id @management-presentation-final-pptx`
+	if got := r.asks(t, ada, figure)[0].column("finding"); !slices.Contains(got, said) {
+		t.Errorf("the findings of the presentation are %s", got)
+	}
+	for range 2 { // the second time nothing is left to change
+		r.does(t, 0, ada, supersede, "run", "--yes")
+	}
+	if got := source(said, "superseded"); got != "true" {
+		t.Errorf("a finding that another takes the place of: superseded is %s", got)
+	}
+	if got := r.asks(t, ada, figure)[0].column("finding"); slices.Contains(got, said) {
+		t.Errorf("what another finding takes the place of is found: %s", got)
+	}
+	if got := contradict(); strings.Contains(got, "slide 4") {
+		t.Errorf("what another finding takes the place of still contradicts: %s", got)
+	}
+	if code, got := r.says(ada, "manda.update-knowledge-graph :from-id "+said+" :to-id "+said+" :kind SUPPORTS", "run", "--yes"); code != 3 || !strings.Contains(got, "those are the same finding") {
+		t.Errorf("a finding and itself: exit %d\n%s", code, got)
+	}
+
+	const items = `manda.create-irl :items [{:domain "legal" :text "Minutes of the works council" :priority HIGH} {:domain "tax" :text "Rulings" :priority LOW}]`
+	for range 2 { // an item that is there already is not put there twice
+		r.does(t, 0, ada, items, "run")
+	}
+	listed := r.asks(t, ada, "manda.list-requests")[0]
+	var mine []string
+	for i, text := range listed.column("text") {
+		if text == "Minutes of the works council" || text == "Rulings" {
+			mine = append(mine, fmt.Sprint(listed.column("domain")[i], " ", text, " ", listed.column("priority")[i]))
+		}
+	}
+	slices.Sort(mine)
+	if want := []string{"legal Minutes of the works council HIGH", "tax Rulings LOW"}; !slices.Equal(mine, want) {
+		t.Errorf("the list holds %q, want %q", mine, want)
+	}
+	if got := strings.Join(r.asks(t, ada, "manda.find-gaps")[0].column("text"), "\n"); !strings.Contains(got, "Minutes of the works council") {
+		t.Errorf("what is asked for and not there is no gap:\n%s", got)
+	}
+	request := listed.column("request")[slices.Index(listed.column("text"), "Minutes of the works council")]
+	r.does(t, 0, ada, "manda.cover-request :request-id "+request+" :document-id @annual-report-2024-pdf", "run")
+	if got := strings.Join(r.asks(t, ada, "manda.find-gaps")[0].column("text"), "\n"); strings.Contains(got, "✗ Minutes of the works council") {
+		t.Errorf("what somebody said is covered is a gap:\n%s", got)
+	}
+}
+
 // wrong is what is refused, or answered although it is odd, and leaves nothing behind.
 func wrong(t *testing.T, r *room) {
 	dir := t.TempDir()
@@ -769,7 +869,7 @@ func wrong(t *testing.T, r *room) {
 			{"a file of letters", r.adds(t, ada, heron, write("new.pdf", "%PDF-1.7\nno more")), 3, "documents did not do it"},
 			{"a passage before the first", "manda.read-document :document-id @q3-2024-report-pdf :from 0", 1, "the least is 1"},
 			{"a state that is none", "manda.validate-finding :finding-id @q3-2024-report-pdf :state SURE", 1, "SURE"},
-			{"an item of no priority", `manda.create-irl :items [{domain: "legal", text: "All of it", priority: URGENT}]`, 1, "URGENT"},
+			{"an item of no priority", `manda.create-irl :items [{:domain "legal" :text "All of it" :priority URGENT}]`, 1, "URGENT is no priority"},
 		} {
 			code, got := r.says(ada, c.script, "run")
 			if code != c.code || !strings.Contains(got, c.want) && c.code != 0 {
