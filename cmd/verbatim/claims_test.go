@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -20,6 +21,7 @@ type claim struct {
 	not       string   // why it is not claimed; empty where it is
 	runs      string   // how many of what is promised CI runs
 	weak      string   // what the claim lacks
+	missed    string   // where the figure of a goal stands that is not reached
 	by        []string // files of tests that name it
 }
 
@@ -39,7 +41,7 @@ func readClaims(t *testing.T) []*claim {
 		c := &claim{id: id, title: title}
 		for note := range strings.SplitSeq(notes, " | ") {
 			kind, text, said := strings.Cut(note, ": ")
-			into := map[string]*string{"not claimed": &c.not, "CI": &c.runs, "weak": &c.weak}[kind]
+			into := map[string]*string{"not claimed": &c.not, "CI": &c.runs, "weak": &c.weak, "missed": &c.missed}[kind]
 			if notes != "" && (into == nil || !said || text == "") {
 				t.Errorf("claims.list:%d: %q says nothing of a claim", n+1, note)
 			} else if into != nil {
@@ -86,8 +88,24 @@ func runInCI(t *testing.T, says string) string {
 // claimID matches what can name a claim in a comment of a test.
 var claimID = regexp.MustCompile(`\b(?:SAFE-[A-Z]\d+|PERF-[A-Z]\d+|OB\d+|[XOUHKMT]\d+)\b`)
 
-// SAFE-L7: nothing is claimed that no test names, and no test names what is not
-// in the table of claims.
+// claimRange matches several at once: "M18 to M25", "T1–T3".
+var claimRange = regexp.MustCompile(`\b(OB|[XOUHKMT])(\d+)(?: to |–)(?:OB|[XOUHKMT])(\d+)\b`)
+
+// idsIn lists the ids of claims that a comment names.
+func idsIn(comment string) []string {
+	ids := claimID.FindAllString(comment, -1)
+	for _, m := range claimRange.FindAllStringSubmatch(comment, -1) {
+		first, _ := strconv.Atoi(m[2])
+		last, _ := strconv.Atoi(m[3])
+		for n := first + 1; n < last; n++ {
+			ids = append(ids, m[1]+strconv.Itoa(n))
+		}
+	}
+	return ids
+}
+
+// SAFE-L7: nothing is claimed that no test names, no test names what is not in the table
+// of claims, and what a test names is not said to be unclaimed.
 func TestEveryClaimIsNamedByATest(t *testing.T) {
 	t.Parallel()
 	claims := readClaims(t)
@@ -124,7 +142,7 @@ func TestEveryClaimIsNamedByATest(t *testing.T) {
 			} else if !strings.HasPrefix(line, "#") {
 				continue
 			}
-			for _, id := range claimID.FindAllString(said, -1) {
+			for _, id := range idsIn(said) {
 				c := known[id]
 				switch {
 				case c != nil:
@@ -143,7 +161,10 @@ func TestEveryClaimIsNamedByATest(t *testing.T) {
 	}
 	claimed, weak := 0, 0
 	for _, c := range claims {
-		if c.not == "" {
+		switch proven := slices.ContainsFunc(c.by, func(file string) bool { return !strings.HasPrefix(file, "cmd/peers/") }); {
+		case c.not != "" && proven:
+			t.Errorf("%s (%s) is not claimed (%s), and %s names it: claim it, or say what it lacks", c.id, c.title, c.not, c.by[0])
+		case c.not == "" && c.missed == "":
 			claimed++
 			if c.weak != "" {
 				weak++
@@ -155,7 +176,10 @@ func TestEveryClaimIsNamedByATest(t *testing.T) {
 		if *tellClaims {
 			how := strings.Join(c.by, " ")
 			if c.not != "" {
-				how = strings.TrimSpace("not claimed: " + c.not + "  " + how)
+				how = "not claimed: " + c.not
+			}
+			if c.missed != "" {
+				how = "missed: " + c.missed + "\n         " + how
 			}
 			if c.runs != "" {
 				how = "CI runs " + c.runs + "\n         " + how
@@ -169,7 +193,7 @@ func TestEveryClaimIsNamedByATest(t *testing.T) {
 	if *tellClaims {
 		fmt.Printf("%d of %d are claimed, %d of them weakly\n", claimed, len(claims), weak)
 	}
-	if claimed < 140 {
+	if claimed < 380 {
 		t.Errorf("%d claims were found", claimed)
 	}
 }

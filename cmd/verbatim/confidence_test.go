@@ -29,7 +29,7 @@ import (
 const confidenceDir = "../../examples/confidence"
 
 // The demonstration of the agent, as its README says: both worked examples message by message,
-// an answer that somebody else accepts, and what is refused, on both stores (T10 T15 T25 T26
+// an answer that somebody else accepts, and what is refused, on both stores (T9 T10 T15 T25 T26
 // T27 T35 T52).
 func TestAskingTheConfidenceAgentIsDemonstrated(t *testing.T) {
 	t.Parallel()

@@ -14,7 +14,7 @@ import (
 
 const releases = "release"
 
-// The upgrade of a store is what its guide says, command by command. // OB12
+// The upgrade of a store is what its guide says, command by command. SAFE-R10
 func TestTheUpgradeGuideIsPlayed(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join(releases, "README.md"))

@@ -324,7 +324,7 @@ var around = []struct {
 	{"an unknown name", func(s string) string { return strings.TrimRight(s, ".?!") + " for Bogdan Wiśniewski" }},
 }
 
-// The half that nothing is tuned on, with words around it that say nothing to these
+// F28: the half that nothing is tuned on, with words around it that say nothing to these
 // verbs, with two letters exchanged, and beside it what is said in other languages.
 func TestApartAmongOtherWords(t *testing.T) {
 	t.Parallel()

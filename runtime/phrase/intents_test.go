@@ -241,7 +241,7 @@ func (t *tally) count(r *Reader, text, want string) {
 	at(0.8, &t.right8, &t.wrong8, &t.eight)
 }
 
-// What others say to other systems: how often the verb comes first, and what is
+// F28: what others say to other systems: how often the verb comes first, and what is
 // proposed.
 func TestIntents(t *testing.T) {
 	for _, s := range intentSets(t) {
