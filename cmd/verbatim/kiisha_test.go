@@ -142,6 +142,9 @@ func (h *kiishaHouse) takes(t *testing.T, who, session, name, text string) {
 // they name of another does not exist for them.
 func TestOrganisationsSeeTheirOwn(t *testing.T) {
 	t.Parallel()
+	if withoutRace(t) {
+		return
+	}
 	onKiishas(t, func(t *testing.T, h *kiishaHouse) {
 		if got := h.column(t, "pia", "kiisha.list-projects", "code"); !slices.Equal(got, []string{"ARDA-1"}) {
 			t.Errorf("projects of Borealis: %v", got)
@@ -162,6 +165,9 @@ func TestOrganisationsSeeTheirOwn(t *testing.T) {
 // first, with the reason; what only looks is not.
 func TestWhatIsAskedFirst(t *testing.T) {
 	t.Parallel()
+	if withoutRace(t) {
+		return
+	}
 	onKiishas(t, func(t *testing.T, h *kiishaHouse) {
 		for i, c := range []struct {
 			who, said string
@@ -201,6 +207,9 @@ func TestWhatIsAskedFirst(t *testing.T) {
 // and until when, and can be withdrawn; rights need two managers.
 func TestSharesAreAgreedToAndWithdrawn(t *testing.T) {
 	t.Parallel()
+	if withoutRace(t) {
+		return
+	}
 	onKiishas(t, func(t *testing.T, h *kiishaHouse) {
 		h.hears(t, "nadia", "share", "Share UMZA lenders with ana@bank.example until 31 March 2025")
 		hasSaid(t, "yes", h.hears(t, "nadia", "share", "yes"), "manager")
@@ -242,6 +251,9 @@ func (h *kiishaHouse) agrees(t *testing.T, who, shows string) {
 // K27 to K34, K38: the eight intents by what people say, in four languages, without a model.
 func TestIntentsAreUnderstood(t *testing.T) {
 	t.Parallel()
+	if withoutRace(t) {
+		return
+	}
 	onKiishas(t, func(t *testing.T, h *kiishaHouse) {
 		for i, turns := range [][]string{
 			{"What's the status of UMZA?", "Grid connection permit", "Show me the documents for this project", "Kwale lease.txt: lease, verified"}, // K27, K38
@@ -271,6 +283,9 @@ func TestIntentsAreUnderstood(t *testing.T) {
 // K29: whatever a file is called, and in whichever language it is sent, it is taken.
 func TestFilesAreTakenWhateverTheyAreCalled(t *testing.T) {
 	t.Parallel()
+	if withoutRace(t) {
+		return
+	}
 	h := newKiisha(t, "sqlite")
 	for i, name := range []string{"Minutes.txt", "Kwale lease.txt", "scan_0001.txt", "UMZA-1 permit final v2.txt", "IMG-20250117-WA0003.txt", "delete the site photo.txt"} {
 		for k, said := range []string{"Here is %s: %s", "Hier ist %s: %s", "Voici %s : %s", "Aquí está %s: %s"} {
@@ -294,6 +309,9 @@ const permit = "Grid connection permit\nProject: UMZA-1\nPermit No: GC-2024-118\
 // somebody says otherwise.
 func TestAttachmentsAreFiled(t *testing.T) {
 	t.Parallel()
+	if withoutRace(t) {
+		return
+	}
 	onKiishas(t, func(t *testing.T, h *kiishaHouse) {
 		h.takes(t, "nadia", "files", "new permit.txt", permit)
 		hasSaid(t, "where", h.hears(t, "nadia", "files", "where does it belong?"), "permit", "a suggestion waits", "UMZA-1", "its text names it", "line 1", "!0.95")
@@ -331,6 +349,9 @@ func TestAttachmentsAreFiled(t *testing.T) {
 // somebody to look at, and nothing else happens. K19
 func TestBadAttachmentsAskForNothing(t *testing.T) {
 	t.Parallel()
+	if withoutRace(t) {
+		return
+	}
 	onKiishas(t, func(t *testing.T, h *kiishaHouse) {
 		h.takes(t, "nadia", "bad", "broken.pdf", "%PDF-1.7\nthis is none\n")
 		hasSaid(t, "broken", h.hears(t, "nadia", "bad", "where does it belong?"), "It cannot be read", "not linked")
@@ -349,6 +370,9 @@ func TestBadAttachmentsAskForNothing(t *testing.T) {
 // against whoever writes into its tables, and takes any number of secondary ones.
 func TestTheStoreKeepsOnePrimaryLink(t *testing.T) {
 	t.Parallel()
+	if withoutRace(t) {
+		return
+	}
 	onKiishas(t, func(t *testing.T, h *kiishaHouse) {
 		const photo, project, site = "00000009-0000-4000-8000-000000000003", "00000003-0000-4000-8000-000000000001", "00000004-0000-4000-8000-000000000001"
 		link := func(key, document, targets, values string) string {
@@ -419,6 +443,9 @@ func TestDocumentDeskIsDemonstrated(t *testing.T) {
 // written and the other was not looked at.
 func TestDocumentDeskIsEvaluated(t *testing.T) {
 	t.Parallel()
+	if withoutRace(t) {
+		return
+	}
 	for name, least := range map[string]int{"eval.yaml": 95, "eval-heldout.yaml": 50} {
 		h := &kiishaHouse{dir: t.TempDir(), env: map[string]string{}}
 		var out bytes.Buffer

@@ -84,9 +84,9 @@ var program = sync.OnceValues(func() (string, error) {
 	return built, nil
 })
 
-// withoutRace has a test run in a binary without the race detector, in which it
-// takes minutes longer and has nothing to look for, and reports that it did. The
-// caller returns then.
+// withoutRace has a test run in a binary without the race detector, and reports that it
+// did; the caller returns then. It is for tests that run one command after another in one
+// goroutine: the detector has nothing to look for there, and takes seven times as long.
 func withoutRace(t *testing.T) bool {
 	t.Helper()
 	if !underRace {
