@@ -144,13 +144,13 @@ func (s *Session) spelled(ctx context.Context, e *verbs.Entity, rows []names.Giv
 // compare notes which rows share their name with one that was found, and which names
 // the store has already.
 func compare(rows []names.Given, found []stores.Name) {
+	slices.SortFunc(found, func(a, b stores.Name) int { return strings.Compare(a.Plain, b.Plain) })
 	for i := range rows {
 		n := &rows[i]
-		for _, other := range found {
-			if other.Plain == n.Plain {
-				n.Shared = n.Shared || other.Key != n.Key
-				n.Kept = n.Kept || other.Key == n.Key && other.Owner == n.Owner
-			}
+		at, _ := slices.BinarySearchFunc(found, n.Plain, func(other stores.Name, plain string) int { return strings.Compare(other.Plain, plain) })
+		for ; at < len(found) && found[at].Plain == n.Plain; at++ {
+			n.Shared = n.Shared || found[at].Key != n.Key
+			n.Kept = n.Kept || found[at].Key == n.Key && found[at].Owner == n.Owner
 		}
 	}
 }
