@@ -16,8 +16,8 @@ import (
 	"verbatim/verbs"
 )
 
-// again makes the program of a confirmation once more, for the asker as they
-// are now.
+// again checks the program of a confirmation once more, with the rights that the asker has
+// now.
 func (s *Session) again(ctx context.Context, c *confirmations.Confirmation) (*Session, *verbs.Program, error) {
 	if c.Palette != s.e.reg.Digest() {
 		return nil, nil, refuse([]complaint{{-1, otherPalette(dsl.Place{})}})
@@ -39,8 +39,8 @@ func (s *Session) again(ctx context.Context, c *confirmations.Confirmation) (*Se
 	if err != nil {
 		return nil, nil, &Failure{Err: fmt.Errorf("what %s was asked for: %w", c.ID, err)}
 	}
-	// What was put to them was checked when it was: only a job proposes what is
-	// internal.
+	// Internal verbs are allowed: only a job can have proposed one, and it was checked
+	// then.
 	p, ds := asker.checkWork(ctx, script, said)
 	switch {
 	case p != nil:
@@ -60,18 +60,17 @@ func (s *Session) again(ctx context.Context, c *confirmations.Confirmation) (*Se
 type consent struct {
 	key stores.Value
 	by  string
-	// proven is when they last showed who they are.
+	// proven is when they last signed in.
 	proven time.Time
 	fills  []int // which of the roles that must agree
 }
 
-// Agree agrees to what somebody else proposed. The script is worked out again
-// inside the transaction that would commit it, as its asker; where it comes to
-// exactly what was asked for, and this is the last agreement needed, it is
-// carried out and the Receipt tells what happened. While others have to agree as
-// well it is nil.
+// Agree agrees to what somebody else proposed. The transaction that would commit the script
+// plans it again in the asker's name. If the plan equals what was asked for, and this is the
+// last agreement needed, it is committed and the Receipt says what happened. The Receipt is
+// nil while others still have to agree.
 //
-// Somebody with several of the roles agrees for each of them.
+// A principal with several of the roles agrees for each of them.
 func (s *Session) Agree(ctx context.Context, id string) (*Pending, *receipt.Receipt, error) {
 	c, err := s.look(ctx, id)
 	if err != nil {
@@ -148,7 +147,7 @@ func (s *Session) agree(ctx context.Context, c *confirmations.Confirmation) (*re
 	return r.reply(), nil
 }
 
-// agreeToo writes an agreement down that is not the last one needed.
+// agreeToo records an agreement that is not the last one needed.
 func (s *Session) agreeToo(ctx context.Context, asker *Session, p *verbs.Program, c *confirmations.Confirmation, k *consent) error {
 	r, err := asker.attempts(ctx, p, s.looks(c))
 	if err != nil {
@@ -188,8 +187,8 @@ func (s *Session) agreeToo(ctx context.Context, asker *Session, p *verbs.Program
 	return nil
 }
 
-// consented holds somebody else's agreement against the plan that is about to
-// be committed, and uses it up.
+// consented compares somebody else's agreement with the plan that is about to be committed,
+// and uses it up.
 func (r *run) consented(ctx context.Context, k *consent) error {
 	c, err := confirmations.Get(ctx, r.read, k.key)
 	if err != nil {
@@ -228,8 +227,8 @@ func (r *run) consented(ctx context.Context, k *consent) error {
 	return nil
 }
 
-// Decline says no to what somebody else proposed. It is remembered: the same
-// proposal is not asked about again until something about it has changed.
+// Decline declines what somebody else proposed. The store remembers it: the same proposal
+// is refused until something about it has changed.
 func (s *Session) Decline(ctx context.Context, id, reason string) error {
 	c, err := s.look(ctx, id)
 	if err != nil {
@@ -263,7 +262,7 @@ func (s *Session) decline(ctx context.Context, c *confirmations.Confirmation, re
 		}
 		now := confirmations.Of(row)
 		at := stores.NewTime(s.e.clock()).Time()
-		// Saying no to what other palettes meant is as good as saying no.
+		// The palettes have changed, and a no is a no all the same.
 		if d := s.e.unusable(now, at, dsl.Place{}); d != nil && d.Code != codeOtherPalette {
 			return refuse([]complaint{{-1, *d}})
 		}
@@ -275,9 +274,8 @@ func (s *Session) decline(ctx context.Context, c *confirmations.Confirmation, re
 	return storeError(dsl.Place{}, err)
 }
 
-// DeclinePreview says no to a preview of one's own, as somebody does who is
-// asked and answers anything but yes. It is journalled, and the preview is good
-// for nothing any more; a new one may be agreed to.
+// DeclinePreview declines a preview of the caller's own, as any answer but yes does. It is
+// journalled. The preview cannot be used any more; a new one can.
 func (s *Session) DeclinePreview(ctx context.Context, p *verbs.Program, id string) error {
 	if err := s.ready(p); err != nil {
 		return err
@@ -333,8 +331,8 @@ func (s *Session) own(verb, id string, c *confirmations.Confirmation) stores.Ent
 	return e
 }
 
-// noted writes a refusal into the journal and, where the confirmation can never
-// be used again, says so in its row.
+// noted writes a refusal into the journal and, where the confirmation can never be used
+// again, marks its row so.
 func (s *Session) noted(ctx context.Context, verb, id string, c *confirmations.Confirmation, err error) error {
 	var r *Refusal
 	if !errors.As(err, &r) {

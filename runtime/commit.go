@@ -64,9 +64,9 @@ func (r *run) commit(ctx context.Context, o RunOptions) error {
 	return r.read.Apply(ctx, b)
 }
 
-// outgoing is what a notice says: what was asked for, which rows it speaks of, and
-// what the palette sends along. It is for machines of ours and holds keys; sensitive
-// values stay out of it unless the palette sends them.
+// outgoing returns the content of a notice: the call, the rows that it speaks of, and the
+// values that the palette sends along. Only our own workers read it, so it holds keys.
+// Sensitive values are left out unless the palette sends them.
 func (r *run) outgoing(st *step, n *notice) stores.Value {
 	var refs []string
 	var keys []stores.Value
@@ -136,8 +136,8 @@ func (r *run) journalled() (first, last int64) {
 	return first, last
 }
 
-// undoUntil is until when what a call did can be taken back; null where nothing takes it
-// back, or its palette does not say.
+// undoUntil returns the time until which a call can be taken back; null where it cannot,
+// or where its palette names no time.
 func (st *step) undoUntil(now time.Time) stores.Value {
 	u := st.verb.Undo
 	if st.verb.Undoes != nil {

@@ -18,15 +18,14 @@ import (
 	"verbatim/verbs"
 )
 
-// A Pending is a script that waits for the agreement of somebody else, or that
-// did.
+// A Pending is a script that waits, or waited, for somebody else's agreement.
 type Pending struct {
 	ID      string // of 128 bits, see receipt.Short; empty when nobody has to be asked
 	Asker   string
 	Asked   time.Time
 	Expires time.Time // it is good until then
 	Source  string
-	Calls   []string // canonical text, sensitive values withheld; none when the palettes are others now
+	Calls   []string // canonical text, sensitive values withheld; none when the palettes have changed since
 	Roles   []Agreement
 	Status  string // confirmations.Waiting and the others
 	Settled time.Time
@@ -34,32 +33,32 @@ type Pending struct {
 	Reason  string // of a decline
 	// Mine says that it waits for the principal who looks at it.
 	Mine bool
-	// Said says that the asker wrote something that led to it, which whoever it waits
-	// for may be shown: see Words. It is given by Show.
+	// Said says that the asker's own words led to it, and that this principal may read
+	// them: see Words. Show sets it.
 	Said bool
-	// Preview is what would happen now, done as the asker may at this moment. It
-	// is given by Propose and Show, and nil where the script could not run.
+	// Preview is what would happen now, with the rights that the asker has at this
+	// moment. Propose and Show set it; it is nil where the script could not run.
 	Preview *receipt.Receipt
-	// Stale says that Preview is not what was asked for: nobody can agree to it
-	// any more. Moved says what is otherwise, as far as rows show it.
+	// Stale says that Preview differs from what was asked for, so that nobody can agree
+	// to it any more. Moved lists the rows that differ.
 	Stale bool
 	Moved []string
 }
 
-// An Agreement is one that is needed, and who gave it.
+// An Agreement is a role whose agreement is needed, and who gave it.
 type Agreement struct {
-	Role string // "" is the asker's own, to what a job of theirs comes to
-	By   string // "" while nobody has
+	Role string // "" is the asker's own agreement, to the outcome of their job
+	By   string // "" while nobody has agreed
 }
 
-// What the engine writes into the journal of its own has these verbs. No
-// palette can declare them.
+// The verbs of the journal entries that the engine itself writes. No palette can declare
+// them.
 const (
 	verbAgree   = "verbatim.agree"
 	verbDecline = "verbatim.decline"
 	verbExpire  = "verbatim.expire"
 	verbWords   = "verbatim.read-words"
-	verbSummon  = "verbatim.summon" // stands in no journal, only in what a worker reports
+	verbSummon  = "verbatim.summon" // in reports of workers, never in the journal
 )
 
 // unusable says why a confirmation cannot be used now, whoever uses it.
@@ -103,10 +102,9 @@ func (s *Session) keptPreviews(ctx context.Context, id string) ([]stores.Value, 
 	return keys, err
 }
 
-// Keep is Preview for a person who will agree in another process: where the
-// program asks them, the preview is kept in the store, for one use, by them,
-// and for as long as the rules allow. Where it could not be kept, the preview
-// is returned beside the error.
+// Keep is Preview for a person who will agree in another process. Where the program asks
+// them, the store keeps the preview: only they can use it, once, and only as long as the
+// rules allow. If the store fails to keep it, Keep returns both the preview and the error.
 func (s *Session) Keep(ctx context.Context, p *verbs.Program) (*receipt.Receipt, error) {
 	return s.KeepWith(ctx, p, RunOptions{})
 }
@@ -179,8 +177,8 @@ func (r *run) confirmation(id string, roles []string, o RunOptions) *confirmatio
 	}
 }
 
-// met says what it means that a row is there that was not there when it was
-// looked for: somebody was quicker, and looking again finds what they did.
+// met turns a duplicate row into a conflict: another transaction added the row first, and
+// the next attempt finds it.
 func met(err error) error {
 	if errors.Is(err, stores.ErrDuplicate) {
 		return fmt.Errorf("two asked the same at once: %w", stores.ErrConflict)
@@ -191,7 +189,7 @@ func met(err error) error {
 // writtenScript is the script of a confirmation without its secrets.
 func (e *Engine) writtenScript(c *confirmations.Confirmation) string {
 	if c.Palette != e.reg.Digest() {
-		return withheld // only the palettes of then know what is sensitive
+		return withheld // only the palettes that were loaded then know what is sensitive
 	}
 	script, _ := dsl.Parse(dsl.NewSource(c.Source, c.Script))
 	var b strings.Builder
@@ -202,8 +200,8 @@ func (e *Engine) writtenScript(c *confirmations.Confirmation) string {
 	return b.String()
 }
 
-// What a plan stands on decides who may look at it: somebody who has to agree
-// sees, of what they are shown, nothing that is outside their own scope.
+// The rows that a plan depends on decide who may look at it: somebody who has to agree is
+// shown nothing outside their own scope.
 
 // anything stands for rows that a palette's own SQL gave: which they were is
 // not known, so that only who sees all rows sees them.
@@ -275,8 +273,8 @@ func (s *Session) has(role string) bool {
 	return slices.ContainsFunc(s.roles, func(r *verbs.Role) bool { return r.Name == role })
 }
 
-// concerns reports whether a confirmation is the principal's business: their
-// own, or for a role of theirs to agree to, on rows within their scope.
+// concerns reports whether the principal may see a confirmation: they asked for it, or a
+// role of theirs may agree to it and all its rows lie within their scope.
 func (s *Session) concerns(ctx context.Context, c *confirmations.Confirmation) (bool, error) {
 	if c.ID == "" {
 		return false, nil
@@ -290,15 +288,14 @@ func (s *Session) concerns(ctx context.Context, c *confirmations.Confirmation) (
 	return s.sees(ctx, c.Rows)
 }
 
-// Propose asks for the agreement that somebody else has to give: the program is
-// kept as it is, whole, until somebody with each of the roles that its rules
-// name agrees to it, and nothing of it is done before. What it asks the person
-// as well must have been agreed to already, by o.Agreed. It returns a Pending
-// without an ID where nobody else has to be asked.
+// Propose asks others for the agreement that the rules of a program demand. The store
+// keeps the whole program; nothing of it runs before a holder of each named role has
+// agreed. If the rules ask the caller too, o.Agreed must hold their agreement already.
+// Propose returns a Pending without an ID where nobody else has to be asked.
 //
-// Proposing the same thing again gives the same Pending while it waits, and a
-// *Refusal once somebody declined it. With o.Absent it waits for the person, too, where
-// their own agreement is needed.
+// Proposing the same program again returns the same Pending while it waits, and a *Refusal
+// once somebody has declined it. With o.Absent it also waits for the caller's own
+// agreement, where that is needed.
 func (s *Session) Propose(ctx context.Context, p *verbs.Program, o RunOptions) (*Pending, error) {
 	if err := s.ready(p); err != nil {
 		return nil, err
@@ -460,8 +457,8 @@ func (s *Session) Pending(ctx context.Context) ([]*Pending, error) {
 	return all, nil
 }
 
-// look finds a confirmation that is the principal's business. What is nobody's
-// and what is somebody else's are one answer.
+// look finds a confirmation that the principal may see. One that they may not see gets the
+// same answer as one that does not exist.
 func (s *Session) look(ctx context.Context, id string) (*confirmations.Confirmation, error) {
 	var found []*confirmations.Confirmation
 	err := s.e.store.View(ctx, s.engineScope(), func(r stores.Reader) (err error) {
@@ -511,8 +508,8 @@ func (e *Engine) Waiting(ctx context.Context) (n int, oldest time.Time, err erro
 	return n, oldest, err
 }
 
-// learns names what somebody else's preview is about, and whose that is, so that people
-// can be told what they call it. What is outside the session's scope stays unnamed.
+// learns gives the session names for the rows of somebody else's preview, and for their
+// owners. Rows outside the session's scope stay unnamed.
 func (s *Session) learns(ctx context.Context, asker *Session, told *receipt.Receipt) error {
 	rows := map[*verbs.Entity][]stores.Value{}
 	add := func(e *verbs.Entity, key stores.Value) {
@@ -546,8 +543,8 @@ func (s *Session) learns(ctx context.Context, asker *Session, told *receipt.Rece
 	})
 }
 
-// looks are the terms on which somebody looks at what another asks for: whose rows
-// are is told as they see it.
+// looks returns the terms for looking at another principal's proposal: the receipt tells
+// whose each row is, as the onlooker sees it.
 func (s *Session) looks(c *confirmations.Confirmation) *terms {
 	t := rehearsal(RunOptions{Before: c.Before})
 	t.owners = s.SeesSeveral()
@@ -562,10 +559,9 @@ func (s *Session) confirmationsCalled(ctx context.Context, r stores.Reader, id s
 	return confirmations.Find(ctx, r, map[int]stores.Value{confirmations.FieldShort: stores.NewString(receipt.Short(strings.ToLower(id)))})
 }
 
-// Show tells what agreeing would do now: it is worked out again, with the roles
-// and the scope that the asker has at this moment. It changes nothing. A
-// *Refusal with code unknown-confirmation answers for what is not the
-// principal's business.
+// Show previews what agreeing would do now, with the roles and the scope that the asker has
+// at this moment. It changes nothing. For a confirmation that the principal may not see it
+// returns a *Refusal with code unknown-confirmation.
 func (s *Session) Show(ctx context.Context, id string) (*Pending, error) {
 	c, err := s.look(ctx, id)
 	if err != nil {
@@ -611,9 +607,9 @@ func (s *Session) Show(ctx context.Context, id string) (*Pending, error) {
 	return p, nil
 }
 
-// said is the turn in which the asker wrote what led to a confirmation, nil where it is
-// not for this session: it does not wait for them, the turn speaks of a row outside their
-// scope, or it may repeat a value that the confirmation withholds.
+// said returns the turn of the conversation that led to a confirmation. It is nil where
+// this session may not read it: the confirmation does not wait for its principal, the turn
+// speaks of a row outside their scope, or it may repeat a value that is withheld.
 func (s *Session) said(ctx context.Context, c *confirmations.Confirmation, p *Pending) (*sessions.Turn, error) {
 	if c.Turn == "" || !p.Mine || s.only != nil || strings.Contains(s.e.writtenScript(c), withheld) {
 		return nil, nil
@@ -639,8 +635,8 @@ func (s *Session) said(ctx context.Context, c *confirmations.Confirmation, p *Pe
 	return &turn, nil
 }
 
-// Words is what the asker wrote that led to a confirmation, for whoever it waits for. What
-// somebody says in a conversation is personal, so the journal is told that it was read.
+// Words returns what the asker wrote that led to a confirmation, for the principal whom it
+// waits for. A conversation is personal, so the journal records that it was read.
 func (s *Session) Words(ctx context.Context, id string) (string, error) {
 	c, err := s.look(ctx, id)
 	if err != nil {

@@ -14,11 +14,11 @@ import (
 	"verbatim/verbs"
 )
 
-// An ask is a question, and how long an answer to it is good.
+// An ask is a question that a rule asks, and how long an answer to it is valid.
 type ask struct {
 	receipt.Ask
 	lasts time.Duration
-	proof time.Duration // how old the sign-in of whoever agrees may be; 0 is any age
+	proof time.Duration // how old the sign-in of the person who agrees may be; 0 is any age
 }
 
 // newAsk makes the question that a rule of a palette asks about a call.
@@ -30,9 +30,8 @@ func newAsk(st *step, rule *verbs.Confirm) ask {
 	return a
 }
 
-// gate works out who must agree to a call first. Rules add up. A rule whose
-// condition cannot be worked out, or comes to nothing, asks: what is not known
-// to be harmless is not done unasked.
+// gate works out who must agree to a call before it is made. Rules add up. A rule whose
+// condition has no value, or cannot be evaluated, asks: it fails closed.
 func gate(ctx context.Context, r *reading, st *step) ([]ask, error) {
 	var asks []ask
 	for i := range st.verb.Confirm {
@@ -59,8 +58,8 @@ func gate(ctx context.Context, r *reading, st *step) ([]ask, error) {
 	return asks, nil
 }
 
-// agreed decides whether what was asked for has been agreed to. The plan has
-// just been made inside the transaction that would commit it.
+// agreed decides whether the plan has the agreements that it needs. The plan was made in the
+// transaction that would commit it.
 func (r *run) agreed(ctx context.Context, o *terms) error {
 	if part := o.share; part != nil && part.agreed != "" {
 		// The agreement is to the whole script, of which this is a part.
@@ -71,15 +70,15 @@ func (r *run) agreed(ctx context.Context, o *terms) error {
 		return nil
 	}
 	if o.pending != nil {
-		// The asker agreed to what was theirs to agree to when they proposed
-		// it, and the digest is that of all of it.
+		// The asker gave their own agreement when they proposed it, and the digest
+		// covers the whole script.
 		return r.consented(ctx, o.pending)
 	}
 	others, mine := r.unanswered()
 	switch {
 	case len(others) > 0:
-		// Somebody else has to agree, which is what Propose is for: no consent
-		// of the person's own makes up for it.
+		// Somebody else has to agree, for which there is Propose: the caller's own
+		// agreement does not replace theirs.
 		return refuse(append(others, mine...))
 	case o.Agreed == "" && len(mine) > 0:
 		return refuse(mine)
@@ -109,8 +108,8 @@ func (r *run) unanswered() (others, mine []complaint) {
 	return others, mine
 }
 
-// lasts is how long an agreement to this plan is good: as long as the strictest
-// of the rules that ask lets it.
+// lasts returns how long an agreement to this plan is valid: the shortest time of the rules
+// that ask.
 func (r *run) lasts() time.Duration {
 	var least time.Duration
 	for _, st := range r.written() {
@@ -124,8 +123,7 @@ func (r *run) lasts() time.Duration {
 	return cmp.Or(least, verbs.DefaultExpiry)
 }
 
-// recent refuses an agreement by somebody who last showed who they are longer ago than
-// a rule allows: one that asks others, or one that asks the person.
+// recent refuses an agreement by somebody whose last sign-in is older than a rule allows.
 func (r *run) recent(proven time.Time, others bool) error {
 	for _, st := range r.written() {
 		for _, ask := range st.allAsks(nil) {
@@ -137,13 +135,12 @@ func (r *run) recent(proven time.Time, others bool) error {
 	return nil
 }
 
-// ownConsent holds the person's agreement against the plan. Consent to a preview
-// is consent to that one, also where none was needed; it is good once.
+// ownConsent compares the caller's own agreement with the plan. Agreement to a preview is
+// for that preview alone, even where no rule asks; it is valid once.
 //
-// A preview that this session showed, or that was kept for other processes, is
-// compared by its whole digest. For what asks nobody, and was shown in another
-// process, there is only the id that the person read: it stops somebody who
-// looked at something else, and no right hangs on it.
+// A preview that this session showed, or that the store keeps, is compared by its whole
+// digest. A preview that asks nobody, and that another process showed, is known by its
+// short id alone: that stops a caller who looked at something else, and grants no right.
 func (r *run) ownConsent(ctx context.Context, o *terms, asked bool) error {
 	at := dsl.Place{Source: r.prog.Script().Source}
 	if err := r.recent(r.s.proven, false); err != nil {

@@ -9,13 +9,13 @@ import (
 	"verbatim/verbs"
 )
 
-// A promise is one effect of a verb, for one call, as the rows stand before
-// the call does anything. The engine carries out a verb from its promises, and
-// holds whatever carried it out against them: both look at the same values.
+// A promise is one effect of a verb, evaluated for one call on the rows as they are before
+// the call. The engine carries out declared effects from promises, and settles every deed
+// against the same promises.
 type promise struct {
 	effect *verbs.Effect
-	// due says that its condition holds, or that it has none. For effects on
-	// rows there is a condition for each target instead.
+	// due says that its condition holds, or that it has none. Effects on rows have a
+	// condition for each target instead.
 	due     bool
 	key     stores.Value // of a row to be added that other effects refer to
 	set     []assigned   // of a row to be added
@@ -32,8 +32,8 @@ type target struct {
 	row stores.Row
 	due bool
 	set []assigned
-	// stood holds the fields of the row that conditions and values were worked
-	// out from: the change is only right while they are what they were.
+	// stood holds the fields that conditions and values were evaluated from. The change is
+	// valid only while those fields keep these values.
 	stood []int
 }
 
@@ -44,7 +44,7 @@ type assigned struct {
 	from      string
 	sensitive bool // an argument that it is taken from is
 	came      verbs.Origin
-	back      bool // it was so before, and so is where it came from
+	back      bool // an undo puts the earlier value back, with its origin
 }
 
 // promises works out what each effect of a verb means for this call.
@@ -111,7 +111,7 @@ func (r *reading) called(ctx context.Context, st *step, effect int, p *promise) 
 	return err
 }
 
-// adds takes down what the row is that effects after this one may refer to.
+// adds records the row that later effects of the verb may refer to.
 func (st *step) adds(effect int, key stores.Value) {
 	if st.added == nil {
 		st.added = make([]stores.Value, len(st.verb.Effects))
@@ -119,17 +119,17 @@ func (st *step) adds(effect int, key stores.Value) {
 	st.added[effect] = key
 }
 
-// maxEach is for how many rows or items one effect may be there.
+// maxEach is the greatest number of rows or items that one effect may run over.
 const maxEach = 1000
 
-// An eachOf is what an effect with for-each is there for at the moment.
+// An eachOf is the row or item that an effect with `for-each` is evaluated for.
 type eachOf struct {
 	row  *stores.Row
 	item stores.Value // where it is no row
 	at   int          // in a macro, its place in the list
 }
 
-// each does something for each row, or for each item, that an effect is there for.
+// each calls a function for each row or item that an effect runs over.
 func (r *reading) each(ctx context.Context, st *step, effect *verbs.Effect, do func() error) error {
 	var all []eachOf
 	if of := effect.Each; of.Entity != nil {
@@ -172,8 +172,8 @@ func (r *reading) each(ctx context.Context, st *step, effect *verbs.Effect, do f
 	return nil
 }
 
-// mustMatch refuses a call one of whose effects found no row, where its palette
-// promises that there is one.
+// mustMatch refuses a call if one of its effects found no row though its palette promises
+// one.
 func (r *reading) mustMatch(ctx context.Context, st *step, effect *verbs.Effect, of *verbs.Entity) error {
 	if effect.May || effect.When != nil && slices.ContainsFunc(effect.When.Reads, func(read verbs.ExprRead) bool {
 		return read.Param == verbs.OfEach || read.Each || ofTheRow(effect, &read)
@@ -219,8 +219,8 @@ func (r *reading) values(ctx context.Context, st *step, p *promise) (err error) 
 func (r *reading) targets(ctx context.Context, st *step, p *promise) (err error) {
 	switch effect := p.effect; {
 	case effect.Where == nil:
-		// A promise in so many words, for a handler to keep: any row within
-		// scope. Whether its condition holds is all there is to know.
+		// The promise names no row: a handler may keep it on any row within scope. Only
+		// its condition can be evaluated here.
 		p.due, err = r.holds(ctx, st, effect.When, nil)
 		return err
 	case effect.Each != nil:
@@ -229,8 +229,8 @@ func (r *reading) targets(ctx context.Context, st *step, p *promise) (err error)
 	return r.aim(ctx, st, p)
 }
 
-// aim adds the rows that an effect picks to its targets. One that it picks for several
-// things is one target: what it becomes is worked out from what it became before.
+// aim adds the rows that an effect picks to its targets. A row that is picked several times
+// is one target: each change builds on the one before.
 func (r *reading) aim(ctx context.Context, st *step, p *promise) error {
 	rows, named, err := r.picked(ctx, st, p.effect.Entity, p.effect.Where)
 	if err == nil && named && len(rows) == 0 {
@@ -281,8 +281,8 @@ func (r *reading) aimAt(ctx context.Context, st *step, p *promise, rows []stores
 	return nil
 }
 
-// upsert works out what becomes of the rows that an effect changes or, where there is
-// none, adds. What is said of one row twice is said of it the second time.
+// upsert works out the rows that an effect changes or, where there is none, adds. If it
+// names one row twice, the second values win.
 func (r *reading) upsert(ctx context.Context, st *step, i int) (found promise, added []promise, err error) {
 	change, create := &st.verb.Effects[i], &st.verb.Effects[i+1]
 	found = promise{effect: change}
@@ -322,9 +322,9 @@ func (r *reading) upsert(ctx context.Context, st *step, i int) (found promise, a
 	return found, added, err
 }
 
-// alike finds the row that has the values by which an effect looks for one, nil where
-// there is none. Where somebody adds it before this run does, the store says so when it
-// commits, and the run is tried again.
+// alike finds the row with the values of the effect's `by:` fields, nil where there is none.
+// If another transaction adds such a row first, the commit conflicts and the run is tried
+// again.
 func (r *reading) alike(ctx context.Context, st *step, effect *verbs.Effect) (*stores.Row, error) {
 	e := effect.Entity.Store
 	where := stores.Cond{Op: stores.And}

@@ -21,7 +21,8 @@ type frame struct {
 	made  bool    // a handler made it: its names are the session's
 }
 
-// A given is an argument as it was found to be.
+// A given is a resolved argument: its value, its row where it is a reference, and where
+// it came from.
 type given struct {
 	value  stores.Value
 	entity *verbs.Entity // of a reference that is known to be one
@@ -33,7 +34,7 @@ type given struct {
 
 // resolve works out the arguments of a call: literals are taken, names and
 // results become what they stand for, and a reference becomes a row within
-// scope. What is out of scope and what does not exist are one answer.
+// scope. A row out of scope gets the same answer as a row that does not exist.
 func (r *reading) resolve(ctx context.Context, f *frame, st *step, c *verbs.Call) error {
 	st.args = make([]stores.Value, len(c.Args))
 	st.rows = make([]stores.Row, len(c.Args))
@@ -85,8 +86,8 @@ func (r *reading) resolve(ctx context.Context, f *frame, st *step, c *verbs.Call
 	return nil
 }
 
-// says adds to what is kept of a call an argument that was filled in: it says all that
-// was done.
+// says adds an argument that the engine filled in to the text that the journal keeps of
+// the call, so that the text alone says what was done.
 func (st *step) says(param string, v dsl.Value) {
 	call := *st.syntax
 	call.Args = append(call.Args[:len(call.Args):len(call.Args)], dsl.Arg{Key: param, Value: v})
@@ -144,7 +145,7 @@ func (r *reading) argument(ctx context.Context, f *frame, st *step, t *verbs.Typ
 			g.value = stores.NewObject(a.Keys(), values)
 		}
 		if t != nil && t.Name == verbs.ListType && t.Item != nil && t.Item.Name == verbs.RefType {
-			return g, nil // each item was, and a key need not be a uuid
+			return g, nil // each item was accepted, and a key need not be a uuid
 		}
 		return accept(st, t, g, place, param)
 	}
@@ -160,8 +161,8 @@ func (r *reading) placeOfArg(f *frame, st *step, a *verbs.Arg) dsl.Place {
 	return st.place
 }
 
-// settleType holds a value that became known only now to the type of its
-// argument, as the checker did with what was written out.
+// settleType checks a value that only the run knows against the type of its argument. The
+// checker has done so for literals.
 func (r *reading) settleType(ctx context.Context, st *step, t *verbs.Type, g given, place dsl.Place, param string) (given, error) {
 	g, err := r.referred(ctx, st, t, g, place, param)
 	if err != nil || t == nil || t.Name == verbs.RefType || t.Name == verbs.ListType && t.Item != nil && t.Item.Name == verbs.RefType {
@@ -170,7 +171,8 @@ func (r *reading) settleType(ctx context.Context, st *step, t *verbs.Type, g giv
 	return accept(st, t, g, place, param)
 }
 
-// accept asks the type. A key is text to no verb: it stays out of sight.
+// accept checks a value against a type. Only references may hold keys: no verb gets a key
+// as text.
 func accept(st *step, t *verbs.Type, g given, place dsl.Place, param string) (given, error) {
 	if t == nil {
 		return g, nil
@@ -293,8 +295,8 @@ func (r *reading) ofMacro(ctx context.Context, f *frame, st *step, a *verbs.Arg,
 	return given{}, &complaint{st.index, noResult(place, a.Name(), "the script of "+m.verb.Name+" has no such argument")}
 }
 
-// resulting finds what an earlier call of the same script gave: the row it
-// added, changed or read, or a field of that.
+// resulting returns the result of an earlier call of the same script: the row that it
+// added, changed or read, or a field of that row.
 func (r *reading) resulting(ctx context.Context, f *frame, st *step, t *verbs.Type, a *verbs.Arg, place dsl.Place) (given, error) {
 	from := f.steps[a.Call]
 	symbol := from.syntax.As

@@ -10,7 +10,8 @@ import (
 	"verbatim/verbs"
 )
 
-// A deed is what carried a verb out wants done.
+// A deed is the outcome of carrying a verb out, before it is settled: row changes, notices,
+// session values, jobs and an answer.
 type deed struct {
 	proposals []proposal
 	notices   []notice
@@ -19,8 +20,8 @@ type deed struct {
 	dropped   []stores.Job // those of tended, where the call can be taken back
 	calls     []generated
 	answer    *table
-	// kept names the promises that leave no trace in rows or notices, which
-	// only whoever carried the verb out can know of: "validates: …".
+	// kept names the promises that leave no trace in rows or notices, so that the handler
+	// has to report them: "validates: …".
 	kept []string
 }
 
@@ -31,7 +32,7 @@ type generated struct {
 	as   string
 }
 
-// A proposal is a row change that somebody wants.
+// A proposal is a row change that is not settled yet.
 type proposal struct {
 	op     stores.Op
 	entity *verbs.Entity
@@ -41,7 +42,7 @@ type proposal struct {
 	stood  []int
 }
 
-// declared does what promises say, where the palette says all of it.
+// declared makes a deed from promises alone, for verbs whose palette says everything.
 func declared(promises []promise) deed {
 	var d deed
 	for i := range promises {
@@ -105,10 +106,10 @@ func noticeTarget(e *verbs.Effect) string {
 	return e.Operand.Text
 }
 
-// settle compares what a call wants done with what its verb promised, before anything
-// is done. It returns a *BrokenPromise when the call wants something that no effect
-// covers, or when it leaves out a promise that is due. The rules are the same for
-// handlers, tools and declared effects.
+// settle compares the deed of a call with the promises of its verb, before anything is
+// written. It returns a *BrokenPromise if the deed holds something that no effect covers, or
+// lacks something that a due effect promises. The same rules hold for handlers, tools and
+// declared effects.
 func settle(v *verbs.Verb, promises []promise, d *deed) error {
 	s := settlement{promises, make([]int, len(promises))}
 	for i := range d.proposals {
@@ -161,8 +162,8 @@ type settlement struct {
 	used     []int // parallel to promises
 }
 
-// claim uses the first promise that is due and fits, nil when none does. One that has to
-// be kept comes before one that may be.
+// claim returns the first due promise that fits, and counts its use; nil when none fits. An
+// unconditional promise comes before a `may-` promise.
 func (s *settlement) claim(fits func(p *promise, used int) bool) *promise {
 	for _, may := range [...]bool{false, true} {
 		for i := range s.promises {
@@ -181,14 +182,13 @@ func traces(e *verbs.Effect) bool {
 	return e.Adds() || e.OnRows() || sends(e) || e.Session != "" || tendsJobs(e) || generates(e) != "" || e.Kind == verbs.ReturnsEffect
 }
 
-// row finds the promises that a proposal keeps, or says what would happen that
-// nobody promised. It names fields and never values.
+// row finds the promises that cover a proposal, or describes the change that no promise
+// covers. The description names fields and never values.
 func (s *settlement) row(p *proposal) string {
 	e := p.entity.Store
 	switch p.op {
 	case stores.Insert:
-		// What is said to the letter is said once; "creates: item" alone is said
-		// of as many as there are.
+		// A promise with `set:` covers one row; "creates: item" alone covers any number.
 		if s.claim(func(q *promise, used int) bool {
 			return q.effect.Adds() && q.effect.Entity == p.entity && fitsInsert(q, p) && (used == 0 || len(q.effect.Set) == 0)
 		}) == nil {
@@ -336,9 +336,9 @@ func doneTo(e *verbs.Effect) string {
 	return "changed"
 }
 
-// reached reports whether a promise about one row is kept: the row is deleted,
-// or every field that was to be set is, or held that value already. Where the
-// promise only names fields, one of them has to be spoken of.
+// reached reports whether a promise about one row is kept: the row is deleted, or every
+// field that the promise sets has that value. If the promise only names fields, the deed has
+// to mention one of them.
 func (t *target) reached(effect *verbs.Effect, d *deed) bool {
 	proposed := func(op stores.Op, does func(set []assigned) bool) bool {
 		return slices.ContainsFunc(d.proposals, func(p proposal) bool {
@@ -363,9 +363,8 @@ func (t *target) reached(effect *verbs.Effect, d *deed) bool {
 	return true
 }
 
-// settleMacro holds everything that the calls of a macro did against what the
-// macro itself promises, where it promises anything. Each of those calls was
-// settled by its own verb already.
+// settleMacro compares what all calls of a macro did with the macro's own promises, if it
+// has any. Each of those calls was settled against its own verb already.
 func settleMacro(v *verbs.Verb, all gathered) error {
 	if len(v.Effects) == 0 {
 		return nil
@@ -428,8 +427,8 @@ func (st *step) gather() gathered {
 	return g
 }
 
-// shows reports whether an effect of a macro took place. An effect on rows may
-// find none, and a session that already has a value is not given it again.
+// shows reports whether an effect of a macro took place. An effect on rows may find no row,
+// and a session that already has a value is not set again.
 func (g gathered) shows(e *verbs.Effect) bool {
 	switch {
 	case e.OnRows():
