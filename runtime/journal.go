@@ -58,13 +58,13 @@ func gaveSensitive(st *step) bool {
 	return st.cells != nil && len(st.cells.rows) > 0 && slices.ContainsFunc(st.cells.columns, func(c column) bool { return c.sensitive })
 }
 
-// say adds an entry about a call that was not carried out.
+// say adds a journal entry about a call that was not carried out.
 func (e *Engine) say(b *stores.Batch, entry stores.Entry, p *verbs.Program, v *verbs.Verb, c *dsl.Call) error {
 	w := e.written(p, c, nil)
 	return e.tell(b, entry, v, w, dsl.FormatCall(w), nil)
 }
 
-// entry fills what every entry of a session has.
+// entry begins a journal entry with the fields that every entry of a session has.
 func (s *Session) entry(p *verbs.Program, o RunOptions, place dsl.Place) stores.Entry {
 	e := stores.Entry{Principal: s.who.Name, Session: s.id, Source: o.Source, Palette: s.e.reg.Digest(), Turn: s.turnID(o), Roles: s.roleNames()}
 	if src := p.Script().Source; src != nil {
@@ -97,7 +97,7 @@ func (s *Session) refusal(ctx context.Context, p *verbs.Program, o RunOptions, e
 	return s.refused(ctx, p, o, err)
 }
 
-// refused is refusal, of a run of a job if there is one.
+// refused is refusal for the run of a job, if there is one.
 func (s *Session) refused(ctx context.Context, p *verbs.Program, o RunOptions, err error, settled ...stores.Settlement) error {
 	var r *Refusal
 	if !errors.As(err, &r) || r.told {
@@ -131,8 +131,8 @@ func (s *Session) refused(ctx context.Context, p *verbs.Program, o RunOptions, e
 	return err
 }
 
-// stands is the call of a program that stands for all of it: the first that
-// could change something, or the first of those that only look.
+// stands picks the call that the journal names for a whole program: the first one that may
+// change something, or else the first one.
 func (s *Session) stands(p *verbs.Program) int {
 	calls, order := p.Calls(), p.Order()
 	for _, i := range order {
@@ -143,8 +143,8 @@ func (s *Session) stands(p *verbs.Program) int {
 	return order[0]
 }
 
-// record writes what has to be kept even where the request was cancelled
-// meanwhile, and counts what was used.
+// record writes a batch that has to be kept even if the request was cancelled meanwhile, and
+// counts the uses of limited verbs.
 func (s *Session) record(ctx context.Context, b stores.Batch, used ...counted) error {
 	ctx, stop := firmly(ctx)
 	defer stop()
@@ -183,8 +183,8 @@ func (e *Engine) write(ctx context.Context, scope stores.Scope, fn func(stores.T
 	return err
 }
 
-// AddedRows tells, as entries do, of rows that are added outside of any call and hold
-// nothing sensitive or personal.
+// AddedRows writes rows in the form that journal entries have. It is for rows that are added
+// outside any call and hold nothing sensitive or personal.
 func AddedRows(changes []stores.Change) string {
 	var told journal.Record
 	for i := range changes {
@@ -222,21 +222,20 @@ func (e *Engine) onlyLooks(p *verbs.Program) bool {
 	return true
 }
 
-// onRecord reports whether a verb is journalled even where it only answers: with what is
-// sensitive, or with what it may tell of rows that its caller does not see.
+// onRecord reports whether a verb is journalled even though it only reads: its answer may
+// hold sensitive values, or tell of rows outside the caller's scope.
 func (e *Engine) onRecord(v *verbs.Verb) bool {
 	return e.dark[v] != nil || len(v.Discloses) > 0 || v.Read != nil && slices.ContainsFunc(v.Read.Fields, func(f verbs.ReadField) bool { return f.Sensitive })
 }
 
-// withheld stands in a text for the value of a sensitive argument. It is a
-// string, so that the text still parses.
+// withheld replaces the value of a sensitive argument in a text. It is a string literal, so
+// that the text still parses.
 const withheld = "(withheld)"
 
-// written returns a call of a program as it is kept and shown: with names that
-// cannot move, without the values of sensitive arguments and, inside a macro, with
-// the macro's own arguments in the place of their names. p is nil for a call whose
-// names are not settled. A call in which nothing needs replacing is returned as it
-// is.
+// written returns a call of a program as it is kept and shown: with suffixed names, without
+// the values of sensitive arguments and, inside a macro, with the macro's arguments in place
+// of their names. p is nil for a call whose names are not settled. A call in which nothing
+// needs replacing is returned unchanged.
 func (e *Engine) written(p *verbs.Program, c *dsl.Call, macro *step) *dsl.Call {
 	return dsl.Replace(c, func(of *dsl.Call, key string, v *dsl.Value) (dsl.Value, bool) {
 		if verb := e.reg.Verb(of.Verb); verb != nil && isSensitive(verb, key) {

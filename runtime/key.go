@@ -13,26 +13,24 @@ import (
 	"verbatim/stores/receipt"
 )
 
-// What was done under a key is kept in the transaction that did it, so that
-// asking again finds it exactly when it was done. Kept is the receipt, and whoever
-// asks again is told what they were told at first.
+// The receipt of a run that has a key is kept in the transaction of that run, so that it is
+// there exactly if the run took effect. A repeated request gets the same receipt.
 
-// deliveryKey is the key of what a principal did under a key of theirs. Nobody
-// else's leads to the same row.
+// deliveryKey is the primary key of the row that keeps the receipt for a principal's key. No
+// key of another principal leads to the same row.
 func deliveryKey(principal, key string) stores.Value {
 	return stores.NewString(digest.Of("verbatim key 1", principal, key))
 }
 
-// textDigest stands for a script under a key. The key goes into it, so that
-// nobody who does not know the key can find out by trying what a short secret
-// in the script was.
+// textDigest is the digest of a script and its key. Without the key, nobody can find a short
+// secret in the script by trying.
 func textDigest(script *dsl.Script, key string) string {
 	return digest.Of("verbatim text 1", key, dsl.Format(script))
 }
 
-// Repeat returns the receipt of a script that was done under a key already, and
-// nil when none was. Run does the same; but what was done may have taken away
-// the rows that the script names, so that it can no longer be checked.
+// Repeat returns the receipt of a script that already took effect under a key, nil if none
+// did. Run does the same, but only for a script that still checks: the first run may have
+// deleted the rows that it names.
 func (s *Session) Repeat(ctx context.Context, script *dsl.Script, key string) (*receipt.Receipt, error) {
 	var again *receipt.Receipt
 	err := s.e.store.View(ctx, holding(s.scope, deliveries, deliveryKey(s.who.Name, key)), func(r stores.Reader) (err error) {
@@ -55,8 +53,8 @@ func (s *Session) Repeat(ctx context.Context, script *dsl.Script, key string) (*
 	return again, nil
 }
 
-// settled is a script with names that cannot come to mean other rows, as far as the
-// store knows them, whether or not their rows are still there.
+// settled returns a script with suffixed names, as far as the store knows the names, whether
+// or not their rows still exist.
 func (s *Session) settled(ctx context.Context, r stores.Reader, script *dsl.Script) (*dsl.Script, error) {
 	said := s.mentioned(script)
 	kept := make(map[string]string)
@@ -104,8 +102,8 @@ func (s *Session) settled(ctx context.Context, r stores.Reader, script *dsl.Scri
 	return &out, nil
 }
 
-// delivered looks for what was done under a key. Another text under it is a
-// complaint when it is about to be run.
+// delivered looks for the receipt of a key. Another text under the same key is refused when
+// it is about to be run.
 func (s *Session) delivered(ctx context.Context, read stores.Reader, script, settled *dsl.Script, key string, run bool) (*receipt.Receipt, error) {
 	row, err := read.Get(ctx, deliveries, deliveryKey(s.who.Name, key))
 	if errors.Is(err, stores.ErrNotFound) {
@@ -120,8 +118,8 @@ func (s *Session) delivered(ctx context.Context, read stores.Reader, script, set
 		}
 		return nil, refuse([]complaint{{-1, keyOfCalls(dsl.Place{Source: script.Source})}})
 	}
-	// What was done may have taken away the rows that the script names. Then the
-	// text is known as it was written.
+	// The first run may have deleted the rows that the script names. Then the text is
+	// compared as it was written.
 	if row.Values[dlvWritten].Text() != textDigest(script, key) && row.Values[dlvText].Text() != textDigest(settled, key) {
 		if !run {
 			return nil, nil
@@ -144,8 +142,8 @@ func (s *Session) keptReceipt(ctx context.Context, read stores.Reader, row store
 	return again, s.nameNew(ctx, read, again)
 }
 
-// Done returns the receipt of what the principal did under a key, whatever its text was;
-// nil when nothing was done, or when it was committed call by call.
+// Done returns the receipt of the principal's run under a key, whatever its text; nil if
+// there was none, or if it was committed call by call.
 func (s *Session) Done(ctx context.Context, key string) (done *receipt.Receipt, err error) {
 	err = s.e.store.View(ctx, holding(s.scope, deliveries, deliveryKey(s.who.Name, key)), func(r stores.Reader) error {
 		row, err := r.Get(ctx, deliveries, deliveryKey(s.who.Name, key))
@@ -160,9 +158,9 @@ func (s *Session) Done(ctx context.Context, key string) (done *receipt.Receipt, 
 	return done, failure(err)
 }
 
-// claimKey has a key stand for a script that is committed call by call, in the
-// transaction of a call. So the key has one effect, however it is committed: who
-// uses it for all calls at once meets this row, and is met by it.
+// claimKey reserves a key for a script that is committed call by call, in the transaction of
+// a call. A run of all calls at once under the same key finds this row, and the other way
+// round, so that a key has one effect however it is committed.
 func (r *run) claimKey(ctx context.Context, tx stores.Tx, key string) error {
 	at := deliveryKey(r.s.who.Name, key)
 	row, err := tx.Get(ctx, deliveries, at)
@@ -193,8 +191,8 @@ func (s *Session) usedForCalls(ctx context.Context, key string) (each bool, err 
 	return each, failure(err)
 }
 
-// nameNew names the rows that had no name yet when a receipt was kept: they were
-// being added.
+// nameNew names the rows of a receipt that had no name when it was kept, because that run
+// added them.
 func (s *Session) nameNew(ctx context.Context, read stores.Reader, again *receipt.Receipt) error {
 	r := s.reads(read)
 	names := map[stores.Value]string{}
@@ -215,9 +213,8 @@ func (s *Session) nameNew(ctx context.Context, read stores.Reader, again *receip
 	return nil
 }
 
-// delivery is the row that keeps what a run did, with the run. It is made before
-// the run has its place in the journal: the store notes where that begins, and the
-// receipt counts its entries from one.
+// delivery makes the row that keeps the receipt of a run. The run has no place in the journal
+// yet: the store notes the number of its first entry, and the receipt counts from one.
 func (r *run) delivery(key string) stores.Change {
 	kept := &receipt.Receipt{ID: r.id, Digest: r.digest, Done: true, Calls: slices.Clone(r.told), Last: int64(len(r.of))}
 	if kept.Last > 0 {
@@ -226,8 +223,7 @@ func (r *run) delivery(key string) stores.Change {
 	for i, st := range r.written() {
 		c := &kept.Calls[i]
 		c.Seq = int64(1 + slices.Index(r.of, st))
-		// What a person may see of their own is kept, unless a palette says that it is
-		// sensitive.
+		// Values that the person may see are kept, unless a palette marks them sensitive.
 		if c.Result != nil && c.Result.Own != nil {
 			res := *c.Result
 			res.Own = slices.Clone(res.Own)

@@ -13,12 +13,11 @@ import (
 	"verbatim/verbs"
 )
 
-// Work for later is told as the call that it will be, and a palette may say by
-// which arguments one piece of it is told from another. What waits under the same
-// key is then looked for while the plan is made, so that a preview says what would
-// be replaced, and agreeing to it is agreeing to that.
+// A job is shown as the call that it will make. A palette may name arguments that form its
+// correlation key. The plan then looks for a waiting job with the same key, so that the
+// preview says which job would be replaced, and an agreement covers that.
 
-// later looks for what waits under the keys of the work that a call leads to.
+// later looks for waiting jobs with the correlation keys of the jobs that a call schedules.
 func (r *run) later(ctx context.Context, st *step) error {
 	for i := range st.notices {
 		n := &st.notices[i]
@@ -50,7 +49,7 @@ func (r *run) later(ctx context.Context, st *step) error {
 		if err != nil {
 			return err
 		}
-		// A job that is being run leads to its own successor.
+		// A running job may schedule its own successor.
 		if s := r.settled; len(s) > 0 && len(waiting) > 0 && waiting[0].ID == s[0].Run.ID {
 			continue
 		}
@@ -62,11 +61,9 @@ func (r *run) later(ctx context.Context, st *step) error {
 	return nil
 }
 
-// keepsNoSecret refuses work that would have to be given something sensitive. An
-// argument that is marked so never gets here, because such a palette does not
-// load; a value that another call found, or that a name stands for, is known only
-// now. What waits is kept until its time, where operators and backups see it, and
-// longer where it fails.
+// keepsNoSecret refuses a job that would hold a sensitive value: operators and backups see
+// jobs until their time, and longer if they fail. A palette that passes a sensitive argument
+// to a job does not load. Values from other calls and from names are known only now.
 func (st *step) keepsNoSecret(e *verbs.Effect) *complaint {
 	for i := range st.dark {
 		if st.dark[i] && !st.args[i].IsNull() && e.WorkTakes(st.verb, i) {
@@ -76,13 +73,13 @@ func (st *step) keepsNoSecret(e *verbs.Effect) *complaint {
 	return nil
 }
 
-// An earlierWork is work that an earlier call of the same run leads to.
+// An earlierWork is a job that an earlier call of the same run schedules.
 type earlierWork struct {
 	*notice
 	call int
 }
 
-// earlier finds work of this run under the key of a piece of work.
+// earlier finds a job of this run with the same correlation key.
 func (r *run) earlier(n *notice) *earlierWork {
 	for i := len(r.steps) - 1; i >= 0; i-- {
 		for j := range r.steps[i].notices {
@@ -105,8 +102,8 @@ func (r *reading) moment(at stores.Value) time.Time {
 	return r.now
 }
 
-// workKey is the correlation key of work: the same for everybody where it names a
-// row, and otherwise for one principal.
+// workKey returns the correlation key of a job: if it names a row, the same for everybody,
+// and otherwise for one principal.
 func (r *reading) workKey(st *step, n *notice) string {
 	var d digester
 	d.Text("verbatim work key 1")
@@ -124,7 +121,7 @@ func (r *reading) workKey(st *step, n *notice) string {
 	return d.Hex()[:32]
 }
 
-// onceUnder says what becomes of a job while another has its correlation key.
+// onceUnder says what happens to a job if another one has its correlation key.
 func (n *notice) onceUnder() stores.Again {
 	if n.unique == "" {
 		return stores.KeepOther // the same work for the same moment
@@ -132,8 +129,7 @@ func (n *notice) onceUnder() stores.Again {
 	return [...]stores.Again{verbs.Replace: stores.ReplaceOther, verbs.Refuse: stores.RefuseAnother, verbs.Keep: stores.KeepOther}[n.effect.Again]
 }
 
-// callOf is the work of a notice as a call that people can read, in the names of
-// the session.
+// callOf writes the job of a notice as a call, in the names of the session.
 func (r *reading) callOf(st *step, n *notice) string {
 	if n.effect == nil || n.effect.Run == nil {
 		return n.says
@@ -174,10 +170,9 @@ func (r *reading) shownArgument(st *step, i int, v stores.Value) dsl.Value {
 	return said
 }
 
-// Jobs that failed are looked after by verbs like any others: a handler looks at
-// them through its Call and returns what it wants done with them, the palette
-// promises that with "stores: verbatim.job", and it is done in the transaction of
-// the journal entry that tells of it.
+// Verbs look after failed jobs: a handler reads them through its Call and returns JobChanges,
+// the palette promises them with "stores: verbatim.job", and the engine makes them in the
+// transaction of the journal entry.
 
 // jobPromise is the operand of the effect by which a palette promises that a verb
 // tries jobs again or drops them.
@@ -201,9 +196,8 @@ func Retry(job stores.JobRecord) JobChange { return JobChange{Job: job} }
 // DropJob removes a job that is dead or waiting, for good.
 func DropJob(job stores.JobRecord) JobChange { return JobChange{Job: job, Drop: true} }
 
-// Jobs looks at the jobs of the store, everybody's, as the transaction sees them.
-// They hold values of whoever caused them: a handler tells no more of them than
-// their principals would want, such as JobSubject.
+// Jobs lists the jobs of all principals, as the transaction sees them. They hold values of
+// those principals: a handler should tell no more of them than JobSubject does.
 func (c *Call) Jobs(ctx context.Context, f stores.JobFilter) ([]stores.JobRecord, error) {
 	if c.over {
 		return nil, stores.ErrNotFound
@@ -211,8 +205,8 @@ func (c *Call) Jobs(ctx context.Context, f stores.JobFilter) ([]stores.JobRecord
 	return c.r.read.Jobs(ctx, f)
 }
 
-// JobSubject says what a job is about, without anybody's values: the verb and the
-// trigger that it is the work of, or whom a notice is for.
+// JobSubject says what a job is about, without values: the verb and trigger that scheduled
+// it, or the addressee of a notice.
 func JobSubject(j *stores.Job) string {
 	var p struct{ Verb, Trigger, Target string }
 	if json.Unmarshal([]byte(j.Payload), &p) != nil {
@@ -244,7 +238,7 @@ func (r *run) tend(b *stores.Batch, st *step) {
 	}
 }
 
-// asSaid writes a value as a script says it, where name gives what a row is called.
+// asSaid writes a value as a script would, where name returns the name of a row.
 func asSaid(t *verbs.Type, v stores.Value, name func(e *verbs.Entity, key stores.Value) (dsl.Value, error)) (dsl.Value, error) {
 	var items []stores.Value
 	var err error

@@ -13,15 +13,14 @@ import (
 	"verbatim/verbs"
 )
 
-// The uses that a limit counts are kept in one row, so that all processes count
-// together: of two calls that would both be the last one allowed, the second waits for
-// the first, and is refused.
+// One row keeps the uses that a limit counts, so that all processes count together: of two
+// calls that would both be the last allowed, the second waits for the first and is refused.
 
 const (
-	useKey = iota // hash of the verb, of whose uses count, and of how long they do
+	useKey = iota // hash of the verb, of whose uses count, and of the period
 	useVerb
 	useTimes // a list
-	useUntil // when the last of them counts no more
+	useUntil // when the last of them expires
 )
 
 var uses = &stores.Entity{
@@ -56,8 +55,8 @@ func (s *Session) limitKey(v *verbs.Verb, l *verbs.Limit) stores.Value {
 	return stores.NewString(digest.Of("verbatim use 1", v.Name, whose, strconv.FormatInt(l.Within, 10)))
 }
 
-// limitKeys are the keys of all that is counted for a session, where a program uses a
-// verb that has a limit; a handler may use any verb.
+// limitKeys lists the keys of all counts of a session, if a program uses a limited verb. A
+// handler may use any verb.
 func (s *Session) limitKeys(p *verbs.Program) (keys []stores.Value) {
 	limited := func(v *verbs.Verb) bool { return len(v.Limits) > 0 || v.Handler }
 	calls := p.Calls()
@@ -91,7 +90,7 @@ func (s *Session) useLogOf(ctx context.Context, read func(context.Context, *stor
 	return log, nil
 }
 
-// use counts one more, or says how long it is until there is room for one.
+// use counts one more use, or says how long it takes until one is allowed again.
 func (l *useLog) use(now time.Time) (wait time.Duration, ok bool) {
 	if over := len(l.times) - l.limit.AtMost; over >= 0 {
 		return l.times[over].Time().Add(time.Duration(l.limit.Within) * time.Second).Sub(now), false
@@ -111,8 +110,8 @@ func (l *useLog) change(key stores.Value) stores.Change {
 	return c
 }
 
-// limit holds a call against the limits of its verb, and counts it. What is counted is
-// kept with what the run does.
+// limit checks a call against the limits of its verb, and counts it. The count is committed
+// with the run.
 func (r *run) limit(ctx context.Context, st *step) error {
 	for i := range st.verb.Limits {
 		l := &st.verb.Limits[i]
@@ -148,8 +147,8 @@ func (r *run) usedUp() (all []stores.Change) {
 	return all
 }
 
-// beginsUses reports whether a run counts the first use of something: somebody else may
-// do so at the same time.
+// beginsUses reports whether a run makes the row of a count: another run may make it at the
+// same time.
 func (r *run) beginsUses() bool {
 	for _, log := range r.uses {
 		if log.found == nil {
@@ -159,9 +158,9 @@ func (r *run) beginsUses() bool {
 	return false
 }
 
-// countPreview counts what a preview gave away: what verbs that answer told, and that
-// something is refused, where that counts. It was no use of anything else. What it
-// disclosed of rows that the caller does not see is journalled.
+// countPreview counts a preview against the limits of the verbs in it that answer, and of
+// those that count refusals: a preview has told as much as a run. Nothing else is counted.
+// What it disclosed of rows outside the caller's scope is journalled.
 func (s *Session) countPreview(ctx context.Context, p *verbs.Program, o RunOptions, r *run, err error) error {
 	var b stores.Batch
 	var used []counted

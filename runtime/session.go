@@ -25,7 +25,7 @@ type Session struct {
 	who   stores.Principal
 	roles []*verbs.Role // those that palettes declare
 	only  []*verbs.Verb // nil unless it is narrowed
-	// proven is when the principal last showed who they are; see Prove.
+	// proven is when the principal last signed in; see Prove.
 	proven time.Time
 	scope  stores.Scope
 	names  names.Books
@@ -47,21 +47,21 @@ type Session struct {
 // maxShown is how many previews a session remembers, to say what moved since.
 const maxShown = 16
 
-// Principal returns for whom the session works.
+// Principal returns the principal whose session it is.
 func (s *Session) Principal() stores.Principal { return s.who }
 
 // Roles returns the roles that the palettes declare and the principal has. The
 // slice must not be changed.
 func (s *Session) Roles() []*verbs.Role { return s.roles }
 
-// Check turns a script into a Program with the names that this session knows.
-// What a name means is settled here: the Program speaks of these rows, whatever
-// the names mean when it is run.
+// Check turns a script into a Program, with the names that this session knows. Check settles
+// which row a name means: the Program keeps that row, even if the name means another row by
+// the time it runs.
 func (s *Session) Check(ctx context.Context, script *dsl.Script) (*verbs.Program, dsl.Diagnostics) {
 	return s.check(ctx, script, s.e.reg.Check)
 }
 
-// checkWork is CheckFrom for what a job is to do, which may call internal verbs.
+// checkWork is CheckFrom for the script of a job, which may call internal verbs.
 func (s *Session) checkWork(ctx context.Context, script *dsl.Script, said verbs.Literals) (*verbs.Program, dsl.Diagnostics) {
 	p, ds := s.check(ctx, script, s.e.reg.CheckWork)
 	if p != nil {
@@ -80,8 +80,8 @@ func (s *Session) check(ctx context.Context, script *dsl.Script, with func(*dsl.
 		}
 	}
 	if err != nil && ds.HasErrors() {
-		// The checker took names for unknown that could not be read: its
-		// complaints about them would mislead.
+		// The store failed to answer for some names, and the checker reports them as
+		// unknown, which would mislead.
 		return nil, dsl.Diagnostics{namesUnread()}
 	}
 	if p != nil {
@@ -90,8 +90,8 @@ func (s *Session) check(ctx context.Context, script *dsl.Script, with func(*dsl.
 	return p, ds
 }
 
-// begins notes that names are going to be asked for, until what it returns is called. Where
-// nobody else asks for any, those of which there are too many are forgotten first.
+// begins says that a request is about to use the session's names, until the function that it
+// returns is called. If no other request uses them, it first drops names beyond the limit.
 func (s *Session) begins() (ends func()) {
 	if s.naming.TryLock() {
 		s.names.Trim()
@@ -101,8 +101,7 @@ func (s *Session) begins() (ends func()) {
 	return s.naming.RUnlock
 }
 
-// today is the day that an instant belongs to, where the person is: midnight is
-// not the same everywhere, and what is due tomorrow is due on their tomorrow.
+// today returns the day of an instant in the person's time zone.
 func (s *Session) today(now time.Time) stores.Value {
 	zone := s.zone
 	if zone == nil {
@@ -130,8 +129,8 @@ func (s *Session) mentionedNames(ctx context.Context, script *dsl.Script) (*scri
 	return names, err
 }
 
-// remember keeps a preview that was shown. One that was kept in the store stays
-// so when it is looked at again: agreeing to it uses that up.
+// remember keeps a preview that was shown. If the store kept it before, the session still
+// knows that when the preview is shown again, so that agreeing to it uses up the kept one.
 func (s *Session) remember(p *shown) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -146,9 +145,8 @@ func (s *Session) remember(p *shown) {
 	s.shown = append(s.shown, p)
 }
 
-// claim takes the preview that a run agrees to, so that no other run of this
-// session can. Where this session did not show it, it looks for one that was
-// kept.
+// claim takes the preview that a run agrees to, so that no other run of this session can use
+// it. If this session did not show it, claim looks for a kept one.
 func (s *Session) claim(ctx context.Context, t *terms) {
 	if t.Agreed == "" {
 		return
@@ -166,8 +164,8 @@ func (s *Session) claim(ctx context.Context, t *terms) {
 	}
 }
 
-// release gives a preview back that a run claimed and did not use. Where it is
-// unknown whether it did, the preview counts as used.
+// release returns a preview that a run claimed and did not use. If the outcome of the run is
+// unknown, the preview counts as used.
 func (s *Session) release(t *terms, err error) {
 	var failed *Failure
 	if t.claimed == nil || t.spent || t.attempted || errors.As(err, &failed) && failed.Unknown {

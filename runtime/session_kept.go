@@ -20,23 +20,23 @@ import (
 	"verbatim/verbs"
 )
 
-// A Visit says which session of a principal is opened. One that has a name goes
-// on from process to process: what the effect `sets` has written, and what was
-// said. Every principal has names of their own.
+// A Visit says which session of a principal to open. The store keeps a session that has a
+// name: the values that `sets` effects wrote, and what was said. Each principal has session
+// names of their own.
 type Visit struct {
 	// Name continues the session of that name, or begins it.
 	Name string
-	// ID, instead of a name, continues the session that has it. One of somebody
-	// else is answered as one that does not exist.
+	// ID, instead of a name, continues the session with that id. A session of another
+	// principal gets the same answer as one that does not exist.
 	ID string
-	// Existing refuses a name that there is no session of yet.
+	// Existing refuses a name that no session has yet.
 	Existing bool
-	// Zone and Language are the person's, such as "Europe/Luxembourg" and "de".
-	// They are kept; where they are left out, they stay what they were.
+	// Zone and Language are the person's, such as "Europe/Luxembourg" and "de". The
+	// session keeps them. An empty one leaves what is kept unchanged.
 	Zone, Language string
 }
 
-// A Profile is what is known of a principal as a person.
+// A Profile describes the person behind a principal.
 type Profile struct {
 	Label    string // what people call them
 	Email    string
@@ -49,7 +49,7 @@ const maxSessionName = 100
 
 var languageTag = regexp.MustCompile(`^[a-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}$`)
 
-// fit refuses what no session can have.
+// fit refuses a name, a zone or a language that no session can have.
 func (v *Visit) fit() error {
 	_, err := time.LoadLocation(v.Zone)
 	switch {
@@ -65,8 +65,8 @@ func (v *Visit) fit() error {
 	return nil
 }
 
-// Visit opens a session that is kept, and counts the visit when the person had
-// been away. Any number of processes may have it open.
+// Visit opens a kept session, and counts a visit if the person had been away. Any number of
+// processes may have the same session open.
 func (e *Engine) Visit(ctx context.Context, principal string, v Visit) (*Session, error) {
 	if err := v.fit(); err != nil {
 		return nil, err
@@ -91,7 +91,7 @@ func (e *Engine) Visit(ctx context.Context, principal string, v Visit) (*Session
 		case kept == nil:
 			kept = sessions.Begin(s.kept, s.who.Name, v.Name, now)
 		}
-		// Two who begin it at once are one after the other.
+		// If two processes begin it at once, the second one finds it.
 		return met(tx.Apply(ctx, stores.Batch{Changes: []stores.Change{kept.Visit(v.Zone, v.Language, now)}}))
 	})
 	if err != nil {
@@ -104,8 +104,8 @@ func (e *Engine) Visit(ctx context.Context, principal string, v Visit) (*Session
 // mine is the scope of what belongs to the principal alone.
 func (s *Session) mine() stores.Scope { return stores.Scope{Principal: s.who.Name} }
 
-// speaks settles the person's zone and language: what they said in the session,
-// what is known of them, what the organisation has.
+// speaks settles the person's zone and language: the session's, else those of their profile,
+// else the organisation's.
 func (s *Session) speaks(ctx context.Context, zone, language string) error {
 	if s.e.profile != nil {
 		err := s.e.store.View(ctx, stores.Scope{All: true}, func(r stores.Reader) (err error) {
@@ -126,8 +126,8 @@ func (s *Session) speaks(ctx context.Context, zone, language string) error {
 	return nil
 }
 
-// Person returns what is known of the principal, with the zone and the language
-// of this session. It knows no more than the name where the session is not kept.
+// Person returns the principal's profile, with the zone and the language of this session. If
+// the session is not kept, it holds only the name.
 func (s *Session) Person() Profile {
 	p := s.person
 	if s.kept.IsNull() {
@@ -149,14 +149,14 @@ func (r *reading) session(ctx context.Context) (*sessions.Session, error) {
 	}
 	kept, err := sessions.Get(ctx, r.read, r.s.kept)
 	if err == nil && kept == nil {
-		// It was tidied away since it was opened.
+		// Housekeeping has removed it since it was opened.
 		return nil, refuse([]complaint{{-1, unknownSession()}})
 	}
 	r.visit = kept
 	return kept, err
 }
 
-// sessionSaw notes that a plan stands on a value of the session.
+// sessionSaw notes that a plan depends on a value of the session.
 func (r *reading) sessionSaw(name string, v sessions.Value) {
 	r.seen = append(r.seen, seen{entity: sessions.Entity, key: stores.NewString(name), paths: []stores.Path{{Field: sessions.FieldValues}}, values: []stores.Value{v.Value()}})
 }
@@ -172,7 +172,7 @@ type setting struct {
 	before    sessions.Value
 }
 
-// set lets the session keep what a call has set. It is written when the run is.
+// set notes the values that a call gives the session. They are written when the run commits.
 func (r *reading) set(ctx context.Context, st *step, all []setting) error {
 	if len(all) == 0 {
 		return nil
@@ -202,7 +202,7 @@ func (r *reading) set(ctx context.Context, st *step, all []setting) error {
 	return nil
 }
 
-// meanwhile refuses to go on where the session went on without whoever asks.
+// meanwhile refuses a run whose session has moved on since its caller last saw it.
 func (r *reading) meanwhile(ctx context.Context, version int64) error {
 	if version == 0 {
 		return nil
@@ -224,8 +224,8 @@ func (r *reading) meanwhile(ctx context.Context, version int64) error {
 	return nil
 }
 
-// keepSession writes down what a run did to its session, and what was said with
-// it. about says what the run was about; it is nil where nothing was run.
+// keepSession writes the values that a run gave its session, and the turns that belong to
+// the run. about lists the rows and verbs of the run; it is nil where nothing was run.
 func (r *reading) keepSession(ctx context.Context, b *stores.Batch, said []sessions.Said, about func() sessions.Notes) error {
 	if r.s.kept.IsNull() {
 		if len(said) > 0 {
@@ -256,22 +256,22 @@ func (r *reading) keepSession(ctx context.Context, b *stores.Batch, said []sessi
 	return err
 }
 
-// unkept refuses to keep what was said in a session that keeps nothing.
+// unkept refuses to keep turns in a session that is not kept.
 func (r *reading) unkept() error {
 	return refuse([]complaint{{-1, noSession(dsl.Place{Source: r.source}, "what was said")}})
 }
 
 // Looking at a session
 
-// A SessionInfo is what is known of a session that is kept.
+// A SessionInfo describes a kept session.
 type SessionInfo struct {
 	sessions.Info
 	Person Profile        // with the session's zone and language
 	Values []SessionValue // sorted by name
 }
 
-// A SessionValue is something that an effect has set. A reference is shown by
-// the name of its row in this session.
+// A SessionValue is a value that an effect has set. A reference is shown by the name of its
+// row in this session.
 type SessionValue struct {
 	Name      string
 	Value     stores.Value
@@ -279,8 +279,7 @@ type SessionValue struct {
 	Origin    verbs.Origin
 }
 
-// Info returns what is known of the session. It is a *Refusal where the session
-// is not kept.
+// Info describes the session. It returns a *Refusal where the session is not kept.
 func (s *Session) Info(ctx context.Context) (SessionInfo, error) {
 	var info SessionInfo
 	err := s.lookInto(ctx, func(r *reading, kept *sessions.Session) error {
@@ -301,8 +300,8 @@ func (s *Session) Info(ctx context.Context) (SessionInfo, error) {
 	return info, err
 }
 
-// Sessions lists the sessions that the principal has, those active last first,
-// without what they hold.
+// Sessions lists the principal's sessions without their values, the most recently active
+// first.
 func (s *Session) Sessions(ctx context.Context) ([]SessionInfo, error) {
 	var all []SessionInfo
 	err := s.e.store.View(ctx, s.mine(), func(r stores.Reader) error {
@@ -330,9 +329,9 @@ func (s *Session) lookInto(ctx context.Context, fn func(*reading, *sessions.Sess
 	}))
 }
 
-// Active returns the name of the row of an entity that the person is at work on:
-// the one that session.active was set to, and without one the first that they
-// can see, by what it is called. It is "" where they can see none.
+// Active returns the name of the row of an entity that the person is at work on: the one that
+// session.active was set to, or else the first by label that they can see. It returns ""
+// where they can see none.
 func (s *Session) Active(ctx context.Context, entity string) (name string, err error) {
 	e := s.e.reg.Entity(entity)
 	if e == nil {
@@ -390,7 +389,7 @@ func (r *reading) active(ctx context.Context, e *verbs.Entity) (stores.Value, er
 		v := kept.Values[verbs.SessionActive]
 		r.sessionSaw(verbs.SessionActive, v)
 		if r.e.reg.Entity(v.Entity) == e {
-			// What was at work on may be out of scope by now.
+			// The row may have left the scope.
 			_, err := r.get(ctx, e.Store, v.Value())
 			if err == nil || !errors.Is(err, stores.ErrNotFound) {
 				return v.Value(), err
@@ -409,7 +408,7 @@ func (r *reading) active(ctx context.Context, e *verbs.Entity) (stores.Value, er
 	})[0], nil
 }
 
-// given works out what an effect gives the session.
+// given works out the value that an effect gives the session.
 func (r *reading) given(ctx context.Context, st *step, p *promise) error {
 	x := p.effect.Value
 	v, came, err := r.evalFrom(ctx, st, x, nil)
@@ -441,7 +440,7 @@ func (r *reading) settings(st *step, f Fields, came verbs.Origin, promises []pro
 			a.entity = r.e.reg.Entity(ref.entity)
 		}
 		for i := range promises {
-			// What the palette says to the letter comes from where it takes it.
+			// A value that the palette takes from an argument keeps that argument's origin.
 			if p := &promises[i]; p.due && p.effect.Session == a.name && p.effect.Value != nil && stores.Equal(p.setting.value, v) {
 				a = p.setting
 			}
@@ -451,7 +450,7 @@ func (r *reading) settings(st *step, f Fields, came verbs.Origin, promises []pro
 	return all, nil
 }
 
-// nameSets names the rows that a session is given, or had.
+// nameSets names the rows that a session is given, and those that they replace.
 func (r *reading) nameSets(ctx context.Context, st *step) error {
 	for _, a := range st.sets {
 		for _, ref := range [...]struct {
@@ -469,8 +468,8 @@ func (r *reading) nameSets(ctx context.Context, st *step) error {
 	return nil
 }
 
-// sessionChanges shows what a call gives the session, and those that it makes as
-// a macro.
+// sessionChanges lists the values that a call gives the session, including the calls of a
+// macro.
 func (r *reading) sessionChanges(st *step) []receipt.Setting {
 	if len(st.sets) == 0 && len(st.inner) == 0 {
 		return nil
@@ -489,7 +488,7 @@ func (r *reading) sessionChanges(st *step) []receipt.Setting {
 	return out
 }
 
-// spoken settles which turn the entries of a run come of.
+// spoken settles which turn the journal entries of a run name.
 func (r *reading) spoken(ctx context.Context, o *RunOptions) error {
 	if len(o.Said) == 0 && o.Turn == 0 {
 		return nil
@@ -510,9 +509,9 @@ func (r *reading) spoken(ctx context.Context, o *RunOptions) error {
 
 // What is counted
 
-// Count adds n to a budget of the principal's, and returns what it comes to. Where
-// that would be more than limit, nothing is added and ok is false; without a limit
-// it is added in any case. A budget is never below nothing.
+// Count adds n to a counter of the principal and returns the new total. If the total would
+// exceed limit, nothing is added and ok is false. Without a limit it always adds. A counter
+// never falls below zero.
 func (s *Session) Count(ctx context.Context, name string, n, limit int64) (total int64, ok bool, err error) {
 	if name == "" || len(name) > maxSessionName {
 		return 0, false, &Failure{Err: fmt.Errorf("no budget is called %q", name)}
@@ -524,7 +523,7 @@ func (s *Session) Count(ctx context.Context, name string, n, limit int64) (total
 	return total, ok, failure(err)
 }
 
-// Counted returns what a budget of the principal's comes to.
+// Counted returns the total of a counter of the principal.
 func (s *Session) Counted(ctx context.Context, name string) (total int64, err error) {
 	err = s.e.store.View(ctx, s.mine(), func(r stores.Reader) (err error) {
 		total, err = sessions.Counted(ctx, r, s.who.Name, name)

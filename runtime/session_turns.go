@@ -38,9 +38,9 @@ func (s *Session) Via(ctx context.Context, via string) (number int64, err error)
 	return number, err
 }
 
-// Recall makes the program of a question that was read, of what it says under the
-// palettes of now: whether that is still what was asked is for the preview to say.
-// It is a *Refusal where it cannot be said any more.
+// Recall checks the script of a waiting question under the palettes as they are now. Its
+// preview tells whether it still does what was asked. Recall returns a *Refusal where the
+// script is not valid any more.
 func (s *Session) Recall(ctx context.Context, q *sessions.Question) (*verbs.Program, error) {
 	script, said, err := q.Read()
 	if err != nil {
@@ -56,7 +56,7 @@ func (s *Session) Recall(ctx context.Context, q *sessions.Question) (*verbs.Prog
 	return nil, refuse([]complaint{{-1, stalePreview(dsl.Place{}, nil)}})
 }
 
-// rowsNamed points to the rows that names of this session stand for.
+// rowsNamed returns pointers to the rows that names of this session stand for.
 func (s *Session) rowsNamed(names []string) (rows []sessions.Row, err error) {
 	for _, name := range names {
 		e, key, ok := s.keyNamed(strings.TrimPrefix(name, "@"))
@@ -68,8 +68,8 @@ func (s *Session) rowsNamed(names []string) (rows []sessions.Row, err error) {
 	return rows, nil
 }
 
-// Known tells what the rows are called now that some names stand for in this
-// session, each once. Names that stand for no row are left out.
+// Known returns the present labels of the rows that some names of this session stand for,
+// each row once. Names that stand for no row are left out.
 func (s *Session) Known(names []string) []string {
 	var known []string
 	for _, name := range names {
@@ -94,7 +94,8 @@ func (s *Session) keyNamed(name string) (*stores.Entity, stores.Value, bool) {
 	return nil, stores.Value{}, false
 }
 
-// Of is the entity whose row a name stands for in this session; nil where it stands for none.
+// Of returns the entity of the row that a name stands for in this session; nil where it
+// stands for none.
 func (s *Session) Of(name string) *verbs.Entity {
 	e, _, ok := s.keyNamed(strings.TrimPrefix(name, "@"))
 	if !ok {
@@ -130,7 +131,7 @@ func (r *reading) say(all []sessions.Said, after int64, entries int, about func(
 	return changes, nil
 }
 
-// about is the rows that a run is about, and the verbs that it calls.
+// about returns the rows that a run is about, and the verbs that it calls.
 func (r *run) about() sessions.Notes {
 	const enough = 100
 	var rows []sessions.Row
@@ -156,9 +157,9 @@ func (r *run) about() sessions.Notes {
 	return sessions.Notes{Rows: rows, Action: strings.Join(called, ", ")}
 }
 
-// Say keeps what was said where nothing was done about it, and returns the number
-// of the first turn. What a run does about it can name that turn with
-// RunOptions.Turn; to keep both at once, give RunOptions.Said instead.
+// Say keeps turns that led to no run, and returns the number of the first. A later run can
+// name that turn with RunOptions.Turn. To keep turns together with a run, use
+// RunOptions.Said instead.
 func (s *Session) Say(ctx context.Context, all ...sessions.Said) (first int64, err error) {
 	if len(all) == 0 {
 		return 0, nil
@@ -175,9 +176,9 @@ func (s *Session) Say(ctx context.Context, all ...sessions.Said) (first int64, e
 	return first, storeError(dsl.Place{}, err)
 }
 
-// Turns returns the turns of the session, from one number to another; to == 0 is
-// the latest. Rows are named as they are in this session, and one that is out of
-// the principal's scope by now is left out.
+// Turns returns the turns of the session between two numbers; to == 0 means up to the
+// latest. Rows have their names of this session. A row that has left the principal's scope
+// is left out.
 func (s *Session) Turns(ctx context.Context, from, to int64) (all []sessions.Turn, err error) {
 	err = s.lookInto(ctx, func(r *reading, _ *sessions.Session) error {
 		all, err = r.turns(ctx, from, to)
@@ -210,9 +211,8 @@ func (r *reading) turns(ctx context.Context, from, to int64) ([]sessions.Turn, e
 
 // Hearing
 
-// A speech is the language that somebody is heard to speak. It is nothing that
-// they said of themselves, so it is not kept: whoever goes on with what was said
-// hears it again.
+// A speech is the language that a person was heard to speak. They did not state it, so it is
+// not kept: each process hears it anew.
 type speech struct{ language atomic.Pointer[string] }
 
 func (s *speech) heard() string {
@@ -222,13 +222,13 @@ func (s *speech) heard() string {
 	return ""
 }
 
-// Hears notes the language that the person speaks, such as "de". It counts where
-// neither the session nor what is known of the person says one.
+// Hears notes the language that the person speaks, such as "de". It counts only if neither
+// the session nor the person's profile names one.
 func (s *Session) Hears(language string) { s.speech.language.Store(&language) }
 
-// Called is what people call a row that has a name in this session; "" where it
-// knows no such name. Rows of several kinds may share one, and then share what
-// they are called but for signs and capitals.
+// Called returns the label of the row that a name of this session stands for; "" where the
+// session knows no such name. Rows of several entities may share a name; their labels then
+// differ in punctuation and capitals at most.
 func (s *Session) Called(name string) string {
 	called := ""
 	for _, e := range s.e.entities {
@@ -243,8 +243,8 @@ func (s *Session) Called(name string) string {
 
 // Forgetting
 
-// forget takes the words out of every turn of a principal, and what their
-// sessions keep but for references and marks. It returns how many turns it was.
+// forget erases the words of every turn of a principal, and the values of their sessions
+// except references and marks. It returns the number of turns.
 func (e *Engine) forget(ctx context.Context, principal string, dry bool) (n int, err error) {
 	if dry {
 		err = e.store.View(ctx, system(), func(r stores.Reader) error {
@@ -279,7 +279,7 @@ func (e *Engine) forget(ctx context.Context, principal string, dry bool) (n int,
 
 // A SessionState is a session as a handler sees it.
 type SessionState struct {
-	// Kept says that there is one: without a name, a session keeps nothing.
+	// Kept says that the store keeps the session: one without a name is not kept.
 	Kept     bool
 	Zone     *time.Location // of the person
 	Language string
@@ -291,8 +291,8 @@ type SessionState struct {
 	values map[string]sessions.Value
 }
 
-// heardUntil is the turn that what was said up to a plan came before: somebody who
-// agrees to the plan later agrees to that, whatever was said since.
+// heardUntil returns the first turn that a plan does not know. A person who agrees to the
+// plan later agrees to what was said before that turn, and to nothing said since.
 func (r *reading) heardUntil() int64 {
 	if r.before != 0 || r.visit == nil {
 		return r.before
@@ -319,7 +319,7 @@ func (c *Call) Session(ctx context.Context) (SessionState, error) {
 	return st, nil
 }
 
-// Value returns what an effect has set under a name, null when nothing is; of a
+// Value returns the value that an effect has set under a name, null if there is none. For a
 // reference, use To.
 func (s SessionState) Value(name string) stores.Value {
 	if v := s.look(name); v.Entity == "" {
