@@ -11,19 +11,18 @@ import (
 	"verbatim/verbs"
 )
 
-// Most of what a call will read is known before it begins: the rows that it
-// names, what lies along references from them that its conditions, values and
-// notices are worked out from, and what the rows that it adds are called by. A view
-// may ask for it together, ahead of the first call.
+// Most reads of a call are known before it begins: the rows that it names, the fields along
+// references from them that its conditions, values and notices use, and the fields that the
+// labels of added rows use. A view may read them together, ahead of the first call.
 
 // wants is what a verb reads along references from the row that an argument
 // names.
 type wants struct {
-	held  []stores.Path // by which it decides, or which it passes on
-	names []stores.Path // by which the rows that it adds are called
+	held  []stores.Path // that its conditions and values use
+	names []stores.Path // that the labels of added rows use
 }
 
-// foreseen works out, for each argument of a verb, what it wants.
+// foreseen works out what a verb reads from the row of each argument.
 func (e *Engine) foreseen(v *verbs.Verb) []wants {
 	all := make([]wants, len(v.Params))
 	add := func(to *[]stores.Path, p stores.Path) {
@@ -69,7 +68,7 @@ func (e *Engine) foreseen(v *verbs.Verb) []wants {
 		}
 		reads(f.When, row)
 		if f.When != nil {
-			continue // what it says is only worked out where that holds
+			continue // its values are evaluated only where the condition holds
 		}
 		for j := range f.Set {
 			reads(f.Set[j].Value, row)
@@ -98,9 +97,8 @@ func (e *Engine) foreseen(v *verbs.Verb) []wants {
 	return all
 }
 
-// wanted lists the rows that the calls of a script are known to want, and what lies
-// along references from them. A row that is not there is told at the call that names
-// it.
+// wanted lists the rows that the calls of a script name, and the paths that they read from
+// them. A missing row is reported later, at the call that names it.
 func (r *run) wanted() []view.Want {
 	calls, order := r.prog.Calls(), r.prog.Order()
 	if r.share != nil {
@@ -117,7 +115,7 @@ func (r *run) wanted() []view.Want {
 			}
 			e, key := rowOf(r.prog, c, j)
 			if e == nil || !e.Managed && !r.snapshot && len(order) >= view.Few {
-				continue // the first change of a table of others would have its rows forgotten
+				continue // the first change of a mapped table would discard its rows
 			}
 			want := view.Want{Row: view.RowKey{Entity: e, Key: key}}
 			if along := &r.e.wants[c.Verb][j]; !r.snapshot {
@@ -136,8 +134,8 @@ func (r *run) wanted() []view.Want {
 	return wants
 }
 
-// rowOf is the row that an argument of a call names, where that is known before
-// the call begins: nil when it is not, or it names none.
+// rowOf returns the row that an argument names, if that is known before the call begins; a nil
+// entity otherwise.
 func rowOf(p *verbs.Program, c *verbs.Call, arg int) (*stores.Entity, stores.Value) {
 	t := c.Verb.Params[arg].Type
 	if t == nil || t.Name != verbs.RefType || t.Entity == nil {

@@ -12,11 +12,11 @@ import (
 	"verbatim/verbs"
 )
 
-// Limits of one run, far above what a person asks for and far below what
-// makes a program of macros grow out of hand.
+// Limits of one run: far above what people ask for, and low enough to stop macros that call
+// one another without end.
 const (
 	maxMacroDepth = 8    // macros inside macros
-	maxMacroCalls = 1000 // made by one call that a person wrote
+	maxMacroCalls = 1000 // made by one call of the script
 )
 
 // A run is one attempt at a program: what it reads, and the plan that it comes to.
@@ -32,33 +32,33 @@ type run struct {
 
 	top   []*step // parallel to prog.Calls()
 	steps []*step // every call carried out, those of macros included, in order
-	of    []*step // those that the journal tells of, parallel to its entries
-	rest  []int   // calls that were not looked at because one before them was refused
+	of    []*step // those with a journal entry, parallel to the entries
+	rest  []int   // calls that were not planned because one before them was refused
 
 	labels   map[view.RowKey]string // of the rows that it adds
 	called   []*newNames            // their names, by entity
-	told     []receipt.Call         // parallel to written; nil before it was told
+	told     []receipt.Call         // parallel to written; nil before tellAll
 	digest   [32]byte
 	id       string
-	unsealed bool   // its digest is worked out when somebody asks for it
+	unsealed bool   // its digest is worked out on demand
 	scratch  []byte // for seals
 
 	metCalls map[metCall]bool // that exclude others
 
-	own      []stores.Change          // of rows that the engine keeps about this run
-	tells    []stores.Job             // notices of what this run decided
+	own      []stores.Change          // of the engine's own rows about this run
+	tells    []stores.Job             // notices about what this run decided
 	uses     map[stores.Value]*useLog // of verbs that have limits
 	settled  []stores.Settlement
-	agreedBy string           // who else agreed, and as what
-	repeated *receipt.Receipt // of the run that had the same key
-	skipped  string           // why there is no point in work whose time has come
+	agreedBy string           // who else agreed, and in which role
+	repeated *receipt.Receipt // of the earlier run with the same key
+	skipped  string           // why its job has become pointless
 
-	errand *errand // the call that changes something elsewhere, while it has no answer
-	needs  *errand // what a tool has to answer before anything else can be planned
+	errand *errand // an unanswered request that changes something on another server
+	needs  *errand // a request whose answer the plan needs before it can go on
 }
 
-// program carries out every call of a frame, in the order that bindings
-// demand. It stops at what a tool has to answer first.
+// program carries out the calls of a frame in the order of their bindings. It stops at a
+// request that a tool has to answer first.
 func (r *run) program(ctx context.Context, f *frame) (*errand, error) {
 	calls, order := f.prog.Calls(), f.prog.Order()
 	f.steps = make([]*step, len(calls))
@@ -82,8 +82,8 @@ func (r *run) program(ctx context.Context, f *frame) (*errand, error) {
 	return nil, nil
 }
 
-// callOften makes a call, or the call of a macro that is made for each item of a list. The
-// step is the last; nil for a list of none.
+// callOften makes a call once or, inside a macro with for-each, once for each item of a list.
+// It returns the last step, nil for an empty list.
 func (r *run) callOften(ctx context.Context, f *frame, i int) (st *step, needs *errand, err error) {
 	if !f.prog.Calls()[i].Each {
 		return r.call(ctx, f, i)
@@ -130,7 +130,7 @@ func (r *run) beginCall(f *frame, i int) *step {
 	if f.macro == nil {
 		st.place = placeOf(f.prog, c)
 	} else {
-		// What a macro does is told at the call that the person wrote.
+		// The calls of a macro are reported at the call in the script.
 		st.outer, st.index, st.place, st.depth = f.macro, f.macro.index, f.macro.place, f.macro.depth+1
 	}
 	outer := f.macro
@@ -146,8 +146,8 @@ func placeOf(p *verbs.Program, c *verbs.Call) dsl.Place {
 	return dsl.Place{Source: p.Script().Source, Range: c.Syntax.Range}
 }
 
-// call takes one call from its arguments to changes that the transaction
-// holds, or to what a tool has to answer first.
+// call takes one call from its arguments to changes in the transaction, or to a request that
+// a tool has to answer first.
 func (r *run) call(ctx context.Context, f *frame, i int) (*step, *errand, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
@@ -279,8 +279,8 @@ func (r *run) macro(ctx context.Context, st *step) (*errand, error) {
 	return nil, settleMacro(st.verb, st.gather())
 }
 
-// still asserts that what is carried out, and later what is committed, is what
-// passed the gate.
+// still checks that a call has the arguments with which it passed the gate. It is asked
+// before the call is carried out, and again before the commit.
 func (r *run) still(st *step) error {
 	if st.sealIn(&r.scratch) != st.sealed {
 		return &Failure{Err: fmt.Errorf("%s: its arguments changed after they passed the gate", st.verb.Name)}
@@ -288,8 +288,8 @@ func (r *run) still(st *step) error {
 	return nil
 }
 
-// plan works out what the program comes to, and holds that against what was agreed
-// to.
+// plan carries the program out in the transaction, and compares the outcome with what was
+// agreed to.
 func (r *run) plan(ctx context.Context, o *terms, asked *errands) error {
 	if err := r.meanwhile(ctx, o.Version); err != nil {
 		return err
@@ -305,7 +305,7 @@ func (r *run) plan(ctx context.Context, o *terms, asked *errands) error {
 		return err
 	}
 	if o.plain() && r.errand == nil && asked.sent == nil && !r.asksAnybody() {
-		r.unsealed = true // nobody was shown anything that it could differ from
+		r.unsealed = true // nobody saw a plan that it could differ from
 	} else {
 		r.tellAll()
 		r.finish()
@@ -314,8 +314,8 @@ func (r *run) plan(ctx context.Context, o *terms, asked *errands) error {
 		r.id = r.share.agreed // the agreement is to the whole script
 	}
 	if o.rehearsal || o.Agreed != "" || o.pending != nil || r.asksAnybody() || r.errand != nil {
-		// What is shown, what is said about an agreement, and what a tool is
-		// asked, is said of changes that the database has accepted.
+		// Previews, agreements and requests to tools rest on changes that the database
+		// has accepted.
 		if err := r.read.Flush(ctx); err != nil {
 			return err
 		}
@@ -333,8 +333,8 @@ func (r *run) plan(ctx context.Context, o *terms, asked *errands) error {
 	return r.agreed(ctx, o)
 }
 
-// follow carries out what waits for the answer of a tool that changes something
-// elsewhere, once what else the run comes to is what was agreed to.
+// follow carries out the effects that waited for a tool's answer. The rest of the plan has
+// been compared with what was agreed to.
 func (r *run) follow(ctx context.Context, errand string) error {
 	i := slices.IndexFunc(r.steps, func(st *step) bool { return st.errand != nil && st.errand.id() == errand })
 	if i < 0 || len(r.steps[i].errand.Then) == 0 {
@@ -362,8 +362,8 @@ func (r *run) follow(ctx context.Context, errand string) error {
 	return nil
 }
 
-// waits is what a tool has to be asked before the run can go on or be committed; nil
-// where nothing is.
+// waits returns the request that a tool has to answer before the run can go on or commit;
+// nil if there is none.
 func (r *run) waits() *errand {
 	if r.needs != nil {
 		return r.needs
@@ -374,7 +374,7 @@ func (r *run) waits() *errand {
 	return r.errand
 }
 
-// script is what the run is to do.
+// script is the script of the run: a part of the program's, if it is a share.
 func (r *run) script() *dsl.Script {
 	if r.share != nil {
 		return r.share.script
@@ -382,7 +382,7 @@ func (r *run) script() *dsl.Script {
 	return r.prog.Script()
 }
 
-// settledScript is script with names that cannot come to mean other rows.
+// settledScript is script with suffixed names.
 func (r *run) settledScript() *dsl.Script {
 	if r.share != nil {
 		return r.share.settled
@@ -390,8 +390,7 @@ func (r *run) settledScript() *dsl.Script {
 	return r.prog.Canonical()
 }
 
-// written returns the steps of the calls that a person wrote, those that are
-// carried out.
+// written returns the steps of the script's own calls, as far as they were carried out.
 func (r *run) written() []*step {
 	if !slices.Contains(r.top, nil) {
 		return r.top

@@ -12,12 +12,10 @@ import (
 	"verbatim/verbs"
 )
 
-// A read, as its palette declares it: rows of one entity, what each field comes
-// to, the rows that belong to each, and how far it is. Whatever there is to ask
-// of the store is asked in one question: for the rows, for what belongs to each,
-// and for the steps of their progress.
+// A declared read returns rows of one entity, with the values of fields, lists of rows that
+// belong to each row, and its progress. One query asks the store for all of it.
 
-// A fetch is what returned fields need of the store.
+// A fetch lists the paths that the returned fields need from the store.
 type fetch struct {
 	s      *Session
 	of     *verbs.Entity
@@ -28,7 +26,7 @@ type fetch struct {
 	chosen verbs.Origin
 }
 
-// A fetched is one returned field, and where the store's answer holds it.
+// A fetched is one returned field, and its place in the store's answer.
 type fetched struct {
 	*verbs.ReadField
 	at   int           // of FromPath and FromCodes, in paths
@@ -38,7 +36,7 @@ type fetched struct {
 	row  []int // of FromExpr, parallel to its reads: in paths, -1 for what is no field of the row
 }
 
-// fetch works out what is to be asked for. More is asked for beside the key.
+// fetch works out the paths to ask for: the key, more, and those of the fields.
 func (r *reading) fetch(ctx context.Context, st *step, of *verbs.Entity, fields []verbs.ReadField, more ...stores.Path) (*fetch, error) {
 	f := &fetch{s: r.s, of: of, chosen: st.chosen()}
 	f.paths = make([]stores.Path, 0, 1+len(more)+len(fields))
@@ -123,7 +121,7 @@ func (r *reading) find(ctx context.Context, st *step) (*table, error) {
 		u := &dirty[i]
 		row := "a row of " + u.Entity.Name
 		if e := r.e.reg.EntityOf(u.Entity); e != nil && !u.Key.IsNull() {
-			// What it is called may be what cannot be read.
+			// The label itself may hold the value that cannot be read.
 			_, err := r.nameRow(ctx, e, u.Key)
 			if err != nil && r.read.Misjudged(err) {
 				return nil, err
@@ -179,8 +177,8 @@ func (r *reading) find(ctx context.Context, st *step) (*table, error) {
 	return t, r.nameCells(ctx, t)
 }
 
-// behind has a find give a page: one row more than it shows, so that it is known whether
-// there are more, of those behind the row that the caller named.
+// behind limits a find to a page after the row that the caller named. It asks for one row
+// more than the page shows, which tells whether there is another page.
 func (r *reading) behind(ctx context.Context, st *step, f *stores.Find) error {
 	f.Cut, f.Limit = true, f.Limit+1
 	row := &st.rows[st.verb.Read.After]
@@ -203,9 +201,8 @@ func (r *reading) behind(ctx context.Context, st *step, f *stores.Find) error {
 	return nil
 }
 
-// last reports whether a read is the only thing that is left to ask the store, as
-// far as can be known: the program ends with it, nothing is read beside it, and
-// the rows that it tells of have names, unless they are new.
+// last reports whether a read is the last question to the store, as far as is known: the
+// program ends with it, and the rows that it returns have names, unless they are new.
 func (r *reading) last(st *step, all []*fetch) bool {
 	if r.owners || !r.snapshot || st.outer != nil || r.begun < r.calls {
 		return false
@@ -225,7 +222,7 @@ func (r *reading) last(st *step, all []*fetch) bool {
 	return true
 }
 
-// cell is what a field of a row comes to, as far as the row itself tells.
+// cell returns the value of a field of a row, as far as the row itself holds it.
 func (f *fetch) cell(st *step, i int, row []stores.Value) (cell, error) {
 	g := &f.fields[i]
 	switch g.From {
@@ -260,7 +257,7 @@ func (f *fetch) cell(st *step, i int, row []stores.Value) (cell, error) {
 	return cell{}, nil
 }
 
-// described gives the palette's own words for a code, or for each of several.
+// described returns the palette's description of a code, or of each code in a list.
 func described(list *verbs.CodeList, t *verbs.Type, v stores.Value) (stores.Value, error) {
 	words := func(code string) stores.Value {
 		if i := slices.IndexFunc(list.Codes, func(c verbs.Code) bool { return c.Name == code }); i >= 0 && list.Codes[i].Description != "" {
@@ -284,8 +281,8 @@ func described(list *verbs.CodeList, t *verbs.Type, v stores.Value) (stores.Valu
 	return stores.NewList(codes...), nil
 }
 
-// A beside is what belongs to the rows of a read, as it is asked for and, parallel
-// to the rows, what it comes to.
+// A beside holds what belongs to the rows of a read: the questions and, parallel to the rows,
+// the answers.
 type beside struct {
 	asked    []stores.List // of each list of the palette, and the steps of progress if they are wanted
 	fetches  []*fetch      // parallel to the lists
@@ -294,7 +291,7 @@ type beside struct {
 	progress []*tally
 }
 
-// belongings are the rows of a list, by the row that they belong to.
+// belongings are the rows of a list, grouped by the row that they belong to.
 type belongings struct {
 	items [][]stores.Value
 	told  [][][]stores.Value // the fields of each
@@ -319,8 +316,8 @@ func (b belongings) cell(n int, as *verbs.ReadField) (c cell, err error) {
 	return cell{value: stores.NewList(b.items[n]...), from: ofRecord.Mix(b.from[n])}, nil
 }
 
-// beside works out what is to be asked of what belongs to rows. It is asked with
-// them.
+// beside works out the questions for the lists and the progress of a read. They are asked
+// together with the rows.
 func (r *reading) beside(ctx context.Context, st *step) (*beside, error) {
 	read := st.verb.Read
 	n := len(read.Lists)
@@ -350,7 +347,7 @@ func (r *reading) beside(ctx context.Context, st *step) (*beside, error) {
 	return b, nil
 }
 
-// belonging makes something of what was found.
+// belonging turns the answers into lists and progress.
 func (r *reading) belonging(ctx context.Context, st *step, b *beside) (err error) {
 	read := st.verb.Read
 	b.lists = make([]belongings, len(read.Lists))
@@ -433,7 +430,7 @@ func (r *reading) list(ctx context.Context, st *step, list *verbs.ReadList, f *f
 	return b, nil
 }
 
-// A tally is how far one row is.
+// A tally counts the steps of one row.
 type tally struct {
 	done, total   int64 // steps
 	worth, weight int64 // of those that are done, and of all
@@ -466,7 +463,7 @@ func (r *reading) progressOf(p *verbs.Progress, found [][][]stores.Value) ([]*ta
 				t = &tally{stages: map[string]bool{}}
 				all[n] = t
 			}
-			// A step of which that cannot be told is not done.
+			// A step whose condition has no value is not done.
 			done, err := p.Done.Eval(verbs.Env{Reads: row[reads:], Principal: r.s.who.Name, Now: r.now, Outside: r.e.outside})
 			if err != nil && !errors.Is(err, verbs.ErrAbsent) {
 				return nil, &evalError{p.Done.Place, p.Done.Text, err}
@@ -489,8 +486,7 @@ func (r *reading) progressOf(p *verbs.Progress, found [][][]stores.Value) ([]*ta
 	return all, nil
 }
 
-// part tells one thing of a tally. Of a row without steps there is nothing to
-// tell.
+// part returns one figure of a tally; null for a row without steps.
 func (t *tally) part(p *verbs.Progress, part verbs.ProgressPart) stores.Value {
 	if t == nil {
 		return stores.Value{}
@@ -521,8 +517,8 @@ func (t *tally) part(p *verbs.Progress, part verbs.ProgressPart) stores.Value {
 	return stores.NewList(complete...)
 }
 
-// percent rounds to the nearest, and says 100 only of what is done, and 0 only
-// of what was not begun.
+// percent rounds to the nearest whole number, but to 100 only when all steps are done, and to
+// 0 only when none is.
 func (t *tally) percent() int64 {
 	done, all := t.worth, t.weight
 	if all == 0 { // steps that count for nothing are told by their number

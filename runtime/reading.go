@@ -16,35 +16,33 @@ import (
 	"verbatim/verbs"
 )
 
-// A reading is a look at rows: who looks, at what time, and all that was read, which
-// is what a plan stands on. The steps of a call read through it and through nothing
-// else.
+// A reading reads rows for a session at one time, and records what it read: a plan depends on
+// that. The steps of a call read through it and through nothing else.
 type reading struct {
 	e    *Engine
 	s    *Session
 	read view.View
 	now  time.Time // one for all of it
 
-	snapshot bool  // nothing can be changed
-	locks    bool  // what it reads is held until it commits
+	snapshot bool  // it only reads
+	locks    bool  // rows that it reads are locked until it commits
 	writes   bool  // some call of the program may change something
-	owners   bool  // the caller is told whose each row is
+	owners   bool  // the receipt names the owner of each row
 	before   int64 // RunOptions.Before
-	calls    int   // how many calls the program has
-	begun    int   // how many calls have begun, those of macros included
+	calls    int   // the number of calls of the program
+	begun    int   // the number of calls that have begun, those of macros included
 
 	source *dsl.Source // of the script; diagnostics about all of it are placed there
 
 	seen []seen               // what was read
 	owed []owing              // rows to be fetched together with the next read
-	met  map[view.RowKey]bool // rows that are held because something is counted for them
+	met  map[view.RowKey]bool // rows that are locked because rows that refer to them are counted
 
-	// Values that differ from one preview to the next without anything having
-	// changed: keys that were made up, and instants counted from now. The
-	// digest names them by what they are.
+	// alias holds values that differ between two previews of the same plan: generated
+	// keys, and instants relative to now. The digest uses their description instead.
 	alias map[stores.Value]string
-	// added holds the rows that a run adds; made is how
-	// many keys were made up before.
+	// added holds the rows that a run adds; made counts the keys that were generated
+	// before.
 	added  map[view.RowKey]bool
 	made   int
 	minted map[view.RowKey]names.Given // the names that added rows get when they are committed
@@ -56,7 +54,7 @@ type reading struct {
 	answers map[string]tools.Answer // of tools, by errand.id
 
 	pasts  map[int64]*past // calls that are taken back, by the numbers of their journal entries
-	blamed *blamed         // why one of them cannot be; nil where nothing that others did is in the way
+	blamed *blamed         // the later change that stands in the way of an undo; nil without one
 }
 
 // reads begins a look at rows that changes nothing.
@@ -69,7 +67,7 @@ func (s *Session) readsAt(r stores.Reader, now time.Time) *reading {
 		alias: make(map[stores.Value]string), added: make(map[view.RowKey]bool), minted: make(map[view.RowKey]names.Given)}
 }
 
-// A seen is something that was read of a row, and what it was then.
+// A seen is what was read of a row, with its values at that time.
 type seen struct {
 	entity *stores.Entity
 	key    stores.Value
@@ -78,7 +76,7 @@ type seen struct {
 	marks  []stores.Mark // of a whole row
 }
 
-// get reads a row within scope and remembers what it was.
+// get reads a row within scope and records it.
 func (r *reading) get(ctx context.Context, e *stores.Entity, key stores.Value) (stores.Row, error) {
 	row, err := r.read.Get(ctx, e, key)
 	if err == nil {
@@ -87,7 +85,7 @@ func (r *reading) get(ctx context.Context, e *stores.Entity, key stores.Value) (
 	return row, err
 }
 
-// fields reads along paths from one row, and says where the values come from.
+// fields reads along paths from one row, and returns the origins of the values.
 func (r *reading) fields(ctx context.Context, e *stores.Entity, key stores.Value, paths []stores.Path) ([]stores.Value, []verbs.Origin, error) {
 	all, at := provenance.WithMarks(e, paths)
 	hold := r.holdsAs(stores.Shared)
@@ -110,7 +108,7 @@ func (r *reading) fields(ctx context.Context, e *stores.Entity, key stores.Value
 	return values, came, nil
 }
 
-// rowsWhere reads the rows that a condition picks, and remembers what they were.
+// rowsWhere reads the rows that a condition picks, and records them.
 func (r *reading) rowsWhere(ctx context.Context, e *stores.Entity, where *stores.Cond, order ...stores.Order) ([]stores.Row, error) {
 	n := len(e.Fields)
 	paths := make([]stores.Path, n+1)
@@ -138,7 +136,7 @@ func isRow(e *stores.Entity, key stores.Value) *stores.Cond {
 	return &stores.Cond{Op: stores.Eq, Path: stores.Path{Field: e.Key}, Value: key}
 }
 
-// An evalError is an expression that could not be worked out.
+// An evalError is an error of evaluating an expression.
 type evalError struct {
 	place dsl.Place
 	text  string
@@ -151,14 +149,14 @@ func (e *evalError) Error() string {
 
 func (e *evalError) Unwrap() error { return e.err }
 
-// eval works an expression out. row is the row being read or changed, nil
-// where there is none.
+// eval evaluates an expression. row is the row being read or changed, nil where there is
+// none.
 func (r *reading) eval(ctx context.Context, st *step, x *verbs.Expr, row *stores.Row) (stores.Value, error) {
 	v, _, err := r.evalFrom(ctx, st, x, row)
 	return v, err
 }
 
-// evalFrom is eval that also says where the value comes from.
+// evalFrom is eval that also returns the origin of the value.
 func (r *reading) evalFrom(ctx context.Context, st *step, x *verbs.Expr, row *stores.Row) (stores.Value, verbs.Origin, error) {
 	env, reads, err := r.env(ctx, st, x.Reads, row)
 	if err != nil {
@@ -169,7 +167,7 @@ func (r *reading) evalFrom(ctx context.Context, st *step, x *verbs.Expr, row *st
 		return stores.Value{}, verbs.Origin{}, &evalError{x.Place, x.Text, err}
 	}
 	if v.Kind() == stores.Time {
-		// An instant that moves with now is known by its distance from it.
+		// The digest names an instant that moves with now by its distance from now.
 		later := env
 		later.Now = env.Now.Add(time.Microsecond)
 		if w, err := x.Eval(later); err == nil && w.Kind() == stores.Time && w.Time().Sub(v.Time()) == time.Microsecond {
@@ -179,9 +177,8 @@ func (r *reading) evalFrom(ctx context.Context, st *step, x *verbs.Expr, row *st
 	return v, made(st, x, reads), nil
 }
 
-// env fetches the fields that an expression reads. What lies in the row itself
-// needs no query; all paths from one row are one query. It says, parallel to
-// reads, where they come from.
+// env reads the fields that an expression uses, and returns their origins, parallel to reads.
+// Fields of the row itself need no query; all paths from one row are one query.
 func (r *reading) env(ctx context.Context, st *step, reads []verbs.ExprRead, row *stores.Row) (verbs.Env, []verbs.Origin, error) {
 	env := verbs.Env{Args: st.args, Item: st.each.item, Contents: st.contents, Principal: r.s.who.Name, Now: r.now, Outside: r.e.outside}
 	if len(reads) == 0 {
@@ -253,7 +250,7 @@ func (r *reading) env(ctx context.Context, st *step, reads []verbs.ExprRead, row
 	return env, came, nil
 }
 
-// cond turns a filter into a condition that the store carries out.
+// cond turns a filter into a condition for the store.
 func (r *reading) cond(ctx context.Context, st *step, f *verbs.Filter) (*stores.Cond, error) {
 	if f == nil {
 		return nil, nil

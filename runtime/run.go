@@ -21,75 +21,69 @@ const maxAttempts = 8
 
 // RunOptions say under what circumstances a program is run.
 type RunOptions struct {
-	// Agreed is the ID of the preview that the person agreed to. Given, it must
-	// be what would happen now, also where nothing asks first.
+	// Agreed is the ID of the preview that the person agreed to. If it is given, the
+	// plan must equal that preview, even where no rule asks.
 	Agreed string
 	// Source is where the program came from, for the journal; without it, the
 	// name of its script.
 	Source string
-	// Key makes it safe to ask for the same thing again when it is not known
-	// whether it was done: under one key of one principal, a program has its
-	// effect once, and every further Run of the same text gives the same reply.
-	// Another text under the same key is refused. Without one, every Run is a
-	// request of its own.
+	// Key is an idempotency key. Under one key of one principal, a program takes effect
+	// once, and every further Run of the same text returns the same receipt. Another
+	// text under the same key is refused. Without a key, every Run is a new request.
 	Key string
-	// Asks is the key under which tools are asked that only read, where that is not Key: the
-	// one of an earlier run that asked the same, and whose answer was lost.
+	// Asks is the key under which read-only tools are asked, if it differs from Key: that of
+	// an earlier run that asked the same and whose answer was lost.
 	Asks string
-	// Each commits after each call, instead of all calls together: see Stopped.
+	// Each commits after each call instead of once at the end: see Stopped.
 	Each bool
-	// From is the number of the program's first call in the script that it is
-	// the rest of: see Session.CheckRest. Without one, it is 1.
+	// From is the number that the program's first call has in its script, for the rest
+	// of a script: see Session.CheckRest. 0 means 1.
 	From int
-	// Said is what was said in the session with this: it is kept in the
-	// transaction of the run, exactly when the run is, and the journal names the
-	// turn of the person, or the last one.
+	// Said are turns of the session that belong to this run. They are kept in its
+	// transaction, and the journal names the person's turn, or the last one.
 	Said []sessions.Said
-	// Turn is the number of the turn of the session that this comes of, where
-	// that was kept before, for the journal.
+	// Turn is the number of an earlier turn of the session that led to this run, for the
+	// journal.
 	Turn int64
-	// Before, where it is not zero, is a turn of the session: handlers are told
-	// what was said before it, and nothing of what was said since. So a question
-	// about what was said, and the yes to it, do not change what was agreed to.
+	// Before, where it is not zero, is the number of a turn: handlers see only the turns
+	// before it. So the question about a plan, and the yes to it, do not change the plan.
 	Before int64
-	// Version, where it is not zero, is the version of the session as whoever
-	// asks last saw it. Where the session went on without them, in another
-	// window, they are told, and nothing is done.
+	// Version, where it is not zero, is the version of the session that the caller last
+	// saw. If the session has moved on, in another window, the run is refused.
 	Version int64
-	// Absent says that the person is not there to be asked: see Propose.
+	// Absent says that the person cannot be asked now: see Propose.
 	Absent bool
 	// Progress is told after each call.
 	Progress func(Progress)
 }
 
-// A terms is RunOptions with what the session knows about them.
+// A terms is RunOptions with what the session has found out about them.
 type terms struct {
 	RunOptions
 	claimed *shown         // the preview agreed to, when this session showed it
-	spent   bool           // claimed is another run's already
-	kept    []stores.Value // previews of that ID that another process kept
-	unread  error          // why kept is not known
-	pending *consent       // what somebody else agreed to
-	job     *work          // whose time has come
+	spent   bool           // another run has used claimed
+	kept    []stores.Value // keys of the previews of that ID that the store keeps
+	unread  error          // why kept could not be read
+	pending *consent       // somebody else's agreement
+	job     *work          // the job that this run carries out
 
-	rehearsal bool   // nothing of it is committed
-	share     *share // the part of the program that it is about
+	rehearsal bool   // the run is rolled back
+	share     *share // the part of the program to run; nil for all of it
 	tools     bool   // the program uses tools of other servers
-	attempted bool   // one of them was asked to do something
-	owners    bool   // whoever is told sees rows of several owners
+	attempted bool   // one of them was asked to change something
+	owners    bool   // the reader of the receipt sees rows of several owners
 
 	counted []stores.Value // keys of what its limits count
 }
 
-// Preview works out what a program would do, and does none of it. It returns a
-// *Refusal where the program could not run as it is; that somebody has to
-// agree first is part of the preview instead.
+// Preview works out what a program would do, and rolls it back. It returns a *Refusal where
+// the program could not run. Agreements that it needs are part of the preview, not a refusal.
 func (s *Session) Preview(ctx context.Context, p *verbs.Program) (*receipt.Receipt, error) {
 	return s.PreviewWith(ctx, p, RunOptions{})
 }
 
-// PreviewWith is Preview that tells its progress, and may be held to the version
-// of the session and to a turn of it. Other options do not matter to it.
+// PreviewWith is Preview with the options Progress, From, Version and Before. It ignores the
+// others.
 func (s *Session) PreviewWith(ctx context.Context, p *verbs.Program, o RunOptions) (*receipt.Receipt, error) {
 	defer s.begins()()
 	r, err := s.rehearse(ctx, p, o)
@@ -114,11 +108,10 @@ func (s *Session) rehearse(ctx context.Context, p *verbs.Program, o RunOptions) 
 	return r, err
 }
 
-// Run carries a program out, whole or not at all, unless told otherwise by
-// RunOptions.Each. It returns a *Refusal where
-// the person is told no, and any other error where something is wrong with the
-// system; in both cases nothing was changed, unless the error is a *Failure
-// that says Unknown.
+// Run carries a program out, whole or not at all, unless RunOptions.Each says otherwise. It
+// returns a *Refusal where the caller is told no, and any other error where the system
+// failed. In both cases nothing was changed, unless the error is a *Failure that says
+// Unknown.
 func (s *Session) Run(ctx context.Context, p *verbs.Program, o RunOptions) (*receipt.Receipt, error) {
 	if err := s.ready(p); err != nil {
 		return nil, err
@@ -137,7 +130,7 @@ func (s *Session) Run(ctx context.Context, p *verbs.Program, o RunOptions) (*rec
 	if err != nil {
 		s.release(t, err)
 		if isCode(err, codeKeyReused) {
-			// It may have been done under the key before, call by call.
+			// An earlier run may have used the key call by call.
 			if again, failed := s.Repeat(ctx, p.Script(), o.Key); failed == nil && again != nil {
 				return again, nil
 			}
@@ -164,9 +157,9 @@ func rehearsal(o RunOptions) *terms {
 	return &terms{RunOptions: RunOptions{Progress: o.Progress, From: o.From, Version: o.Version, Before: o.Before}, rehearsal: true}
 }
 
-// tries carries a program out and, unless it rehearses, commits it. When rows
-// change while it does, it begins again: what was agreed to is compared with
-// what is planned each time, so that trying again never does anything else.
+// tries carries a program out and, unless it rehearses, commits it. If rows change meanwhile,
+// it begins again. Each attempt compares its plan with what was agreed to, so that a retry
+// never does anything else.
 func (s *Session) tries(ctx context.Context, p *verbs.Program, o *terms) (*run, error) {
 	tools, err := s.e.meetTools(ctx, p)
 	if err != nil {
@@ -205,7 +198,7 @@ func (s *Session) tries(ctx context.Context, p *verbs.Program, o *terms) (*run, 
 	}
 }
 
-// finalError sorts what a transaction ended with.
+// finalError turns the error that a transaction ended with into what the caller is told.
 func (s *Session) finalError(p *verbs.Program, err error) error {
 	var promise *BrokenPromise
 	var c *complaint
@@ -227,8 +220,8 @@ func (s *Session) finalError(p *verbs.Program, err error) error {
 	return storeError(whole, err)
 }
 
-// attempt makes one run of a program. Where a tool has to be asked before it can go
-// on or be committed, it says so and nothing is committed.
+// attempt makes one attempt at a program. If a tool has to be asked before it can go on, the
+// run says so and nothing is committed.
 func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *terms, asked *errands, open view.Opener) (*run, error) {
 	looks := s.e.onlyLooks(p) && (o.rehearsal || len(o.counted) == 0 && o.Key == "" && o.Agreed == "" && o.pending == nil && o.job == nil && len(o.Said) == 0)
 	r := s.newRun(p, o, asked)
@@ -315,9 +308,8 @@ func (s *Session) newRun(p *verbs.Program, o *terms, asked *errands) *run {
 	return r
 }
 
-// begin does what comes before the plan in the transaction that is to commit it. It
-// is done with that where the same was done before under the key, or where there is
-// no point in a piece of work any more.
+// begin does what comes before the plan in the transaction that is to commit it. It reports
+// done if an earlier run took effect under the same key, or if a job has become pointless.
 func (r *run) begin(ctx context.Context, tx stores.Tx, o *terms) (done bool, err error) {
 	if o.Key != "" {
 		if r.repeated, err = r.s.delivered(ctx, tx, r.script(), r.settledScript(), o.Key, true); err != nil || r.repeated != nil {
@@ -337,13 +329,12 @@ func (r *run) begin(ctx context.Context, tx stores.Tx, o *terms) (done bool, err
 	return r.skipped != "", err
 }
 
-// misjudged reports whether the run may end otherwise with a view that reads nothing
-// ahead and lets nothing wait.
+// misjudged reports whether the run may end differently with a view that neither reads ahead
+// nor delays changes.
 func (r *run) misjudged(err error) bool { return r.read != nil && r.read.Misjudged(err) }
 
-// lookOn adds to a refusal what else is wrong: names that stand for nothing in the
-// calls that came after it, so that a person who has to repair a script is told of
-// all of them at once.
+// lookOn adds to a refusal the unknown names in the calls after it, so that a person who
+// repairs a script learns of all of them at once.
 func (s *Session) lookOn(ctx context.Context, r *run, err error) error {
 	var c *complaint
 	var refusal *Refusal
@@ -380,14 +371,13 @@ func (s *Session) lookOn(ctx context.Context, r *run, err error) error {
 	return refuse(all)
 }
 
-// plain reports whether nobody has seen, or keeps, what a run is to do: only then
-// can its digest wait.
+// plain reports whether nobody has seen the plan of a run, and nothing keeps it. Only then
+// can its digest be worked out later.
 func (o *terms) plain() bool {
 	return !o.rehearsal && o.Agreed == "" && o.Key == "" && o.pending == nil && o.share == nil && o.job == nil
 }
 
-// opens is the scope of a run: the session's, and what the engine itself keeps
-// about this run.
+// opens is the scope of a run: the session's, and the engine's own rows about this run.
 func (o *terms) opens(s *Session) stores.Scope {
 	scope := s.scope
 	if o.Key != "" {

@@ -17,50 +17,49 @@ type step struct {
 	verb   *verbs.Verb
 	index  int       // in Program.Calls: of the call, or of the call of the macro that it belongs to
 	place  dsl.Place // in the script that was run
-	syntax *dsl.Call // as it is kept: see written
+	syntax *dsl.Call // as the journal keeps it: see written
 	text   string    // canonical
 	args   []stores.Value
-	// contents is parallel to args, nil where none is an upload: what the bytes of
-	// uploads are known by.
+	// contents is parallel to args, nil where none is an upload: the digests of uploads.
 	contents    []stores.Value
 	added       []stores.Value // parallel to the effects of the verb, nil where none is named: the keys of the rows that they add
-	disclosures []disclosure   // parallel to what the verb discloses; nil where nothing was asked for
-	each        eachOf         // what an effect is worked out for, or a call of a macro is made for, while it is
-	emptied     uint64         // bits of the arguments that are said to be nothing, and not left out
+	disclosures []disclosure   // parallel to the verb's `discloses`; nil before any was needed
+	each        eachOf         // the row or item that an effect, or a call of a macro, is being worked out for
+	emptied     uint64         // bits of the arguments that were given as nil, and not left out
 	rows        []stores.Row   // parallel to args: the rows that references name
 	from        []verbs.Origin // parallel to args: where they came from
-	accepts     verbs.Origins  // of the argument at hand: where it may come from
-	trail       []string       // and on which way it came, where that is not so
-	dark        []bool         // parallel to args: what was taken from something sensitive; nil when nothing was
+	accepts     verbs.Origins  // of the argument being resolved: the origins that it accepts
+	trail       []string       // and the way on which a value came that has another
+	dark        []bool         // parallel to args: taken from a sensitive value; nil when none was
 	sealed      [32]byte       // of verb and arguments, as they passed the gate
 
-	matching *matching // what a read looks for, nil where it looks for nothing
+	matching *matching // the text that a read searches for; nil without one
 
 	asks    []ask
 	changes []change
 	notices []notice
-	sets    []setting        // what it gave the session
+	sets    []setting        // values that it gave the session
 	filled  []receipt.Filled // arguments that it left out, by key
 	tended  []receipt.Tended
 	jobs    []stores.Job // of notices, once they are to be committed
-	dropped []stores.Job // what it drops of them, where it can be taken back
+	dropped []stores.Job // jobs that it drops, where it can be taken back
 	cells   *table
-	errand  *errand // what a tool is asked
-	follows bool    // the tool has answered, and what waits for that is carried out
+	errand  *errand // the request to a tool
+	follows bool    // the tool has answered, and the effects that wait for that are carried out
 	inner   []*step // of a macro
 	outer   *step   // the macro that it belongs to
 	depth   int     // how many macros it stands in
-	made    int     // of a call that a person wrote: the calls that it led to, itself included
+	made    int     // of a call in the script: the number of calls that it led to, itself included
 	seq     int64   // of its journal entry
 
-	seenFrom, seenTo int // what was read for it, in run.seen
+	seenFrom, seenTo int // the part of run.seen that was read for it
 }
 
-// A change is what a store is to do with a row, and what is told of that.
+// A change is a change of a row for the store, and the receipt's account of it.
 type change struct {
 	stores.Change
 	entity *verbs.Entity
-	row    receipt.Row // without the names of what it refers to; its fields are parallel to Set, where the row is not deleted
+	row    receipt.Row // without the names of the rows that it refers to; its fields are parallel to Set, unless the row is deleted
 }
 
 // at is the field of the entity that the k-th field of the row tells of.
@@ -71,7 +70,7 @@ func (c *change) at(k int) int {
 	return c.Entity.FieldIndex(c.row.Fields[k].Name)
 }
 
-// A notice is an outgoing message before it has an id.
+// A notice is an outgoing message or a job before it has an id.
 type notice struct {
 	kind, target string
 	keys         []string
@@ -79,25 +78,25 @@ type notice struct {
 	came         []verbs.Origin     // parallel to values
 	dark         []bool             // parallel to values: taken from something sensitive; nil when none is
 	effect       *verbs.Effect      // that promised it
-	at           stores.Value       // when its work begins
+	at           stores.Value       // when its job begins
 	unique       string             // its correlation key, where the palette names one
-	instead      []stores.JobRecord // what waits under that key, and is dropped
-	active       sessions.Value     // what the work takes along: see takeAlong
-	again        *stores.Job        // that was dropped before, and is scheduled again; nil of all others
-	says         string             // the call that it makes
+	instead      []stores.JobRecord // waiting jobs with that key, which it replaces
+	active       sessions.Value     // the row at work that the job takes along: see takeAlong
+	again        *stores.Job        // a dropped job that is scheduled again; nil for all others
+	says         string             // the call that its job makes
 }
 
-// A table is what a call gives back, with keys still in it.
+// A table is the result of a call, with keys in place of names.
 type table struct {
 	columns []column
 	rows    [][]cell
 	entity  *verbs.Entity // of keys
 	keys    []stores.Value
-	from    verbs.Origins   // where all of it comes from; zero is from rows within scope
-	found   receipt.FoundBy // how rows were found, where it could be better
-	left    []string        // why rows are left out that hold what cannot be read
-	file    *tools.File     // that is made of it, or that a tool made with it
-	// late says that it is known only once a tool has acted: no plan stands on
+	from    verbs.Origins   // the origin of all its values; zero is rows within scope
+	found   receipt.FoundBy // how a search found the rows, where a better way is switched off
+	left    []string        // why rows were left out: a value in them cannot be read
+	file    *tools.File     // the file that is made of it, or that came with a tool's answer
+	// late says that it is known only once a tool has acted, so that no plan depends on
 	// it.
 	late bool
 }
@@ -113,7 +112,7 @@ type cell struct {
 	from   verbs.Origin
 }
 
-// told turns what a store says about a call into what a person is told.
+// told turns an error of a call into the error that its caller is told.
 func told(st *step, err error) error {
 	var c *complaint
 	var refusal *Refusal
@@ -136,7 +135,7 @@ func told(st *step, err error) error {
 	case errors.Is(err, stores.ErrConflict):
 		return err // the whole run may be tried again
 	case errors.Is(err, stores.ErrNotFound):
-		// A row that it would touch is not there, or not theirs.
+		// A row that it would change does not exist, or is out of scope.
 		return &complaint{st.index, notReached(st.place, st.verb.Name)}
 	case errors.Is(err, stores.ErrReadOnly):
 		return &complaint{st.index, onlyForReading(st.place, st.verb.Name)}
@@ -152,8 +151,8 @@ func told(st *step, err error) error {
 	return &Failure{Err: fmt.Errorf("%s: %w", st.verb.Name, err)}
 }
 
-// row returns the row that a call gave: one that it added or changed, of the
-// wanted entity if that is known, or the one that it read.
+// row returns the row that a call resulted in: one that it added, changed or read, of the
+// wanted entity if that is known.
 func (st *step) row(want *verbs.Entity) (*verbs.Entity, stores.Value, bool) {
 	fits := func(e *verbs.Entity) bool { return want == nil || e == want }
 	all := st.gather().changes
