@@ -97,6 +97,7 @@ type Entity struct {
 	Added, Changed, Removed bool
 
 	Unique [][]int // sets of fields unique together, always within the scope root
+	Found  [][]int // sets of fields by which rows are found, whatever their number, beside Unique and references
 	Given  []Given // of how many of some fields each row has values
 	Search *Search // by which fields rows are found; nil where they are not searched
 	Place  string  // "client.yaml:12:5", for messages

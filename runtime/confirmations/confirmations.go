@@ -97,6 +97,9 @@ var Entity = &stores.Entity{
 		FieldBefore:    {Name: "before", Column: "before_turn", Kind: stores.Int},
 		FieldTurn:      {Name: "turn", Column: "turn", Kind: stores.String},
 	},
+	// What waits, what an asker proposed or kept, and what a short id may mean is looked
+	// for on every proposal; the rows that are settled stay, and only grow in number.
+	Found: [][]int{{FieldStatus, FieldTime}, {FieldAsker, FieldID}, {FieldAsker, FieldDigest}, {FieldShort}},
 }
 
 // A confirmation is one row of confirmations.

@@ -849,12 +849,15 @@ func (m *migration) secure(e *stores.Entity) error {
 	return m.grant(schema, name, "SELECT, INSERT, UPDATE, DELETE")
 }
 
-// index plans the indexes that are not there: for unique sets, and for
-// references, which scope paths, joins and counts follow.
+// index plans the indexes that are not there: for unique sets, for sets by which rows are
+// found, and for references, which scope paths, joins and counts follow.
 func (m *migration) index(e *stores.Entity, t *tableInfo) {
 	for _, set := range e.Unique {
 		fields, unique := uniqueWithin(e, set)
 		m.indexOn(e, t, columnsOf(e, fields), unique)
+	}
+	for _, set := range e.Found {
+		m.indexOn(e, t, columnsOf(e, set), false)
 	}
 	for _, f := range m.walked(e) {
 		m.indexOn(e, t, columnsOf(e, []int{f}), false)

@@ -644,8 +644,8 @@ func givenPrefix(table string) string {
 	return fmt.Sprintf("verbatim_given_%.8x_", sha256.Sum256([]byte(strings.ToLower(table))))
 }
 
-// index plans the indexes that are not there: for unique sets, and for
-// references, which scope paths, joins and counts follow.
+// index plans the indexes that are not there: for unique sets, for sets by which rows are
+// found, and for references, which scope paths, joins and counts follow.
 func (m *migration) index(e *stores.Entity, t *tableInfo) {
 	add := func(fields []int, unique bool) {
 		if t.has(lower(e, fields), unique) {
@@ -668,6 +668,9 @@ func (m *migration) index(e *stores.Entity, t *tableInfo) {
 	}
 	for _, set := range e.Unique {
 		add(uniqueWithin(e, set))
+	}
+	for _, set := range e.Found {
+		add(set, false)
 	}
 	for _, f := range m.walked(e) {
 		add([]int{f}, false)

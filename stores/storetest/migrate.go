@@ -58,6 +58,18 @@ var migrateCases = []testCase{
 			t.Errorf("%+v", plan)
 		}
 	}},
+	{"an older store gets the indexes by which rows are found, once", func(t *testing.T, open Open) {
+		s, sc := open(t, nil), newSchema()
+		migrate(t, s, true, sc.all()...)
+		sc.cbu.Found = [][]int{{sc.cbu.FieldIndex("name"), sc.cbu.Key}}
+		plan := migrate(t, s, true, sc.all()...)
+		if len(plan.Steps) != 1 || !strings.HasPrefix(plan.Steps[0], "CREATE INDEX") || len(plan.Problems) > 0 {
+			t.Errorf("%+v", plan)
+		}
+		if plan := migrate(t, s, true, sc.all()...); len(plan.Steps)+len(plan.Problems) > 0 {
+			t.Errorf("again: %+v", plan)
+		}
+	}},
 	{"before migrate, the store says that it is not prepared", func(t *testing.T, open Open) {
 		s, sc := open(t, nil), newSchema()
 		ctx := context.Background()
