@@ -239,26 +239,19 @@ func (r *run) delivery(key string) stores.Change {
 	}}
 }
 
-// nameChange names what a change refers to.
-func (r *reading) nameChange(ctx context.Context, c *change) error {
+// refers adds the rows that the fields of a change refer to, before it and after.
+func (r *reading) refers(all []reference, c *change) []reference {
 	for _, a := range c.Set {
 		to := r.e.refersTo(c.Entity, a.Field)
 		if to == nil || a.Field == c.Entity.Key {
 			continue
 		}
-		values := []stores.Value{a.Value}
+		all = append(all, reference{to, a.Value})
 		if c.Before != nil {
-			values = append(values, c.Before[a.Field])
-		}
-		for _, v := range values {
-			if !v.IsNull() {
-				if _, err := r.nameRow(ctx, to, v); err != nil {
-					return err
-				}
-			}
+			all = append(all, reference{to, c.Before[a.Field]})
 		}
 	}
-	return nil
+	return all
 }
 
 // isCode reports whether an error is a refusal with a code.

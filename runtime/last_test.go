@@ -2,7 +2,9 @@ package runtime_test
 
 import (
 	"context"
+	"fmt"
 	"reflect"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -159,4 +161,71 @@ func TestARowIsAskedForWithWhatIsReadOfIt(t *testing.T) {
 		}
 	}
 	shelf(named+"\n"+named, 0, 1) // more than one read
+}
+
+// A foundStore counts the rows that transactions find.
+type foundStore struct {
+	stores.Store
+	rows int
+}
+
+func (s *foundStore) Update(ctx context.Context, scope stores.Scope, fn func(stores.Tx) error) error {
+	return s.Store.Update(ctx, scope, func(tx stores.Tx) error { return fn(foundTx{tx, s}) })
+}
+
+type foundTx struct {
+	stores.Tx
+	s *foundStore
+}
+
+func (t foundTx) Find(ctx context.Context, f stores.Find) ([][]stores.Value, error) {
+	rows, err := t.Tx.Find(ctx, f)
+	t.s.rows += len(rows)
+	return rows, err
+}
+
+// A principal who sees all rows has those named that a run speaks of, however many others
+// there are, and in one question for all of them.
+func TestWhoSeesAllNamesWhatIsSpokenOf(t *testing.T) {
+	t.Parallel()
+	reg := loadYAML(t, map[string]string{"shop.yaml": `domain: shop
+roles: [{name: clerk, sees: all}]
+entities:
+  shelf: {table: shop.shelves, managed: true, key: shelf_id, scope: self, label: "{name}", fields: {name: {type: string, required: true}}}
+  item: {table: shop.items, managed: true, key: item_id, scope: shelf, label: "{name}", fields: {name: {type: string}, shelf: {type: ref, ref-type: shelf}}}
+verbs:
+  - {verb: build, description: Build a shelf., roles: [clerk], args: [{name: name, type: string, required: true}], effects: [{creates: shelf, set: {name: name}}]}
+  - {verb: stock, description: Put an item on a shelf., roles: [clerk], args: [{name: shelf, type: ref, ref-type: shelf, required: true}, {name: name, type: string, required: true}], effects: [{creates: item, set: {name: name, shelf: shelf}}]}
+  - {verb: move, description: Put an item on another shelf., roles: [clerk], args: [{name: item, type: ref, ref-type: item, required: true}, {name: shelf, type: ref, ref-type: shelf, required: true}], effects: [{updates: item.shelf, where: item, set: {shelf: shelf}}]}
+`})
+	w := newBareWith(t, reg, runtime.NewHandlers(), stores.Principal{Name: "p", Roles: []string{"clerk"}})
+	var fill, move strings.Builder
+	for n := range 300 {
+		fmt.Fprintf(&fill, "shop.build :name \"shelf %d\" :as @s%d\n", n, n)
+	}
+	for n := range 3 {
+		fmt.Fprintf(&fill, "shop.stock :shelf @s%d :name \"nail %d\"\n", n, n)
+		fmt.Fprintf(&move, "shop.move :item @nail-%d :shelf @shelf-9\n", n)
+	}
+	if _, err := w.run("p", fill.String()); err != nil {
+		t.Fatal(err)
+	}
+	store := &foundStore{Store: w.store}
+	engine, err := runtime.New(reg, store, runtime.Options{Clock: w.now, NewID: w.newID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.engine = engine
+	reply, err := w.run("p", move.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n, call := range reply.Calls {
+		if got := call.Rows[0].Fields[0].Before.Text(); !strings.HasPrefix(got, fmt.Sprintf("@shelf-%d", n)) {
+			t.Errorf("item %d was on %s", n, got)
+		}
+	}
+	if store.rows > 12 {
+		t.Errorf("%d rows were found to name 3", store.rows)
+	}
 }

@@ -74,7 +74,9 @@ func (r *reading) nameRow(ctx context.Context, e *verbs.Entity, key stores.Value
 	if r.added[view.RowKey{Entity: e.Store, Key: key}] {
 		return names.Row{}, nil
 	}
-	if r.s.names.Extent(e.Store) == names.Some {
+	// Who sees a few rows reads them all, and asks for no name again. Who sees everybody's
+	// names the rows that they speak of.
+	if r.s.names.Extent(e.Store) == names.Some && !r.s.scope.All {
 		if err := r.s.read(ctx, r.read, e, r.added); err != nil {
 			return names.Row{}, err
 		}
@@ -93,6 +95,45 @@ func (r *reading) nameRow(ctx context.Context, e *verbs.Entity, key stores.Value
 	}
 	row, _ := r.s.names.Row(e.Store, key)
 	return row, nil
+}
+
+// A reference is a key that stands where people read a name.
+type reference struct {
+	to  *verbs.Entity
+	key stores.Value
+}
+
+// nameAll makes sure that rows are known by names, with one question for each entity.
+func (r *reading) nameAll(ctx context.Context, all []reference) error {
+	missing := make(map[*verbs.Entity][]stores.Value)
+	asked := make(map[reference]bool, len(all))
+	var order []*verbs.Entity
+	for _, ref := range all {
+		_, named := r.s.names.Row(ref.to.Store, ref.key)
+		if named || asked[ref] || ref.key.IsNull() || r.added[view.RowKey{Entity: ref.to.Store, Key: ref.key}] {
+			continue
+		}
+		if asked[ref] = true; missing[ref.to] == nil {
+			order = append(order, ref.to)
+		}
+		missing[ref.to] = append(missing[ref.to], ref.key)
+	}
+	for _, e := range order {
+		keys := missing[e]
+		if _, err := r.nameRow(ctx, e, keys[0]); err != nil {
+			return err
+		}
+		keys = slices.DeleteFunc(keys[1:], func(key stores.Value) bool {
+			_, named := r.s.names.Row(e.Store, key)
+			return named
+		})
+		if len(keys) > 0 {
+			if err := r.s.nameKeys(ctx, r.read, e, keys); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // namingKnown works out what a row is to be called from what the run knows.
@@ -161,14 +202,20 @@ type newNames struct {
 }
 
 func (r *reading) nameCells(ctx context.Context, t *table) error {
+	var all []reference
 	for _, row := range t.rows {
 		for _, c := range row {
 			if c.entity == nil || c.value.IsNull() {
 				continue
 			}
-			if _, err := r.nameRow(ctx, c.entity, c.value); err != nil {
-				return err
+			if _, named := r.s.names.Row(c.entity.Store, c.value); !named {
+				all = append(all, reference{c.entity, c.value})
 			}
+		}
+	}
+	if len(all) > 0 {
+		if err := r.nameAll(ctx, all); err != nil {
+			return err
 		}
 	}
 	if !r.owners || t.entity == nil || len(t.keys) == 0 || rootOf(t.entity.Store) == t.entity.Store {
@@ -205,6 +252,7 @@ func (r *run) nameReferences(ctx context.Context) (map[view.RowKey]string, error
 	found := make(map[view.RowKey]string)
 	fresh := make(map[*verbs.Entity][]stores.Value)
 	var order []*verbs.Entity
+	var refs []reference
 	for _, st := range r.steps {
 		for i := range st.changes {
 			c := &st.changes[i]
@@ -219,11 +267,14 @@ func (r *run) nameReferences(ctx context.Context) (map[view.RowKey]string, error
 					fresh[c.entity] = append(fresh[c.entity], c.Key)
 				}
 			}
-			if err := r.nameChange(ctx, c); err != nil {
-				return nil, err
-			}
+			refs = r.refers(refs, c)
 		}
 		if err := r.nameSets(ctx, st); err != nil {
+			return nil, err
+		}
+	}
+	if len(refs) > 0 {
+		if err := r.nameAll(ctx, refs); err != nil {
 			return nil, err
 		}
 	}

