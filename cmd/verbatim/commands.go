@@ -18,6 +18,7 @@ var commands = []subcommand{
 	{"new", newCommand},
 	{"check", checkCommand},
 	{"fmt", fmtCommand},
+	{"fix", fixCommand},
 	{"lint", lintCommand},
 	{"explain", explainCommand},
 	{"grammar", grammarCommand},

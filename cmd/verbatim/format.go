@@ -75,7 +75,7 @@ func (a *app) format(names []string, write, diff, list bool) error {
 			}
 		case diff:
 			if f.Changed {
-				writeDiff(a.out, name, src.Text, f.Text)
+				writeDiff(a.out, name, "formatted", src.Text, f.Text)
 			}
 		default:
 			fmt.Fprint(a.out, f.Text)
