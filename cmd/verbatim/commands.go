@@ -20,6 +20,7 @@ var commands = []subcommand{
 	{"fmt", fmtCommand},
 	{"fix", fixCommand},
 	{"lint", lintCommand},
+	{"pack", packCommand},
 	{"explain", explainCommand},
 	{"grammar", grammarCommand},
 	{"say", sayCommand},

@@ -1,12 +1,9 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -17,7 +14,7 @@ import (
 )
 
 func (a *app) palettesFlag(cmd *cobra.Command, dir *string) {
-	cmd.Flags().StringVar(dir, "palettes", "", "where the palettes are, a `dir` (default $VERBATIM_PALETTES or verbs)")
+	cmd.Flags().StringVar(dir, "palettes", "", "where the palettes are, a `dir` or a pack (default $VERBATIM_PALETTES or verbs)")
 }
 
 func (a *app) palettesDir(flag string) string {
@@ -62,36 +59,26 @@ type loaded struct {
 	files int
 }
 
-// loadPalettes loads a directory. Places are told with the directory's name in
-// front, so that an editor or a terminal can jump to them.
+// loadPalettes loads a directory with the packs that are installed there, or a pack. Places
+// are told with its name in front, so that an editor or a terminal can jump to them.
 func loadPalettes(dir string, beside ...*dsl.Source) (*loaded, error) {
-	info, err := os.Stat(dir)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, &stop{exitUsage, "no-palettes", fmt.Sprintf("there are no palettes: the directory %s does not exist", quoted(dir)),
-			"name one with --palettes DIR or VERBATIM_PALETTES"}
-	case err != nil:
-		return nil, &stop{exitUsage, "unreadable", fmt.Sprintf("the palettes in %s cannot be read: %s", quoted(dir), reason(err)), "check the path, and who may read it"}
-	case !info.IsDir():
-		return nil, &stop{exitUsage, "no-palettes", fmt.Sprintf("%s is a file; palettes are a directory of YAML files", quoted(dir)),
-			"name the directory it stands in: " + shell(filepath.Dir(dir))}
+	found, err := shelve(dir)
+	if err != nil {
+		return nil, err
 	}
-	files := os.DirFS(dir)
-	found, err := fs.Glob(files, "*.y*ml")
-	if err != nil || len(found) == 0 {
-		return nil, &stop{exitUsage, "no-palettes", fmt.Sprintf("there are no palettes in %s: it holds no file that ends in .yaml", quoted(dir)),
-			"name another directory with --palettes DIR or VERBATIM_PALETTES"}
-	}
-	reg, ds := verbs.Load(files, verbs.Beside(beside...))
+	return found.load(beside...), nil
+}
+
+func (s *shelf) load(beside ...*dsl.Source) *loaded {
+	reg, ds := verbs.Load(s, verbs.Beside(beside...))
 	if ds.HasErrors() {
 		reg = nil
 	}
-	prefix := filepath.ToSlash(filepath.Clean(dir))
 	seen := slices.Clone(beside)
 	rename := func(src *dsl.Source) {
 		if src != nil && !slices.Contains(seen, src) {
 			seen = append(seen, src)
-			src.Name = path.Join(prefix, src.Name)
+			src.Name = path.Join(s.at[src.Name].name, src.Name)
 		}
 	}
 	if reg != nil {
@@ -108,8 +95,8 @@ func loadPalettes(dir string, beside ...*dsl.Source) (*loaded, error) {
 			rename(ds[i].Related[j].Place.Source)
 		}
 	}
-	palettes := slices.DeleteFunc(found, func(name string) bool { return strings.Count(name, ".") > 1 }) // but for NAME.de.yaml
-	return &loaded{reg, ds, len(palettes)}, nil
+	palettes := slices.DeleteFunc(slices.Clone(s.entries), func(e fs.DirEntry) bool { return strings.Count(e.Name(), ".") > 1 }) // but for NAME.de.yaml
+	return &loaded{reg, ds, len(palettes)}
 }
 
 // inOrder sorts diagnostics of one text by place.
