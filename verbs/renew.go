@@ -77,11 +77,13 @@ func (r *renewing) settle(able []dsl.Diagnostic) {
 	}
 }
 
-// CheckText checks a script whose names nobody has looked up.
+// CheckText checks a script whose names nobody has looked up, and tells everything that is
+// wrong with it, however much that is.
 func (r *Registry) CheckText(name, text string) dsl.Diagnostics {
 	script, ds := dsl.Parse(dsl.NewSource(name, text))
-	_, more := r.Check(script, nil)
-	return append(r.Mask(script, ds), more...)
+	c := checker{r: r, p: new(Program), s: script, all: true}
+	c.run()
+	return append(r.Mask(script, ds), c.ds...)
 }
 
 // MaxScripts is how many bytes a file with scripts may have that is rewritten.

@@ -332,6 +332,7 @@ var forbidden = []arrow{
 	{"who writes in nobody's name", []string{"runtime/clerk"}, "what the program itself writes down, rooms write that handle things while nobody asks"},
 	{"runtime/clerk", allBut(append(allowed["runtime/clerk"], "runtime/clerk")...), "it makes calls and reads rows, whatever they are for"},
 	{"who makes no plans", []string{"runtime/plan"}, "a plan is made over the engine; whoever makes one is the agent, or the command"},
+	{"runtime/rerun", allBut(append(allowed["runtime/rerun"], "runtime/rerun")...), "it makes calls again over the engine, which somebody else puts together"},
 	{"runtime/plan", allBut(append(allowed["runtime/plan"], "runtime/plan")...), "it makes calls step by step: how sure an answer is, and who asked, others know"},
 	{"who answers no questions", []string{"runtime/confidence", "runtime/confidence/react"}, "an agent is one more way to make calls, and nothing is built on it"},
 	{"runtime/confidence", allBut(append(allowed["runtime/confidence"], "runtime/confidence")...), "it plans and judges; what carries calls out is the engine"},
@@ -368,6 +369,9 @@ var exceptions = map[[2]string]string{
 	{"runtime/channel", "stores/postgres"}:                             "its tests run on every store",
 	{"runtime/channel", "stores/postgres/pgtest"}:                      "its tests run on every store",
 
+	{"runtime/rerun", "stores/sqlite"}:                                    "its tests run on every store",
+	{"runtime/rerun", "stores/postgres"}:                                  "its tests run on every store",
+	{"runtime/rerun", "stores/postgres/pgtest"}:                           "its tests run on every store",
 	{"runtime/plan", "runtime/work"}:                                      "its tests work off what is due",
 	{"runtime/plan", "stores/sqlite"}:                                     "its tests run on every store",
 	{"runtime/plan", "stores/postgres"}:                                   "its tests run on every store",

@@ -32,15 +32,12 @@ func sessionCommand(a *app) *cobra.Command {
 		Use:   "session [NAME]",
 		Short: "Your sessions: where you are, and what was said",
 		Example: `verbatim session onboarding --as clara --say "What do you still need?"
-verbatim session onboarding --as clara
 verbatim session --as clara`,
 		Long: `Without a name it lists your sessions. run --session NAME goes on in one, from as many
 processes as there are; nobody but you can see it.
---export writes down what a session did, from the journal, as lines of JSON. --replay makes
-those calls again on a copy of a store, which --store names, at the times of then, and tells
-where something else happens: the first place, or each with --relaxed, which lets times, ids
-and the order of rows differ. --dry-run previews them all, and changes nothing. A difference
-is exit code 1. No tool is asked, and nothing is sent.`,
+--export writes down what a session did. --replay does it again, at the times of then, on a
+copy of a store, and tells the first difference; --relaxed each, but for times, ids and order.
+No tool is asked. A difference is exit code 1.`,
 		Args: atMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := ""

@@ -55,7 +55,8 @@ type Call struct {
 	Changes []Change        `json:"changes"`
 }
 
-// A Change is a row, before and after.
+// A Change spells a row of a receipt in a recording, which is read by other versions of the
+// program and holds less: no names or labels, and nothing sensitive.
 type Change struct {
 	Op     string  `json:"op"`
 	Entity string  `json:"entity"`
@@ -64,7 +65,7 @@ type Change struct {
 	Fields []Field `json:"fields,omitempty"`
 }
 
-// A Field is one that changed. Null is no value.
+// A Field spells one of a receipt. Null is no value.
 type Field struct {
 	Name   string  `json:"name"`
 	Kind   string  `json:"kind"`
