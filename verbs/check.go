@@ -88,7 +88,8 @@ type checker struct {
 	mending   bool                // inside a broken call: the parser has complained already
 	near      map[string][]string // verbs near an unknown one
 
-	untold int // complaints beyond the limit
+	all    bool // complaints are told whatever their number
+	untold int  // complaints beyond the limit
 }
 
 // A binding is an `:as` name.
@@ -794,7 +795,7 @@ func (c *checker) add(d dsl.Diagnostic) {
 
 // full reports whether another complaint would go unheard, so that nobody
 // works out what it would suggest.
-func (c *checker) full() bool { return len(c.ds) >= dsl.DefaultLimits.Diagnostics }
+func (c *checker) full() bool { return !c.all && len(c.ds) >= dsl.DefaultLimits.Diagnostics }
 
 // keeps reports whether what stands in an argument of a call is kept and not made.
 func (c *checker) keeps(v *Verb, a *dsl.Arg) bool {

@@ -44,7 +44,7 @@ func (c *checker) kept(at site, t *Type, v *dsl.Value, out *Arg, depth int) {
 		return
 	}
 	p := new(Program)
-	in := checker{r: c.r, p: p, s: script, names: c.names, macro: c.macro, work: c.work, open: at.param.Open, depth: depth}
+	in := checker{r: c.r, p: p, s: script, names: c.names, macro: c.macro, work: c.work, open: at.param.Open, depth: depth, all: c.all}
 	in.run()
 	for _, d := range in.ds {
 		if d.Code != "unused-binding" { // another call, in another place, may use it

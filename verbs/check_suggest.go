@@ -123,24 +123,60 @@ func (c *checker) missing(call *dsl.Call, v *Verb, bits uint64) {
 
 // deprecated warns, and offers to rewrite the call where the palette says how.
 func (c *checker) deprecated(call *dsl.Call, v *Verb) {
-	var edits []dsl.Edit
-	successor := c.r.Verb(v.Deprecated.ReplacedBy)
-	if successor != nil {
-		edits = append(edits, dsl.Edit{Range: call.VerbRange, Text: successor.Name})
-		for i := range call.Args {
-			a := &call.Args[i]
-			name := a.Key
-			if renamed, ok := v.Deprecated.Args[name]; ok {
-				name = renamed
-				edits = append(edits, dsl.Edit{Range: a.KeyRange, Text: ":" + name})
-			}
-			if successor.plan.param(name, 0) < 0 {
-				edits = nil // the successor cannot take this call as it is
-				break
-			}
+	edits, why := c.renewal(call, v)
+	c.add(deprecatedVerb(c.place(call.VerbRange), v, edits, why))
+}
+
+// renewal writes a call of a deprecated verb as one of the verb that took its place, or
+// says why that would not be the same call.
+func (c *checker) renewal(call *dsl.Call, v *Verb) (edits []dsl.Edit, why string) {
+	to := c.r.Verb(v.Deprecated.ReplacedBy)
+	if to == nil {
+		return nil, ""
+	}
+	edits = []dsl.Edit{{Range: call.VerbRange, Text: to.Name}}
+	given := make([]bool, len(to.Params))
+	for i := range call.Args {
+		a := &call.Args[i]
+		name := v.Deprecated.renamed(a.Key)
+		k := to.plan.param(name, 0)
+		switch {
+		case v.plan.param(a.Key, 0) < 0:
+			return nil, "" // a mistake of its own
+		case k < 0:
+			return nil, to.Name + " takes no :" + name
+		case given[k]:
+			return nil, "two of its arguments are :" + to.Params[k].Name + " there"
+		}
+		given[k] = true
+		if name != a.Key {
+			edits = append(edits, dsl.Edit{Range: a.KeyRange, Text: ":" + name})
 		}
 	}
-	c.add(deprecatedVerb(c.place(call.VerbRange), v, edits))
+	for i := range v.Params {
+		was := &v.Params[i]
+		k := to.plan.param(v.Deprecated.renamed(was.Name), 0)
+		if k < 0 || given[k] {
+			continue
+		}
+		if was.Default != to.Params[k].Default {
+			return nil, ":" + was.Name + " is left out, which means something else there"
+		}
+	}
+	for k := range to.Params {
+		if p := &to.Params[k]; p.Required && !given[k] && p.Default.IsNull() {
+			return nil, to.Name + " needs :" + p.Name
+		}
+	}
+	return edits, ""
+}
+
+// renamed is what an argument is called by the verb that took the place of this one.
+func (d *Deprecation) renamed(arg string) string {
+	if is, ok := d.Args[arg]; ok {
+		return is
+	}
+	return arg
 }
 
 func (c *checker) unknownName(name string, v *dsl.Value) {

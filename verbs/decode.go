@@ -39,6 +39,7 @@ type loader struct {
 	conversations []conversationNode
 	pages         []pageNode
 	taskNodes     []taskNode
+	single        []singleNode
 	tasks         map[*Entity]dsl.Place // where the task of an entity is said
 
 	says map[saying]string
@@ -133,6 +134,13 @@ type verbNode struct {
 type runNode struct {
 	at    *yaml.Node
 	macro *Macro
+}
+
+// A singleNode is a call that a conversation or a page makes.
+type singleNode struct {
+	d      *doc
+	at     *yaml.Node
+	script *dsl.Script
 }
 
 func newLoader() *loader {

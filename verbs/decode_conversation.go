@@ -134,6 +134,8 @@ func (l *loader) answering(d *doc, n *yaml.Node) *Answering {
 				d.report(tell(d.place(f.at(k).value), "unknown-verb", script.Calls[0].Verb, l.verbNamed))
 			} else if v.Internal {
 				d.report(say.internalNamed(d.place(f.at(k).value), v, f.at(k).key.Value+" calls"))
+			} else {
+				l.single = append(l.single, singleNode{d, f.at(k).value, script})
 			}
 		}
 	}

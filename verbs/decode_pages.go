@@ -326,6 +326,7 @@ func (l *loader) pageQuestions(d *doc, page *Page, n *yaml.Node) *PageQuestions 
 		case ds.HasErrors() || len(script.Calls) != 1:
 			d.report(tell(d.place(n), "contradiction", f.at("send").key.Value+" is one call", "write it as a script does: client.send :confirmed true", dsl.Place{}, ""))
 		default:
+			l.single = append(l.single, singleNode{d, n, script})
 			l.pageVerb(d, page, &yaml.Node{Kind: yaml.ScalarNode, Value: script.Calls[0].Verb, Line: n.Line, Column: n.Column})
 		}
 	}

@@ -266,14 +266,15 @@ func (l *loader) deprecation(vn *verbNode, n *yaml.Node) {
 	}
 	v.Deprecated = &Deprecation{Reason: f.text("reason"), ReplacedBy: f.text("replaced-by")}
 	d.scalars(f.at("args"), func(k, to *yaml.Node) {
-		if d.paramAt(v, k) < 0 {
+		i := d.paramAt(v, k)
+		if i < 0 {
 			d.report(say.unknownArgument(d.place(k), v, k.Value))
 			return
 		}
 		if v.Deprecated.Args == nil {
 			v.Deprecated.Args = make(map[string]string)
 		}
-		v.Deprecated.Args[k.Value] = to.Value
+		v.Deprecated.Args[v.Params[i].Name] = to.Value
 	})
 }
 
@@ -308,8 +309,11 @@ func (l *loader) settleDeprecation(vn *verbNode) {
 		return
 	}
 	quiet.scalars(f.at("args"), func(k, to *yaml.Node) {
-		if d.paramAt(other, to) < 0 {
+		i := d.paramAt(other, to)
+		if i < 0 {
 			d.report(say.unknownArgument(d.place(to), other, to.Value))
+		} else if k := v.param(strings.TrimPrefix(k.Value, ":")); k >= 0 {
+			v.Deprecated.Args[v.Params[k].Name] = other.Params[i].Name
 		}
 	})
 }

@@ -211,6 +211,10 @@ func (l *loader) load(srcs []*dsl.Source, o options, always bool) (*Registry, ds
 		l.onlyRead(r, &l.verbNodes[i])
 		l.checkUndo(r, &l.verbNodes[i])
 	}
+	for _, n := range l.single {
+		_, diags := r.Check(n.script, nil)
+		n.d.relay(n.at, slices.DeleteFunc(diags, func(d dsl.Diagnostic) bool { return d.Code != codeDeprecated }))
+	}
 	diags := l.diagnostics()
 	if (failed || diags.HasErrors()) && !always {
 		return nil, diags

@@ -367,10 +367,16 @@ func cycleOfCalls(ring []link) dsl.Diagnostic {
 	return d
 }
 
-func deprecatedVerb(at dsl.Place, v *Verb, edits []dsl.Edit) dsl.Diagnostic {
+// notRewritten begins the note on a call of a deprecated verb that stays one.
+const notRewritten = "it cannot be rewritten: "
+
+func deprecatedVerb(at dsl.Place, v *Verb, edits []dsl.Edit, why string) dsl.Diagnostic {
 	d := tell(at, "deprecated-verb", v, v.Deprecated.Reason, v.Deprecated.ReplacedBy)
 	if v.Deprecated.ReplacedBy == "" {
 		d.Notes = nil
+	}
+	if why != "" {
+		d.Notes = append(d.Notes, notRewritten+why)
 	}
 	if len(edits) > 0 {
 		d.Fixes = []dsl.Fix{{Title: "write " + v.Deprecated.ReplacedBy, Safe: true, Edits: edits}}

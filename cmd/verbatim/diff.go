@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// writeDiff prints how one text becomes another, in the unified format that
+// writeDiff prints how one text becomes another, which is so called, in the unified format that
 // patch and editors read.
-func writeDiff(w io.Writer, name, before, after string) {
+func writeDiff(w io.Writer, name, how, before, after string) {
 	a, b := strings.SplitAfter(before, "\n"), strings.SplitAfter(after, "\n")
 	if a[len(a)-1] == "" {
 		a = a[:len(a)-1]
@@ -16,7 +16,7 @@ func writeDiff(w io.Writer, name, before, after string) {
 	if b[len(b)-1] == "" {
 		b = b[:len(b)-1]
 	}
-	fmt.Fprintf(w, "--- %s\n+++ %s (formatted)\n", name, name)
+	fmt.Fprintf(w, "--- %s\n+++ %s (%s)\n", name, name, how)
 	const context = 3
 	steps := align(a, b)
 	for at := 0; at < len(steps); {

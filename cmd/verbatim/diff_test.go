@@ -56,7 +56,7 @@ func TestDiffIsAPatch(t *testing.T) {
 			t.Fatal(err)
 		}
 		var b strings.Builder
-		writeDiff(&b, "text", before, after)
+		writeDiff(&b, "text", "formatted", before, after)
 		cmd := exec.Command("patch", "-s", "-u", name)
 		cmd.Stdin = strings.NewReader(b.String())
 		if out, err := cmd.CombinedOutput(); err != nil {

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -75,7 +77,7 @@ func (a *app) format(names []string, write, diff, list bool) error {
 			}
 		case diff:
 			if f.Changed {
-				writeDiff(a.out, name, src.Text, f.Text)
+				writeDiff(a.out, name, "formatted", src.Text, f.Text)
 			}
 		default:
 			fmt.Fprint(a.out, f.Text)
@@ -107,16 +109,20 @@ func (a *app) withoutSecrets(script *dsl.Script, ds dsl.Diagnostics) dsl.Diagnos
 	return ds
 }
 
-// replace writes a file so that at every moment it holds the old text or the
-// new one.
+// replace writes a file so that at every moment it holds the old text, if there was one, or
+// the new one.
 func replace(name, text string) error {
 	real, err := filepath.EvalSymlinks(name)
-	if err != nil {
+	mode := fs.FileMode(0o644)
+	switch info, at := os.Stat(real); {
+	case errors.Is(err, fs.ErrNotExist):
+		real = name
+	case err != nil:
 		return err
-	}
-	info, err := os.Stat(real)
-	if err != nil {
-		return err
+	case at != nil:
+		return at
+	default:
+		mode = info.Mode().Perm()
 	}
 	tmp, err := os.CreateTemp(filepath.Dir(real), "."+filepath.Base(real)+".*")
 	if err != nil {
@@ -125,7 +131,7 @@ func replace(name, text string) error {
 	defer os.Remove(tmp.Name())
 	_, err = tmp.WriteString(text)
 	if err == nil {
-		err = tmp.Chmod(info.Mode().Perm())
+		err = tmp.Chmod(mode)
 	}
 	if err == nil {
 		err = tmp.Sync()

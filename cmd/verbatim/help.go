@@ -71,7 +71,7 @@ func (a *app) printExitCodes() {
 }
 
 // rare are the commands that the first screen only names: it has no room for more.
-var rare = []string{"backup", "completion", "help", "index", "lsp", "upload", "version"}
+var rare = []string{"backup", "completion", "fix", "help", "index", "lsp", "pack", "upload", "version"}
 
 // listed are the subcommands in the order of commands, which is that of use.
 func (a *app) listed(cmd *cobra.Command) []*cobra.Command {

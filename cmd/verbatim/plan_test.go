@@ -23,7 +23,7 @@ import (
 //
 // A package that is not named here is not part of the house yet, and the test
 // says so: whoever adds a room adds its lines and their reasons.
-var rooms = []string{"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/postgres/pgtest", "stores/postgres/internal/ajar", "stores/receipt", "stores/journal", "stores/files", "stores/search", "verbs", "verbs/expr", "verbs/drift", "verbs/grammar", "verbs/verbstest", "runtime", "runtime/names", "runtime/tools", "runtime/view", "runtime/digest", "runtime/confirmations", "runtime/provenance", "runtime/uploads", "runtime/sessions", "runtime/dial", "runtime/notify", "runtime/channel", "runtime/channel/internal/proven", "runtime/channel/contact", "runtime/channel/mail", "runtime/channel/signed", "runtime/channel/whatsapp", "runtime/channel/whatsapp/cloudtest", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/mcp/door", "runtime/system", "runtime/upload", "runtime/words", "runtime/phrase", "runtime/collect", "runtime/client", "runtime/wire", "runtime/a2a", "runtime/serve", "runtime/serve/logins", "runtime/serve/peers", "runtime/serve/pages", "runtime/serve/browsertest", "runtime/torture", "runtime/documents", "runtime/guard", "runtime/services", "runtime/sheet", "runtime/manda", "runtime/kyc", "runtime/kiisha", "runtime/clerk", "runtime/plan", "runtime/confidence", "runtime/confidence/score", "runtime/confidence/react", "runtime/confidence/modeltest", "runtime/trustgraph", "runtime/trustgraph/rabbit", "runtime/trustgraph/rabbit/rabbittest", "runtime/eval", "runtime/lsp", "cmd/verbatim", "cmd/teeth", "examples/embed"}
+var rooms = []string{"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/postgres/pgtest", "stores/postgres/internal/ajar", "stores/receipt", "stores/journal", "stores/files", "stores/search", "verbs", "verbs/expr", "verbs/drift", "verbs/grammar", "verbs/pack", "verbs/verbstest", "runtime", "runtime/names", "runtime/tools", "runtime/view", "runtime/digest", "runtime/confirmations", "runtime/provenance", "runtime/uploads", "runtime/sessions", "runtime/dial", "runtime/notify", "runtime/channel", "runtime/channel/internal/proven", "runtime/channel/contact", "runtime/channel/mail", "runtime/channel/signed", "runtime/channel/whatsapp", "runtime/channel/whatsapp/cloudtest", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/mcp/door", "runtime/system", "runtime/upload", "runtime/words", "runtime/phrase", "runtime/collect", "runtime/client", "runtime/wire", "runtime/a2a", "runtime/serve", "runtime/serve/logins", "runtime/serve/peers", "runtime/serve/pages", "runtime/serve/browsertest", "runtime/torture", "runtime/documents", "runtime/guard", "runtime/services", "runtime/sheet", "runtime/manda", "runtime/kyc", "runtime/kiisha", "runtime/clerk", "runtime/plan", "runtime/rerun", "runtime/confidence", "runtime/confidence/score", "runtime/confidence/react", "runtime/confidence/modeltest", "runtime/trustgraph", "runtime/trustgraph/rabbit", "runtime/trustgraph/rabbit/rabbittest", "runtime/eval", "runtime/lsp", "cmd/verbatim", "cmd/teeth", "examples/embed"}
 
 // allowed are the arrows that exist.
 var allowed = map[string][]string{
@@ -39,6 +39,7 @@ var allowed = map[string][]string{
 
 	"runtime/clerk":                        {"dsl", "verbs", "stores", "stores/receipt", "runtime"},
 	"runtime/plan":                         {"dsl", "verbs", "stores", "stores/receipt", "runtime", "runtime/clerk", "runtime/confirmations"},
+	"runtime/rerun":                        {"dsl", "verbs", "stores", "stores/journal", "stores/receipt", "runtime"},
 	"runtime/confidence":                   {"dsl", "verbs", "verbs/grammar", "stores", "stores/journal", "stores/receipt", "runtime", "runtime/clerk", "runtime/confidence/score", "runtime/dialog", "runtime/digest", "runtime/llm", "runtime/plan", "runtime/services", "runtime/trustgraph", "runtime/words"},
 	"runtime/confidence/score":             nil,
 	"runtime/confidence/react":             {"dsl", "verbs", "verbs/grammar", "stores", "stores/receipt", "runtime", "runtime/llm"},
@@ -61,6 +62,7 @@ var allowed = map[string][]string{
 	"verbs/expr":            {"stores"},
 	"verbs/drift":           {"dsl", "stores", "verbs"},
 	"verbs/grammar":         {"dsl", "stores", "verbs"},
+	"verbs/pack":            nil,
 	"verbs/verbstest":       nil,
 	"runtime":               {"dsl", "verbs", "stores", "stores/search", "stores/receipt", "stores/journal", "runtime/names", "runtime/tools", "runtime/view", "runtime/digest", "runtime/confirmations", "runtime/provenance", "runtime/uploads", "runtime/sessions", "runtime/sheet"},
 	"runtime/sheet":         {"stores"},
@@ -100,7 +102,7 @@ var allowed = map[string][]string{
 	"runtime/kyc":           {"runtime", "runtime/guard", "stores", "stores/search"},
 	"runtime/kiisha":        {"runtime", "runtime/documents", "runtime/services", "runtime/tools", "stores", "stores/files"},
 	"runtime/services":      {"runtime/documents", "runtime/sheet", "runtime/tools", "stores", "stores/files"},
-	"cmd/verbatim":          {"dsl", "runtime/channel/contact", "runtime/channel", "runtime/channel/mail", "runtime/channel/signed", "verbs", "verbs/drift", "verbs/grammar", "stores", "stores/sqlite", "stores/postgres", "stores/receipt", "stores/journal", "stores/files", "stores/search", "runtime", "runtime/names", "runtime/tools", "runtime/confirmations", "runtime/notify", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/mcp/door", "runtime/system", "runtime/channel/whatsapp", "runtime/client", "runtime/words", "runtime/phrase", "runtime/upload", "runtime/uploads", "runtime/sessions", "runtime/wire", "runtime/serve", "runtime/serve/logins", "runtime/serve/peers", "runtime/documents", "runtime/services", "runtime/manda", "runtime/kyc", "runtime/kiisha", "runtime/clerk", "runtime/plan", "runtime/confidence", "runtime/confidence/react", "runtime/trustgraph", "runtime/trustgraph/rabbit", "runtime/eval", "runtime/lsp"},
+	"cmd/verbatim":          {"dsl", "runtime/channel/contact", "runtime/channel", "runtime/channel/mail", "runtime/channel/signed", "verbs", "verbs/drift", "verbs/grammar", "verbs/pack", "stores", "stores/sqlite", "stores/postgres", "stores/receipt", "stores/journal", "stores/files", "stores/search", "runtime", "runtime/names", "runtime/tools", "runtime/confirmations", "runtime/notify", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/mcp/door", "runtime/system", "runtime/channel/whatsapp", "runtime/client", "runtime/words", "runtime/phrase", "runtime/upload", "runtime/uploads", "runtime/sessions", "runtime/wire", "runtime/serve", "runtime/serve/logins", "runtime/serve/peers", "runtime/documents", "runtime/services", "runtime/manda", "runtime/kyc", "runtime/kiisha", "runtime/clerk", "runtime/plan", "runtime/rerun", "runtime/confidence", "runtime/confidence/react", "runtime/trustgraph", "runtime/trustgraph/rabbit", "runtime/eval", "runtime/lsp"},
 	"cmd/teeth":             nil,
 	"examples/embed":        {"dsl", "verbs", "stores/receipt", "stores/sqlite", "runtime"},
 }
@@ -144,6 +146,7 @@ var groups = map[string][]string{
 	"who speaks to no TrustGraph":                allBut("runtime/confidence", "runtime/trustgraph", "runtime/trustgraph/rabbit", "cmd/verbatim"),
 	"who guards no texts":                        allBut("runtime/guard", "runtime/kyc"),
 	"who compares no palettes":                   allBut("verbs/drift", "cmd/verbatim"),
+	"who hands no palettes over":                 allBut("verbs/pack", "cmd/verbatim"),
 	"who loads no palettes":                      allBut("verbs"),
 	"beside the engine":                          {"runtime/notify", "runtime/work", "runtime/llm", "runtime/mcp", "runtime/system"},
 }
@@ -166,6 +169,9 @@ var forbidden = []arrow{
 	{"who has nothing to ask of a tool", []string{"runtime/tools"}, "tools of other servers are asked by the engine, through whoever speaks their protocol"},
 	{"runtime/tools", allBut("dsl", "stores", "verbs", "runtime/tools"), "it holds what a tool says of itself against a verb, and asks nothing of it"},
 	{"who compares no palettes", []string{"verbs/drift"}, "one version of the palettes is loaded; two are compared by the linter alone"},
+	{"libraries", []string{"runtime/rerun"}, "what a session did is done again from outside, by the command alone"},
+	{"who hands no palettes over", []string{"verbs/pack"}, "palettes are loaded from files, wherever those were put; what a pack is, the command knows"},
+	{"verbs/pack", allBut("verbs/pack"), "a pack is files and what they say of themselves; what the files mean, others know"},
 	{"verbs/drift", allBut("dsl", "stores", "verbs", "verbs/drift"), "it reads two sets of palettes, and nothing of what they are used for"},
 	{"parts of the engine", []string{"runtime"}, "each is a room with its own types and tests, which the engine is made of"},
 	{"who is not the engine", []string{"runtime/view", "runtime/digest", "runtime/provenance"}, "how a store is asked, what a plan is known by, and where values come from, is the engine's own affair"},
@@ -326,6 +332,7 @@ var forbidden = []arrow{
 	{"who writes in nobody's name", []string{"runtime/clerk"}, "what the program itself writes down, rooms write that handle things while nobody asks"},
 	{"runtime/clerk", allBut(append(allowed["runtime/clerk"], "runtime/clerk")...), "it makes calls and reads rows, whatever they are for"},
 	{"who makes no plans", []string{"runtime/plan"}, "a plan is made over the engine; whoever makes one is the agent, or the command"},
+	{"runtime/rerun", allBut(append(allowed["runtime/rerun"], "runtime/rerun")...), "it makes calls again over the engine, which somebody else puts together"},
 	{"runtime/plan", allBut(append(allowed["runtime/plan"], "runtime/plan")...), "it makes calls step by step: how sure an answer is, and who asked, others know"},
 	{"who answers no questions", []string{"runtime/confidence", "runtime/confidence/react"}, "an agent is one more way to make calls, and nothing is built on it"},
 	{"runtime/confidence", allBut(append(allowed["runtime/confidence"], "runtime/confidence")...), "it plans and judges; what carries calls out is the engine"},
@@ -362,6 +369,9 @@ var exceptions = map[[2]string]string{
 	{"runtime/channel", "stores/postgres"}:                             "its tests run on every store",
 	{"runtime/channel", "stores/postgres/pgtest"}:                      "its tests run on every store",
 
+	{"runtime/rerun", "stores/sqlite"}:                                    "its tests run on every store",
+	{"runtime/rerun", "stores/postgres"}:                                  "its tests run on every store",
+	{"runtime/rerun", "stores/postgres/pgtest"}:                           "its tests run on every store",
 	{"runtime/plan", "runtime/work"}:                                      "its tests work off what is due",
 	{"runtime/plan", "stores/sqlite"}:                                     "its tests run on every store",
 	{"runtime/plan", "stores/postgres"}:                                   "its tests run on every store",
@@ -488,6 +498,7 @@ var libraries = map[string]struct {
 	"github.com/emersion/go-msgauth":           {[]string{"runtime/channel/mail"}, "signatures of mails are verified where mails come in"},
 	"blitiri.com.ar/go/spf":                    {[]string{"runtime/channel/mail"}, "which servers may send for a domain is asked where mails come in"},
 	"github.com/coreos/go-oidc/v3":             {[]string{"runtime/serve"}, "who another system names is asked at the door"},
+	"golang.org/x/mod":                         {[]string{"verbs/pack"}, "versions are compared, and folders are hashed, as Go does with modules"},
 	"golang.org/x/oauth2":                      {[]string{"runtime/serve"}, "it belongs to signing in with another system"},
 	"golang.org/x/sync":                        {[]string{"runtime/serve"}, "whoever shows the same login at once is looked up once"},
 	"golang.org/x/time":                        {[]string{"runtime/serve"}, "load is shed at the door"},

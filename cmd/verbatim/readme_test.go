@@ -328,7 +328,7 @@ func (p *page) play(t *testing.T) {
 	}
 	if got, want := anyReference(written), anyReference(string(text)); got != want {
 		var b strings.Builder
-		writeDiff(&b, p.name, want, got)
+		writeDiff(&b, p.name, "formatted", want, got)
 		t.Errorf("%s says something else than the program (-update writes what the program says):\n%s", p.name, b.String())
 	}
 }

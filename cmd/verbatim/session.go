@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"verbatim/runtime"
+	"verbatim/runtime/rerun"
 	"verbatim/runtime/sessions"
 	"verbatim/runtime/wire"
 	"verbatim/stores/receipt"
@@ -16,9 +17,11 @@ import (
 
 // sessionFlags are what `verbatim session` is told.
 type sessionFlags struct {
-	palettes, store, as string
-	say, by             string
-	zone, language      string
+	palettes, store, as  string
+	say, by              string
+	zone, language       string
+	export, relaxed, dry bool
+	replay               string
 }
 
 var speakers = map[string]sessions.Role{"client": sessions.Client, "agent": sessions.Agent, "system": sessions.System}
@@ -29,15 +32,29 @@ func sessionCommand(a *app) *cobra.Command {
 		Use:   "session [NAME]",
 		Short: "Your sessions: where you are, and what was said",
 		Example: `verbatim session onboarding --as clara --say "What do you still need?"
-verbatim session onboarding --as clara
 verbatim session --as clara`,
 		Long: `Without a name it lists your sessions. run --session NAME goes on in one, from as many
-processes as there are; nobody but you can see it.`,
+processes as there are; nobody but you can see it.
+--export writes down what a session did. --replay does it again, at the times of then, on a
+copy of a store, and tells the first difference; --relaxed each, but for times, ids and order.
+No tool is asked. A difference is exit code 1.`,
 		Args: atMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := ""
 			if len(args) > 0 {
 				name = args[0]
+			}
+			switch {
+			case f.replay == "" && (f.relaxed || f.dry):
+				return usage("--relaxed and --dry-run say how something is played again", "verbatim session --replay FILE --store COPY")
+			case f.replay != "" && (name != "" || f.export || f.say != ""):
+				return usage("--replay plays what is in a file, and nothing else", "verbatim session --replay FILE --store COPY")
+			case f.replay != "" && !cmd.Flags().Changed("store"):
+				return usage("on which store? What is played again is done again", "verbatim backup copy.db, and then: verbatim session --replay "+shell(f.replay)+" --store copy.db")
+			case f.replay != "":
+				return a.replaySession(cmd.Context(), f)
+			case f.export && name == "":
+				return usage("which session?", "verbatim session NAME --export")
 			}
 			return a.showOwn(cmd.Context(), name, f)
 		},
@@ -50,6 +67,10 @@ processes as there are; nobody but you can see it.`,
 	cmd.Flags().StringVar(&f.by, "by", "client", "`who` says them: client, agent or system")
 	cmd.Flags().StringVar(&f.zone, "zone", "", "your time `zone` in it, such as Europe/Luxembourg")
 	cmd.Flags().StringVar(&f.language, "language", "", "your `language` in it, such as de")
+	cmd.Flags().BoolVar(&f.export, "export", false, "write down what the session did, for --replay")
+	cmd.Flags().StringVar(&f.replay, "replay", "", "do again what this `file` says that a session did")
+	cmd.Flags().BoolVar(&f.relaxed, "relaxed", false, "with --replay, let times, ids and order differ, and go on")
+	cmd.Flags().BoolVar(&f.dry, "dry-run", false, "with --replay, preview, and change nothing")
 	return cmd
 }
 
@@ -67,7 +88,7 @@ func (a *app) showOwn(ctx context.Context, name string, f sessionFlags) error {
 	case !known:
 		return usage(fmt.Sprintf("nobody speaks as %q", f.by), "give --by client, agent or system")
 	}
-	_, store, engine, err := a.wire(ctx, f.palettes, f.store, nil)
+	reg, store, engine, err := a.wire(ctx, f.palettes, f.store, nil)
 	if err != nil {
 		return err
 	}
@@ -87,6 +108,14 @@ func (a *app) showOwn(ctx context.Context, name string, f sessionFlags) error {
 		if _, err := s.Say(ctx, sessions.Said{Role: role, Content: f.say}); err != nil {
 			return a.runFailed(err)
 		}
+	}
+	if f.export {
+		head, steps, err := rerun.Record(ctx, store, reg, s)
+		if err != nil {
+			return a.journalFailed(err)
+		}
+		_ = rerun.Write(a.out, head, steps) // told by whoever writes
+		return nil
 	}
 	return a.showSession(ctx, s)
 }

@@ -116,6 +116,28 @@ func Register(h *runtime.Handlers, reg *verbs.Registry) {
 		return o, nil
 	})
 
+	type renewArgs struct {
+		Plan runtime.Ref `verb:"plan-id"`
+	}
+	runtime.Handle(h, "plan.renew", func(ctx context.Context, c *runtime.Call, a renewArgs) (o runtime.Outcome, err error) {
+		all, err := stagedSteps(ctx, c, a.Plan)
+		if err != nil {
+			return o, err
+		}
+		for i := range all {
+			s := &all[i]
+			call, _ := Renewed(reg, s.call)
+			if call != s.call {
+				s.call = call
+				o.Changes = append(o.Changes, runtime.Update(s.ref, runtime.Fields{"call": call}))
+			}
+		}
+		if len(o.Changes) == 0 {
+			return o, runtime.Refuse("no call of this plan is one of a deprecated verb that can be written otherwise", "plan.show lists its calls")
+		}
+		return o, fits(reg, all)
+	})
+
 	type removeArgs struct {
 		Step runtime.Ref `verb:"step-id"`
 	}
@@ -160,6 +182,16 @@ func Register(h *runtime.Handlers, reg *verbs.Registry) {
 		}
 		return o, nil
 	})
+}
+
+// Renewed is a kept call as it is written with the verbs that took the place of deprecated
+// ones, and what of it stays: see verbs.Renew.
+func Renewed(reg *verbs.Registry, call string) (string, dsl.Diagnostics) {
+	text, left := verbs.Renew(call, func(text string) dsl.Diagnostics { return reg.CheckText("plan", text) })
+	if script, ds := dsl.Parse(dsl.NewSource("plan", text)); text != call && !ds.HasErrors() && len(script.Calls) == 1 {
+		text = dsl.FormatCall(&script.Calls[0])
+	}
+	return text, left
 }
 
 // A stagedStep is a step while its plan is put together.

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"verbatim/runtime"
+	"verbatim/runtime/rerun"
+	"verbatim/runtime/wire"
+	"verbatim/stores/receipt"
+)
+
+type replayedJSON struct {
+	Schema      string             `json:"schema"`
+	Mode        rerun.Mode         `json:"mode"`
+	Steps       int                `json:"steps"`
+	Differences []rerun.Difference `json:"differences"`
+}
+
+// replaySession does again, on a copy of a store, what a recording says that a session did.
+func (a *app) replaySession(ctx context.Context, f sessionFlags) error {
+	file, err := os.Open(f.replay)
+	if err != nil {
+		return usage(fmt.Sprintf("%s cannot be read: %s", quoted(f.replay), reason(err)), "verbatim session NAME --export writes one")
+	}
+	defer file.Close()
+	head, steps, err := rerun.Read(file)
+	if err != nil {
+		return &stop{exitInput, "bad-recording", fmt.Sprintf("%s cannot be played: %s", quoted(f.replay), receipt.Safe(err.Error())), "verbatim session NAME --export writes one"}
+	}
+	reg, err := a.wholePalettes(f.palettes)
+	if err != nil {
+		return err
+	}
+	store, err := a.open(ctx, f.store)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	var at atomic.Pointer[time.Time] // what the engine's clock says
+	now := a.now()
+	at.Store(&now)
+	engine, err := a.newEngineAt(reg, store, nil, func() time.Time { return *at.Load() })
+	if err != nil {
+		return a.runFailed(err)
+	}
+	mode := rerun.Strict
+	var session *runtime.Session
+	switch as := cmp.Or(f.as, head.Principal); {
+	case f.dry:
+		mode = rerun.Dry
+		session, err = engine.Session(ctx, as)
+	default:
+		if f.relaxed {
+			mode = rerun.Relaxed
+		}
+		session, err = engine.Visit(ctx, as, runtime.Visit{Name: "replay " + a.now().UTC().Format(time.RFC3339Nano)})
+	}
+	if err != nil {
+		return a.runFailed(err)
+	}
+	p := &rerun.Player{Session: session, Store: store, Registry: reg, Mode: mode, At: func(t time.Time) { at.Store(&t) },
+		As: func(ctx context.Context, name string) (*runtime.Session, error) { return engine.Session(ctx, name) }}
+	found, err := p.Play(ctx, steps)
+	if err != nil {
+		return a.runFailed(err)
+	}
+	if a.json {
+		a.emit(replayedJSON{"verbatim/session-replay@1", mode, len(steps), wire.Some(found)})
+	} else {
+		if head.Palette != "" && head.Palette != reg.Digest() {
+			fmt.Fprintln(a.err, "the palettes are not those of then")
+		}
+		for _, d := range found {
+			fmt.Fprintf(a.out, "differs  step %d, entry %d, %s\n         %s\n         was %s\n         is  %s\n", d.Step, d.Entry, d.What, receipt.Safe(d.Call), receipt.Safe(d.Was), receipt.Safe(d.Is))
+		}
+		fmt.Fprintf(a.out, "played   %s, %s: %s\n", receipt.Counted(len(steps), "step"), mode, differencesWord(len(found)))
+	}
+	if len(found) > 0 {
+		return said(exitInput)
+	}
+	return nil
+}
