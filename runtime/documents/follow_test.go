@@ -29,7 +29,7 @@ func pagesOf(n, claimed int) []byte {
 // than there are, whatever the file claims, and not more than ten times a second.
 func TestALongFileTellsHowFarItIs(t *testing.T) {
 	t.Parallel()
-	const pages = 1500
+	const pages = 800
 	for name, claimed := range map[string]int{"as it is": pages, "fewer": 3, "none": 0, "a million": 1_000_000} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
