@@ -53,7 +53,7 @@ type Palette struct {
 	Sidecars     []*Sidecar // one for each other language that it speaks
 }
 
-// A Conversation is what a palette says of talking about its domain.
+// A Conversation is a palette's declaration of how to talk about its domain.
 type Conversation struct {
 	Context []*Verb  // reads whose answers a model is told at the start of a turn
 	Conduct []string // rules that it is given
@@ -63,23 +63,23 @@ type Conversation struct {
 	// Phrased lets a model add sentences of its own to what is told, each about rows
 	// that it cites.
 	Phrased   bool
-	Answering *Answering // nil where nothing is asked one by one
-	// Otherwise is the verb that answers what nothing else is meant by, without While,
-	// Yes and No; nil where none does.
+	Answering *Answering // nil where no questions are asked one by one
+	// Otherwise is the verb that answers a message that means no other verb, without
+	// While, Yes and No; nil without one.
 	Otherwise *Answering
-	Person    *Verb     // by which somebody asks for a person, nil where none does
-	Sources   []*Entity // whose rows are linked below what was told of them
+	Person    *Verb     // the verb that asks for a person; nil without one
+	Sources   []*Entity // entities whose rows are linked below the facts that cite them
 	Channels  []string  // of Channels, by which people speak besides pages
 	Place     dsl.Place
 }
 
-// Answering says what becomes of a message, where no model reads it, while the
-// person is being asked something.
+// Answering says which call a message becomes while the person is being asked something, where
+// no model reads the message.
 type Answering struct {
-	While   string // what of the session is true meanwhile
+	While   string // the session value that is set while it holds
 	Verb    *Verb
-	Param   int    // which argument is what was said
-	Yes, No string // the calls that a plain yes and a plain no are, or ""
+	Param   int    // the argument that holds the message
+	Yes, No string // the calls that a plain yes and a plain no become, or ""
 }
 
 // A Role is what a principal is allowed to be.
@@ -470,7 +470,7 @@ type Returns struct {
 	Shows []string
 }
 
-// A Deprecation says what to use instead.
+// A Deprecation says why a verb should not be used any more, and what replaces it.
 type Deprecation struct {
 	Reason     string
 	ReplacedBy string            // a verb, or ""
@@ -497,7 +497,7 @@ const (
 	IfFalse
 )
 
-// An Effect is one promise.
+// An Effect is one promise of a verb: a change, a job, a notice or a session value.
 type Effect struct {
 	Kind    EffectKind
 	May     bool
@@ -505,34 +505,31 @@ type Effect struct {
 	Entity  *Entity // of creates, updates, deletes; nil when none is declared under that name
 	Fields  []int   // of updates: the fields that may change; nil with Entity set means any declared by Set, or any at all when there is no Set
 	Where   *Where  // which rows; nil for creates
-	Each    *Each   // for what it is there once each; nil is once
+	Each    *Each   // the rows or items that it runs over; nil runs once
 	As      string  // of creates: what later effects call the new row
-	// Upsert, of updates: it is done to the row that Where looks for by its fields, and
-	// where there is none, the next effect is done instead; that is a Creates, and says so too.
+	// Upsert marks both halves of an upsert: an updates effect on the row that Where finds
+	// by its fields, and the creates effect behind it, which is used if there is no such row.
 	Upsert bool
 	When   *Expr // nil is always
 	Set    []Set
 	With   []With // of triggers and notifies: what goes along
-	// Of triggers: the one call of another verb that is the work, with arguments
-	// of this one; nil where another system does the work. At is when it begins: a
+	// Run, of triggers, is the call of another verb that the job makes, with arguments
+	// of this one; nil where another system does the work. At is when the job begins: a
 	// date, which means the start of that day, or an instant; nil is at once.
 	Run *Macro
 	At  *Expr
-	// Of sets, where it is said of the session: the name that is given a value,
-	// the value and its type. Value is nil where a handler gives it, and Of where
-	// it is not known.
+	// Session, of sets, is the name of a session value. Value is the value, nil where a
+	// handler gives it. Of is its type, nil where it is not known.
 	Session string
 	Value   *Expr
 	Of      *Type
-	// Unless, of work that is run here, is asked when its time has come: work for
-	// which it holds then is not done.
+	// Unless is evaluated when a job's time has come: if it holds, the job is skipped.
 	Unless *Expr
-	// Key lists the arguments that together say which pieces of this work are one
-	// and the same; none where the palette names none. Again says what becomes of
-	// a further one while one waits.
+	// Key lists the arguments that form the correlation key of the job; none where the
+	// palette names none. Again says what happens to a job whose key another one has.
 	Key   []int
 	Again Again
-	// Retry is how often the work of a trigger is tried; nil is as other jobs are.
+	// Retry is how often the job of a trigger is tried; nil is the default.
 	Retry *stores.Retry
 	// Declared reports that the engine can perform it; otherwise a handler
 	// must.
@@ -540,14 +537,14 @@ type Effect struct {
 	Place    dsl.Place
 }
 
-// Again is what becomes of work under a key under which work waits already.
+// Again says what happens to a job if a waiting job has the same correlation key.
 type Again uint8
 
-// What may become of it.
+// The values of Again.
 const (
-	Replace Again = iota // it takes the place of what waits
+	Replace Again = iota // it replaces the waiting job
 	Refuse               // the call is refused
-	Keep                 // what waits is enough
+	Keep                 // the waiting job stays, and this one is dropped
 )
 
 // Shared reports whether the key of a trigger is the same for everybody: it is
@@ -586,9 +583,8 @@ func (w *Where) One() (param int, ok bool) {
 	return w.Param, w.Filter == nil && !w.List && w.By == nil
 }
 
-// An Each says for what an effect is there once each, which its expressions call `each`:
-// for each row that Where picks, for each item of a list argument, or for each row that
-// the tool of its verb answers with.
+// An Each says what an effect runs over: the rows that Where picks, the items of a list
+// argument, or the rows of the tool's answer. Expressions call the current one `each`.
 type Each struct {
 	Entity *Entity // nil for items
 	Answer bool    // the tool's
@@ -720,9 +716,9 @@ func (t *Total) Line(v *Verb) string {
 	return line
 }
 
-// A Disclosed is a value that is worked out from what the caller may not see, and that
-// the palette lets them know: true or false, a code of a list, or a number between limits.
-// It is the only way out for what totals that look Beyond, and what Looks, come to.
+// A Disclosed is a value that is derived from rows outside the caller's scope, and that the
+// palette lets the caller know: true or false, a code of a list, or a number between limits.
+// Totals that look Beyond, and Looks, have no other way out.
 type Disclosed struct {
 	Name string
 	Type *Type
@@ -730,7 +726,7 @@ type Disclosed struct {
 	// Withheld says that the caller is not told the value. It may be of any type, and goes
 	// nowhere but into sensitive fields.
 	Withheld bool
-	// Fresh says that it is made up for each call, 130 bits that nobody can guess.
+	// Fresh says that it is random, 130 bits, and new for each call.
 	Fresh bool
 	// SealedFor is the argument with the public key that the value is sealed for, -1 where
 	// it is not sealed. Bound are the arguments that the seal is bound to.
@@ -804,21 +800,20 @@ func (l *Limit) Line() string {
 	return line
 }
 
-// A Confirm is one rule for asking first. Rules add up; none takes another
-// away.
+// A Confirm is one confirmation rule. Rules add up; none cancels another.
 type Confirm struct {
 	Always  bool
 	When    *Expr
 	By      *Role // somebody else with this role; nil is the person asking
 	Expires int64 // seconds; 0 is the default
-	// SignedIn is how many seconds ago whoever agrees may have signed in, at most; 0
-	// asks nothing of that.
+	// SignedIn is the greatest age, in seconds, of the sign-in of the person who agrees; 0
+	// is any age.
 	SignedIn int64
 	Reason   string
 	Place    dsl.Place
 }
 
-// DefaultExpiry is how long an agreement is good when its rule does not say.
+// DefaultExpiry is how long an agreement is valid if its rule does not say.
 const DefaultExpiry = 24 * time.Hour
 
 // Lasts is how long an agreement that the rule asks for is good.
