@@ -14,11 +14,10 @@ import (
 	"verbatim/verbs"
 )
 
-// A value that was taken from something sensitive is as sensitive, wherever it
-// goes next: through the result of another call, an argument of a macro, an
-// expression or a handler. The palette marks where such values begin; a step
-// knows which of its arguments hold one, and every change that one reaches is
-// told without it.
+// A value that was taken from a sensitive value is sensitive too, wherever it goes: through
+// the result of another call, an argument of a macro, an expression or a handler. The palette
+// marks where sensitive values begin. A step knows which of its arguments hold one, and the
+// receipt leaves it out of every change that it reaches.
 
 // darken notes that an argument was taken from something sensitive.
 func (st *step) darken(i int) {
@@ -39,9 +38,8 @@ func darkAt(dark []bool, i int) []bool {
 	return dark
 }
 
-// told are the values that go along with a notice. It waits in a queue and leaves
-// the house, so that what is sensitive stays behind: whoever gets the notice looks
-// it up where they may.
+// told returns the values that go along with a notice. A notice waits in a queue and is sent
+// to others, so sensitive values are left out: its reader looks them up, if they may.
 func (n *notice) told() []stores.Value {
 	if n.dark == nil {
 		return n.values
@@ -55,8 +53,8 @@ func (n *notice) told() []stores.Value {
 	return told
 }
 
-// askedLater is a part of an expression that says what is still to be asked of an
-// argument: names out of the palette, and nothing that was said.
+// askedLater describes the part of an expression that is still to be evaluated of an argument.
+// It holds names from the palette and no values.
 var askedLater = regexp.MustCompile(`\bmissing\s*\(\s*\w+\s*\)`)
 
 // origin says where a set value comes from (an argument alone by its name,
@@ -150,9 +148,8 @@ func (r *reading) dim(st *step, t *table) {
 	}
 }
 
-// A redacted is an error of somebody else's making, told without the sensitive
-// values that the call held: it goes to an operator, who looks after the system
-// and not into it.
+// A redacted is an error of a handler or a tool without the sensitive values of the call.
+// Operators read it, and they may not see those values.
 type redacted struct {
 	text string
 	err  error
@@ -161,8 +158,7 @@ type redacted struct {
 func (e *redacted) Error() string { return e.text }
 func (e *redacted) Unwrap() error { return e.err }
 
-// redact leaves the sensitive values out of what a handler says, to a person or
-// to an operator.
+// redact removes the sensitive values of a call from an error of its handler.
 func (r *reading) redact(st *step, err error) error {
 	dim := func(text string) string {
 		r.secrets(st, func(v stores.Value) {
@@ -189,9 +185,9 @@ func (r *reading) redact(st *step, err error) error {
 	return err
 }
 
-// panicked makes an error of what a handler panicked with. What Go says of a
-// fault names types and numbers; what somebody else's code says may hold
-// anything, so that only its kind is told, and where it happened.
+// panicked makes an error of a handler's panic. A runtime error of Go names only types and
+// numbers. Any other panic value may hold anything, so the error tells only its type, and
+// where it happened.
 func panicked(p any) error {
 	what := fmt.Sprintf("with a %T", p)
 	var fault goruntime.Error

@@ -10,12 +10,11 @@ import (
 	"verbatim/verbs"
 )
 
-// What a verb tells of rows that its caller does not see. Totals that look beyond the
-// caller come to values that only the palette's `discloses` can name; what those come to
-// is held to a type of few values. Nothing else is kept of what was looked at: no row,
-// no name, no number of rows that were gone through.
+// A verb may disclose something about rows outside its caller's scope. Only `discloses` can
+// use totals over such rows, and its types have few values. Nothing else of those rows is
+// kept: no row, no name, no number of rows that were read.
 
-// A disclosure is a value that was worked out once for a call.
+// A disclosure is a disclosed value of a call. It is evaluated once.
 type disclosure struct {
 	known bool
 	value stores.Value
@@ -73,7 +72,7 @@ func (r *reading) disclosure(ctx context.Context, st *step) (*table, error) {
 	return t, nil
 }
 
-// beyond works out a total over rows that the caller may not see.
+// beyond works out a total over rows outside the caller's scope.
 func (r *reading) beyond(ctx context.Context, st *step, t *verbs.Total) (v stores.Value, err error) {
 	e := t.Entity.Store
 	among, err := r.cond(ctx, st, t.Where.Filter)

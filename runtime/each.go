@@ -18,14 +18,13 @@ import (
 	"verbatim/verbs"
 )
 
-// With RunOptions.Each a script is not one transaction but one for each of its
-// calls, a call that stands inside another counting with it. What was done stays
-// done when a later call is refused. A long script then holds nobody up, and can
-// be continued where it stopped.
+// With RunOptions.Each a script is committed call by call; a call and those nested in it are
+// one transaction. Earlier calls stay committed if a later one is refused. So a long script
+// holds no locks for long, and can be continued where it stopped.
 //
-// The whole script is worked out before anything begins, so that what is known to
-// go wrong is told while nothing is done. What is agreed to is the whole script,
-// too, and each call is held against what was shown of it.
+// The whole script is planned before the first commit, so that most mistakes are told while
+// nothing is done. An agreement covers the whole script, and each call is compared with its
+// part of the preview.
 
 // A Stopped says that a run that commits call by call ended before its end. What
 // was committed stays; the Receipt that comes with it tells what that was.
@@ -33,9 +32,9 @@ type Stopped struct {
 	Done, Total int   // calls that are committed, of how many
 	Next        int   // the number of the call to continue with
 	First, Last int64 // journal entries of what is committed
-	// Err is why: a *Refusal, a *Failure or the like of the call numbered Next,
-	// or the error of the context. Nothing of that call is committed, unless it
-	// is a *Failure that says Unknown.
+	// Err is the reason: a *Refusal or a *Failure of the call numbered Next, or the error
+	// of the context. Nothing of that call is committed, unless Err is a *Failure that
+	// says Unknown.
 	Err error
 }
 
@@ -53,19 +52,18 @@ type share struct {
 	before  []*step // calls that are committed, parallel to Program.Calls
 	script  *dsl.Script
 	settled *dsl.Script // the same, with names that cannot come to mean other rows
-	// alias and made are those of the calls before, where something was agreed
-	// to: see run.
+	// alias and made are those of the earlier calls, where something was agreed to: see
+	// reading.
 	alias map[stores.Value]string
 	made  int
-	// shown is what the person was shown of it. It counts where agreed is the ID
-	// of the preview that they agreed to.
+	// shown is its part of the preview that the person agreed to, whose ID is agreed.
 	shown  [32]byte
 	agreed string
 	key    string // RunOptions.Key of the whole
 }
 
-// units takes a program apart into the calls that are written one after the
-// other, each with those that stand inside it before it.
+// units divides a program into its outermost calls, each with the calls nested in it before
+// it.
 func units(p *verbs.Program) [][]int {
 	var all [][]int
 	first := 0
@@ -82,8 +80,8 @@ func units(p *verbs.Program) [][]int {
 	return all
 }
 
-// CheckRest is CheckFrom for the rest of a script, from the call of that number
-// on, the first being 1. A call that needs what an earlier one gave is an error.
+// CheckRest is CheckFrom for the rest of a script, from the call of that number on; the first
+// is 1. A call that uses the result of an earlier one is an error.
 func (s *Session) CheckRest(ctx context.Context, script *dsl.Script, from int, said verbs.Literals) (*verbs.Program, dsl.Diagnostics) {
 	if from <= 1 {
 		return s.CheckFrom(ctx, script, said)
@@ -135,7 +133,8 @@ func (s *Session) each(ctx context.Context, p *verbs.Program, o RunOptions) (*re
 	parts := units(p)
 	for at, i := range p.Order() {
 		if at != i {
-			// Calls are numbered as they are written, and so must they be done.
+			// Calls are numbered in the order in which they are written, and have to be
+			// made in that order.
 			return nil, s.refusal(ctx, p, o, refuse([]complaint{{i, outOfOrder(placeOf(p, &p.Calls()[i]))}}))
 		}
 	}
@@ -213,8 +212,8 @@ func join(all, part *receipt.Receipt) {
 	all.Last = max(all.Last, part.Last)
 }
 
-// repeated is what was done call by call before: nothing was worked out, only looked
-// up.
+// repeated is the receipt of calls that were committed before: they are looked up, not
+// planned.
 func (s *Session) repeated(done *receipt.Receipt) *receipt.Receipt {
 	d := digester{}
 	d.Text("verbatim repeated 1")
@@ -227,8 +226,8 @@ func (s *Session) repeated(done *receipt.Receipt) *receipt.Receipt {
 	return done
 }
 
-// repeat takes in what some calls did when they were done before: the calls after
-// them may need what they gave.
+// repeat takes over the results of calls that were committed before: later calls may use
+// them.
 func (r *run) repeat(p *verbs.Program, unit []int, done *receipt.Receipt) {
 	for i := range done.Calls[:min(len(done.Calls), len(unit))] {
 		call := &p.Calls()[unit[i]]
@@ -259,8 +258,7 @@ func (s *Session) one(ctx context.Context, p *verbs.Program, o RunOptions, part 
 	return r, r.reply(), nil // a row that was added is a row like any other from here on
 }
 
-// agreeToAll works out all that is to be done, and holds the agreement against
-// it.
+// agreeToAll plans the whole script, and compares the agreement with it.
 func (s *Session) agreeToAll(ctx context.Context, p *verbs.Program, o RunOptions, part *share, first int) (*run, error) {
 	t := &terms{RunOptions: o, share: part}
 	t.From = first
@@ -303,7 +301,7 @@ func (s *Session) agreeToPlan(ctx context.Context, p *verbs.Program, t *terms) (
 	return plan, nil
 }
 
-// only is the script of one call, for what is kept under a key.
+// only returns the script of one call, for its idempotency key.
 func only(of *dsl.Script, n int) *dsl.Script {
 	return &dsl.Script{Source: of.Source, Calls: of.Calls[n : n+1]}
 }
@@ -352,8 +350,7 @@ func (s *Session) doneEach(ctx context.Context, script *dsl.Script, key string, 
 	return all, nil
 }
 
-// aboutCall makes a refusal that is about a whole script one about the call that
-// is all there is of it.
+// aboutCall turns a refusal of a script of one call into a refusal of that call.
 func aboutCall(p *verbs.Program, call int, err error) error {
 	var r *Refusal
 	if !errors.As(err, &r) {

@@ -73,56 +73,56 @@ type Options struct {
 	Clock func() time.Time
 	// NewID makes the text of a fresh UUID.
 	NewID func() string
-	// Backoff says how long to wait before trying again what somebody else's
-	// change was in the way of, for the first time and each time after. Without
-	// one it is a few milliseconds, longer each time and never quite the same.
+	// Backoff returns how long to wait before the first retry after a conflict, and
+	// before each later one. The default is a few milliseconds, growing, with jitter.
 	Backoff func(attempt int) time.Duration
-	// Sleep waits, or until the context ends; without one, by the clock of the machine.
+	// Sleep waits for a time, or until the context ends. The default uses the machine's
+	// clock.
 	Sleep func(ctx context.Context, d time.Duration)
-	// Random gives the salts of what the journal commits to. It must not be
-	// predictable, and safe for use by many goroutines; nil is the system's.
+	// Random returns salts for commitments in the journal. It must be unpredictable, and
+	// safe for use by many goroutines; nil is the system's.
 	Random io.Reader
-	// Handlers are the verbs that Go functions carry out. When it is nil, such
-	// verbs are refused as they are used; when it is not, New demands that it
-	// holds all of them.
+	// Handlers are the Go functions that carry out verbs. If it is nil, such verbs are
+	// refused when they are used; otherwise New demands one for each of them.
 	Handlers *Handlers
-	// Authority says who somebody is, where that is kept in rows. Nil, and of
-	// whom it does not know, the store's own principals count.
+	// Authority reads principals that are kept in rows. If it is nil, or does not know
+	// somebody, the store's own principals count.
 	Authority Authority
-	// At, when set, is told of each stage as a run enters it, on the run's own
-	// goroutine. It is for tests, which stop a process there.
+	// At, if set, is called with each stage that a run enters, on the run's goroutine.
+	// Tests stop a process there.
 	At func(Stage)
-	// Observe, when set, is told of each program once it was worked out or carried out,
-	// on the run's own goroutine, which waits. It is for many goroutines at once.
+	// Observe, if set, is called after each preview and run, on the run's goroutine. It
+	// must be safe for use by many goroutines.
 	Observe func(context.Context, Observed)
-	// Zone is where the organisation's days begin: what is to happen on a day
-	// happens at its start there. Without one it is UTC.
+	// Zone is the organisation's time zone: a job for a day begins at midnight there. The
+	// default is UTC.
 	Zone *time.Location
-	// Profile says what is known of a principal as a person. Without it, that is
-	// what the store calls them.
+	// Profile returns the profile of a principal. Without it, only the store's label is
+	// known.
 	Profile func(ctx context.Context, r stores.Reader, name string) (Profile, error)
-	// Deciders names the principals with a role who can be told that their agreement is
-	// waited for. Without it nobody is told.
+	// Deciders names the holders of a role who can be notified that a proposal waits for
+	// them. Without it nobody is notified.
 	Deciders func(ctx context.Context, r stores.Reader, role string) ([]string, error)
-	// TellsAsker says of the source of a call whether whoever made it has to be told when
-	// somebody else decides it: a notice with TargetDecided is left then. Without it nobody is.
+	// TellsAsker reports, for the source of a call, whether its asker is to be notified
+	// when somebody else decides: a notice with TargetDecided is queued then. Without it
+	// nobody is notified.
 	TellsAsker func(source string) bool
-	// Scanner is who looks at files for harm now, as uploads name it; "" where that
-	// is not known. Where somebody does, a file that was taken while nobody did,
-	// ScannedByNobody, is not used before it was looked at.
+	// Scanner names the malware scanner in use; "" where it is not known. With a scanner,
+	// a file that was taken without one, ScannedByNobody, has to be scanned before it is
+	// used.
 	Scanner string
-	// Tools reach the tools of other servers. When it is nil, verbs that are
-	// carried out by one are refused as they are used.
+	// Tools reach the tools of other servers. If it is nil, verbs that need one are
+	// refused when they are used.
 	Tools tools.Servers
-	// Keep keeps a file that a verb made, as one that the session's principal had sent, and
-	// is asked with no transaction open. Without it, verbs that make files are refused.
+	// Keep stores a file that a verb made, as an upload of the session's principal. It is
+	// called with no transaction open. Without it, verbs that make files are refused.
 	Keep func(ctx context.Context, s *Session, verb, name string, content []byte) (uploads.Upload, error)
-	// Embedder makes the vectors of searches by meaning. Without one, runs of letters are
-	// compared, and each answer says so.
+	// Embedder makes the vectors for searches by meaning. Without one, such searches compare
+	// runs of letters, and each answer says so.
 	Embedder Embedder
 }
 
-// An Authority reads what is kept of a principal, in a scope that sees all.
+// An Authority reads a principal from rows, in a scope that sees all.
 type Authority func(ctx context.Context, r stores.Reader, name string) (p stores.Principal, known bool, err error)
 
 // An Engine runs programs of one set of palettes on one store. It is immutable
@@ -175,16 +175,15 @@ type Engine struct {
 	tellsAsker func(string) bool
 }
 
-// A ConfigError says that palettes, handlers and store do not fit together. An
-// engine is not made.
+// A ConfigError says that palettes, handlers and store do not fit together, so that New made
+// no engine.
 type ConfigError struct{ Diagnostics dsl.Diagnostics }
 
 // Error implements error.
 func (e *ConfigError) Error() string { return tell(e.Diagnostics) }
 
-// New joins palettes, a store and handlers. Where they disagree it returns a
-// *ConfigError whose diagnostics point into the YAML. A query that cannot be run is no
-// such thing: see Unfit.
+// New joins palettes, a store and handlers. Where they disagree it returns a *ConfigError
+// whose diagnostics point into the YAML. A query that cannot run does not stop New: see Unfit.
 func New(reg *verbs.Registry, store stores.Store, opt Options) (e *Engine, err error) {
 	e = &Engine{
 		reg:      reg,
@@ -272,14 +271,14 @@ func New(reg *verbs.Registry, store stores.Store, opt Options) (e *Engine, err e
 	return e, nil
 }
 
-// CheckQueries says which queries of palettes cannot be run on a store that has their
-// tables. An engine refuses the verbs that they belong to, and no others.
+// CheckQueries lists the queries of palettes that cannot run on a store that has their tables.
+// An engine refuses their verbs, and no others.
 func CheckQueries(ctx context.Context, reg *verbs.Registry, store stores.Store) (dsl.Diagnostics, error) {
 	unfit, err := unfitQueries(ctx, reg, store)
 	return inOrder(reg, unfit), err
 }
 
-// Unfit says which queries of its palettes an engine cannot run.
+// Unfit lists the queries of its palettes that an engine cannot run.
 func (e *Engine) Unfit() dsl.Diagnostics { return inOrder(e.reg, e.unfit) }
 
 func inOrder(reg *verbs.Registry, of map[*verbs.Verb]dsl.Diagnostic) (ds dsl.Diagnostics) {
@@ -313,8 +312,8 @@ func unfitQueries(ctx context.Context, reg *verbs.Registry, store stores.Store) 
 	return unfit, nil
 }
 
-// look finds the verbs that a macro uses. Macros of macros multiply the calls
-// they make, so each is looked into once.
+// look finds the verbs that a macro uses. Nested macros multiply their calls, so each macro is
+// visited once.
 func (e *Engine) look(v *verbs.Verb) []*verbs.Verb {
 	p := e.macros[v]
 	if found, done := e.inside[v]; done || p == nil {
@@ -334,7 +333,7 @@ func (e *Engine) look(v *verbs.Verb) []*verbs.Verb {
 	return all
 }
 
-// prepare checks what a verb needs beyond what loading could know.
+// prepare checks what a verb needs of handlers and store, which the loader does not know.
 func (e *Engine) prepare(v *verbs.Verb) dsl.Diagnostics {
 	var ds dsl.Diagnostics
 	if v.Query != nil {
@@ -356,10 +355,9 @@ func (e *Engine) prepare(v *verbs.Verb) dsl.Diagnostics {
 	return ds
 }
 
-// Session begins a session for a principal: what they may use and see is read
-// here. It is looked at again while the session lives, and where it has changed
-// the session does nothing more, and says so. A principal that the store does not
-// know is refused.
+// Session begins a session for a principal, and reads their roles and scope. Runs read them
+// again; once they have changed, the session refuses to go on. A principal whom the store does
+// not know is refused.
 //
 // The session reads within ctx for as long as it lives.
 func (e *Engine) Session(ctx context.Context, principal string) (*Session, error) {
@@ -383,7 +381,7 @@ func (e *Engine) Session(ctx context.Context, principal string) (*Session, error
 		scope: stores.Scope{Principal: who.Name, Holds: withoutOwn(who.Holds)},
 	}
 	for _, name := range who.Roles {
-		// A role that no palette declares any more gives no rights.
+		// A role that no palette declares gives no rights.
 		if role := e.reg.Role(name); role != nil {
 			s.roles = append(s.roles, role)
 			s.scope.All = s.scope.All || role.SeesAll
@@ -393,7 +391,7 @@ func (e *Engine) Session(ctx context.Context, principal string) (*Session, error
 	return s, nil
 }
 
-// principal finds somebody, as they are now.
+// principal reads a principal with their present rights.
 func (e *Engine) principal(ctx context.Context, name string) (who stores.Principal, err error) {
 	if e.authority != nil {
 		known := false
@@ -418,7 +416,7 @@ func (e *Engine) principal(ctx context.Context, name string) (who stores.Princip
 	return who, err
 }
 
-// Label is what people call a principal: their name where nothing else is known.
+// Label returns the label of a principal, or else their name.
 func (e *Engine) Label(ctx context.Context, name string) string {
 	who, err := e.principal(ctx, name)
 	if err != nil {
@@ -436,11 +434,10 @@ func randomID() string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
-// sends reports whether an effect sends a notice, or starts work.
+// sends reports whether an effect sends a notice or schedules a job.
 func sends(e *verbs.Effect) bool { return e.Kind == verbs.Triggers || e.Kind == verbs.Notifies }
 
-// A Stage is a step on the way of a call, or of a whole run, that Options.At is
-// told of.
+// A Stage is a step of a call or of a run, for Options.At.
 type Stage string
 
 // The stages of a call, and then of the run that it belongs to, in the order in
@@ -457,7 +454,7 @@ const (
 	StageReply   Stage = "reply"   // it is committed: what was done is put into words
 )
 
-// enter tells whoever wants to know that a stage begins.
+// enter calls Options.At with a stage.
 func (e *Engine) enter(s Stage) {
 	if e.at != nil {
 		e.at(s)

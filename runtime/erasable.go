@@ -11,20 +11,20 @@ import (
 	"verbatim/verbs"
 )
 
-// A journal entry stands for ever, and some of what it tells must not: a person
-// may ask to be forgotten, and a sensitive value has no business in a log. Such
-// values stand in entries as commitments, and themselves in a row beside, which
-// can be erased; see package journal. They are the values of fields that are
-// sensitive or personal, or that were taken from a sensitive argument; the names
-// of rows whose label shows a personal field; and every value in the text of a
-// call of a verb that has to do with any of these. Of such a call an entry tells
-// which arguments were given. That is more than need be withheld, and nothing
-// that could be forgotten.
+// A journal entry is never changed, but a person may ask to be forgotten, and a log should
+// hold no sensitive values. An entry holds commitments to such values; the values themselves
+// stand in a row beside it, which can be erased: see package journal. These values are
+//
+//   - fields that are sensitive or personal, or that were taken from a sensitive argument,
+//   - names of rows whose label shows a personal field, and
+//   - all values in the text of a call whose verb has to do with either. Of such a call the
+//     entry tells only which arguments were given. That withholds more than it has to, and
+//     keeps nothing that could not be erased.
 
-// erasable stands in the text of a call for a value that may have to be erased.
+// erasable replaces a value in the text of a call that may have to be erased.
 const erasable = "(personal)"
 
-// findPersonal finds the verbs whose calls may tell something of a person.
+// findPersonal finds the verbs whose calls may hold personal data.
 func (e *Engine) findPersonal() {
 	e.personal = make(map[*verbs.Verb]bool)
 	for _, v := range e.reg.Verbs() {

@@ -15,28 +15,25 @@ import (
 	"verbatim/stores"
 )
 
-// A tool of another server acts outside of our transaction, and nothing makes
-// the two one. So this is done in steps, each of which can be the last:
+// A tool of another server acts outside our transaction, and the two cannot be made atomic. So
+// a run with such a tool takes steps, and may be cut off after each:
 //
-//  1. The whole script is worked out inside a transaction: permitted, resolved,
-//     gated, settled, agreed to. Whatever can be refused is refused here. The
-//     transaction is rolled back.
-//  2. The attempt is journalled, together with whatever agreement it uses up,
-//     and committed. From here on it is known that the tool may have acted.
+//  1. The whole script is planned in a transaction: permitted, resolved, gated, settled,
+//     agreed to. Most refusals happen here. The transaction is rolled back.
+//  2. The attempt is journalled and committed, together with the agreement that it uses up.
+//     From here on the store knows that the tool may have acted.
 //  3. The tool is asked, with no transaction open.
-//  4. The script is worked out again with the answer, and if it comes to what
-//     was agreed to in step 1, rows, notices and the journal are committed.
+//  4. The script is planned again with the answer. If the plan equals that of step 1, rows,
+//     notices and journal entries are committed.
 //
-// When the tool says that it failed, or cannot be reached, nothing changes here
-// and the journal says failed. When its answer is lost nobody knows, and the
-// journal says so: unknown. When rows have changed between 1 and 4, the tool has
-// acted and nothing was changed here: that is said too, and under a key of the
-// run the answer is kept for the next try.
+// If the tool fails or cannot be reached, nothing changes here, and the journal says failed.
+// If its answer is lost, the journal says unknown. If rows have changed between 1 and 4, the
+// tool has acted and nothing changed here: the caller is told so, and with an idempotency key
+// the answer is kept for the next try.
 //
-// Sending it after the commit was considered: rows would then say that
-// something was done which perhaps never is. Asking it inside the transaction
-// was too: every other writer of an SQLite file would wait for somebody else's
-// server.
+// We considered asking the tool after the commit: rows would then claim something that may
+// never happen. We also considered asking inside the transaction: every other writer of an
+// SQLite file would wait for the tool's server.
 
 const (
 	outcomeAttempted = "attempted"
@@ -47,20 +44,19 @@ const (
 const (
 	// maxErrands is how many answers of tools one run may need.
 	maxErrands = 50
-	// toolTries is how often a tool is asked whose palette does not say.
+	// toolTries is how often a tool is asked if its palette names no number.
 	toolTries = 3
 )
 
-// errands are what the tools answered that one run asked, over all attempts at
-// its transaction.
+// errands are the answers of tools to one run, over all attempts at its transaction.
 type errands struct {
 	now     time.Time // of the first attempt, once something was asked
 	answers map[string]tools.Answer
 	sent    *sentErrand
 }
 
-// A sentErrand is the one call of a run that changes something elsewhere, once
-// it was asked for.
+// A sentErrand is the one request of a run that changes something on another server, once it
+// was sent.
 type sentErrand struct {
 	errand   *errand
 	plan     *run     // that it is of
@@ -69,7 +65,7 @@ type sentErrand struct {
 	row      stores.Value // key of its row, when there is one
 }
 
-// still holds a plan with the tool's answer against the plan without it.
+// still compares a plan made with the tool's answer to the plan made before it.
 func (a *sentErrand) still(r *run) error {
 	if r.digest != a.digest {
 		return errMoved
@@ -81,11 +77,10 @@ func (a *sentErrand) still(r *run) error {
 	return nil
 }
 
-// errMoved says that what a run comes to is no longer what was agreed to when
-// its tool was asked.
+// errMoved says that the plan of a run has changed since its tool was asked.
 var errMoved = errors.New("rows changed while the tool was being asked")
 
-// fetch asks a tool for what a run cannot go on without.
+// fetch asks a tool for an answer that a run needs before it can go on.
 func (s *Session) fetch(ctx context.Context, o *terms, a *errands, r *run) error {
 	e := r.waits()
 	if len(a.answers) >= maxErrands {
@@ -123,8 +118,8 @@ func (s *Session) fetch(ctx context.Context, o *terms, a *errands, r *run) error
 	return s.send(ctx, o, a, r)
 }
 
-// ask asks until there is an answer that fits. A tool that may have acted is
-// only asked again where that does nothing twice.
+// ask asks a tool until it gives a valid answer. A tool that may have acted is asked again only
+// if that cannot act twice.
 func (s *Session) ask(ctx context.Context, o *terms, e *errand, key string) (tools.Answer, error) {
 	v := e.st.verb
 	retry := stores.Retry{Attempts: toolTries}
@@ -158,7 +153,7 @@ func (s *Session) ask(ctx context.Context, o *terms, e *errand, key string) (too
 	}
 }
 
-// once asks a tool once, for so long and no longer.
+// once asks a tool once, with a deadline.
 func (s *Session) once(ctx context.Context, timeout time.Duration, c tools.Call) (tools.Answer, error) {
 	if timeout > 0 {
 		var stop context.CancelFunc
@@ -168,11 +163,10 @@ func (s *Session) once(ctx context.Context, timeout time.Duration, c tools.Call)
 	return s.e.tools.Call(ctx, c)
 }
 
-// errLost says that it is not known what a tool did.
+// errLost says that a tool's answer was lost.
 var errLost = errors.New("the answer of the tool was lost")
 
-// send journals the attempt, asks the tool, and journals what came of it where
-// that is not that it was done.
+// send journals the attempt, asks the tool, and journals any outcome but success.
 func (s *Session) send(ctx context.Context, o *terms, a *errands, r *run) error {
 	e := r.errand
 	sent := &sentErrand{errand: e, plan: r, digest: r.digest, agreedBy: r.agreedBy}
@@ -208,8 +202,8 @@ func (s *Session) send(ctx context.Context, o *terms, a *errands, r *run) error 
 	}
 }
 
-// halfway tells that a tool has acted and that its own side of the script was
-// not carried out.
+// halfway makes the error that says that a tool has acted, but that the script was not
+// committed here.
 func (s *Session) halfway(ctx context.Context, o *terms, a *errands, err error) error {
 	e := a.sent.errand
 	why := "a row that it stands on was changed meanwhile"
@@ -246,14 +240,14 @@ func (s *Session) attemptEntry(o *terms, a *sentErrand) stores.Entry {
 	return e
 }
 
-// tellAttempt adds an entry about an attempt to a batch.
+// tellAttempt adds a journal entry about an attempt to a batch.
 func (s *Session) tellAttempt(b *stores.Batch, a *sentErrand, entry stores.Entry) error {
 	st := a.errand.st
 	return s.e.tell(b, entry, st.verb, st.syntax, st.text, nil)
 }
 
-// afterwards journals what came of an attempt, even where the request was
-// cancelled meanwhile, and returns what is to be told.
+// afterwards journals the outcome of an attempt, even if the request was cancelled meanwhile,
+// and returns the error for the caller.
 func (s *Session) afterwards(ctx context.Context, o *terms, a *sentErrand, entry stores.Entry, status string, answer *tools.Answer, err error) error {
 	var b stores.Batch
 	if failed := s.tellAttempt(&b, a, entry); failed != nil {
@@ -295,17 +289,17 @@ func toldOf(err error) *dsl.Diagnostic {
 const (
 	// AttemptOpen says that the tool may have been asked, and no more is known.
 	AttemptOpen = "ATTEMPTED"
-	// AttemptDone says that it answered; the answer is kept.
+	// AttemptDone says that the tool answered; the answer is kept.
 	AttemptDone = "DONE"
-	// AttemptFailed says that it did not do what it was asked.
+	// AttemptFailed says that the tool failed.
 	AttemptFailed = "FAILED"
 	// AttemptUnknown says that its answer was lost.
 	AttemptUnknown = "UNKNOWN"
 )
 
-// begin commits that a tool is about to be asked, and whatever agreement that
-// uses up. It returns the key under which to ask, or the answer where the same
-// was asked before under the same key of the run.
+// begin commits that a tool is about to be asked, and uses up the agreement. It returns the key
+// under which to ask. If an earlier run with the same key asked the same, it returns that
+// answer.
 func (s *Session) begin(ctx context.Context, o *terms, a *sentErrand) (key string, answer *tools.Answer, err error) {
 	r := a.plan
 	key = s.e.newID()
@@ -345,7 +339,7 @@ func (s *Session) begin(ctx context.Context, o *terms, a *sentErrand) (key strin
 	return key, answer, nil
 }
 
-// resume goes on with what was begun under the same key.
+// resume continues an attempt that was begun under the same key.
 func (a *sentErrand) resume(r *run, row stores.Row, key string) (*tools.Answer, stores.Change, error) {
 	e := a.errand
 	at := dsl.Place{Source: r.prog.Script().Source}
@@ -371,8 +365,8 @@ func (a *sentErrand) resume(r *run, row stores.Row, key string) (*tools.Answer, 
 	return nil, change, &Failure{Err: errLost, Unknown: true, Told: &d}
 }
 
-// sentDigest stands for what was asked, which may be sensitive: as a text's, it
-// cannot be guessed without the key.
+// sentDigest is the digest of a request, which may be sensitive: like that of a text, it cannot
+// be guessed without the key.
 func sentDigest(e *errand, key string) string {
 	return digest.Of("verbatim errand 1", key, e.id())
 }
@@ -399,7 +393,7 @@ func (a *sentErrand) insert(r *run, key string) stores.Change {
 	}}
 }
 
-// settle makes the change that says what came of an attempt.
+// settle makes the change that records the outcome of an attempt.
 func (a *sentErrand) settle(status string, answer tools.Answer, now time.Time) stores.Change {
 	set := []stores.Assign{{Field: attStatus, Value: stores.NewString(status)}}
 	if status == AttemptDone {

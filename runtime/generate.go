@@ -10,15 +10,13 @@ import (
 	"verbatim/verbs"
 )
 
-// A handler may end in a call of another verb: answers that were collected one
-// by one are sent by the very call that somebody who knew them all would have
-// written. Such a call has no private door. It is written out, parsed and
-// checked like any other text, and carried out as the calls of macros are: with
-// the rights of whoever asked, through the same gate, under its own rule of
-// confirmation, with a journal entry of its own.
+// A handler may make calls of other verbs: answers that were collected one by one end in the
+// call that sends them all. Such a call is written out, parsed and checked like any other text.
+// It runs as the calls of macros do: with the caller's rights, through the same gate, under the
+// confirmation rules of its verb, and with its own journal entry.
 
-// generates is the verb that an effect promises a call of, or the field of which it
-// promises to make the calls; "" when it promises something else.
+// generates returns the verb that an effect promises to call, or the field whose calls it
+// promises to make; "" for other effects.
 func generates(e *verbs.Effect) string {
 	if e.Kind != verbs.Generates || len(e.Operand.Path) < 2 {
 		return ""
@@ -26,8 +24,8 @@ func generates(e *verbs.Effect) string {
 	return strings.Join(e.Operand.Path, ".")
 }
 
-// findGenerated notes of each verb which verbs it may call through its handler,
-// as is noted of macros.
+// findGenerated notes which verbs each verb may call through its handler, as it is noted for
+// macros.
 func (e *Engine) findGenerated() dsl.Diagnostics {
 	var ds dsl.Diagnostics
 	for _, v := range e.reg.Verbs() {

@@ -10,18 +10,18 @@ import (
 	"verbatim/stores"
 )
 
-// What nobody can use any more is forgotten, and what nobody decided in time ends.
+// Housekeeping deletes rows that nobody can use any more, and ends proposals that nobody
+// decided in time.
 
-// housekeeper is the principal of what the engine does for nobody.
+// housekeeper is the principal of the engine's own housekeeping.
 const housekeeper = "verbatim"
 
-// Housekeep deletes what was settled, or kept under a key, before a time: nobody
-// can agree to the one any more, and the other is no longer recognised when it
-// is sent again, so that before should lie well behind whatever retries there
-// are. Sessions that nobody came back to since then go with what was said in
-// them. What waits is never deleted. It returns how many rows went.
+// Housekeep deletes rows from before a time: settled confirmations, receipts kept for
+// idempotency keys, and sessions that nobody has used since, with their turns. A request that
+// is repeated later than that takes effect again, so before should lie well behind all
+// retries. Rows that wait for somebody are never deleted. It returns the number of rows.
 //
-// It is safe to call at any time, from any process, also at once.
+// It is safe to call at any time, from several processes at once.
 func (e *Engine) Housekeep(ctx context.Context, before time.Time) (pruned int, err error) {
 	now := stores.NewTime(e.clock()).Time()
 	for _, what := range []struct {
@@ -36,7 +36,7 @@ func (e *Engine) Housekeep(ctx context.Context, before time.Time) (pruned int, e
 		{deliveries, stores.Cond{Op: stores.Lt, Path: stores.Path{Field: dlvTime}, Value: stores.NewTime(before)}},
 		{sessions.Budgets, sessions.BudgetsBefore(before)},
 		{uses, stores.Cond{Op: stores.Lt, Path: stores.Path{Field: useUntil}, Value: stores.NewTime(before)}},
-		// A question that nobody answered in time needs its words no more.
+		// The words of an expired question are not needed any more.
 		{sessions.Questions, sessions.QuestionsBefore(before)},
 	} {
 		n, err := e.prune(ctx, what.of, what.where)
@@ -52,14 +52,14 @@ func (e *Engine) Housekeep(ctx context.Context, before time.Time) (pruned int, e
 	return pruned + n, failure(err)
 }
 
-// system is the scope of what the engine does for nobody.
+// system is the scope of housekeeping.
 func system() stores.Scope { return stores.Scope{Principal: housekeeper, All: true} }
 
 // housekeeping is how many rows one transaction takes.
 const housekeeping = 200
 
-// inParts changes the rows that a find gives, at most as many in one transaction as
-// it limits, until there are none left. It returns how many they were.
+// inParts changes all rows that a find returns, in transactions of at most its limit. It
+// returns the number of rows.
 func (e *Engine) inParts(ctx context.Context, f stores.Find, change func(tx stores.Tx, rows [][]stores.Value) (stores.Batch, error)) (n int, err error) {
 	f.Cut = true
 	for {
@@ -97,9 +97,9 @@ func (e *Engine) prune(ctx context.Context, of *stores.Entity, where stores.Cond
 	})
 }
 
-// expire settles confirmations that nobody decided in time. A job does so for
-// each as it happens; where no worker runs, whoever looks at them does. Each is
-// told by one entry, whoever notices it.
+// expire settles confirmations that nobody decided in time. A job does so for each when its
+// time comes; without a worker, the next principal who lists them does. Each expiry has one
+// journal entry.
 func (e *Engine) expire(ctx context.Context, now time.Time) error {
 	where := stores.Cond{Op: stores.And, Kids: []stores.Cond{
 		{Op: stores.Eq, Path: stores.Path{Field: confirmations.FieldStatus}, Value: stores.NewString(confirmations.Waiting)},
@@ -116,9 +116,8 @@ func (e *Engine) expire(ctx context.Context, now time.Time) error {
 	return err
 }
 
-// DropPending drops all that waits for an agreement, and returns how much that was. It
-// is for a store that was restored or copied: what waits in it may have been decided
-// since, elsewhere.
+// DropPending drops all pending confirmations, and returns their number. It is for a store
+// that was restored or copied: its pending confirmations may have been decided elsewhere.
 func (e *Engine) DropPending(ctx context.Context) (dropped int, err error) {
 	now := stores.NewTime(e.clock()).Time()
 	err = e.write(ctx, system(), func(tx stores.Tx) error {
@@ -140,7 +139,7 @@ func (e *Engine) DropPending(ctx context.Context) (dropped int, err error) {
 	return dropped, failure(err)
 }
 
-// expired is the entry about something that nobody agreed to in time.
+// expired makes the journal entry of a confirmation that expired.
 func (e *Engine) expired(c *confirmations.Confirmation, source string, now time.Time) stores.Entry {
 	id := c.ID
 	if id == "" {

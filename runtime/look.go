@@ -17,26 +17,26 @@ import (
 	"verbatim/verbs"
 )
 
-// A Look reads rows for a verb whose palette says `looks`, also rows that the caller does
-// not see. The function that looks gives values of `discloses` and has no other way out:
-// it changes no row, and writes no answer and no notice.
+// A Look reads rows for a verb whose palette says `looks`, including rows outside the caller's
+// scope. The function that looks returns values for `discloses` and nothing else: no change,
+// no answer, no notice.
 type Look struct {
 	r    *reading
 	st   *step
 	over bool
 }
 
-// Looks registers the function that looks for a verb. It is given the arguments as Handle
-// gives them, and returns the values that the palette discloses and does not work out
-// itself, by their names; one that is left out is absent.
+// Looks registers the function that looks for a verb. It gets its arguments as functions of
+// Handle do, and returns, by name, the disclosed values that the palette has no expression
+// for; one that is left out is absent.
 //
 //	runtime.Looks(h, "desk.is-known", func(ctx context.Context, l *runtime.Look, a isKnown) (runtime.Fields, error) {
 //		rows, err := l.Rows(ctx, "person", runtime.Fields{"email": a.Email})
 //		return runtime.Fields{"known": len(rows) > 0}, err
 //	})
 //
-// It may be called more than once for one run, and must not keep the Look. What it says of
-// an error goes to operators alone.
+// It may be called more than once for one run, and must not keep the Look. Only operators read
+// the text of its errors.
 func Looks[A any](h *Handlers, verb string, fn func(ctx context.Context, l *Look, args A) (Fields, error)) {
 	h.looks = append(h.looks, &handler{
 		verb: verb,
@@ -47,7 +47,7 @@ func Looks[A any](h *Handlers, verb string, fn func(ctx context.Context, l *Look
 	})
 }
 
-// Principal returns the name of whoever calls.
+// Principal returns the name of the caller.
 func (l *Look) Principal() string { return l.r.s.who.Name }
 
 // Now returns the time of the run. It is the same for all of it.
@@ -56,8 +56,8 @@ func (l *Look) Now() time.Time { return l.r.now }
 // mostLooked is how many rows one look gives at most.
 const mostLooked = 10_000
 
-// Rows reads all rows whose fields have these values, whoever owns them. Nothing holds the
-// rows: they may change before the run commits.
+// Rows reads all rows whose fields have these values, whoever owns them. The rows are not
+// locked: they may change before the run commits.
 func (l *Look) Rows(ctx context.Context, entity string, where Fields) ([]Row, error) {
 	e, err := l.entity(entity)
 	if err != nil {
@@ -74,10 +74,9 @@ func (l *Look) Rows(ctx context.Context, entity string, where Fields) ([]Row, er
 	return l.find(ctx, e, cond)
 }
 
-// Alike reads all rows one of whose names, by which their palette has them searched, is
-// spelled as one of these is but for so many letters: added, left out or changed. Case,
-// marks, alphabets and punctuation make no difference. The nearest come first, a thousand at
-// most; more says that there are others.
+// Alike reads all rows with a searched name within an edit distance of one of these names.
+// Case, accents, alphabets and punctuation make no difference. The nearest rows come first, at
+// most a thousand; more says that there are others.
 func (l *Look) Alike(ctx context.Context, entity string, edits int, names ...string) (rows []Row, more bool, err error) {
 	e, err := l.entity(entity)
 	if err != nil {
@@ -100,7 +99,7 @@ func (l *Look) Alike(ctx context.Context, entity string, edits int, names ...str
 	return rows, more, err
 }
 
-// mostAlike is how many rows of names that are almost alike are looked at.
+// mostAlike is the greatest number of rows that Alike returns.
 const mostAlike = 1000
 
 // Get reads a row that the caller sees, as Call.Get does.
@@ -130,7 +129,7 @@ func (l *Look) find(ctx context.Context, e *verbs.Entity, where *stores.Cond) ([
 	return rows, err
 }
 
-// looked has the function of a verb look, once for each call, and keeps what it gives.
+// looked calls the function of a verb that looks, once for each call, and keeps its values.
 func (r *reading) looked(ctx context.Context, st *step) error {
 	h := r.e.lookers[st.verb]
 	if h == nil {
@@ -193,7 +192,8 @@ func (h *handler) looksSafely(ctx context.Context, l *Look, args reflect.Value) 
 	return h.look(ctx, l, args)
 }
 
-// tellable is a value as it is told: of its type, and sealed where the palette says so.
+// tellable returns a disclosed value as the caller gets it: of its type, and sealed where the
+// palette says so.
 func (r *reading) tellable(st *step, x *verbs.Disclosed, v stores.Value) (stores.Value, error) {
 	v, err := x.Type.Accept(v)
 	if err != nil || x.SealedFor < 0 || v.IsNull() {

@@ -17,22 +17,22 @@ import (
 	"verbatim/verbs"
 )
 
-// An Embedder makes vectors of texts, for searches by meaning: one for each text, all of
-// one length. It may be asked by many goroutines at once.
+// An Embedder makes vectors of texts, for searches by meaning: one for each text, all of one
+// length. It must be safe for use by many goroutines.
 type Embedder interface {
-	// Maker names what makes them. Vectors of different makers are not compared.
+	// Maker names the model. Vectors of different makers are not compared.
 	Maker() string
 	Embed(ctx context.Context, texts []string) ([][]float32, error)
 }
 
-// candidates is how many rows that fit a text best are looked at, at least: of these, by
-// how well they fit and by what they weigh, come those that a read gives.
+// candidates is the least number of best fitting rows that are read. A read returns the best of
+// them, by fit and weight.
 const candidates = 200
 
-// almost is by how many letters a name may differ from what is looked for.
+// almost is the greatest edit distance of a name that a search finds.
 const almost = 2
 
-// A matching is what a call looks for.
+// A matching is the text that a call searches for.
 type matching struct {
 	text  string
 	near  []float32 // its meaning; nil where none is compared
@@ -51,8 +51,8 @@ func (m *matching) match(e *stores.Entity, owner stores.Value, limit int) stores
 	return ask
 }
 
-// embedding is the errand of a call that looks for rows by meaning: to have the vector
-// made of its text, while no transaction is open. Nil where there is nothing to ask for.
+// embedding returns the request for the vector of a search by meaning, which is made with no
+// transaction open; nil where no vector is needed.
 func (r *reading) embedding(ctx context.Context, st *step) (*errand, error) {
 	text, err := r.eval(ctx, st, st.verb.Matching, nil)
 	if err != nil || text.IsNull() {
@@ -79,10 +79,10 @@ func (r *reading) embedding(ctx context.Context, st *step) (*errand, error) {
 	return nil, nil
 }
 
-// Match finds rows within scope that fit a text best, the best first, and how well: by
-// words, and, where it is what the verb is matching, by meaning. With an owner, the row at
-// the end of the entity's scope path, rows of other owners neither are found nor say how
-// rare a word is; the zero Ref is every owner. Rows are read as Get reads them.
+// Match finds the rows within scope that fit a text best, with their scores, the best first. It
+// compares words and, if the text is the verb's `matching`, meaning. With an owner, the row at
+// the end of the entity's scope path, rows of other owners are not found, nor do they count for
+// the rarity of words; the zero Ref means every owner. Rows are read as Get reads them.
 func (c *Call) Match(ctx context.Context, entity string, owner Ref, text string, limit int) (rows []Row, fit []float64, err error) {
 	e := c.r.e.reg.Entity(entity)
 	if c.over || e == nil || e.Store.Search == nil {
@@ -117,7 +117,7 @@ func (c *Call) Match(ctx context.Context, entity string, owner Ref, text string,
 	return rows, fit, nil
 }
 
-// embed has the vector made of one text. Where that cannot be, words have to do.
+// embed asks for the vector of one text. If that fails, the search uses words alone.
 func (e *Engine) embed(ctx context.Context, text string) (tools.Answer, error) {
 	vectors, err := e.embedder.Embed(ctx, []string{text})
 	if ctx.Err() != nil {
@@ -129,8 +129,8 @@ func (e *Engine) embed(ctx context.Context, text string) (tools.Answer, error) {
 	return tools.Answer{Text: string(search.Bytes(vectors[0]))}, nil
 }
 
-// Near is how alike each of some texts is to another in meaning: the cosine of their vectors,
-// 0 where that is below. It is none without an Embedder. Nothing of it is kept.
+// Near returns how close each of some texts is to another in meaning: the cosine of their
+// vectors, at least 0. It returns nil without an Embedder. Nothing is kept.
 func (e *Engine) Near(ctx context.Context, text string, others []string) ([]float64, error) {
 	if e.embedder == nil || len(others) == 0 {
 		return nil, nil
@@ -156,12 +156,12 @@ func (e *Engine) Near(ctx context.Context, text string, others []string) ([]floa
 	return near, nil
 }
 
-// Embeds reports whether there is a model that makes vectors.
+// Embeds reports whether there is an Embedder.
 func (e *Engine) Embeds() bool { return e.embedder != nil }
 
-// Embed has the vectors made of rows that lack them, of so many at most, and says of how
-// many. It is for those who do work in the background; without an Embedder it does
-// nothing. Rows that are searched by words are found meanwhile.
+// Embed makes the vectors of rows that lack them, at most so many, and returns the number.
+// Background workers call it. Without an Embedder it does nothing. Until then, searches find
+// such rows by their words.
 func (e *Engine) Embed(ctx context.Context, most int) (n int, err error) {
 	if e.embedder == nil {
 		return 0, nil
@@ -205,8 +205,8 @@ func (e *Engine) Searches(ctx context.Context) error {
 	})
 }
 
-// match finds the rows that fit best, and gives them in that order. What they weigh is the
-// last of their fields, where the palette says so.
+// match finds the rows that fit best, in that order. If the palette weighs rows, the weight is
+// the last of their fields.
 func (r *reading) match(ctx context.Context, st *step, f *fetch, find stores.Find) ([][]stores.Value, error) {
 	read, m := st.verb.Read, st.matching
 	e := read.Entity.Store
@@ -259,7 +259,7 @@ func (r *reading) match(ctx context.Context, st *step, f *fetch, find stores.Fin
 	return rows[:min(len(rows), read.Limit)], nil
 }
 
-// found says how the rows of a read were found, where that is worse than it could be.
+// found says how the rows of a read were found, if a better way is switched off.
 func (st *step) found() receipt.FoundBy {
 	if st.matching == nil || st.verb.Handler && !st.matching.asked {
 		return ""
@@ -267,8 +267,7 @@ func (st *step) found() receipt.FoundBy {
 	return st.matching.found
 }
 
-// weighed are the fields that a read asks for: those that it returns, and what a row
-// weighs.
+// weighed returns the fields that a read asks for: those that it returns, and the weight.
 func weighed(read *verbs.Read) []verbs.ReadField {
 	if read.Weigh == nil {
 		return read.Fields

@@ -11,29 +11,28 @@ import (
 	"verbatim/verbs"
 )
 
-// People call a row what its label says, more or less: "pierre wealth", "Source
-// of wealth (Dupont)", "Piere sow". Text in the place of a reference is looked
-// for among the labels of the rows that the session may see, and no others, so
-// that a row of somebody else's is as little there as one that is not.
+// People call a row roughly what its label says: "pierre wealth", "Source of wealth (Dupont)",
+// "Piere sow". A text in the place of a reference is compared with the labels of the rows that
+// the session may see, and with no others: a row out of scope is as absent as one that does not
+// exist.
 //
-// What is found is only ever taken for granted where the text is the label of
-// one row, apart from capitals, accents and punctuation. The rest is told, best
-// first.
+// A text stands for a row only if it is the label of exactly one row, apart from capitals,
+// accents and punctuation. Otherwise the candidates are listed, the best first.
 
 const (
-	// maxMeant is how many rows are told of one text.
+	// maxMeant is the greatest number of candidates that are listed for a text.
 	maxMeant = 5
-	// maxTexts is how many texts of one script are looked for.
+	// maxTexts is the greatest number of texts that are compared for one script.
 	maxTexts = 20
-	// maxSearched is how many rows of one entity are looked at.
+	// maxSearched is the greatest number of rows of an entity that are compared.
 	maxSearched = 100_000
-	// searchPage is how many are read at once.
+	// searchPage is how many of them are read at once.
 	searchPage = 5000
-	// likely is the least that a row must score to be told of.
+	// likely is the least score of a candidate.
 	likely = 0.55
 )
 
-// A meaning is what was found for a text.
+// A meaning holds the candidates for a text.
 type meaning struct {
 	text   string
 	words  []string
@@ -51,8 +50,8 @@ type ranked struct {
 	score float64
 }
 
-// better orders what was found: by score, then by label, then by key, so that
-// the same rows are always told in the same order.
+// better orders candidates by score, then by label, then by key, so that the order is always
+// the same.
 func (a *ranked) better(b *ranked) bool {
 	switch {
 	case a.score != b.score:
@@ -95,8 +94,7 @@ func (s *Session) search(ctx context.Context, r stores.Reader, e *verbs.Entity, 
 		find.Where = &stores.Cond{Op: stores.Gt, Path: stores.Path{Field: e.Store.Key}, Value: rows[len(rows)-1][0]}
 	}
 	for _, m := range all {
-		// Looked for anew for each script: what was one row's label may be two
-		// rows' by now.
+		// Each script compares anew: a label that one row had may be that of two now.
 		var key stores.Value
 		if len(m.exact) == 1 && !m.cut {
 			key = m.exact[0]
@@ -123,8 +121,7 @@ func (m *meaning) weigh(key stores.Value, label string, words []string) {
 	m.ranked = m.ranked[:min(len(m.ranked), maxMeant)]
 }
 
-// tell names what was found, and says what tells one row from another: the
-// first fields in which they differ.
+// tell names the candidates, and adds the first fields in which they differ.
 func (s *Session) tell(ctx context.Context, r stores.Reader, e *verbs.Entity, m *meaning) error {
 	if m.ready || len(m.ranked) == 0 {
 		return nil
