@@ -35,6 +35,7 @@ import (
 	"verbatim/runtime"
 	"verbatim/runtime/documents"
 	"verbatim/runtime/wire"
+	"verbatim/stores/postgres"
 )
 
 // What a process can end with; see `verbatim help exit-codes`.
@@ -96,6 +97,7 @@ type app struct {
 	sent    *sink
 	stands  string                                  // the store that was opened, as it was named
 	observe func(context.Context, runtime.Observed) // told of what the engine does; nil but for a server
+	replica postgres.Option                         // where else rows are read; nil but for a server
 }
 
 // run is the program: main gives it the process, tests something else.

@@ -69,9 +69,19 @@ func (a *app) open(ctx context.Context, flag string) (stores.Store, error) {
 		return nil, err
 	}
 	if at.url == "" {
+		if a.replica != nil {
+			return nil, usage("a file has no replica", "leave --replica and VERBATIM_REPLICA out")
+		}
 		return a.openFile(ctx, at, false)
 	}
-	store, err := postgres.Open(ctx, at.url)
+	var opts []postgres.Option
+	if a.replica != nil {
+		opts = append(opts, a.replica)
+	}
+	store, err := postgres.Open(ctx, at.url, opts...)
+	if errors.Is(err, postgres.ErrReplica) {
+		return nil, usage(err.Error(), "--replica names a server that follows that of the store, with its role and its database")
+	}
 	if errors.Is(err, postgres.ErrRole) {
 		return nil, &stop{exitUsage, "store-role", fmt.Sprintf("the store %s is opened with a role that could see everything: %s", at, err),
 			"name a role that owns no tables and is no superuser; migrate grants it what it needs with --grant-to"}
