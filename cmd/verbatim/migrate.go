@@ -13,6 +13,7 @@ import (
 	"verbatim/runtime"
 	"verbatim/runtime/wire"
 	"verbatim/stores"
+	"verbatim/stores/postgres"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
 )
@@ -20,7 +21,7 @@ import (
 func migrateCommand(a *app) *cobra.Command {
 	var store, palettes, grantTo, from string
 	var administrators []string
-	var planOnly, check, yes bool
+	var planOnly, check, yes, cut bool
 	var data []string
 	cmd := &cobra.Command{
 		Use:   "migrate",
@@ -38,6 +39,8 @@ codes, roles and waiting work. It changes nothing and exits 1 where something st
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if check {
 				switch {
+				case cut:
+					return usage("--check changes nothing, and --cut-journal does", "verbatim migrate --plan --cut-journal shows the statements")
 				case planOnly:
 					return usage("--check says what --plan does", "give one of them")
 				case len(data)+len(administrators) > 0 || from != "":
@@ -54,7 +57,7 @@ codes, roles and waiting work. It changes nothing and exits 1 where something st
 			if planOnly && from != "" {
 				return usage("--plan changes nothing and --from does", "give one of them")
 			}
-			if err := a.migrate(cmd.Context(), store, palettes, grantTo, from, planOnly, yes, data); err != nil {
+			if err := a.migrate(cmd.Context(), store, palettes, grantTo, from, planOnly, yes, cut, data); err != nil {
 				return err
 			}
 			return a.found(cmd.Context(), store, palettes, administrators)
@@ -67,12 +70,13 @@ codes, roles and waiting work. It changes nothing and exits 1 where something st
 	cmd.Flags().BoolVar(&planOnly, "plan", false, "print the statements and change nothing")
 	cmd.Flags().BoolVar(&yes, "yes", false, "rename and fill rows that are there, and do not ask")
 	cmd.Flags().BoolVar(&check, "check", false, "say what would be done and what would stop verbs, and change nothing")
+	cmd.Flags().BoolVar(&cut, "cut-journal", false, "on PostgreSQL, have the journal go on in another part")
 	cmd.Flags().StringArrayVar(&data, "data", nil, "run the SQL of a `file` first")
 	cmd.Flags().StringVar(&from, "from", "", "then fill the store with all that is in this one, a `file`")
 	return cmd
 }
 
-func (a *app) migrate(ctx context.Context, where, palettes, grantTo, from string, planOnly, yes bool, data []string) error {
+func (a *app) migrate(ctx context.Context, where, palettes, grantTo, from string, planOnly, yes, cut bool, data []string) error {
 	reg, err := a.wholePalettes(palettes)
 	if err != nil {
 		return err
@@ -101,7 +105,11 @@ func (a *app) migrate(ctx context.Context, where, palettes, grantTo, from string
 		_, statErr := os.Stat(at.file)
 		fresh = errors.Is(statErr, os.ErrNotExist)
 	}
-	store, err := a.prepare(ctx, at, !planOnly, grantTo)
+	var opts []postgres.Option
+	if cut {
+		opts = append(opts, postgres.CutJournal())
+	}
+	store, err := a.prepare(ctx, at, !planOnly, grantTo, opts...)
 	if err != nil {
 		return err
 	}

@@ -118,14 +118,17 @@ type preparer interface {
 }
 
 // prepare opens the store for migrate.
-func (a *app) prepare(ctx context.Context, at address, create bool, grantTo string) (preparer, error) {
+func (a *app) prepare(ctx context.Context, at address, create bool, grantTo string, opts ...postgres.Option) (preparer, error) {
 	if at.url == "" {
+		if len(opts) > 0 {
+			return nil, usage("the journal of a file has no parts", "leave --cut-journal out; verbatim log export copies a journal")
+		}
 		if grantTo != "" {
 			return nil, usage("a file has no roles to grant anything to", "leave --grant-to out")
 		}
 		return a.openFile(ctx, at, create)
 	}
-	store, err := postgres.Open(ctx, at.url, postgres.AsOwner(grantTo))
+	store, err := postgres.Open(ctx, at.url, append(opts, postgres.AsOwner(grantTo))...)
 	if err != nil {
 		return nil, broken(fmt.Sprintf("the store %s cannot be opened", at), err, "check the URL, and that the server answers")
 	}

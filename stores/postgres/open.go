@@ -57,6 +57,7 @@ type config struct {
 	asOwner   bool
 	grantTo   string
 
+	cutJournal  bool
 	replicaURL  string
 	tellReplica func(string)
 }
