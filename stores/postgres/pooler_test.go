@@ -35,7 +35,7 @@ func TestStoreBehindPgBouncer(t *testing.T) {
 			}
 		}
 		return s
-	}, some("scope", "transactions", "jobs")...)
+	}, some("transactions")...)
 }
 
 // What a transaction needs set is set in it: a row that somebody holds is waited for as

@@ -68,7 +68,7 @@ func TestStoreReadsAReplica(t *testing.T) {
 			}
 		}
 		return f
-	}, some("transactions", "names", "jobs")...)
+	}, some("transactions")...)
 }
 
 var everyCase = flag.Bool("every-case", false, "hold a store with a replica or behind a pooler to every case of the suite")
