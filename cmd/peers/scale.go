@@ -163,9 +163,6 @@ func (f *fleet) start(servers, workers int) error {
 	store := f.db.App + "&pool_max_conns=16"
 	for i := range servers {
 		args := []string{"serve", "--listen", "127.0.0.1:0", "--no-work", "--log", "error"}
-		if f.replica != "" {
-			args = append(args, "--replica", f.replica+"&pool_max_conns=16")
-		}
 		if i == 0 {
 			for who := range people {
 				args = append(args, "--sign-in", client(who))
@@ -173,6 +170,9 @@ func (f *fleet) start(servers, workers int) error {
 		}
 		p := &process{Cmd: f.command(store, args...)}
 		p.Stderr = &p.log
+		if f.replica != "" {
+			p.Env = append(p.Env, "VERBATIM_REPLICA="+f.replica+"&pool_max_conns=16")
+		}
 		out, err := p.StdoutPipe()
 		if err == nil {
 			err = p.Start()

@@ -29,8 +29,8 @@ func logVerifyCommand(a *app) *cobra.Command {
 		Long: `FILE is a journal that log export wrote; without one it is that of the store. With
 --since it must begin with exactly the entries that the checkpoint knows. --key is the
 public key that must have signed the checkpoint, or a file with it. --archived is an export
-of entries that the store has no more: they are verified beside those that it has. Rights that verbs gave
-are worked out from the journal and must be those that there are.`,
+of entries that the store has no more: they are verified beside those that it has. Rights
+that verbs gave are worked out from the journal and must be those that there are.`,
 		Args: atMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if key != "" && since == "" {

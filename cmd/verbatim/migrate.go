@@ -21,22 +21,23 @@ import (
 func migrateCommand(a *app) *cobra.Command {
 	var store, palettes, grantTo, from string
 	var administrators []string
-	var planOnly, check, yes, cut bool
+	var planOnly, check, yes, cut, engine bool
 	var data []string
 	cmd := &cobra.Command{
 		Use:   "migrate",
 		Short: "Create the tables that palettes declare, and verify those that exist",
 		Example: `verbatim migrate --store fresh.db --data bank.sql --data people.sql
 verbatim migrate --check`,
-		Long: `Tables that a palette maps are compared with it and never altered. --data is for examples
-and tests: an operator's SQL, run first, in one transaction, beside what is there.
-On PostgreSQL, connect as the role that is to own the tables; --grant-to names the one that
-runs use, which is given what verbs need. --from moves a file there: rows, people, names, the
-journal and what waits. Nobody may use the file, and nothing of it may be there already.
---check says what would be done and what would stop verbs: statements of queries, rights,
-codes, roles and waiting work. It changes nothing and exits 1 where something stops.`,
+		Long: `Tables that a palette maps are compared with it and never altered. --data is for examples and
+tests: an operator's SQL, run first. On PostgreSQL, connect as the role that owns the tables;
+--grant-to names the one that runs use. --from moves a file there: rows, people, the journal and
+what waits. Nobody may use the file, and nothing of it may be there already. --check exits 1 where
+verbs would stop: by statements of queries, rights, codes, roles or waiting work.`,
 		Args: atMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if engine {
+				return a.checkEngine(cmd.Context(), store)
+			}
 			if check {
 				switch {
 				case cut:
@@ -70,6 +71,7 @@ codes, roles and waiting work. It changes nothing and exits 1 where something st
 	cmd.Flags().BoolVar(&planOnly, "plan", false, "print the statements and change nothing")
 	cmd.Flags().BoolVar(&yes, "yes", false, "rename and fill rows that are there, and do not ask")
 	cmd.Flags().BoolVar(&check, "check", false, "say what would be done and what would stop verbs, and change nothing")
+	cmd.Flags().BoolVar(&engine, "check-engine", false, "say what the engine of a database lacks that a store needs, and change nothing")
 	cmd.Flags().BoolVar(&cut, "cut-journal", false, "on PostgreSQL, have the journal go on in another part")
 	cmd.Flags().StringArrayVar(&data, "data", nil, "run the SQL of a `file` first")
 	cmd.Flags().StringVar(&from, "from", "", "then fill the store with all that is in this one, a `file`")

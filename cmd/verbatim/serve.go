@@ -44,7 +44,7 @@ type serveFlags struct {
 	urls, signIn                 []string
 	proxied, apart               bool
 	model, baseURL, mode, budget string
-	log, replica                 string
+	log                          string
 }
 
 func serveCommand(a *app) *cobra.Command {
@@ -72,7 +72,6 @@ func serveCommand(a *app) *cobra.Command {
 	flags.StringVar(&f.mode, "mode", "tools", "the `way` calls are written, as for verbatim chat")
 	flags.StringVar(&f.budget, "budget", usualBudget, "most `tokens` of a message, a conversation and a day")
 	flags.BoolVar(&f.apart, "no-work", false, "leave jobs to verbatim work")
-	flags.StringVar(&f.replica, "replica", "", "a `URL` of a server that follows PostgreSQL's, to read from (default $VERBATIM_REPLICA)")
 	flags.StringVar(&f.log, "log", "info", "log to standard error what has this `level`, info or error; off for nothing")
 	return cmd
 }
@@ -173,7 +172,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	}
 	model = watched(model, chat.model, meter)
 	a.observe = meter.Observe
-	if at := cmp.Or(f.replica, a.env("VERBATIM_REPLICA")); at != "" {
+	if at := a.env("VERBATIM_REPLICA"); at != "" {
 		a.replica = postgres.Replica(at, func(what string) { logger.Info("replica", "now", what) })
 	}
 	reg, store, engine, err := a.wire(ctx, f.palettes, f.store, tools)

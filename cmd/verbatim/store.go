@@ -70,7 +70,7 @@ func (a *app) open(ctx context.Context, flag string) (stores.Store, error) {
 	}
 	if at.url == "" {
 		if a.replica != nil {
-			return nil, usage("a file has no replica", "leave --replica and VERBATIM_REPLICA out")
+			return nil, usage("a file has no replica", "leave VERBATIM_REPLICA out")
 		}
 		return a.openFile(ctx, at, false)
 	}
@@ -80,7 +80,7 @@ func (a *app) open(ctx context.Context, flag string) (stores.Store, error) {
 	}
 	store, err := postgres.Open(ctx, at.url, opts...)
 	if errors.Is(err, postgres.ErrReplica) {
-		return nil, usage(err.Error(), "--replica names a server that follows that of the store, with its role and its database")
+		return nil, usage(err.Error(), "VERBATIM_REPLICA names a server that follows that of the store, with its role and its database")
 	}
 	if errors.Is(err, postgres.ErrRole) {
 		return nil, &stop{exitUsage, "store-role", fmt.Sprintf("the store %s is opened with a role that could see everything: %s", at, err),
