@@ -17,6 +17,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"os/signal"
 	goruntime "runtime"
@@ -97,6 +98,7 @@ type app struct {
 	sent    *sink
 	stands  string                                  // the store that was opened, as it was named
 	observe func(context.Context, runtime.Observed) // told of what the engine does; nil but for a server
+	shares  *slog.Logger                            // told of this machine's clock; nil but for a server
 	replica postgres.Option                         // where else rows are read; nil but for a server
 }
 

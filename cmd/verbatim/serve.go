@@ -172,6 +172,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	}
 	model = watched(model, chat.model, meter)
 	a.observe = meter.Observe
+	a.shares = logger
 	if at := a.env("VERBATIM_REPLICA"); at != "" {
 		a.replica = postgres.Replica(at, func(what string) { logger.Info("replica", "now", what) })
 	}
