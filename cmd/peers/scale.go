@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -287,7 +288,8 @@ type spell struct {
 	again                  int64
 	servers, workers       float64 // processors used
 	postgres, replica, own float64
-	held, waited           float64 // shares: of the time, and of what connections did in it
+	held                   float64        // the share of the time in which the journal's lock was somebody's
+	doing                  map[string]int // what connections were at, whenever somebody looked
 	entries                int64
 }
 
@@ -397,9 +399,8 @@ func parent(pid int) (of int) {
 // watch looks a hundred times a second at who has the journal's lock and who waits for it.
 // A lock that is held at one look of two is held half of the time.
 func (f *fleet) watch(s *spell) (stop func()) {
-	const look = `SELECT count(*) FILTER (WHERE l.granted), count(*) FILTER (WHERE NOT l.granted),
-	(SELECT count(*) FROM pg_stat_activity WHERE usename = 'verbatim_app' AND state = 'active')
-	FROM pg_locks l WHERE l.locktype = 'advisory' AND ((l.classid::bigint << 32) | l.objid::bigint) = -2102251852386772864`
+	const look = `SELECT (SELECT count(*) FROM pg_locks l WHERE l.granted AND l.locktype = 'advisory' AND ((l.classid::bigint << 32) | l.objid::bigint) = -2102251852386772864),
+	ARRAY(SELECT CASE WHEN wait_event IS NULL THEN 'processor' WHEN wait_event = 'advisory' THEN 'journal' ELSE wait_event END FROM pg_stat_activity WHERE usename = 'verbatim_app' AND state = 'active')::text[]`
 	const last = "SELECT coalesce(max(seq), 0) FROM public.verbatim_journal"
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
@@ -407,15 +408,20 @@ func (f *fleet) watch(s *spell) (stop func()) {
 	_ = f.admin.QueryRow(ctx, last).Scan(&first)
 	go func() {
 		defer close(done)
-		var looks, held, waiting, active float64
+		var looks, held float64
+		s.doing = map[string]int{}
 		for ctx.Err() == nil {
-			var h, w, a float64
-			if f.admin.QueryRow(ctx, look).Scan(&h, &w, &a) == nil {
-				looks, held, waiting, active = looks+1, held+min(h, 1), waiting+w, active+a
+			var h float64
+			var doing []string
+			if f.admin.QueryRow(ctx, look).Scan(&h, &doing) == nil {
+				looks, held = looks+1, held+min(h, 1)
+				for _, what := range doing {
+					s.doing[what]++
+				}
 			}
 			time.Sleep(10 * time.Millisecond)
 		}
-		s.held, s.waited = held/max(1, looks), waiting/max(1, active)
+		s.held = held / max(1, looks)
 	}()
 	return func() {
 		cancel()
@@ -444,6 +450,21 @@ func (f *fleet) judge() error {
 	return f.do(f.db.App, "log", "verify")
 }
 
+// most says what connections were at the most.
+func (s *spell) most() string {
+	all := 0
+	for _, n := range s.doing {
+		all += n
+	}
+	var words []string
+	for _, what := range slices.SortedFunc(maps.Keys(s.doing), func(a, b string) int { return s.doing[b] - s.doing[a] }) {
+		if share := 100 * s.doing[what] / max(1, all); share >= 3 {
+			words = append(words, fmt.Sprintf("%s %d", what, share))
+		}
+	}
+	return strings.Join(words, ", ")
+}
+
 func within99(d []time.Duration) (half, most time.Duration) {
 	if len(d) == 0 {
 		return 0, 0
@@ -469,10 +490,11 @@ func scaled(connections int, d time.Duration, stages []stage) error {
 	defer f.close()
 	fmt.Printf("%s, %d processors, %d connections that each make one call after the other, %s a stage.\n", runtime.Version(), runtime.NumCPU(), connections, d)
 	fmt.Println("Of ten calls, five read, four write and one is for later. The load is made on the same processors, and others use the machine: read the ratios.")
-	fmt.Println("held: the share of the time in which the journal's lock was somebody's. waited: of what connections did, the share that was waiting for it.")
+	fmt.Println("held: the share of the time in which the journal's lock was somebody's; entries/s by held is what the journal could take on this machine.")
+	fmt.Println("connections were at: the processor, or waiting for the journal's lock, the disk (WAL…) or something else, in percent of all looks.")
 	fmt.Println("Milliseconds; processors that were used. PostgreSQL waits for the disk.")
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "servers\tworkers\treplica\tcalls/s\tread p50\tp99\twrite p50\tp99\tservers\tworkers\tPostgreSQL\treplica\tthis\tentries/s\theld\twaited\tcome back\tload")
+	fmt.Fprintln(w, "servers\tworkers\treplica\tcalls/s\tread p50\tp99\twrite p50\tp99\tservers\tworkers\tPostgreSQL\treplica\tthis\tentries/s\theld\tcome back\tload\tconnections were at")
 	for _, st := range stages {
 		f.replica = ""
 		if st.replica {
@@ -498,9 +520,9 @@ func scaled(connections int, d time.Duration, stages []stage) error {
 		sec := s.took.Seconds()
 		rh, rm := within99(s.reads)
 		wh, wm := within99(s.writes)
-		fmt.Fprintf(w, "%d\t%d\t%v\t%.0f\t%s\t%s\t%s\t%s\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t%.0f\t%.0f %%\t%.0f %%\t%d\t%s\n", st.servers, st.workers, map[bool]string{true: "yes", false: "no"}[st.replica],
+		fmt.Fprintf(w, "%d\t%d\t%v\t%.0f\t%s\t%s\t%s\t%s\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t%.0f\t%.0f %%\t%d\t%s\t%s\n", st.servers, st.workers, map[bool]string{true: "yes", false: "no"}[st.replica],
 			float64(len(s.reads)+len(s.writes))/sec, ms(rh), ms(rm), ms(wh), ms(wm), s.servers, s.workers, s.postgres, s.replica, s.own,
-			float64(s.entries)/sec, 100*s.held, 100*s.waited, s.again, load())
+			float64(s.entries)/sec, 100*s.held, s.again, load(), s.most())
 	}
 	w.Flush()
 	return f.noisy(d)
