@@ -95,12 +95,6 @@ func (a *app) wire(ctx context.Context, palettes, at string, tools tools.Servers
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	if a.shares != nil {
-		if err := a.byTheStore(ctx, store, a.shares); err != nil {
-			store.Close()
-			return nil, nil, nil, broken("the clock of the store cannot be read", err, "check that the server answers")
-		}
-	}
 	engine, err := a.newEngine(reg, store, tools)
 	if err != nil {
 		store.Close()

@@ -92,6 +92,12 @@ func (a *app) open(ctx context.Context, flag string) (stores.Store, error) {
 	if err := ofThisVersion(ctx, at, store); err != nil {
 		return nil, err
 	}
+	if a.shares != nil {
+		if err := a.byTheStore(ctx, store, a.shares); err != nil {
+			_ = store.Close()
+			return nil, broken(fmt.Sprintf("the clock of the store %s cannot be read", at), err, "check that the server answers")
+		}
+	}
 	for _, why := range store.Unlocked() {
 		fmt.Fprintln(a.err, "warning[row-security]: "+why+"; verbatim migrate puts it back")
 	}
