@@ -60,6 +60,10 @@
 // what differs between them is an argument: prepared.go. What a batch changes is one
 // statement where no part of it has to see another, with its jobs and its names: join.go.
 //
+// Replica. A View may read a server that follows, where it has replayed all that was in
+// the log when the View began: replica.go. What it finds is at least as new as that. One
+// that is cut off because the replica ends is a conflict, to be tried again.
+//
 // Round trips. The entries and notices of a batch go with the commit, and its
 // changes too where it is Late, so that a transaction that reads one row and
 // writes takes two: one for what it reads, one for the rest; what is read Together
