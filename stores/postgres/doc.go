@@ -52,8 +52,9 @@
 //
 // Journal. Entries are chained in the server while the transaction commits: an
 // advisory lock is taken when everything else is done and COMMIT is on its way
-// already, so that it is held for no longer than the server takes; prev is unique
-// besides. The application's role can add to the journal and change nothing in
+// already, so that it is held for no longer than the server takes; prev is unique,
+// within a part where the journal is kept in parts, and so is the number of an entry,
+// in all of it. The application's role can add to the journal and change nothing in
 // it; triggers stop everybody else's slips.
 //
 // Statements. The text of a question is written once for all questions of its form, and
