@@ -80,16 +80,28 @@ func TestServersReadFromAReplica(t *testing.T) {
 			}
 		}
 	}
-	on(20)
+	on(6)
 	there.Run(t, "SELECT pg_wal_replay_pause()")
-	on(20)
+	on(6)
 	there.Run(t, "SELECT pg_wal_replay_resume()")
-	on(10)
+	on(4)
 	standby.Stop()
-	on(20)
+	on(6)
 	standby.Start()
-	time.Sleep(1500 * time.Millisecond) // it is asked again a second later
-	on(10)
+	// It has forgotten what was read there before, and is asked again a second later.
+	for deadline := time.Now().Add(30 * time.Second); ; {
+		on(5)
+		n, err := there.Number("SELECT coalesce(sum(seq_tup_read + coalesce(idx_tup_fetch, 0)), 0)::bigint FROM pg_stat_user_tables WHERE relname = 'outstanding_requests'")
+		if err != nil || t.Failed() {
+			t.Fatal(err)
+		}
+		if n > 0 {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("a replica that is back is read no more")
+		}
+	}
 	stop.Store(true)
 	client.Wait()
 	one.stop()

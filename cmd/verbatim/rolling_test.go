@@ -120,12 +120,12 @@ func TestServersAreExchangedOneByOne(t *testing.T) {
 			}
 		}
 	}
-	until(10)
+	until(5)
 	h.do("migrate", "--store", db.Owner, "--grant-to", "verbatim_app", "--palettes", newer, "--cut-journal", "--yes")
-	until(writes.Load() + 10)
+	until(writes.Load() + 5)
 	after := h.serve("--log", "error", "--palettes", newer)
 	serving(before.url, after.url)
-	until(writes.Load() + 20)
+	until(writes.Load() + 8)
 	jot := func(at *running) (int, string) {
 		t.Helper()
 		status, body, err := clara.post(at.url+"/v1/run", "", map[string]string{"script": `jotting.jot :text "Tuesday"`})
@@ -142,7 +142,7 @@ func TestServersAreExchangedOneByOne(t *testing.T) {
 	}
 	serving(after.url)
 	before.stop()
-	until(writes.Load() + 20)
+	until(writes.Load() + 8)
 	stop.Store(true)
 	writers.Wait()
 	// A jot, and that the journal was cut.

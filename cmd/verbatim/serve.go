@@ -284,12 +284,12 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 		debug.SetGCPercent(150)
 		debug.FreeOSMemory()
 	}
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
 	working := make(chan error, 1)
 	go func() {
 		working <- a.workBeside(ctx, f, engine, store, plans.delivers(by.delivers(posting(reg, store, o.Posts, sending(reg, store, channels, o.URL)))))
 	}()
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
 	by.listens(ctx, stop)
 	go plans.tends(ctx)
 	answered := make(chan error, 1)

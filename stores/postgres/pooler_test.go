@@ -16,8 +16,8 @@ import (
 const asPooled = "&default_query_exec_mode=exec"
 
 // The contract of a store holds behind PgBouncer, which lends one of a few connections for
-// each transaction, and another the next time: with row-level security, locks, the queue
-// and its workers. Migrations go through it as well. X4
+// each transaction, and another the next time. Migrations go through it as well. With
+// -every-case that is all of it: row-level security, locks, the queue and its workers. X4
 func TestStoreBehindPgBouncer(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -35,7 +35,7 @@ func TestStoreBehindPgBouncer(t *testing.T) {
 			}
 		}
 		return s
-	}, some("transactions")...)
+	}, some("names")...)
 }
 
 // What a transaction needs set is set in it: a row that somebody holds is waited for as

@@ -68,7 +68,7 @@ func TestStoreReadsAReplica(t *testing.T) {
 			}
 		}
 		return f
-	}, some("transactions")...)
+	}, some("names")...)
 }
 
 var everyCase = flag.Bool("every-case", false, "hold a store with a replica or behind a pooler to every case of the suite")
