@@ -31,6 +31,7 @@ SEED        ?= $(shell date +%Y%m%d)
 ONLY        ?= .
 SHUFFLES    ?= 100
 SEEDS       ?= 5
+SCALE       ?= 10s
 
 # What is true of any input is tried with other inputs each time. The seed is
 # printed; RAPID_SEED=n tries the same ones again.
@@ -86,12 +87,12 @@ release-twice: ## build a release for PLATFORMS in two clones, and compare every
 	done; \
 	cmp "$$one/dist/SHA256SUMS" "$$two/dist/SHA256SUMS" && (cd "$$two/dist" && sha256sum --quiet --check SHA256SUMS) && cat "$$one/dist/SHA256SUMS"
 
-test: postgres strace rabbit chromium lark neovim judges ## run every test, with the race detector where a C compiler exists
+test: postgres pgbouncer strace rabbit chromium lark neovim judges ## run every test, with the race detector where a C compiler exists
 	@$(if $(RACE),,echo "test: no C compiler or CGO_ENABLED=0, so the race detector stays off" >&2)
 	@echo "test: RAPID_SEED=$(RAPID_SEED) RAPID_CHECKS=$(RAPID_CHECKS) make test tries the same inputs again"
 	@[ -n "$${VERBATIM_MODEL:-}" ] || echo "test: SKIPPED, no model is asked: VERBATIM_MODEL=NAME VERBATIM_BASE_URL=URL make live asks one" >&2
 	@scratch=$$($(IN_MEMORY)); if [ -n "$$scratch" ]; then export TMPDIR=$$scratch; trap 'rm -rf "$$scratch"' EXIT; echo "test: what tests write is in $$scratch" >&2; fi; set -x; \
-	$(JUDGED) $(BROWSED) VERBATIM_REQUIRE_POSTGRES=1 VERBATIM_REQUIRE_STRACE=1 VERBATIM_REQUIRE_RABBITMQ=1 VERBATIM_REQUIRE_LARK=1 VERBATIM_REQUIRE_NEOVIM=1 RAPID_SEED=$(RAPID_SEED) RAPID_CHECKS=$(RAPID_CHECKS) go test $(RACE) -timeout 20m ./... \
+	$(JUDGED) $(BROWSED) VERBATIM_REQUIRE_POSTGRES=1 VERBATIM_REQUIRE_PGBOUNCER=1 VERBATIM_REQUIRE_STRACE=1 VERBATIM_REQUIRE_RABBITMQ=1 VERBATIM_REQUIRE_LARK=1 VERBATIM_REQUIRE_NEOVIM=1 RAPID_SEED=$(RAPID_SEED) RAPID_CHECKS=$(RAPID_CHECKS) go test $(RACE) -timeout 20m ./... \
 		|| { echo "test: RAPID_SEED=$(RAPID_SEED) was the seed" >&2; exit 1; }
 	cd $(PEERS) && VERBATIM_REQUIRE_POSTGRES=1 go test -timeout 10m ./...
 
@@ -104,6 +105,13 @@ postgres: ## find the PostgreSQL server that tests run on, or install it with ap
 	sudo=; if [ "$$(id -u)" != 0 ]; then sudo="sudo -n"; fi; \
 	echo "postgres: not installed; installing it with apt-get" >&2; \
 	$$sudo apt-get update -q && $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends postgresql </dev/null
+
+pgbouncer: ## find PgBouncer, behind which stores are tested, or install it with apt-get
+	@if command -v pgbouncer >/dev/null || [ -x /usr/sbin/pgbouncer ]; then exit 0; fi; \
+	if ! command -v apt-get >/dev/null; then echo "pgbouncer: install PgBouncer, behind which stores are tested" >&2; exit 1; fi; \
+	sudo=; if [ "$$(id -u)" != 0 ]; then sudo="sudo -n"; fi; \
+	echo "pgbouncer: not installed; installing it with apt-get" >&2; \
+	$$sudo apt-get update -q && $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends pgbouncer </dev/null
 
 strace: ## find strace, with which crashes are tested, or install it with apt-get
 	@if command -v strace >/dev/null; then exit 0; fi; \
@@ -171,6 +179,7 @@ marathon: postgres chromium ## the tests that count, at the counts that are prom
 	go test ./dsl -run 'TestLawsHoldOfBrokenTexts$$' -executions 10000000 -timeout 6h -v
 	go test ./runtime -run 'TestSearchFindsNoWayAround$$' -search 1000000 -search-seed $(SEED) -timeout 12h -v
 	VERBATIM_REQUIRE_POSTGRES=1 go test ./stores/postgres -run 'TestManyWritersKeepOneChain$$' -entries 100000 -timeout 2h -v
+	VERBATIM_REQUIRE_POSTGRES=1 VERBATIM_REQUIRE_PGBOUNCER=1 go test ./stores/postgres -run 'TestStoreReadsAReplica$$|TestStoreBehindPgBouncer$$' -every-case -timeout 2h -v
 	VERBATIM_REQUIRE_POSTGRES=1 go test ./cmd/verbatim -run 'TestServeLoad$$|TestIdleStreams$$' -serve-for 30m -streams 10000 -timeout 2h -v
 	VERBATIM_REQUIRE_POSTGRES=1 go test ./runtime/work -run 'TestWorkersAreKilled$$' -jobs 10000 -every 1s -timeout 2h -v
 	VERBATIM_REQUIRE_POSTGRES=1 go test ./runtime/torture -run 'TestPlansAreKilled$$' -plans 10000 -every 1s -timeout 2h -v
@@ -184,9 +193,9 @@ marathon: postgres chromium ## the tests that count, at the counts that are prom
 mutants: ## change one operator, condition or statement of the engine's core at a time; score what the tests notice (ONLY=file)
 	go run ./cmd/teeth -mutate $(filter-out .,$(ONLY))
 
-shuffle: postgres strace rabbit chromium lark neovim judges ## every test a hundred times, in another order each time; hours (SHUFFLES=100)
+shuffle: postgres pgbouncer strace rabbit chromium lark neovim judges ## every test a hundred times, in another order each time; hours (SHUFFLES=100)
 	@for pkg in $$(go list ./...); do \
-		$(JUDGED) $(BROWSED) VERBATIM_REQUIRE_POSTGRES=1 VERBATIM_REQUIRE_STRACE=1 VERBATIM_REQUIRE_RABBITMQ=1 VERBATIM_REQUIRE_LARK=1 VERBATIM_REQUIRE_NEOVIM=1 go test -shuffle=on -count=$(SHUFFLES) -timeout 24h "$$pkg"; \
+		$(JUDGED) $(BROWSED) VERBATIM_REQUIRE_POSTGRES=1 VERBATIM_REQUIRE_PGBOUNCER=1 VERBATIM_REQUIRE_STRACE=1 VERBATIM_REQUIRE_RABBITMQ=1 VERBATIM_REQUIRE_LARK=1 VERBATIM_REQUIRE_NEOVIM=1 go test -shuffle=on -count=$(SHUFFLES) -timeout 24h "$$pkg"; \
 	done
 
 toolbox: node ## have MCP Toolbox for Databases in .cache/toolbox, as a peer of the server's: 300 MB, fetched with npm once
@@ -207,6 +216,9 @@ bench: ## measure against the peers, then the packages' own benchmarks (ROUNDS=7
 	-@$(MAKE) --no-print-directory pglite
 	cd $(PEERS) && go run . -rounds $(ROUNDS)
 	go test -run '^$$' -bench . -benchmem ./...
+
+scale: postgres ## load 1, 2 and 4 servers and workers on one PostgreSQL, and a hundred clients of whom one is noisy; two minutes (SCALE=10s)
+	cd $(PEERS) && go run . -scale $(SCALE)
 
 race: ## race the agent that plans against ReAct, under the conditions of runtime/confidence/testdata/race.yaml; ten minutes, on a quiet machine (SEEDS=5)
 	@go test -c -o bin/race ./runtime/confidence

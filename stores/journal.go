@@ -79,6 +79,8 @@ func (e *Entry) digest() [32]byte {
 type ChainError struct {
 	Seq int64  // the number the entry should have
 	Msg string // what is wrong with it
+	// Missing says that it is not there, and that others are behind it.
+	Missing bool
 }
 
 func (e *ChainError) Error() string { return fmt.Sprintf("journal entry %d %s", e.Seq, e.Msg) }
@@ -95,16 +97,16 @@ func VerifyChain(seq int64, prev [32]byte, entries []Entry) (int64, [32]byte, er
 	for i := range entries {
 		e := &entries[i]
 		if e.Seq != seq+1 {
-			return seq, prev, &ChainError{seq + 1, fmt.Sprintf("is missing: entry %d stands in its place", e.Seq)}
+			return seq, prev, &ChainError{Seq: seq + 1, Msg: fmt.Sprintf("is missing: entry %d stands in its place", e.Seq), Missing: true}
 		}
 		if !bytes.Equal(e.Prev[:], prev[:]) {
-			return seq, prev, &ChainError{e.Seq, "does not follow the entry before it"}
+			return seq, prev, &ChainError{Seq: e.Seq, Msg: "does not follow the entry before it"}
 		}
 		if body := e.body(); !bytes.Equal(e.Body[:], body[:]) {
-			return seq, prev, &ChainError{e.Seq, "was altered after it was written"}
+			return seq, prev, &ChainError{Seq: e.Seq, Msg: "was altered after it was written"}
 		}
 		if sum := e.digest(); !bytes.Equal(e.Hash[:], sum[:]) {
-			return seq, prev, &ChainError{e.Seq, "has a hash that is not its own"}
+			return seq, prev, &ChainError{Seq: e.Seq, Msg: "has a hash that is not its own"}
 		}
 		seq, prev = e.Seq, e.Hash
 	}

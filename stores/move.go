@@ -458,14 +458,14 @@ func (m *Move) journal(ctx context.Context, moved *Moved) error {
 			return err
 		}
 		if len(part) == 0 {
-			return &ChainError{moved.Entries + 1, "is missing"}
+			return &ChainError{Seq: moved.Entries + 1, Msg: "is missing"}
 		}
 		if err := m.Fill.Keep(ctx, Kept{Entries: part}); err != nil {
 			return err
 		}
 	}
 	if moved.Head != head {
-		return &ChainError{size, "has a hash that is not its own"}
+		return &ChainError{Seq: size, Msg: "has a hash that is not its own"}
 	}
 	return nil
 }

@@ -731,4 +731,5 @@ const (
 	RenameField  DeedKind = "rename-field"  // its column
 	RenameCode   DeedKind = "rename-code"   // in a column
 	Backfill     DeedKind = "backfill"      // the default of a new field
+	CutJournal   DeedKind = "cut-journal"   // the journal goes on in another part
 )

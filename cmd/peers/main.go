@@ -60,7 +60,15 @@ type race struct {
 func main() {
 	rounds := flag.Int("rounds", 7, "interleaved rounds, at least six")
 	only := flag.String("only", "", "only goals whose id begins with this")
+	scale := flag.Duration("scale", 0, "start 1, 2 and 4 servers and workers instead, and load each for so long")
 	flag.Parse()
+	if *scale > 0 {
+		if err := scaled(32, *scale, []stage{{1, 1, false}, {2, 2, false}, {4, 4, false}, {2, 2, true}}); err != nil {
+			fmt.Fprintln(os.Stderr, "peers:", err)
+			os.Exit(4)
+		}
+		return
+	}
 	if *rounds < 6 || flag.NArg() > 0 {
 		fmt.Fprintln(os.Stderr, "usage: peers [-rounds N] [-only ID]   at least six rounds make a median worth reading")
 		os.Exit(2)

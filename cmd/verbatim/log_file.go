@@ -39,6 +39,7 @@ type elsewhereJSON struct {
 func logExportCommand(a *app) *cobra.Command {
 	var store, palettes, as string
 	var bare bool
+	var from, to int64
 	cmd := &cobra.Command{
 		Use:     "export",
 		Short:   "Write the journal as lines of JSON, for log verify and log import",
@@ -48,7 +49,10 @@ func logExportCommand(a *app) *cobra.Command {
 with keeps: journal, such as journal-keeper.`,
 		Args: atMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.logExport(cmd.Context(), store, palettes, as, bare)
+			if from < 1 || to != 0 && to < from {
+				return usage("entries have numbers from 1 on", "verbatim log export --from 1 --to 1000")
+			}
+			return a.logExport(cmd.Context(), store, palettes, as, bare, from, to)
 		},
 	}
 	a.storeFlag(cmd, &store)
@@ -56,10 +60,12 @@ with keeps: journal, such as journal-keeper.`,
 	cmd.Flags().StringVar(&as, "as", "", "the `name` of whoever keeps the journal (default $VERBATIM_AS)")
 	_ = cmd.RegisterFlagCompletionFunc("as", a.completeNames(&store, &palettes))
 	cmd.Flags().BoolVar(&bare, "bare", false, "leave out what could be erased")
+	cmd.Flags().Int64Var(&from, "from", 1, "begin with the entry of this `number`")
+	cmd.Flags().Int64Var(&to, "to", 0, "end with the entry of this `number` (default the last)")
 	return cmd
 }
 
-func (a *app) logExport(ctx context.Context, store, palettes, as string, bare bool) error {
+func (a *app) logExport(ctx context.Context, store, palettes, as string, bare bool, from, to int64) error {
 	s, err := a.open(ctx, store)
 	if err != nil {
 		return err
@@ -70,9 +76,12 @@ func (a *app) logExport(ctx context.Context, store, palettes, as string, bare bo
 	}
 	w := journal.NewWriter(a.out)
 	var h journal.Head
-	for l, err := range journal.Opened(ctx, s, keeperName, 1, 0) {
+	for l, err := range journal.Opened(ctx, s, keeperName, from, to) {
 		if err != nil {
 			return a.journalFailed(err)
+		}
+		if h.Size == 0 && from > 1 {
+			h = journal.Head{Size: from - 1, Hash: l.Entry.Prev} // whether that is so is seen beside the rest
 		}
 		// What is written has to be read again, so the chain is looked at once
 		// more while it goes by.

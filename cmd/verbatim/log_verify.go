@@ -1,12 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"iter"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -19,14 +21,16 @@ import (
 
 func logVerifyCommand(a *app) *cobra.Command {
 	var store, palettes, since, key string
+	var archived []string
 	cmd := &cobra.Command{
 		Use:     "verify [FILE]",
 		Short:   "Check that the journal is whole and extends a checkpoint",
 		Example: "verbatim log verify",
 		Long: `FILE is a journal that log export wrote; without one it is that of the store. With
 --since it must begin with exactly the entries that the checkpoint knows. --key is the
-public key that must have signed the checkpoint, or a file with it. Rights that verbs gave
-are worked out from the journal and must be those that there are.`,
+public key that must have signed the checkpoint, or a file with it. --archived is an export
+of entries that the store has no more: they are verified beside those that it has. Rights
+that verbs gave are worked out from the journal and must be those that there are.`,
 		Args: atMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if key != "" && since == "" {
@@ -36,13 +40,17 @@ are worked out from the journal and must be those that there are.`,
 			if len(args) == 1 {
 				file = args[0]
 			}
-			return a.logVerify(cmd.Context(), store, palettes, file, since, key)
+			if file != "" && len(archived) > 0 {
+				return usage("--archived stands beside a store, and a file is a journal by itself", "give one of them")
+			}
+			return a.logVerify(cmd.Context(), store, palettes, file, since, key, archived)
 		},
 	}
 	a.storeFlag(cmd, &store)
 	a.palettesFlag(cmd, &palettes)
 	cmd.Flags().StringVar(&since, "since", "", "a `file` with a checkpoint that was kept elsewhere")
 	cmd.Flags().StringVar(&key, "key", "", "the public `key` of whoever signed it")
+	cmd.Flags().StringArrayVar(&archived, "archived", nil, "a `file` with entries that the store has no more")
 	return cmd
 }
 
@@ -86,7 +94,7 @@ func (a *app) checkpoint(file, key string) (c journal.Checkpoint, signed bool, e
 	return c, len(keys) > 0, nil
 }
 
-func (a *app) logVerify(ctx context.Context, store, palettes, file, since, key string) error {
+func (a *app) logVerify(ctx context.Context, store, palettes, file, since, key string, archived []string) error {
 	var known []journal.Head
 	var c journal.Checkpoint
 	var signed bool
@@ -100,6 +108,7 @@ func (a *app) logVerify(ctx context.Context, store, palettes, file, since, key s
 	var entries iter.Seq2[*stores.Entry, error]
 	var losses journal.Losses
 	var given *rights
+	var missing func(int64) (string, error)
 	if file != "" {
 		f, err := a.openJournal(file)
 		if err != nil {
@@ -114,7 +123,16 @@ func (a *app) logVerify(ctx context.Context, store, palettes, file, since, key s
 		}
 		defer s.Close()
 		given = a.rights(s, palettes)
-		entries = losses.Watch(given.watch(journal.Opened(ctx, s, keeperName, 1, 0)))
+		lines := journal.Opened(ctx, s, keeperName, 1, 0)
+		if len(archived) > 0 {
+			var end func()
+			if lines, end, err = a.beside(ctx, s, archived); err != nil {
+				return err
+			}
+			defer end()
+		}
+		entries = losses.Watch(given.watch(lines))
+		missing = missingPart(ctx, s)
 	}
 	h, err := journal.Verify(entries, known...)
 	var chain *stores.ChainError
@@ -122,10 +140,22 @@ func (a *app) logVerify(ctx context.Context, store, palettes, file, since, key s
 	var behind *journal.BehindError
 	var line *journal.FileError
 	switch {
+	case errors.As(err, &chain) && chain.Missing && missing != nil:
+		where, lookErr := missing(chain.Seq)
+		if lookErr != nil {
+			return a.journalFailed(lookErr)
+		}
+		if where != "" {
+			return &stop{exitInput, "journal-broken", chain.Error() + ". It belongs to " + where, "attach it, or give what log export wrote of it: verbatim log verify --archived FILE"}
+		}
+		return brokenJournal(err)
 	case errors.As(err, &chain), errors.As(err, &fork), errors.As(err, &behind):
 		return brokenJournal(err)
 	case errors.As(err, &line):
-		return &stop{exitInput, "journal-broken", file + ": " + err.Error(), "export it again, or look for a copy"}
+		if file != "" {
+			err = fmt.Errorf("%s: %w", file, err)
+		}
+		return &stop{exitInput, "journal-broken", err.Error(), "export it again, or look for a copy"}
 	case err != nil:
 		return a.journalFailed(err)
 	}
@@ -188,6 +218,88 @@ func (a *app) logVerify(ctx context.Context, store, palettes, file, since, key s
 		fmt.Fprintf(a.out, "cannot know %s\n", u)
 	}
 	return nil
+}
+
+// missingPart says of an entry which part of the journal it belongs to, if that is not
+// there.
+func missingPart(ctx context.Context, s stores.Store) func(int64) (string, error) {
+	parted, ok := s.(interface {
+		MissingPart(context.Context, int64) (string, bool, error)
+	})
+	if !ok {
+		return nil
+	}
+	return func(seq int64) (string, error) {
+		name, detached, err := parted.MissingPart(ctx, seq)
+		if detached {
+			name += ", which is detached"
+		} else if name != "" {
+			name += ", which is not in the database"
+		}
+		return name, err
+	}
+}
+
+// beside goes through the entries of a store and of exports of what it has no more, in
+// their order.
+func (a *app) beside(ctx context.Context, s stores.Store, files []string) (lines iter.Seq2[*journal.Line, error], end func(), err error) {
+	type export struct {
+		name  string
+		first *journal.Line
+		err   error
+		next  func() (*journal.Line, error, bool)
+	}
+	var all []export
+	var ends []func()
+	end = func() {
+		for _, f := range ends {
+			f()
+		}
+	}
+	for _, name := range files {
+		f, err := a.openJournal(name)
+		if err != nil {
+			end()
+			return nil, nil, err
+		}
+		next, stop := iter.Pull2(journal.Read(f))
+		ends = append(ends, func() { stop(); f.Close() })
+		l, err, ok := next()
+		switch {
+		case err != nil:
+			end()
+			return nil, nil, a.badFile(name, err)
+		case ok:
+			all = append(all, export{name, l, nil, next})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b export) int { return cmp.Compare(a.first.Entry.Seq, b.first.Entry.Seq) })
+	return func(yield func(*journal.Line, error) bool) {
+		at := int64(1)
+		live := func(to int64) bool {
+			for l, err := range journal.Opened(ctx, s, keeperName, at, to) {
+				if !yield(l, err) {
+					return false
+				}
+			}
+			return true
+		}
+		for _, x := range all {
+			if first := x.first.Entry.Seq; at < first && !live(first-1) {
+				return
+			}
+			for l, err, ok := x.first, x.err, true; ok; l, err, ok = x.next() {
+				if err != nil {
+					yield(nil, fmt.Errorf("%s: %w", x.name, err))
+					return
+				}
+				if at = l.Entry.Seq + 1; !yield(l, nil) {
+					return
+				}
+			}
+		}
+		live(0)
+	}, end, nil
 }
 
 type verifyJSON struct {

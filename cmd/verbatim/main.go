@@ -17,6 +17,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"os/signal"
 	goruntime "runtime"
@@ -35,6 +36,7 @@ import (
 	"verbatim/runtime"
 	"verbatim/runtime/documents"
 	"verbatim/runtime/wire"
+	"verbatim/stores/postgres"
 )
 
 // What a process can end with; see `verbatim help exit-codes`.
@@ -96,6 +98,8 @@ type app struct {
 	sent    *sink
 	stands  string                                  // the store that was opened, as it was named
 	observe func(context.Context, runtime.Observed) // told of what the engine does; nil but for a server
+	shares  *slog.Logger                            // told of this machine's clock; nil but for a server
+	replica postgres.Option                         // where else rows are read; nil but for a server
 }
 
 // run is the program: main gives it the process, tests something else.

@@ -13,6 +13,7 @@ import (
 	"verbatim/runtime"
 	"verbatim/runtime/wire"
 	"verbatim/stores"
+	"verbatim/stores/postgres"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
 )
@@ -20,24 +21,27 @@ import (
 func migrateCommand(a *app) *cobra.Command {
 	var store, palettes, grantTo, from string
 	var administrators []string
-	var planOnly, check, yes bool
+	var planOnly, check, yes, cut, engine bool
 	var data []string
 	cmd := &cobra.Command{
 		Use:   "migrate",
 		Short: "Create the tables that palettes declare, and verify those that exist",
 		Example: `verbatim migrate --store fresh.db --data bank.sql --data people.sql
 verbatim migrate --check`,
-		Long: `Tables that a palette maps are compared with it and never altered. --data is for examples
-and tests: an operator's SQL, run first, in one transaction, beside what is there.
-On PostgreSQL, connect as the role that is to own the tables; --grant-to names the one that
-runs use, which is given what verbs need. --from moves a file there: rows, people, names, the
-journal and what waits. Nobody may use the file, and nothing of it may be there already.
---check says what would be done and what would stop verbs: statements of queries, rights,
-codes, roles and waiting work. It changes nothing and exits 1 where something stops.`,
+		Long: `Tables that a palette maps are compared with it and never altered. --data is for examples and
+tests: an operator's SQL, run first. On PostgreSQL, connect as the role that owns the tables;
+--grant-to names the one that runs use. --from moves a file there: rows, people, the journal and
+what waits. Nobody may use the file, and nothing of it may be there already. --check exits 1 where
+verbs would stop: by statements of queries, rights, codes, roles or waiting work.`,
 		Args: atMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if engine {
+				return a.checkEngine(cmd.Context(), store)
+			}
 			if check {
 				switch {
+				case cut:
+					return usage("--check changes nothing, and --cut-journal does", "verbatim migrate --plan --cut-journal shows the statements")
 				case planOnly:
 					return usage("--check says what --plan does", "give one of them")
 				case len(data)+len(administrators) > 0 || from != "":
@@ -54,7 +58,7 @@ codes, roles and waiting work. It changes nothing and exits 1 where something st
 			if planOnly && from != "" {
 				return usage("--plan changes nothing and --from does", "give one of them")
 			}
-			if err := a.migrate(cmd.Context(), store, palettes, grantTo, from, planOnly, yes, data); err != nil {
+			if err := a.migrate(cmd.Context(), store, palettes, grantTo, from, planOnly, yes, cut, data); err != nil {
 				return err
 			}
 			return a.found(cmd.Context(), store, palettes, administrators)
@@ -67,12 +71,14 @@ codes, roles and waiting work. It changes nothing and exits 1 where something st
 	cmd.Flags().BoolVar(&planOnly, "plan", false, "print the statements and change nothing")
 	cmd.Flags().BoolVar(&yes, "yes", false, "rename and fill rows that are there, and do not ask")
 	cmd.Flags().BoolVar(&check, "check", false, "say what would be done and what would stop verbs, and change nothing")
+	cmd.Flags().BoolVar(&engine, "check-engine", false, "say what the engine of a database lacks that a store needs, and change nothing")
+	cmd.Flags().BoolVar(&cut, "cut-journal", false, "on PostgreSQL, have the journal go on in another part")
 	cmd.Flags().StringArrayVar(&data, "data", nil, "run the SQL of a `file` first")
 	cmd.Flags().StringVar(&from, "from", "", "then fill the store with all that is in this one, a `file`")
 	return cmd
 }
 
-func (a *app) migrate(ctx context.Context, where, palettes, grantTo, from string, planOnly, yes bool, data []string) error {
+func (a *app) migrate(ctx context.Context, where, palettes, grantTo, from string, planOnly, yes, cut bool, data []string) error {
 	reg, err := a.wholePalettes(palettes)
 	if err != nil {
 		return err
@@ -101,7 +107,11 @@ func (a *app) migrate(ctx context.Context, where, palettes, grantTo, from string
 		_, statErr := os.Stat(at.file)
 		fresh = errors.Is(statErr, os.ErrNotExist)
 	}
-	store, err := a.prepare(ctx, at, !planOnly, grantTo)
+	var opts []postgres.Option
+	if cut {
+		opts = append(opts, postgres.CutJournal())
+	}
+	store, err := a.prepare(ctx, at, !planOnly, grantTo, opts...)
 	if err != nil {
 		return err
 	}

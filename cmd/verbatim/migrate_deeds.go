@@ -37,6 +37,8 @@ func deed(d stores.Deed) string {
 		s = fmt.Sprintf("field %s of %s is called %s (%s)", d.From, d.Entity, d.To, rows)
 	case stores.RenameCode:
 		s = fmt.Sprintf("%s in %s of %s is called %s (%s)", d.From, d.Field, d.Entity, d.To, rows)
+	case stores.CutJournal:
+		s = fmt.Sprintf("the journal goes on in another part, behind %s (%s)", d.From, receipt.Counted(int(d.Rows), "entry"))
 	case stores.Backfill:
 		if s = fmt.Sprintf("%s of %s is its default (%s)", d.Field, d.Entity, rows); d.To != "" {
 			s = fmt.Sprintf("%s of %s is %s (%s)", d.Field, d.Entity, d.To, rows)

@@ -33,6 +33,7 @@ import (
 	"verbatim/runtime/upload"
 	"verbatim/runtime/work"
 	"verbatim/stores"
+	"verbatim/stores/postgres"
 	"verbatim/verbs"
 )
 
@@ -171,6 +172,10 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	}
 	model = watched(model, chat.model, meter)
 	a.observe = meter.Observe
+	a.shares = logger
+	if at := a.env("VERBATIM_REPLICA"); at != "" {
+		a.replica = postgres.Replica(at, func(what string) { logger.Info("replica", "now", what) })
+	}
 	reg, store, engine, err := a.wire(ctx, f.palettes, f.store, tools)
 	if err != nil {
 		return err
@@ -279,12 +284,12 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 		debug.SetGCPercent(150)
 		debug.FreeOSMemory()
 	}
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
 	working := make(chan error, 1)
 	go func() {
 		working <- a.workBeside(ctx, f, engine, store, plans.delivers(by.delivers(posting(reg, store, o.Posts, sending(reg, store, channels, o.URL)))))
 	}()
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
 	by.listens(ctx, stop)
 	go plans.tends(ctx)
 	answered := make(chan error, 1)

@@ -57,13 +57,19 @@ func onBoth(t *testing.T, test func(t *testing.T, h *house)) {
 	})
 	t.Run("PostgreSQL", func(t *testing.T) {
 		t.Parallel()
-		db := pgtest.Database(t)
-		h := newHouse(t)
-		h.env = append(h.env, "VERBATIM_STORE="+db.Owner, "VERBATIM_FILES="+filepath.Join(h.dir, "files"))
-		h.do("migrate", "--grant-to", "verbatim_app", "--data", "bank.postgres.sql", "--data", "people.sql")
-		h.env = append(h.env, "VERBATIM_STORE="+db.App)
-		test(t, h)
+		test(t, onServer(t))
 	})
+}
+
+// onServer is a house on PostgreSQL.
+func onServer(t *testing.T) *house {
+	t.Helper()
+	db := pgtest.Database(t)
+	h := newHouse(t)
+	h.env = append(h.env, "VERBATIM_STORE="+db.Owner, "VERBATIM_FILES="+filepath.Join(h.dir, "files"))
+	h.do("migrate", "--grant-to", "verbatim_app", "--data", "bank.postgres.sql", "--data", "people.sql")
+	h.env = append(h.env, "VERBATIM_STORE="+db.App)
+	return h
 }
 
 // do runs a command, which has to succeed.

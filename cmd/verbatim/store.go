@@ -69,9 +69,19 @@ func (a *app) open(ctx context.Context, flag string) (stores.Store, error) {
 		return nil, err
 	}
 	if at.url == "" {
+		if a.replica != nil {
+			return nil, usage("a file has no replica", "leave VERBATIM_REPLICA out")
+		}
 		return a.openFile(ctx, at, false)
 	}
-	store, err := postgres.Open(ctx, at.url)
+	var opts []postgres.Option
+	if a.replica != nil {
+		opts = append(opts, a.replica)
+	}
+	store, err := postgres.Open(ctx, at.url, opts...)
+	if errors.Is(err, postgres.ErrReplica) {
+		return nil, usage(err.Error(), "VERBATIM_REPLICA names a server that follows that of the store, with its role and its database")
+	}
 	if errors.Is(err, postgres.ErrRole) {
 		return nil, &stop{exitUsage, "store-role", fmt.Sprintf("the store %s is opened with a role that could see everything: %s", at, err),
 			"name a role that owns no tables and is no superuser; migrate grants it what it needs with --grant-to"}
@@ -81,6 +91,12 @@ func (a *app) open(ctx context.Context, flag string) (stores.Store, error) {
 	}
 	if err := ofThisVersion(ctx, at, store); err != nil {
 		return nil, err
+	}
+	if a.shares != nil {
+		if err := a.byTheStore(ctx, store, a.shares); err != nil {
+			_ = store.Close()
+			return nil, broken(fmt.Sprintf("the clock of the store %s cannot be read", at), err, "check that the server answers")
+		}
 	}
 	for _, why := range store.Unlocked() {
 		fmt.Fprintln(a.err, "warning[row-security]: "+why+"; verbatim migrate puts it back")
@@ -108,14 +124,17 @@ type preparer interface {
 }
 
 // prepare opens the store for migrate.
-func (a *app) prepare(ctx context.Context, at address, create bool, grantTo string) (preparer, error) {
+func (a *app) prepare(ctx context.Context, at address, create bool, grantTo string, opts ...postgres.Option) (preparer, error) {
 	if at.url == "" {
+		if len(opts) > 0 {
+			return nil, usage("the journal of a file has no parts", "leave --cut-journal out; verbatim log export copies a journal")
+		}
 		if grantTo != "" {
 			return nil, usage("a file has no roles to grant anything to", "leave --grant-to out")
 		}
 		return a.openFile(ctx, at, create)
 	}
-	store, err := postgres.Open(ctx, at.url, postgres.AsOwner(grantTo))
+	store, err := postgres.Open(ctx, at.url, append(opts, postgres.AsOwner(grantTo))...)
 	if err != nil {
 		return nil, broken(fmt.Sprintf("the store %s cannot be opened", at), err, "check the URL, and that the server answers")
 	}

@@ -632,6 +632,21 @@ func TestEntriesAreReadAPageAtATime(t *testing.T) {
 	}
 }
 
+// SAFE-J1: as many entries as are missing, where others are behind them, the journal does
+// not end there.
+func TestAGapIsNoEnd(t *testing.T) {
+	t.Parallel()
+	lines := ledger(4*page, 1)
+	for _, gap := range [][2]int{{0, page}, {page, 2 * page}, {page, 3 * page}, {page - 1, 3*page + 1}, {0, 4*page - 1}} {
+		s := &counting{lines: slices.Concat(lines[:gap[0]], lines[gap[1]:])}
+		h, err := Verify(Entries(context.Background(), s, 1, 0))
+		var chain *stores.ChainError
+		if !errors.As(err, &chain) || !chain.Missing || chain.Seq != int64(gap[0]+1) {
+			t.Errorf("without entries %d to %d, %d entries are in order: %v", gap[0]+1, gap[1], h.Size, err)
+		}
+	}
+}
+
 // A store that fails ends the entries with its error: a journal that could not be
 // read is not one that was verified. // SAFE-L3
 func TestAFailureOfTheStoreEndsTheEntries(t *testing.T) {
@@ -664,4 +679,12 @@ func (c *counting) Journal(_ context.Context, from, to int64) ([]stores.Entry, e
 	}
 	c.most = max(c.most, len(out))
 	return out, nil
+}
+
+func (c *counting) Head(context.Context) (int64, [32]byte, error) {
+	if len(c.lines) == 0 {
+		return 0, [32]byte{}, nil
+	}
+	e := c.lines[len(c.lines)-1].Entry
+	return e.Seq, e.Hash, nil
 }

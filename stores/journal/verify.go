@@ -13,6 +13,8 @@ type Source interface {
 	// Journal returns entries with Seq in [from, to], ascending; to == 0 is the
 	// end.
 	Journal(ctx context.Context, from, to int64) ([]stores.Entry, error)
+	// Head returns the number and the hash of the last entry.
+	Head(ctx context.Context) (int64, [32]byte, error)
 }
 
 // page is how many entries are held in memory at once.
@@ -38,10 +40,17 @@ func Entries(ctx context.Context, s Source, from, to int64) iter.Seq2[*stores.En
 				}
 			}
 			if len(entries) == 0 {
-				return
+				// A gap is for whoever checks the chain to see: it is no end.
+				last, _, err := s.Head(ctx)
+				if err != nil {
+					yield(nil, err)
+					return
+				}
+				if last <= end {
+					return
+				}
 			}
-			// A gap is for whoever checks the chain to see.
-			at = max(end, entries[len(entries)-1].Seq) + 1
+			at = end + 1
 		}
 	}
 }

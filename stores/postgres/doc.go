@@ -52,13 +52,18 @@
 //
 // Journal. Entries are chained in the server while the transaction commits: an
 // advisory lock is taken when everything else is done and COMMIT is on its way
-// already, so that it is held for no longer than the server takes; prev is unique
-// besides. The application's role can add to the journal and change nothing in
+// already, so that it is held for no longer than the server takes; prev is unique,
+// within a part where the journal is kept in parts, and so is the number of an entry,
+// in all of it. The application's role can add to the journal and change nothing in
 // it; triggers stop everybody else's slips.
 //
 // Statements. The text of a question is written once for all questions of its form, and
 // what differs between them is an argument: prepared.go. What a batch changes is one
 // statement where no part of it has to see another, with its jobs and its names: join.go.
+//
+// Replica. A View may read a server that follows, where it has replayed all that was in
+// the log when the View began: replica.go. What it finds is at least as new as that. One
+// that is cut off because the replica ends is a conflict, to be tried again.
 //
 // Round trips. The entries and notices of a batch go with the commit, and its
 // changes too where it is Late, so that a transaction that reads one row and

@@ -23,6 +23,7 @@ type Store struct {
 	config
 	pool   *pgxpool.Pool
 	opened bool // the pools are ours to close
+	loose  bool // what transactions need set is not set on connections already
 	late   bool // commits to the journal wait for the disk when its lock is free: see lateFlush
 	closed atomic.Bool
 
@@ -39,6 +40,7 @@ type Store struct {
 
 	unlocked []string // see Unlocked
 	asker    string   // the role that queries run as; "" for the application's own
+	replica  *replica // nil without one
 
 	ajar bool // a test's: see view
 }
@@ -54,6 +56,10 @@ type config struct {
 	ownerURL  string
 	asOwner   bool
 	grantTo   string
+
+	cutJournal  bool
+	replicaURL  string
+	tellReplica func(string)
 }
 
 // BusyTimeout says how long to wait for a row or the journal while somebody else
@@ -96,12 +102,15 @@ func Open(ctx context.Context, url string, opts ...Option) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.pool = pool
+	s.pool, s.loose = pool, pooled(pool.Config())
 	if s.ownerURL != "" {
 		s.owner, err = s.connect(ctx, s.ownerURL)
 	}
 	if err == nil {
 		err = s.start(ctx)
+	}
+	if err == nil && s.replicaURL != "" {
+		err = s.follow(ctx)
 	}
 	if err != nil {
 		s.Close()
@@ -116,7 +125,7 @@ func Open(ctx context.Context, url string, opts ...Option) (*Store, error) {
 // is not supported.
 func New(ctx context.Context, pool *pgxpool.Pool, opts ...Option) (*Store, error) {
 	s := newStore(opts)
-	s.pool = pool
+	s.pool, s.loose = pool, true
 	if s.ownerURL != "" {
 		return nil, errors.New("postgres: MigrateAs goes with Open; a store of a pool takes MigrateOn")
 	}
@@ -127,6 +136,19 @@ func New(ctx context.Context, pool *pgxpool.Pool, opts ...Option) (*Store, error
 }
 
 func (s *Store) connect(ctx context.Context, url string) (*pgxpool.Pool, error) {
+	c, err := s.dsn(url)
+	if err != nil {
+		return nil, err
+	}
+	pool, err := pgxpool.NewWithConfig(ctx, c)
+	if err != nil {
+		return nil, &failure{doing: "open", cause: plainCause(err)}
+	}
+	return pool, nil
+}
+
+// dsn reads a URL, and adds what our connections have.
+func (s *Store) dsn(url string) (*pgxpool.Config, error) {
 	c, err := pgxpool.ParseConfig(url)
 	if err != nil {
 		return nil, &failure{doing: "open", cause: plainCause(err)}
@@ -135,6 +157,9 @@ func (s *Store) connect(ctx context.Context, url string) (*pgxpool.Pool, error) 
 	if params["application_name"] == "" {
 		params["application_name"] = "verbatim"
 	}
+	if pooled(c) {
+		return c, nil // the pooler's connections are not ours to set up: see settings
+	}
 	params["search_path"], params["TimeZone"], params["DateStyle"] = "pg_catalog", "UTC", "ISO, YMD"
 	if params["jit"] == "" {
 		// A question of ours looks for few rows, which the planner cannot tell from the
@@ -142,11 +167,13 @@ func (s *Store) connect(ctx context.Context, url string) (*pgxpool.Pool, error) 
 		params["jit"] = "off"
 	}
 	params["lock_timeout"], params["idle_in_transaction_session_timeout"] = milliseconds(s.busy), milliseconds(s.idle())
-	pool, err := pgxpool.NewWithConfig(ctx, c)
-	if err != nil {
-		return nil, &failure{doing: "open", cause: plainCause(err)}
-	}
-	return pool, nil
+	return c, nil
+}
+
+// pooled reports whether a pooler lends connections for a transaction, so that nothing
+// stays on them from one to the next.
+func pooled(c *pgxpool.Config) bool {
+	return c.ConnConfig.DefaultQueryExecMode == pgx.QueryExecModeExec
 }
 
 // idle is how long the server waits for the next statement of a transaction. When a
@@ -209,6 +236,10 @@ func (s *Store) start(ctx context.Context) error {
 					return nil
 				}})
 	})
+	var f *failure
+	if errors.As(err, &f) && f.code == "08P01" { // PgBouncer, of a setting that it does not know
+		return fmt.Errorf("postgres: the server takes no settings for a connection; behind a pooler of transactions the URL has default_query_exec_mode=exec: %w", err)
+	}
 	if err != nil || s.asOwner {
 		return err
 	}
@@ -241,6 +272,9 @@ func (s *Store) Close() error {
 	}
 	if s.owner != nil {
 		s.owner.Close()
+	}
+	if s.replica != nil && s.replica.pool != nil {
+		s.replica.pool.Close()
 	}
 	return nil
 }
@@ -388,7 +422,7 @@ func (s *Store) lend(ctx context.Context, pool *pgxpool.Pool, fn func(*conn) err
 	}
 	defer pc.Release()
 	c := &conn{s: s, pc: pc}
-	if pool == s.pool {
+	if pool == s.pool || s.replica != nil && pool == s.replica.pool {
 		c.asker = s.asker
 	}
 	return fn(c)
@@ -397,11 +431,11 @@ func (s *Store) lend(ctx context.Context, pool *pgxpool.Pool, fn func(*conn) err
 // settings are those of every transaction, and end with it. The scope, which the
 // policies of row-level security read, is never said for the connection itself,
 // which somebody else may use next; the others are there already on connections
-// that we opened.
+// that we opened, and that no pooler lends.
 func (s *Store) settings(sc *scoped, more ...any) op {
 	list := append(sc.settings, more...)
-	if !s.opened {
-		list = append(list, "lock_timeout", milliseconds(s.busy), "idle_in_transaction_session_timeout", milliseconds(s.idle()), "search_path", "pg_catalog", "TimeZone", "UTC", "DateStyle", "ISO, YMD")
+	if s.loose {
+		list = append(list, "jit", "off", "lock_timeout", milliseconds(s.busy), "idle_in_transaction_session_timeout", milliseconds(s.idle()), "search_path", "pg_catalog", "TimeZone", "UTC", "DateStyle", "ISO, YMD")
 	}
 	n := len(list) / 2
 	if known := settingSQLs(); n < len(known) {

@@ -14,9 +14,13 @@ func (s *Store) View(ctx context.Context, scope stores.Scope, fn func(stores.Rea
 	if s.asOwner && !scope.All {
 		return errOwner
 	}
-	return s.read(ctx, s.pool, scope, func(c *conn) error {
+	read := func(c *conn) error {
 		return fn(&reader{s: s, c: c, view: view{scoped: c.scoped, ajar: s.ajar, marked: &s.marked}})
-	})
+	}
+	if s.readsReplica(ctx) {
+		return s.viewReplica(ctx, scope, read)
+	}
+	return s.read(ctx, s.pool, scope, read)
 }
 
 // reader reads on one connection within one scope.

@@ -106,7 +106,7 @@ func (s *Store) client(ctx context.Context, sh *stores.Shift, c *clock, enough f
 		Queues:        map[string]river.QueueConfig{riverQueue: {MaxWorkers: sh.Concurrency}},
 		FetchCooldown: 2 * time.Millisecond, FetchPollInterval: poll,
 		// A pooler of transactions, for which this mode is set, forwards no notifications.
-		PollOnly:   sh.Once || s.pool.Config().ConnConfig.DefaultQueryExecMode == pgx.QueryExecModeExec,
+		PollOnly:   sh.Once || pooled(s.pool.Config()),
 		JobTimeout: sh.Timeout, RescueStuckJobsAfter: 2 * sh.Timeout, SoftStopTimeout: sh.Drain,
 		CompletedJobRetentionPeriod: sh.Kept, CancelledJobRetentionPeriod: -1, DiscardedJobRetentionPeriod: -1,
 		ReindexerIndexNames: []string{},

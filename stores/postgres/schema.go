@@ -221,7 +221,7 @@ var (
 func (s *Store) migrate(ctx context.Context, entities []*stores.Entity, how migration, fn func(*migration) error) (stores.Plan, error) {
 	var plan stores.Plan
 	run := func(c *conn) error {
-		m := &migration{c: c, ctx: ctx, entities: entities, role: s.grantTo, writes: how.writes, rehearses: how.rehearses}
+		m := &migration{c: c, ctx: ctx, entities: entities, role: s.grantTo, cuts: s.cutJournal, writes: how.writes, rehearses: how.rehearses}
 		if m.writes {
 			if err := c.do(ctx, op{doing: "migrate", sql: "SELECT pg_catalog.pg_advisory_xact_lock(" + migrateLock + ")"}); err != nil {
 				return err
@@ -258,6 +258,7 @@ type migration struct {
 	ctx      context.Context
 	entities []*stores.Entity
 	role     string // of the application; "" when nothing is to be granted
+	cuts     bool   // the journal goes on in another part
 	writes   bool   // the transaction does
 	// rehearses says that nothing stays; itself, that the role that asks is the
 	// application's, which cannot grant itself anything.
@@ -302,6 +303,11 @@ func (m *migration) plan() error {
 	}
 	if err := m.own(); err != nil {
 		return err
+	}
+	if m.cuts && len(m.Problems) == 0 {
+		if err := m.cut(); err != nil {
+			return err
+		}
 	}
 	if err := m.jobs(); err != nil {
 		return err

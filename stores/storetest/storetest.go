@@ -12,6 +12,7 @@ package storetest
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -22,8 +23,8 @@ import (
 // have been migrated. For nil entities nothing has: the database is empty.
 type Open func(t *testing.T, entities []*stores.Entity) stores.Store
 
-// Run holds a backend to every promise.
-func Run(t *testing.T, open Open) {
+// Run holds a backend to every promise, or to those of some groups.
+func Run(t *testing.T, open Open, only ...string) {
 	for _, group := range []struct {
 		name  string
 		cases []testCase
@@ -45,6 +46,9 @@ func Run(t *testing.T, open Open) {
 		{"existing", existingCases},
 		{"search", searchCases},
 	} {
+		if len(only) > 0 && !slices.Contains(only, group.name) {
+			continue
+		}
 		t.Run(group.name, func(t *testing.T) {
 			t.Parallel()
 			for _, c := range group.cases {

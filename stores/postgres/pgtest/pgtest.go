@@ -266,6 +266,22 @@ const prefix = "verbatim-pg-"
 
 // start makes a cluster and waits until it answers.
 func start(durable bool) (*cluster, error) {
+	c, err := newCluster(durable)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.serve(); err != nil {
+		os.RemoveAll(c.dir)
+		return nil, err
+	}
+	mu.Lock()
+	running = append(running, c)
+	mu.Unlock()
+	return c, c.wait("CREATE ROLE verbatim_owner LOGIN; CREATE ROLE verbatim_app LOGIN; CREATE ROLE verbatim_app_queries; GRANT verbatim_app_queries TO verbatim_app")
+}
+
+// newCluster is one that has a directory, and nothing in it yet.
+func newCluster(durable bool) (*cluster, error) {
 	bin, err := programs()
 	if err != nil {
 		return nil, err
@@ -296,15 +312,7 @@ func start(durable bool) (*cluster, error) {
 			return nil, err
 		}
 	}
-	c := &cluster{dir: dir, bin: bin, attr: attr, durable: durable}
-	if err := c.serve(); err != nil {
-		os.RemoveAll(dir)
-		return nil, err
-	}
-	mu.Lock()
-	running = append(running, c)
-	mu.Unlock()
-	return c, c.wait("CREATE ROLE verbatim_owner LOGIN; CREATE ROLE verbatim_app LOGIN; CREATE ROLE verbatim_app_queries; GRANT verbatim_app_queries TO verbatim_app")
+	return &cluster{dir: dir, bin: bin, attr: attr, durable: durable}, nil
 }
 
 func (c *cluster) command(name string, args ...string) *exec.Cmd {
