@@ -15,26 +15,25 @@ import (
 	"verbatim/verbs"
 )
 
-// What rows are called is kept by package names. Here names are looked up.
+// This file looks names up; package names keeps those of a session.
 //
-// A name that somebody was shown means that row, in every process and whatever
-// becomes of labels, or it is an error. Rows that the engine writes get their names
-// in the transaction that writes them. Rows of other programs get theirs when
-// they are first shown, when a name is looked for in a scope of at most maxNamed
-// rows, and from NameRows.
+// A name that was shown once means that row, in every process and whatever label the row has
+// later, or it is an error. Rows that the engine writes get their names in the same
+// transaction. Rows of other programs get theirs when they are first shown, when a name is
+// looked for in a scope of at most maxNamed rows, and from NameRows.
 
 const (
 	// maxNamed is how many rows of one entity a session reads to name them.
 	maxNamed = 5000
 	// namingTime bounds the reading of labels by Check.
 	namingTime = 10 * time.Second
-	// keepingTime bounds the keeping of names, which nobody asked for.
+	// keepingTime bounds the writing of new names, which is not part of a request.
 	keepingTime = 2 * time.Second
-	// hiddenOwner is the owner of a row that only those who see all rows can see.
+	// hiddenOwner is the owner of a row that only principals who see all rows can see.
 	hiddenOwner = "(hidden)"
 )
 
-// identity is that of the store, asked for once.
+// identity returns the identity of the store, which is read once.
 func (e *Engine) identity(ctx context.Context) (stores.Identity, error) {
 	e.idOnce.Lock()
 	defer e.idOnce.Unlock()
@@ -48,8 +47,8 @@ func (e *Engine) identity(ctx context.Context) (stores.Identity, error) {
 	return id, err
 }
 
-// name names rows of an entity that have no name in this session yet. Names that
-// the store does not have are kept by keepNames.
+// name names rows of an entity that have no name in this session yet. keepNames writes those
+// that the store does not have.
 func (s *Session) name(ctx context.Context, r stores.Reader, e *verbs.Entity, rows []names.Given) error {
 	rows = s.names.Unknown(e.Store, rows)
 	if len(rows) == 0 {
@@ -81,8 +80,8 @@ func (s *Session) name(ctx context.Context, r stores.Reader, e *verbs.Entity, ro
 	return nil
 }
 
-// Suffixes are the whole suffixes of rows that the session sees, by their keys. They never
-// change, and any name that ends with one finds its row, whatever became of the label.
+// Suffixes returns the whole suffixes of rows that the session sees, by their keys. A suffix
+// never changes, and a name that ends with it finds the row whatever its label is.
 func (s *Session) Suffixes(ctx context.Context, e *verbs.Entity, keys ...stores.Value) ([]string, error) {
 	id, err := s.e.identity(ctx)
 	if err != nil {
@@ -114,9 +113,8 @@ func (s *Session) spell(ctx context.Context, r stores.Reader, e *verbs.Entity, r
 	return err
 }
 
-// spelled works out the name and the suffix of rows, as far as they tell them
-// themselves, and what to ask the store: nil where their names have the suffix in any
-// case.
+// spelled works out the names and suffixes of rows as far as the rows tell them, and the query
+// for the rest: nil where the names need their suffix in any case.
 func (s *Session) spelled(ctx context.Context, e *verbs.Entity, rows []names.Given) (*stores.NameQuery, error) {
 	id, err := s.e.identity(ctx)
 	if err != nil {
@@ -155,7 +153,7 @@ func compare(rows []names.Given, found []stores.Name) {
 	}
 }
 
-// adopt notes what a row is called that was just committed, with its name.
+// adopt notes the name of a row that was just committed.
 func (s *Session) adopt(e *stores.Entity, n names.Given) {
 	if n.Plain == "" {
 		return // the session does not see it
@@ -164,7 +162,7 @@ func (s *Session) adopt(e *stores.Entity, n names.Given) {
 	s.names.Add(e, n)
 }
 
-// renames reports whether a change sets a field that its row is called by.
+// renames reports whether a change sets a field of its row's label.
 func (e *Engine) renames(c *change) bool {
 	for _, p := range c.entity.Label.Paths {
 		first := p.Field
@@ -178,7 +176,7 @@ func (e *Engine) renames(c *change) bool {
 	return false
 }
 
-// owners are those whose rows of an entity the session sees, nil for everybody's.
+// owners returns the owners whose rows of an entity the session sees; nil means all.
 func (s *Session) owners(e *stores.Entity) []string {
 	switch {
 	case s.scope.All:
@@ -204,8 +202,8 @@ func rootOf(e *stores.Entity) *stores.Entity {
 	return e
 }
 
-// onlyOwner is the owner of every row of an entity that the session sees, where
-// that is known without a look at the row.
+// onlyOwner returns the owner of all rows of an entity that the session sees, if there is only
+// one.
 func (s *Session) onlyOwner(e *stores.Entity) (string, bool) {
 	owners := s.owners(e)
 	if e.Access == stores.ByPath && len(e.Scope) == 0 || len(owners) != 1 {
@@ -214,8 +212,8 @@ func (s *Session) onlyOwner(e *stores.Entity) (string, bool) {
 	return owners[0], true
 }
 
-// SeesSeveral reports whether the session sees rows of several owners: then it is
-// told whose a row is.
+// SeesSeveral reports whether the session sees rows of several owners. Receipts then name the
+// owner of each row.
 func (s *Session) SeesSeveral() bool {
 	if s.scope.All {
 		return true
@@ -228,8 +226,8 @@ func (s *Session) SeesSeveral() bool {
 	return false
 }
 
-// labels selects what a row is called by: its key, then the fields of its
-// template. A sensitive field never becomes part of a name.
+// labels selects the key of a row and the fields of its label. A sensitive field never becomes
+// part of a name.
 func labels(e *verbs.Entity) []stores.Path {
 	paths := []stores.Path{{Field: e.Store.Key}}
 	for _, p := range e.Label.Paths {
@@ -240,8 +238,7 @@ func labels(e *verbs.Entity) []stores.Path {
 	return paths
 }
 
-// namedBy selects what a row is called by and whose it is: what labels selects,
-// its owner, and the fields that may hide it.
+// namedBy selects what labels does, the owner of the row, and the fields that may hide it.
 func namedBy(e *verbs.Entity) []stores.Path {
 	paths := labels(e)
 	of := e.Store
@@ -265,7 +262,7 @@ func namedBy(e *verbs.Entity) []stores.Path {
 	}
 }
 
-// toName makes a naming of what namedBy selected.
+// toName makes a name of the values that namedBy selected.
 func toName(e *verbs.Entity, values []stores.Value) names.Given {
 	n := names.Given{Key: values[0], Label: label(e, values)}
 	rest := values[len(labels(e)):]
@@ -285,7 +282,7 @@ func sensitivePath(e *stores.Entity, p stores.Path) bool {
 	return p.Count == nil && fieldAt(e, p).Sensitive
 }
 
-// label prints what labels selected.
+// label prints a label of the values that labels selected.
 func label(e *verbs.Entity, values []stores.Value) string {
 	var b strings.Builder
 	next := 1
@@ -303,8 +300,8 @@ func label(e *verbs.Entity, values []stores.Value) string {
 	return strings.TrimSpace(b.String())
 }
 
-// read names every row of an entity within scope. Rows that a run has added and
-// not yet committed are left out: they may never be.
+// read names every row of an entity within scope, except rows that a run has added and not yet
+// committed.
 func (s *Session) read(ctx context.Context, r stores.Reader, e *verbs.Entity, uncommitted map[view.RowKey]bool) error {
 	rows, err := r.Find(ctx, stores.Find{Entity: e.Store, Select: s.e.naming[e], Limit: maxNamed})
 	if errors.Is(err, stores.ErrLimit) {
@@ -344,10 +341,9 @@ func (s *Session) nameKeys(ctx context.Context, r stores.Reader, e *verbs.Entity
 	return s.name(ctx, r, e, all)
 }
 
-// NameRows has the store keep the names of all rows that have none yet, and returns
-// how many these were. Rows that the engine writes have theirs from the start. Who
-// loads rows by other means calls it afterwards; it can be called at any time, also
-// while others work.
+// NameRows gives a name to all rows that have none yet, and returns their number. Rows that
+// the engine writes have one from the start. Call it after rows were loaded by other means; it
+// is safe at any time, while others work.
 func (e *Engine) NameRows(ctx context.Context) (int, error) {
 	all := stores.Scope{All: true}
 	total := 0
@@ -396,8 +392,7 @@ func (e *Engine) NameRows(ctx context.Context) (int, error) {
 	return total, nil
 }
 
-// view reads within the session's scope, and has the store keep the names that were
-// given meanwhile.
+// view reads within the session's scope, and then keeps the names that were given meanwhile.
 func (s *Session) view(ctx context.Context, fn func(stores.Reader) error) error {
 	err := s.e.store.View(ctx, s.scope, fn)
 	if err == nil {
@@ -406,9 +401,8 @@ func (s *Session) view(ctx context.Context, fn func(stores.Reader) error) error 
 	return err
 }
 
-// keepNames has the store keep the names that were given since. It is done before
-// anybody is shown them. Where it cannot be done, in a store that only takes reads,
-// say, a name is found as long as few enough rows are in scope.
+// keepNames writes new names to the store, before anybody is shown them. If that fails, as in
+// a store that is read-only, a name is still found while few enough rows are in scope.
 func (s *Session) keepNames(ctx context.Context) {
 	if fresh := s.names.Fresh(); len(fresh) > 0 {
 		ctx, stop := context.WithTimeout(ctx, keepingTime)
@@ -470,8 +464,8 @@ func (s *Session) lookUp(ctx context.Context, r stores.Reader, e *verbs.Entity, 
 	return nil
 }
 
-// ownerName is what the owner of a row is called, where this is another row that was
-// named before.
+// ownerName returns the name of a row's owner, if that is another row and has a name in this
+// session.
 func (s *Session) ownerName(e *stores.Entity, owner string) string {
 	root, key, ok := ownerOf(e, owner)
 	switch {
@@ -487,7 +481,7 @@ func (s *Session) ownerName(e *stores.Entity, owner string) string {
 	return row.Shown()
 }
 
-// ownerOf is the row that owns rows of an entity, where this is another row.
+// ownerOf returns the row that owns a row of an entity, if that is another row.
 func ownerOf(e *stores.Entity, owner string) (root *stores.Entity, key stores.Value, ok bool) {
 	root = rootOf(e)
 	if root == e || e.Access != stores.ByPath || owner == "" || owner == hiddenOwner {
@@ -525,11 +519,10 @@ func fieldAt(e *stores.Entity, p stores.Path) *stores.Field {
 // ErrAmbiguous says that a name stands for several rows. Its text lists them.
 var ErrAmbiguous = errors.New("that is the name of several rows")
 
-// FindRow finds the row within scope that somebody means by its name in a
-// session, such as @pierre-sow, or by its label. The name of its entity may
-// stand before that, with a blank between them. It returns stores.ErrNotFound
-// where there is none within scope, and an error that wraps ErrAmbiguous where
-// there are several.
+// FindRow finds a row within scope by its name, such as @pierre-sow, or by its label. The name
+// of its entity may stand before either, separated by a blank. It returns stores.ErrNotFound
+// where there is no such row within scope, and an error that wraps ErrAmbiguous where there
+// are several.
 func (s *Session) FindRow(ctx context.Context, text string) (*stores.Entity, stores.Value, error) {
 	among := s.e.entities
 	if name, rest, ok := strings.Cut(text, " "); ok {

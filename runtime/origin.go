@@ -31,9 +31,9 @@ import (
 // conditional expression is not such a case: `a ? b : c` has the origins of all
 // three.
 
-// CheckFrom is Check for a script whose author is not all that speaks in it: it
-// says where what was written out comes from. The origins go with the program,
-// into its previews, its runs and what is asked of others.
+// CheckFrom is Check for a script that holds values of several origins, such as a document's
+// or a model's: said gives the origin of each literal. The program keeps the origins, for
+// previews, runs and proposals.
 func (s *Session) CheckFrom(ctx context.Context, script *dsl.Script, said verbs.Literals) (*verbs.Program, dsl.Diagnostics) {
 	p, ds := s.Check(ctx, script)
 	if p != nil {
@@ -47,8 +47,8 @@ var (
 	ofDocument = provenance.OfDocument
 )
 
-// chosen is the origin of the choice of the rows that a call found, or made: of
-// all that it was told, and of a record where it was told nothing.
+// chosen returns the origin of the choice of rows that a call found or made: that of all its
+// arguments, or that of a record if it had none.
 func (st *step) chosen() verbs.Origin {
 	if o := st.told(); o != (verbs.Origin{}) {
 		return o
@@ -108,8 +108,8 @@ func made(st *step, x *verbs.Expr, reads []verbs.Origin) verbs.Origin {
 	return o
 }
 
-// wants holds an argument against where its palette lets it come from. What the
-// palette does not accept is refused, or asked about.
+// wants compares the origin of an argument with those that its palette accepts. Any other is
+// refused, or asked about.
 func (st *step) wants(i int, g given, place dsl.Place) *complaint {
 	p := &st.verb.Params[i]
 	if p.From == 0 || g.value.IsNull() || g.from.Within(p.From) {
@@ -128,8 +128,7 @@ func (st *step) wants(i int, g given, place dsl.Place) *complaint {
 	return nil
 }
 
-// follow notes, of an argument that is not from where it may come, the way on
-// which it came.
+// follow notes the way on which an argument of an unaccepted origin came.
 func (st *step) follow(f *frame, a *verbs.Arg, g given) {
 	if st.accepts == 0 || g.value.IsNull() || g.from.Within(st.accepts) {
 		return
@@ -197,8 +196,8 @@ func (f *frame) said(a *verbs.Arg) verbs.Origin {
 	return f.prog.Said(a)
 }
 
-// vouches reports whether an assignment makes a field trusted that holds its very
-// value already, of somebody less trusted: that it is the same value is then news.
+// vouches reports whether an assignment confirms the value that a field holds already, but from
+// a less trusted origin: only the origin changes.
 func vouches(a assigned, marks []stores.Mark) bool {
 	return a.came.Trusted() && stores.MarkOf(marks, a.field) != ""
 }
@@ -245,10 +244,10 @@ func (r Row) Origin(field string) verbs.Origin {
 	return verbs.Origin{}
 }
 
-// saw notes that a handler read a row.
+// saw records that a handler read a row.
 func (c *Call) saw(row *stores.Row) { c.read = c.read.Mix(c.r.s.from.Row(row)) }
 
-// vouched is the origin of what a handler returned.
+// vouched returns the origin of a value that a handler returned.
 func vouched(v any, came verbs.Origin) verbs.Origin {
 	if known, ok := v.(Known); ok {
 		return known.Origin

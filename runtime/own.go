@@ -10,19 +10,14 @@ import (
 	"verbatim/stores/journal"
 )
 
-// The engine keeps rows of its own: what waits for somebody's agreement, what
-// was done under a key, what a tool of another server was asked under one, how often
-// verbs with limits were used,
-// sessions with what was said and asked in them, what is counted from process to
-// process, and what is known of files that were sent.
-// They are entities like those of palettes, so that every store keeps them in the
-// transaction of what they stand for, and no palette can speak of them: their
-// names and tables are refused there.
+// The engine keeps rows of its own: confirmations, receipts of idempotency keys, attempts with
+// tools, uses of limited verbs, sessions with their turns and questions, counters, and
+// uploads. They are entities like those of palettes, so that a store writes them in the same
+// transaction as the rows they are about. Palettes cannot declare their names and tables.
 //
-// Each row of the first four owns itself. Nobody holds one; the engine adds the
-// rows that a transaction needs to its scope, and looks for others with a scope of
-// its own. Sessions are their principal's, see sessions.Entity, and so are uploads,
-// see upload.go.
+// Each row of the first four owns itself, and nobody holds it: the engine adds the rows that a
+// transaction needs to its scope, and looks for others in a scope of its own. Sessions belong
+// to their principal, see sessions.Entity, and so do uploads, see upload.go.
 
 // Own returns the entities that the engine needs besides those of palettes, to
 // be given to Migrate with them.
@@ -30,7 +25,7 @@ func Own() []*stores.Entity {
 	return append([]*stores.Entity{confirmations.Entity, deliveries, attempts, uses, sessions.Entity, sessions.Turns, sessions.Questions, sessions.Budgets, uploads.Contents, uploads.Entity}, journal.Own()...)
 }
 
-// The fields of a delivery: what was done under a key, and what was answered.
+// The fields of a delivery: the receipt that is kept for an idempotency key.
 const (
 	dlvKey = iota // hash of the principal and their key
 	dlvPrincipal
@@ -71,7 +66,7 @@ func holding(s stores.Scope, e *stores.Entity, keys ...stores.Value) stores.Scop
 	return s
 }
 
-// withoutOwn takes away what nobody may hold, whatever the grants say.
+// withoutOwn removes the engine's own rows from a scope, whatever the grants say.
 func withoutOwn(holds map[string][]stores.Value) map[string][]stores.Value {
 	holds = maps.Clone(holds)
 	for _, own := range []*stores.Entity{confirmations.Entity, deliveries, attempts, uses, uploads.Contents, journal.Openings} {
@@ -80,8 +75,8 @@ func withoutOwn(holds map[string][]stores.Value) map[string][]stores.Value {
 	return holds
 }
 
-// The fields of an attempt: what a tool of another server was asked, under a
-// key of the run that asked it.
+// The fields of an attempt: a request to a tool of another server, by a run with an
+// idempotency key.
 const (
 	attKey = iota // hash of the principal and their key; the tool is asked under it
 	attPrincipal

@@ -26,8 +26,8 @@ type shown struct {
 	used bool // guarded by Session.mu: a run has claimed it
 }
 
-// moved says which rows are no longer what they were when the preview was
-// shown. It is empty when something else differs, or nothing is remembered.
+// moved names the rows that have changed since the preview was shown. It is empty if something
+// else differs, or if the session does not remember the preview.
 func (p *shown) moved(r *run) []string {
 	if p == nil {
 		return nil
@@ -64,9 +64,8 @@ const (
 	hidden = "(hidden)"
 )
 
-// nameRow makes sure that a row is known by a name, and returns it. A row that
-// this run adds has none until it is committed; one that is out of scope never
-// gets one.
+// nameRow makes sure that a row has a name in the session, and returns it. A row that this run
+// adds has none until the commit; a row out of scope never gets one.
 func (r *reading) nameRow(ctx context.Context, e *verbs.Entity, key stores.Value) (names.Row, error) {
 	if row, ok := r.s.names.Row(e.Store, key); ok {
 		return row, nil
@@ -74,8 +73,8 @@ func (r *reading) nameRow(ctx context.Context, e *verbs.Entity, key stores.Value
 	if r.added[view.RowKey{Entity: e.Store, Key: key}] {
 		return names.Row{}, nil
 	}
-	// Who sees a few rows reads them all, and asks for no name again. Who sees everybody's
-	// names the rows that they speak of.
+	// A principal with a narrow scope reads all its rows once, and asks for no name again.
+	// One who sees all rows reads those that the run refers to.
 	if r.s.names.Extent(e.Store) == names.Some && !r.s.scope.All {
 		if err := r.s.read(ctx, r.read, e, r.added); err != nil {
 			return names.Row{}, err
@@ -136,14 +135,14 @@ func (r *reading) nameAll(ctx context.Context, all []reference) error {
 	return nil
 }
 
-// namingKnown works out what a row is to be called from what the run knows.
+// namingKnown makes the name of a row from what the run has read.
 func (r *reading) namingKnown(e *verbs.Entity, key stores.Value) (names.Given, bool) {
 	text, known := r.labelKnown(e, key)
 	owner, one := r.s.onlyOwner(e.Store)
 	return names.Given{Key: key, Label: text, Owner: owner}, known && one
 }
 
-// labelKnown works a label out from what the run knows of rows, without asking.
+// labelKnown makes the label of a row from what the run has read.
 func (r *reading) labelKnown(e *verbs.Entity, key stores.Value) (string, bool) {
 	row, ok := r.read.Known(view.RowKey{Entity: e.Store, Key: key})
 	if !ok {
@@ -159,8 +158,8 @@ func (r *reading) labelKnown(e *verbs.Entity, key stores.Value) (string, bool) {
 	return label(e, values), true
 }
 
-// nameAdded works out what the rows that the run adds are to be called, and asks who
-// else is called so: that is known when it is committed, and only the reply tells it.
+// nameAdded makes the names of the rows that the run adds, and asks the store which other rows
+// share them. The answer comes with the commit, and only the reply needs it.
 func (r *run) nameAdded(ctx context.Context, b *stores.Batch) error {
 	all := make(map[*verbs.Entity][]names.Given)
 	var order []*verbs.Entity
@@ -193,8 +192,7 @@ func (r *run) nameAdded(ctx context.Context, b *stores.Batch) error {
 	return nil
 }
 
-// newNames are the names of rows that a run adds, and the names that the store had
-// when it did.
+// newNames are the names of the rows that a run adds, and equal names that the store has.
 type newNames struct {
 	entity *stores.Entity
 	rows   []names.Given
@@ -227,8 +225,8 @@ func (r *reading) nameCells(ctx context.Context, t *table) error {
 	return r.s.nameOwners(ctx, r.read, t.entity, t.keys)
 }
 
-// shownName is what stands where a key would: a name, "new" for a row that is
-// not committed yet, and no more than that it is hidden for a row out of scope.
+// shownName returns what is shown in place of a key: a name, "new" for a row that is not
+// committed yet, or "(hidden)" for a row out of scope.
 func (r *reading) shownName(e *stores.Entity, key stores.Value) string {
 	if row, ok := r.s.names.Row(e, key); ok {
 		return row.Shown()
@@ -246,8 +244,8 @@ func (r *reading) shownValue(e *stores.Entity, key stores.Value) stores.Value {
 	return stores.NewString(r.shownName(e, key))
 }
 
-// nameReferences names what the changes of a run refer to, and gives the
-// labels of the rows that it adds. It is the last thing that reads.
+// nameReferences names the rows that the changes of a run refer to, and returns the labels of
+// the rows that it adds. Nothing is read after it.
 func (r *run) nameReferences(ctx context.Context) (map[view.RowKey]string, error) {
 	found := make(map[view.RowKey]string)
 	fresh := make(map[*verbs.Entity][]stores.Value)
@@ -319,7 +317,7 @@ func (r *reading) owner(c *change) string {
 
 // Telling
 
-// tellAll makes the receipt of every call that a person wrote.
+// tellAll makes the receipt of each call of the script.
 func (r *run) tellAll() {
 	written := r.written()
 	r.told = make([]receipt.Call, len(written))
@@ -329,7 +327,7 @@ func (r *run) tellAll() {
 	}
 }
 
-// preview is what a run would do, once it was told.
+// preview returns the receipt of a rehearsed run, after tellAll.
 func (r *run) preview() *receipt.Receipt {
 	return &receipt.Receipt{ID: r.id, Digest: r.digest, Calls: r.told}
 }
@@ -342,7 +340,7 @@ func placed(p dsl.Place) receipt.Place {
 	return receipt.Place{Source: p.Source.Name, Line: at.Line, Column: at.Column}
 }
 
-// rowsOf tells of the rows that a call changes, by the names that they have now.
+// rowsOf returns the changed rows of a call, by their present names.
 func (r *run) rowsOf(st *step) []receipt.Row {
 	changes := st.gather().changes
 	if len(changes) == 0 {
@@ -393,8 +391,7 @@ func (r *reading) noticesOf(st *step, all []receipt.Notice) []receipt.Notice {
 	return all
 }
 
-// errandsOf gathers what a call asks of tools, and those that it makes as a
-// macro.
+// errandsOf collects the requests to tools of a call, and of the calls of a macro.
 func (st *step) errandsOf(all []receipt.Errand) []receipt.Errand {
 	if st.errand != nil {
 		all = append(all, st.errand.Errand)
@@ -492,8 +489,8 @@ func (r *reading) result(st *step) *receipt.Result {
 	return res
 }
 
-// tableOf is what a call gave back when it was done before, for the calls that take
-// something from it.
+// tableOf makes the table of a call from the receipt of an earlier run, for the calls that use
+// its result.
 func (e *Engine) tableOf(res *receipt.Result) *table {
 	if res == nil {
 		return nil
@@ -515,7 +512,7 @@ func (e *Engine) tableOf(res *receipt.Result) *table {
 	return t
 }
 
-// shown keeps what is needed to say, later, what moved.
+// shown keeps what moved needs to name the rows that have changed.
 func (r *run) shown() *shown {
 	p := &shown{id: r.id, digest: r.digest, until: r.now.Add(r.lasts())}
 	for _, st := range r.written() {

@@ -10,10 +10,10 @@ import (
 	"verbatim/verbs"
 )
 
-// require holds a call against what its palette requires, as the rows stand
-// after the calls before it. All rules that do not hold are told at once. A rule
-// that cannot be worked out does not hold either; it is told only when no other
-// is, because a rule may rely on those before it.
+// require checks the `requires` rules of a call, on the rows as they are after the earlier
+// calls. It reports all rules that do not hold at once. A rule that cannot be evaluated does
+// not hold either; it is reported only if no other is, since a rule may rely on those before
+// it.
 func require(ctx context.Context, r *reading, st *step) error {
 	if err := r.schematic(st); err != nil {
 		return err
@@ -48,9 +48,8 @@ func (r *reading) required(ctx context.Context, st *step, rule *verbs.Require) (
 	return r.eval(ctx, st, rule.That, nil)
 }
 
-// schematic holds objects against the schemas of the codes beside them. The
-// checker has done so for what a script writes out; what comes out of rows,
-// answers and macros is known only here.
+// schematic checks objects against the schemas of the codes beside them. The checker has done
+// so for literals; values of rows, answers and macros are known only here.
 func (r *reading) schematic(st *step) error {
 	for i := range st.verb.Params {
 		p := &st.verb.Params[i]
@@ -85,14 +84,12 @@ func (r *reading) schematic(st *step) error {
 	return nil
 }
 
-// rely makes a change hold only while the fields of its row that requirements
-// looked at are what they were: those of its call, and of the macros that it
-// belongs to.
+// rely guards a change with the fields of its row that requirements read: those of its call,
+// and of the macros that it belongs to.
 //
-// A row that a condition picked was read again since its requirement was asked.
-// Where it is another one by then although this run has changed nothing in
-// between, somebody else did, and it is all looked at again. others says that calls
-// before this one changed something.
+// A row that a condition picked has been read again since its requirement was evaluated. If it
+// has changed, and no call of this run has changed it, another transaction did, and the run is
+// tried again. others says that earlier calls changed something.
 func rely(c *change, st *step, others bool) error {
 	between := false // this run may have changed the row since it was looked at
 	for s := st; s != nil; s = s.outer {

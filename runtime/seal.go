@@ -10,11 +10,10 @@ import (
 	"verbatim/verbs"
 )
 
-// A digester writes down what a plan is, and what it stands on.
+// A digester hashes a plan, and the rows that it depends on.
 type digester struct{ digest.Writer }
 
-// sealIn hashes what a call says, its verb and its resolved arguments, with memory that
-// is used again.
+// sealIn hashes the verb and the resolved arguments of a call, in a buffer that is reused.
 func (st *step) sealIn(b *[]byte) [32]byte {
 	d := digester{digest.Writer{B: (*b)[:0]}}
 	d.Text(st.verb.Name)
@@ -24,9 +23,9 @@ func (st *step) sealIn(b *[]byte) [32]byte {
 	return sha256.Sum256(d.B)
 }
 
-// finish gives the plan its digest: who, under which palettes, would do what,
-// on which rows as they are. Keys that were made up and instants that move with
-// the clock are left out of it, so that looking twice shows the same preview.
+// finish computes the digest of the plan: the principal, the palettes, the changes, and the
+// rows that they depend on. Generated keys and instants that move with the clock are replaced
+// by descriptions, so that two previews of the same plan are equal.
 func (r *run) finish() {
 	d := digester{digest.Writer{Alias: r.alias, Into: sha256.New()}}
 	d.Text("verbatim preview 1")
@@ -52,7 +51,7 @@ func (r *run) finish() {
 	r.id = receipt.NewID(r.digest[:16])
 }
 
-// step writes down what a call stands on and its receipt does not tell.
+// step hashes what a call depends on and its receipt does not hold.
 func (d *digester) step(st *step) {
 	d.Text(st.text)
 	d.Number(len(st.args))
@@ -78,7 +77,7 @@ func (d *digester) step(st *step) {
 	}
 }
 
-// of writes down a value of a type, which says of which row a key is.
+// of hashes a value of a type; the type says whether it is the key of a row.
 func (d *digester) of(t *verbs.Type, v stores.Value) {
 	if t != nil && t.Name == verbs.RefType && t.Entity != nil {
 		d.Key(t.Entity.Store.Name, v)
@@ -87,7 +86,7 @@ func (d *digester) of(t *verbs.Type, v stores.Value) {
 	d.Value(v)
 }
 
-// fieldOf writes down a value that was read along a path.
+// fieldOf hashes a value that was read along a path.
 func (d *digester) fieldOf(e *stores.Entity, p stores.Path, v stores.Value) {
 	for _, s := range p.Steps {
 		e = s.To
@@ -104,7 +103,7 @@ func (d *digester) fieldOf(e *stores.Entity, p stores.Path, v stores.Value) {
 	}
 }
 
-// seen writes down the rows that a plan stands on.
+// seen hashes the rows that a plan depends on.
 func (d *digester) seen(rows []seen) {
 	d.Number(len(rows))
 	for _, s := range rows {
@@ -132,7 +131,7 @@ func (d *digester) seen(rows []seen) {
 	}
 }
 
-// origins writes down where values came from.
+// origins hashes the origins of values.
 func (d *digester) origins(origins []verbs.Origin) {
 	for _, o := range origins {
 		d.origin(o)
@@ -144,8 +143,7 @@ func (d *digester) origin(o verbs.Origin) {
 	d.Text(o.Sources())
 }
 
-// instead writes down what a piece of work takes the place of. Of one that takes
-// no place there is nothing.
+// instead hashes the jobs that a job replaces, if there are any.
 func (d *digester) instead(jobs []stores.JobRecord) {
 	if len(jobs) == 0 {
 		return
@@ -157,8 +155,8 @@ func (d *digester) instead(jobs []stores.JobRecord) {
 	}
 }
 
-// unitDigest is what a plan says about some of its calls: what they would do, and
-// on which rows as they are after the calls before them.
+// unitDigest is the digest of some calls of a plan: what they would do, and the rows that they
+// depend on, after the earlier calls.
 func (r *run) unitDigest(calls []int) [32]byte {
 	d := digester{digest.Writer{Alias: r.alias}}
 	d.Text("verbatim call 1")

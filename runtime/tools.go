@@ -24,8 +24,8 @@ func (e *Engine) findTools() map[*verbs.Verb][]*verbs.Verb {
 	return used
 }
 
-// meetTools meets the tools that a program uses, before anything of it is
-// worked out.
+// meetTools asks for the descriptions of the tools that a program uses, before anything of it
+// is planned.
 func (e *Engine) meetTools(ctx context.Context, p *verbs.Program) (uses bool, err error) {
 	if len(e.usesTools) == 0 {
 		return false, nil
@@ -54,7 +54,7 @@ func (e *Engine) meetTools(ctx context.Context, p *verbs.Program) (uses bool, er
 	return uses, nil
 }
 
-// An errand is what a call asks of a tool.
+// An errand is the request of a call to a tool.
 type errand struct {
 	receipt.Errand
 	st       *step
@@ -67,7 +67,7 @@ type errand struct {
 	came     verbs.Origin // of what it answers
 }
 
-// id names what is asked: asked twice, it is the same.
+// id identifies a request by its content: equal requests have equal ids.
 func (e *errand) id() string {
 	var d digest.Writer
 	d.Text(e.Server)
@@ -76,7 +76,7 @@ func (e *errand) id() string {
 	return string(d.B)
 }
 
-// asks works out what a call asks of its tool, and types the answer where there is one.
+// asks makes the request of a call to its tool, and types the answer if there is one.
 func (r *reading) asks(ctx context.Context, st *step) error {
 	t := st.verb.Tool
 	spec, met := r.e.box.Spec(st.verb)
@@ -120,7 +120,7 @@ func (r *reading) asks(ctx context.Context, st *step) error {
 	return nil
 }
 
-// followOf says what an effect does with the answer of a tool.
+// followOf describes what an effect does with the answer of a tool.
 func followOf(e *verbs.Effect) receipt.Follow {
 	if e.Entity == nil || sends(e) {
 		return receipt.Follow{What: noticeTarget(e)}
@@ -135,11 +135,11 @@ func followOf(e *verbs.Effect) receipt.Follow {
 	return receipt.Follow{Op: opNames[op], What: e.Entity.Store.Name, Fields: e.Changes()}
 }
 
-// useTool is what the engine changes beside what the tool does.
+// useTool makes the engine's own changes beside those of a tool.
 func useTool(st *step, promises []promise) deed {
 	d := declared(promises)
 	for i := range promises {
-		// What the engine cannot do and nothing shows is what the tool is for.
+		// The tool keeps promises that the engine can neither carry out nor observe.
 		if p := &promises[i]; !p.effect.Declared && p.due && !traces(p.effect) {
 			d.kept = append(d.kept, p.effect.Operand.Text)
 		}
@@ -148,7 +148,7 @@ func useTool(st *step, promises []promise) deed {
 	return d
 }
 
-// pack works out what the tool is sent. What is absent is left out.
+// pack makes the arguments of the tool. Absent values are left out.
 func (r *reading) pack(ctx context.Context, e *errand) error {
 	st := e.st
 	var keys []string

@@ -7,10 +7,9 @@ import (
 	"verbatim/verbs"
 )
 
-// total works out one value from several rows, and says where it comes from. The rows
-// are read here and not added by the store, so that both stores come to the same sum, and
-// so that what was read is held until the end: the rows themselves, and by the row that
-// they belong to those that are not there.
+// total computes one value from several rows, and returns its origin. The engine adds up the
+// rows, not the store, so that both stores return the same sum. The rows are locked until the
+// end; a lock on the row that they belong to keeps others from being added.
 func (r *reading) total(ctx context.Context, st *step, t *verbs.Total) (sum stores.Value, came verbs.Origin, err error) {
 	if t.Beyond {
 		sum, err = r.beyond(ctx, st, t)
@@ -72,7 +71,7 @@ func (r *reading) anyOf(ctx context.Context, st *step, t *verbs.Total) (bool, er
 	return len(found) > 0, err
 }
 
-// counterexample adds that a row is one for which `that` of a total does not hold.
+// counterexample adds the condition that `that` of a total does not hold for a row.
 func (r *reading) counterexample(ctx context.Context, st *step, t *verbs.Total, among stores.Cond) (stores.Cond, error) {
 	if t.That == nil {
 		return among, nil

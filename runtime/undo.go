@@ -18,12 +18,11 @@ import (
 	"verbatim/verbs"
 )
 
-// What a call did is taken back by a new call, under the rules, the rights and the
-// confirmations of today. Where its palette says `undo: rows`, that is a call of NAME.undo,
-// which the engine carries out: the journal knows how the rows were, with where their
-// values came from, and which work for later was scheduled or dropped. It is refused where
-// a row is not any more as the call left it, so that nothing that others built on it is
-// lost unseen. What left the house stays left, and is said.
+// A call is undone by a new call, under today's rules, rights and confirmations. If its palette
+// says `undo: rows`, that is a call of NAME.undo, which the engine carries out: the journal
+// keeps how the rows were, with the origins of their values, and the jobs that were scheduled
+// or dropped. It is refused if a row has changed since, so that no later work of others is
+// lost. Messages that were sent stay sent, and the receipt says so.
 
 // A past is a call that was made, as the journal tells it.
 type past struct {
@@ -73,10 +72,9 @@ func (p *past) of(v *verbs.Verb) bool {
 	return p != nil && (p.entry.Verb == v.Name || p.entry.Verb == v.Undo.Back.Name)
 }
 
-// Undo writes the call that takes back what a journal entry tells of, to be previewed and
-// run like any other. It is a *Refusal where the principal sees no such entry, may not use
-// its verb, or nothing takes it back. Whether it can still be taken back is for the preview
-// to say.
+// Undo writes the call that undoes a journal entry, to be previewed and run like any other. It
+// returns a *Refusal if the principal does not see the entry, may not use its verb, or if
+// nothing undoes it. Its preview tells whether the call can still be undone.
 func (s *Session) Undo(ctx context.Context, seq int64) (*dsl.Script, error) {
 	var unknown error = refuse([]complaint{{-1, unknownEntry(dsl.Place{}, seq)}})
 	p, err := s.e.past(ctx, seq)
@@ -126,8 +124,8 @@ func (s *Session) Undo(ctx context.Context, seq int64) (*dsl.Script, error) {
 	return script, nil
 }
 
-// undoCall writes the call by which a palette takes another back: with the arguments of
-// that, and the names of the rows that it added.
+// undoCall writes the call that a palette declares as the inverse of another, with that call's
+// arguments and the names of the rows that it added.
 func (r *reading) undoCall(ctx context.Context, v *verbs.Verb, p *past) (string, error) {
 	if by := p.entry.Time.Add(v.Undo.Within); r.now.After(by) {
 		return "", &complaint{-1, undoLate(dsl.Place{}, by)}
@@ -310,7 +308,7 @@ type takingBack struct {
 	stays []string // what cannot be taken back
 }
 
-// row works out how one row becomes what it was; nil where it is as it was.
+// row makes the proposal that restores one row; nil if the row is as it was.
 func (b *takingBack) row(ctx context.Context, told *receipt.Row, now stores.Row) (*proposal, error) {
 	entity := b.e.reg.Entity(told.Entity)
 	e := entity.Store
@@ -394,7 +392,7 @@ func (b *takingBack) free(ctx context.Context, of *verbs.Entity, told *receipt.R
 	return nil
 }
 
-// work drops what the call scheduled, and schedules what it dropped.
+// work drops the jobs that the call scheduled, and schedules those that it dropped.
 func (b *takingBack) work(ctx context.Context, d *deed) error {
 	if len(b.past.record.Jobs) > 0 {
 		jobs, err := b.read.Jobs(ctx, stores.JobFilter{IDs: b.past.record.Jobs})
@@ -507,7 +505,7 @@ func (s *Session) blame(ctx context.Context, b *blamed, err error) error {
 	return err
 }
 
-// lastDone is how many entries of the journal are looked at for what a session did last.
+// lastDone is how many of the latest journal entries LastDone reads.
 const lastDone = 1000
 
 // LastDone is the number of the latest journal entry of a call in this session that changed

@@ -14,14 +14,13 @@ import (
 // used on.
 const maxUsable = 200
 
-// Usable returns those of the rows that an argument of a verb could name without
-// the call being refused for it, as far as that hangs on the row alone: on what
-// the verb requires of it, and on the codes that may follow those it holds. It is
-// for questions, which should not offer what can only be refused; what a call may
-// do is decided when it is made. Rows at the end of their way, whose code no other
-// follows, come last. Names that stand for nothing are left out.
+// Usable returns those rows that an argument of a verb could name without a refusal, as far as
+// that depends on the row alone: on what the verb requires of it, and on the codes that may
+// follow those it holds. Questions use it to offer no row that would be refused; the call
+// itself decides when it is made. Rows whose code no other follows come last. Names that stand
+// for nothing are left out.
 //
-// Of more rows than are looked at, all come back.
+// If there are more rows than maxUsable, all are returned.
 func (s *Session) Usable(ctx context.Context, v *verbs.Verb, p *verbs.Param, all []string) ([]string, error) {
 	i := slices.IndexFunc(v.Params, func(q verbs.Param) bool { return q.Name == p.Name })
 	if i < 0 || p.Type == nil || p.Type.Name != verbs.RefType || p.Type.Entity == nil || len(all) == 0 || len(all) > maxUsable {
@@ -71,8 +70,7 @@ func (s *Session) Usable(ctx context.Context, v *verbs.Verb, p *verbs.Param, all
 	return append(usable, ended...), nil
 }
 
-// usable reports whether a row may stand in the place of an argument, whatever the
-// others are.
+// usable reports whether an argument may name a row, whatever the other arguments are.
 func (r *reading) usable(ctx context.Context, st *step, param int) (bool, error) {
 	for i := range st.verb.Requires {
 		that := st.verb.Requires[i].That
@@ -137,13 +135,12 @@ func hangs(v *verbs.Verb, param int) bool {
 	return false
 }
 
-// Settled returns, for arguments of some verbs, those of the names that stand for
-// rows at the end of their way which the verb can be used on no longer: nothing
-// that is said before it in the same script could change that either, as it could
-// for other rows that Usable leaves out. It is for what a model is offered; a call
-// that names such a row all the same is answered as ever.
+// Settled returns, for arguments of some verbs, the names of rows in a final state on which
+// the verb cannot be used any more. For other rows that Usable leaves out, an earlier call of
+// the same script could change that; for these it cannot. A model is not offered such rows; a
+// call that names one is answered as usual.
 //
-// Of an entity with more names than are looked at, none is settled.
+// If an entity has more names than maxUsable, none of them is settled.
 func (s *Session) Settled(ctx context.Context, list []*verbs.Verb, names map[*verbs.Entity][]string) (map[*verbs.Param][]string, error) {
 	type place struct {
 		verb  *verbs.Verb
@@ -207,7 +204,7 @@ func (s *Session) Settled(ctx context.Context, list []*verbs.Verb, names map[*ve
 	return settled, nil
 }
 
-// onRow is a call of which nothing is known but the row that an argument names.
+// onRow is a call of which only the row of one argument is known.
 func onRow(v *verbs.Verb, param int, row stores.Row) *step {
 	st := &step{verb: v, args: make([]stores.Value, len(v.Params)), rows: make([]stores.Row, len(v.Params)), from: make([]verbs.Origin, len(v.Params))}
 	st.args[param], st.rows[param] = row.Key(), row
@@ -225,12 +222,10 @@ func onlyOf(x *verbs.Expr, param int) bool {
 	return only
 }
 
-// Useful reports whether a verb is of any use to the session as things are, as far
-// as that hangs on rows that it can see: there is one for each argument that has to
-// name one, and that the verb does not refuse; and where the verb promises to change
-// or to take away rows that no argument names, there is one that is not at the end
-// of its way. It is for questions, as Usable is, and it looks at a verb only when it
-// is asked of it.
+// Useful reports whether the session could use a verb now, as far as that depends on rows that
+// it sees: for each required reference there is a usable row, and if the verb promises to
+// change or delete rows that no argument names, there is one that is not in a final state. It
+// is for questions, as Usable is.
 func (s *Session) Useful(ctx context.Context, v *verbs.Verb) (bool, error) {
 	for i := range v.Params {
 		p := &v.Params[i]

@@ -9,9 +9,8 @@ import (
 	"verbatim/verbs"
 )
 
-// May reports whether the principal may use a verb at all. Whether a call of it
-// is carried out depends on more: its rows, its preconditions, who has to agree.
-// Internal verbs are used by nobody, whatever their roles, but by work.
+// May reports whether the principal's roles may use a verb. A call of it may still be refused,
+// for its rows, requirements or confirmations. Only jobs may use internal verbs.
 func (s *Session) May(v *verbs.Verb) bool {
 	if v.Undoes != nil {
 		v = v.Undoes // who may do something may take it back
@@ -19,8 +18,8 @@ func (s *Session) May(v *verbs.Verb) bool {
 	return !v.Internal && permits(s.roles, v.Roles) && (s.only == nil || slices.Contains(s.only, v))
 }
 
-// Verbs returns the verbs that the principal may use, by name: those that have something
-// to say. One that opens what stands masked is a page's.
+// Verbs returns the verbs that the principal may use, by name, except those that unmask values:
+// pages use them.
 func (s *Session) Verbs() []*verbs.Verb {
 	var may []*verbs.Verb
 	for _, v := range s.e.reg.Verbs() {
@@ -31,14 +30,13 @@ func (s *Session) Verbs() []*verbs.Verb {
 	return may
 }
 
-// Reads reports whether a program changes nothing and leaves no trace: all that
-// its verbs promise is an answer, out of rows, and none of it is sensitive.
+// Reads reports whether a program changes nothing and is not journalled: its verbs promise only
+// answers from rows, and no sensitive values.
 func (s *Session) Reads(p *verbs.Program) bool { return s.e.onlyLooks(p) }
 
-// Names returns what this session calls the rows of entities that it may see,
-// by entity and in order, naming those that have no name yet. Of an entity with
-// more rows than a session names by itself, only those are there that it was
-// shown.
+// Names returns the session's names of the rows of entities, in order, and names those that
+// have none yet. If an entity has more rows than maxNamed, only those that were shown are
+// returned.
 func (s *Session) Names(ctx context.Context, entities []*verbs.Entity) (map[*verbs.Entity][]string, error) {
 	err := s.view(ctx, func(r stores.Reader) error {
 		for _, e := range entities {

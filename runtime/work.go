@@ -17,21 +17,20 @@ import (
 	"verbatim/verbs"
 )
 
-// Work that is done later, or in the background, is a job of the store's. A
-// trigger that says what to run becomes one in the transaction of the other
-// effects; so does every notice, which a worker hands to a channel, and the end
-// of a confirmation that nobody decides. What a job does goes the way of every
-// call: in the name of its principal, with the rights that they have when its
-// time has come, through permit, gate and settle, into the journal. Its
-// settlement, which the store holds against the attempt, commits with its effect.
+// Delayed and background work are jobs of the store. A trigger with `run:` inserts one in the
+// transaction of the other effects; so does every notice, which a worker hands to a channel,
+// and every confirmation, which expires. The call of a job goes the way of every call: in the
+// name of its principal, with the rights that they have at that time, through permit, gate and
+// settle, into the journal. The job is completed in the transaction of its effect, and the
+// store fences that on the attempt.
 
 // The kinds of job.
 const (
-	// JobCall is the work of a trigger.
+	// JobCall makes the call of a trigger.
 	JobCall = "call"
 	// JobExpire ends a confirmation that nobody decided in time.
 	JobExpire = "expire"
-	// JobSummon tells whoever may agree that somebody waits for it.
+	// JobSummon notifies the principals who may agree to a proposal.
 	JobSummon = "summon"
 	// JobNotice is a notice to be delivered. The engine knows no channels:
 	// whoever does settles it.
@@ -41,7 +40,7 @@ const (
 // JobKinds are the kinds that Engine.Work knows.
 func JobKinds() []string { return []string{JobCall, JobExpire, JobSummon} }
 
-// What becomes of a run of a job.
+// The outcomes of a run of a job.
 const (
 	WorkDone    = "done"
 	WorkSkipped = "skipped" // there was no more point in it
@@ -50,7 +49,7 @@ const (
 	WorkFenced  = "fenced"  // it is another worker's by now, and nothing was done
 )
 
-// Reasons of what was not done, beside the codes of refusals.
+// Reasons why a job was not done, beside the codes of refusals.
 const (
 	reasonNoPoint    = "no-longer-holds"    // the trigger's condition does not
 	reasonRowGone    = "row-gone"           // a row that it is about is not there for the principal
@@ -63,9 +62,9 @@ const jobVersion = 1
 
 var jobV = stores.NewInt(jobVersion)
 
-// readJob reads a payload. One of another version is left to a worker that knows it,
-// and is answered with a stores.VersionError. Without a version, or with a member that
-// nobody knows, it is an error.
+// readJob reads a payload. For a payload of another version it returns a stores.VersionError,
+// and the job is left to a worker of that version. A payload without a version, or with an
+// unknown member, is an error.
 func readJob(j *stores.Job, into any) error {
 	var is struct{ V int64 }
 	switch err := json.Unmarshal([]byte(j.Payload), &is); {
@@ -81,7 +80,7 @@ func readJob(j *stores.Job, into any) error {
 	return d.Decode(into)
 }
 
-// A Worked tells what became of a run.
+// A Worked is the outcome of a run of a job.
 type Worked struct {
 	Outcome string
 	Verb    string // that was to be run
@@ -90,7 +89,7 @@ type Worked struct {
 	Pending string // ID of the confirmation that it waits for
 }
 
-// job turns a notice into one: work of ours, or a message to be delivered.
+// job turns a notice into a job: a call, or a message to deliver.
 func (r *run) job(st *step, n *notice) stores.Job {
 	switch {
 	case n.again != nil:
@@ -131,8 +130,8 @@ func (r *run) job(st *step, n *notice) stores.Job {
 		Unique:  unique, Again: n.onceUnder(), Attempts: n.effect.Retry.Tries()}
 }
 
-// Retry is how long a run that failed waits before it is tried again, as its palette says
-// today.
+// Retry returns how long a failed job waits before it is tried again, by its palette as it is
+// now.
 func (e *Engine) Retry(run stores.Run) stores.Retry {
 	if run.Kind == JobCall {
 		if w, _, err := readWork(e.reg, run); err == nil && w != nil && w.effect.Retry != nil {
@@ -168,21 +167,20 @@ type Message struct {
 	Body   string    // canonical JSON
 }
 
-// message is the job of delivering one. Where that has got to, the job says.
+// message makes the job that delivers a message.
 func (e *Engine) message(kind, target string, at time.Time, principal string, body stores.Value) stores.Job {
 	return stores.Job{ID: e.newID(), Kind: JobNotice, At: at, Principal: principal, Payload: stores.NewObject(
 		[]string{"body", "kind", "target", "time", "v"},
 		[]stores.Value{body, stores.NewString(kind), stores.NewString(target), stores.NewString(stores.NewTime(at).Text()), jobV}).Text()}
 }
 
-// Notice is the job of delivering a notice that is none of a palette's, to a target of its
-// sender's.
+// Notice makes the job that delivers a notice which no palette promises.
 func (e *Engine) Notice(target string, at time.Time, principal string, body stores.Value) stores.Job {
 	return e.message("notify", target, at, principal, body)
 }
 
-// ReadMessage reads a job of kind JobNotice. One of another version is answered with
-// stores.ErrVersion, and is to be left to whoever knows it.
+// ReadMessage reads a job of kind JobNotice. For another version it returns
+// stores.ErrVersion, and the job should be left to a worker of that version.
 func ReadMessage(j *stores.Job) (Message, error) {
 	var p struct {
 		V            int
@@ -198,9 +196,9 @@ func ReadMessage(j *stores.Job) (Message, error) {
 	return Message{ID: j.ID, Kind: p.Kind, Target: p.Target, Time: p.Time, Body: string(p.Body)}, nil
 }
 
-// Work carries out one run of a job of JobKinds and settles it. An error says
-// that it could not be decided: the run is not settled, and the job is to be
-// tried again, or left to a worker of another version for stores.ErrVersion.
+// Work carries out one run of a job of JobKinds and settles it. After an error the run is not
+// settled, and the job is to be tried again, or for stores.ErrVersion left to a worker of
+// another version.
 func (e *Engine) Work(ctx context.Context, run stores.Run) (Worked, error) {
 	var done Worked
 	var err error
@@ -220,7 +218,7 @@ func (e *Engine) Work(ctx context.Context, run stores.Run) (Worked, error) {
 	return done, err
 }
 
-// A work is the call of a trigger whose time has come.
+// A work is the call of a job of kind JobCall.
 type work struct {
 	run    stores.Run
 	effect *verbs.Effect
@@ -231,7 +229,7 @@ type work struct {
 	active sessions.Value   // that it took along
 }
 
-// errRowGone says that a row that work is about is not there any more.
+// errRowGone says that a row that a job refers to does not exist any more.
 var errRowGone = errors.New(reasonRowGone)
 
 func ends(run stores.Run, state stores.JobState, at time.Time, note string) stores.Settlement {
@@ -284,8 +282,8 @@ func (e *Engine) workCall(ctx context.Context, run stores.Run) (Worked, error) {
 		return s.skip(ctx, w, done, script, r.skipped)
 	}
 	if r.repeated != nil {
-		// Its effect is there already. A settlement and its effect are one
-		// commit, so this is a job that was put back by hand.
+		// It has taken effect already. A job is completed with its effect, so somebody
+		// put this one back by hand.
 		return done, e.endWork(ctx, stores.Batch{Settled: []stores.Settlement{ends(run, stores.JobDone, e.clock(), "")}}, &done, WorkDone)
 	}
 	done.Outcome = WorkDone
@@ -293,7 +291,7 @@ func (e *Engine) workCall(ctx context.Context, run stores.Run) (Worked, error) {
 	return done, nil
 }
 
-// worked sorts what a run of a job ended with.
+// worked turns the end of a run into its outcome.
 func (s *Session) worked(ctx context.Context, w *work, done Worked, p *verbs.Program, o RunOptions, script *dsl.Script, err error) (Worked, error) {
 	var refusal *Refusal
 	switch {
@@ -307,8 +305,8 @@ func (s *Session) worked(ctx context.Context, w *work, done Worked, p *verbs.Pro
 	return done, failure(err)
 }
 
-// readWork makes sense of a payload, with the palettes of today, or says why not. The
-// error is stores.ErrVersion.
+// readWork reads a payload with the present palettes, or says why it cannot. The error is
+// stores.ErrVersion.
 func readWork(reg *verbs.Registry, run stores.Run) (*work, string, error) {
 	var p struct {
 		V             int
@@ -378,7 +376,7 @@ func readWork(reg *verbs.Registry, run stores.Run) (*work, string, error) {
 	return w, "", nil
 }
 
-// codesNow is a value by the names that its codes have now.
+// codesNow replaces the codes of a value by their present names.
 func codesNow(t *verbs.Type, v stores.Value) stores.Value {
 	switch {
 	case t == nil:
@@ -392,7 +390,7 @@ func codesNow(t *verbs.Type, v stores.Value) stores.Value {
 	return v
 }
 
-// gone reports whether a value is a code that its list does not have any more.
+// gone reports whether a value is a code that its list has no more.
 func gone(t *verbs.Type, v stores.Value) bool {
 	return t != nil && t.Name == verbs.CodeType && t.Codes != nil && !slices.Contains(t.Codes.Names(), v.Text())
 }
@@ -406,7 +404,7 @@ func kindNamed(name string) (stores.Kind, bool) {
 	return 0, false
 }
 
-// workScript writes the call that a work is, in the names of the session.
+// workScript writes the call of a job, in the names of the session.
 func (s *Session) workScript(ctx context.Context, w *work, source string) (*dsl.Script, verbs.Literals, error) {
 	values := make([]dsl.Value, len(w.args))
 	err := s.e.store.View(ctx, s.scope, func(r stores.Reader) error {
@@ -446,7 +444,7 @@ func (s *Session) workScript(ctx context.Context, w *work, source string) (*dsl.
 	return script, said, nil
 }
 
-// workName names a row that a work is about.
+// workName names a row that a job refers to.
 func (s *Session) workName(ctx context.Context, r stores.Reader, e *verbs.Entity, key stores.Value) (dsl.Value, error) {
 	if err := s.nameKeys(ctx, r, e, []stores.Value{key}); err != nil {
 		return dsl.Value{}, err
@@ -520,9 +518,8 @@ func leaves(v dsl.Value) int {
 	return n
 }
 
-// pointless asks the trigger's condition again, of the rows as they are now, and
-// says why there is no point in the work any more; "" where there is. What it reads is
-// no part of a plan: the call stands on its own.
+// pointless evaluates the trigger's `unless` on the present rows, and returns why the job is
+// pointless; "" where it is not. What it reads is not part of the plan of the call.
 func (w *work) pointless(ctx context.Context, s *Session, read stores.Reader, now time.Time) (reason string, err error) {
 	look := s.readsAt(read, now)
 	st := &step{verb: w.verb, args: w.args, from: w.from, rows: make([]stores.Row, len(w.args))}
@@ -565,8 +562,8 @@ func (s *Session) mayAsk(p *verbs.Program) bool {
 	return false
 }
 
-// askWork rehearses a work that may have to ask first. Where it has to, it waits
-// for whoever must agree, the person in whose name it is among them.
+// askWork rehearses a job whose call may need agreements. If it does, it is proposed, and waits
+// for all of them, its own principal's included.
 func (s *Session) askWork(ctx context.Context, w *work, done Worked, script *dsl.Script, p *verbs.Program, o RunOptions) (Worked, bool, error) {
 	err := s.e.store.View(ctx, s.scope, func(read stores.Reader) (err error) {
 		done.Reason, err = w.pointless(ctx, s, read, stores.NewTime(s.e.clock()).Time())
@@ -602,7 +599,7 @@ func (s *Session) askWork(ctx context.Context, w *work, done Worked, script *dsl
 	return done, true, nil
 }
 
-// skip ends a work that has become pointless, and says so in the journal.
+// skip ends a job that has become pointless, and journals that.
 func (s *Session) skip(ctx context.Context, w *work, done Worked, script *dsl.Script, reason string) (Worked, error) {
 	entry := stores.Entry{Time: s.e.clock(), Principal: s.who.Name, Session: s.id, Source: "job " + w.run.ID, Verb: done.Verb,
 		Outcome: outcomeSkipped, Reason: reason, Palette: s.e.reg.Digest(), Roles: s.roleNames()}
@@ -620,7 +617,7 @@ func (s *Session) skip(ctx context.Context, w *work, done Worked, script *dsl.Sc
 	return done, err
 }
 
-// refuseWork ends a work that is not allowed: an operator may try it again.
+// refuseWork ends a job that was refused: an operator may try it again.
 func (s *Session) refuseWork(ctx context.Context, w *work, done Worked, p *verbs.Program, o RunOptions, refusal *Refusal) (Worked, error) {
 	done.Outcome, done.Reason = WorkRefused, refusal.Diagnostics[0].Code
 	err := s.refused(ctx, p, o, refusal, ends(w.run, stores.JobDead, s.e.clock(), done.Reason))
@@ -631,7 +628,7 @@ func (s *Session) refuseWork(ctx context.Context, w *work, done Worked, p *verbs
 	return done, nil
 }
 
-// giveUp ends a work that nobody can make sense of.
+// giveUp ends a job whose payload cannot be read.
 func (e *Engine) giveUp(ctx context.Context, run stores.Run, verb, reason string) (Worked, error) {
 	done := Worked{Verb: verb, Reason: reason}
 	entry := stores.Entry{Time: e.clock(), Principal: run.Principal, Source: "job " + run.ID, Verb: verb, Outcome: outcomeRefused, Reason: reason, Palette: e.reg.Digest()}
@@ -639,7 +636,7 @@ func (e *Engine) giveUp(ctx context.Context, run stores.Run, verb, reason string
 	return done, err
 }
 
-// endWork commits how a run ended without an effect.
+// endWork commits the outcome of a run that had no effect.
 func (e *Engine) endWork(ctx context.Context, b stores.Batch, done *Worked, outcome string) error {
 	ctx = context.WithoutCancel(ctx)
 	var last stores.Tx
@@ -699,8 +696,8 @@ func (e *Engine) workExpire(ctx context.Context, run stores.Run) (Worked, error)
 		case c.Status != confirmations.Waiting:
 			done.Outcome, done.Reason = WorkSkipped, reasonNoPoint
 		case now.Before(c.Expires):
-			// The store's clock is ahead of this one, and nothing ends early: it is looked at
-			// again when this one has come as far.
+			// The store's clock is ahead of this one, and nothing may expire early: the job is
+			// tried again when this clock has come as far.
 			there, err := e.store.Clock(ctx)
 			if err != nil {
 				return err

@@ -10,13 +10,12 @@ import (
 	"verbatim/verbs"
 )
 
-// Work for later has no session, and a palette may let its call leave out what the
-// session was at work on. So it takes along what that was when it was scheduled:
-// whoever sets to work on something else meanwhile does not change what they
-// promised, and a plan that is agreed to says which row it will be about.
+// A job has no session, but its call may leave out an argument that stands for the row at work.
+// So the job takes along the row that the session was at work on when it was scheduled: a
+// session that turns to another row does not change the job, and a plan says which row the job
+// will be about.
 
-// leavesOut lists the arguments of a call that what somebody is at work on stands
-// for.
+// leavesOut lists the arguments of a call that are left out and stand for the row at work.
 func (e *Engine) leavesOut(call *dsl.Call) (all []*verbs.Param) {
 	v := e.reg.Verb(call.Verb)
 	if v == nil {
@@ -53,7 +52,7 @@ func (e *Engine) looksAtWork(call *dsl.Call) bool {
 	return false
 }
 
-// takeAlong notes what a piece of work takes along.
+// takeAlong notes the row at work that a job takes along.
 func (r *reading) takeAlong(ctx context.Context, n *notice) error {
 	if !r.e.looksAtWork(&n.effect.Run.Script.Calls[0]) {
 		return nil
@@ -76,8 +75,7 @@ func (r *reading) takeAlong(ctx context.Context, n *notice) error {
 	return err
 }
 
-// fillActive writes into the call of a piece of work, as people are shown it, what
-// it takes along.
+// fillActive writes the row that a job takes along into its call, as people are shown it.
 func (r *reading) fillActive(n *notice, call *dsl.Call) {
 	e := r.e.reg.Entity(n.active.Entity)
 	if e == nil {
