@@ -80,42 +80,41 @@ type Entity struct {
 	// Parts are the fields that make up the key where it has several: then the field
 	// at Key is the last, has no column, and holds what NewKey makes of them.
 	Parts []int
-	// Scope is the way to the row that owns this one: reference fields to
-	// follow, the last of which holds the key that a Scope must hold. An empty
-	// path with Access == ByPath means that the row owns itself.
+	// Scope is the path to the row that owns this one: reference fields to follow, the
+	// last of which holds a key that the caller's scope must hold. An empty path with
+	// Access == ByPath means that the row owns itself.
 	Scope  []Step
 	Access Access
-	// Visible lists Bool fields that must all be true. Where one is not, the row
-	// is not there for a scope without All, and nor is a row whose scope path
-	// leads through it.
+	// Visible lists Bool fields that must all be true. Otherwise a scope without All sees
+	// neither the row nor any row whose scope path leads through it.
 	Visible []int
 	// Managed tables are created and migrated by Migrate; others exist already
 	// and are verified, never altered.
 	Managed bool
-	// Added, Changed and Removed say that some verb does so with rows, and that the role
-	// that runs use needs the right.
+	// Added, Changed and Removed say what verbs do with its rows, so that the database
+	// role of the application needs the right.
 	Added, Changed, Removed bool
 
 	Unique [][]int // sets of fields unique together, always within the scope root
-	Found  [][]int // sets of fields by which rows are found, whatever their number, beside Unique and references
-	Given  []Given // of how many of some fields each row has values
-	Search *Search // by which fields rows are found; nil where they are not searched
+	Found  [][]int // sets of fields that need an index, beside Unique and references
+	Given  []Given // rules about how many of some fields have values
+	Search *Search // the search index; nil without one
 	Place  string  // "client.yaml:12:5", for messages
 
-	// Was is what it was called before, and WasTable its table then, of a managed table;
-	// "" where it always had its name.
+	// Was is the former name of a renamed entity, and WasTable its former table, if that is
+	// managed; "" otherwise.
 	Was, WasTable string
 }
 
-// A Given says of how many of some fields a row has values: of Least to Most, or of none
-// at all where OrNone says so.
+// A Given demands that a row has values in Least to Most of some fields, or, with OrNone, in
+// none of them.
 type Given struct {
 	Fields      []int
 	Least, Most int
 	OrNone      bool
 }
 
-// Holds reports whether a row with these values is as it says.
+// Holds reports whether a row with these values meets the rule.
 func (g *Given) Holds(value func(field int) Value) bool {
 	n := 0
 	for _, f := range g.Fields {
@@ -126,7 +125,7 @@ func (g *Given) Holds(value func(field int) Value) bool {
 	return n >= g.Least && n <= g.Most || g.OrNone && n == 0
 }
 
-// SQL is the condition, of an expression that counts the values.
+// SQL writes the rule as a condition on an expression that counts the values.
 func (g *Given) SQL(count string) string {
 	sql := fmt.Sprintf("%s BETWEEN %d AND %d", count, g.Least, g.Most)
 	if g.OrNone {
@@ -247,12 +246,10 @@ const (
 	Delete
 )
 
-// A Change is what a store is to do with one row, by the fields of its entity. What
-// was done, for people and for the journal, is told by a receipt.Row. For Update and
-// Delete, Before holds
-// the values the change was planned on, parallel to Entity.Fields; the store
-// carries the change out only while the fields listed in Guard still hold
-// them, and answers ErrConflict otherwise.
+// A Change is a change of one row for the store. A receipt.Row tells people and the journal
+// about it. For Update and Delete, Before holds the values that the change was planned on,
+// parallel to Entity.Fields. The store makes the change only if the fields listed in Guard
+// still have these values, and returns ErrConflict otherwise.
 type Change struct {
 	Op     Op
 	Entity *Entity
@@ -260,15 +257,14 @@ type Change struct {
 	Set    []Assign // by field, ascending
 	Before []Value
 	Guard  []int
-	// Marks holds the marks that the row was read with. What is assigned
-	// without an Origin loses the mark listed here; one that is not listed
-	// stays, which is too little trust and never too much.
+	// Marks holds the marks that the row was read with. A field that is assigned without
+	// an Origin loses the mark listed here. A mark that is not listed stays: the field is
+	// then trusted too little, never too much.
 	Marks []Mark
-	// Number, when it is not zero, is an Int field of a row to insert that the
-	// store sets: to the number of the first journal entry of the transaction, or
-	// to nothing when there is none. That number is known at commit and not
-	// before. So such a change is carried out then, the last of all, no read of
-	// the transaction sees it, and where it fails, Update says so and not Apply.
+	// Number, if it is not zero, is an Int field of a row to insert that the store sets to
+	// the number of the transaction's first journal entry, or to null if there is none. The
+	// number is known only at the commit, so the change is made then, the last of all. No
+	// read of the transaction sees it, and Update, not Apply, returns its error.
 	Number int
 }
 
@@ -276,8 +272,7 @@ type Change struct {
 type Assign struct {
 	Field int
 	Value Value
-	// Origin is what the field is marked with, "" for a value that is as
-	// trusted as a record.
+	// Origin is the mark of the field, "" for a value that is as trusted as a record.
 	Origin string
 }
 
@@ -287,14 +282,13 @@ type Batch struct {
 	Entries []Entry
 	Jobs    []Job        // to be done later
 	Settled []Settlement // runs that end with this transaction
-	Tended  []JobChange  // jobs at rest that are tried again or dropped; of a key that one leaves, a Job with another Again than KeepOther has room
-	Names   []Name       // of rows; one that is kept already changes nothing
-	// Asked are names that are looked for before Names are kept. What was found is
-	// there when Update has returned nil.
+	Tended  []JobChange  // jobs at rest that are tried again or dropped; a job of Jobs may take over the key of a dropped one, unless it says KeepOther
+	Names   []Name       // of rows; one that the store has already changes nothing
+	// Asked are queries for names, answered before Names are written. The answers are
+	// valid once Update has returned nil.
 	Asked []NameAsk
-	// Late allows the store to carry the batch out no sooner than something is
-	// read after it, or the transaction commits. What is wrong with it is then
-	// told there, by Update at the latest.
+	// Late allows the store to delay the batch until the next read or the commit, which
+	// then return its error.
 	Late bool
 }
 
@@ -346,20 +340,19 @@ func (p *Principal) Whose() string {
 	return strings.ToLower(p.Name)
 }
 
-// A Path leads from a row to a datum: along references to a field or, when
-// Count is set, to the number of rows of Count whose field By refers to the row
-// reached.
+// A Path leads from a row along references to a field or, if Count is set, to the number of
+// rows of Count whose field By refers to the row at its end.
 type Path struct {
 	Steps []Step
 	Field int
 	Count *Entity
 	By    int
-	// Marks asks for the marks of the row reached instead, as ReadMarks reads
-	// them: null when it has none. It is for Select only.
+	// Marks asks for the marks of the row at its end instead, for ReadMarks; null if it has
+	// none. It is valid in Select only.
 	Marks bool
 }
 
-// Is reports whether two paths are one.
+// Is reports whether two paths are equal.
 func (p Path) Is(q Path) bool {
 	return p.Field == q.Field && p.Count == q.Count && p.By == q.By && p.Marks == q.Marks && slices.Equal(p.Steps, q.Steps)
 }
@@ -371,28 +364,28 @@ type Find struct {
 	Where  *Cond  // nil is every row
 	Order  []Order
 	Limit  int // 0 is the store's cap; more rows than the limit is ErrLimit, never a silent cut
-	// Cut asks for the first rows up to the limit, however many there are. It is
-	// for going through rows a page at a time, with a Where that begins behind the last
-	// of the page before: see Behind.
+	// Cut asks for the first rows up to the limit, and no error if there are more. It is
+	// for reading page by page, with a Where that begins behind the last row of the page
+	// before: see Behind.
 	Cut bool
-	// Beyond reads whatever the scope: what comes of it must not reach whoever asks. It
-	// is for one Find alone, without Lists, and holds nothing.
+	// Beyond ignores the scope: the caller must not be told the rows. It holds no locks,
+	// and is not valid with Lists or in Together.
 	Beyond bool
-	// Hold says what of the answer stays true until the transaction ends.
+	// Hold says which rows stay locked until the transaction ends.
 	Hold Hold
-	// Last says that nothing else will be read in this View: the store may end its
-	// snapshot with it, and save a round trip. What is read after all comes of a
-	// later snapshot. Within an Update it means nothing.
+	// Last says that nothing else will be read in this View: the store may end its snapshot
+	// with it, and save a round trip. A later read sees a later snapshot. Within an Update
+	// it means nothing.
 	Last bool
-	// Lists are read with the rows, all of one moment.
+	// Lists are read with the rows, on the same snapshot.
 	Lists []List
-	// Unreadable, when it is set, is given the rows that hold what their entity cannot,
-	// and the others are returned. Without it, one such row is an error of that type.
+	// Unreadable, if it is set, collects the rows with values that their entity does not
+	// allow, and Find returns the others. Without it, such a row is an error of that type.
 	Unreadable *[]Unreadable
 }
 
-// An Unreadable is a row that holds what its entity cannot: where, and why, without the
-// value.
+// An Unreadable is a row with a value that its entity does not allow. It names the field and
+// the reason, and not the value.
 type Unreadable struct {
 	Entity *Entity
 	Key    Value
@@ -461,27 +454,26 @@ func (f *Find) KeyAt() int {
 	return slices.IndexFunc(f.Select, func(p Path) bool { return p.Is(Path{Field: f.Entity.Key}) })
 }
 
-// A Hold says how firmly a Find within an Update holds what it finds: nobody
-// else changes it before the transaction ends, and whoever is at it is waited
-// for. What others add, and what would be found then, it does not hold. A
-// snapshot holds all there is, and a store with one writer as well.
+// A Hold says which rows a Find within an Update locks: nobody else changes them before the
+// transaction ends, and the Find waits for those who are changing them. It does not keep others
+// from adding rows that the Find would return. On a snapshot, and in a store with one writer,
+// nothing changes anyway.
 type Hold uint8
 
 // The holds.
 const (
-	Loose Hold = iota // nothing is held
-	// Shared holds the rows found, and those that paths lead to; so may others. A
-	// row that something is counted for is held as Get holds it.
+	Loose Hold = iota // no locks
+	// Shared takes shared locks on the rows found, and on those that paths lead to. A row
+	// whose referring rows are counted is locked as by Get.
 	Shared
-	// Firm holds the rows found as Get does, for whoever will change them, and
-	// what paths lead to as Shared does.
+	// Firm locks the rows found as Get does, for a later change, and those that paths lead
+	// to as Shared does.
 	Firm
 )
 
-// A Cond is a condition on a row. And and Or have Kids; Not has one; True and
-// False have none; the rest compare Path with Value, where Null equals Null and
-// nothing else, and In takes a JSON list. Contains, Starts, Ends and Same look at a text
-// and hold of no other; Value is one too.
+// A Cond is a condition on a row. And and Or have Kids; Not has one; True and False have none;
+// the rest compare Path with Value, where Null equals only Null, and In takes a JSON list.
+// Contains, Starts, Ends and Same compare two texts, and are false for any other kind.
 type Cond struct {
 	Op    CondOp
 	Kids  []Cond
@@ -489,12 +481,12 @@ type Cond struct {
 	Value Value
 	// Other, when set, is compared instead of Value.
 	Other *Path
-	// Lower has Contains, Starts, Ends and Same look at the text in small letters, as
-	// strings.ToLower makes them. Value is taken as it is.
+	// Lower makes Contains, Starts, Ends and Same compare the text in lower case, as by
+	// strings.ToLower. Value is compared as it is.
 	Lower bool
 }
 
-// CondOp is what a Cond says.
+// CondOp is the operator of a Cond.
 type CondOp uint8
 
 // The conditions.
@@ -587,15 +579,14 @@ type Column struct {
 
 // A Store keeps rows. It is safe for use by many goroutines.
 type Store interface {
-	// Migrate plans what the entities need, and with apply does it, in one
-	// transaction. Managed tables are created and only ever extended; mapped
-	// tables are verified. Every problem is reported at once. What tell makes of the plan,
-	// before it is carried out, goes into the journal with it; its error undoes all.
+	// Migrate plans the statements that the entities need, and with apply runs them in one
+	// transaction. Managed tables are created and only ever extended; mapped tables are
+	// verified. Every problem is reported at once. tell sees the plan first: the entries
+	// that it returns are journalled with the plan, and its error stops Migrate.
 	Migrate(ctx context.Context, entities []*Entity, apply bool, tell ...func(*Plan) ([]Entry, error)) (Plan, error)
-	// Rehearse says what Migrate would do, and what would be wrong after it: with each of
-	// some queries, as CheckSQL says it or nil, and with the rights of the role that the
-	// store is opened with, if that is not the one that migrates. It changes nothing:
-	// statements that shape tables are run and rolled back.
+	// Rehearse says what Migrate would do, and what would be wrong afterwards: with each
+	// query, as an error of CheckSQL, and with the rights of the store's role, if another
+	// role migrates. It changes nothing: its statements are rolled back.
 	Rehearse(ctx context.Context, entities []*Entity, queries []SQL) (Plan, []error, error)
 	// CheckSQL refuses a query that could do anything but read the declared
 	// entities' rows inside a scope, without running it.
@@ -611,12 +602,12 @@ type Store interface {
 	// Head returns the number and the hash of the last journal entry, zero for a
 	// journal without any.
 	Head(ctx context.Context) (int64, [32]byte, error)
-	// Principal returns what is known of a principal; ErrNotFound.
+	// Principal returns a principal, or ErrNotFound.
 	Principal(ctx context.Context, name string) (Principal, error)
-	// Principals returns the names of all who are known, in order.
+	// Principals returns the names of all principals, in order.
 	Principals(ctx context.Context) ([]string, error)
-	// SetPrincipal makes a principal what p says, whatever it was before.
-	// Holds must be keys of kind Int, String or UUID.
+	// SetPrincipal adds or replaces a principal. Holds must be keys of kind Int, String or
+	// UUID.
 	SetPrincipal(ctx context.Context, p Principal) error
 	// Journal returns entries with Seq in [from, to], ascending; to == 0 is
 	// the end.
@@ -628,24 +619,25 @@ type Store interface {
 
 // A Reader reads within one scope, on one snapshot.
 type Reader interface {
-	// Get reads one row. Within an Update it holds it: see Hold.
+	// Get reads one row. Within an Update it locks the row: see Hold.
 	Get(ctx context.Context, e *Entity, key Value) (Row, error)
-	// Rows is Get for several keys at once: it returns the rows that are there,
-	// each once, in the order of their keys.
+	// Rows is Get for several keys: it returns those rows that exist, each once, in the
+	// order of their keys.
 	Rows(ctx context.Context, e *Entity, keys []Value) ([]Row, error)
 	Find(ctx context.Context, f Find) ([][]Value, error)
-	// Together is Rows and Find, of as many as there are, one after the other and
-	// in one round trip. Where one fails, all have failed.
+	// Together makes several calls of Rows and Find, in order and in one round trip. If one
+	// fails, all have failed.
 	Together(ctx context.Context, asks []Ask) error
-	// Jobs lists jobs, everybody's, in the order in which they fall due. They lie
-	// in no scope: whoever hands them on decides who may know of them.
+	// Jobs lists the jobs of all principals, in the order in which they fall due. Jobs have
+	// no scope: the caller decides who may know of them.
 	Jobs(ctx context.Context, f JobFilter) ([]JobRecord, error)
-	// Names finds names that were kept, in the order of rows' keys. They lie in no
-	// scope: whoever hands them on reads the rows first.
+	// Names finds names, in the order of their rows' keys. Names have no scope: the caller
+	// reads the rows before it passes them on.
 	Names(ctx context.Context, q NameQuery) ([]Name, error)
-	// Match finds rows by what they say, the best first, up to its limit, and says
-	// whether there are more. Within an Update it finds what that wrote. ErrSchema where the
-	// index is of another version, or of other fields: Migrate makes it anew.
+	// Match searches rows by their texts, the best first, up to its limit, and says whether
+	// there are more. Within an Update it finds rows of that transaction too. It returns
+	// ErrSchema where the index is of another version, or of other fields: Migrate rebuilds
+	// it.
 	Match(ctx context.Context, m Match) (found []search.Found, more bool, err error)
 	// SQL runs a query that CheckSQL accepts; entities are the relations it
 	// may name.
@@ -655,21 +647,19 @@ type Reader interface {
 // A Tx reads its own writes and commits them with its entries.
 type Tx interface {
 	Reader
-	// Apply carries out a batch. It may be called more than once in a
-	// transaction. Once it has failed, the transaction can no longer commit,
-	// whatever fn returns.
+	// Apply carries out a batch. It may be called more than once in a transaction. Once it
+	// has failed, the transaction cannot commit any more, whatever fn returns.
 	Apply(ctx context.Context, b Batch) error
-	// Draw returns what the database itself gives a drawn field of a new row: the
-	// next of a sequence, or its default. It is nobody else's from then on.
+	// Draw returns the value that the database gives a drawn field of a new row: the next
+	// of a sequence, or its default. A drawn value is not given out again.
 	Draw(ctx context.Context, e *Entity, field int) (Value, error)
-	// Chained returns the entries of all batches as they were chained, in their
-	// order and standing together in the journal. Which place they have there is
-	// settled while the transaction commits, so that writers wait for one another
-	// no longer than that takes: Chained returns nothing until Update has
-	// returned nil.
+	// Chained returns the entries of all batches as they were chained, in order and
+	// consecutive in the journal. Their numbers are settled during the commit, so that
+	// writers wait for one another no longer than that: Chained returns nothing before
+	// Update has returned nil.
 	Chained() []Entry
-	// Discard has Update roll the transaction back and return nil once fn has
-	// returned nil, as if fn had never run.
+	// Discard makes Update roll the transaction back, and return nil, once fn has returned
+	// nil.
 	Discard()
 }
 
