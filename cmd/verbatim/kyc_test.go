@@ -44,7 +44,7 @@ func TestVerificationsAreDemonstrated(t *testing.T) {
 	t.Run("PostgreSQL", func(t *testing.T) {
 		t.Parallel()
 		db := pgtest.Database(t)
-		play(t, "KYC_OWNER="+db.Owner, "KYC_STORE="+db.App)
+		play(t, "KYC_OWNER="+db.Owner, "KYC_STORE="+db.App, "TICK=now")
 	})
 }
 

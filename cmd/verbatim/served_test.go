@@ -61,12 +61,13 @@ func onBoth(t *testing.T, test func(t *testing.T, h *house)) {
 	})
 }
 
-// onServer is a house on PostgreSQL.
+// onServer is a house on PostgreSQL, by whose clock servers go, so that the commands beside
+// them go by a real one too.
 func onServer(t *testing.T) *house {
 	t.Helper()
 	db := pgtest.Database(t)
 	h := newHouse(t)
-	h.env = append(h.env, "VERBATIM_STORE="+db.Owner, "VERBATIM_FILES="+filepath.Join(h.dir, "files"))
+	h.env = append(h.env, "VERBATIM_STORE="+db.Owner, "VERBATIM_FILES="+filepath.Join(h.dir, "files"), "TICK=now")
 	h.do("migrate", "--grant-to", "verbatim_app", "--data", "bank.postgres.sql", "--data", "people.sql")
 	h.env = append(h.env, "VERBATIM_STORE="+db.App)
 	return h
