@@ -4,7 +4,7 @@
 SHELL       := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help release release-twice demo deal kyc kiisha confidence test live postgres strace neovim rabbit chromium lark node judges toolbox pglite grammars bench race fuzz torture marathon mutants shuffle claims teeth lint cover build
+.PHONY: help release release-twice demo deal kyc kiisha confidence test live postgres strace neovim vscode rabbit chromium lark node judges toolbox pglite grammars bench race fuzz torture marathon mutants shuffle claims teeth lint cover build
 
 STATICCHECK := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 PEERS       := cmd/peers
@@ -26,6 +26,9 @@ PGLITE_IS   := @electric-sql/pglite@0.5.16 @electric-sql/pglite-pgvector@0.0.15
 FUZZTIME    ?= 30s
 FUZZ        ?= .
 ROUNDS      ?= 7
+# VS Code, as a server has it that pages of a browser show; the last that runs on node 20.
+VSCODE      := $(CURDIR)/.cache/vscode
+VSCODE_IS   := code-server@4.100.3 @vscode/vsce@3.9.2
 MINUTES     ?= 30
 SEED        ?= $(shell date +%Y%m%d)
 ONLY        ?= .
@@ -197,6 +200,18 @@ shuffle: postgres pgbouncer strace rabbit chromium lark neovim judges ## every t
 	@for pkg in $$(go list ./...); do \
 		$(JUDGED) $(BROWSED) VERBATIM_REQUIRE_POSTGRES=1 VERBATIM_REQUIRE_PGBOUNCER=1 VERBATIM_REQUIRE_STRACE=1 VERBATIM_REQUIRE_RABBITMQ=1 VERBATIM_REQUIRE_LARK=1 VERBATIM_REQUIRE_NEOVIM=1 go test -shuffle=on -count=$(SHUFFLES) -timeout 24h "$$pkg"; \
 	done
+
+vscode: node chromium judges ## package the extension for VS Code, and try it there: 500 MB, fetched with npm once
+	@if [ "$$(cat "$(VSCODE)/fetched" 2>/dev/null)" != "$(VSCODE_IS)" ]; then \
+		rm -rf "$(VSCODE)"; mkdir -p "$(VSCODE)"; \
+		quiet="--no-audit --no-fund --loglevel=error"; \
+		npm install --prefix "$(VSCODE)" --no-save $$quiet --ignore-scripts $(VSCODE_IS) >&2; \
+		npm rebuild --prefix "$(VSCODE)" $$quiet --nodedir="$$(dirname "$$(dirname "$$(readlink -f "$$(command -v node)")")")" argon2 >&2; \
+		(cd "$(VSCODE)/node_modules/code-server/lib/vscode" && npm install --omit=dev $$quiet --ignore-scripts >&2 && ln -sfn node_modules node_modules.asar); \
+		mkdir "$(VSCODE)/client" && cp runtime/lsp/editors/vscode/package.json "$(VSCODE)/client" && npm install --prefix "$(VSCODE)/client" $$quiet --ignore-scripts >&2; \
+		echo "$(VSCODE_IS)" >"$(VSCODE)/fetched"; \
+	fi
+	$(BROWSED) VERBATIM_VSCODE="$(VSCODE)" go test ./runtime/lsp -run VSCode -count=1 -v
 
 toolbox: node ## have MCP Toolbox for Databases in .cache/toolbox, as a peer of the server's: 300 MB, fetched with npm once
 	@if [ "$$(cat "$(TOOLBOX)/fetched" 2>/dev/null)" = "$(TOOLBOX_IS)" ]; then exit 0; fi; \

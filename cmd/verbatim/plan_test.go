@@ -390,6 +390,7 @@ var exceptions = map[[2]string]string{
 	{"runtime/serve", "runtime/serve/browsertest"}:                        "its tests look at pages in a browser",
 	{"runtime/serve", "runtime/channel/whatsapp/cloudtest"}:               "its tests have people write",
 	{"runtime/serve/pages", "runtime/serve/browsertest"}:                  "its tests look at pages in a browser",
+	{"runtime/lsp", "runtime/serve/browsertest"}:                          "its tests look at VS Code in a browser",
 	{"stores/sqlite", "stores/storetest"}:                                 "its tests run the conformance suite",
 	{"stores/postgres", "stores/storetest"}:                               "its tests run the conformance suite",
 	{"runtime/work", "stores/storetest"}:                                  "its tests take a job as a worker does that is lost",

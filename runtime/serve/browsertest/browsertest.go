@@ -24,6 +24,7 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 )
 
 // Widths are those that pages are judged at, in CSS pixels.
@@ -202,6 +203,12 @@ func (b *Tab) Paste(css, text string) {
 	b.Eval(fmt.Sprintf(`(() => { document.getElementById("clipboard").remove(); const to = document.querySelector(%q); to.focus(); to.select(); return "" })()`, css))
 	edit("paste")
 }
+
+// Keys that are no characters, for Press.
+const (
+	F1     = kb.F1
+	Escape = kb.Escape
+)
 
 // Press presses a key, wherever the focus is.
 func (b *Tab) Press(keys string) { b.t.Helper(); b.Do(chromedp.KeyEvent(keys)) }
