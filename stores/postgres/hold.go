@@ -6,27 +6,25 @@ import (
 	"verbatim/stores"
 )
 
-// Every statement of a transaction that writes sees what is committed when it
-// begins. What one of them has read is therefore only true for the rest of the
-// transaction if nobody else may change it, and a Find that holds makes it so:
-// ahead of the question, in the same round trip, go statements that lock the
-// rows that it finds, then those that its paths lead to, one step after the
-// other. By the time a step is taken the reference that it follows is locked, so
-// that it leads where the question will find it. Joined rows cannot be locked
-// together: while one is waited for, the others grow old.
+// Every statement of a transaction that writes sees what is committed when it begins. So what
+// it read stays true for the transaction only if nobody else can change it. A Find that holds
+// locks first: before the question, in the same round trip, it sends statements that lock the
+// rows that it finds, then those that its paths lead to, one step after the other. The
+// reference that a step follows is locked by then, so the step leads to the row that the
+// question will find. Joined rows cannot be locked by one statement: while it waits for one
+// row, others may change.
 //
-// What lies on the way may still come and go between the statements: the
-// question tells the key of each row that it stands on, and one that is not
-// among those that were locked is a conflict.
+// Rows may still appear and disappear between these statements. The question returns the key
+// of each row that it depends on; a key that was not locked is a conflict.
 
-// A hold is what one of those statements has locked.
+// A hold is the set of rows that one of those statements has locked.
 type hold struct {
 	entity *stores.Entity
 	column int             // of the question, with the key
 	keys   map[string]bool // as they are sent
 }
 
-// A way is what a path leads over: the row asked for, or one that is joined.
+// A way is a table on a path: that of the row asked for, or a joined one.
 type way struct {
 	alias   string
 	entity  *stores.Entity
@@ -35,7 +33,7 @@ type way struct {
 
 func reachedBy(alias string, e *stores.Entity) way { return way{alias: alias, entity: e} }
 
-// counts notes that something is counted for the rows that alias names.
+// counts notes that rows are counted that refer to those of an alias.
 func (q *finder) counts(alias string) {
 	q.counted = q.counted || alias == q.at
 	for i := range q.ways {
@@ -43,8 +41,8 @@ func (q *finder) counts(alias string) {
 	}
 }
 
-// locks writes the statements that lock what a question stands on. tail is what the
-// question says after its columns.
+// locks writes the statements that lock the rows of a question. tail is the part of the
+// question after its columns.
 func (q *finder) locks(r *reader, f *stores.Find, as asked, tail *text) []lockOf {
 	var ways []lockOf
 	for i, w := range append([]way{{"t", q.root, q.counted}}, q.ways...) {
@@ -76,8 +74,8 @@ func (q *finder) locks(r *reader, f *stores.Find, as asked, tail *text) []lockOf
 	return ways
 }
 
-// A lock is a row that Get was asked for. It says whether it was there, and so is
-// locked as firmly as a Find can want it to be.
+// A lock is a row that Get was asked for. If it exists, it has the strongest lock that a Find
+// can want.
 type lock struct {
 	entity *stores.Entity
 	key    stores.Value
@@ -94,8 +92,7 @@ func (r *reader) has(f stores.Find) bool {
 	return asked
 }
 
-// held reports whether every row that an answer stands on is among those that
-// were locked.
+// held returns a conflict unless every row that an answer depends on was locked.
 func held(raw row, holds []*hold) error {
 	for _, h := range holds {
 		if key := raw.raw[h.column]; key != nil && !h.keys[string(key)] {
@@ -105,12 +102,11 @@ func held(raw row, holds []*hold) error {
 	return nil
 }
 
-// Reference data can only be locked by who may write it. Everybody else, and
-// whoever writes it, meet at the table: it is read always and written hardly
-// ever.
+// Only a role that may write reference data can lock its rows. Readers and writers lock the
+// table instead: it is read all the time, and hardly ever written.
 const tableLock = `(pg_catalog.hashtextextended(`
 
-// holdTable holds a table of reference data for the rest of the transaction.
+// holdTable takes a shared lock on a table of reference data until the transaction ends.
 func (r *reader) holdTable(e *stores.Entity) []op {
 	if !r.writes || e.Access != stores.ForAll || r.scope.All || r.tables[e] {
 		return nil
@@ -123,7 +119,7 @@ func (r *reader) holdTable(e *stores.Entity) []op {
 	return []op{t.op("hold", nil)}
 }
 
-// claimTable waits until nobody holds a table of reference data any more.
+// claimTable takes the exclusive lock on a table of reference data.
 func claimTable(e *stores.Entity) []op {
 	if e.Access != stores.ForAll {
 		return nil

@@ -6,22 +6,21 @@ import (
 	"verbatim/stores"
 )
 
-// What a batch changes is one statement where it can be: each statement costs the server
-// and us more than the row that it changes does. The changes are parts of it that
-// PostgreSQL carries out side by side, of which none sees what another did: so no two are
-// of one table, none speaks of a row that another adds, and none changes whose rows are,
-// or which of them are hidden. What the server judges of each part stands in the answer,
-// and so do the names that were asked for.
+// The changes of a batch are one statement where that is possible: a statement costs the server
+// and us more than the row that it changes. PostgreSQL runs the parts of such a statement side
+// by side, and none sees what another did. So no two parts change one table, none refers to a
+// row that another adds, and none changes the owner of rows or hides them. The answer holds the
+// row count of each part, and the names that were asked for.
 //
-// Only tables of ours are changed together: what triggers of others do to rows that the
-// same statement changes is anybody's guess.
+// Only our tables are changed together: triggers on other tables might do anything to rows that
+// the same statement changes.
 
 // A part is a statement that changes rows.
 type part struct {
 	doing string
 	text  *text
-	rows  int                 // that it returns if it did what it was meant to; -1 where it does not matter
-	fails func(n int64) error // what it means that it returned n
+	rows  int                 // the number of rows that it should return; -1 if that does not matter
+	fails func(n int64) error // the error if it returned n rows instead
 }
 
 // op makes a statement of a part alone.
@@ -38,17 +37,17 @@ func (p part) op() op {
 type joiner struct {
 	ops   []op
 	parts []part
-	after []op                    // what comes after the parts
-	whose map[*stores.Entity]bool // that parts are about: true where they add rows
+	after []op                    // statements after the parts
+	whose map[*stores.Entity]bool // entities of the parts: true where they add rows
 }
 
-// alone adds statements that stand by themselves.
+// alone adds statements that cannot be joined.
 func (j *joiner) alone(ops ...op) {
 	j.flush(nil, nil)
 	j.ops = append(j.ops, ops...)
 }
 
-// change adds changes that are alike. Where they may stand beside others, they wait.
+// change adds changes that are alike. If they can be joined with others, they wait.
 func (j *joiner) change(c *stores.Change, p part, after []op) {
 	if !c.Entity.Managed || c.Op == stores.Delete || moves(c) {
 		j.alone(append([]op{p.op()}, after...)...)
@@ -68,7 +67,7 @@ func (j *joiner) change(c *stores.Change, p part, after []op) {
 	j.parts, j.after = append(j.parts, p), append(j.after, after...)
 }
 
-// moves reports whether an update may change whose a row is, or whether it is hidden.
+// moves reports whether an update may change the owner of a row, or hide it.
 func moves(c *stores.Change) bool {
 	return c.Op == stores.Update && (hides(*c) || len(c.Entity.Scope) > 0 && sets(*c, c.Entity.Scope[0].Field))
 }
@@ -87,7 +86,7 @@ func (j *joiner) flush(also []part, asks []stores.NameAsk) {
 	j.ops, j.parts, j.after, j.whose = append(j.ops, j.after...), nil, nil, nil
 }
 
-// missedOf numbers what parts missed: which part, and what it says itself.
+// missedOf encodes which part missed rows, and how many it returned.
 const missedOf = 1_000_000
 
 // join makes one statement of parts and questions for names.

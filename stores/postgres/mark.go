@@ -7,16 +7,14 @@ import (
 	"verbatim/stores"
 )
 
-// The marks of a row are an object from column to origin. Most tables have none
-// at all, and looking for those of every row costs more than the rows do. So a
-// statement takes tables for trusted throughout until one is found not to be, and
-// asks beside its rows, once and of the same moment, whether they are. Where it is
-// told no, the answer counts for nothing: it is asked again with the marks, as is
-// every later statement.
+// The marks of a row are an object from column to origin. Most tables have none, and looking
+// for the marks of every row costs more than reading the rows. So a statement first assumes
+// that its tables have no marks, and asks in the same statement whether that is true. If it is
+// not, the statement is run again with the marks, and so are all later ones.
 
 const marksObject = `(SELECT json_object_agg(o.column_name, o.origin)::text FROM public.verbatim_origin o WHERE o.table_name = `
 
-// trusts reports whether a table is taken to have no marks, and notes that it was.
+// trusts reports whether a statement assumes that a table has no marks, and notes the table.
 func (v *view) trusts(t *text, e *stores.Entity) bool {
 	if v.hasMarks(e.Table) {
 		return false
@@ -27,8 +25,8 @@ func (v *view) trusts(t *text, e *stores.Entity) bool {
 	return true
 }
 
-// doubts adds a column that tells whether a table that the statement trusts has
-// marks, and reports whether it trusts any.
+// doubts adds a column that tells whether a table that the statement trusts has marks. It
+// reports false if the statement trusts none.
 func doubts(t *text) bool {
 	if len(t.trusted) == 0 {
 		return false
@@ -50,7 +48,7 @@ func (v *view) hasMarks(table string) bool {
 	return known
 }
 
-// mistrust ends the trust in tables.
+// mistrust notes that some of these tables have marks.
 func (v *view) mistrust(tables []string) {
 	for _, name := range tables {
 		v.marked.Store(name, true)

@@ -23,13 +23,13 @@ type Store struct {
 	config
 	pool   *pgxpool.Pool
 	opened bool // the pools are ours to close
-	loose  bool // what transactions need set is not set on connections already
-	late   bool // commits to the journal wait for the disk when its lock is free: see lateFlush
+	loose  bool // each transaction makes its own settings: the connections do not have them
+	late   bool // commits to the journal flush the disk after they release its lock: see lateFlush
 	closed atomic.Bool
 
 	mu      sync.Mutex
-	shapes  map[*stores.Entity]*shape // what was found of tables
-	epoch   int                       // how often that was forgotten
+	shapes  map[*stores.Entity]*shape // what the catalogue says of tables
+	epoch   int                       // how often shapes was emptied
 	learned atomic.Pointer[learned]
 	sound   map[string]bool // authors' queries that EXPLAIN has cleared
 	marked  sync.Map        // tables that had marks: see mark.go
@@ -42,7 +42,7 @@ type Store struct {
 	asker    string   // the role that queries run as; "" for the application's own
 	replica  *replica // nil without one
 
-	ajar bool // a test's: see view
+	ajar bool // for a test: see view
 }
 
 // An Option changes how a database is opened.
@@ -62,9 +62,9 @@ type config struct {
 	tellReplica func(string)
 }
 
-// BusyTimeout says how long to wait for a row or the journal while somebody else
-// writes, before ErrConflict. The default is five seconds. A transaction of ours whose
-// line is dead is ended by the server after twice that, and not within a second.
+// BusyTimeout is how long to wait for a row or the journal while another transaction writes,
+// before ErrConflict. The default is five seconds. The server ends a transaction whose
+// connection is dead after twice that time, but after no less than a second.
 func BusyTimeout(d time.Duration) Option { return func(c *config) { c.busy = d } }
 
 // RowCap says how many rows one read may return, before ErrLimit. The default is
@@ -75,23 +75,23 @@ func RowCap(n int) Option { return func(c *config) { c.rowCap = max(1, n) } }
 // ErrLimit. The default is ten seconds.
 func QueryTime(d time.Duration) Option { return func(c *config) { c.queryTime = d } }
 
-// MigrateAs gives Migrate and Load connections of their own, as the role that
-// owns the tables of ours. What they make is granted to the store's own role.
+// MigrateAs gives Migrate and Load connections of their own, as the role that owns our tables.
+// They grant what they create to the store's own role.
 func MigrateAs(url string) Option { return func(c *config) { c.ownerURL = url } }
 
 // MigrateOn is MigrateAs with a pool of the caller's.
 func MigrateOn(pool *pgxpool.Pool) Option { return func(c *config) { c.owner = pool } }
 
-// AsOwner opens the database as the role that owns the tables of ours, to
-// migrate them, to say who holds what, and to name rows: View and Update take the
-// scope that sees all rows and no other, and Apply takes names alone. What Migrate
-// makes is granted to the role that the application will use, unless that is "".
+// AsOwner opens the database as the role that owns our tables, to migrate them, to change
+// grants, and to name rows. View and Update take only the scope that sees all rows, and Apply
+// takes only names. Migrate grants what it creates to the application's role, unless that is
+// "".
 func AsOwner(grantTo string) Option {
 	return func(c *config) { c.asOwner, c.grantTo = true, grantTo }
 }
 
-// ErrRole says that the database was opened with a role that row-level security
-// does not hold: a superuser, one with BYPASSRLS, or the owner of tables of ours.
+// ErrRole says that the database was opened with a role that bypasses row-level security: a
+// superuser, one with BYPASSRLS, or the owner of our tables.
 var ErrRole = errors.New("the role may go around row-level security")
 
 // Open connects to a database. The caller closes the store.
@@ -162,24 +162,23 @@ func (s *Store) dsn(url string) (*pgxpool.Config, error) {
 	}
 	params["search_path"], params["TimeZone"], params["DateStyle"] = "pg_catalog", "UTC", "ISO, YMD"
 	if params["jit"] == "" {
-		// A question of ours looks for few rows, which the planner cannot tell from the
-		// policies: to compile it takes a tenth of a second, and to answer it a millisecond.
+		// Our statements find few rows, which the planner cannot tell from the policies:
+		// compiling one takes a tenth of a second, answering it a millisecond.
 		params["jit"] = "off"
 	}
 	params["lock_timeout"], params["idle_in_transaction_session_timeout"] = milliseconds(s.busy), milliseconds(s.idle())
 	return c, nil
 }
 
-// pooled reports whether a pooler lends connections for a transaction, so that nothing
-// stays on them from one to the next.
+// pooled reports whether a pooler lends connections for one transaction, so that no setting
+// lasts longer.
 func pooled(c *pgxpool.Config) bool {
 	return c.ConnConfig.DefaultQueryExecMode == pgx.QueryExecModeExec
 }
 
-// idle is how long the server waits for the next statement of a transaction. When a
-// line dies in the middle of one, nothing else would tell the server, and the rows it
-// locked would stay so. A machine that is busy may well keep a program from its next
-// statement for a moment.
+// idle is how long the server waits for the next statement of a transaction. If a connection
+// dies in the middle of one, nothing else tells the server, and its rows would stay locked. A
+// busy machine may delay a program's next statement for a moment.
 func (s *Store) idle() time.Duration { return max(2*s.busy, time.Second) }
 
 func newStore(opts []Option) *Store {
@@ -194,8 +193,8 @@ func newStore(opts []Option) *Store {
 	return s
 }
 
-// start makes sure that row-level security will hold, and learns whom to grant
-// what Migrate makes.
+// start checks that row-level security applies to the role, and finds the role that Migrate
+// grants to.
 func (s *Store) start(ctx context.Context) error {
 	if mode := s.pool.Config().ConnConfig.DefaultQueryExecMode; mode == pgx.QueryExecModeSimpleProtocol {
 		return errors.New("postgres: the simple protocol is not supported: it cannot keep arguments and statements apart")
@@ -222,7 +221,7 @@ func (s *Store) start(ctx context.Context) error {
 					unbound = r.yes(1)
 					return nil
 				}},
-			// A table of ours has a policy that opens it, and at least one that restricts that.
+			// Each of our tables has a permissive policy, and at least one restrictive one.
 			op{doing: "open", sql: `SELECT pg_catalog.format('%I.%I', n.nspname, c.relname), c.relrowsecurity AND c.relforcerowsecurity
 	FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace JOIN pg_catalog.pg_policy p ON p.polrelid = c.oid
 	WHERE p.polname ^@ 'verbatim_' GROUP BY n.nspname, c.relname, c.relrowsecurity, c.relforcerowsecurity
@@ -257,8 +256,8 @@ func (s *Store) start(ctx context.Context) error {
 	return nil
 }
 
-// Unlocked says of which tables of ours row-level security did not keep rows apart when
-// the store was opened: then only the engine's own conditions do.
+// Unlocked lists our tables without row-level security when the store was opened: only the
+// engine's own conditions keep their rows apart.
 func (s *Store) Unlocked() []string { return s.unlocked }
 
 // Close waits for running transactions, and closes the connections that Open
@@ -289,9 +288,9 @@ type op struct {
 	doing string
 	sql   string
 	args  []any
-	read  func(row) error     // each row; nil when none matters
-	done  func(n int64) error // how many rows it changed or returned, where nothing comes after it that must not; may be nil
-	fails func(n int64) error // what it means that the statement says it missed; nil where it never does
+	read  func(row) error     // called with each row; nil if rows do not matter
+	done  func(n int64) error // called with the number of rows changed or returned; nil if that does not matter
+	fails func(n int64) error // the error for a statement that reports that it missed a row; nil if it never does
 }
 
 // conn is a connection while a transaction has it.
@@ -299,13 +298,13 @@ type conn struct {
 	s      *Store
 	pc     *pgxpool.Conn
 	scoped *scoped
-	begin  []op   // goes ahead of the first statement, in the same round trip
+	begin  []op   // sent before the first statement, in the same round trip
 	begun  bool   // the transaction is open
-	last   []op   // goes with the commit, or ahead of the next statement
+	last   []op   // sent with the commit, or before the next statement
 	broken error  // the first error of a statement: the transaction is lost
-	chains bool   // it adds to the journal, so that what it commits is flushed late
-	asker  string // the role that it may run queries as; "" for its own
-	// judge says what an error of a statement in last means.
+	chains bool   // it adds to the journal, so its commit is flushed late
+	asker  string // the role that runs authors' queries; "" for its own
+	// judge interprets an error of a statement in last.
 	judge func(context.Context, error) error
 }
 
@@ -335,10 +334,9 @@ func (c *conn) do(ctx context.Context, ops ...op) error {
 	return err
 }
 
-// alone runs statements that read, and are to be the only ones of their
-// transaction, which is one round trip. One statement alone needs no more than
-// the settings that go before it: what is sent together is a transaction of its
-// own, and one statement one snapshot.
+// alone runs reading statements as a whole transaction, in one round trip. A single statement
+// needs only the settings before it: statements that are sent together are one implicit
+// transaction, and one statement has one snapshot.
 func (c *conn) alone(ctx context.Context, ops ...op) error {
 	if c.begun || len(c.begin) != 2 || len(c.last) > 0 {
 		return c.do(ctx, ops...)
@@ -360,7 +358,7 @@ func (c *conn) alone(ctx context.Context, ops ...op) error {
 	return err
 }
 
-// send runs statements in one round trip, and says at which it stopped.
+// send runs statements in one round trip, and returns the index at which it stopped.
 func (c *conn) send(ctx context.Context, ops []op) (at int, err error) {
 	b := &pgx.Batch{}
 	for _, o := range ops {
@@ -407,8 +405,8 @@ func (c *conn) plain(ctx context.Context, doing, sql string) error {
 	return fault(ctx, doing, err)
 }
 
-// lend lends a connection of a pool. One that is not idle when it comes back,
-// because fn panicked or a context ended, is closed and not lent again.
+// lend lends a connection of a pool to fn. If the connection is not idle afterwards, because
+// fn panicked or a context ended, it is closed.
 func (s *Store) lend(ctx context.Context, pool *pgxpool.Pool, fn func(*conn) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -428,10 +426,9 @@ func (s *Store) lend(ctx context.Context, pool *pgxpool.Pool, fn func(*conn) err
 	return fn(c)
 }
 
-// settings are those of every transaction, and end with it. The scope, which the
-// policies of row-level security read, is never said for the connection itself,
-// which somebody else may use next; the others are there already on connections
-// that we opened, and that no pooler lends.
+// settings makes the settings of a transaction, which end with it. The scope, which policies
+// read, is never set on the connection, since another principal may use it next. The other
+// settings are on the connections that we open ourselves, without a pooler.
 func (s *Store) settings(sc *scoped, more ...any) op {
 	list := append(sc.settings, more...)
 	if s.loose {
@@ -444,7 +441,7 @@ func (s *Store) settings(sc *scoped, more ...any) op {
 	return op{doing: "begin", sql: settingSQL(n), args: list}
 }
 
-// settingSQLs are those of few settings.
+// settingSQLs are the statements for up to 15 settings.
 var settingSQLs = sync.OnceValue(func() []string {
 	all := make([]string, 16)
 	for n := range all {
@@ -469,14 +466,13 @@ func milliseconds(d time.Duration) string {
 	return strconv.FormatInt(max(1, d.Milliseconds()), 10)
 }
 
-// planOnce has PostgreSQL plan what a snapshot is asked once on a connection. It would else
-// plan it each time, as soon as some client has many more rows than others: for longer than
-// it then runs, and to come to the same plan. An author's query is planned as PostgreSQL
-// sees fit, and so is what a transaction asks that writes: tables that it fills grow.
+// planOnce makes PostgreSQL plan the statements of a snapshot once for a connection. Otherwise
+// it plans them each time, as soon as one client has many more rows than others: that takes
+// longer than running them, and gives the same plan. PostgreSQL decides for itself about
+// authors' queries, and about statements of transactions that write, whose tables grow.
 var planOnce = []any{"plan_cache_mode", "force_generic_plan"}
 
-// read lends a connection inside a transaction that sees one snapshot, that of
-// the first statement, with which the transaction begins.
+// read lends a connection in a transaction with one snapshot, that of its first statement.
 func (s *Store) read(ctx context.Context, pool *pgxpool.Pool, scope stores.Scope, fn func(*conn) error) error {
 	return s.lend(ctx, pool, func(c *conn) error {
 		c.scoped = s.scopes.of(scope)
@@ -487,14 +483,14 @@ func (s *Store) read(ctx context.Context, pool *pgxpool.Pool, scope stores.Scope
 	})
 }
 
-// byIndex is for the planner. What a transaction that writes asks for, it asks for by
-// keys and names; and a connection that did so first when a table had a few rows would
-// else go on reading all of it, sure that it has a few.
+// byIndex is for the planner. A transaction that writes looks rows up by keys and names. A
+// connection that did so when a table had few rows would otherwise keep a plan that reads the
+// whole table.
 var byIndex = []any{"enable_seqscan", "off"}
 
-// write lends a connection inside a transaction that is committed when fn
-// returns nil. Every statement sees what is committed when it begins: a chain of
-// commits cannot be appended to from an older snapshot.
+// write lends a connection in a transaction that is committed if fn returns nil. Each statement
+// sees what is committed when it begins: the journal cannot be appended to from an older
+// snapshot.
 func (s *Store) write(ctx context.Context, pool *pgxpool.Pool, scope stores.Scope, fn func(*conn) error) error {
 	return s.lend(ctx, pool, func(c *conn) error {
 		c.scoped = s.scopes.of(scope)
@@ -517,16 +513,15 @@ func (s *Store) write(ctx context.Context, pool *pgxpool.Pool, scope stores.Scop
 	})
 }
 
-// patience is how long a commit or a rollback is waited for once nothing else
-// bounds the wait.
+// patience bounds the wait for a commit or a rollback that has no deadline.
 const patience = 30 * time.Second
 
-// grace is how long past a deadline the end of a transaction is waited for. A
-// network that swallows the answer must not hold up whoever asked.
+// grace is how long to wait for the end of a transaction after its deadline. The caller must
+// not wait for a network that loses the answer.
 const grace = 500 * time.Millisecond
 
-// firmly is a context for what ends a transaction: nobody can cancel it, and it
-// ends with grace after the deadline there is, or with patience.
+// firmly makes a context for the end of a transaction. It cannot be cancelled, and ends grace
+// after the deadline of ctx, or after patience.
 func firmly(ctx context.Context) (context.Context, context.CancelFunc) {
 	wait := patience
 	if at, ok := ctx.Deadline(); ok {
@@ -535,11 +530,10 @@ func firmly(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), wait)
 }
 
-// commit ends a transaction, in one round trip with what was left for it. When
-// the context ends, the server is asked to give up what it is doing: before
-// COMMIT that ends the transaction, and COMMIT itself runs on. The answers are
-// awaited in any case, for a moment longer than the deadline if there is one,
-// because nobody could say otherwise whether it happened.
+// commit ends a transaction, in one round trip with the statements that were left for it. If
+// the context ends, it asks the server to cancel: before COMMIT that ends the transaction, and
+// COMMIT itself runs on. It waits for the answers in any case, a moment beyond a deadline,
+// since only they tell whether the transaction was committed.
 func (c *conn) commit(ctx context.Context) error {
 	firm, cancel := firmly(ctx)
 	defer cancel()
@@ -559,7 +553,8 @@ func (c *conn) commit(ctx context.Context) error {
 	})
 	at, err := c.send(firm, ops)
 	if !stop() {
-		// The request may reach the server when somebody else has the connection.
+		// The cancel request might reach the server when another transaction has the
+		// connection.
 		<-asked
 		_ = c.pc.Conn().Close(firm)
 		if at < last && errors.Is(err, stores.ErrLimit) {
@@ -572,8 +567,8 @@ func (c *conn) commit(ctx context.Context) error {
 	return commitFault(err, at-last)
 }
 
-// rollback ends a transaction that is not to be kept. When the context has
-// ended the connection is closed by now, and the server rolls back by itself.
+// rollback ends a transaction without committing it. If the context has ended, the connection
+// is closed, and the server rolls back by itself.
 func (c *conn) rollback(ctx context.Context) {
 	if !c.begun || c.pc.Conn().IsClosed() {
 		return
