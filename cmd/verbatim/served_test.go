@@ -476,8 +476,12 @@ system.describe-principal :principal-id "bo" :language "de"`)
 		ask := `system.add-token :principal-id "nina" :name "n" :digest "` + strings.Repeat("0", 64) + `" :audience "https://x.example" :expires-at 2030-01-01T00:00:00Z`
 		h.proposes(ask)
 		h.proposes(ask) // the same again waits already
+		work := []string{"work", "--once"}
+		if !slices.Contains(h.env, "TICK=now") { // what one process did is not past for the next
+			work = append(work, "--at", "2024-12-27T10:00:00Z")
+		}
 		for range 3 {
-			h.do("work", "--once", "--at", "2024-12-27T10:00:00Z")
+			h.do(work...)
 		}
 		var letters []string
 		for len(mail) > 0 {
