@@ -14,18 +14,18 @@ const codeDeprecated = "deprecated-verb"
 // Renew rewrites the calls of deprecated verbs in a text as calls of the verbs that took
 // their place. Check tells what is wrong with such a text. What is returned has no errors
 // and means the same, as far as the palettes say. The calls that stay are among left, each
-// with the reason in its last note. A text that calls deprecated verbs and has errors is
-// returned as it is, with them.
+// with the reason in its last note. A text that has errors is returned as it is, with them:
+// nobody can tell what it calls.
 //
 //	text, left := verbs.Renew(text, func(text string) dsl.Diagnostics { return reg.CheckText("a.dsl", text) })
 func Renew(text string, check func(text string) dsl.Diagnostics) (renewed string, left dsl.Diagnostics) {
 	for {
 		ds := check(text)
 		switch {
-		case !slices.ContainsFunc(ds, func(d dsl.Diagnostic) bool { return d.Code == codeDeprecated }):
-			return text, nil
 		case ds.HasErrors():
 			return text, ds
+		case !slices.ContainsFunc(ds, func(d dsl.Diagnostic) bool { return d.Code == codeDeprecated }):
+			return text, nil
 		}
 		var able []dsl.Diagnostic
 		left = nil
