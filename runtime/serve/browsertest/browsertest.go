@@ -223,7 +223,7 @@ func (b *Tab) File(css, name string) {
 func (b *Tab) Wait(text string) {
 	b.t.Helper()
 	for end := time.Now().Add(10 * time.Second); ; time.Sleep(30 * time.Millisecond) {
-		if strings.Contains(b.quietly(), squeezed(text)) {
+		if strings.Contains(squeezed(b.quietly()), squeezed(text)) {
 			return
 		}
 		if time.Now().After(end) {
@@ -237,7 +237,7 @@ func (b *Tab) quietly() string {
 	ctx, stop := context.WithTimeout(b.ctx, 5*time.Second)
 	defer stop()
 	text, _ := chromedp.Run(ctx, chromedp.Evaluate[string](`document.readyState === "complete" && document.body ? document.body.innerText : ""`))
-	return squeezed(text)
+	return text
 }
 
 func squeezed(text string) string { return strings.Join(strings.Fields(text), " ") }
@@ -246,8 +246,8 @@ func squeezed(text string) string { return strings.Join(strings.Fields(text), " 
 func (b *Tab) Text() string {
 	b.t.Helper()
 	for end := time.Now().Add(10 * time.Second); ; time.Sleep(30 * time.Millisecond) {
-		if b.quietly() != "" || time.Now().After(end) {
-			return b.Eval(`document.body.innerText`)
+		if text := b.quietly(); text != "" || time.Now().After(end) {
+			return text
 		}
 	}
 }
