@@ -19,9 +19,8 @@ const entryColumns = "seq, time, principal, roles, session, source, verb, call, 
 // the first eight bytes of the SHA-256 of "verbatim journal".
 const journalLock = "-2102251852386772864"
 
-// takeJournal takes the lock. The setting after it is for the planner, as byIndex is: the
-// end of the journal is to be found by its index alone.
-const takeJournal = "SELECT pg_catalog.pg_advisory_xact_lock(" + journalLock + "), pg_catalog.set_config('enable_bitmapscan', 'off', true)"
+// takeJournal takes the lock.
+const takeJournal = "SELECT pg_catalog.pg_advisory_xact_lock(" + journalLock + ")"
 
 // waitLater keeps the commit from waiting for the disk with the lock in its hand,
 // and everybody else behind it: lateFlush waits, when the lock is free.

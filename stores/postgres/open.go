@@ -485,8 +485,8 @@ func (s *Store) read(ctx context.Context, pool *pgxpool.Pool, scope stores.Scope
 
 // byIndex is for the planner. A transaction that writes looks rows up by keys and names. A
 // connection that did so when a table had few rows would otherwise keep a plan that reads the
-// whole table.
-var byIndex = []any{"enable_seqscan", "off"}
+// whole table, or all of an index.
+var byIndex = []any{"enable_seqscan", "off", "enable_bitmapscan", "off"}
 
 // write lends a connection in a transaction that is committed if fn returns nil. Each statement
 // sees what is committed when it begins: the journal cannot be appended to from an older
