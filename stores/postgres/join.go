@@ -101,6 +101,7 @@ func join(parts []part, asks []stores.NameAsk) op {
 			t.add(", ")
 		}
 		t.add(name, " AS (").join(p.text).add(")")
+		p.text.done()
 		if p.rows >= 0 {
 			rows := "(SELECT count(*) FROM " + name + ")"
 			verdict.add(" + CASE WHEN ", rows, " = ").arg(strconv.Itoa(p.rows), "bigint")

@@ -3,6 +3,7 @@ package postgres
 import (
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"verbatim/stores"
 )
@@ -56,6 +57,8 @@ type statementOf struct {
 	ways    []lockOf
 	trusted []string // tables that it takes to have no marks
 	doubts  int      // the column that tells whether one has, -1 without one
+
+	rows atomic.Int32 // of the last answer: the next is expected to be as long
 }
 
 // A lockOf is a statement that locks what another will find.

@@ -122,6 +122,9 @@ func (r *reader) beyond(ctx context.Context, f stores.Find) ([][]stores.Value, e
 	return rows, err
 }
 
+// mostExpected bounds the rows that room is made for before they come.
+const mostExpected = 256
+
 // finding makes the statements of a Find, and says what is to be done when they
 // have run.
 func (r *reader) finding(ctx context.Context, whole stores.Find, into *[][]stores.Value) ([]op, func(context.Context) error, error) {
@@ -185,8 +188,12 @@ func (r *reader) finding(ctx context.Context, whole stores.Find, into *[][]store
 		if has && f.Hold != stores.Loose && !r.locked[lock{f.Entity, f.Where.Value}] {
 			return fmt.Errorf("%s came while it was looked for: %w", f.Entity.Name, stores.ErrConflict)
 		}
+		if rows == nil {
+			n := int(max(st.rows.Load(), 1))
+			rows, block = make([][]stores.Value, 0, n), make([]stores.Value, width*n)
+		}
 		if len(block) < width {
-			block = make([]stores.Value, width*min(64, 2*len(rows)+4))
+			block = make([]stores.Value, width*min(64, 2*len(rows)))
 		}
 		row := block[:width:width]
 		block = block[width:]
@@ -215,6 +222,7 @@ func (r *reader) finding(ctx context.Context, whole stores.Find, into *[][]store
 			*into, err = r.Find(ctx, whole)
 			return err
 		}
+		st.rows.Store(int32(min(len(rows), mostExpected)))
 		*into = rows
 		for i := range lists {
 			*f.Lists[i].Into = lists[i].rows

@@ -76,8 +76,19 @@ type form struct {
 	text   bool   // compared as text of whichever collation
 }
 
-func (f *form) read(col string) string  { return fill(f.reads, col) }
-func (f *form) write(arg string) string { return fill(f.writes, arg) }
+func (f *form) read(col string) string { return fill(f.reads, col) }
+
+// write adds what makes the column of an argument, which arg adds.
+func (f *form) write(t *text, arg func(*text)) {
+	if f.writes == "" {
+		arg(t)
+		return
+	}
+	p := t.part()
+	arg(p)
+	t.add(fill(f.writes, p.String()))
+	t.args = append(t.args, p.args...)
+}
 
 func fill(pattern, with string) string {
 	if pattern == "" {

@@ -11,8 +11,8 @@ import (
 
 // text is a statement in the making: its words and, in step, its arguments.
 type text struct {
-	strings.Builder
-	args []any // strings, nils and slots: every argument is written with its type
+	words []byte
+	args  []any // strings, nils and slots: every argument is written with its type
 	*shared
 }
 
@@ -92,11 +92,20 @@ func (g given) fill(args []any) []any {
 // are numbered. No name and no word of ours holds it.
 const hole = "\x00"
 
-func newText() *text {
-	t := &text{shared: new(shared)}
-	t.Grow(512)
-	return t
+// rooms are where statements were written, for the next ones.
+var rooms = sync.Pool{New: func() any { b := make([]byte, 0, 2048); return &b }}
+
+func newText() *text { return &text{words: (*rooms.Get().(*[]byte))[:0], shared: new(shared)} }
+
+// done gives up what was written. Whoever goes on with the text finds it empty.
+func (t *text) done() {
+	b := t.words
+	t.words, t.args = nil, nil
+	rooms.Put(&b)
 }
+
+// String is what was written so far.
+func (t *text) String() string { return string(t.words) }
 
 // part begins a piece that is written out of turn and joined later.
 func (t *text) part() *text { return &text{shared: t.shared} }
@@ -104,7 +113,7 @@ func (t *text) part() *text { return &text{shared: t.shared} }
 // add writes words one after another.
 func (t *text) add(words ...string) *text {
 	for _, w := range words {
-		t.WriteString(w)
+		t.words = append(t.words, w...)
 	}
 	return t
 }
@@ -118,7 +127,7 @@ func (t *text) arg(v any, typ string) *text {
 
 // join appends a piece with its arguments.
 func (t *text) join(p *text) *text {
-	t.WriteString(p.String())
+	t.words = append(t.words, p.words...)
 	t.args = append(t.args, p.args...)
 	if t.scope == nil {
 		t.scope = p.scope // of another statement, that becomes part of this one
@@ -142,9 +151,12 @@ func (t *text) nth() int {
 // find that a plan is good for all that is asked in this form.
 func (t *text) limit(n int) *text { return t.add(" LIMIT ", strconv.Itoa(n)) }
 
-// op makes the statement one that can be run; read is called with each row.
+// op makes the statement one that can be run; read is called with each row. Nothing may be
+// added to the text then.
 func (t *text) op(doing string, read func(row) error) op {
-	return op{doing: doing, sql: t.whole(), args: t.filled(), read: read}
+	o := op{doing: doing, sql: t.whole(), args: t.filled(), read: read}
+	t.done()
+	return o
 }
 
 // filled are the arguments of a statement that is about nothing but its scope.
@@ -152,21 +164,45 @@ func (t *text) filled() []any { return given{scoped: t.scope}.fill(t.args) }
 
 // whole is the statement with its arguments numbered.
 func (t *text) whole() string {
-	s := t.String()
-	if len(t.args) == 0 {
-		return s
-	}
-	b := make([]byte, 0, len(s)+2*len(t.args))
-	n := 0
-	for i := range len(s) {
-		if s[i] != hole[0] {
-			b = append(b, s[i])
+	room := rooms.Get().(*[]byte)
+	defer rooms.Put(room)
+	b, n := (*room)[:0], 0
+	for _, w := range t.words {
+		if w != hole[0] {
+			b = append(b, w)
 			continue
 		}
 		n++
 		b = strconv.AppendInt(append(b, '$'), int64(n), 10)
 	}
-	return string(b)
+	*room = b
+	return wholes.keep(b)
+}
+
+// wholes are the statements that were written lately. Most are written again and again.
+var wholes spelled
+
+// A spelled keeps each text once.
+type spelled struct {
+	mu    sync.RWMutex
+	texts map[string]string
+}
+
+func (s *spelled) keep(b []byte) string {
+	s.mu.RLock()
+	text, there := s.texts[string(b)]
+	s.mu.RUnlock()
+	if there {
+		return text
+	}
+	text = string(b)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.texts == nil || len(s.texts) >= mostTexts {
+		s.texts = make(map[string]string)
+	}
+	s.texts[text] = text
+	return text
 }
 
 // quote writes a name so that it can be nothing but a name.

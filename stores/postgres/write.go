@@ -202,6 +202,9 @@ const maxRun = 1000
 // together: they do the same to the same fields of different rows, and none of
 // them needs to see what another did.
 func alike(changes []stores.Change, shapes map[*stores.Entity]*shape) int {
+	if len(changes) == 1 {
+		return 1
+	}
 	first := &changes[0]
 	e := first.Entity
 	seen := map[stores.Value]bool{}
@@ -249,12 +252,11 @@ func (t *tx) change(j *joiner, cs []stores.Change) error {
 			j.alone(append([]op{telling(p, cs)}, after...)...)
 		}
 	case stores.Delete:
-		p := t.delete(cs, rows)
-		o := p.op()
+		p, make := t.delete(cs, rows), part.op
 		if len(cs) > 1 {
-			o = telling(p, cs)
+			make = func(p part) op { return telling(p, cs) }
 		}
-		j.alone(append([]op{o}, markOps(cs)...)...)
+		j.alone(append([]op{make(p)}, markOps(cs)...)...)
 	}
 	return nil
 }
@@ -273,101 +275,82 @@ func (t *tx) among(q *text, cs []stores.Change, alias string) {
 	q.add(t.datum(e, alias, e.Key), " = ANY (").arg(array(keys), t.shapes[e].columns[e.Key].arg+"[]").add(")")
 }
 
-// rowsOf is where the values of changes come from: a list of arguments for one
-// change, and for several a table v of arrays side by side. Its columns are k,
-// the key (k, k1 … its parts); s0, s1 … what is set; g0, g1 … what is guarded; and n, which row it
-// is.
+// rowsOf is where the values of changes come from: a list of arguments for one change, and for
+// several a table v of arrays side by side. Its columns are c0, c1 …: first the parts of the
+// key, then what is set, then what is guarded. A last one, n, says which row it is.
 type rowsOf struct {
-	many bool
-	args []vector
-	at   map[string]int
-}
-
-// A vector is one column of rowsOf: a name, a type and the value of each row.
-type vector struct {
-	name, typ string
-	values    []any
+	changes      int
+	sets, guards int // the columns at which these begin
+	types        []string
+	values       []any // column by column
 }
 
 func (t *tx) rows(cs []stores.Change) (*rowsOf, error) {
-	e := cs[0].Entity
-	r := &rowsOf{many: len(cs) > 1, at: map[string]int{}}
-	forms := t.shapes[e].columns
-	add := func(name, typ string, value func(c *stores.Change) (any, error)) error {
-		col := vector{name: name, typ: typ, values: make([]any, len(cs))}
-		for i := range cs {
-			var err error
-			if col.values[i], err = value(&cs[i]); err != nil {
-				return err
-			}
-		}
-		r.at[name] = len(r.args)
-		r.args = append(r.args, col)
-		return nil
-	}
-	for i, f := range e.KeyFields() {
-		err := add(keyPart(i), forms[f].arg, func(c *stores.Change) (any, error) {
-			parts, ok := e.PartsOf(c.Key)
+	e, first := cs[0].Entity, &cs[0]
+	forms, keys := t.shapes[e].columns, e.KeyFields()
+	r := &rowsOf{changes: len(cs), sets: len(keys), guards: len(keys) + len(first.Set)}
+	r.types = make([]string, 0, r.guards+len(first.Guard))
+	r.values = make([]any, 0, cap(r.types)*len(cs))
+	for i, f := range keys {
+		r.types = append(r.types, forms[f].arg)
+		for j := range cs {
+			parts, ok := e.PartsOf(cs[j].Key)
 			if !ok {
 				return nil, fmt.Errorf("a key of %s that is none: %w", e.Name, stores.ErrInvalid)
 			}
-			return encode(parts[i]), nil
-		})
-		if err != nil {
-			return nil, err
+			r.values = append(r.values, encode(parts[i]))
 		}
 	}
-	for i, a := range cs[0].Set {
-		f := &forms[a.Field]
-		err := add("s"+strconv.Itoa(i), f.typ, func(c *stores.Change) (any, error) {
-			v, err := f.encodeAs(c.Set[i].Value)
+	for i, a := range first.Set {
+		r.types = append(r.types, forms[a.Field].typ)
+		for j := range cs {
+			v, err := forms[a.Field].encodeAs(cs[j].Set[i].Value)
 			if err != nil {
 				return nil, fmt.Errorf("%s.%s: %w", e.Name, e.Fields[a.Field].Name, err)
 			}
-			return v, nil
-		})
-		if err != nil {
-			return nil, err
+			r.values = append(r.values, v)
 		}
 	}
-	for i, g := range cs[0].Guard {
-		if err := add("g"+strconv.Itoa(i), forms[g].arg, func(c *stores.Change) (any, error) { return encode(c.Before[g]), nil }); err != nil {
-			return nil, err
+	for _, g := range first.Guard {
+		r.types = append(r.types, forms[g].arg)
+		for j := range cs {
+			r.values = append(r.values, encode(cs[j].Before[g]))
 		}
 	}
 	return r, nil
 }
 
-// keyPart is the name of one part of the key: k of the first.
-func keyPart(i int) string {
-	if i == 0 {
-		return "k"
-	}
-	return "k" + strconv.Itoa(i)
-}
+// many reports whether the values are those of a table.
+func (r *rowsOf) many() bool { return r.changes > 1 }
+
+// set writes what is set of the row at hand, the ith, and guard what is guarded.
+func (r *rowsOf) set(q *text, i int) { r.val(q, r.sets+i) }
+
+func (r *rowsOf) guard(q *text, i int) { r.val(q, r.guards+i) }
 
 // val writes one column of the row at hand.
-func (r *rowsOf) val(q *text, name string) {
-	if r.many {
-		q.add("v.", name)
+func (r *rowsOf) val(q *text, column int) {
+	if r.many() {
+		q.add("v.c", strconv.Itoa(column))
 		return
 	}
-	c := r.args[r.at[name]]
-	q.arg(c.values[0], c.typ)
+	q.arg(r.values[column], r.types[column])
 }
 
 // from writes the table v.
 func (r *rowsOf) from(q *text) {
 	q.add("unnest(")
-	names := ""
-	for i, c := range r.args {
+	for i, typ := range r.types {
 		if i > 0 {
 			q.add(",")
 		}
-		q.arg(arrayOf(c.values), c.typ+"[]")
-		names += c.name + ","
+		q.arg(arrayOf(r.values[i*r.changes:(i+1)*r.changes]), typ+"[]")
 	}
-	q.add(") WITH ORDINALITY AS v(", names, "n)")
+	q.add(") WITH ORDINALITY AS v(")
+	for i := range r.types {
+		q.add("c", strconv.Itoa(i), ",")
+	}
+	q.add("n)")
 }
 
 func (t *tx) insert(cs []stores.Change, rows *rowsOf) part {
@@ -395,24 +378,23 @@ func (t *tx) insert(cs []stores.Change, rows *rowsOf) part {
 		if i > 0 {
 			q.add(",")
 		}
-		p := q.part()
-		if a.Field == c.Number && len(t.entries) > 0 {
-			p.add("(SELECT seq - ").arg(strconv.Itoa(len(t.entries)-1), "bigint").add(" FROM public.verbatim_journal ORDER BY seq DESC LIMIT 1)")
-		} else {
-			rows.val(p, "s"+strconv.Itoa(i))
-		}
-		q.add(forms[a.Field].write(p.String()))
-		q.args = append(q.args, p.args...)
+		forms[a.Field].write(q, func(q *text) {
+			if a.Field == c.Number && len(t.entries) > 0 {
+				q.add("(SELECT seq - ").arg(strconv.Itoa(len(t.entries)-1), "bigint").add(" FROM public.verbatim_journal ORDER BY seq DESC LIMIT 1)")
+				return
+			}
+			rows.set(q, i)
+		})
 	}
 	if parent != nil {
 		q.add(",", above, ".", quote(ownerColumn(parent)))
 	}
 	switch {
-	case rows.many && parent != nil:
+	case rows.many() && parent != nil:
 		q.add(" FROM ")
 		rows.from(q)
 		q.add(", ", table(parent), " ", above)
-	case rows.many:
+	case rows.many():
 		q.add(" FROM ")
 		rows.from(q)
 	case parent != nil:
@@ -423,7 +405,7 @@ func (t *tx) insert(cs []stores.Change, rows *rowsOf) part {
 	if parent != nil {
 		skip = e.Scope[0].Field
 		q.add(t.datum(parent, above, parent.Key), " = ")
-		rows.val(q, "s"+strconv.Itoa(c.At(skip)))
+		rows.set(q, c.At(skip))
 		t.within(q, parent, above, false)
 	} else {
 		q.add("true")
@@ -431,7 +413,7 @@ func (t *tx) insert(cs []stores.Change, rows *rowsOf) part {
 	t.refers(q, cs, rows, skip)
 	col := func(f int) string {
 		p := q.part()
-		rows.val(p, "s"+strconv.Itoa(c.At(f)))
+		rows.set(p, c.At(f))
 		q.args = append(q.args, p.args...)
 		return p.String()
 	}
@@ -471,16 +453,16 @@ func (t *tx) refers(q *text, cs []stores.Change, rows *rowsOf, skip int) {
 		}
 		q.add(" AND (")
 		if null > 0 {
-			rows.val(q, "s"+strconv.Itoa(i))
+			rows.set(q, i)
 			q.add(" IS NULL OR ")
 		}
 		if own > 0 {
-			rows.val(q, "s"+strconv.Itoa(i))
-			q.add(" = v.k OR ")
+			rows.set(q, i)
+			q.add(" = v.c0 OR ")
 		}
 		alias := q.alias()
 		q.add("EXISTS (SELECT 1 FROM ", table(ref), " ", alias, " WHERE ", t.datum(ref, alias, ref.Key), " = ")
-		rows.val(q, "s"+strconv.Itoa(i))
+		rows.set(q, i)
 		t.within(q, ref, alias, false)
 		q.add("))")
 	}
@@ -494,12 +476,10 @@ func (t *tx) update(cs []stores.Change, rows *rowsOf) part {
 		if i > 0 {
 			q.add(",")
 		}
-		p := q.part()
-		rows.val(p, "s"+strconv.Itoa(i))
-		q.add(t.shapes[e].quoted[a.Field], " = ", forms[a.Field].write(p.String()))
-		q.args = append(q.args, p.args...)
+		q.add(t.shapes[e].quoted[a.Field], " = ")
+		forms[a.Field].write(q, func(q *text) { rows.set(q, i) })
 	}
-	if rows.many {
+	if rows.many() {
 		q.add(" FROM ")
 		rows.from(q)
 	}
@@ -511,7 +491,7 @@ func (t *tx) update(cs []stores.Change, rows *rowsOf) part {
 
 func (t *tx) delete(cs []stores.Change, rows *rowsOf) part {
 	q := newText().add("DELETE FROM ", table(cs[0].Entity), " AS t")
-	if rows.many {
+	if rows.many() {
 		q.add(" USING ")
 		rows.from(q)
 	}
@@ -524,11 +504,11 @@ func (t *tx) delete(cs []stores.Change, rows *rowsOf) part {
 // is the one meant, within the scope, and as it was when the change was planned.
 func (t *tx) guarded(q *text, c stores.Change, rows *rowsOf) {
 	e := c.Entity
-	t.hasKey(q, e, "t", func(part int, _ string) { rows.val(q, keyPart(part)) })
+	t.hasKey(q, e, "t", func(part int, _ string) { rows.val(q, part) })
 	t.within(q, e, "t", false)
 	for i, g := range c.Guard {
 		q.add(" AND ", t.datum(e, "t", g), " IS NOT DISTINCT FROM ")
-		rows.val(q, "g"+strconv.Itoa(i))
+		rows.guard(q, i)
 	}
 }
 
