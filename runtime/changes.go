@@ -207,12 +207,23 @@ func contradiction(st *step, e *stores.Entity, field int) error {
 	return &Failure{Err: fmt.Errorf("%s gives %s of one row of %s two values", st.verb.Name, e.Fields[field].Name, e.Name)}
 }
 
+// filled is how many fields of a new row hold a value, at most.
+func filled(e *stores.Entity, set []assigned) int {
+	n := len(set)
+	for i := range e.Fields {
+		if !e.Fields[i].Default.IsNull() {
+			n++
+		}
+	}
+	return n
+}
+
 // insert adds a row, with a key of its own unless one was given, and with the
 // defaults of the fields that were left out written down: a person who agrees
 // sees them.
 func (r *reading) insert(st *step, p *proposal) (change, error) {
 	e := p.entity.Store
-	c := planned(p.entity, stores.Change{Op: stores.Insert, Entity: e, Key: p.key, Set: make([]stores.Assign, 0, len(e.Fields))})
+	c := planned(p.entity, stores.Change{Op: stores.Insert, Entity: e, Key: p.key, Set: make([]stores.Assign, 0, filled(e, p.set))})
 	for i := range e.Fields {
 		f := &e.Fields[i]
 		a := assigned{field: i, value: f.Default, from: "default"}

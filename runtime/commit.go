@@ -88,9 +88,6 @@ func (r *run) reply() *receipt.Receipt {
 	r.e.enter(StageReply)
 	for _, n := range r.called {
 		compare(n.rows, n.found)
-		for _, g := range n.rows {
-			r.minted[view.RowKey{Entity: n.entity, Key: g.Key}] = g
-		}
 	}
 	for _, st := range r.steps {
 		for i := range st.changes {

@@ -3,6 +3,7 @@ package runtime
 import (
 	"fmt"
 	"slices"
+	"sync"
 
 	"verbatim/dsl"
 	"verbatim/stores"
@@ -79,7 +80,9 @@ func outline(c *dsl.Call) string {
 // nil where it was not.
 func (e *Engine) tell(b *stores.Batch, entry stores.Entry, v *verbs.Verb, syntax *dsl.Call, text string, st *step) error {
 	entry.Call = text
-	w := &recorder{e: e, of: &entry}
+	w := recorders.Get().(*recorder)
+	defer recorders.Put(w)
+	*w = recorder{e: e, of: &entry, fields: w.fields[:0], text: w.text[:0]}
 	if e.personal[v] {
 		entry.Call = outline(syntax)
 		w.record.Call = w.commit(stores.NewString(text))
@@ -106,8 +109,8 @@ func (e *Engine) tell(b *stores.Batch, entry stores.Entry, v *verbs.Verb, syntax
 		w.record.Opening = w.opening.ID
 		b.Changes = append(b.Changes[:len(b.Changes):len(b.Changes)], w.opening.Insert())
 	}
-	var few [1024]byte
-	entry.Changes = string(w.record.AppendText(few[:0]))
+	w.text = w.record.AppendText(w.text)
+	entry.Changes = string(w.text)
 	b.Entries = append(b.Entries, entry)
 	return nil
 }
@@ -119,7 +122,12 @@ type recorder struct {
 	record  journal.Record
 	opening *journal.Opening // nil while nothing is erasable
 	err     error
+	fields  []receipt.Field // of all rows of the record
+	text    []byte          // of the record
 }
+
+// recorders are those of entries that were told, for the next one.
+var recorders = sync.Pool{New: func() any { return new(recorder) }}
 
 // commit keeps a value where it can be erased.
 func (w *recorder) commit(v stores.Value) receipt.Commitment {
@@ -155,8 +163,8 @@ func (w *recorder) row(c *change) receipt.Row {
 	if out.Label = ""; out.Name != "" && personalLabel(c.entity) {
 		out.NameIs, out.Name = w.commit(stores.NewString(out.Name)), ""
 	}
-	out.Fields = make([]receipt.Field, len(c.row.Fields))
-	for k := range out.Fields {
+	from := len(w.fields)
+	for k := range c.row.Fields {
 		f := &c.row.Fields[k]
 		at := c.at(k)
 		def := &c.Entity.Fields[at]
@@ -167,7 +175,8 @@ func (w *recorder) row(c *change) receipt.Row {
 		if g.Sensitive || def.Personal {
 			g.Before, g.After = receipt.Value{Is: w.commit(f.Before.Value)}, receipt.Value{Is: w.commit(f.After.Value)}
 		}
-		out.Fields[k] = g
+		w.fields = append(w.fields, g)
 	}
+	out.Fields = w.fields[from:len(w.fields):len(w.fields)]
 	return out
 }

@@ -14,7 +14,6 @@ import (
 	"verbatim/stores"
 	"verbatim/stores/receipt"
 	"verbatim/stores/search"
-	"verbatim/verbs"
 )
 
 // An Embedder makes vectors of texts, for searches by meaning: one for each text, all of one
@@ -265,12 +264,4 @@ func (st *step) found() receipt.FoundBy {
 		return ""
 	}
 	return st.matching.found
-}
-
-// weighed returns the fields that a read asks for: those that it returns, and the weight.
-func weighed(read *verbs.Read) []verbs.ReadField {
-	if read.Weigh == nil {
-		return read.Fields
-	}
-	return append(read.Fields[:len(read.Fields):len(read.Fields)], *read.Weigh)
 }

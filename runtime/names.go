@@ -154,12 +154,13 @@ func compare(rows []names.Given, found []stores.Name) {
 }
 
 // adopt notes the name of a row that was just committed.
-func (s *Session) adopt(e *stores.Entity, n names.Given) {
-	if n.Plain == "" {
+func (s *Session) adopt(e *stores.Entity, n *names.Given) {
+	if n == nil || n.Plain == "" {
 		return // the session does not see it
 	}
-	n.Kept = true
-	s.names.Add(e, n)
+	kept := *n
+	kept.Kept = true
+	s.names.Add(e, kept)
 }
 
 // renames reports whether a change sets a field of its row's label.

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"verbatim/dsl"
-	"verbatim/runtime/view"
 	"verbatim/stores"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
@@ -35,9 +34,8 @@ type run struct {
 	of    []*step // those with a journal entry, parallel to the entries
 	rest  []int   // calls that were not planned because one before them was refused
 
-	labels   map[view.RowKey]string // of the rows that it adds
-	called   []*newNames            // their names, by entity
-	told     []receipt.Call         // parallel to written; nil before tellAll
+	called   []*newNames    // their names, by entity
+	told     []receipt.Call // parallel to written; nil before tellAll
 	digest   [32]byte
 	id       string
 	unsealed bool   // its digest is worked out on demand
@@ -301,7 +299,7 @@ func (r *run) plan(ctx context.Context, o *terms, asked *errands) error {
 	if r.needs, err = r.program(ctx, &frame{prog: r.prog}); err != nil || r.needs != nil {
 		return err
 	}
-	if r.labels, err = r.nameReferences(ctx); err != nil {
+	if err = r.nameReferences(ctx); err != nil {
 		return err
 	}
 	if o.plain() && r.errand == nil && asked.sent == nil && !r.asksAnybody() {
@@ -355,7 +353,7 @@ func (r *run) follow(ctx context.Context, errand string) error {
 		return told(st, err)
 	}
 	st.changes, st.notices = append(before[:len(before):len(before)], st.changes...), append(st.notices, done.notices...)
-	if r.labels, err = r.nameReferences(ctx); err != nil {
+	if err = r.nameReferences(ctx); err != nil {
 		return err
 	}
 	r.tellAll()

@@ -166,11 +166,11 @@ func (r *run) nameAdded(ctx context.Context, b *stores.Batch) error {
 	for _, st := range r.steps {
 		for i := range st.changes {
 			c := &st.changes[i]
-			if n, ok := r.minted[view.RowKey{Entity: c.Entity, Key: c.Key}]; ok && c.Op == stores.Insert {
+			if n := r.minted[view.RowKey{Entity: c.Entity, Key: c.Key}]; n != nil && c.Op == stores.Insert {
 				if all[c.entity] == nil {
 					order = append(order, c.entity)
 				}
-				all[c.entity] = append(all[c.entity], n)
+				all[c.entity] = append(all[c.entity], *n)
 			}
 		}
 	}
@@ -184,7 +184,8 @@ func (r *run) nameAdded(ctx context.Context, b *stores.Batch) error {
 		if ask != nil {
 			b.Asked = append(b.Asked, stores.NameAsk{NameQuery: *ask, Into: &n.found})
 		}
-		for _, g := range n.rows {
+		for i := range n.rows {
+			g := &n.rows[i]
 			r.minted[view.RowKey{Entity: e.Store, Key: g.Key}] = g
 			b.Names = append(b.Names, g.Name(e.Store))
 		}
@@ -244,10 +245,9 @@ func (r *reading) shownValue(e *stores.Entity, key stores.Value) stores.Value {
 	return stores.NewString(r.shownName(e, key))
 }
 
-// nameReferences names the rows that the changes of a run refer to, and returns the labels of
+// nameReferences names the rows that the changes of a run refer to, and reads the labels of
 // the rows that it adds. Nothing is read after it.
-func (r *run) nameReferences(ctx context.Context) (map[view.RowKey]string, error) {
-	found := make(map[view.RowKey]string)
+func (r *run) nameReferences(ctx context.Context) error {
 	fresh := make(map[*verbs.Entity][]stores.Value)
 	var order []*verbs.Entity
 	var refs []reference
@@ -256,8 +256,7 @@ func (r *run) nameReferences(ctx context.Context) (map[view.RowKey]string, error
 			c := &st.changes[i]
 			if c.Op == stores.Insert {
 				if n, ok := r.namingKnown(c.entity, c.Key); ok {
-					at := view.RowKey{Entity: c.Entity, Key: c.Key}
-					found[at], r.minted[at] = n.Label, n
+					r.minted[view.RowKey{Entity: c.Entity, Key: c.Key}] = &n
 				} else {
 					if fresh[c.entity] == nil {
 						order = append(order, c.entity)
@@ -268,12 +267,12 @@ func (r *run) nameReferences(ctx context.Context) (map[view.RowKey]string, error
 			refs = r.refers(refs, c)
 		}
 		if err := r.nameSets(ctx, st); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if len(refs) > 0 {
 		if err := r.nameAll(ctx, refs); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	for _, e := range order {
@@ -283,28 +282,27 @@ func (r *run) nameReferences(ctx context.Context) (map[view.RowKey]string, error
 		}
 		rows, err := r.read.Find(ctx, stores.Find{Entity: e.Store, Select: r.e.naming[e], Limit: len(fresh[e]), Where: where})
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for _, row := range rows {
 			n := toName(e, row)
-			at := view.RowKey{Entity: e.Store, Key: n.Key}
-			found[at], r.minted[at] = n.Label, n
+			r.minted[view.RowKey{Entity: e.Store, Key: n.Key}] = &n
 		}
 	}
 	if !r.owners {
-		return found, nil
+		return nil
 	}
 	for _, st := range r.steps {
 		for i := range st.changes {
 			c := &st.changes[i]
 			if root, key, ok := ownerOf(c.Entity, r.owner(c)); ok && r.e.reg.EntityOf(root) != nil {
 				if _, err := r.nameRow(ctx, r.e.reg.EntityOf(root), key); err != nil {
-					return nil, err
+					return err
 				}
 			}
 		}
 	}
-	return found, nil
+	return nil
 }
 
 // owner is the owner of a row that is changed, as of stores.Name.
@@ -312,7 +310,10 @@ func (r *reading) owner(c *change) string {
 	if row, ok := r.s.names.Row(c.Entity, c.Key); ok {
 		return row.Owner
 	}
-	return r.minted[view.RowKey{Entity: c.Entity, Key: c.Key}].Owner
+	if n := r.minted[view.RowKey{Entity: c.Entity, Key: c.Key}]; n != nil {
+		return n.Owner
+	}
+	return ""
 }
 
 // Telling
@@ -356,7 +357,10 @@ func (r *run) rowsOf(st *step) []receipt.Row {
 			row.Owner = r.s.ownerName(c.Entity, r.owner(c))
 		}
 		if c.Op == stores.Insert || row.Label == "" { // it was added by an earlier call
-			row.Label = r.labels[view.RowKey{Entity: c.Entity, Key: c.Key}]
+			row.Label = ""
+			if n := r.minted[view.RowKey{Entity: c.Entity, Key: c.Key}]; n != nil {
+				row.Label = n.Label
+			}
 		}
 		for k := range row.Fields {
 			f := &row.Fields[k]

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"verbatim/runtime/names"
-	"verbatim/runtime/provenance"
 	"verbatim/runtime/view"
 	"verbatim/stores"
 	"verbatim/verbs"
@@ -15,62 +14,6 @@ import (
 // A declared read returns rows of one entity, with the values of fields, lists of rows that
 // belong to each row, and its progress. One query asks the store for all of it.
 
-// A fetch lists the paths that the returned fields need from the store.
-type fetch struct {
-	s      *Session
-	of     *verbs.Entity
-	paths  []stores.Path // the key, what was asked for beside it, and what fields need
-	all    []stores.Path // paths, and the marks that say where they come from
-	marks  []int         // see provenance.WithMarks
-	fields []fetched
-	chosen verbs.Origin
-}
-
-// A fetched is one returned field, and its place in the store's answer.
-type fetched struct {
-	*verbs.ReadField
-	at   int           // of FromPath and FromCodes, in paths
-	to   *verbs.Entity // of FromPath, whose key it is
-	env  verbs.Env     // of FromExpr, without the row
-	came []verbs.Origin
-	row  []int // of FromExpr, parallel to its reads: in paths, -1 for what is no field of the row
-}
-
-// fetch works out the paths to ask for: the key, more, and those of the fields.
-func (r *reading) fetch(ctx context.Context, st *step, of *verbs.Entity, fields []verbs.ReadField, more ...stores.Path) (*fetch, error) {
-	f := &fetch{s: r.s, of: of, chosen: st.chosen()}
-	f.paths = make([]stores.Path, 0, 1+len(more)+len(fields))
-	f.paths = append(append(f.paths, stores.Path{Field: of.Store.Key}), more...)
-	f.fields = make([]fetched, len(fields))
-	for i := range fields {
-		g := &f.fields[i]
-		g.ReadField = &fields[i]
-		switch g.From {
-		case verbs.FromPath, verbs.FromCodes:
-			g.at = len(f.paths)
-			f.paths = append(f.paths, g.Path)
-			if g.From == verbs.FromPath {
-				g.to = r.pathEnd(of.Store, g.Path)
-			}
-		case verbs.FromExpr:
-			var err error
-			if g.env, g.came, err = r.env(ctx, st, g.Expr.Reads, nil); err != nil {
-				return nil, err
-			}
-			g.row = make([]int, len(g.Expr.Reads))
-			for j, read := range g.Expr.Reads {
-				g.row[j] = -1
-				if read.Param == verbs.OfRow {
-					g.row[j] = len(f.paths)
-					f.paths = append(f.paths, read.Path)
-				}
-			}
-		}
-	}
-	f.all, f.marks = provenance.WithMarks(of.Store, f.paths)
-	return f, nil
-}
-
 // find carries out a declarative read.
 func (r *reading) find(ctx context.Context, st *step) (*table, error) {
 	read := st.verb.Read
@@ -78,11 +21,12 @@ func (r *reading) find(ctx context.Context, st *step) (*table, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := r.fetch(ctx, st, read.Entity, weighed(read))
+	selected := r.e.selected[read]
+	f, err := r.fetch(ctx, st, selected.rows)
 	if err != nil {
 		return nil, err
 	}
-	beside, err := r.beside(ctx, st)
+	beside, err := r.beside(ctx, st, selected.lists)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +51,7 @@ func (r *reading) find(ctx context.Context, st *step) (*table, error) {
 	if err != nil {
 		return nil, err
 	}
-	f.fields = f.fields[:len(read.Fields)]
+	fields := f.fields[:len(read.Fields)]
 	var left []string
 	if read.After >= 0 && len(rows) > read.Limit {
 		rows = rows[:read.Limit]
@@ -149,15 +93,15 @@ func (r *reading) find(ctx context.Context, st *step) (*table, error) {
 	if err := r.belonging(ctx, st, beside); err != nil {
 		return nil, err
 	}
-	all := make([]cell, len(rows)*len(f.fields))
+	all := make([]cell, len(rows)*len(fields))
 	for n, row := range rows {
-		cells := all[:len(f.fields):len(f.fields)]
-		all = all[len(f.fields):]
+		cells := all[:len(fields):len(fields)]
+		all = all[len(fields):]
 		for i := range cells {
 			if cells[i], err = f.cell(st, i, row); err != nil {
 				return nil, err
 			}
-			g := &f.fields[i]
+			g := &fields[i]
 			switch g.From {
 			case verbs.FromList, verbs.FromCount, verbs.FromTotal:
 				if cells[i], err = beside.lists[g.List].cell(n, g.ReadField); err != nil {
@@ -222,41 +166,6 @@ func (r *reading) last(st *step, all []*fetch) bool {
 	return true
 }
 
-// cell returns the value of a field of a row, as far as the row itself holds it.
-func (f *fetch) cell(st *step, i int, row []stores.Value) (cell, error) {
-	g := &f.fields[i]
-	switch g.From {
-	case verbs.FromPath:
-		c := cell{row[g.at], g.to, f.s.from.Path(f.of.Store, f.paths, f.marks, g.at, row)}
-		if p := g.Path; len(p.Steps) == 0 && p.Count == nil && p.Field == f.of.Store.Key {
-			c.from = f.chosen // which row it is, and not what is in it
-		}
-		return c, nil
-	case verbs.FromCodes:
-		v, err := described(g.Codes, g.Type, row[g.at])
-		return cell{value: v, from: f.s.from.Path(f.of.Store, f.paths, f.marks, g.at, row)}, err
-	case verbs.FromExpr:
-		env := g.env
-		env.Reads = slices.Clone(env.Reads)
-		came := slices.Clone(g.came)
-		for j, at := range g.row {
-			if at >= 0 {
-				env.Reads[j], came[j] = row[at], f.s.from.Path(f.of.Store, f.paths, f.marks, at, row)
-			}
-		}
-		v, err := g.Expr.Eval(env)
-		if err != nil && !errors.Is(err, verbs.ErrAbsent) {
-			return cell{}, &evalError{g.Expr.Place, g.Expr.Text, err}
-		}
-		var to *verbs.Entity
-		if g.Type.Name == verbs.RefType {
-			to = g.Type.Entity
-		}
-		return cell{v, to, made(st, g.Expr, came)}, nil
-	}
-	return cell{}, nil
-}
-
 // described returns the palette's description of a code, or of each code in a list.
 func described(list *verbs.CodeList, t *verbs.Type, v stores.Value) (stores.Value, error) {
 	words := func(code string) stores.Value {
@@ -318,7 +227,7 @@ func (b belongings) cell(n int, as *verbs.ReadField) (c cell, err error) {
 
 // beside works out the questions for the lists and the progress of a read. They are asked
 // together with the rows.
-func (r *reading) beside(ctx context.Context, st *step) (*beside, error) {
+func (r *reading) beside(ctx context.Context, st *step, lists []*selection) (*beside, error) {
 	read := st.verb.Read
 	n := len(read.Lists)
 	b := &beside{}
@@ -333,7 +242,7 @@ func (r *reading) beside(ctx context.Context, st *step) (*beside, error) {
 		if err != nil {
 			return nil, err
 		}
-		f, err := r.fetch(ctx, st, list.Entity, list.Fields, list.By)
+		f, err := r.fetch(ctx, st, lists[i])
 		if err != nil {
 			return nil, err
 		}

@@ -45,8 +45,8 @@ type reading struct {
 	// before.
 	added  map[view.RowKey]bool
 	made   int
-	minted map[view.RowKey]names.Given // the names that added rows get when they are committed
-	visit  *sessions.Session           // the session's row, once it was read
+	minted map[view.RowKey]*names.Given // the names that added rows get when they are committed
+	visit  *sessions.Session            // the session's row, once it was read
 
 	uploads []usedUpload // files that nothing had used before
 	files   []knownFile  // that arguments name
@@ -64,7 +64,7 @@ func (s *Session) reads(r stores.Reader) *reading {
 
 func (s *Session) readsAt(r stores.Reader, now time.Time) *reading {
 	return &reading{e: s.e, s: s, read: view.Direct(r, nil, nil), now: now, snapshot: true,
-		alias: make(map[stores.Value]string), added: make(map[view.RowKey]bool), minted: make(map[view.RowKey]names.Given)}
+		alias: make(map[stores.Value]string), added: make(map[view.RowKey]bool), minted: make(map[view.RowKey]*names.Given)}
 }
 
 // A seen is what was read of a row, with its values at that time.
@@ -267,12 +267,12 @@ func (r *reading) cond(ctx context.Context, st *step, f *verbs.Filter) (*stores.
 }
 
 // pathEnd returns the entity whose key a path ends at.
-func (r *reading) pathEnd(e *stores.Entity, p stores.Path) *verbs.Entity {
+func (e *Engine) pathEnd(from *stores.Entity, p stores.Path) *verbs.Entity {
 	if p.Count != nil {
 		return nil
 	}
 	for _, s := range p.Steps {
-		e = s.To
+		from = s.To
 	}
-	return r.e.refersTo(e, p.Field)
+	return e.refersTo(from, p.Field)
 }

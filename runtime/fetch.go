@@ -1,0 +1,144 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"verbatim/runtime/provenance"
+	"verbatim/stores"
+	"verbatim/verbs"
+)
+
+// A selection is what a read, or a list of one, asks the store for, whoever calls it. It is
+// worked out when the engine starts.
+type selection struct {
+	of     *verbs.Entity
+	paths  []stores.Path // the key, that of a list's owner, and what fields need
+	all    []stores.Path // paths, and the marks that say where they come from
+	marks  []int         // see provenance.WithMarks
+	fields []selected
+	works  bool // some field is worked out by an expression
+}
+
+// A selected is one returned field, and its place in the store's answer.
+type selected struct {
+	*verbs.ReadField
+	at  int           // of FromPath and FromCodes, in paths
+	to  *verbs.Entity // of FromPath, whose key it is
+	row []int         // of FromExpr, parallel to its reads: in paths, -1 for what is no field of the row
+}
+
+// A selections is what a verb that reads asks for: rows, and the lists beside them.
+type selections struct {
+	rows  *selection
+	lists []*selection
+}
+
+func (e *Engine) selectionsOf(read *verbs.Read) *selections {
+	fields := read.Fields
+	if read.Weigh != nil {
+		fields = append(fields[:len(fields):len(fields)], *read.Weigh)
+	}
+	all := &selections{rows: e.selectionOf(read.Entity, fields)}
+	for i := range read.Lists {
+		list := &read.Lists[i]
+		all.lists = append(all.lists, e.selectionOf(list.Entity, list.Fields, list.By))
+	}
+	return all
+}
+
+func (e *Engine) selectionOf(of *verbs.Entity, fields []verbs.ReadField, more ...stores.Path) *selection {
+	s := &selection{of: of, fields: make([]selected, len(fields))}
+	s.paths = append(append(s.paths, stores.Path{Field: of.Store.Key}), more...)
+	for i := range fields {
+		g := &s.fields[i]
+		g.ReadField = &fields[i]
+		switch g.From {
+		case verbs.FromPath, verbs.FromCodes:
+			g.at = len(s.paths)
+			s.paths = append(s.paths, g.Path)
+			if g.From == verbs.FromPath {
+				g.to = e.pathEnd(of.Store, g.Path)
+			}
+		case verbs.FromExpr:
+			s.works = true
+			g.row = make([]int, len(g.Expr.Reads))
+			for j, read := range g.Expr.Reads {
+				g.row[j] = -1
+				if read.Param == verbs.OfRow {
+					g.row[j] = len(s.paths)
+					s.paths = append(s.paths, read.Path)
+				}
+			}
+		}
+	}
+	s.all, s.marks = provenance.WithMarks(of.Store, s.paths)
+	return s
+}
+
+// A fetch is a selection for one call.
+type fetch struct {
+	*selection
+	s      *Session
+	given  []known // of FromExpr, parallel to fields; nil without such fields
+	chosen verbs.Origin
+}
+
+// A known is what an expression is given beside the row.
+type known struct {
+	env  verbs.Env
+	came []verbs.Origin
+}
+
+func (r *reading) fetch(ctx context.Context, st *step, s *selection) (*fetch, error) {
+	f := &fetch{selection: s, s: r.s, chosen: st.chosen()}
+	if !s.works {
+		return f, nil
+	}
+	f.given = make([]known, len(s.fields))
+	for i := range s.fields {
+		if g := &s.fields[i]; g.From == verbs.FromExpr {
+			var err error
+			if f.given[i].env, f.given[i].came, err = r.env(ctx, st, g.Expr.Reads, nil); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return f, nil
+}
+
+// cell returns the value of a field of a row, as far as the row itself holds it.
+func (f *fetch) cell(st *step, i int, row []stores.Value) (cell, error) {
+	g := &f.fields[i]
+	switch g.From {
+	case verbs.FromPath:
+		c := cell{row[g.at], g.to, f.s.from.Path(f.of.Store, f.paths, f.marks, g.at, row)}
+		if p := g.Path; len(p.Steps) == 0 && p.Count == nil && p.Field == f.of.Store.Key {
+			c.from = f.chosen // which row it is, and not what is in it
+		}
+		return c, nil
+	case verbs.FromCodes:
+		v, err := described(g.Codes, g.Type, row[g.at])
+		return cell{value: v, from: f.s.from.Path(f.of.Store, f.paths, f.marks, g.at, row)}, err
+	case verbs.FromExpr:
+		env := f.given[i].env
+		env.Reads = slices.Clone(env.Reads)
+		came := slices.Clone(f.given[i].came)
+		for j, at := range g.row {
+			if at >= 0 {
+				env.Reads[j], came[j] = row[at], f.s.from.Path(f.of.Store, f.paths, f.marks, at, row)
+			}
+		}
+		v, err := g.Expr.Eval(env)
+		if err != nil && !errors.Is(err, verbs.ErrAbsent) {
+			return cell{}, &evalError{g.Expr.Place, g.Expr.Text, err}
+		}
+		var to *verbs.Entity
+		if g.Type.Name == verbs.RefType {
+			to = g.Type.Entity
+		}
+		return cell{v, to, made(st, g.Expr, came)}, nil
+	}
+	return cell{}, nil
+}
