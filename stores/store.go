@@ -52,7 +52,10 @@ var (
 
 // A VersionError is ErrVersion with the version that was found and the one that this
 // program knows.
-type VersionError struct{ Is, Known int64 }
+type VersionError struct {
+	Is, Known int64
+	Old       bool // Migrate makes it the one that is known
+}
 
 func (e *VersionError) Error() string {
 	return fmt.Sprintf("it is of version %d, and this program knows version %d", e.Is, e.Known)

@@ -112,6 +112,10 @@ func ofThisVersion(ctx context.Context, at address, store stores.Store) error {
 		return nil
 	}
 	_ = store.Close()
+	if other.Old {
+		return &stop{exitRefused, "store-version", fmt.Sprintf("the store %s is of the version before this program's. Nothing was changed", at),
+			"end the programs of the older version that use it, then: verbatim migrate --store " + shell(at.String())}
+	}
 	return &stop{exitRefused, "store-version", fmt.Sprintf("the store %s cannot be used: %s. Nothing was changed", at, other),
 		"use the version that made it, or load its data into a new store: verbatim migrate --store NEW"}
 }
@@ -137,6 +141,10 @@ func (a *app) prepare(ctx context.Context, at address, create bool, grantTo stri
 	store, err := postgres.Open(ctx, at.url, append(opts, postgres.AsOwner(grantTo))...)
 	if err != nil {
 		return nil, broken(fmt.Sprintf("the store %s cannot be opened", at), err, "check the URL, and that the server answers")
+	}
+	var other *stores.VersionError
+	if _, err := store.Identity(ctx); errors.As(err, &other) && other.Old {
+		return store, nil
 	}
 	if err := ofThisVersion(ctx, at, store); err != nil {
 		return nil, err

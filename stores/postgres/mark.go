@@ -2,15 +2,23 @@ package postgres
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 
 	"verbatim/stores"
 )
 
-// The marks of a row are an object from column to origin. Most tables have none, and looking
-// for the marks of every row costs more than reading the rows. So a statement first assumes
-// that its tables have no marks, and asks in the same statement whether that is true. If it is
-// not, the statement is run again with the marks, and so are all later ones.
+// The marks of a row are an object from column to origin. A row of ours keeps it itself, in a
+// column that is null without marks.
+//
+// Tables of others have no such column: marks of their rows stand in a table of ours. Most
+// tables have none there, and looking for the marks of every row costs more than reading the
+// rows. So a statement first assumes that these tables have no marks, and asks in the same
+// statement whether that is true. If it is not, the statement is run again with the marks, and
+// so are all later ones.
+
+// markColumn is what a row keeps. No field can have this column.
+const markColumn = "verbatim_origins"
 
 const marksObject = `(SELECT json_object_agg(o.column_name, o.origin)::text FROM public.verbatim_origin o WHERE o.table_name = `
 
@@ -68,6 +76,10 @@ const waited = `(NOT pg_visible_in_snapshot(((pg_snapshot_xmax(pg_current_snapsh
 
 // marksOf writes the marks of the row that alias names.
 func (v *view) marksOf(t *text, e *stores.Entity, alias string) {
+	if v.shapes[e].marked {
+		t.add(alias, ".", markColumn, "::text")
+		return
+	}
 	if v.trusts(t, e) {
 		t.add("NULL::text")
 		return
@@ -112,6 +124,11 @@ func (r *reader) origins(entities []*stores.Entity, found *[]string) op {
 		if i > 0 {
 			t.add(" UNION ")
 		}
+		if r.shapes[e].marked {
+			t.add("SELECT DISTINCT o.value FROM ", table(e), " t CROSS JOIN jsonb_each_text(t.", markColumn, ") o WHERE t.", markColumn, " IS NOT NULL")
+			r.within(t, e, "t", false)
+			continue
+		}
 		t.add("SELECT DISTINCT o.origin FROM public.verbatim_origin o")
 		if !r.opens(e) {
 			// Keys of other tables may be no keys of this one.
@@ -127,11 +144,45 @@ func (r *reader) origins(entities []*stores.Entity, found *[]string) op {
 	})
 }
 
-// markOps makes the statements that keep what changes of one entity do to marks:
-// none for most, since most change none.
-func markOps(cs []stores.Change) []op {
+// remarks is what changes of rows that keep their marks do to these: for each an object from
+// column to origin, null for a mark that goes. It is nil for most, since most change none.
+func remarks(cs []stores.Change) []any {
+	var all []any
+	for i := range cs {
+		set, clear := cs[i].Marked()
+		if cs[i].Op == stores.Insert {
+			clear = nil
+		}
+		if len(set)+len(clear) == 0 {
+			continue
+		}
+		if all == nil {
+			all = slices.Repeat([]any{"{}"}, len(cs))
+		}
+		marks := make(map[string]*string, len(set)+len(clear))
+		for j := range set {
+			marks[cs[i].Entity.Fields[set[j].Field].Column] = &set[j].Origin
+		}
+		for _, f := range clear {
+			marks[cs[i].Entity.Fields[f].Column] = nil
+		}
+		text, err := json.Marshal(marks)
+		if err != nil {
+			panic(err) // of a map of texts
+		}
+		all[i] = string(text)
+	}
+	return all
+}
+
+// markOps makes the statements that keep what changes of one entity do to marks, where these
+// do not stand in the rows: none for most, since most change none.
+func (v *view) markOps(cs []stores.Change) []op {
 	var ops []op
 	e := cs[0].Entity
+	if v.shapes[e].marked {
+		return nil
+	}
 	var set, clear [3][]any // keys, columns and origins
 	for i := range cs {
 		more, less := cs[i].Marked()
@@ -160,4 +211,31 @@ func markOps(cs []stores.Change) []op {
 		ops = append(ops, q.op("mark", nil))
 	}
 	return ops
+}
+
+// marks plans the columns of rows that keep their marks. What stood beside older rows moves
+// into them. An index finds the rows that have marks.
+func (m *migration) marks() {
+	for _, e := range m.entities {
+		t := m.tables[e]
+		if !e.Managed || t != nil && t.view {
+			continue
+		}
+		if t != nil {
+			if _, there := t.columns[markColumn]; there {
+				continue
+			}
+		}
+		m.step("ALTER TABLE %s ADD COLUMN %s jsonb", table(e), markColumn)
+		if t != nil {
+			m.step("UPDATE %s AS t SET %s = o.marks FROM (SELECT row_key, jsonb_object_agg(column_name, origin) AS marks FROM public.verbatim_origin WHERE table_name = %s GROUP BY row_key) o WHERE t.%s::text = o.row_key",
+				table(e), markColumn, literalText(e.Table), quote(e.Fields[e.Key].Column))
+			m.step("DELETE FROM public.verbatim_origin WHERE table_name = %s", literalText(e.Table))
+		}
+		by := e.Fields[e.Key].Column
+		if tellsOwner(e) {
+			by = ownerColumn(e)
+		}
+		m.step("CREATE INDEX ON %s (%s) WHERE %s IS NOT NULL", table(e), quote(by), markColumn)
+	}
 }

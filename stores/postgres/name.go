@@ -53,7 +53,7 @@ func rightVersion(ctx context.Context, c *conn) error {
 		return nil
 	}})
 	if err == nil && version != schemaVersion {
-		err = &stores.VersionError{Is: version, Known: schemaVersion}
+		err = &stores.VersionError{Is: version, Known: schemaVersion, Old: version == marksBeside}
 	}
 	return err
 }

@@ -151,15 +151,18 @@ func (r *reader) writeRows(e *stores.Entity, many bool) *statementOf {
 		t.add(r.datum(e, "t", i))
 	}
 	t.add(",")
-	if trusts := r.trusts(t, e); trusts || many {
-		r.marksOf(t, e, "t")
-	} else {
+	if !many && !r.shapes[e].marked && !r.trusts(t, e) {
 		marksOfRow(t, e, slot{of: slotText})
+	} else {
+		r.marksOf(t, e, "t")
 	}
 	columns := len(e.Fields) + 1
 	if r.locks(e) {
-		t.add(",", waited)
-		st.ways = []lockOf{{entity: e}}
+		if st.ways = []lockOf{{entity: e}}; r.shapes[e].marked {
+			t.add(",false")
+		} else {
+			t.add(",", waited)
+		}
 		columns++
 	}
 	if doubts(t) {

@@ -17,14 +17,18 @@ import (
 
 // schemaVersion is that of all that the program keeps in a database, in
 // verbatim_schema: see that of stores/sqlite, from which it may differ.
-const schemaVersion = 3
+const schemaVersion = 4
+
+// marksBeside is the version in which the marks of all rows stood beside them: see mark.go.
+// Migrate makes it the present one.
+const marksBeside = 3
 
 // ownTables are the store's own, of schemaVersion. They have the names that they
 // have in SQLite, and stand in the schema public, so that what reads or fills
 // them is the same for both.
 var ownTables = []string{
 	`CREATE TABLE public.verbatim_schema (version bigint NOT NULL, store text NOT NULL, secret bytea NOT NULL)`,
-	`INSERT INTO public.verbatim_schema (version, store, secret) VALUES (3, replace(gen_random_uuid()::text, '-', ''), sha256((gen_random_uuid()::text || gen_random_uuid()::text)::bytea))`,
+	`INSERT INTO public.verbatim_schema (version, store, secret) VALUES (4, replace(gen_random_uuid()::text, '-', ''), sha256((gen_random_uuid()::text || gen_random_uuid()::text)::bytea))`,
 	// A name is what a row is called, or once was: see stores.Name.
 	`CREATE TABLE public.verbatim_name (
   table_name text COLLATE pg_catalog."C" NOT NULL,
@@ -53,8 +57,8 @@ var ownTables = []string{
   kind text NOT NULL DEFAULT '' CHECK (kind IN ('', 'integer')),
   PRIMARY KEY (principal, role, entity, key)
 )`,
-	// An origin marks a value that is less trusted than the record it is in. It
-	// names table and column as the palettes do.
+	// An origin marks a value that is less trusted than the record it is in, where
+	// the record's table is not ours. It names table and column as the palettes do.
 	`CREATE TABLE public.verbatim_origin (
   table_name text COLLATE pg_catalog."C" NOT NULL,
   row_key text COLLATE pg_catalog."C" NOT NULL,
@@ -364,6 +368,7 @@ func (m *migration) plan() error {
 	if err := m.roots(); err != nil {
 		return err
 	}
+	m.marks()
 	if err := m.searched(); err != nil {
 		return err
 	}
@@ -475,6 +480,9 @@ func (m *migration) move() error {
 			if err == nil {
 				err = do("UPDATE public.verbatim_origin SET column_name = %s WHERE table_name = %s AND column_name = %s", literalText(f.Column), literalText(e.Table), literalText(f.WasColumn))
 			}
+			if _, keeps := t.columns[markColumn]; err == nil && keeps {
+				err = do("UPDATE %[1]s SET %[2]s = (%[2]s - %[3]s) || jsonb_build_object(%[4]s, %[2]s -> %[3]s) WHERE %[2]s ? %[3]s", table(e), markColumn, literalText(f.WasColumn), literalText(f.Column))
+			}
 			if err != nil {
 				return err
 			}
@@ -497,6 +505,9 @@ func (m *migration) notOwner() {
 	m.Problems = append(m.Problems, fmt.Sprintf("tables have to be changed first, which role %s may not: migrate as the role that owns them", m.role))
 }
 
+// ownColumn reports whether a column is the store's own.
+func ownColumn(column string) bool { return column == rootColumn || column == markColumn }
+
 // undeclared lists the columns that no field has.
 func (m *migration) undeclared() {
 	for _, e := range m.entities {
@@ -508,7 +519,7 @@ func (m *migration) undeclared() {
 			m.Views = append(m.Views, e)
 		}
 		for _, name := range slices.Sorted(maps.Keys(t.columns)) {
-			if name != rootColumn && !slices.ContainsFunc(e.Fields, func(f stores.Field) bool { return f.Column == name }) {
+			if !ownColumn(name) && !slices.ContainsFunc(e.Fields, func(f stores.Field) bool { return f.Column == name }) {
 				m.Undeclared = append(m.Undeclared, stores.OfNoField(e, name, e.Table, t.columns[name].notNull && !t.columns[name].fallback))
 			}
 		}
@@ -567,7 +578,9 @@ func (m *migration) own() error {
 		if err != nil {
 			return err
 		}
-		if version != schemaVersion {
+		if version == marksBeside {
+			m.step("UPDATE public.verbatim_schema SET version = %d", schemaVersion)
+		} else if version != schemaVersion {
 			m.Problems = append(m.Problems, fmt.Sprintf("the database cannot be used: %v", &stores.VersionError{Is: version, Known: schemaVersion}))
 			return nil
 		}
@@ -633,8 +646,8 @@ func (m *migration) names() {
 			}
 			// A query without quotes could not tell names apart by their case.
 			column := strings.ToLower(f.Column)
-			if e.Managed && column == rootColumn {
-				m.problem(e, "field %s cannot have the column %s: the store keeps there whose a row is", f.Name, f.Column)
+			if e.Managed && ownColumn(column) {
+				m.problem(e, "field %s cannot have the column %s: the store keeps there whose a row is, or where its values come from", f.Name, f.Column)
 			}
 			if other, ok := columns[column]; ok {
 				m.problem(e, "fields %s and %s share the column %s", other, f.Name, f.Column)
@@ -975,7 +988,7 @@ func (m *migration) extend(e *stores.Entity, t *tableInfo) error {
 		}
 	}
 	for name, c := range t.columns {
-		if !known[name] && c.notNull && !c.fallback && name != rootColumn {
+		if !known[name] && c.notNull && !c.fallback && !ownColumn(name) {
 			m.problem(e, "column %s of table %s is required and has no default, and no field gives it a value", name, e.Table)
 		}
 	}

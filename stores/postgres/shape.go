@@ -18,6 +18,7 @@ type shape struct {
 	lockable bool   // rows may be locked by this role
 	view     bool
 	rooted   bool     // its rows keep whose they are: see root.go
+	marked   bool     // its rows keep their marks: see mark.go
 	always   bool     // the database makes keys, and takes no other unless it is told to
 	drawn    []string // parallel to columns: the expression that gives a new row its value, "" without one
 	parts    []int    // of the key, the last of the columns, where it has several
@@ -327,6 +328,8 @@ FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamesp
 	if err != nil {
 		return nil, err
 	}
+	_, sh.marked = found[markColumn]
+	sh.marked = sh.marked && e.Managed
 	for i := range e.Fields {
 		f := &e.Fields[i]
 		if i == e.Key && len(e.Parts) > 0 {

@@ -17,6 +17,20 @@ func TestStore(t *testing.T) {
 	storetest.Run(t, open)
 }
 
+// SAFE-S4: marks of tables of others stand beside their rows. Tables of ours that lack the
+// column of marks are kept in the same way.
+func TestMarksBesideRows(t *testing.T) {
+	t.Parallel()
+	storetest.Run(t, func(t *testing.T, entities []*stores.Entity) stores.Store {
+		db := pgtest.Database(t)
+		s := openDatabase(t, db, entities)
+		for _, e := range entities {
+			db.Run(t, "ALTER TABLE "+e.Table+" DROP COLUMN verbatim_origins")
+		}
+		return s
+	}, "marks")
+}
+
 // SAFE-Q1: what a store knows it knows when it is opened again.
 func TestReopened(t *testing.T) {
 	storetest.Reopened(t, func(t *testing.T) storetest.Open {

@@ -234,7 +234,7 @@ func (t *tx) change(j *joiner, cs []stores.Change) error {
 	j.ops = append(j.ops, claimTable(e)...) // ahead of what waits does no harm
 	switch cs[0].Op {
 	case stores.Insert:
-		j.change(&cs[0], t.insert(cs, rows), append(t.unique(cs), markOps(cs)...))
+		j.change(&cs[0], t.insert(cs, rows), append(t.unique(cs), t.markOps(cs)...))
 	case stores.Update:
 		var after []op
 		if !t.opens(e) && (len(e.Scope) > 0 && sets(cs[0], e.Scope[0].Field) && !e.Vouches(e.Scope[0].Field) || hides(cs[0])) {
@@ -245,7 +245,7 @@ func (t *tx) change(j *joiner, cs []stores.Change) error {
 			t.within(q, e, "t", false)
 			after = append(after, q.op("update", nil).counted(len(cs), stores.ErrNotFound))
 		}
-		after = append(append(after, t.unique(cs)...), markOps(cs)...)
+		after = append(append(after, t.unique(cs)...), t.markOps(cs)...)
 		if p := t.update(cs, rows); len(cs) == 1 {
 			j.change(&cs[0], p, after)
 		} else {
@@ -256,7 +256,7 @@ func (t *tx) change(j *joiner, cs []stores.Change) error {
 		if len(cs) > 1 {
 			make = func(p part) op { return telling(p, cs) }
 		}
-		j.alone(append([]op{make(p)}, markOps(cs)...)...)
+		j.alone(append([]op{make(p)}, t.markOps(cs)...)...)
 	}
 	return nil
 }
@@ -283,12 +283,13 @@ type rowsOf struct {
 	sets, guards int // the columns at which these begin
 	types        []string
 	values       []any // column by column
+	marks        int   // the column of what becomes of the marks of a row, -1 if they stay as they are
 }
 
 func (t *tx) rows(cs []stores.Change) (*rowsOf, error) {
 	e, first := cs[0].Entity, &cs[0]
 	forms, keys := t.shapes[e].columns, e.KeyFields()
-	r := &rowsOf{changes: len(cs), sets: len(keys), guards: len(keys) + len(first.Set)}
+	r := &rowsOf{changes: len(cs), sets: len(keys), guards: len(keys) + len(first.Set), marks: -1}
 	r.types = make([]string, 0, r.guards+len(first.Guard))
 	r.values = make([]any, 0, cap(r.types)*len(cs))
 	for i, f := range keys {
@@ -315,6 +316,12 @@ func (t *tx) rows(cs []stores.Change) (*rowsOf, error) {
 		r.types = append(r.types, forms[g].arg)
 		for j := range cs {
 			r.values = append(r.values, encode(cs[j].Before[g]))
+		}
+	}
+	if t.shapes[e].marked && first.Op != stores.Delete {
+		if all := remarks(cs); all != nil {
+			r.marks = len(r.types)
+			r.types, r.values = append(r.types, "jsonb"), append(r.values, all...)
 		}
 	}
 	return r, nil
@@ -369,6 +376,9 @@ func (t *tx) insert(cs []stores.Change, rows *rowsOf) part {
 		parent, above = e.Scope[0].To, q.alias()
 		q.add(",", rootColumn)
 	}
+	if rows.marks >= 0 {
+		q.add(",", markColumn)
+	}
 	q.add(")")
 	if t.shapes[e].always {
 		q.add(" OVERRIDING SYSTEM VALUE")
@@ -388,6 +398,11 @@ func (t *tx) insert(cs []stores.Change, rows *rowsOf) part {
 	}
 	if parent != nil {
 		q.add(",", above, ".", quote(ownerColumn(parent)))
+	}
+	if rows.marks >= 0 {
+		q.add(",NULLIF(")
+		rows.val(q, rows.marks)
+		q.add(", '{}')")
 	}
 	switch {
 	case rows.many() && parent != nil:
@@ -478,6 +493,11 @@ func (t *tx) update(cs []stores.Change, rows *rowsOf) part {
 		}
 		q.add(t.shapes[e].quoted[a.Field], " = ")
 		forms[a.Field].write(q, func(q *text) { rows.set(q, i) })
+	}
+	if rows.marks >= 0 {
+		q.add(",", markColumn, " = NULLIF(jsonb_strip_nulls(COALESCE(t.", markColumn, ", '{}') || ")
+		rows.val(q, rows.marks)
+		q.add("), '{}')")
 	}
 	if rows.many() {
 		q.add(" FROM ")

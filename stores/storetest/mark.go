@@ -156,7 +156,7 @@ var markCases = []testCase{
 				t.Errorf("a query of another table is told of %q, %v", got, err)
 			}
 		}
-		for _, text := range []string{"SELECT origin AS subtype FROM verbatim_origin", "SELECT origin AS subtype FROM public.verbatim_origin", "SELECT origin AS subtype FROM main.verbatim_origin", "SELECT r.origin AS subtype FROM kyc.requests r"} {
+		for _, text := range []string{"SELECT origin AS subtype FROM verbatim_origin", "SELECT origin AS subtype FROM public.verbatim_origin", "SELECT origin AS subtype FROM main.verbatim_origin", "SELECT r.origin AS subtype FROM kyc.requests r", "SELECT r.verbatim_origins AS subtype FROM kyc.requests r"} {
 			if rows, err := w.ask(everything, stores.SQL{Text: text, Columns: columns("subtype", stores.String)}); err == nil {
 				t.Errorf("%s: %v", text, rows)
 			}
