@@ -164,7 +164,7 @@ type Engine struct {
 	setters   map[*verbs.Entity][]*verbs.Verb // verbs that set what a session is at work on
 	wants     map[*verbs.Verb][]wants         // of each argument: see ahead
 	reads     map[*verbs.Verb]bool            // those that need no row before what they read: see owes
-	selected  map[*verbs.Read]*selections
+	selected  sync.Map                        // *verbs.Read -> *selections
 	tools     tools.Servers
 	box       *tools.Box
 	usesTools map[*verbs.Verb][]*verbs.Verb // verbs that lead to a tool, however deep, and which
@@ -208,7 +208,6 @@ func New(reg *verbs.Registry, store stores.Store, opt Options) (e *Engine, err e
 		naming:   make(map[*verbs.Entity][]stores.Path),
 		wants:    make(map[*verbs.Verb][]wants),
 		reads:    make(map[*verbs.Verb]bool),
-		selected: make(map[*verbs.Read]*selections),
 
 		authority:  opt.Authority,
 		profile:    opt.Profile,
@@ -255,9 +254,6 @@ func New(reg *verbs.Registry, store stores.Store, opt Options) (e *Engine, err e
 		ds = append(ds, e.prepare(v)...)
 		e.wants[v] = e.foreseen(v)
 		e.reads[v] = e.readsAtOnce(v)
-		if v.Read != nil {
-			e.selected[v.Read] = e.selectionsOf(v.Read)
-		}
 	}
 	if ds.HasErrors() {
 		return nil, &ConfigError{ds}

@@ -10,8 +10,7 @@ import (
 	"verbatim/verbs"
 )
 
-// A selection is what a read, or a list of one, asks the store for, whoever calls it. It is
-// worked out when the engine starts.
+// A selection is what a read, or a list of one, asks the store for, whoever calls it.
 type selection struct {
 	of     *verbs.Entity
 	paths  []stores.Path // the key, that of a list's owner, and what fields need
@@ -35,22 +34,26 @@ type selections struct {
 	lists []*selection
 }
 
-func (e *Engine) selectionsOf(read *verbs.Read) *selections {
+// selections works them out at the first call.
+func (e *Engine) selections(read *verbs.Read) *selections {
+	if known, ok := e.selected.Load(read); ok {
+		return known.(*selections)
+	}
 	fields := read.Fields
 	if read.Weigh != nil {
 		fields = append(fields[:len(fields):len(fields)], *read.Weigh)
 	}
-	all := &selections{rows: e.selectionOf(read.Entity, fields)}
+	all := &selections{rows: e.selection(read.Entity, fields)}
 	for i := range read.Lists {
 		list := &read.Lists[i]
-		all.lists = append(all.lists, e.selectionOf(list.Entity, list.Fields, list.By))
+		all.lists = append(all.lists, e.selection(list.Entity, list.Fields, list.By))
 	}
+	e.selected.Store(read, all)
 	return all
 }
 
-func (e *Engine) selectionOf(of *verbs.Entity, fields []verbs.ReadField, more ...stores.Path) *selection {
-	s := &selection{of: of, fields: make([]selected, len(fields))}
-	s.paths = append(append(s.paths, stores.Path{Field: of.Store.Key}), more...)
+func (e *Engine) selection(of *verbs.Entity, fields []verbs.ReadField, more ...stores.Path) *selection {
+	s := &selection{of: of, paths: append([]stores.Path{{Field: of.Store.Key}}, more...), fields: make([]selected, len(fields))}
 	for i := range fields {
 		g := &s.fields[i]
 		g.ReadField = &fields[i]

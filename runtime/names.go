@@ -158,9 +158,8 @@ func (s *Session) adopt(e *stores.Entity, n *names.Given) {
 	if n == nil || n.Plain == "" {
 		return // the session does not see it
 	}
-	kept := *n
-	kept.Kept = true
-	s.names.Add(e, kept)
+	n.Kept = true
+	s.names.Add(e, *n)
 }
 
 // renames reports whether a change sets a field of its row's label.

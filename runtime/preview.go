@@ -357,7 +357,6 @@ func (r *run) rowsOf(st *step) []receipt.Row {
 			row.Owner = r.s.ownerName(c.Entity, r.owner(c))
 		}
 		if c.Op == stores.Insert || row.Label == "" { // it was added by an earlier call
-			row.Label = ""
 			if n := r.minted[view.RowKey{Entity: c.Entity, Key: c.Key}]; n != nil {
 				row.Label = n.Label
 			}

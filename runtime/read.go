@@ -21,7 +21,7 @@ func (r *reading) find(ctx context.Context, st *step) (*table, error) {
 	if err != nil {
 		return nil, err
 	}
-	selected := r.e.selected[read]
+	selected := r.e.selections(read)
 	f, err := r.fetch(ctx, st, selected.rows)
 	if err != nil {
 		return nil, err
