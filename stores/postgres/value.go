@@ -69,26 +69,39 @@ func array(values []stores.Value) string {
 }
 
 func arrayOf(items []any) string {
-	b := []byte{'{'}
+	size := 2
+	for _, item := range items {
+		text, _ := item.(string)
+		size += len(text) + len(`"",`) + 1
+	}
+	var b strings.Builder
+	b.Grow(size)
+	b.WriteByte('{')
 	for i, item := range items {
 		if i > 0 {
-			b = append(b, ',')
+			b.WriteByte(',')
 		}
-		s, ok := item.(string)
+		text, ok := item.(string)
 		if !ok {
-			b = append(b, "NULL"...)
+			b.WriteString("NULL")
 			continue
 		}
-		b = append(b, '"')
-		for j := range len(s) {
-			if s[j] == '"' || s[j] == '\\' {
-				b = append(b, '\\')
+		b.WriteByte('"')
+		for {
+			at := strings.IndexAny(text, `"\\`)
+			if at < 0 {
+				break
 			}
-			b = append(b, s[j])
+			b.WriteString(text[:at])
+			b.WriteByte('\\')
+			b.WriteByte(text[at])
+			text = text[at+1:]
 		}
-		b = append(b, '"')
+		b.WriteString(text)
+		b.WriteByte('"')
 	}
-	return string(append(b, '}'))
+	b.WriteByte('}')
+	return b.String()
 }
 
 // A row is what came back of one row, not yet decoded. It is good until the next
