@@ -28,6 +28,10 @@
 // locks compare that with the scope, instead of going along the path for every
 // row. Foreign keys keep it true, whoever writes and whatever moves; see root.go.
 //
+// It also keeps where its values come from, in a column verbatim_origins, which is
+// null while all of them are trusted. Those of rows in tables of others stand in a
+// table of ours; see mark.go.
+//
 // Tables of others are never altered. They have the first lock only, unless the
 // organisation makes policies of its own for them; those may read the settings
 // that are described in policy.go.
