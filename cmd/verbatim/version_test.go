@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"verbatim/stores/postgres/pgtest"
 )
 
 // SAFE-R10: every command refuses a store of another version, says which version it has
@@ -57,4 +59,40 @@ func TestStoreOfAnotherVersionIsRefused(t *testing.T) {
 	if left, _ := filepath.Glob(name + "-*"); len(left) > 0 {
 		t.Errorf("%q are left beside it", left)
 	}
+}
+
+// SAFE-R10: a server's store of the version before is refused as well, until migrate brings it
+// to the present. Then everything in it is there, and the origins of values are (SAFE-S4): the
+// bank's own tables are not altered, and theirs stay beside them.
+func TestStoreOfTheVersionBeforeIsMigrated(t *testing.T) {
+	t.Parallel()
+	db, s := pgtest.Database(t), newShell(t)
+	does := func(line string) string {
+		t.Helper()
+		out, said, code := s.run(t, line)
+		if code != exitDone {
+			t.Fatalf("%s: exit code %d\n%s%s", line, code, out, said)
+		}
+		return out
+	}
+	migrate := "verbatim migrate --store '" + db.Owner + "' --grant-to verbatim_app"
+	does(migrate + " --data bank.postgres.sql --data people.sql")
+	db.Run(t, `DO $$DECLARE t record; BEGIN
+FOR t IN SELECT table_schema, table_name FROM information_schema.columns WHERE column_name = 'verbatim_origins' LOOP
+	EXECUTE format('ALTER TABLE %I.%I DROP COLUMN verbatim_origins', t.table_schema, t.table_name);
+END LOOP; END$$`, "UPDATE public.verbatim_schema SET version = 3",
+		"INSERT INTO public.verbatim_origin SELECT 'kyc.outstanding_requests', request_id::text, 'client_notes', 'model' FROM kyc.outstanding_requests")
+	for _, line := range []string{"run --as clara --yes note.dsl", "log verify", "work --once"} {
+		_, said, code := s.run(t, "verbatim "+line+" --store '"+db.App+"'")
+		if code != exitRefused || !strings.Contains(said, "is of the version before this program's. Nothing was changed\nnext: end the programs of the older version that use it, then: verbatim migrate") {
+			t.Errorf("%s: exit code %d\n%s", line, code, said)
+		}
+	}
+	if out := does(migrate + " --plan"); !strings.Contains(out, "UPDATE public.verbatim_schema SET version = 4") {
+		t.Errorf("the plan is %s", out)
+	}
+	does(migrate + " --yes")
+	does("verbatim run --as clara --yes note.dsl --store '" + db.App + "'")
+	// Clara wrote over one of seven notes that a model had written.
+	db.Run(t, "DO $$BEGIN ASSERT (SELECT count(*) FROM public.verbatim_origin) = 6; END$$")
 }
