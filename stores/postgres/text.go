@@ -92,6 +92,9 @@ func (g given) fill(args []any) []any {
 // are numbered. No name and no word of ours holds it.
 const hole = "\x00"
 
+// longText is the length from which a text is not kept.
+const longText = 16 << 10
+
 // rooms are where statements were written, for the next ones.
 var rooms = sync.Pool{New: func() any { b := make([]byte, 0, 2048); return &b }}
 
@@ -100,8 +103,9 @@ func newText() *text { return &text{words: (*rooms.Get().(*[]byte))[:0], shared:
 // done gives up what was written. Whoever goes on with the text finds it empty.
 func (t *text) done() {
 	b := t.words
-	t.words, t.args = nil, nil
-	rooms.Put(&b)
+	if t.words, t.args = nil, nil; cap(b) <= longText {
+		rooms.Put(&b)
+	}
 }
 
 // String is what was written so far.
@@ -174,6 +178,9 @@ func (t *text) whole() string {
 		}
 		n++
 		b = strconv.AppendInt(append(b, '$'), int64(n), 10)
+	}
+	if len(b) > longText {
+		return string(b)
 	}
 	*room = b
 	return wholes.keep(b)
