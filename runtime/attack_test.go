@@ -16,6 +16,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/runtime"
+	"verbatim/runtime/norace"
 	"verbatim/stores"
 	"verbatim/stores/sqlite"
 	"verbatim/verbs"
@@ -64,6 +65,9 @@ func textRoutes(sink, arg string) []route {
 // does not reach the store unasked; what it accepts does.
 func TestNoOriginReachesWhatDoesNotAcceptIt(t *testing.T) {
 	t.Parallel()
+	if norace.Run(t) {
+		return
+	}
 	type cell struct {
 		verb, arg string
 		from      verbs.Origins
@@ -363,6 +367,9 @@ var searched = flag.Int("search", 15_000, "how many calls the search for a way a
 // none may stand in a payment.
 func TestSearchFindsNoWayAround(t *testing.T) {
 	t.Parallel()
+	if norace.Run(t) {
+		return
+	}
 	seed := *searchSeed
 	rng := rand.New(rand.NewPCG(seed, 1))
 	t.Logf("seed %d", seed)

@@ -11,6 +11,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/runtime"
+	"verbatim/runtime/norace"
 	"verbatim/stores"
 	"verbatim/verbs"
 )
@@ -122,6 +123,9 @@ func (a author) call(n int) string {
 // order.
 func TestMadeUpPalettes(t *testing.T) {
 	t.Parallel()
+	if norace.Run(t) {
+		return
+	}
 	const palettes, verbsOf, calls = 8, 8, 24
 	for seed := range uint64(palettes) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {

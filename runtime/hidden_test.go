@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"verbatim/runtime/norace"
 	"verbatim/stores"
 	"verbatim/verbs"
 )
@@ -16,6 +17,9 @@ import (
 // in the very bytes in which one answers that has no such request.
 func TestHiddenIsAbsent(t *testing.T) {
 	t.Parallel()
+	if norace.Run(t) {
+		return
+	}
 	shops := map[string]func(testing.TB) *shop{"sqlite": sqliteBank, "postgres": postgresBank}
 	for name, open := range shops {
 		t.Run(name, func(t *testing.T) {

@@ -1,9 +1,11 @@
 package runtime_test
 
 import (
+	"os"
 	"testing"
 
+	"verbatim/runtime/norace"
 	"verbatim/stores/postgres/pgtest"
 )
 
-func TestMain(m *testing.M) { pgtest.Main(m) }
+func TestMain(m *testing.M) { os.Exit(norace.Done(pgtest.Run(m))) }

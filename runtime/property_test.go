@@ -12,6 +12,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/runtime"
+	"verbatim/runtime/norace"
 	"verbatim/stores"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
@@ -25,6 +26,9 @@ import (
 // changes nothing.
 func TestObservedChangesArePromisedChanges(t *testing.T) {
 	t.Parallel()
+	if norace.Run(t) {
+		return
+	}
 	observed(t, load(t, "testdata/palettes"), func() *runtime.Handlers { return handlers(honest, appraised) })
 }
 
@@ -32,6 +36,9 @@ func TestObservedChangesArePromisedChanges(t *testing.T) {
 // totals decide.
 func TestObservedChangesOfSeveralRowsArePromised(t *testing.T) {
 	t.Parallel()
+	if norace.Run(t) {
+		return
+	}
 	observed(t, loadYAML(t, map[string]string{"lending.yaml": lendingText(t) + promising}), promisingHandlers)
 }
 

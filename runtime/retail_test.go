@@ -18,6 +18,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/runtime"
+	"verbatim/runtime/norace"
 	"verbatim/stores"
 	"verbatim/stores/postgres"
 	"verbatim/stores/postgres/pgtest"
@@ -312,6 +313,9 @@ var after = map[string]string{
 // cannot take. What is refused changes nothing.
 func TestShopsKeepTheirBooks(t *testing.T) {
 	t.Parallel()
+	if norace.Run(t) {
+		return
+	}
 	first := t.TempDir()
 	sqliteShop(t, first).store.Close()
 	file, err := os.ReadFile(filepath.Join(first, "shop.db"))

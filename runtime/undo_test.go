@@ -16,6 +16,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/runtime"
+	"verbatim/runtime/norace"
 	"verbatim/stores"
 	"verbatim/stores/journal"
 	"verbatim/stores/postgres"
@@ -127,6 +128,9 @@ func (w *world) undertakes(t stopper, s *runtime.Session, script *dsl.Script, sa
 // changes nothing.
 func TestUndoPutsBackWhatWas(t *testing.T) {
 	t.Parallel()
+	if norace.Run(t) {
+		return
+	}
 	reg := undoable(t, map[string]string{"lending.yaml": lendingText(t) + promising})
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()

@@ -14,6 +14,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/runtime"
+	"verbatim/runtime/norace"
 	"verbatim/stores"
 	"verbatim/stores/postgres"
 	"verbatim/stores/postgres/pgtest"
@@ -175,6 +176,9 @@ func TestWorkshopsGiveOutWhatThereIsOnceOnly(t *testing.T) {
 // of its jobs, and no job is on two; what is refused changes nothing.
 func TestWorkshopsKeepTheirBooks(t *testing.T) {
 	t.Parallel()
+	if norace.Run(t) {
+		return
+	}
 	s := openWorkshops(t)
 	chance := rand.New(rand.NewPCG(18, 17))
 	said, refused := map[string]int{}, map[string]int{}

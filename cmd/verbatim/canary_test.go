@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"verbatim/runtime/norace"
 	"verbatim/stores"
 	"verbatim/stores/receipt"
 	"verbatim/stores/sqlite"
@@ -283,7 +284,7 @@ func (c *cage) want(got, want int, text string) {
 // of the call.
 func TestCanariesAreSilent(t *testing.T) {
 	t.Parallel()
-	if withoutRace(t) {
+	if norace.Run(t) {
 		return
 	}
 	c := newCage(t)

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"verbatim/runtime/eval"
+	"verbatim/runtime/norace"
 )
 
 // A stage is a server that speaks the protocol of chat completions over a real
@@ -306,7 +307,7 @@ const asksPlay = "../../examples/client/conversation/asks.jsonl"
 // fails.
 func TestADatasetIsScored(t *testing.T) {
 	t.Parallel()
-	if withoutRace(t) {
+	if norace.Run(t) {
 		return
 	}
 	dir := t.TempDir()
@@ -418,7 +419,7 @@ var workflow = []string{
 // connection, within the budget of a run, and as a play.
 func TestAWorkflowIsScored(t *testing.T) {
 	t.Parallel()
-	if withoutRace(t) {
+	if norace.Run(t) {
 		return
 	}
 	dir := t.TempDir()

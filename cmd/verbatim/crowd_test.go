@@ -9,6 +9,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/runtime"
+	"verbatim/runtime/norace"
 	"verbatim/stores"
 	"verbatim/stores/postgres"
 	"verbatim/stores/postgres/pgtest"
@@ -21,7 +22,7 @@ import (
 // index is four pages at this size, and keeps whose it is.
 func TestOneClientAmongMany(t *testing.T) {
 	t.Parallel()
-	if withoutRace(t) {
+	if norace.Run(t) {
 		return
 	}
 	// A transaction that meets something else on the server is tried again, and its

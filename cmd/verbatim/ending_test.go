@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"verbatim/runtime/norace"
 	"verbatim/stores/sqlite"
 )
 
@@ -48,7 +49,7 @@ var everyPlace = flag.Int("every-place", 3, "interrupt commands at every nth pla
 // made of it: that names could not be read is no mistake of a script.
 func TestInterruptedAnywhere(t *testing.T) {
 	t.Parallel()
-	if withoutRace(t) {
+	if norace.Run(t) {
 		return
 	}
 	const note = "client.add-note :request-id @pierre-dupont-source-of-wealth :note \"by the end of the month\"\n"

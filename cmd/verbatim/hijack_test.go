@@ -25,6 +25,7 @@ import (
 	"verbatim/runtime/dialog"
 	"verbatim/runtime/llm"
 	"verbatim/runtime/mcp"
+	"verbatim/runtime/norace"
 	"verbatim/runtime/phrase"
 	"verbatim/runtime/tools"
 	"verbatim/stores"
@@ -417,7 +418,7 @@ var everyPair = flag.Int("every-pair", 2, "play every nth pair of a task and wha
 // by a model that serves them.
 func TestAModelThatObeysStrangers(t *testing.T) {
 	t.Parallel()
-	if withoutRace(t) {
+	if norace.Run(t) {
 		return
 	}
 	model := newPuppet(t)

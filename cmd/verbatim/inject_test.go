@@ -16,6 +16,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/runtime"
+	"verbatim/runtime/norace"
 	"verbatim/runtime/system"
 	"verbatim/stores"
 	"verbatim/stores/sqlite"
@@ -59,7 +60,7 @@ func (c *crowd) withText(v *verbs.Verb, arg int, text string) string {
 // prints moves a cursor, breaks a line or a column, or is no JSON.
 func TestTextsAreTextsInEveryOutput(t *testing.T) {
 	t.Parallel()
-	if withoutRace(t) {
+	if norace.Run(t) {
 		return
 	}
 	all := payloads()

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"verbatim/runtime/eval"
+	"verbatim/runtime/norace"
 	"verbatim/stores/postgres/pgtest"
 )
 
@@ -142,7 +143,7 @@ func (h *kiishaHouse) takes(t *testing.T, who, session, name, text string) {
 // they name of another does not exist for them.
 func TestOrganisationsSeeTheirOwn(t *testing.T) {
 	t.Parallel()
-	if withoutRace(t) {
+	if norace.Run(t) {
 		return
 	}
 	onKiishas(t, func(t *testing.T, h *kiishaHouse) {
@@ -165,7 +166,7 @@ func TestOrganisationsSeeTheirOwn(t *testing.T) {
 // first, with the reason; what only looks is not.
 func TestWhatIsAskedFirst(t *testing.T) {
 	t.Parallel()
-	if withoutRace(t) {
+	if norace.Run(t) {
 		return
 	}
 	onKiishas(t, func(t *testing.T, h *kiishaHouse) {
@@ -207,7 +208,7 @@ func TestWhatIsAskedFirst(t *testing.T) {
 // and until when, and can be withdrawn; rights need two managers.
 func TestSharesAreAgreedToAndWithdrawn(t *testing.T) {
 	t.Parallel()
-	if withoutRace(t) {
+	if norace.Run(t) {
 		return
 	}
 	onKiishas(t, func(t *testing.T, h *kiishaHouse) {
@@ -251,7 +252,7 @@ func (h *kiishaHouse) agrees(t *testing.T, who, shows string) {
 // K27 to K34, K38: the eight intents by what people say, in four languages, without a model.
 func TestIntentsAreUnderstood(t *testing.T) {
 	t.Parallel()
-	if withoutRace(t) {
+	if norace.Run(t) {
 		return
 	}
 	onKiishas(t, func(t *testing.T, h *kiishaHouse) {
@@ -283,7 +284,7 @@ func TestIntentsAreUnderstood(t *testing.T) {
 // K29: whatever a file is called, and in whichever language it is sent, it is taken.
 func TestFilesAreTakenWhateverTheyAreCalled(t *testing.T) {
 	t.Parallel()
-	if withoutRace(t) {
+	if norace.Run(t) {
 		return
 	}
 	h := newKiisha(t, "sqlite")
@@ -309,7 +310,7 @@ const permit = "Grid connection permit\nProject: UMZA-1\nPermit No: GC-2024-118\
 // somebody says otherwise.
 func TestAttachmentsAreFiled(t *testing.T) {
 	t.Parallel()
-	if withoutRace(t) {
+	if norace.Run(t) {
 		return
 	}
 	onKiishas(t, func(t *testing.T, h *kiishaHouse) {
@@ -349,7 +350,7 @@ func TestAttachmentsAreFiled(t *testing.T) {
 // somebody to look at, and nothing else happens. K19
 func TestBadAttachmentsAskForNothing(t *testing.T) {
 	t.Parallel()
-	if withoutRace(t) {
+	if norace.Run(t) {
 		return
 	}
 	onKiishas(t, func(t *testing.T, h *kiishaHouse) {
@@ -370,7 +371,7 @@ func TestBadAttachmentsAskForNothing(t *testing.T) {
 // against whoever writes into its tables, and takes any number of secondary ones.
 func TestTheStoreKeepsOnePrimaryLink(t *testing.T) {
 	t.Parallel()
-	if withoutRace(t) {
+	if norace.Run(t) {
 		return
 	}
 	onKiishas(t, func(t *testing.T, h *kiishaHouse) {
@@ -443,7 +444,7 @@ func TestDocumentDeskIsDemonstrated(t *testing.T) {
 // written and the other was not looked at.
 func TestDocumentDeskIsEvaluated(t *testing.T) {
 	t.Parallel()
-	if withoutRace(t) {
+	if norace.Run(t) {
 		return
 	}
 	for name, least := range map[string]int{"eval.yaml": 95, "eval-heldout.yaml": 50} {

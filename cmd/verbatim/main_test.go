@@ -26,6 +26,7 @@ import (
 	"zombiezen.com/go/sqlite/sqlitex"
 
 	"verbatim/runtime/documents"
+	"verbatim/runtime/norace"
 	"verbatim/runtime/trustgraph/rabbit/rabbittest"
 	"verbatim/stores/postgres/pgtest"
 )
@@ -62,58 +63,11 @@ func ticking(tick string) func() time.Time {
 	}
 }
 
-// program is what the sessions start: this binary, or the same one without the
-// race detector. With it every command of a session takes seven times as long,
+// putProgram puts the program into a folder, under its names: this binary, or the same one
+// without the race detector. With it every command of a session takes seven times as long,
 // and minutes in all, and finds what the tests of the packages find anyway.
-var program = sync.OnceValues(func() (string, error) {
-	self, err := os.Executable()
-	if err != nil || !underRace {
-		return self, err
-	}
-	dir, err := os.MkdirTemp("", "verbatim-program-")
-	if err != nil {
-		return "", err
-	}
-	programDir = dir
-	built := filepath.Join(dir, "verbatim.test")
-	build := exec.Command("go", "test", "-c", "-o", built, ".")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as the program is built
-	if said, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("%w: %s", err, said)
-	}
-	return built, nil
-})
-
-// withoutRace has a test run in a binary without the race detector, and reports that it
-// did; the caller returns then. It is for tests that run one command after another in one
-// goroutine: the detector has nothing to look for there, and takes seven times as long.
-func withoutRace(t *testing.T) bool {
-	t.Helper()
-	if !underRace {
-		return false
-	}
-	binary, err := program()
-	if err != nil {
-		t.Fatal(err)
-	}
-	args := []string{"-test.run", "^" + t.Name() + "$", "-test.v"}
-	flag.Visit(func(f *flag.Flag) {
-		if !strings.HasPrefix(f.Name, "test.") {
-			args = append(args, "-"+f.Name+"="+f.Value.String())
-		}
-	})
-	said, err := exec.Command(binary, args...).CombinedOutput()
-	if err != nil || !bytes.Contains(said, []byte("--- PASS: "+t.Name())) {
-		t.Errorf("%v\n%s", err, said)
-	}
-	return true
-}
-
-var programDir string // where program built it, for whoever cleans up
-
-// putProgram puts the program into a folder, under its names.
 func putProgram(dir string) error {
-	from, err := program()
+	from, err := norace.Binary()
 	for _, name := range []string{"verbatim", "helpdesk"} {
 		if err == nil {
 			err = os.Symlink(from, filepath.Join(dir, name))
@@ -128,10 +82,7 @@ type servers struct{ m *testing.M }
 func (s servers) Run() int {
 	code := pgtest.Run(s.m)
 	rabbittest.Stop()
-	if programDir != "" {
-		os.RemoveAll(programDir)
-	}
-	return code
+	return norace.Done(code)
 }
 
 // morning is when the sessions take place.

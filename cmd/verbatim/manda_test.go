@@ -27,6 +27,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"verbatim/runtime/eval"
+	"verbatim/runtime/norace"
 	"verbatim/stores"
 	"verbatim/stores/postgres/pgtest"
 )
@@ -360,7 +361,7 @@ var (
 // wrong is refused clearly, whole.
 func TestADataRoom(t *testing.T) {
 	t.Parallel()
-	if withoutRace(t) {
+	if norace.Run(t) {
 		return
 	}
 	made, calls, theirs := ingested(t, "sqlite")
@@ -998,7 +999,7 @@ func (r *room) ingestedThroughKills(t *testing.T, who, deal, folder string, coun
 	t.Helper()
 	sh := shellIn{t.TempDir(), t.TempDir()}
 	script, palettes := filepath.Join(sh.dir, "ingest.sh"), filepath.Join(sh.dir, "verbs")
-	real, err := program()
+	real, err := norace.Binary()
 	if err == nil {
 		err = os.CopyFS(filepath.Join(sh.dir, "files"), os.DirFS(folder))
 	}

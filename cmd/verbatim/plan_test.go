@@ -23,7 +23,7 @@ import (
 //
 // A package that is not named here is not part of the house yet, and the test
 // says so: whoever adds a room adds its lines and their reasons.
-var rooms = []string{"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/postgres/pgtest", "stores/postgres/internal/ajar", "stores/receipt", "stores/journal", "stores/files", "stores/search", "verbs", "verbs/expr", "verbs/drift", "verbs/grammar", "verbs/pack", "verbs/verbstest", "runtime", "runtime/names", "runtime/tools", "runtime/view", "runtime/digest", "runtime/confirmations", "runtime/provenance", "runtime/uploads", "runtime/sessions", "runtime/dial", "runtime/notify", "runtime/channel", "runtime/channel/internal/proven", "runtime/channel/contact", "runtime/channel/mail", "runtime/channel/signed", "runtime/channel/whatsapp", "runtime/channel/whatsapp/cloudtest", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/mcp/door", "runtime/system", "runtime/upload", "runtime/words", "runtime/phrase", "runtime/collect", "runtime/client", "runtime/wire", "runtime/a2a", "runtime/serve", "runtime/serve/logins", "runtime/serve/peers", "runtime/serve/pages", "runtime/serve/browsertest", "runtime/torture", "runtime/documents", "runtime/guard", "runtime/services", "runtime/sheet", "runtime/manda", "runtime/kyc", "runtime/kiisha", "runtime/clerk", "runtime/plan", "runtime/rerun", "runtime/confidence", "runtime/confidence/score", "runtime/confidence/react", "runtime/confidence/modeltest", "runtime/trustgraph", "runtime/trustgraph/rabbit", "runtime/trustgraph/rabbit/rabbittest", "runtime/eval", "runtime/lsp", "cmd/verbatim", "cmd/teeth", "examples/embed"}
+var rooms = []string{"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/postgres/pgtest", "stores/postgres/internal/ajar", "stores/receipt", "stores/journal", "stores/files", "stores/search", "verbs", "verbs/expr", "verbs/drift", "verbs/grammar", "verbs/pack", "verbs/verbstest", "runtime", "runtime/names", "runtime/tools", "runtime/view", "runtime/digest", "runtime/confirmations", "runtime/provenance", "runtime/uploads", "runtime/sessions", "runtime/dial", "runtime/notify", "runtime/channel", "runtime/channel/internal/proven", "runtime/channel/contact", "runtime/channel/mail", "runtime/channel/signed", "runtime/channel/whatsapp", "runtime/channel/whatsapp/cloudtest", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/mcp/door", "runtime/system", "runtime/upload", "runtime/words", "runtime/phrase", "runtime/collect", "runtime/client", "runtime/wire", "runtime/a2a", "runtime/serve", "runtime/serve/logins", "runtime/serve/peers", "runtime/serve/pages", "runtime/serve/browsertest", "runtime/torture", "runtime/documents", "runtime/guard", "runtime/services", "runtime/sheet", "runtime/manda", "runtime/kyc", "runtime/kiisha", "runtime/clerk", "runtime/plan", "runtime/rerun", "runtime/confidence", "runtime/confidence/score", "runtime/confidence/react", "runtime/confidence/modeltest", "runtime/trustgraph", "runtime/trustgraph/rabbit", "runtime/trustgraph/rabbit/rabbittest", "runtime/eval", "runtime/lsp", "runtime/norace", "cmd/verbatim", "cmd/teeth", "examples/embed"}
 
 // allowed are the arrows that exist.
 var allowed = map[string][]string{
@@ -94,6 +94,7 @@ var allowed = map[string][]string{
 	"runtime/serve/peers":   {"stores", "runtime/digest"},
 	"runtime/serve":         {"dsl", "verbs", "verbs/grammar", "stores", "stores/journal", "stores/receipt", "runtime", "runtime/a2a", "runtime/confirmations", "runtime/digest", "runtime/dialog", "runtime/upload", "runtime/uploads", "runtime/sessions", "runtime/collect", "runtime/words", "runtime/wire", "runtime/mcp/door", "runtime/serve/logins", "runtime/serve/peers", "runtime/serve/pages"},
 	"runtime/torture":       nil,
+	"runtime/norace":        nil,
 	"runtime/documents":     nil,
 	"runtime/guard":         nil,
 	"runtime/lsp":           {"dsl", "verbs"},
@@ -339,7 +340,8 @@ var forbidden = []arrow{
 	{"runtime/confidence", []string{"runtime/confidence/react"}, "the two agents stand beside each other: the command gives questions to one of them"},
 	{"runtime/confidence/react", allBut(append(allowed["runtime/confidence/react"], "runtime/confidence/react")...), "it makes the calls that a model chooses, and knows no plan"},
 	{"runtime/confidence/score", allBut("runtime/confidence/score"), "it reckons with numbers and texts, wherever they come from"},
-	{"*", []string{"runtime/confidence/modeltest", "runtime/trustgraph/rabbit/rabbittest"}, "it serves tests, which no program needs"},
+	{"*", []string{"runtime/confidence/modeltest", "runtime/norace", "runtime/trustgraph/rabbit/rabbittest"}, "it serves tests, which no program needs"},
+	{"runtime/norace", allBut("runtime/norace"), "it runs tests again, whatever they test"},
 	{"runtime/confidence/modeltest", allBut("runtime/llm", "runtime/confidence/modeltest"), "it plays an endpoint, whoever asks"},
 	{"who scores nothing", []string{"runtime/confidence/score"}, "answers of plans are scored, and nothing else"},
 	{"runtime/trustgraph", allBut("runtime/trustgraph"), "it is a protocol: who answers, it is told"},
@@ -368,6 +370,11 @@ var exceptions = map[[2]string]string{
 	{"runtime/channel", "stores/sqlite"}:                               "its tests run on every store",
 	{"runtime/channel", "stores/postgres"}:                             "its tests run on every store",
 	{"runtime/channel", "stores/postgres/pgtest"}:                      "its tests run on every store",
+
+	{"cmd/verbatim", "runtime/norace"}:    "its heavy tests run without the race detector",
+	{"runtime", "runtime/norace"}:         "its heavy tests run without the race detector",
+	{"runtime/channel", "runtime/norace"}: "its heavy tests run without the race detector",
+	{"runtime/manda", "runtime/norace"}:   "its heavy tests run without the race detector",
 
 	{"runtime/rerun", "stores/sqlite"}:                                    "its tests run on every store",
 	{"runtime/rerun", "stores/postgres"}:                                  "its tests run on every store",
@@ -519,8 +526,8 @@ var standard = map[string]struct {
 	in  []string
 	why string
 }{
-	"os":           {[]string{"cmd/verbatim", "cmd/teeth", "examples/embed", "stores/sqlite", "stores/files", "stores/postgres/pgtest", "runtime/serve/browsertest", "runtime/documents", "runtime/trustgraph/rabbit/rabbittest", "runtime/confidence/modeltest"}, "files and the environment arrive as arguments; only commands, a store that is a file, the one that keeps files, and a server for tests touch them; a child that reads a file has a mark in its environment"},
-	"os/exec":      {[]string{"cmd/teeth", "stores/postgres/pgtest", "runtime/serve/browsertest", "runtime/mcp", "runtime/documents", "runtime/trustgraph/rabbit/rabbittest"}, "nothing here starts other programs, but for the tests that a fault is tried on, the server that they run on, and the servers of tools that an operator names; this program starts itself to read a file"},
+	"os":           {[]string{"runtime/norace", "cmd/verbatim", "cmd/teeth", "examples/embed", "stores/sqlite", "stores/files", "stores/postgres/pgtest", "runtime/serve/browsertest", "runtime/documents", "runtime/trustgraph/rabbit/rabbittest", "runtime/confidence/modeltest"}, "files and the environment arrive as arguments; only commands, a store that is a file, the one that keeps files, and a server for tests touch them; a child that reads a file has a mark in its environment"},
+	"os/exec":      {[]string{"runtime/norace", "cmd/teeth", "stores/postgres/pgtest", "runtime/serve/browsertest", "runtime/mcp", "runtime/documents", "runtime/trustgraph/rabbit/rabbittest"}, "nothing here starts other programs, but for the tests that a fault is tried on, the server that they run on, and the servers of tools that an operator names; this program starts itself to read a file"},
 	"net":          {[]string{"runtime/channel/mail", "runtime/dial", "runtime/notify", "runtime/upload", "runtime/serve", "stores/files", "cmd/verbatim", "runtime/trustgraph/rabbit/rabbittest"}, "connections are opened where the address that is dialled is looked at; a notice on its way out opens one, and so do a bucket and a scanner"},
 	"net/http":     {[]string{"runtime/a2a", "runtime/dial", "runtime/llm", "runtime/mcp", "runtime/mcp/door", "runtime/notify", "runtime/channel/mail", "runtime/channel/signed", "runtime/channel/whatsapp", "runtime/channel/whatsapp/cloudtest", "runtime/serve", "stores/files", "runtime/trustgraph", "runtime/confidence/modeltest"}, "the doors to the network are rooms of their own; a model is behind one, tools of other servers behind another, agents of others among them; whoever is sent a webhook is behind another, a bucket of files behind another, and a channel that people write in behind another"},
 	"net/smtp":     {[]string{"runtime/notify"}, "mail is a channel for notices, and nothing else sends any"},
@@ -529,7 +536,7 @@ var standard = map[string]struct {
 	"math/rand":    {nil, "randomness arrives as an argument"},
 	"math/rand/v2": {[]string{"stores/sqlite", "verbs/grammar", "cmd/verbatim", "runtime/trustgraph/rabbit"}, "randomness arrives as an argument; a store may wait a random moment before it tries again, and a grammar is given a source to say something at random from; the command hands it in"},
 	"plugin":       {nil, "nothing registers itself by being loaded"},
-	"testing":      {[]string{"stores/storetest", "stores/postgres/pgtest", "runtime/serve/browsertest", "runtime/trustgraph/rabbit/rabbittest"}, "only what tests call needs it outside a test file"},
+	"testing":      {[]string{"runtime/norace", "stores/storetest", "stores/postgres/pgtest", "runtime/serve/browsertest", "runtime/trustgraph/rabbit/rabbittest"}, "only what tests call needs it outside a test file"},
 	"C":            {nil, "the program builds without a C compiler"},
 }
 

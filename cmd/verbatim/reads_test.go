@@ -14,6 +14,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/runtime"
+	"verbatim/runtime/norace"
 	"verbatim/runtime/system"
 	"verbatim/stores"
 	"verbatim/stores/postgres"
@@ -328,7 +329,7 @@ func (c *crowd) run(t *testing.T, v *verbs.Verb, call string) {
 // index is used that leads through the rows of others.
 func TestReadsTouchNoMoreThanIsTheirs(t *testing.T) {
 	t.Parallel()
-	if withoutRace(t) {
+	if norace.Run(t) {
 		return
 	}
 	for domain, load := range shippedReads(t) {

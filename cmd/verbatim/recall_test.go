@@ -16,6 +16,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"verbatim/runtime/documents"
+	"verbatim/runtime/norace"
 	"verbatim/runtime/services"
 	"verbatim/stores"
 	"verbatim/stores/postgres"
@@ -249,7 +250,7 @@ func score(q recallQuestion, spots []string, ten []recallPassage) (recall, ndcg 
 // nothing of it was chosen on them. The floors lie a few points below what was measured.
 // The stores find the same ten in the same order.
 func TestRecallOnQuestionsNobodyTunedOn(t *testing.T) {
-	if withoutRace(t) {
+	if norace.Run(t) {
 		return
 	}
 	t.Parallel()

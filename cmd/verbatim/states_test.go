@@ -12,6 +12,7 @@ import (
 
 	"verbatim/runtime"
 	"verbatim/runtime/dialog"
+	"verbatim/runtime/norace"
 	"verbatim/runtime/phrase"
 	"verbatim/stores/receipt"
 )
@@ -31,7 +32,7 @@ var sayings = []string{
 // table of its states has not, nothing is done but by a yes, and there is an answer.
 func TestAConversationKeepsToItsMoves(t *testing.T) {
 	t.Parallel()
-	if withoutRace(t) {
+	if norace.Run(t) {
 		return
 	}
 	h := clientBank(t)

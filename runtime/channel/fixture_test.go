@@ -18,6 +18,7 @@ import (
 	"verbatim/runtime/channel/internal/proven"
 	"verbatim/runtime/clerk"
 	"verbatim/runtime/dialog"
+	"verbatim/runtime/norace"
 	"verbatim/runtime/notify"
 	"verbatim/runtime/system"
 	"verbatim/runtime/upload"
@@ -30,7 +31,7 @@ import (
 	"verbatim/verbs"
 )
 
-func TestMain(m *testing.M) { pgtest.Main(m) }
+func TestMain(m *testing.M) { os.Exit(norace.Done(pgtest.Run(m))) }
 
 var start = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 

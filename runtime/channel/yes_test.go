@@ -6,6 +6,7 @@ import (
 
 	"verbatim/runtime/channel"
 	"verbatim/runtime/channel/mail"
+	"verbatim/runtime/norace"
 )
 
 // U36: of messages written by three people who have not read the code, none is taken for a yes
@@ -17,6 +18,9 @@ import (
 // more is than need be.
 func TestNoYesIsTakenWrongly(t *testing.T) {
 	t.Parallel()
+	if norace.Run(t) {
+		return
+	}
 	for _, c := range []struct {
 		name        string
 		least, most int // cases, and how many that agree may be asked about again

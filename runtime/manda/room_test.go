@@ -1,11 +1,9 @@
 package manda_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"math/big"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,12 +11,13 @@ import (
 
 	"verbatim/runtime/documents"
 	"verbatim/runtime/manda"
+	"verbatim/runtime/norace"
 	"verbatim/runtime/services"
 )
 
 func TestMain(m *testing.M) {
 	documents.Child()
-	os.Exit(m.Run())
+	os.Exit(norace.Done(m.Run()))
 }
 
 // A truth is what an author says of a room who had not read the code that reads it.
@@ -112,13 +111,7 @@ func found(is truth, all map[string]*read) (n int) {
 // room in view; of the other one see below.
 func TestARoomByAnother(t *testing.T) {
 	t.Parallel()
-	if underRace { // what reads 64 files is one goroutine: the detector finds nothing, in minutes
-		cmd := exec.Command("go", "test", "-count=1", "-v", "-run", "^TestARoomByAnother$", ".")
-		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-		said, err := cmd.CombinedOutput()
-		if err != nil || !bytes.Contains(said, []byte("--- PASS: TestARoomByAnother")) {
-			t.Errorf("%v\n%s", err, said)
-		}
+	if norace.Run(t) {
 		return
 	}
 	is, all, passages := readRoom(t, "heron")

@@ -1,5 +1,0 @@
-//go:build !race
-
-package manda_test
-
-const underRace = false
