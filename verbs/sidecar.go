@@ -2,7 +2,6 @@ package verbs
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -147,14 +146,14 @@ func textsOf(n *yaml.Node) map[string]bool {
 	all := map[string]bool{}
 	scalars(n, func(n *yaml.Node) {
 		all[n.Value] = true
-		for _, word := range nameInText.FindAllString(n.Value, -1) {
+		for _, word := range strings.FieldsFunc(n.Value, func(r rune) bool {
+			return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '_' || r == '-')
+		}) {
 			all[word] = true
 		}
 	})
 	return all
 }
-
-var nameInText = regexp.MustCompile(`[A-Za-z0-9_-]+`)
 
 // typeset puts the spaces of French as they are printed: palettes write plain ones.
 func typeset(language, text string) string {
