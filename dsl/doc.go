@@ -18,8 +18,8 @@
 //
 // What a call means is not this package's business: it accepts any verb, any
 // argument and any value that is well formed. SPEC.md describes the language
-// for its users, Grammar is its grammar, and ParseByGrammar a second, slow
-// parser made from that grammar, with which Parse is compared by its tests.
+// for its users and prints its grammar. The tests make a second, slow parser out of
+// that grammar, and compare Parse with it.
 //
 // Package dsl also holds what everything that reads text written by people or
 // models shares: sources and places, diagnostics, their printer, and Nearest,

@@ -10,7 +10,7 @@ import (
 func sameAsGrammar(text string) error {
 	src := NewSource("fuzz", text)
 	got, ds := Parse(src)
-	want, err := ParseByGrammar(src)
+	want, err := parseByGrammar(src)
 	if ds.HasErrors() != (err != nil) {
 		return fmt.Errorf("Parse: %v\ngrammar: %v", ds, err)
 	}

@@ -66,7 +66,7 @@ func TestMutatedCallsAreDiagnosedAndLeaveTheOthersAlone(t *testing.T) {
 		script += strings.Join(calls[which+1:], "\n") + "\n"
 		src := NewSource("mutant", script)
 		got, ds := Parse(src)
-		want, err := ParseByGrammar(src)
+		want, err := parseByGrammar(src)
 		if (err != nil) != ds.HasErrors() {
 			t.Fatalf("the grammar says %v, the parser %v, of\n%s", err, ds, changed)
 		}

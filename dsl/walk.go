@@ -6,7 +6,6 @@ type Node struct {
 	Call  *Call
 	Arg   *Arg   // an argument, or an entry of a map
 	Value *Value // the value of the argument visited before, or an item of a list
-	Depth int    // how many nodes stand above this one
 }
 
 // Walk visits the calls of a script in the order written, each with its
@@ -19,36 +18,32 @@ func Walk(s *Script, visit func(Node) bool) {
 }
 
 // WalkCall is Walk for a single call.
-func WalkCall(c *Call, visit func(Node) bool) { walkCall(c, 0, visit) }
+func WalkCall(c *Call, visit func(Node) bool) {
+	if visit(Node{Call: c}) {
+		walkArgs(c.Args, visit)
+	}
+}
 
 // WalkValue is Walk for a single value.
-func WalkValue(v *Value, visit func(Node) bool) { walkValue(v, 0, visit) }
-
-func walkCall(c *Call, depth int, visit func(Node) bool) {
-	if visit(Node{Call: c, Depth: depth}) {
-		walkArgs(c.Args, depth+1, visit)
-	}
-}
-
-func walkArgs(args []Arg, depth int, visit func(Node) bool) {
-	for i := range args {
-		if visit(Node{Arg: &args[i], Depth: depth}) {
-			walkValue(&args[i].Value, depth+1, visit)
-		}
-	}
-}
-
-func walkValue(v *Value, depth int, visit func(Node) bool) {
-	if !visit(Node{Value: v, Depth: depth}) {
+func WalkValue(v *Value, visit func(Node) bool) {
+	if !visit(Node{Value: v}) {
 		return
 	}
 	items := v.Items()
 	for i := range items {
-		walkValue(&items[i], depth+1, visit)
+		WalkValue(&items[i], visit)
 	}
-	walkArgs(v.Entries(), depth+1, visit)
+	walkArgs(v.Entries(), visit)
 	if c := v.Call(); c != nil {
-		walkCall(c, depth+1, visit)
+		WalkCall(c, visit)
+	}
+}
+
+func walkArgs(args []Arg, visit func(Node) bool) {
+	for i := range args {
+		if visit(Node{Arg: &args[i]}) {
+			WalkValue(&args[i].Value, visit)
+		}
 	}
 }
 

@@ -107,9 +107,9 @@ var theGrammar = sync.OnceValue(func() *grammarParser {
 	return g
 })
 
-// Grammar is the grammar of the language in EBNF: its productions, then its
+// grammarText is the grammar of the language in EBNF: its productions, then its
 // tokens, which are regular expressions tried in that order.
-func Grammar() string {
+func grammarText() string {
 	var b strings.Builder
 	b.WriteString(strings.ReplaceAll(theGrammar().parser.String(), "Rule", ""))
 	b.WriteString("\n\n")
@@ -119,7 +119,7 @@ func Grammar() string {
 	return b.String()
 }
 
-// ParseByGrammar reads a script with the declared grammar. It is slow, stops at
+// parseByGrammar reads a script with the declared grammar. It is slow, stops at
 // the first mistake and says little about it; it is there to be compared with
 // Parse, which must accept the same texts and make the same of them.
 //
@@ -128,7 +128,7 @@ func Grammar() string {
 // opening parenthesis; the calendar has the dates; escapes name characters;
 // the keys of a map differ and a call has one :as; the limits hold, those on
 // size apart.
-func ParseByGrammar(src *Source) (*Script, error) {
+func parseByGrammar(src *Source) (*Script, error) {
 	text, skipped := strings.CutPrefix(src.Text, bom)
 	c := converter{g: theGrammar(), src: src}
 	if skipped {
