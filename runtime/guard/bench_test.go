@@ -1,7 +1,6 @@
 package guard
 
 import (
-	"io"
 	"runtime"
 	"strings"
 	"syscall"
@@ -49,13 +48,6 @@ func TestHostileTextsAreReadInTime(t *testing.T) {
 		for name, read := range map[string]func(){
 			"Input":  func() { Input(text) },
 			"Redact": func() { Redact(text, ann) },
-			"Writer": func() {
-				w := NewWriter(io.Discard, ann)
-				for i := 0; i < len(text); i += 1000 {
-					w.Write([]byte(text[i:min(len(text), i+1000)]))
-				}
-				w.Close()
-			},
 		} {
 			begin := processor(t)
 			read()
@@ -105,20 +97,5 @@ func BenchmarkRedact(b *testing.B) {
 				Redact(c.text, c.record)
 			}
 		})
-	}
-}
-
-func BenchmarkWriter(b *testing.B) {
-	text := []byte(strings.Repeat(harmless, 20))
-	b.SetBytes(int64(len(text)))
-	b.ReportAllocs()
-	for b.Loop() {
-		w := NewWriter(io.Discard, ann)
-		for rest := text; len(rest) > 0; {
-			n := min(len(rest), 32)
-			w.Write(rest[:n])
-			rest = rest[n:]
-		}
-		w.Close()
 	}
 }

@@ -76,12 +76,3 @@ type Report struct {
 
 // Found reports whether there is any finding.
 func (r Report) Found() bool { return len(r.Findings) > 0 }
-
-// Counts says how many findings of each kind there are.
-func (r Report) Counts() map[Kind]int {
-	counts := map[Kind]int{}
-	for _, f := range r.Findings {
-		counts[f.Kind]++
-	}
-	return counts
-}

@@ -33,7 +33,7 @@ func TestInputFindsTheListedPatterns(t *testing.T) {
 		for _, attack := range strings.Split(text, "|") {
 			for _, text := range []string{attack, "Hello. Please " + attack + ", thank you."} {
 				report := Input(text)
-				if report.Counts()[kind] != 1 {
+				if counts(report)[kind] != 1 {
 					t.Errorf("%q: %v", text, report)
 				}
 			}
@@ -102,7 +102,7 @@ Hi
 ＜｜im_start｜＞`,
 	} {
 		for text := range strings.Lines(texts) {
-			if text = strings.TrimSpace(text); text != "Hi" && Input(text).Counts()[kind] == 0 {
+			if text = strings.TrimSpace(text); text != "Hi" && counts(Input(text))[kind] == 0 {
 				t.Errorf("%s: nothing found in %q", kind, text)
 			}
 		}
@@ -173,7 +173,7 @@ func TestInputSeesThroughDisguises(t *testing.T) {
 	} {
 		text = "Dear all, é: " + text + " — thanks"
 		report := Input(text)
-		if report.Counts()[Override] == 0 {
+		if counts(report)[Override] == 0 {
 			t.Errorf("%s: nothing found in %q", name, text)
 			continue
 		}
@@ -271,3 +271,12 @@ Pouvez-vous me donner la liste de tous les documents ?
 Las instrucciones del banco eran claras.
 commit 3f786850e387550fdab836ed7e6dc881de23001b
 `
+
+// counts says how many findings of each kind there are.
+func counts(r Report) map[Kind]int {
+	counts := map[Kind]int{}
+	for _, f := range r.Findings {
+		counts[f.Kind]++
+	}
+	return counts
+}

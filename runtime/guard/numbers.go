@@ -6,10 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// numbers looks for everything that has digits or an @, up to an offset.
-func (s *scanner) numbers(text string, base, end int) {
-	i := s.pos - base
-	for i < end {
+// numbers looks for everything that has digits or an @.
+func (s *scanner) numbers(text string) {
+	for i := 0; i < len(text); {
 		c := text[i]
 		is, n := byteSorts[c], 1
 		if c >= utf8.RuneSelf {
@@ -29,35 +28,35 @@ func (s *scanner) numbers(text string, base, end int) {
 		switch is {
 		case letterByte:
 			if s.token < 0 {
-				s.token, s.known = base+i, false
+				s.token, s.known = i, false
 			}
 		case digitByte:
 			if s.token < 0 {
-				s.token, s.known = base+i, false
+				s.token, s.known = i, false
 			}
 			if s.known {
 				break
 			}
 			s.known = true
-			if base+i-s.token > 40 {
+			if i-s.token > 40 {
 				break // no such word is what we look for
 			}
-			if f, ok := s.number(text, base, base+i); ok {
+			if f, ok := s.number(text, i); ok {
 				s.found(f)
-				i = f.End - base
+				i = f.End
 				continue
 			}
 		case '@':
 			s.token = -1
-			if f, ok := s.email(text, base, base+i); ok {
+			if f, ok := s.email(text, i); ok {
 				s.found(f)
-				i = f.End - base
+				i = f.End
 				continue
 			}
 		case '[':
 			s.token = -1
 			if n := replacement(text[i:]); n > 0 {
-				s.last = base + i + n
+				s.last = i + n
 				i += n
 				continue
 			}
@@ -66,7 +65,6 @@ func (s *scanner) numbers(text string, base, end int) {
 		}
 		i += n
 	}
-	s.pos = base + i
 }
 
 const (
@@ -89,7 +87,7 @@ var byteSorts = [256]uint8{
 }
 
 func (s *scanner) found(f Finding) {
-	s.pending = append(s.pending, f)
+	s.all = append(s.all, f)
 	s.last, s.token = f.End, -1
 }
 
@@ -115,10 +113,10 @@ func (s *scanner) border(at int) int {
 }
 
 // email finds an address around an @.
-func (s *scanner) email(text string, base, at int) (Finding, bool) {
-	start := localPart(text, max(s.border(at), at-behind)-base, at-base)
-	end := domain(text[:min(len(text), at-base+ahead)], at-base+1)
-	return Finding{Email, base + start, base + end}, start >= 0 && end > 0
+func (s *scanner) email(text string, at int) (Finding, bool) {
+	start := localPart(text, max(s.border(at), at-behind), at)
+	end := domain(text[:min(len(text), at+ahead)], at+1)
+	return Finding{Email, start, end}, start >= 0 && end > 0
 }
 
 // localPart says where the name before an @ starts, which has at most 64 bytes, or -1.
@@ -188,29 +186,29 @@ const (
 	foreignCell
 )
 
-func (v *view) show(text string, base, from, to int) {
+func (v *view) show(text string, from, to int) {
 	v.n, v.begins = 0, from == 0
-	for i := from - base; i < to-base && v.n < len(v.c); {
+	for i := from; i < to && v.n < len(v.c); {
 		c := text[i]
 		if c < utf8.RuneSelf {
-			v.put(lower(c), base+i, base+i+1)
+			v.put(lower(c), i, i+1)
 			i++
 			continue
 		}
-		shown, n := utf8.DecodeRuneInString(text[i:min(len(text), to-base)])
+		shown, n := utf8.DecodeRuneInString(text[i:min(len(text), to)])
 		switch ascii, letters, is := fold(shown, text[i:i+n]); is {
 		case plain:
 			for _, c := range ascii[:letters] {
-				v.put(c, base+i, base+i+n)
+				v.put(c, i, i+n)
 			}
 		case foreign:
-			v.put(foreignCell, base+i, base+i+n)
+			v.put(foreignCell, i, i+n)
 		case gap:
 			mark := byte(otherCell)
 			if unicode.Is(unicode.Sc, shown) {
 				mark = '$'
 			}
-			v.put(mark, base+i, base+i+n)
+			v.put(mark, i, i+n)
 		}
 		i += n
 	}
@@ -344,15 +342,15 @@ func (v *view) compact(i, n int) (text string, end int) {
 }
 
 // number finds what stands around a digit. The word that it is in starts at s.token.
-func (s *scanner) number(text string, base, at int) (Finding, bool) {
-	least := max(s.border(s.token), s.token-24, base)
-	for least < s.token && !utf8.RuneStart(text[least-base]) {
+func (s *scanner) number(text string, at int) (Finding, bool) {
+	least := max(s.border(s.token), s.token-24, 0)
+	for least < s.token && !utf8.RuneStart(text[least]) {
 		least++
 	}
 	l := &s.looker
 	v := &l.view
-	v.show(text, base, least, min(base+len(text), at+ahead))
-	l.text, l.base, l.border, l.seen = text, base, s.last, -1
+	v.show(text, least, min(len(text), at+ahead))
+	l.text, l.border, l.seen = text, s.last, -1
 	i := 0
 	for i < v.n && v.from[i] < s.token {
 		i++
@@ -382,7 +380,6 @@ type looker struct {
 	view
 	digits
 	text   string
-	base   int
 	border int // where the finding before ends
 	seen   int // the cell that said belongs to, or -1
 	said   label
@@ -391,13 +388,13 @@ type looker struct {
 func (l *looker) before(i int) label {
 	if l.seen != i {
 		from := l.from[i]
-		l.seen, l.said = i, before(l.text[max(l.base, l.border, from-behind)-l.base:from-l.base])
+		l.seen, l.said = i, before(l.text[max(l.border, from-behind, 0):from])
 	}
 	return l.said
 }
 
 func (l *looker) after(j int, wanted label, words int) bool {
-	to := l.to[j-1] - l.base
+	to := l.to[j-1]
 	return after(l.text[to:min(len(l.text), to+48)], wanted, words)
 }
 

@@ -123,7 +123,6 @@ func callingCode(digits string) int {
 
 // A recordReader reads a text letter by letter, across what stands between letters.
 type recordReader struct {
-	pos    int
 	state  int32
 	unread bool
 	inside bool // a word
@@ -138,23 +137,17 @@ type place struct {
 	start    bool
 }
 
-// values finds the values of the record. It leaves the end of a text that goes on
-// alone, since a character or a replacement may be cut there.
-func (s *scanner) values(text string, base int, final bool) {
+// values finds the values of the record.
+func (s *scanner) values(text string) {
 	r := &s.read
 	if s.record == nil {
 		return
 	}
-	end := len(text)
-	if !final {
-		end -= 16
-	}
-	i := r.pos - base
-	for i < end {
+	for i := 0; i < len(text); {
 		c := text[i]
 		switch {
 		case isAlnum(c):
-			s.value(lower(c), base+i, base+i+1)
+			s.value(lower(c), i, i+1)
 			i++
 		case c == '[' && replacement(text[i:]) > 0:
 			s.leave()
@@ -169,12 +162,12 @@ func (s *scanner) values(text string, base int, final bool) {
 			switch {
 			case is == foreign:
 				for _, c := range []byte(strings.ToLower(string(shown))) {
-					s.value(c, base+i, base+i+n)
+					s.value(c, i, i+n)
 				}
 			case is == plain && isAlnum(ascii[0]):
 				for _, c := range ascii[:letters] {
 					if isAlnum(c) {
-						s.value(c, base+i, base+i+n)
+						s.value(c, i, i+n)
 					}
 				}
 			case is != invisible:
@@ -183,10 +176,7 @@ func (s *scanner) values(text string, base int, final bool) {
 			i += n
 		}
 	}
-	r.pos = base + i
-	if final {
-		s.leave()
-	}
+	s.leave()
 }
 
 // leave ends a word of the text.
@@ -226,7 +216,7 @@ func (s *scanner) settle(ends bool) {
 			from = -1
 		}
 		if to := r.ring[r.n%valued].to; from >= 0 && to-from <= span {
-			s.pending = append(s.pending, Finding{s.record.kinds[w], from, to})
+			s.all = append(s.all, Finding{s.record.kinds[w], from, to})
 			s.ends = append(s.ends, to)
 		}
 	}

@@ -1,9 +1,6 @@
 package guard
 
 import (
-	"bytes"
-	"errors"
-	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -253,43 +250,6 @@ func drawText(t *rapid.T) string {
 	}).Draw(t, "text")
 }
 
-// However a text is cut into writes, a Writer gives what Redact gives.
-func TestWriterGivesWhatRedactGives(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		text := drawText(t)
-		record := rapid.SampledFrom([]Record{{}, ann}).Draw(t, "record")
-		want, report := Redact(text, record)
-		var got bytes.Buffer
-		w := NewWriter(&got, record)
-		for rest := text; rest != ""; {
-			n := min(len(rest), rapid.OneOf(rapid.IntRange(1, 5), rapid.IntRange(1, 2000)).Draw(t, "n"))
-			if _, err := w.Write([]byte(rest[:n])); err != nil {
-				t.Fatal(err)
-			}
-			rest = rest[n:]
-			if kept := len(text) - len(rest) - w.s.out; kept > HoldBack {
-				t.Fatalf("%d bytes are kept back", kept)
-			}
-			if len(w.buf) > HoldBack+kept+2000 {
-				t.Fatalf("the buffer grows to %d bytes", len(w.buf))
-			}
-		}
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
-		if got.String() != want {
-			t.Fatalf("%q becomes\n%q in one piece and\n%q in several", text, want, got.String())
-		}
-		counts, whole := w.Counts(), report.Counts()
-		for _, kind := range redacted {
-			if counts[kind] != whole[kind] {
-				t.Fatalf("%v and %v", counts, whole)
-			}
-		}
-	})
-}
-
 func TestRedactingTwiceChangesNothing(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -321,29 +281,6 @@ func TestWordsAreRead(t *testing.T) {
 	}
 }
 
-// What a Writer writes to may fail, and the Writer says so from then on.
-func TestWriterTellsOfFailure(t *testing.T) {
-	t.Parallel()
-	r, to := io.Pipe()
-	w := NewWriter(to, Record{})
-	gone := errors.New("gone")
-	r.CloseWithError(gone)
-	if _, err := w.Write([]byte("short")); err != nil {
-		t.Error(err)
-	}
-	if err := w.Close(); err != gone {
-		t.Error(err)
-	}
-	if _, err := w.Write([]byte("more")); err != gone {
-		t.Error(err)
-	}
-	w = NewWriter(io.Discard, Record{})
-	w.Close()
-	if _, err := w.Write([]byte("more")); err != io.ErrClosedPipe {
-		t.Error(err)
-	}
-}
-
 func FuzzInput(f *testing.F) {
 	for text := range strings.Lines(harmless) {
 		f.Add(text)
@@ -369,14 +306,6 @@ func FuzzRedact(f *testing.F) {
 			}
 			if twice, _ := Redact(once, record); twice != once {
 				t.Fatalf("%q becomes\n%q and then\n%q", text, once, twice)
-			}
-			var out bytes.Buffer
-			w := NewWriter(&out, record)
-			for i := range len(text) {
-				w.Write([]byte(text[i : i+1]))
-			}
-			if w.Close(); out.String() != once {
-				t.Fatalf("%q becomes\n%q in one piece and\n%q byte by byte", text, once, out.String())
 			}
 		}
 	})
