@@ -81,17 +81,29 @@ func (a *app) newEngine(reg *verbs.Registry, store stores.Store, tools tools.Ser
 	return a.newEngineAt(reg, store, tools, a.now)
 }
 
+// A setup is what most subcommands are told: where the palettes, the rows and the servers
+// of tools are, and who asks.
+type setup struct{ palettes, store, servers, as string }
+
+// setupFlags reads a setup, but for the servers. As says whose name is wanted.
+func (a *app) setupFlags(cmd *cobra.Command, s *setup, as string) {
+	a.palettesFlag(cmd, &s.palettes)
+	a.storeFlag(cmd, &s.store)
+	cmd.Flags().StringVar(&s.as, "as", "", as+" (default $VERBATIM_AS)")
+	_ = cmd.RegisterFlagCompletionFunc("as", a.completeNames(&s.store, &s.palettes))
+}
+
 // wire joins palettes, a store and servers of tools, as most subcommands need them.
 // The store is the caller's to close.
-func (a *app) wire(ctx context.Context, palettes, at string, tools tools.Servers) (*verbs.Registry, stores.Store, *runtime.Engine, error) {
+func (a *app) wire(ctx context.Context, s setup, tools tools.Servers) (*verbs.Registry, stores.Store, *runtime.Engine, error) {
 	if _, err := a.zone(); err != nil {
 		return nil, nil, nil, err
 	}
-	reg, err := a.wholePalettes(palettes)
+	reg, err := a.wholePalettes(s.palettes)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	store, err := a.open(ctx, at)
+	store, err := a.open(ctx, s.store)
 	if err != nil {
 		return nil, nil, nil, err
 	}

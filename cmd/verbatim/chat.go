@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,14 +25,14 @@ import (
 
 // chatFlags are what `verbatim chat` is told.
 type chatFlags struct {
-	palettes, store, servers, as string
-	session                      string
-	model, baseURL               string
-	mode                         string
-	record, replay               string
-	explain                      bool
-	budget                       string
-	from                         string
+	setup
+	session        string
+	model, baseURL string
+	mode           string
+	record, replay string
+	explain        bool
+	budget         string
+	from           string
 }
 
 func chatCommand(a *app) *cobra.Command {
@@ -46,11 +47,8 @@ looks at files for harm. /why tells how an answer came about, /send FILE sends o
 		Args: exactly(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.chat(cmd.Context(), f) },
 	}
-	a.palettesFlag(cmd, &f.palettes)
-	a.storeFlag(cmd, &f.store)
+	a.setupFlags(cmd, &f.setup, "your `name`, which is believed")
 	a.serversFlag(cmd, &f.servers)
-	cmd.Flags().StringVar(&f.as, "as", "", "your `name`, which is believed (default $VERBATIM_AS)")
-	_ = cmd.RegisterFlagCompletionFunc("as", a.completeNames(&f.store, &f.palettes))
 	cmd.Flags().StringVar(&f.session, "session", "", "go on in your session of this `name`, or begin it")
 	cmd.Flags().StringVar(&f.model, "model", "", "the `name` of the model (default $VERBATIM_MODEL)")
 	cmd.Flags().StringVar(&f.baseURL, "base-url", "", "the `URL` of the endpoint that has it (default $VERBATIM_BASE_URL)")
@@ -65,10 +63,7 @@ looks at files for harm. /why tells how an answer came about, /send FILE sends o
 }
 
 func (a *app) chat(ctx context.Context, f chatFlags) error {
-	if f.as == "" {
-		f.as = a.env("VERBATIM_AS")
-	}
-	if f.as == "" {
+	if f.as = cmp.Or(f.as, a.env("VERBATIM_AS")); f.as == "" {
 		return usage("who is talking?", "verbatim chat --as NAME")
 	}
 	if a.streams && !a.json {

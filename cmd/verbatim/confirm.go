@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -16,8 +17,9 @@ import (
 
 // confirmFlags are what `verbatim confirm` is told.
 type confirmFlags struct {
-	palettes, store, servers, as, reason string
-	agree, decline                       bool
+	setup
+	reason         string
+	agree, decline bool
 }
 
 func confirmCommand(a *app) *cobra.Command {
@@ -38,11 +40,8 @@ done as whoever asked for it, if it is still what they asked for. Declining is r
 			return a.decide(cmd.Context(), id, f)
 		},
 	}
-	a.palettesFlag(cmd, &f.palettes)
-	a.storeFlag(cmd, &f.store)
+	a.setupFlags(cmd, &f.setup, "your `name`, which is believed")
 	a.serversFlag(cmd, &f.servers)
-	cmd.Flags().StringVar(&f.as, "as", "", "your `name`, which is believed (default $VERBATIM_AS)")
-	_ = cmd.RegisterFlagCompletionFunc("as", a.completeNames(&f.store, &f.palettes))
 	cmd.Flags().BoolVar(&f.agree, "agree", false, "agree to it without being asked")
 	cmd.Flags().BoolVar(&f.decline, "decline", false, "say no to it, for as long as nothing about it changes")
 	cmd.Flags().StringVar(&f.reason, "reason", "", "why not: a `text` for whoever asked")
@@ -51,9 +50,7 @@ done as whoever asked for it, if it is still what they asked for. Declining is r
 
 func (a *app) decide(ctx context.Context, id string, f confirmFlags) error {
 	started := a.now()
-	if f.as == "" {
-		f.as = a.env("VERBATIM_AS")
-	}
+	f.as = cmp.Or(f.as, a.env("VERBATIM_AS"))
 	switch {
 	case f.as == "":
 		return usage("who decides?", "verbatim confirm --as NAME")
@@ -68,7 +65,7 @@ func (a *app) decide(ctx context.Context, id string, f confirmFlags) error {
 	if err != nil {
 		return err
 	}
-	_, store, engine, err := a.wire(ctx, f.palettes, f.store, tools)
+	_, store, engine, err := a.wire(ctx, f.setup, tools)
 	if err != nil {
 		return err
 	}
@@ -88,7 +85,7 @@ func (a *app) decide(ctx context.Context, id string, f confirmFlags) error {
 	if id == "" {
 		return a.listPending(ctx, session)
 	}
-	d := &decision{job: &job{app: a, runFlags: runFlags{as: f.as, full: true}, session: session, started: started}, id: id}
+	d := &decision{job: &job{app: a, runFlags: runFlags{setup: setup{as: f.as}, full: true}, session: session, started: started}, id: id}
 	switch {
 	case f.agree:
 		return d.agree(ctx, false)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
@@ -53,12 +54,9 @@ A difference, or a call that stays, is exit code 1.`,
 			return a.fix(names, f)
 		},
 	}
-	a.palettesFlag(cmd, &f.palettes)
-	a.storeFlag(cmd, &f.store)
+	a.setupFlags(cmd, &f.setup, "with --store, your `name`, which is believed")
 	cmd.Flags().Lookup("store").Usage = "fix what waits in this `store`"
 	a.serversFlag(cmd, &f.servers)
-	cmd.Flags().StringVar(&f.as, "as", "", "with --store, your `name`, which is believed (default $VERBATIM_AS)")
-	_ = cmd.RegisterFlagCompletionFunc("as", a.completeNames(&f.store, &f.palettes))
 	cmd.Flags().BoolVarP(&f.write, "write", "w", false, "make the changes")
 	return cmd
 }
@@ -227,10 +225,8 @@ func checkPalette(reg *verbs.Registry, p *dsl.Source, name, text string) (ds dsl
 // fixStore fixes what waits in a store: it makes the plans' calls anew, by a verb like any
 // other, and tells what nobody may change.
 func (a *app) fixStore(ctx context.Context, f fixFlags) error {
-	if f.as == "" {
-		if f.as = a.env("VERBATIM_AS"); f.as == "" {
-			return usage("who is asking?", "verbatim fix --as NAME --store "+shell(f.store))
-		}
+	if f.as = cmp.Or(f.as, a.env("VERBATIM_AS")); f.as == "" {
+		return usage("who is asking?", "verbatim fix --as NAME --store "+shell(f.store))
 	}
 	src, left, err := a.fixScript(ctx, f)
 	if err != nil {
@@ -255,7 +251,7 @@ func (a *app) fixStore(ctx context.Context, f fixFlags) error {
 // fixScript looks for what waits and calls deprecated verbs. It gives the calls that write
 // plans anew, in a script, nil where none can be; and what stays, with the reason.
 func (a *app) fixScript(ctx context.Context, f fixFlags) (*dsl.Source, dsl.Diagnostics, error) {
-	reg, store, engine, err := a.wire(ctx, f.palettes, f.store, nil)
+	reg, store, engine, err := a.wire(ctx, f.setup, nil)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -18,7 +19,8 @@ import (
 var grammarFormats = []string{"gbnf", "lark", "json-schema", "openai-tools"}
 
 func grammarCommand(a *app) *cobra.Command {
-	var palettes, store, as, format string
+	var f setup
+	var format string
 	var calls int
 	cmd := &cobra.Command{
 		Use:   "grammar",
@@ -35,7 +37,7 @@ the rows that they may see now; without, all verbs and any name.`,
 			if calls < 0 {
 				return usage("--calls counts calls", "give a number, or 0 for any number of them")
 			}
-			v, err := a.vocabulary(cmd.Context(), palettes, store, as)
+			v, err := a.vocabulary(cmd.Context(), f)
 			if err != nil {
 				return err
 			}
@@ -43,40 +45,27 @@ the rows that they may see now; without, all verbs and any name.`,
 			return a.printGrammar(v, format)
 		},
 	}
-	a.palettesFlag(cmd, &palettes)
-	a.storeFlag(cmd, &store)
-	cmd.Flags().StringVar(&as, "as", "", "the `name` of the principal whom the model speaks for (default $VERBATIM_AS)")
+	a.setupFlags(cmd, &f, "the `name` of the principal whom the model speaks for")
 	cmd.Flags().StringVar(&format, "format", "gbnf", "one of "+strings.Join(grammarFormats, ", "))
 	cmd.Flags().IntVar(&calls, "calls", 0, "how many calls one answer makes at most; 0 is any number")
 	return cmd
 }
 
 // vocabulary is what may be said: by anybody, or by one principal now.
-func (a *app) vocabulary(ctx context.Context, palettes, store, as string) (grammar.Vocabulary, error) {
-	if as == "" {
-		as = a.env("VERBATIM_AS")
-	}
-	if as == "" {
-		reg, err := a.palettes(palettes)
+func (a *app) vocabulary(ctx context.Context, f setup) (grammar.Vocabulary, error) {
+	if f.as = cmp.Or(f.as, a.env("VERBATIM_AS")); f.as == "" {
+		reg, err := a.palettes(f.palettes)
 		if err != nil {
 			return grammar.Vocabulary{}, err
 		}
 		return grammar.Vocabulary{Verbs: reg.Verbs()}, nil
 	}
-	reg, err := a.wholePalettes(palettes)
+	reg, store, engine, err := a.wire(ctx, f, nil)
 	if err != nil {
 		return grammar.Vocabulary{}, err
 	}
-	at, err := a.open(ctx, store)
-	if err != nil {
-		return grammar.Vocabulary{}, err
-	}
-	defer at.Close()
-	engine, err := a.newEngine(reg, at, nil)
-	if err != nil {
-		return grammar.Vocabulary{}, a.runFailed(err)
-	}
-	session, err := engine.Session(ctx, as)
+	defer store.Close()
+	session, err := engine.Session(ctx, f.as)
 	if err != nil {
 		return grammar.Vocabulary{}, a.runFailed(err)
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -37,7 +38,7 @@ type elsewhereJSON struct {
 }
 
 func logExportCommand(a *app) *cobra.Command {
-	var store, palettes, as string
+	var f setup
 	var bare bool
 	var from, to int64
 	cmd := &cobra.Command{
@@ -52,26 +53,23 @@ with keeps: journal, such as journal-keeper.`,
 			if from < 1 || to != 0 && to < from {
 				return usage("entries have numbers from 1 on", "verbatim log export --from 1 --to 1000")
 			}
-			return a.logExport(cmd.Context(), store, palettes, as, bare, from, to)
+			return a.logExport(cmd.Context(), f, bare, from, to)
 		},
 	}
-	a.storeFlag(cmd, &store)
-	a.palettesFlag(cmd, &palettes)
-	cmd.Flags().StringVar(&as, "as", "", "the `name` of whoever keeps the journal (default $VERBATIM_AS)")
-	_ = cmd.RegisterFlagCompletionFunc("as", a.completeNames(&store, &palettes))
+	a.setupFlags(cmd, &f, "the `name` of whoever keeps the journal")
 	cmd.Flags().BoolVar(&bare, "bare", false, "leave out what could be erased")
 	cmd.Flags().Int64Var(&from, "from", 1, "begin with the entry of this `number`")
 	cmd.Flags().Int64Var(&to, "to", 0, "end with the entry of this `number` (default the last)")
 	return cmd
 }
 
-func (a *app) logExport(ctx context.Context, store, palettes, as string, bare bool, from, to int64) error {
-	s, err := a.open(ctx, store)
+func (a *app) logExport(ctx context.Context, f setup, bare bool, from, to int64) error {
+	s, err := a.open(ctx, f.store)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	if err := a.readsJournal(ctx, s, palettes, as, "log export"); err != nil {
+	if err := a.readsJournal(ctx, s, f.palettes, f.as, "log export"); err != nil {
 		return err
 	}
 	w := journal.NewWriter(a.out)
@@ -164,8 +162,9 @@ func (a *app) badFile(file string, err error) error {
 
 // redactFlags are what `verbatim log redact` is told.
 type redactFlags struct {
-	store, palettes, as, row, principal string
-	yes, everywhere                     bool
+	setup
+	row, principal  string
+	yes, everywhere bool
 }
 
 func logRedactCommand(a *app) *cobra.Command {
@@ -183,9 +182,7 @@ or in work for later, that is listed; --everywhere erases them there as well.`,
 			return a.logRedact(cmd.Context(), f)
 		},
 	}
-	a.storeFlag(cmd, &f.store)
-	a.palettesFlag(cmd, &f.palettes)
-	cmd.Flags().StringVar(&f.as, "as", "", "the `name` of whoever keeps the journal (default $VERBATIM_AS)")
+	a.setupFlags(cmd, &f.setup, "the `name` of whoever keeps the journal")
 	cmd.Flags().StringVar(&f.row, "row", "", "what was said of the row with this `name` or label")
 	cmd.Flags().BoolVar(&f.everywhere, "everywhere", false, "with --row: the same words of other rows as well")
 	cmd.Flags().StringVar(&f.principal, "principal", "", "what this `name` said")
@@ -194,9 +191,7 @@ or in work for later, that is listed; --everywhere erases them there as well.`,
 }
 
 func (a *app) logRedact(ctx context.Context, f redactFlags) error {
-	if f.as == "" {
-		f.as = a.env("VERBATIM_AS")
-	}
+	f.as = cmp.Or(f.as, a.env("VERBATIM_AS"))
 	switch {
 	case f.as == "":
 		return usage("who keeps the journal?", "verbatim log redact --as NAME")

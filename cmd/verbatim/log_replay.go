@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -218,7 +219,7 @@ func differences(all []journal.Difference) []differenceJSON {
 }
 
 func logBaselineCommand(a *app) *cobra.Command {
-	var store, palettes, as string
+	var f setup
 	cmd := &cobra.Command{
 		Use:     "baseline",
 		Short:   "Tell the journal of rows that were there before it",
@@ -227,32 +228,27 @@ func logBaselineCommand(a *app) *cobra.Command {
 part. From then on a replay knows all rows. It takes a role with keeps: journal.`,
 		Args: atMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.logBaseline(cmd.Context(), store, palettes, as)
+			return a.logBaseline(cmd.Context(), f)
 		},
 	}
-	a.storeFlag(cmd, &store)
-	a.palettesFlag(cmd, &palettes)
-	cmd.Flags().StringVar(&as, "as", "", "the `name` of whoever keeps the journal (default $VERBATIM_AS)")
+	a.setupFlags(cmd, &f, "the `name` of whoever keeps the journal")
 	return cmd
 }
 
-func (a *app) logBaseline(ctx context.Context, store, palettes, as string) error {
-	if as == "" {
-		as = a.env("VERBATIM_AS")
-	}
-	if as == "" {
+func (a *app) logBaseline(ctx context.Context, f setup) error {
+	if f.as = cmp.Or(f.as, a.env("VERBATIM_AS")); f.as == "" {
 		return usage("who keeps the journal?", "verbatim log baseline --as NAME")
 	}
-	reg, err := a.wholePalettes(palettes)
+	reg, err := a.wholePalettes(f.palettes)
 	if err != nil {
 		return err
 	}
-	s, err := a.open(ctx, store)
+	s, err := a.open(ctx, f.store)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	session, err := a.journalSession(ctx, s, palettes, as)
+	session, err := a.journalSession(ctx, s, f.palettes, f.as)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -16,8 +17,9 @@ import (
 
 // mcpFlags are what `verbatim mcp` is told.
 type mcpFlags struct {
-	palettes, store, servers, as, sitting, origin string
-	most                                          int
+	setup
+	sitting, origin string
+	most            int
 }
 
 func mcpCommand(a *app) *cobra.Command {
@@ -31,11 +33,8 @@ asks, the client asks you. verbatim serve is for clients elsewhere; runtime/mcp/
 		Args: atMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.serveMCP(cmd.Context(), f) },
 	}
-	a.palettesFlag(cmd, &f.palettes)
-	a.storeFlag(cmd, &f.store)
+	a.setupFlags(cmd, &f.setup, "your `name`, which is believed")
 	a.serversFlag(cmd, &f.servers)
-	cmd.Flags().StringVar(&f.as, "as", "", "your `name`, which is believed (default $VERBATIM_AS)")
-	_ = cmd.RegisterFlagCompletionFunc("as", a.completeNames(&f.store, &f.palettes))
 	cmd.Flags().StringVar(&f.sitting, "session", "", "continue your session of this `name`, or begin it")
 	cmd.Flags().StringVar(&f.origin, "origin", "model", "`whose` words the client sends: model, script, tool=NAME or document=NAME")
 	cmd.Flags().IntVar(&f.most, "tools", door.MostTools, "of more than `N` verbs, list three tools that find, describe and call them")
@@ -44,9 +43,7 @@ asks, the client asks you. verbatim serve is for clients elsewhere; runtime/mcp/
 
 // serveMCP answers one client, until it goes.
 func (a *app) serveMCP(ctx context.Context, f mcpFlags) error {
-	if f.as == "" {
-		f.as = a.env("VERBATIM_AS")
-	}
+	f.as = cmp.Or(f.as, a.env("VERBATIM_AS"))
 	said, err := spoken(f.origin)
 	switch {
 	case f.as == "":
@@ -60,7 +57,7 @@ func (a *app) serveMCP(ctx context.Context, f mcpFlags) error {
 	if err != nil {
 		return err
 	}
-	reg, store, engine, err := a.wire(ctx, f.palettes, f.store, tools)
+	reg, store, engine, err := a.wire(ctx, f.setup, tools)
 	if err != nil {
 		return err
 	}

@@ -272,7 +272,7 @@ func (p *planning) queue(env func(string) string) (func(ctx context.Context) err
 }
 
 func logPlanCommand(a *app) *cobra.Command {
-	var palettes, store, as string
+	var s setup
 	cmd := &cobra.Command{
 		Use:     "plan ID|@NAME",
 		Short:   "The audit trail of a plan: steps, thresholds, scores and times",
@@ -282,7 +282,7 @@ with keeps: journal. No value of an answer stands in it, unless VERBATIM_PLANS s
 include_raw_outputs.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			p, session, close, err := a.keepsPlans(cmd.Context(), palettes, store, as)
+			p, session, close, err := a.keepsPlans(cmd.Context(), s)
 			if err != nil {
 				return err
 			}
@@ -303,16 +303,13 @@ include_raw_outputs.`,
 			return a.flush()
 		},
 	}
-	a.palettesFlag(cmd, &palettes)
-	a.storeFlag(cmd, &store)
-	cmd.Flags().StringVar(&as, "as", "", "the `name` of whoever keeps the journal (default $VERBATIM_AS)")
-	_ = cmd.RegisterFlagCompletionFunc("as", a.completeNames(&store, &palettes))
+	a.setupFlags(cmd, &s, "the `name` of whoever keeps the journal")
 	return cmd
 }
 
 // keepsPlans opens the store and the plans, and a session of somebody who keeps the journal.
-func (a *app) keepsPlans(ctx context.Context, palettes, store, as string) (p *planning, session *runtime.Session, close func(), err error) {
-	reg, s, engine, err := a.wire(ctx, palettes, store, nil)
+func (a *app) keepsPlans(ctx context.Context, from setup) (p *planning, session *runtime.Session, close func(), err error) {
+	reg, s, engine, err := a.wire(ctx, from, nil)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -321,7 +318,7 @@ func (a *app) keepsPlans(ctx context.Context, palettes, store, as string) (p *pl
 		err = usage("these palettes have no plans", "a palette that says plans: true has them")
 	}
 	if err == nil {
-		if session, err = engine.Session(ctx, cmp.Or(as, a.env("VERBATIM_AS"))); err != nil {
+		if session, err = engine.Session(ctx, cmp.Or(from.as, a.env("VERBATIM_AS"))); err != nil {
 			err = a.runFailed(err)
 		}
 	}
@@ -333,7 +330,7 @@ func (a *app) keepsPlans(ctx context.Context, palettes, store, as string) (p *pl
 }
 
 func logTemplatesCommand(a *app) *cobra.Command {
-	var palettes, store, as string
+	var s setup
 	days, least := 30, 3
 	cmd := &cobra.Command{
 		Use:     "templates",
@@ -347,7 +344,7 @@ keeps: journal. Nothing is changed: whoever runs the server takes over what they
 			if days < 1 || least < 2 {
 				return usage("--days is at least 1, and --plans at least 2", "what was asked once is told to nobody")
 			}
-			p, session, close, err := a.keepsPlans(cmd.Context(), palettes, store, as)
+			p, session, close, err := a.keepsPlans(cmd.Context(), s)
 			if err != nil {
 				return err
 			}
@@ -364,12 +361,9 @@ keeps: journal. Nothing is changed: whoever runs the server takes over what they
 			return a.flush()
 		},
 	}
-	a.palettesFlag(cmd, &palettes)
-	a.storeFlag(cmd, &store)
+	a.setupFlags(cmd, &s, "the `name` of whoever keeps the journal")
 	flags := cmd.Flags()
-	flags.StringVar(&as, "as", "", "the `name` of whoever keeps the journal (default $VERBATIM_AS)")
 	flags.IntVar(&days, "days", days, "look at plans of so many `days`")
 	flags.IntVar(&least, "plans", least, "propose what went well in at least so many `plans`")
-	_ = cmd.RegisterFlagCompletionFunc("as", a.completeNames(&store, &palettes))
 	return cmd
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,12 +23,12 @@ import (
 
 // runFlags are what `verbatim run` is told.
 type runFlags struct {
-	palettes, store, servers, as, confirm, key string
-	origin, sitting                            string
-	dryRun, full, yes, each                    bool
-	confirms                                   bool // --confirm was given
-	from                                       int
-	timeout                                    time.Duration
+	setup
+	confirm, key, origin, sitting string
+	dryRun, full, yes, each       bool
+	confirms                      bool // --confirm was given
+	from                          int
+	timeout                       time.Duration
 }
 
 func runCommand(a *app) *cobra.Command {
@@ -47,11 +48,8 @@ verbatim run --as clara answer.dsl`,
 			return a.runScript(cmd.Context(), args[0], f)
 		},
 	}
-	a.palettesFlag(cmd, &f.palettes)
-	a.storeFlag(cmd, &f.store)
+	a.setupFlags(cmd, &f.setup, "your `name`, which is believed")
 	a.serversFlag(cmd, &f.servers)
-	cmd.Flags().StringVar(&f.as, "as", "", "your `name`, which is believed (default $VERBATIM_AS)")
-	_ = cmd.RegisterFlagCompletionFunc("as", a.completeNames(&f.store, &f.palettes))
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "show what would change and change nothing")
 	cmd.Flags().BoolVar(&f.full, "full", false, "show every row, also of calls that look alike")
 	cmd.Flags().BoolVar(&f.yes, "yes", false, "agree to what is asked, without looking")
@@ -86,9 +84,7 @@ func (a *app) runScript(ctx context.Context, file string, f runFlags) error {
 // that is in no file has no name for one.
 func (a *app) runSource(ctx context.Context, file string, read func() (*dsl.Source, error), f runFlags) error {
 	started := a.now()
-	if f.as == "" {
-		f.as = a.env("VERBATIM_AS")
-	}
+	f.as = cmp.Or(f.as, a.env("VERBATIM_AS"))
 	switch {
 	case f.as == "":
 		return usage("who is asking?", "verbatim run --as NAME "+shell(file))
@@ -123,7 +119,7 @@ func (a *app) runSource(ctx context.Context, file string, read func() (*dsl.Sour
 	if err != nil {
 		return err
 	}
-	reg, store, engine, err := a.wire(ctx, f.palettes, f.store, tools)
+	reg, store, engine, err := a.wire(ctx, f.setup, tools)
 	if err != nil {
 		return err
 	}

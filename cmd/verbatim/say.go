@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -17,7 +18,8 @@ import (
 
 // sayFlags are what `verbatim say` is told.
 type sayFlags struct {
-	palettes, store, as, sitting, language string
+	setup
+	sitting, language string
 }
 
 func sayCommand(a *app) *cobra.Command {
@@ -34,10 +36,7 @@ which words, and what is asked, to standard error. It takes the palettes' phrase
 			return a.say(cmd.Context(), args[0], f)
 		},
 	}
-	a.palettesFlag(cmd, &f.palettes)
-	a.storeFlag(cmd, &f.store)
-	cmd.Flags().StringVar(&f.as, "as", "", "the `name` of whoever says it (default $VERBATIM_AS)")
-	_ = cmd.RegisterFlagCompletionFunc("as", a.completeNames(&f.store, &f.palettes))
+	a.setupFlags(cmd, &f.setup, "the `name` of whoever says it")
 	cmd.Flags().StringVar(&f.sitting, "session", "", "in your session of this `name`: its language and time zone count")
 	cmd.Flags().StringVar(&f.language, "language", "", "the language it is said in: `tag` is en, de, fr or es")
 	return cmd
@@ -47,10 +46,7 @@ which words, and what is asked, to standard error. It takes the palettes' phrase
 const longestMessage = 64 << 10
 
 func (a *app) say(ctx context.Context, message string, f sayFlags) error {
-	if f.as == "" {
-		f.as = a.env("VERBATIM_AS")
-	}
-	if f.as == "" {
+	if f.as = cmp.Or(f.as, a.env("VERBATIM_AS")); f.as == "" {
 		return usage("who is saying it?", "verbatim say --as NAME MESSAGE")
 	}
 	in := words.In{Now: a.now()}
@@ -72,7 +68,7 @@ func (a *app) say(ctx context.Context, message string, f sayFlags) error {
 	if err != nil {
 		return err
 	}
-	reg, store, engine, err := a.wire(ctx, f.palettes, f.store, nil)
+	reg, store, engine, err := a.wire(ctx, f.setup, nil)
 	if err != nil {
 		return err
 	}

@@ -176,7 +176,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	if at := a.env("VERBATIM_REPLICA"); at != "" {
 		a.replica = postgres.Replica(at, func(what string) { logger.Info("replica", "now", what) })
 	}
-	reg, store, engine, err := a.wire(ctx, f.palettes, f.store, tools)
+	reg, store, engine, err := a.wire(ctx, setup{palettes: f.palettes, store: f.store}, tools)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -17,7 +18,7 @@ import (
 
 // sessionFlags are what `verbatim session` is told.
 type sessionFlags struct {
-	palettes, store, as  string
+	setup
 	say, by              string
 	zone, language       string
 	export, relaxed, dry bool
@@ -59,10 +60,7 @@ No tool is asked. A difference is exit code 1.`,
 			return a.showOwn(cmd.Context(), name, f)
 		},
 	}
-	a.palettesFlag(cmd, &f.palettes)
-	a.storeFlag(cmd, &f.store)
-	cmd.Flags().StringVar(&f.as, "as", "", "the `name` of whose session it is (default $VERBATIM_AS)")
-	_ = cmd.RegisterFlagCompletionFunc("as", a.completeNames(&f.store, &f.palettes))
+	a.setupFlags(cmd, &f.setup, "the `name` of whose session it is")
 	cmd.Flags().StringVar(&f.say, "say", "", "keep these `words` as a turn; begin the session if need be")
 	cmd.Flags().StringVar(&f.by, "by", "client", "`who` says them: client, agent or system")
 	cmd.Flags().StringVar(&f.zone, "zone", "", "your time `zone` in it, such as Europe/Luxembourg")
@@ -75,9 +73,7 @@ No tool is asked. A difference is exit code 1.`,
 }
 
 func (a *app) showOwn(ctx context.Context, name string, f sessionFlags) error {
-	if f.as == "" {
-		f.as = a.env("VERBATIM_AS")
-	}
+	f.as = cmp.Or(f.as, a.env("VERBATIM_AS"))
 	role, known := speakers[f.by]
 	begins := f.say != "" || f.zone != "" || f.language != ""
 	switch {
@@ -88,7 +84,7 @@ func (a *app) showOwn(ctx context.Context, name string, f sessionFlags) error {
 	case !known:
 		return usage(fmt.Sprintf("nobody speaks as %q", f.by), "give --by client, agent or system")
 	}
-	reg, store, engine, err := a.wire(ctx, f.palettes, f.store, nil)
+	reg, store, engine, err := a.wire(ctx, f.setup, nil)
 	if err != nil {
 		return err
 	}

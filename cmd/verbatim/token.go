@@ -46,9 +46,7 @@ another administrator has agreed to it.`,
 			return err
 		},
 	}
-	a.palettesFlag(cmd, &f.palettes)
-	a.storeFlag(cmd, &f.store)
-	cmd.Flags().StringVar(&f.as, "as", "", "your `name`, which is believed (default $VERBATIM_AS)")
+	a.setupFlags(cmd, &f.setup, "your `name`, which is believed")
 	cmd.Flags().StringVar(&principal, "for", "", "the `name` that the program speaks as")
 	cmd.Flags().StringVar(&audience, "url", "", "the `URL` of the server that takes it")
 	cmd.Flags().StringVar(&only, "only", "", "the `verbs` that it is good for, with blanks between (default all)")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"strconv"
 
@@ -29,11 +30,8 @@ refused where others built on what the call did. An undo is undone by its own nu
 			return a.undo(cmd.Context(), seq, f)
 		},
 	}
-	a.palettesFlag(cmd, &f.palettes)
-	a.storeFlag(cmd, &f.store)
+	a.setupFlags(cmd, &f.setup, "your `name`, which is believed")
 	a.serversFlag(cmd, &f.servers)
-	cmd.Flags().StringVar(&f.as, "as", "", "your `name`, which is believed (default $VERBATIM_AS)")
-	_ = cmd.RegisterFlagCompletionFunc("as", a.completeNames(&f.store, &f.palettes))
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "show what would change and change nothing")
 	cmd.Flags().BoolVar(&f.yes, "yes", false, "agree to what is asked, without looking")
 	cmd.Flags().StringVar(&f.confirm, "confirm", "", "agree to the preview with this `id`, and to no other")
@@ -42,10 +40,8 @@ refused where others built on what the call did. An undo is undone by its own nu
 }
 
 func (a *app) undo(ctx context.Context, seq int64, f runFlags) error {
-	if f.as == "" {
-		if f.as = a.env("VERBATIM_AS"); f.as == "" {
-			return usage("who is asking?", "verbatim undo --as NAME "+strconv.FormatInt(seq, 10))
-		}
+	if f.as = cmp.Or(f.as, a.env("VERBATIM_AS")); f.as == "" {
+		return usage("who is asking?", "verbatim undo --as NAME "+strconv.FormatInt(seq, 10))
 	}
 	src, err := a.undoScript(ctx, seq, f)
 	if err != nil {
@@ -56,7 +52,7 @@ func (a *app) undo(ctx context.Context, seq int64, f runFlags) error {
 
 // undoScript asks for the call that takes an entry back.
 func (a *app) undoScript(ctx context.Context, seq int64, f runFlags) (*dsl.Source, error) {
-	_, store, engine, err := a.wire(ctx, f.palettes, f.store, nil)
+	_, store, engine, err := a.wire(ctx, f.setup, nil)
 	if err != nil {
 		return nil, err
 	}

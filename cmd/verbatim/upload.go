@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,7 +24,10 @@ import (
 )
 
 // uploadFlags are what `verbatim upload` is told.
-type uploadFlags struct{ palettes, store, files, scan, as, name, get, to string }
+type uploadFlags struct {
+	setup
+	files, scan, name, get, to string
+}
 
 func uploadCommand(a *app) *cobra.Command {
 	var f uploadFlags
@@ -46,12 +50,9 @@ A key for s3:// is taken from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY only.`
 			return a.upload(cmd.Context(), args[0], f)
 		},
 	}
-	a.palettesFlag(cmd, &f.palettes)
-	a.storeFlag(cmd, &f.store)
+	a.setupFlags(cmd, &f.setup, "the `name` of whoever sends it")
 	a.filesFlag(cmd, &f.files)
 	cmd.Flags().StringVar(&f.scan, "scan", "", "`who` looks for harm: clamd://HOST:PORT or none (default $VERBATIM_SCAN)")
-	cmd.Flags().StringVar(&f.as, "as", "", "the `name` of whoever sends it (default $VERBATIM_AS)")
-	_ = cmd.RegisterFlagCompletionFunc("as", a.completeNames(&f.store, &f.palettes))
 	cmd.Flags().StringVar(&f.get, "get", "", "give the file of this `reference`, which you sent or a call of yours made")
 	cmd.Flags().StringVarP(&f.to, "output", "o", "", "with --get, a `path` for it where nothing is yet (default: standard output)")
 	cmd.Flags().StringVar(&f.name, "name", "", "`what` it is called, when that is not the name of FILE")
@@ -111,10 +112,7 @@ func (a *app) scanner(flag string) (upload.Scanner, error) {
 }
 
 func (a *app) upload(ctx context.Context, file string, f uploadFlags) error {
-	if f.as == "" {
-		f.as = a.env("VERBATIM_AS")
-	}
-	if f.as == "" {
+	if f.as = cmp.Or(f.as, a.env("VERBATIM_AS")); f.as == "" {
 		return usage("who is sending it?", "verbatim upload --as NAME "+shell(file))
 	}
 	scanner, err := a.scanner(f.scan)
@@ -178,9 +176,7 @@ func (a *app) filesOf(ctx context.Context, f uploadFlags, reg *verbs.Registry, w
 
 // getFile gives somebody a file of theirs.
 func (a *app) getFile(ctx context.Context, args []string, f uploadFlags) error {
-	if f.as == "" {
-		f.as = a.env("VERBATIM_AS")
-	}
+	f.as = cmp.Or(f.as, a.env("VERBATIM_AS"))
 	switch {
 	case f.as == "":
 		return usage("who wants it?", "verbatim upload --as NAME --get "+shell(f.get))

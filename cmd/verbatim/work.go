@@ -303,13 +303,10 @@ the role operator; the journal says so.`,
 		Args: atMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.listWork(cmd.Context(), args, f) },
 	}
-	a.storeFlag(cmd, &f.store)
-	a.palettesFlag(cmd, &f.palettes)
+	a.setupFlags(cmd, &f.setup, "your `name`, which is believed")
 	cmd.Flags().BoolVar(&f.all, "all", false, "list also what waits and what was done")
 	cmd.Flags().BoolVar(&f.retry, "retry", false, "try the one with this ID again, now")
 	cmd.Flags().BoolVar(&f.remove, "drop", false, "remove the one with this ID, for good")
-	cmd.Flags().StringVar(&f.as, "as", "", "your `name`, which is believed (default $VERBATIM_AS)")
-	_ = cmd.RegisterFlagCompletionFunc("as", a.completeNames(&f.store, &f.palettes))
 	cmd.Flags().BoolVar(&f.yes, "yes", false, "with --drop: agree to it, without looking")
 	return cmd
 }
