@@ -44,12 +44,9 @@ func (l *loader) conversation(c *conversationNode) {
 	}
 	conv := &Conversation{PlanFirst: f.boolean("plan-first"), Phrased: f.text("replies") == "phrased", Place: d.place(c.n.key)}
 	d.items(f.at("context"), func(n *yaml.Node) {
-		v := l.verbOf(d, n)
+		v := l.callable(d, n, "the context is made of")
 		switch {
 		case v == nil:
-			d.report(tell(d.place(n), "unknown-verb", n.Value, l.verbNamed))
-		case v.Internal:
-			d.report(say.internalNamed(d.place(n), v, "the context is made of"))
 		case !v.Answers():
 			d.report(tell(d.place(n), "contradiction", v.Name+" is part of the context, and does more than answer", "name verbs that only read", v.Place, "declared here"))
 		case v.writesFile():
@@ -92,14 +89,7 @@ func (l *loader) conversation(c *conversationNode) {
 		}
 	}
 	if n := f.at("person").value; n != nil {
-		switch v := l.verbOf(d, n); {
-		case v == nil:
-			d.report(tell(d.place(n), "unknown-verb", f.text("person"), l.verbNamed))
-		case v.Internal:
-			d.report(say.internalNamed(d.place(n), v, "a person is asked for by"))
-		default:
-			conv.Person = v
-		}
+		conv.Person = l.callable(d, n, "a person is asked for by")
 	}
 	c.p.Conversation = conv
 }
@@ -144,13 +134,8 @@ func (l *loader) answering(d *doc, n *yaml.Node) *Answering {
 
 // taker reads which verb takes what was said, and as which argument; nil where it cannot.
 func (l *loader) taker(d *doc, f mapping) *Answering {
-	a := &Answering{Verb: l.verbOf(d, f.at("verb").value)}
+	a := &Answering{Verb: l.callable(d, f.at("verb").value, "answers are taken by")}
 	if a.Verb == nil {
-		d.report(tell(d.place(f.at("verb").value), "unknown-verb", f.text("verb"), l.verbNamed))
-		return nil
-	}
-	if a.Verb.Internal {
-		d.report(say.internalNamed(d.place(f.at("verb").value), a.Verb, "answers are taken by"))
 		return nil
 	}
 	if a.Param = d.paramAt(a.Verb, f.at("argument").value); a.Param < 0 {

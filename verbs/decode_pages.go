@@ -161,18 +161,12 @@ func (l *loader) pageVerb(d *doc, page *Page, n *yaml.Node) *Verb {
 	if n == nil {
 		return nil
 	}
-	v := l.verbOf(d, n)
-	switch {
-	case v == nil:
-		d.report(tell(d.place(n), "unknown-verb", n.Value, l.verbNamed))
-	case v.Internal:
-		d.report(say.internalNamed(d.place(n), v, "a page names"))
-	case !slices.Contains(v.Roles, page.Role):
+	v := l.callable(d, n, "a page names")
+	if v != nil && !slices.Contains(v.Roles, page.Role) {
 		d.report(tell(d.place(n), "contradiction", "the page is for "+page.Role.Name+", who may not use "+v.Name, "name a verb that they may use", v.Place, "declared here"))
-	default:
-		return v
+		return nil
 	}
-	return nil
+	return v
 }
 
 // pageRead is one that only answers, and needs nothing to be said.

@@ -159,24 +159,23 @@ func (l *loader) taskStates(d *doc, t *Task, f mapping) {
 	}
 }
 
-// taskVerb is a verb that a task names; nil where nobody may call it.
-func (l *loader) taskVerb(d *doc, n *yaml.Node) *Verb {
+// callable is the verb that a list names; nil where there is none, or nobody may call it.
+func (l *loader) callable(d *doc, n *yaml.Node, what string) *Verb {
 	v := l.verbOf(d, n)
 	switch {
 	case v == nil:
 		d.report(tell(d.place(n), "unknown-verb", n.Value, l.verbNamed))
 	case v.Internal:
-		d.report(say.internalNamed(d.place(n), v, "a task is made of"))
-	default:
-		return v
+		d.report(say.internalNamed(d.place(n), v, what))
+		return nil
 	}
-	return nil
+	return v
 }
 
 // taskReads reads by which verbs a task is told and listed.
 func (l *loader) taskReads(d *doc, t *Task, f mapping, status int) {
 	reads := func(n *yaml.Node, one bool) *Verb {
-		v := l.taskVerb(d, n)
+		v := l.callable(d, n, "a task is made of")
 		what := "a read of " + t.Entity.Store.Name + " with one:, which needs no other argument"
 		if !one {
 			what = "a read of " + t.Entity.Store.Name + " without one: that needs no argument"
@@ -222,7 +221,7 @@ func (l *loader) taskReads(d *doc, t *Task, f mapping, status int) {
 // taskBegins reads a verb that begins a task: it creates the row, and whoever may use it
 // may be told of it.
 func (l *loader) taskBegins(d *doc, t *Task, n *yaml.Node) {
-	v := l.taskVerb(d, n)
+	v := l.callable(d, n, "a task is made of")
 	if v == nil {
 		return
 	}
@@ -271,7 +270,7 @@ func (l *loader) taskContinues(d *doc, t *Task, g mapping) {
 
 // ofTask is a verb whose first reference to the entity of a task names it.
 func (l *loader) ofTask(d *doc, t *Task, n *yaml.Node) (*Verb, int) {
-	v := l.taskVerb(d, n)
+	v := l.callable(d, n, "a task is made of")
 	if v == nil {
 		return nil, -1
 	}

@@ -79,50 +79,39 @@ func (r *Registry) facts(v *Verb) []fact {
 		who = "work whose time has come, in the name of " + who + "; nobody can call it"
 	}
 	facts := []fact{{"who", []string{who}}}
-	if lines := returnLines(v); len(lines) > 0 {
-		facts = append(facts, fact{"returns", lines})
+	add := func(title string, lines []string) {
+		if len(lines) > 0 {
+			facts = append(facts, fact{title, lines})
+		}
 	}
-	facts = append(facts, fact{"changes", changeLines(v)})
-	if lines := promiseLines(v); len(lines) > 0 {
-		facts = append(facts, fact{"promises", lines})
-	}
-	if lines := totalLines(v); len(lines) > 0 {
-		facts = append(facts, fact{"reckons", lines})
-	}
-	if lines := disclosedLines(v); len(lines) > 0 {
-		facts = append(facts, fact{"discloses", lines})
-	}
-	if lines := needLines(v); len(lines) > 0 {
-		facts = append(facts, fact{"needs", lines})
-	}
-	if lines := limitLines(v); len(lines) > 0 {
-		facts = append(facts, fact{"limits", lines})
-	}
-	if lines := excludeLines(v); len(lines) > 0 {
-		facts = append(facts, fact{"not with", lines})
-	}
-	if lines := askLines(v); len(lines) > 0 {
-		facts = append(facts, fact{"asks", lines})
-	}
+	add("returns", returnLines(v))
+	add("changes", changeLines(v))
+	add("promises", promiseLines(v))
+	add("reckons", linesOf(v.Totals, func(t **Total) string { return (*t).Name + ": " + (*t).Line(v) }))
+	add("discloses", linesOf(v.Discloses, func(x *Disclosed) string { return x.Line(v) }))
+	add("needs", linesOf(v.Requires, func(r *Require) string { return r.Line(v) + " (otherwise: " + OneLine(r.Else) + ")" }))
+	add("limits", linesOf(v.Limits, (*Limit).Line))
+	add("not with", linesOf(v.Excludes, func(x *Exclusion) string { return x.Line(v) }))
+	add("asks", askLines(v))
 	if v.Undo != nil {
-		facts = append(facts, fact{"undo", v.Undo.lines()})
+		add("undo", v.Undo.lines())
 	}
 	switch {
 	case v.Tool != nil:
-		facts = append(facts, fact{"done by", toolLines(v)})
+		add("done by", toolLines(v))
 	case v.Handler:
-		facts = append(facts, fact{"done by", []string{"a handler in Go, held to what stands here"}})
+		add("done by", []string{"a handler in Go, held to what stands here"})
 	}
 	if d := v.Deprecated; d != nil {
 		line := d.Reason
 		if d.ReplacedBy != "" {
 			line = strings.TrimPrefix(line+"; use "+d.ReplacedBy, "; ")
 		}
-		facts = append(facts, fact{"outdated", []string{line}})
+		add("outdated", []string{line})
 	}
 	if v.Place.Source != nil {
 		at := v.Place.Source.Position(v.Place.Range.Start)
-		facts = append(facts, fact{"declared", []string{fmt.Sprintf("%s:%d", v.Place.Source.Name, at.Line)}})
+		add("declared", []string{fmt.Sprintf("%s:%d", v.Place.Source.Name, at.Line)})
 	}
 	return facts
 }
@@ -286,43 +275,11 @@ func promiseLines(v *Verb) []string {
 	return lines
 }
 
-func totalLines(v *Verb) []string {
-	lines := make([]string, len(v.Totals))
-	for i, t := range v.Totals {
-		lines[i] = t.Name + ": " + t.Line(v)
-	}
-	return lines
-}
-
-func disclosedLines(v *Verb) []string {
-	lines := make([]string, len(v.Discloses))
-	for i := range v.Discloses {
-		lines[i] = v.Discloses[i].Line(v)
-	}
-	return lines
-}
-
-// needLines say what must hold first, and what is told where it does not.
-func needLines(v *Verb) []string {
-	lines := make([]string, len(v.Requires))
-	for i, rule := range v.Requires {
-		lines[i] = rule.Line(v) + " (otherwise: " + OneLine(rule.Else) + ")"
-	}
-	return lines
-}
-
-func limitLines(v *Verb) []string {
-	lines := make([]string, len(v.Limits))
-	for i := range v.Limits {
-		lines[i] = v.Limits[i].Line()
-	}
-	return lines
-}
-
-func excludeLines(v *Verb) []string {
-	lines := make([]string, len(v.Excludes))
-	for i := range v.Excludes {
-		lines[i] = v.Excludes[i].Line(v)
+// linesOf says a line for each of several.
+func linesOf[T any](all []T, line func(*T) string) []string {
+	lines := make([]string, len(all))
+	for i := range all {
+		lines[i] = line(&all[i])
 	}
 	return lines
 }

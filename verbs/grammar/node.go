@@ -164,15 +164,7 @@ func writeGBNF(b *strings.Builder, n node, where int) {
 		}
 		b.WriteByte('"')
 	case class:
-		b.WriteByte('[')
-		for _, s := range n {
-			b.WriteString(gbnfRune(s.lo, true))
-			if s.hi > s.lo {
-				b.WriteByte('-')
-				b.WriteString(gbnfRune(s.hi, true))
-			}
-		}
-		b.WriteByte(']')
+		writeClass(b, n, func(c rune) string { return gbnfRune(c, true) })
 	case seq:
 		writeParts(b, n, " ", where >= repeated, func(n node) { writeGBNF(b, n, inSeq) })
 	case alt:
@@ -183,23 +175,39 @@ func writeGBNF(b *strings.Builder, n node, where int) {
 			defer b.WriteByte(')')
 		}
 		writeGBNF(b, n.of, repeated)
-		switch {
-		case n.min == 0 && n.max == 1:
-			b.WriteByte('?')
-		case n.min == 0 && n.max < 0:
-			b.WriteByte('*')
-		case n.min == 1 && n.max < 0:
-			b.WriteByte('+')
-		case n.max < 0:
-			fmt.Fprintf(b, "{%d,}", n.min)
-		case n.min == n.max:
-			fmt.Fprintf(b, "{%d}", n.min)
-		default:
-			fmt.Fprintf(b, "{%d,%d}", n.min, n.max)
-		}
+		b.WriteString(n.often())
 	case rule:
 		b.WriteString(string(n))
 	}
+}
+
+// writeClass writes a class of characters, as GBNF and regular expressions have them.
+func writeClass(b *strings.Builder, n class, spell func(rune) string) {
+	b.WriteByte('[')
+	for _, s := range n {
+		b.WriteString(spell(s.lo))
+		if s.hi > s.lo {
+			b.WriteString("-" + spell(s.hi))
+		}
+	}
+	b.WriteByte(']')
+}
+
+// often says how often something stands there, as GBNF and regular expressions have it.
+func (n times) often() string {
+	switch {
+	case n.min == 0 && n.max == 1:
+		return "?"
+	case n.min == 0 && n.max < 0:
+		return "*"
+	case n.min == 1 && n.max < 0:
+		return "+"
+	case n.max < 0:
+		return fmt.Sprintf("{%d,}", n.min)
+	case n.min == n.max:
+		return fmt.Sprintf("{%d}", n.min)
+	}
+	return fmt.Sprintf("{%d,%d}", n.min, n.max)
 }
 
 func writeParts(b *strings.Builder, parts []node, between string, wrap bool, write func(node)) {
@@ -256,15 +264,7 @@ func writeRegexp(b *strings.Builder, n node, where int) {
 			b.WriteByte(')')
 		}
 	case class:
-		b.WriteByte('[')
-		for _, s := range n {
-			b.WriteString(regexpRune(s.lo))
-			if s.hi > s.lo {
-				b.WriteByte('-')
-				b.WriteString(regexpRune(s.hi))
-			}
-		}
-		b.WriteByte(']')
+		writeClass(b, n, regexpRune)
 	case seq:
 		writeGroup(b, n, "", where >= repeated, inSeq)
 	case alt:
@@ -275,20 +275,7 @@ func writeRegexp(b *strings.Builder, n node, where int) {
 			defer b.WriteByte(')')
 		}
 		writeRegexp(b, n.of, repeated)
-		switch {
-		case n.min == 0 && n.max == 1:
-			b.WriteByte('?')
-		case n.min == 0 && n.max < 0:
-			b.WriteByte('*')
-		case n.min == 1 && n.max < 0:
-			b.WriteByte('+')
-		case n.max < 0:
-			fmt.Fprintf(b, "{%d,}", n.min)
-		case n.min == n.max:
-			fmt.Fprintf(b, "{%d}", n.min)
-		default:
-			fmt.Fprintf(b, "{%d,%d}", n.min, n.max)
-		}
+		b.WriteString(n.often())
 	case rule:
 		panic("grammar: a leaf uses the rule " + string(n))
 	}
