@@ -376,6 +376,45 @@ func (l *loader) entity(d *doc, n *yaml.Node, from int, name string) *Entity {
 	return e
 }
 
+// entityAt is the entity that a scalar names; nil where there is none, which is reported.
+func (l *loader) entityAt(d *doc, n *yaml.Node) *Entity {
+	e := l.entity(d, n, 0, n.Value)
+	if e == nil {
+		d.report(tell(d.place(n), "unknown-entity", n.Value, visible(d, l.entities)))
+	}
+	return e
+}
+
+// entityWithin is entityAt for a name that stands within a scalar.
+func (l *loader) entityWithin(d *doc, n *yaml.Node, from int, name string) *Entity {
+	e := l.entity(d, n, from, name)
+	if e == nil {
+		d.report(tell(d.within(n, from, from+len(name)), "unknown-entity", name, visible(d, l.entities)))
+	}
+	return e
+}
+
+// fieldAt is the index of the field that a scalar names; -1 where there is none, which is
+// reported unless the entity lacks fields that were written and could not be read.
+func (d *doc) fieldAt(e *Entity, n *yaml.Node) int {
+	i := e.field(n.Value)
+	d.usesField(e, i, n, 0, len(n.Value))
+	if i < 0 && !e.broken {
+		d.report(tell(d.place(n), "unknown-field", e, n.Value))
+	}
+	return i
+}
+
+// fieldWithin is fieldAt for a name that stands within a scalar.
+func (d *doc) fieldWithin(e *Entity, n *yaml.Node, from int, name string) int {
+	i := e.field(name)
+	d.usesField(e, i, n, from, from+len(name))
+	if i < 0 && !e.broken {
+		d.report(tell(d.within(n, from, from+len(name)), "unknown-field", e, name))
+	}
+	return i
+}
+
 func (l *loader) codeListOf(d *doc, n *yaml.Node, from int, name string) *CodeList {
 	list := l.codesNamed[d.full(name)]
 	d.use(n, from, from+len(name), CodesThing, d.full(name), false, list != nil, func() []string { return visible(d, l.codes) })

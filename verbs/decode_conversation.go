@@ -58,10 +58,9 @@ func (l *loader) conversation(c *conversationNode) {
 		}
 	})
 	d.items(f.at("sources"), func(n *yaml.Node) {
-		e := l.entity(d, n, 0, n.Value)
+		e := l.entityAt(d, n)
 		switch {
 		case e == nil:
-			d.report(tell(d.place(n), "unknown-entity", n.Value, visible(d, l.entities)))
 		case !l.showsOne(e):
 			d.report(tell(d.place(n), "contradiction", "no verb shows one "+n.Value, "declare a read of it with one:, to which a link can lead", e.Place, "declared here"))
 		default:

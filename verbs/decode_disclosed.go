@@ -16,9 +16,8 @@ func (l *loader) discloses(vn *verbNode) {
 	d, v := vn.d, vn.v
 	looks, list := vn.f.at("looks"), vn.f.at("discloses")
 	d.items(looks, func(n *yaml.Node) {
-		switch e := l.entity(d, n, 0, n.Value); {
+		switch e := l.entityAt(d, n); {
 		case e == nil:
-			d.report(tell(d.place(n), "unknown-entity", n.Value, visible(d, l.entities)))
 		case slices.Contains(v.Looks, e):
 			d.report(tell(d.place(n), "declared-twice/listed", n.Value, "looks"))
 		default:
@@ -98,9 +97,7 @@ func (l *loader) discloses(vn *verbNode) {
 			v.Discloses = append(v.Discloses, x)
 		}
 	})
-	if list.value != nil && len(list.value.Content) == 0 {
-		d.report(tell(d.place(list.key), "nothing-written/list", "discloses"))
-	}
+	d.filled(list)
 	if looks.key != nil && !given {
 		d.report(tell(d.place(looks.key), "beyond-its-caller/unlooked", v.Name))
 	}

@@ -257,13 +257,9 @@ func (l *loader) effectEntity(vn *verbNode, e *Effect, f mapping, at *yaml.Node)
 		field := e.Operand.Path[1]
 		from := len(name) + 1
 		place := d.within(at, from, from+len(field))
-		i := ent.field(field)
-		d.usesField(ent, i, at, from, from+len(field))
+		i := d.fieldWithin(ent, at, from, field)
 		switch {
 		case i < 0:
-			if !ent.broken {
-				d.report(tell(place, "unknown-field", ent, field))
-			}
 			return nil
 		case i == ent.Store.Key, slices.Contains(ent.Store.Parts, i):
 			d.report(tell(place, "key-changed", ent.Store.Fields[i].Name, ent))
@@ -310,9 +306,8 @@ func (l *loader) each(vn *verbNode, n *yaml.Node) *Each {
 		return nil
 	}
 	name := f.at("rows").value
-	e := &Each{Entity: l.entity(d, name, 0, name.Value), Place: d.place(name)}
+	e := &Each{Entity: l.entityAt(d, name), Place: d.place(name)}
 	if e.Entity == nil {
-		d.report(tell(e.Place, "unknown-entity", name.Value, visible(d, l.entities)))
 		return nil
 	}
 	e.Order = l.order(d, f.at("order"), e.Entity)
@@ -501,13 +496,9 @@ func (l *loader) set(vn *verbNode, e *Effect, p pair, ent *Entity, sc scope) {
 	}
 	e.Set = make([]Set, 0, len(p.value.Content)/2)
 	d.scalars(p, func(k, val *yaml.Node) {
-		i := ent.field(k.Value)
-		d.usesField(ent, i, k, 0, len(k.Value))
+		i := d.fieldAt(ent, k)
 		switch {
 		case i < 0:
-			if !ent.broken {
-				d.report(tell(d.place(k), "unknown-field", ent, k.Value))
-			}
 			return
 		case i == ent.Store.Key && (e.Kind == Updates || ent.Store.Fields[i].Kind == stores.UUID || ent.Store.Fields[i].Drawn), e.Kind == Updates && slices.Contains(ent.Store.Parts, i):
 			d.report(tell(d.place(k), "key-changed", k.Value, ent))

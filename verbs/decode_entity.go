@@ -448,12 +448,8 @@ func (l *loader) relate(en *entityNode) {
 			if c.Kind == poisoned {
 				continue
 			}
-			i := e.field(c.Value)
-			d.usesField(e, i, c, 0, len(c.Value))
-			if i >= 0 {
+			if i := d.fieldAt(e, c); i >= 0 {
 				set = append(set, i)
-			} else if !e.broken {
-				d.report(tell(d.place(c), "unknown-field", e, c.Value))
 			}
 		}
 		if len(set) > 0 {
@@ -496,14 +492,9 @@ func (l *loader) constraint(d *doc, e *Entity, n *yaml.Node) {
 		return
 	}
 	d.items(of, func(n *yaml.Node) {
-		i := e.field(n.Value)
-		d.usesField(e, i, n, 0, len(n.Value))
-		d.usesField(e, i, n, 0, len(n.Value))
+		i := d.fieldAt(e, n)
 		switch {
 		case i < 0:
-			if !e.broken {
-				d.report(tell(d.place(n), "unknown-field", e, n.Value))
-			}
 		case e.Store.Fields[i].Required || i == e.Store.Key:
 			d.report(tell(d.place(n), "contradiction", "every row has "+n.Value, "name fields that may be left out", e.Fields[i].Place, "it is declared here"))
 		case slices.Contains(g.Fields, i):
@@ -606,12 +597,8 @@ func (d *doc) path(e *Entity, n *yaml.Node, base int, dotted string) (stores.Pat
 	at := 0
 	for {
 		name, rest, more := strings.Cut(dotted[at:], ".")
-		i := e.field(name)
-		d.usesField(e, i, n, base+at, base+at+len(name))
+		i := d.fieldWithin(e, n, base+at, name)
 		if i < 0 {
-			if !e.broken {
-				d.report(tell(d.within(n, base+at, base+at+len(name)), "unknown-field", e, name))
-			}
 			return p, nil, false
 		}
 		f := &e.Fields[i]

@@ -119,9 +119,7 @@ func (l *loader) page(pn *pageNode) {
 	}
 	page.Person = l.pageVerb(d, page, f.at("person").value)
 	if n := f.at("about").value; n != nil {
-		if page.About = l.entity(d, n, 0, n.Value); page.About == nil {
-			d.report(tell(d.place(n), "unknown-entity", n.Value, visible(d, l.entities)))
-		}
+		page.About = l.entityAt(d, n)
 	}
 	if n := f.at("progress").value; n != nil {
 		pf, ok := d.fields(n, "page-progress")

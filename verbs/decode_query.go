@@ -57,9 +57,7 @@ func (l *loader) query(vn *verbNode, n *yaml.Node) {
 			}
 		}
 	}
-	if cv := f.at("columns").value; cv != nil && len(cv.Content) == 0 {
-		d.report(tell(d.place(f.at("columns").key), "nothing-written/list", "columns"))
-	}
+	d.filled(f.at("columns"))
 	d.scalars(f.at("columns"), func(k, val *yaml.Node) {
 		d.name(k, "column")
 		word, sensitive := strings.CutPrefix(val.Value, "sensitive ")

@@ -25,9 +25,8 @@ func (l *loader) read(vn *verbNode, n *yaml.Node) {
 	if en == nil {
 		return
 	}
-	ent := l.entity(d, en, 0, en.Value)
+	ent := l.entityAt(d, en)
 	if ent == nil {
-		d.report(tell(d.place(en), "unknown-entity", en.Value, visible(d, l.entities)))
 		return
 	}
 	r.Entity = ent
@@ -59,9 +58,7 @@ func (l *loader) read(vn *verbNode, n *yaml.Node) {
 		})
 	}
 	if fv := f.at("fields").value; fv != nil {
-		if len(fv.Content) == 0 {
-			d.report(tell(d.place(f.at("fields").key), "nothing-written/list", "fields"))
-		}
+		d.filled(f.at("fields"))
 		r.Fields = make([]ReadField, 0, len(fv.Content)/2+len(r.Lists))
 	}
 	d.scalars(f.at("fields"), func(k, val *yaml.Node) {
@@ -439,9 +436,8 @@ func (l *loader) belonging(d *doc, n *yaml.Node, to *Entity) (*Entity, stores.Pa
 		d.report(tell(d.place(n), "bad-operand/list", n.Value))
 		return nil, stores.Path{}, false
 	}
-	other := l.entity(d, n, 0, name)
+	other := l.entityWithin(d, n, 0, name)
 	if other == nil {
-		d.report(tell(d.within(n, 0, len(name)), "unknown-entity", name, visible(d, l.entities)))
 		return nil, stores.Path{}, false
 	}
 	p, last, ok := d.path(other, n, len(name)+1, dotted)
@@ -504,19 +500,14 @@ func (l *loader) count(d *doc, n *yaml.Node, row *Entity, inner string) (stores.
 		d.report(tell(d.place(n), "bad-operand/count", n.Value))
 		return stores.Path{}, false
 	}
-	other := l.entity(d, n, base, name)
+	other := l.entityWithin(d, n, base, name)
 	if other == nil {
-		d.report(tell(d.within(n, base, base+len(name)), "unknown-entity", name, visible(d, l.entities)))
 		return stores.Path{}, false
 	}
 	from := base + len(name) + 1
 	place := d.within(n, from, from+len(field))
-	i := other.field(field)
-	d.usesField(other, i, n, from, from+len(field))
+	i := d.fieldWithin(other, n, from, field)
 	if i < 0 {
-		if !other.broken {
-			d.report(tell(place, "unknown-field", other, field))
-		}
 		return stores.Path{}, false
 	}
 	t := other.Fields[i].Type

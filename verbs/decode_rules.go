@@ -18,9 +18,7 @@ import (
 func (l *loader) requires(vn *verbNode) {
 	d, v := vn.d, vn.v
 	list := vn.f.at("requires")
-	if list.value != nil && len(list.value.Content) == 0 {
-		d.report(tell(d.place(list.key), "nothing-written/list", "requires"))
-	}
+	d.filled(list)
 	d.each(list, func(n *yaml.Node) {
 		f, ok := d.fields(n, "requirement")
 		if !ok {
@@ -161,11 +159,8 @@ func (l *loader) total(vn *verbNode, t *Total, n *yaml.Node, f mapping) bool {
 func (l *loader) totalOf(vn *verbNode, t *Total, n *yaml.Node) bool {
 	d := vn.d
 	name, field, dotted := strings.Cut(n.Value, ".")
-	switch t.Entity = l.entity(d, n, 0, name); {
-	case t.Entity == nil:
-		d.report(tell(d.within(n, 0, len(name)), "unknown-entity", name, visible(d, l.entities)))
-		return false
-	case t.Entity.broken:
+	switch t.Entity = l.entityWithin(d, n, 0, name); {
+	case t.Entity == nil || t.Entity.broken:
 		return false
 	case dotted != t.Kind.OfField():
 		d.report(tell(d.place(n), "bad-operand/total", totalWords[t.Kind], t.Entity))
@@ -178,10 +173,7 @@ func (l *loader) totalOf(vn *verbNode, t *Total, n *yaml.Node) bool {
 		return true
 	}
 	place := d.within(n, len(name)+1, len(n.Value))
-	t.Field = t.Entity.field(field)
-	d.usesField(t.Entity, t.Field, n, len(name)+1, len(n.Value))
-	if t.Field < 0 {
-		d.report(tell(place, "unknown-field", t.Entity, field))
+	if t.Field = d.fieldWithin(t.Entity, n, len(name)+1, field); t.Field < 0 {
 		return false
 	}
 	if t.Beyond && t.Entity.Store.Fields[t.Field].Sensitive {
@@ -329,9 +321,7 @@ const maxUses = 1000
 func (l *loader) usage(vn *verbNode) {
 	d, v := vn.d, vn.v
 	list := vn.f.at("limits")
-	if list.value != nil && len(list.value.Content) == 0 {
-		d.report(tell(d.place(list.key), "nothing-written/list", "limits"))
-	}
+	d.filled(list)
 	d.each(list, func(n *yaml.Node) {
 		f, ok := d.fields(n, "limit")
 		if !ok {

@@ -25,13 +25,9 @@ func (l *loader) search(en *entityNode, at pair) {
 		into *[]int
 	}{{"text", &s.Text}, {"meaning", &s.Meaning}, {"names", &s.Names}} {
 		d.items(f.at(of.key), func(n *yaml.Node) {
-			i := e.field(n.Value)
-			d.usesField(e, i, n, 0, len(n.Value))
+			i := d.fieldAt(e, n)
 			switch {
 			case i < 0:
-				if !e.broken {
-					d.report(tell(d.place(n), "unknown-field", e, n.Value))
-				}
 			case e.Fields[i].Type == nil:
 			case e.Fields[i].Type.Name != StringType:
 				unfit(n, n.Value+" is no text, and rows are found by texts", "name fields of type string")

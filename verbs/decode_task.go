@@ -88,21 +88,16 @@ func (l *loader) task(tn *taskNode) {
 		return
 	}
 	t := &Task{Row: -1, Words: -1, CancelRow: -1, States: map[string]TaskState{}, Place: d.place(tn.n.key)}
-	if t.Entity = l.entity(d, f.at("entity").value, 0, f.text("entity")); t.Entity == nil {
-		d.report(tell(d.place(f.at("entity").value), "unknown-entity", f.text("entity"), visible(d, l.entities)))
+	if t.Entity = l.entityAt(d, f.at("entity").value); t.Entity == nil {
 		return
 	}
 	if first, twice := l.tasks[t.Entity]; twice {
 		d.report(tell(t.Place, "declared-twice", "the task of", t.Entity.Store.Name, first))
 	}
 	l.tasks[t.Entity] = t.Place
-	field := t.Entity.field(f.text("status"))
-	d.usesField(t.Entity, field, f.at("status").value, 0, len(f.text("status")))
+	field := d.fieldAt(t.Entity, f.at("status").value)
 	switch at := d.place(f.at("status").value); {
 	case field < 0:
-		if !t.Entity.broken {
-			d.report(tell(at, "unknown-field", t.Entity, f.text("status")))
-		}
 	case t.Entity.Fields[field].Type == nil: // a complaint of its own
 	case t.Entity.Fields[field].Type.Name != CodeType || t.Entity.Fields[field].Type.Codes == nil:
 		d.report(tell(at, "contradiction", f.text("status")+" says how far a task is, and is of no code list", "name a field of type code, with a ref-type", t.Entity.Fields[field].Place, "declared here"))

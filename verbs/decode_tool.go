@@ -84,9 +84,7 @@ func holdsKey(t *Type) bool {
 func (l *loader) toolColumns(vn *verbNode, t *Tool, f mapping) {
 	d, v := vn.d, vn.v
 	columns := f.at("columns")
-	if columns.value != nil && len(columns.value.Content) == 0 {
-		d.report(tell(d.place(columns.key), "nothing-written/list", "columns"))
-	}
+	d.filled(columns)
 	d.scalars(columns, func(k, val *yaml.Node) {
 		d.name(k, "column")
 		is := l.typeText(d, val)

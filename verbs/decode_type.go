@@ -153,9 +153,8 @@ func (l *loader) typeText(d *doc, n *yaml.Node) *Type {
 	place := d.within(n, len(word)+1, len(n.Value))
 	switch name {
 	case RefType:
-		e := l.entity(d, n, len(word)+1, of)
+		e := l.entityWithin(d, n, len(word)+1, of)
 		if e == nil {
-			d.report(tell(place, "unknown-entity", of, visible(d, l.entities)))
 			return nil
 		}
 		return &Type{Name: RefType, Entity: e, Scale: -1}
@@ -186,12 +185,8 @@ func (l *loader) entityOf(d *doc, ref pair, typ, owner *yaml.Node, what string) 
 		if ref.value == nil {
 			return nil, false
 		}
-		e := l.entity(d, ref.value, 0, ref.value.Value)
-		if e == nil {
-			d.report(tell(d.place(ref.value), "unknown-entity", ref.value.Value, visible(d, l.entities)))
-			return nil, false
-		}
-		return e, true
+		e := l.entityAt(d, ref.value)
+		return e, e != nil
 	}
 	if base, ok := strings.CutSuffix(underscored(owner.Value), "_id"); ok {
 		for _, e := range l.entities {

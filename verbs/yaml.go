@@ -757,6 +757,13 @@ func (d *doc) declares(n *yaml.Node, kind, name string) {
 	}
 }
 
+// filled reports a list or mapping that is written and has nothing in it.
+func (d *doc) filled(p pair) {
+	if p.value != nil && len(p.value.Content) == 0 {
+		d.report(tell(d.place(p.key), "nothing-written/list", p.key.Value))
+	}
+}
+
 // usesField takes down a field by its name in a scalar, index i of e, or -1.
 func (d *doc) usesField(e *Entity, i int, n *yaml.Node, from, to int) {
 	if d.uses == nil {
