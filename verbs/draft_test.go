@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"verbatim/dsl"
+	"verbatim/runtime/norace"
 	"verbatim/verbs/verbstest"
 )
 
@@ -14,6 +15,9 @@ import (
 // edits, of which most break something, are read both ways.
 func TestReadingsChangeNothing(t *testing.T) {
 	t.Parallel()
+	if norace.Run(t) {
+		return
+	}
 	whole := string(verbstest.Palette(12))
 	bits := []string{"", "x", "\n", "  ", "\n  - verb: more\n", "\n    description: |\n      a\n", "\"", "'", "{", "}", "[", ": ", "#", "- ", "&a ", "*a", "---\n", "...\n", "|", "\t", "é", "  - ", "\n\n"}
 	for seed := range uint64(40) {

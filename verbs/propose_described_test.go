@@ -17,6 +17,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v5"
 
 	"verbatim/dsl"
+	"verbatim/runtime/norace"
 )
 
 // openapi names a folder of descriptions by others, to be measured beside our own:
@@ -113,6 +114,9 @@ func TestWhatDescribesNothing(t *testing.T) {
 // are exchanged for one another and for what nobody expects.
 func TestWhateverIsDescribedLoads(t *testing.T) {
 	t.Parallel()
+	if norace.Run(t) {
+		return
+	}
 	odd := []any{nil, true, json.Number("-1e400"), json.Number("1e9"), json.Number("0.5"), "", "\u0085\u0000#: x", "$ref", []any{}, []any{"string", "null"}, []any{nil},
 		map[string]any{}, map[string]any{"$ref": "#"}, map[string]any{"$ref": "#/"}, map[string]any{"type": "array"}, strings.Repeat("long ", 500), "yes", "2025-01-20"}
 	for _, a := range []string{ // that lead to themselves
@@ -180,6 +184,9 @@ func TestWhateverIsDescribedLoads(t *testing.T) {
 // One tool that asks for more than a file of ours may hold is cut to what it may.
 func TestATallToolFitsIntoAFile(t *testing.T) {
 	t.Parallel()
+	if norace.Run(t) {
+		return
+	}
 	type m = map[string]any
 	args, wide := m{}, m{}
 	for i := range 200 {
@@ -207,6 +214,9 @@ func TestATallToolFitsIntoAFile(t *testing.T) {
 // A server with thousands of tools makes several files of one domain.
 func TestFiveThousandToolsAreAFewFiles(t *testing.T) {
 	t.Parallel()
+	if norace.Run(t) {
+		return
+	}
 	type m = map[string]any
 	var tools []any
 	for i := range 5000 {

@@ -99,9 +99,13 @@ func TestGuideShowsEveryKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	guide := string(text)
+	keys := map[string]bool{}
+	for _, written := range regexp.MustCompile(`[A-Za-z0-9_-]+:`).FindAllString(guide, -1) {
+		keys[strings.TrimSuffix(written, ":")] = true
+	}
 	for _, s := range shapes {
 		for _, k := range s.keys {
-			if !regexp.MustCompile(`(?:\b` + regexp.QuoteMeta(k.name) + `:|` + "`" + regexp.QuoteMeta(k.name) + "`" + `)`).MatchString(guide) {
+			if !strings.Contains(guide, "`"+k.name+"`") && !keys[k.name] {
 				t.Errorf("%s of %s is not shown", k.name, s.name)
 			}
 		}
