@@ -383,7 +383,7 @@ func lineBreakInString(at Place, text string, brk int) Diagnostic {
 	return d
 }
 
-func misplacedQuote(at, whole Place, text string, last int) Diagnostic {
+func misplacedQuote(at Place, text string, last int) Diagnostic {
 	d := mistake("misplaced-quote", at, "this quote ends the text, and more text follows it", `inside a text, a quote is written \"`)
 	if last < 0 {
 		return d

@@ -500,7 +500,7 @@ func (p *parser) quoteTouchesWord(start, end int, text string, run bool) Value {
 	if last < 0 {
 		to = p.withoutClosers(end, line)
 	}
-	p.tell(func() Diagnostic { return misplacedQuote(p.place(end-1, end), p.place(start, to), p.text, last) })
+	p.tell(func() Diagnostic { return misplacedQuote(p.place(end-1, end), p.text, last) })
 	return p.spoilt(start, to)
 }
 

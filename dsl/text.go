@@ -36,7 +36,7 @@ func (p *parser) escapedString(start, i int, run bool) Value {
 		case b == '\n' || b == '\r':
 			return p.openString(start, i)
 		case b == '\\':
-			i += p.escape(start, i)
+			i += p.escape(i)
 		default:
 			size := p.control(i)
 			p.buf = append(p.buf, p.text[i:i+size]...)
@@ -72,7 +72,7 @@ func (p *parser) keepText() string {
 }
 
 // escape decodes the escape at i into the buffer and returns its length.
-func (p *parser) escape(start, i int) int {
+func (p *parser) escape(i int) int {
 	rest := p.text[i:]
 	if len(rest) < 2 {
 		return 1

@@ -501,7 +501,7 @@ func (c *checker) item(t *Type, path string, v *dsl.Value) (meaning, bool) {
 // found reports a path that leads nowhere.
 func (c *checker) found(no *lost, v *dsl.Value) bool {
 	if no != nil {
-		c.add(unknownField(c.place(v.Range), c.s.Source, v, no))
+		c.add(unknownField(c.place(v.Range), c.s.Source, no))
 	}
 	return no == nil
 }

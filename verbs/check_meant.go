@@ -38,13 +38,13 @@ func (c *checker) meant(at site, t *Type, v *dsl.Value) (ok bool) {
 	if !c.sensitive {
 		near, note = m.Meant(t.Entity, v.Text)
 	}
-	c.add(unclearName(c.place(v.Range), at, t, v, near, note, c.sensitive))
+	c.add(unclearName(c.place(v.Range), t, v, near, note, c.sensitive))
 	return true
 }
 
 // unclearName says the same of a row that is not there and of one that is
 // another person's: nothing is called so.
-func unclearName(place dsl.Place, at site, t *Type, v *dsl.Value, near []Candidate, note string, sensitive bool) dsl.Diagnostic {
+func unclearName(place dsl.Place, t *Type, v *dsl.Value, near []Candidate, note string, sensitive bool) dsl.Diagnostic {
 	text := "this"
 	if !sensitive {
 		text = fmt.Sprintf("%q", shorten(v.Text, 60))

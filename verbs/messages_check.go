@@ -329,7 +329,7 @@ func unknownName(at dsl.Place, name string, near []string, macro *Verb) dsl.Diag
 	return d
 }
 
-func unknownField(at dsl.Place, src *dsl.Source, v *dsl.Value, no *lost) dsl.Diagnostic {
+func unknownField(at dsl.Place, src *dsl.Source, no *lost) dsl.Diagnostic {
 	near := dsl.Nearest(no.step, slices.Values(no.among))
 	d := tell(at, "unknown-field/step", no.of, no.step)
 	d.Label = didYouMean(near)

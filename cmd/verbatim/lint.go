@@ -183,16 +183,16 @@ func (a *app) lint(ctx context.Context, f lintFlags) error {
 		line := fmt.Sprintf("ok   %s, %s, %s", receipt.Counted(j.Palettes, "palette"), receipt.Counted(j.Verbs, "verb"), j.Report)
 		fmt.Fprintf(a.out, "%-72s %d ms\n", line, took.Milliseconds())
 		if n := len(j.Lacking); n > 0 {
-			fmt.Fprintf(a.out, "     nothing in this program carries out %s: %s\n", receipt.Counted(n, "verb"), receipt.Safe(shortened(j.Lacking, 5)))
+			fmt.Fprintf(a.out, "     nothing in this program carries out %s: %s\n", receipt.Counted(n, "verb"), receipt.Safe(shortened(j.Lacking)))
 		}
 		if n := len(j.Without); n > 0 {
-			fmt.Fprintf(a.out, "     nothing in this program carries out %s: %s\n", receipt.Counted(n, "function"), receipt.Safe(shortened(j.Without, 5)))
+			fmt.Fprintf(a.out, "     nothing in this program carries out %s: %s\n", receipt.Counted(n, "function"), receipt.Safe(shortened(j.Without)))
 		}
 		if n := len(j.NoUndo); n > 0 {
-			fmt.Fprintf(a.out, "     nothing says how to take back %s: %s\n", receipt.Counted(n, "verb"), receipt.Safe(shortened(j.NoUndo, 5)))
+			fmt.Fprintf(a.out, "     nothing says how to take back %s: %s\n", receipt.Counted(n, "verb"), receipt.Safe(shortened(j.NoUndo)))
 		}
 		if n := len(j.Numbered); n > 0 {
-			fmt.Fprintf(a.out, "     on WhatsApp, numbered lines stand for buttons: %s\n", receipt.Safe(shortened(j.Numbered, 5)))
+			fmt.Fprintf(a.out, "     on WhatsApp, numbered lines stand for buttons: %s\n", receipt.Safe(shortened(j.Numbered)))
 		}
 		if held != nil {
 			fmt.Fprintf(a.out, "of %s, each left out, %d still come first for their verb, and %d would be taken for another\n", receipt.Counted(held.Phrases, "phrase"), held.First, held.Taken)
@@ -207,8 +207,9 @@ func (a *app) lint(ctx context.Context, f lintFlags) error {
 	return nil
 }
 
-// shortened lists names, at most so many.
-func shortened(names []string, most int) string {
+// shortened lists names, five at most.
+func shortened(names []string) string {
+	const most = 5
 	if more := len(names) - most; more > 0 {
 		return strings.Join(names[:most], ", ") + " and " + receipt.Counted(more, "other")
 	}

@@ -14,7 +14,6 @@ import (
 	"verbatim/stores"
 	"verbatim/stores/journal"
 	"verbatim/stores/receipt"
-	"verbatim/verbs"
 )
 
 func logReplayCommand(a *app) *cobra.Command {
@@ -146,10 +145,10 @@ func (a *app) logReplay(ctx context.Context, store, palettes, file, into string)
 	if err != nil {
 		return a.journalFailed(err)
 	}
-	return a.toldReplay(reg, state, h, looked, strange, left, into)
+	return a.toldReplay(state, h, looked, strange, left, into)
 }
 
-func (a *app) toldReplay(reg *verbs.Registry, state *journal.State, h journal.Head, looked, strange int, left []string, into string) error {
+func (a *app) toldReplay(state *journal.State, h journal.Head, looked, strange int, left []string, into string) error {
 	rows, partly := state.Rows()
 	found := state.Differences()
 	var foreign []string

@@ -123,7 +123,7 @@ func (a *app) tellHeard(message string, h *phrase.Heard) error {
 	}
 	whole := calls > 0 && !open
 	if a.json {
-		a.emit(newSaid(message, h, whole))
+		a.emit(newSaid(h, whole))
 	} else {
 		a.explainHeard(message, h)
 		if whole {
@@ -228,7 +228,7 @@ type questionJSON struct {
 	Choices  []string `json:"choices"`
 }
 
-func newSaid(message string, h *phrase.Heard, whole bool) saidJSON {
+func newSaid(h *phrase.Heard, whole bool) saidJSON {
 	out := saidJSON{Schema: "verbatim/say@1", Hidden: h.Hidden, Cut: h.Cut, Parts: []partJSON{}}
 	for i := range h.Parts {
 		p := &h.Parts[i]

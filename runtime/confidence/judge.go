@@ -45,7 +45,7 @@ func (a *Agent) Judge(ctx context.Context, p *plan.Plan, s *plan.Step, t *plan.A
 		}
 		return a.next(p, s, t, v)
 	}
-	of := append(a.measure(p, s, t), a.near(ctx, s, t))
+	of := append(a.measure(p, s, t), a.near(ctx, t))
 	calibrated := score.Combine(of, score.DefaultWeights(tool)).Calibrated(a.calibrator(ctx, tool))
 	v.Score = &calibrated.Value
 	v.Factors, _ = json.Marshal(Scored{tool, calibrated.Raw, calibrated.Value, calibrated.Factors}) // of numbers and words
@@ -241,7 +241,7 @@ const (
 
 // near compares what a search by meaning found with what it looked for. It is absent of other
 // verbs, and where the model that compares does not answer: that counts neither way.
-func (a *Agent) near(ctx context.Context, s *plan.Step, t *plan.Attempt) (f score.Factor) {
+func (a *Agent) near(ctx context.Context, t *plan.Attempt) (f score.Factor) {
 	v := a.Runner.Clerk.Registry.Verb(t.Made.Verb)
 	res := t.Result()
 	if v == nil || res == nil || v.Matching == nil || v.Read == nil || v.Read.Entity.Store.Search == nil || len(v.Read.Entity.Store.Search.Meaning) == 0 {

@@ -23,7 +23,6 @@ type step struct {
 	wrong    string          // what the model is told is wrong
 	why      dsl.Diagnostics // the same, as diagnostics
 	question *Question       // what the person is asked
-	swayed   bool            // because a stranger may have had a say in it
 	says     string          // what the model is told of what was found and done
 }
 
@@ -115,7 +114,7 @@ func (t *turn) carry(ctx context.Context, p proposal) (step, error) {
 		}
 		if len(preview.Asks())+len(why) > 0 || p.asked || p.phrased && t.beyond(preview, c.o.Registry.Verb) {
 			counted.release(ctx)
-			return step{question: t.question(program, preview, before, why...), swayed: len(swayed) > 0}, nil
+			return step{question: t.question(program, preview, before, why...)}, nil
 		}
 	}
 	reply, err := t.run(ctx, program, runtime.RunOptions{}, nil)

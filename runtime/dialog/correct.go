@@ -42,7 +42,6 @@ const soon = 2
 
 // A correctable is a call that a message may correct.
 type correctable struct {
-	id   string // of the question, "" of what was done
 	of   *Question
 	call *dsl.Call
 }
@@ -57,11 +56,11 @@ func (t *turn) correctables(ctx context.Context) []correctable {
 		if err != nil || p == nil || len(p.Script().Calls) != 1 {
 			continue // of several calls it is not clear which
 		}
-		all = append(all, correctable{q.ID, q, &p.Script().Calls[0]})
+		all = append(all, correctable{q, &p.Script().Calls[0]})
 	}
 	if len(c.open) == 0 && t.record.Number-c.lately.turn <= soon {
 		for i := range c.lately.calls {
-			all = append(all, correctable{"", nil, &c.lately.calls[i]})
+			all = append(all, correctable{nil, &c.lately.calls[i]})
 		}
 	}
 	return all

@@ -156,7 +156,7 @@ func (s *server) rename(p params) (any, error) {
 	}
 	newName := strings.TrimLeft(strings.TrimSpace(p.NewName), ":@")
 	if n.Thing.Kind == verbs.VerbThing {
-		domain, _, _ := cutLast(n.Thing.Name, ".")
+		domain, _ := cutLast(n.Thing.Name, ".")
 		newName = strings.TrimPrefix(newName, domain+".")
 	}
 	if newName == "" || strings.ContainsFunc(newName, func(r rune) bool { return r > 0x7f || !ofName(byte(r)) }) {
@@ -187,7 +187,7 @@ func (s *server) rename(p params) (any, error) {
 // domain or without, and expressions have underscores for dashes.
 func renamed(old string, thing verbs.Thing, name string) string {
 	if thing.Kind == verbs.VerbThing && old == thing.Name {
-		domain, _, _ := cutLast(old, ".")
+		domain, _ := cutLast(old, ".")
 		return domain + "." + name
 	}
 	_, own, _ := strings.Cut(thing.Name, ":")

@@ -288,7 +288,7 @@ func (v *view) describe(n named) string {
 			return titled(e.Description) + "\n\n" + code(strings.Join(fields, "\n"))
 		}
 	case verbs.FieldThing:
-		entity, field, _ := cutLast(name, ".")
+		entity, field := cutLast(name, ".")
 		if e := reg.Entity(entity); e != nil {
 			for i, f := range e.Store.Fields {
 				if f.Name == field {
@@ -307,12 +307,12 @@ func typed(t *verbs.Type) string {
 	return ": " + t.Short()
 }
 
-func cutLast(s, sep string) (before, after string, found bool) {
+func cutLast(s, sep string) (before, after string) {
 	i := strings.LastIndex(s, sep)
 	if i < 0 {
-		return s, "", false
+		return s, ""
 	}
-	return s[:i], s[i+len(sep):], true
+	return s[:i], s[i+len(sep):]
 }
 
 // param finds the argument that a thing is, VERB:NAME.

@@ -174,7 +174,8 @@ func (s *server) handle(ctx context.Context, _ *jsonrpc2.Conn, req *jsonrpc2.Req
 		}
 		return s.initialize(p), nil
 	case "initialized":
-		return nil, s.watch(ctx)
+		s.watch(ctx)
+		return nil, nil
 	case "shutdown":
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -259,15 +260,14 @@ func (s *server) initialize(p initializeParams) any {
 }
 
 // watch asks the editor to tell of files that others change.
-func (s *server) watch(ctx context.Context) error {
+func (s *server) watch(ctx context.Context) {
 	if !s.watches {
-		return nil
+		return
 	}
 	go func() { // the answer comes through the same handler
 		_ = s.conn.Call(ctx, "client/registerCapability", json.RawMessage(`{"registrations": [{"id": "files", "method": "workspace/didChangeWatchedFiles",
 			"registerOptions": {"watchers": [{"globPattern": "**/*.{yaml,yml,dsl}"}]}}]}`), nil)
 	}()
-	return nil
 }
 
 // change has the documents changed, and their diagnostics made anew. Files says that there

@@ -107,7 +107,7 @@ func (a *answer) speaking(about []aim, most int) []*Fact {
 // requested says which requests that nothing covers ask for what was asked.
 func (a *answer) requested() {
 	some := false
-	for _, r := range a.missing("") {
+	for _, r := range a.missing() {
 		want := wanted(r.Text)
 		if n := shared(a.q.Aims, ideas(r.Text)); n > 0 && 2*n >= len(want) {
 			a.lines = append(a.lines, Line{Text: "The request list asks for it, and nothing in the room covers it: " + r.Text, Row: r.Row, Role: Missing})

@@ -258,7 +258,7 @@ func suggest(ctx context.Context, c *runtime.Call, a dealArgs) (runtime.Outcome,
 	for _, k := range l.room.Clashes {
 		add("Which "+called(k.A.Metric, k.A.Subject)+" is right for "+k.A.Period+": "+k.A.value()+" "+k.A.source()+" or "+k.B.value()+" "+k.B.source()+"?", k.A.Domain, "HIGH")
 	}
-	for _, r := range (&answer{room: &l.room}).missing("") {
+	for _, r := range (&answer{room: &l.room}).missing() {
 		add("Please provide: "+r.Text, r.Domain, strings.ToUpper(r.Priority))
 	}
 	return runtime.Outcome{Result: out}, nil

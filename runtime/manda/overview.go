@@ -66,7 +66,7 @@ func (a *answer) risks() {
 		a.lines = append(a.lines, unusual[:min(len(unusual), 10)]...)
 		some = true
 	}
-	missing := a.missing("")
+	missing := a.missing()
 	if len(about) > 0 {
 		missing = slices.DeleteFunc(missing, func(r *Request) bool {
 			has := ideas(r.Text + " " + r.Domain)
@@ -141,10 +141,10 @@ func (a *answer) riskQuotes(about []aim) []Line {
 
 // missing are the requests that nothing covers, of a domain or of all, what matters most
 // first.
-func (a *answer) missing(domain string) []*Request {
+func (a *answer) missing() []*Request {
 	var all []*Request
 	for i := range a.room.Requests {
-		if r := &a.room.Requests[i]; !r.Covered && (domain == "" || r.Domain == domain) {
+		if r := &a.room.Requests[i]; !r.Covered {
 			all = append(all, r)
 		}
 	}
@@ -265,7 +265,7 @@ func (a *answer) bringTogether() {
 		}
 	}
 	var open []*Request
-	for _, r := range a.missing("") {
+	for _, r := range a.missing() {
 		if shared(want, ideas(r.Text)) > 0 {
 			open = append(open, r)
 		}

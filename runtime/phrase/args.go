@@ -617,7 +617,7 @@ func (r *Reader) text(p *Part, pr *verbs.Param, c *clause, missing func(...strin
 	case how != elsewhere:
 		missing()
 		return
-	case free == 1 && sentences(pr) && r.content(p, c) && !r.announcement(p.Verb, pr, c, c.rng.End):
+	case free == 1 && sentences(pr) && c.content() && !r.announcement(p.Verb, pr, c, c.rng.End):
 		at = c.rng
 	default:
 		missing()
@@ -640,7 +640,7 @@ func (r *Reader) onlyNames(v *verbs.Verb, c *clause, at words.Range) bool {
 }
 
 // content reports that a clause says more than which verb is meant.
-func (r *Reader) content(p *Part, c *clause) bool {
+func (c *clause) content() bool {
 	n := 0
 	for i := range c.words {
 		if c.weights[i] > 0.2 {

@@ -96,7 +96,7 @@ func (r *Reader) Correct(text string, in words.In, v *verbs.Verb, call *dsl.Call
 			}
 		}
 		if several > 1 {
-			found.Fits = r.apart(found.Fits, v, call, r.speaks(l))
+			found.Fits = r.apart(found.Fits, call, r.speaks(l))
 		}
 	}
 	if len(found.Fits) > 1 {
@@ -112,7 +112,7 @@ func (r *Reader) Correct(text string, in words.In, v *verbs.Verb, call *dsl.Call
 }
 
 // apart says of fits that change different arguments which of them each one does.
-func (r *Reader) apart(fits []Fit, v *verbs.Verb, was *dsl.Call, l words.Language) []Fit {
+func (r *Reader) apart(fits []Fit, was *dsl.Call, l words.Language) []Fit {
 	for i := range fits {
 		for k := range fits[i].Call.Args {
 			a := &fits[i].Call.Args[k]

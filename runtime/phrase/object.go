@@ -223,7 +223,7 @@ func (r *Reader) object(p *Part, pr *verbs.Param, c *clause, l words.Language, u
 	case len(lacks) == 1 && len(entries) == 0:
 		p.Asks = append(p.Asks, Ask{Param: pr, Text: r.ask(l, askField, lacks[0], nil)})
 	default:
-		if !r.guided(p, c) {
+		if !r.guided(p) {
 			p.Asks = append(p.Asks, Ask{Param: pr, Text: r.ask(l, askMissing, pr, nil)})
 		}
 	}
@@ -232,7 +232,7 @@ func (r *Reader) object(p *Part, pr *verbs.Param, c *clause, l words.Language, u
 // guided makes of a part the call that goes through the questions about a row
 // one by one: it takes the row and nothing else that is required, and puts it
 // before the session.
-func (r *Reader) guided(p *Part, c *clause) bool {
+func (r *Reader) guided(p *Part) bool {
 	if len(p.Asks) > 0 {
 		return false
 	}

@@ -243,7 +243,7 @@ func (r *Reader) clauseOf(text string, all []words.Word, readings []words.Readin
 		c.called = namesOf(text, c.files)
 	}
 	for i := range readings {
-		if readings[i].Range.Start >= c.rng.Start && readings[i].Range.End <= c.rng.End+1 && !standsFor(text, all, &readings[i]) && !inside(c.files, readings[i].Range) {
+		if readings[i].Range.Start >= c.rng.Start && readings[i].Range.End <= c.rng.End+1 && !standsFor(all, &readings[i]) && !inside(c.files, readings[i].Range) {
 			c.readings = append(c.readings, readings[i])
 		}
 	}

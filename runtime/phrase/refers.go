@@ -38,7 +38,7 @@ func (c *clause) refers() Reference {
 }
 
 // standsFor reports a number that is none: "the other one".
-func standsFor(text string, all []words.Word, r *words.Reading) bool {
+func standsFor(all []words.Word, r *words.Reading) bool {
 	if r.What != words.Integer {
 		return false
 	}

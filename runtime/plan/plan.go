@@ -63,7 +63,6 @@ type Step struct {
 	Reason   string
 	Needs    []*Step
 	Attempts []*Attempt // made by this process, the oldest first
-	Began    time.Time
 	Ended    time.Time
 	// DecidedBy is who said whether the answer will do; "" where nobody was asked.
 	DecidedBy string

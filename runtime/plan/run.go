@@ -174,9 +174,6 @@ func stepOf(reg *verbs.Registry, at *clerk.Row) (*Step, error) {
 	if n := at.Value("settled"); !n.IsNull() {
 		s.Settled = int(n.Int())
 	}
-	if at := at.Value("started_at"); !at.IsNull() {
-		s.Began = at.Time()
-	}
 	if at := at.Value("ended_at"); !at.IsNull() {
 		s.Ended = at.Time()
 	}

@@ -379,7 +379,7 @@ func (p *peer) takes(ctx context.Context, r *a2a.SendMessageRequest) (*a2a.SendM
 	if reply != nil {
 		return p.says(name, t, reply...), nil
 	}
-	said := p.said(m, t, name, asks.kept)
+	said := p.said(m, t, asks.kept)
 	a, err := p.act(ctx, s, asks.script, runtime.RunOptions{Key: key, Agreed: asks.agreed, Said: said})
 	var refused *runtime.Refusal
 	if errors.As(err, &refused) && problemOf(err).Code != "key-reused" {

@@ -29,7 +29,7 @@ func (p *peer) says(session string, t *task, parts ...a2a.Part) *a2a.SendMessage
 
 // said are the turns that a message adds to its session: the question that it answers, and
 // the message, without what is sensitive.
-func (p *peer) said(m *a2a.Message, t *task, session string, kept []a2a.Part) []sessions.Said {
+func (p *peer) said(m *a2a.Message, t *task, kept []a2a.Part) []sessions.Said {
 	write := func(m a2a.Message) string {
 		text, _ := json.Marshal(m) // its parts were read from JSON
 		return string(text)

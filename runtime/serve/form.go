@@ -157,8 +157,8 @@ func (f *filled) field(ctx context.Context, p *verbs.Param, i int) (pages.Field,
 	if out.Value == "" && !p.Default.IsNull() && !f.values.Has(p.Name) {
 		out.Value = p.Default.Text()
 	}
-	choose := func(value, text, hint string) {
-		out.Options = append(out.Options, pages.Choice{Value: value, Text: text, Hint: hint, Chosen: value == out.Value || slices.Contains(f.values[p.Name], value)})
+	choose := func(value, text string) {
+		out.Options = append(out.Options, pages.Choice{Value: value, Text: text, Chosen: value == out.Value || slices.Contains(f.values[p.Name], value)})
 	}
 	switch t := p.Type; t.Name {
 	case verbs.RefType:
@@ -167,7 +167,7 @@ func (f *filled) field(ctx context.Context, p *verbs.Param, i int) (pages.Field,
 			return out, err
 		}
 		for _, name := range names {
-			choose(name, f.called(name), "")
+			choose(name, f.called(name))
 		}
 		out.Kind = "select"
 	case verbs.CodeType:
@@ -178,7 +178,7 @@ func (f *filled) field(ctx context.Context, p *verbs.Param, i int) (pages.Field,
 			if only := f.only[i]; len(only) > 0 && !slices.Contains(only, c.Name) {
 				continue
 			}
-			choose(c.Name, f.code(c.Name), "")
+			choose(c.Name, f.code(c.Name))
 		}
 		if out.Kind = "radio"; len(out.Options) > 7 {
 			out.Kind = "select"
@@ -186,15 +186,15 @@ func (f *filled) field(ctx context.Context, p *verbs.Param, i int) (pages.Field,
 	case verbs.ListType:
 		if t.Item != nil && t.Item.Name == verbs.CodeType && t.Item.Codes != nil {
 			for _, c := range t.Item.Codes.Codes {
-				choose(c.Name, f.code(c.Name), "")
+				choose(c.Name, f.code(c.Name))
 			}
 			out.Kind = "checks"
 			break
 		}
 		out.Kind, out.Hint = "area", f.say("pages/one-a-line")
 	case verbs.BooleanType:
-		choose("true", sentence(f.say("dialog/yes")), "")
-		choose("false", sentence(f.say("dialog/no")), "")
+		choose("true", sentence(f.say("dialog/yes")))
+		choose("false", sentence(f.say("dialog/no")))
 		out.Kind = "radio"
 	case verbs.DateType:
 		out.Kind, out.Day, out.Month, out.Year = "date", f.values.Get(p.Name+"-day"), f.values.Get(p.Name+"-month"), f.values.Get(p.Name+"-year")

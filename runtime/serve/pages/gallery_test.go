@@ -35,7 +35,7 @@ func gallery(l words.Language) map[string]pages.Page {
 	}
 	field := func(id, kind, label string, wrong string) pages.Field {
 		return pages.Field{ID: id, Name: id, Kind: kind, Label: label, Hint: "For example 31 3 1972", Wrong: wrong, Max: 200, Accept: "application/pdf", Draft: id,
-			Options: []pages.Choice{{Value: "PASSPORT", Text: "Passport", Hint: "The page with the photograph", Chosen: true}, {Value: "ID", Text: "National identity card"}}}
+			Options: []pages.Choice{{Value: "PASSPORT", Text: "Passport", Chosen: true}, {Value: "ID", Text: "National identity card"}}}
 	}
 	diffs := []pages.Diff{{Title: "Source of wealth, Pierre Dupont", Op: "changed", Fields: []pages.Changed{
 		{Name: "Due date", Was: true, Before: "Wednesday 15 January 2025", After: "Monday 10 February 2025", From: "you said"}, {Name: "Note", After: "Accountant on leave", From: "from letter.pdf"}}}}

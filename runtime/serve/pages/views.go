@@ -156,8 +156,8 @@ type Field struct {
 
 // A Choice is one of several.
 type Choice struct {
-	Value, Text, Hint string
-	Chosen            bool
+	Value, Text string
+	Chosen      bool
 }
 
 // Answers are checked before they are sent.
