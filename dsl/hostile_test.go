@@ -4,6 +4,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"verbatim/runtime/norace"
 )
 
 // hostile texts of about n bytes, each made to be slow or large.
@@ -73,12 +75,11 @@ var hostile = map[string]func(n int) string{
 // and a mebibyte, and diagnostics are capped and say so. All that is ever
 // allocated bounds the peak from above.
 func TestHostileTextsAllocateInProportion(t *testing.T) {
+	if norace.Run(t) {
+		return
+	}
 	for name, make := range hostile {
-		sizes := []int{1 << 12, 1 << 17, 1 << 20}
-		if underRace {
-			sizes = sizes[:2]
-		}
-		for _, n := range sizes {
+		for _, n := range []int{1 << 12, 1 << 17, 1 << 20} {
 			src := NewSource("", make(n))
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)

@@ -12,6 +12,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"verbatim/runtime/norace"
+
 	"pgregory.net/rapid"
 )
 
@@ -184,9 +186,12 @@ var executions = flag.Int("executions", 100_000, "how many broken texts TestLaws
 // -executions this is the long run: it is several times faster than fuzzing.
 func TestLawsHoldOfBrokenTexts(t *testing.T) {
 	t.Parallel()
+	if norace.Run(t) {
+		return
+	}
 	seeds := corpus(t)
 	n := *executions
-	if testing.Short() || underRace {
+	if testing.Short() {
 		n = min(n, 2_000)
 	}
 	r := rand.New(rand.NewPCG(1, uint64(n)))
@@ -208,14 +213,14 @@ func TestLawsHoldOfBrokenTexts(t *testing.T) {
 // says what each of them means.
 func TestDifferentProgramsHaveDifferentCanonicalTexts(t *testing.T) {
 	t.Parallel()
+	if norace.Run(t) {
+		return
+	}
 	r := rand.New(rand.NewPCG(3, 4))
 	calls := mixed()
 	seen := map[string]*Call{}
+	const programs = 20_000
 	kept := 0
-	programs := 20_000
-	if underRace {
-		programs = 8_000
-	}
 	for range programs {
 		src := NewSource("", mutate(r, calls[r.IntN(len(calls))]))
 		s, ds := Parse(src)

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"verbatim/runtime/norace"
+
 	"pgregory.net/rapid"
 )
 
@@ -102,6 +104,9 @@ func TestNearestAgreesWithTheTextbook(t *testing.T) {
 // hundred are named.
 func TestMisspeltVerbsAreNamed(t *testing.T) {
 	t.Parallel()
+	if norace.Run(t) {
+		return
+	}
 	var names []string
 	for _, domain := range realisticDomains {
 		for _, act := range realisticActs {

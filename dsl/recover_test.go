@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"verbatim/runtime/norace"
 )
 
 // mixed is a script in every style: bare and in parentheses, on one line and
@@ -29,13 +31,16 @@ func mixed() []string {
 // calls are understood as before.
 func TestMutatedCallsAreDiagnosedAndLeaveTheOthersAlone(t *testing.T) {
 	t.Parallel()
+	if norace.Run(t) {
+		return
+	}
 	all := mixed()
 	r := rand.New(rand.NewPCG(1, 2))
 	g := theGrammar()
 	var mutants, refused, single, others, spared int
 	kinds := map[string]int{}
 	most := 10_000
-	if testing.Short() || underRace {
+	if testing.Short() {
 		most = 1_000
 	}
 	for mutants < most {

@@ -375,6 +375,7 @@ var exceptions = map[[2]string]string{
 	{"runtime", "runtime/norace"}:         "its heavy tests run without the race detector",
 	{"runtime/channel", "runtime/norace"}: "its heavy tests run without the race detector",
 	{"verbs", "runtime/norace"}:           "its heavy tests run without the race detector",
+	{"dsl", "runtime/norace"}:             "its heavy tests run without the race detector",
 	{"runtime/manda", "runtime/norace"}:   "its heavy tests run without the race detector",
 
 	{"runtime/rerun", "stores/sqlite"}:                                    "its tests run on every store",
