@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"verbatim/runtime/norace"
 )
 
 // What the guard must reach on the half of testdata/own.txt that the patterns were not tuned on.
@@ -91,6 +93,9 @@ func TestInputOnTextsOfOurOwn(t *testing.T) {
 
 func TestInputOnTextsOfOurOwnInDisguise(t *testing.T) {
 	t.Parallel()
+	if norace.Run(t) {
+		return
+	}
 	spread := func(between string) func(string) string {
 		return func(s string) string { return strings.Join(strings.Split(s, ""), between) }
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"verbatim/runtime/channel/internal/proven"
+	"verbatim/runtime/norace"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -116,6 +117,9 @@ func TestReadingIsBounded(t *testing.T) {
 // A long text is cut, and says so; so is a page that cannot be taken apart.
 func TestWhatIsCutIsUnsure(t *testing.T) {
 	t.Parallel()
+	if norace.Run(t) {
+		return
+	}
 	for name, raw := range map[string]string{
 		"a long text":      "\r\n" + strings.Repeat("ä", mostText),
 		"a long quotation": "\r\nYes\r\n" + strings.Repeat("> a\r\n", mostText/4),

@@ -17,6 +17,8 @@ import (
 	"testing"
 	"time"
 
+	"verbatim/runtime/norace"
+
 	"github.com/emersion/go-smtp"
 )
 
@@ -178,6 +180,9 @@ func TestMailIsTakenWithTLS(t *testing.T) {
 // Mails, recipients, connections and time are limited.
 func TestThePortIsLimited(t *testing.T) {
 	t.Parallel()
+	if norace.Run(t) {
+		return
+	}
 	d := &door{}
 	at := serve(t, testAdapter(t, d, nil))
 	c := dial(t, at)

@@ -6,6 +6,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"verbatim/runtime/norace"
 )
 
 // What is quoted must never be read as what the sender wrote now.
@@ -78,6 +80,9 @@ func TestSplitKeepsOnlyWhatIsNew(t *testing.T) {
 // that a busy machine makes no difference.
 func TestSplitTakesTimeInProportion(t *testing.T) {
 	t.Parallel()
+	if norace.Run(t) {
+		return
+	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	for _, line := range []string{"sent from my x\n", "________\n", "> a\n--\n", "On 5 Jan 10:12 a:\n", "From: a\n\n", "a@b.c 10:12:\n", "on 1 wrote\n:\n", "a\n", ":\n", "\n", ">\n", "a <\n", "From: x@y.z 10:12\nTo\n"} {

@@ -1,0 +1,10 @@
+package mail
+
+import (
+	"os"
+	"testing"
+
+	"verbatim/runtime/norace"
+)
+
+func TestMain(m *testing.M) { os.Exit(norace.Done(m.Run())) }
