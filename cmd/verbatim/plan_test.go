@@ -378,6 +378,7 @@ var exceptions = map[[2]string]string{
 	{"dsl", "runtime/norace"}:                  "its heavy tests run without the race detector",
 	{"runtime/guard", "runtime/norace"}:        "its heavy tests run without the race detector",
 	{"runtime/channel/mail", "runtime/norace"}: "its heavy tests run without the race detector",
+	{"runtime/documents", "runtime/norace"}:    "its heavy tests run without the race detector",
 	{"runtime/manda", "runtime/norace"}:        "its heavy tests run without the race detector",
 
 	{"runtime/rerun", "stores/sqlite"}:                                    "its tests run on every store",

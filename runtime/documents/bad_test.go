@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"verbatim/runtime/norace"
 )
 
 // zipOf packs names and texts, one after the other.
@@ -100,17 +102,12 @@ var resources = `/Resources<</Font<</F<</Type/Font/Subtype/Type1/BaseFont/Helvet
 // others by it.
 func TestBadFilesHaveTheirReason(t *testing.T) {
 	t.Parallel()
-	many := 100_000
-	if raced {
-		many = 6000
+	if norace.Run(t) {
+		return
 	}
 	var entries []string
-	for i := range many {
+	for i := range 100_000 {
 		entries = append(entries, fmt.Sprint("word/", i), "")
-	}
-	memory := int64(0)
-	if raced {
-		memory = 8 << 30
 	}
 	seed := rand.New(rand.NewPCG(1, 2))
 	garbage := make([]byte, 4096)
@@ -166,11 +163,11 @@ func TestBadFilesHaveTheirReason(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			began := time.Now()
-			d, err := read(t.Context(), bad.file, bytes.NewReader(bad.data), Limits{Unpacked: 12 << 20, Cells: 25_000, Wall: time.Minute, Memory: memory}, nil, hurry)
+			d, err := read(t.Context(), bad.file, bytes.NewReader(bad.data), Limits{Unpacked: 12 << 20, Cells: 25_000, Wall: time.Minute}, nil, "")
 			if reasonOf(err) != bad.want {
 				t.Errorf("it says %v (%q), not %q; %d pieces", err, reasonOf(err), bad.want, len(d.Pieces))
 			}
-			if took := time.Since(began); took > 25*time.Second && !raced {
+			if took := time.Since(began); took > 25*time.Second {
 				t.Errorf("it took %v", took)
 			}
 		})
@@ -215,6 +212,9 @@ func TestWhatCanBeReadIsRead(t *testing.T) {
 // reason; it never panics and takes no long time.
 func TestBrokenFilesDoNoHarm(t *testing.T) {
 	t.Parallel()
+	if norace.Run(t) {
+		return
+	}
 	for _, name := range []string{"cap-table.pdf", "kpis.pdf", "budget.xlsx", "annual-report.docx", "strategy.pptx", "statement.eml", "index-1252.csv", "letter.html", "trial-balance.tsv"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -233,9 +233,6 @@ func TestBrokenFilesDoNoHarm(t *testing.T) {
 				}
 			}
 			step := max(1, len(data)/3000)
-			if raced {
-				step *= 50
-			}
 			for n := 0; n < len(data); n += step {
 				try(fmt.Sprintf("cut at %d", n), data[:n])
 			}
@@ -254,8 +251,11 @@ func TestBrokenFilesDoNoHarm(t *testing.T) {
 // where the caller allows for as many.
 func TestAMillionCells(t *testing.T) {
 	t.Parallel()
+	if norace.Run(t) {
+		return
+	}
 	height := 20_000
-	if testing.Short() || raced {
+	if testing.Short() {
 		height = 1000 // a million would take a minute
 	}
 	var rows strings.Builder

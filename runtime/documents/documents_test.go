@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"verbatim/runtime/norace"
 )
 
 var update = flag.Bool("update", false, "write what is read as the expected text")
@@ -26,7 +28,7 @@ func TestMain(m *testing.M) {
 		os.Exit(serve(os.Stdin, os.Stdout, work))
 	}
 	Child()
-	code := m.Run()
+	code := norace.Done(m.Run())
 	if err := leftover(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		code = 1

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"verbatim/runtime/norace"
 )
 
 // pagesOf is a PDF of so many pages of text, which claims to have others.
@@ -29,6 +31,9 @@ func pagesOf(n, claimed int) []byte {
 // than there are, whatever the file claims, and not more than ten times a second.
 func TestALongFileTellsHowFarItIs(t *testing.T) {
 	t.Parallel()
+	if norace.Run(t) {
+		return
+	}
 	const pages = 800
 	for name, claimed := range map[string]int{"as it is": pages, "fewer": 3, "none": 0, "a million": 1_000_000} {
 		t.Run(name, func(t *testing.T) {
