@@ -438,3 +438,16 @@ func (l *loader) verbOf(d *doc, n *yaml.Node) *Verb {
 	d.use(n, 0, len(n.Value), VerbThing, n.Value, false, v != nil, func() []string { return sortedKeys(l.verbNamed) })
 	return v
 }
+
+// callable is the verb that a list names; nil where there is none, or nobody may call it.
+func (l *loader) callable(d *doc, n *yaml.Node, what string) *Verb {
+	v := l.verbOf(d, n)
+	switch {
+	case v == nil:
+		d.report(tell(d.place(n), "unknown-verb", n.Value, l.verbNamed))
+	case v.Internal:
+		d.report(say.internalNamed(d.place(n), v, what))
+		return nil
+	}
+	return v
+}

@@ -154,19 +154,6 @@ func (l *loader) taskStates(d *doc, t *Task, f mapping) {
 	}
 }
 
-// callable is the verb that a list names; nil where there is none, or nobody may call it.
-func (l *loader) callable(d *doc, n *yaml.Node, what string) *Verb {
-	v := l.verbOf(d, n)
-	switch {
-	case v == nil:
-		d.report(tell(d.place(n), "unknown-verb", n.Value, l.verbNamed))
-	case v.Internal:
-		d.report(say.internalNamed(d.place(n), v, what))
-		return nil
-	}
-	return v
-}
-
 // taskReads reads by which verbs a task is told and listed.
 func (l *loader) taskReads(d *doc, t *Task, f mapping, status int) {
 	reads := func(n *yaml.Node, one bool) *Verb {
