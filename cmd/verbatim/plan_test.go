@@ -503,6 +503,7 @@ var libraries = map[string]struct {
 	"golang.org/x/text":                        {[]string{"runtime/channel/contact", "runtime/words", "runtime/documents", "runtime/guard", "runtime/channel/mail", "stores/search"}, "letters are taken apart from their accents where words are read, searched and guarded; files come in many encodings"},
 	"github.com/mozillazg/go-unidecode":        {[]string{"stores/search"}, "names of all alphabets are compared in Latin letters"},
 	"github.com/blevesearch/snowballstem":      {[]string{"stores/search"}, "words are searched without their endings"},
+	"golang.org/x/image":                       {[]string{"runtime/channel/mail"}, "the names of colours are known there: white on white is not read"},
 	"golang.org/x/net":                         {[]string{"runtime/channel/contact", "runtime/documents", "runtime/channel/mail"}, "pages of HTML are read where all files are, and where mails are; there domains are folded too"},
 	"github.com/pdfcpu/pdfcpu":                 {[]string{"runtime/documents"}, "the objects of a PDF are found, repaired and decrypted; what they say is read there"},
 	"github.com/emersion/go-message":           {[]string{"runtime/documents", "runtime/channel/mail"}, "mails are taken apart where all files are, and where they come in"},

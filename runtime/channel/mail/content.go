@@ -49,8 +49,21 @@ type content struct {
 
 // A text is one of the body, in the order of the mail.
 type text struct {
-	said string
-	page bool // it was HTML
+	said  string
+	page  bool // it was HTML
+	hides bool // and it holds more than is seen
+}
+
+// rank says which of alternatives is read. Plain text is what the page shows, unless that hides
+// something: the program that made the plain text may not have left it out.
+func (t text) rank() int {
+	switch {
+	case t.hides:
+		return 2
+	case t.page:
+		return 0
+	}
+	return 1
 }
 
 // A picture is a file that a page may show.
@@ -150,9 +163,9 @@ func (c *content) part(e *message.Entity, depth int, forwarded bool) {
 		}
 		markup := c.letters(data)
 		c.markup.WriteString(markup)
-		said, ok := readPage(markup)
+		said, hides, ok := readPage(markup)
 		c.unsure = c.unsure || !ok
-		c.say(text{said, true}, forwarded)
+		c.say(text{said, true, hides}, forwarded)
 		return
 	case strings.HasPrefix(kind, "message/"):
 		return // what servers report to one another
@@ -189,7 +202,7 @@ func (c *content) say(t text, forwarded bool) {
 	c.texts = append(c.texts, t)
 }
 
-// multipart reads the parts. Of alternatives, plain text is preferred to a page.
+// multipart reads the parts, and of alternatives one.
 func (c *content) multipart(parts message.MultipartReader, alternative bool, depth int, forwarded bool) {
 	texts := &c.texts
 	before, best := len(*texts), []text(nil)
@@ -202,7 +215,8 @@ func (c *content) multipart(parts message.MultipartReader, alternative bool, dep
 		c.unsure = c.unsure || err != nil
 		c.part(p, depth+1, forwarded)
 		if said := (*texts)[before:]; alternative && len(said) > 0 {
-			if blank := strings.TrimSpace(said[0].said) == "" && len(said) == 1; best == nil || !blank && (best[0].page && !said[0].page || strings.TrimSpace(best[0].said) == "") {
+			blank := func(all []text) bool { return len(all) == 1 && strings.TrimSpace(all[0].said) == "" && !all[0].hides }
+			if best == nil || !blank(said) && (blank(best) || said[0].rank() > best[0].rank()) {
 				best = slices.Clone(said)
 			}
 			*texts = (*texts)[:before]

@@ -278,11 +278,11 @@ func TestPagesAreReadAsTheyAreSeen(t *testing.T) {
 		`<i style="font-size:0.5em">a</i><i style="opacity:0.5">b</i><i style="line-height:0">c</i>`:            "abc\n",
 		`a<script>x</script><style>x</style><textarea>x</textarea><template>x</template>`:                       "a\n",
 	} {
-		if got, ok := readPage(markup); got != want || !ok {
+		if got, _, ok := readPage(markup); got != want || !ok {
 			t.Errorf("%s is %q, want %q", markup, got, want)
 		}
 	}
-	if got, ok := readPage(strings.Repeat("<div>", 600) + "a<b>b"); got != "a\nb\n" || ok {
+	if got, _, ok := readPage(strings.Repeat("<div>", 600) + "a<b>b"); got != "a\nb\n" || ok {
 		t.Errorf("%q, %v", got, ok)
 	}
 }

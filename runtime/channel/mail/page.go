@@ -14,17 +14,21 @@ type page struct {
 	out, line strings.Builder
 	quoted    bool
 	rest      bool // all that follows is quoted: Outlook draws a line and marks nothing
+	styles    styles
+	hides     bool // something is not seen
+	unsure    bool // something that is not quoted is seen or not
 }
 
-// readPage turns HTML into text. It fails where the page cannot be taken apart.
-func readPage(markup string) (string, bool) {
+// readPage turns HTML into the text that its reader sees. ok is false where that is not
+// certain, and hides says that the page holds more.
+func readPage(markup string) (text string, hides, ok bool) {
 	root, err := html.ParseWithOptions(strings.NewReader(markup), html.ParseOptionEnableScripting(false))
 	if err != nil {
 		var b strings.Builder
 		for z := html.NewTokenizer(strings.NewReader(markup)); ; {
 			switch z.Next() {
 			case html.ErrorToken:
-				return b.String(), false
+				return b.String(), true, false
 			case html.TextToken:
 				b.Write(z.Text())
 				b.WriteByte('\n')
@@ -32,12 +36,27 @@ func readPage(markup string) (string, bool) {
 		}
 	}
 	p := &page{}
-	p.walk(root, false)
-	return p.out.String(), true
+	for n := range root.Descendants() {
+		if n.DataAtom == atom.Style {
+			p.sheet(n)
+		}
+	}
+	p.walk(root, false, looks{plainLook, plainLook})
+	return p.out.String(), p.hides, !p.unsure && p.styles.work <= mostWork
+}
+
+// sheet reads a style sheet of the page.
+func (p *page) sheet(n *html.Node) {
+	media := strings.ToLower(strings.TrimSpace(attribute(n, "media")))
+	if media == "print" || n.FirstChild == nil {
+		return
+	}
+	all, ok := rules(n.FirstChild.Data, media != "" && media != "all" && media != "screen")
+	p.styles.add(all)
+	p.unsure = p.unsure || !ok
 }
 
 var (
-	unseen   = regexp.MustCompile(`(?i)(display\s*:\s*none|visibility\s*:\s*hidden|mso-hide\s*:\s*all|opacity\s*:\s*0*\.?0*(?:;|\s|$)|(?:font-size|max-height)\s*:\s*0*\.?0*(?:px|pt|em|rem|%)?\s*(?:;|!|$))`)
 	indented = regexp.MustCompile(`(?i)border(?:-left)?\s*:\s*(?:none|0)`)
 	divider  = regexp.MustCompile(`(?i)border:\s*none;\s*border-top:\s*solid #(?:E1E1E1|B5C4DF)`)
 
@@ -45,14 +64,22 @@ var (
 	signs    = []string{"gmail_signature", "moz-signature", "Signature", "ms-outlook-mobile-signature", "protonmail_signature_block"}
 	dividers = []string{"divRplyFwdMsg", "appendonsend", "OutlookMessageHeader", "mail-editor-reference-message-container"}
 	blocks   = []atom.Atom{atom.P, atom.Div, atom.Li, atom.Ul, atom.Ol, atom.Blockquote, atom.Pre, atom.Tr, atom.Table, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6,
-		atom.Hr, atom.Section, atom.Article, atom.Header, atom.Footer, atom.Dt, atom.Dd, atom.Address, atom.Center, atom.Body, atom.Form}
-	silentTags = []atom.Atom{atom.Head, atom.Script, atom.Style, atom.Template, atom.Noscript, atom.Svg, atom.Iframe, atom.Title, atom.Object, atom.Textarea, atom.Select}
+		atom.Hr, atom.Section, atom.Article, atom.Header, atom.Footer, atom.Dt, atom.Dd, atom.Address, atom.Center, atom.Body, atom.Form, atom.Dialog}
+	silentTags = []atom.Atom{atom.Head, atom.Script, atom.Style, atom.Template, atom.Noscript, atom.Svg, atom.Iframe, atom.Title, atom.Object, atom.Textarea, atom.Select,
+		atom.Datalist, atom.Audio, atom.Video, atom.Canvas, atom.Noframes, atom.Noembed}
 )
 
-func (p *page) walk(n *html.Node, pre bool) {
+// walk reads what stands in an element that looks so.
+func (p *page) walk(n *html.Node, pre bool, l looks) {
 	switch n.Type {
 	case html.TextNode:
-		p.text(n.Data, pre)
+		switch how := l.visible(); {
+		case how == seen:
+			p.text(n.Data, pre)
+		case strings.Trim(n.Data, blanks) != "":
+			p.hides = true
+			p.unsure = p.unsure || how == unsure && !p.quoted && !p.rest
+		}
 		return
 	case html.ElementNode:
 	case html.DocumentNode:
@@ -65,8 +92,12 @@ func (p *page) walk(n *html.Node, pre bool) {
 			return slices.Contains(some, strings.TrimPrefix(name, "x_")) // Outlook renames what it quotes
 		})
 	}
-	if slices.Contains(silentTags, n.DataAtom) || unseen.MatchString(style) || attribute(n, "hidden") != "" || is(signs) {
+	if slices.Contains(silentTags, n.DataAtom) || is(signs) {
 		return
+	}
+	l = p.styles.of(n, l)
+	if attribute(n, "hidden") != "" || n.DataAtom == atom.Dialog && attribute(n, "open") == "" {
+		l.plain.gone, l.perhaps.gone = true, true
 	}
 	if n.DataAtom == atom.Br {
 		p.flush(true)
@@ -86,7 +117,7 @@ func (p *page) walk(n *html.Node, pre bool) {
 		p.quoted = true
 	}
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
-		p.walk(c, pre || n.DataAtom == atom.Pre)
+		p.walk(c, pre || n.DataAtom == atom.Pre, l)
 	}
 	if block || p.quoted != was {
 		p.flush(false)
@@ -99,6 +130,9 @@ func (p *page) walk(n *html.Node, pre bool) {
 		p.line.WriteByte(' ')
 	}
 }
+
+// blanks show nothing: programs fill the space behind a hidden line with them.
+const blanks = " \t\r\n\u00a0\u00ad\u034f\u2007\u200b\u200c\u200d\u200e\u200f\u2800\ufeff"
 
 // answered reports whether what Gmail takes for a quotation holds one of its own, so that
 // somebody may have written between its parts. Not so in what is passed on.
