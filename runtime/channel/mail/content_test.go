@@ -311,7 +311,7 @@ func FuzzRead(f *testing.F) {
 	a := testAdapter(f, nil, nil)
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		h, body := readHead(raw)
-		p, err := a.prove(t.Context(), h, arrival{raw: raw, envelope: "ada@umza.example", relayed: true})
+		p, err := a.prove(t.Context(), h, body, arrival{raw: raw, envelope: "ada@umza.example", relayed: true})
 		if err != nil || p.known != nil {
 			t.Fatal("somebody is known", err)
 		}

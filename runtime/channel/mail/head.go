@@ -23,8 +23,12 @@ const (
 	mostField  = 8 << 10 // of a signature
 )
 
-// A field is one of a header: its name in lower case, and its value without line breaks.
-type field struct{ name, value string }
+// A field is one of a header: its name in lower case, its value without line breaks, and the
+// lines that it came in.
+type field struct {
+	name, value string
+	raw         []byte
+}
 
 // A head is the header of a mail, as DKIM takes it apart, so that both see the same fields.
 type head struct {
@@ -38,17 +42,19 @@ type head struct {
 func readHead(raw []byte) (*head, []byte) {
 	h := &head{count: map[string]int{}}
 	var value []byte // of the last field
-	ends := func() {
+	from := 0        // where that begins
+	ends := func(at int) {
 		if n := len(h.fields); n > 0 {
-			h.fields[n-1].value = string(value)
+			h.fields[n-1].value, h.fields[n-1].raw = string(value), raw[from:at]
 			h.count[h.fields[n-1].name]++
 		}
 	}
 	for rest, size := raw, 0; ; {
+		at := len(raw) - len(rest)
 		line, after, _ := bytes.Cut(rest, []byte("\n"))
 		line = bytes.TrimSuffix(line, []byte("\r"))
 		if len(line) == 0 {
-			ends()
+			ends(at)
 			return h, after
 		}
 		rest, size = after, size+len(line)
@@ -60,7 +66,8 @@ func readHead(raw []byte) (*head, []byte) {
 			value = append(value, line...)
 			h.odd = h.odd || len(h.fields) == 0
 		default:
-			ends()
+			ends(at)
+			from = at
 			name, first, ok := bytes.Cut(line, []byte(":"))
 			trimmed := strings.ToLower(string(bytes.TrimSpace(name)))
 			h.odd = h.odd || !ok || trimmed == "" || len(trimmed) != len(name)
@@ -78,6 +85,19 @@ func (h *head) value(name string) string {
 		}
 	}
 	return ""
+}
+
+// last is a field of a name, counted from below: the first is 0.
+func (h *head) last(name string, n int) *field {
+	for i := len(h.fields) - 1; i >= 0; i-- {
+		if h.fields[i].name == name {
+			if n == 0 {
+				return &h.fields[i]
+			}
+			n--
+		}
+	}
+	return nil
 }
 
 // entity is the mail as the library of MIME takes it.

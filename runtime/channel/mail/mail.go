@@ -5,9 +5,9 @@
 //	go a.Serve(ctx, listener)
 //
 // A mail's sender is proven where the domain of its only From address vouches for it as DMARC
-// asks: by a DKIM signature over what is read, or by SPF. All other mail is from a stranger,
-// whatever it shows. ARC is not verified, for want of a library: forwarded mail whose
-// signature broke is from a stranger too. Of Authentication-Results, only SPF is believed,
+// asks: by a DKIM signature over what is read, or by SPF. Where it was
+// forwarded and that broke, what a server found out that the operator listed counts, by a
+// chain of seals (ARC) that is whole. All other mail is from a stranger, whatever it shows. Of Authentication-Results, only SPF is believed,
 // because DKIM is verified here, and only where the operator's own server put it.
 //
 // Three things are settled for less than one may wish. A signature that leaves Content-Type
@@ -24,6 +24,7 @@ import (
 	"crypto/tls"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/mail"
@@ -55,6 +56,10 @@ type Options struct {
 	// Relays are the addresses of the operator's own mail servers, for mail that they hand
 	// on to our port. From anywhere else, results are ignored there.
 	Relays []netip.Prefix
+
+	// Sealers are the domains whose servers are believed of the mail that they forwarded and
+	// sealed (ARC): they have to refuse what is forged.
+	Sealers []string
 
 	TLS         *tls.Config   // of our port
 	Plain       bool          // takes mail without TLS, on a loopback or behind a proxy
@@ -108,6 +113,15 @@ func New(o Options) (*Adapter, error) {
 		return nil, err
 	}
 	o.Domain = domain
+	var sealers []string
+	for _, sealer := range o.Sealers {
+		domain, err := contact.Domain(sealer)
+		if err != nil {
+			return nil, fmt.Errorf("a sealer is a domain like lists.example, not %q", sealer)
+		}
+		sealers = append(sealers, domain)
+	}
+	o.Sealers = sealers
 	if o.DNS == nil {
 		o.DNS = net.DefaultResolver
 	}
@@ -163,7 +177,7 @@ func (a *Adapter) take(ctx context.Context, in arrival) error {
 	if status, ok := a.bounce(h, body); ok {
 		return a.o.Door.Note(ctx, status)
 	}
-	p, err := a.prove(ctx, h, in)
+	p, err := a.prove(ctx, h, body, in)
 	if err != nil {
 		return err
 	}

@@ -32,7 +32,7 @@ var single = []string{"from", "sender", "reply-to", "to", "cc", "subject", "date
 	"content-transfer-encoding", "content-disposition"}
 
 // prove finds out who sent a mail. errLater says that the DNS did not tell.
-func (a *Adapter) prove(ctx context.Context, h *head, in arrival) (proof, error) {
+func (a *Adapter) prove(ctx context.Context, h *head, body []byte, in arrival) (proof, error) {
 	subject, err := h.author()
 	if err != nil || h.odd || slices.ContainsFunc(single, func(name string) bool { return h.count[name] > 1 }) {
 		return proof{}, nil
@@ -40,9 +40,10 @@ func (a *Adapter) prove(ctx context.Context, h *head, in arrival) (proof, error)
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	domain, _ := contact.DomainOf(subject)
+	now := a.o.Clock()
 	c := &check{dns: &patient{Resolver: a.o.DNS}, domain: domain}
 	p := proof{known: []proven.Identity{{Kind: "email", Subject: subject}}}
-	if a.results(ctx, c, h, in) || c.spf(ctx, in) || c.dkim(ctx, h, in, a.o.Clock(), &p) {
+	if a.results(ctx, c, h, in) || c.spf(ctx, in) || c.dkim(ctx, h, in, now, &p) || c.arc(ctx, h, in, body, now, a.o.Sealers, &p) {
 		return p, nil
 	}
 	if c.dns.failed.Load() {
@@ -70,31 +71,45 @@ func (c *check) dkim(ctx context.Context, h *head, in arrival, now time.Time, p 
 		if v.Err != nil || !v.Expiration.IsZero() && now.After(v.Expiration) {
 			continue
 		}
-		unsigned := func(names ...string) bool {
-			return slices.ContainsFunc(names, func(name string) bool {
-				return h.count[name] > 0 && !slices.ContainsFunc(v.HeaderKeys, func(key string) bool { return strings.EqualFold(key, name) })
-			})
+		if c.aligned(ctx, v.Domain, func(r *dmarc.Record) dmarc.AlignmentMode { return r.DKIMAlignment }) && covered(h, in, v.HeaderKeys, p) {
+			return true
 		}
-		if unsigned("subject", "date", "reply-to") || !c.aligned(ctx, v.Domain, func(r *dmarc.Record) dmarc.AlignmentMode { return r.DKIMAlignment }) {
-			continue
-		}
-		p.unnamed = unsigned("message-id")
-		// Mail that was sent to us came here as it was before anybody could send it again with
-		// another Content-Type, and a second one of its Message-ID is not read.
-		toUs := !unsigned("to", "cc", "message-id") && h.count["message-id"] > 0 && slices.ContainsFunc(in.inboxes, h.addressed)
-		p.loose = unsigned("content-type", "content-transfer-encoding") && !toUs
-		return true
 	}
 	return false
 }
 
-// key looks up the key of a signature, where it may be of use. One that its owner only tries
-// out (t=y) is none.
+// covered reports whether a signature over some fields covers what is read of a mail, and notes
+// what it leaves open.
+func covered(h *head, in arrival, signed []string, p *proof) bool {
+	unsigned := func(names ...string) bool {
+		return slices.ContainsFunc(names, func(name string) bool {
+			return h.count[name] > 0 && !slices.ContainsFunc(signed, func(key string) bool { return strings.EqualFold(key, name) })
+		})
+	}
+	if unsigned("subject", "date", "reply-to") {
+		return false
+	}
+	p.unnamed = unsigned("message-id")
+	// Mail that was sent to us came here as it was before anybody could send it again with
+	// another Content-Type, and a second one of its Message-ID is not read.
+	toUs := !unsigned("to", "cc", "message-id") && h.count["message-id"] > 0 && slices.ContainsFunc(in.inboxes, h.addressed)
+	p.loose = unsigned("content-type", "content-transfer-encoding") && !toUs
+	return true
+}
+
+// between a selector and a domain stands the place of keys.
+const between = "._domainkey."
+
+// key looks up the key of a signature, where it may be of use.
 func (c *check) key(ctx context.Context, name string) ([]string, error) {
-	const between = "._domainkey."
 	if at := strings.LastIndex(name, between); !c.related(name[at+len(between):]) {
 		return nil, errors.New("not a key of the domain")
 	}
+	return c.record(ctx, name)
+}
+
+// record is that of a key. One that its owner only tries out (t=y) is none.
+func (c *check) record(ctx context.Context, name string) ([]string, error) {
 	all, err := c.dns.LookupTXT(ctx, name)
 	for _, record := range all {
 		for tag := range strings.SplitSeq(record, ";") {
