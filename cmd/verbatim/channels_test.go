@@ -2,6 +2,9 @@ package main
 
 import (
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -12,6 +15,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -68,14 +72,15 @@ system.add-principal :name "tia" :as @tia`)
 		cloud := cloudtest.New(cloudtest.Options{Token: "token", Secret: "secret", Verify: "verify", Number: ourNumber})
 		api := httptest.NewServer(cloud)
 		t.Cleanup(api.Close)
-		config, err := json.Marshal(map[string]any{"private": true, "whatsapp": map[string]any{"api": api.URL + "/v23.0", "numbers": []string{ourNumber}, "token-env": "WA_TOKEN", "secret-env": "WA_SECRET", "verify-env": "WA_VERIFY", "media-hosts": []string{"127.0.0.1"}}})
+		config, err := json.Marshal(map[string]any{"private": true, "whatsapp": map[string]any{"api": api.URL + "/v23.0", "numbers": []string{ourNumber}, "token-env": "WA_TOKEN", "secret-env": "WA_SECRET", "verify-env": "WA_VERIFY", "media-hosts": []string{"127.0.0.1"}},
+			"mail": map[string]any{"domain": "umza.example", "inboxes": []string{"deals@umza.example"}, "mailgun-key-env": "MG_KEY", "submission": map[string]any{"server": "127.0.0.1:9", "security": "none"}}})
 		if err == nil {
 			err = os.WriteFile(filepath.Join(h.dir, "channels.json"), config, 0o666)
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		h.env = append(h.env, "VERBATIM_CHANNELS=channels.json", "WA_TOKEN=token", "WA_SECRET=secret", "WA_VERIFY=verify")
+		h.env = append(h.env, "VERBATIM_CHANNELS=channels.json", "WA_TOKEN=token", "WA_SECRET=secret", "WA_VERIFY=verify", "MG_KEY=key")
 		test(t, h, cloud)
 	}
 	t.Run("SQLite", func(t *testing.T) {
@@ -147,6 +152,24 @@ func TestAMessageSurvivesAKill(t *testing.T) {
 		resp.Body.Close()
 		if resp.StatusCode != http.StatusUnauthorized {
 			t.Error(resp.StatusCode)
+		}
+		// A signature of Mailgun covers no mail. What it came with first, to whatever process, is
+		// what it is good for.
+		mailgun := func(to *running, subject string) int {
+			t.Helper()
+			timestamp, token := strconv.FormatInt(time.Now().Unix(), 10), strings.Repeat("t", 50)
+			mac := hmac.New(sha256.New, []byte("key"))
+			mac.Write([]byte(timestamp + token))
+			resp, err := http.PostForm(to.url+"/channels/mail/mime", url.Values{"timestamp": {timestamp}, "token": {token}, "signature": {hex.EncodeToString(mac.Sum(nil))}, "recipient": {"deals@umza.example"},
+				"body-mime": {"From: eve@evil.example\r\nSubject: " + subject + "\r\n\r\nHello\r\n"}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			resp.Body.Close()
+			return resp.StatusCode
+		}
+		if a, b, c, d, e := mailgun(one, "first"), mailgun(two, "first"), mailgun(two, "second"), mailgun(one, "second"), mailgun(one, "first"); a != 200 || b != 200 || c != 401 || d != 401 || e != 200 {
+			t.Error(a, b, c, d, e)
 		}
 	})
 }

@@ -26,6 +26,7 @@ const (
 	people     = "system-principal"
 	identities = "system-identity"
 	codes      = "channel-code"
+	tokens     = "channel-token"
 )
 
 // The targets of the palette's notices, which Deliver takes.

@@ -166,6 +166,27 @@ func clip(text string, most int) string {
 	return text[:most]
 }
 
+// Once reports whether something that a channel lets come once comes with what it first came
+// with. All processes of an installation know it, for a day.
+func (s *Service) Once(ctx context.Context, channel, token, with string) (first bool, failed error) {
+	id := digest.Of("verbatim channel token 1", channel, token)[:40]
+	for range 2 {
+		taken, err := s.clerk().Get(ctx, tokens, stores.NewString(id))
+		if err != nil || taken != nil {
+			return taken != nil && taken.Text("with") == with, err
+		}
+		d, err := s.clerk().Session(ctx)
+		if err != nil {
+			return false, err
+		}
+		if _, err = s.clerk().Do(ctx, d, "", clerk.Call("channel.take-token", clerk.Text("id", id), clerk.Text("with", with))); err == nil {
+			return true, nil
+		}
+		failed = err // unless another process took it at the same moment
+	}
+	return false, failed
+}
+
 // Note implements Door.
 func (s *Service) Note(ctx context.Context, all ...Status) error {
 	if len(all) == 0 {

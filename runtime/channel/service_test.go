@@ -259,6 +259,56 @@ func TestAMessageHasOneEffect(t *testing.T) {
 	})
 }
 
+// SAFE-H2: a token comes once, to all processes together, and is forgotten in the end.
+func TestATokenComesWithOneThing(t *testing.T) {
+	on(t, func(t *testing.T, w *world) {
+		two := w.service()
+		var all sync.WaitGroup
+		var mu sync.Mutex
+		taken := map[string]int{}
+		for i := range 16 {
+			s, with := w.s, "one"
+			if i%2 == 1 {
+				s, with = two, "two"
+			}
+			all.Go(func() {
+				first, err := s.Once(t.Context(), "mail", "token", with)
+				mu.Lock()
+				defer mu.Unlock()
+				if err != nil {
+					t.Log(err) // and it comes again
+				} else if first {
+					taken[with]++
+				}
+			})
+		}
+		all.Wait()
+		if len(taken) != 1 {
+			t.Fatalf("it came with %v", taken)
+		}
+		for with := range map[string]bool{"one": true, "two": true} {
+			for _, s := range []*Service{w.s, two, w.service()} { // the last was not there
+				if first, err := s.Once(t.Context(), "mail", "token", with); err != nil || first != (taken[with] > 0) {
+					t.Errorf("%s: %v %v", with, first, err)
+				}
+			}
+		}
+		if first, err := two.Once(t.Context(), "mail", "another", "two"); err != nil || !first {
+			t.Errorf("%v %v", first, err)
+		}
+		w.wait(23 * time.Hour)
+		w.works()
+		if n := len(w.rows(tokens, "", "")); n != 2 {
+			t.Errorf("%d tokens are known after a day", n)
+		}
+		w.wait(2 * time.Hour)
+		w.works()
+		if n := len(w.rows(tokens, "", "")); n != 0 {
+			t.Errorf("%d tokens are never forgotten", n)
+		}
+	})
+}
+
 // A message whose turn was cut off after it changed something is not carried out again: its
 // sender is told so.
 func TestATurnThatWasCutOff(t *testing.T) {

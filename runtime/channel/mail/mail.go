@@ -30,7 +30,6 @@ import (
 	"net/mail"
 	"net/netip"
 	"strings"
-	"sync"
 	"time"
 
 	"verbatim/runtime/channel"
@@ -68,6 +67,9 @@ type Options struct {
 	Timeout     time.Duration // of one command; 1 minute. A connection lives ten times as long.
 
 	SigningKey string // of Mailgun's webhooks
+	// Once reports whether a token of such a webhook comes with what it first came with, to
+	// whatever process of this installation. It has to be there beside a SigningKey.
+	Once func(ctx context.Context, channel, token, with string) (bool, error)
 
 	Submission Submission
 }
@@ -94,8 +96,6 @@ type Resolver interface {
 type Adapter struct {
 	o       Options
 	reading chan struct{} // mails that are read at once
-	mu      sync.Mutex
-	tokens  map[string]spent // of Mailgun
 }
 
 var _ channel.Adapter = (*Adapter)(nil)
@@ -108,6 +108,8 @@ func New(o Options) (*Adapter, error) {
 		return nil, errors.New("the domain of Message-IDs is missing or malformed")
 	case o.Inboxes == nil || o.Door == nil || o.Clock == nil:
 		return nil, errors.New("mail needs inboxes, a door and a clock")
+	case o.SigningKey != "" && o.Once == nil:
+		return nil, errors.New("webhooks of mail need a store of their tokens")
 	}
 	if err := o.Submission.check(); err != nil {
 		return nil, err
@@ -134,7 +136,7 @@ func New(o Options) (*Adapter, error) {
 	if o.Timeout == 0 {
 		o.Timeout = time.Minute
 	}
-	return &Adapter{o: o, reading: make(chan struct{}, 4), tokens: map[string]spent{}}, nil
+	return &Adapter{o: o, reading: make(chan struct{}, 4)}, nil
 }
 
 // Channel implements channel.Adapter.

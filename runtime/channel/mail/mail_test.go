@@ -119,12 +119,21 @@ func ours(address string) bool {
 	return address == "bot@ours.example" || address == "help@ours.example"
 }
 
+// once is a store of tokens.
+func once() func(context.Context, string, string, string) (bool, error) {
+	var all sync.Map
+	return func(_ context.Context, _, token, with string) (bool, error) {
+		first, _ := all.LoadOrStore(token, with)
+		return first == with, nil
+	}
+}
+
 func testAdapter(t testing.TB, d *door, change func(*Options)) *Adapter {
 	t.Helper()
 	if d == nil {
 		d = &door{}
 	}
-	o := Options{Domain: "ours.example", Inboxes: ours, Door: d, Clock: func() time.Time { return now }, DNS: world(), AuthServID: "mx.ours.example", Plain: true, SigningKey: "secret"}
+	o := Options{Domain: "ours.example", Inboxes: ours, Door: d, Clock: func() time.Time { return now }, DNS: world(), AuthServID: "mx.ours.example", Plain: true, SigningKey: "secret", Once: once()}
 	if change != nil {
 		change(&o)
 	}

@@ -61,7 +61,15 @@ func (a *Adapter) posted(r *http.Request, most int64) int {
 		}
 		return ""
 	}
-	if !a.signed(once("timestamp"), once("token"), once("signature")) || !a.first(once("token"), r) {
+	if !a.signed(once("timestamp"), once("token"), once("signature")) {
+		return http.StatusUnauthorized
+	}
+	// The signature covers no mail, and could be sent again with another.
+	sum := sha256.Sum256([]byte(once("body-mime")))
+	switch first, err := a.o.Once(r.Context(), Channel, once("token"), hex.EncodeToString(sum[:])); {
+	case err != nil:
+		return http.StatusServiceUnavailable
+	case !first:
 		return http.StatusUnauthorized
 	}
 	sender := once("sender")
@@ -78,32 +86,6 @@ func (a *Adapter) posted(r *http.Request, most int64) int {
 		return http.StatusServiceUnavailable
 	}
 	return http.StatusOK
-}
-
-// first reports whether a token comes with the mail that it first came with: a signature covers
-// no mail, and could be sent again with another. It is remembered for as long as it is good,
-// by this process.
-func (a *Adapter) first(token string, r *http.Request) bool {
-	sum := sha256.Sum256([]byte(r.PostForm.Get("body-mime")))
-	now := a.o.Clock()
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	for t, s := range a.tokens {
-		if now.Sub(s.at) > 2*window {
-			delete(a.tokens, t)
-		}
-	}
-	seen, ok := a.tokens[token]
-	if !ok {
-		a.tokens[token] = spent{sum, now}
-	}
-	return !ok || seen.sum == sum
-}
-
-// A spent token, by the mail that it came with.
-type spent struct {
-	sum [sha256.Size]byte
-	at  time.Time
 }
 
 // signed reports whether Mailgun sent a webhook, lately.
