@@ -438,9 +438,16 @@ func (l *loader) relate(en *entityNode) {
 	if e.Twice = f.text("unique-else"); e.Twice != "" && f.at("unique").value == nil {
 		d.report(tell(d.place(f.at("unique-else").key), "contradiction", "unique-else says what is told of rows that are the same, and no two need differ", "unique says in what they do: [[a, b]]", dsl.Place{}, ""))
 	}
-	d.each(f.at("unique"), func(n *yaml.Node) {
+	e.Store.Unique = d.sets(e, f, "unique")
+	e.Store.Found = d.sets(e, f, "found-by")
+	d.each(f.at("constraints"), func(n *yaml.Node) { l.constraint(d, e, n) })
+}
+
+// sets reads sets of fields.
+func (d *doc) sets(e *Entity, f *mapping, key string) (sets [][]int) {
+	d.each(f.at(key), func(n *yaml.Node) {
 		if n.Kind != yaml.SequenceNode {
-			d.report(tell(d.place(n), "wrong-shape", "unique", forms["lists"].wanted))
+			d.report(tell(d.place(n), "wrong-shape", key, forms["lists"].wanted))
 			return
 		}
 		var set []int
@@ -453,10 +460,10 @@ func (l *loader) relate(en *entityNode) {
 			}
 		}
 		if len(set) > 0 {
-			e.Store.Unique = append(e.Store.Unique, set)
+			sets = append(sets, set)
 		}
 	})
-	d.each(f.at("constraints"), func(n *yaml.Node) { l.constraint(d, e, n) })
+	return sets
 }
 
 // givenKinds are the constraints over several fields.

@@ -376,7 +376,7 @@ entities:
       reader: {type: ref, ref-type: reader, required: true}
       page: {type: ref, ref-type: page}
   reader: {key: reader-id, scope: {principal: name}, fields: {name: {type: string}}}
-  page: {key: slug, scope: everyone, managed: true, fields: {title: {type: string}, slug: {type: string}}}
+  page: {key: slug, scope: everyone, managed: true, found-by: [[title, slug], [slug]], fields: {title: {type: string}, slug: {type: string}}}
   owner: {key: id, scope: self}
 `))
 	if r == nil {
@@ -398,8 +398,11 @@ entities:
 	if owner := r.Entity("owner").Store; owner.Access != stores.ByPath || owner.Scope != nil {
 		t.Errorf("the owner is %+v", owner)
 	}
-	if len(view.Unique) != 1 || len(view.Unique[0]) != 2 {
-		t.Errorf("unique is %v", view.Unique)
+	if len(view.Unique) != 1 || len(view.Unique[0]) != 2 || view.Found != nil {
+		t.Errorf("unique is %v, found by %v", view.Unique, view.Found)
+	}
+	if len(page.Found) != 2 || len(page.Found[0]) != 2 || page.Found[1][0] != 1 {
+		t.Errorf("found by %v", page.Found)
 	}
 }
 
