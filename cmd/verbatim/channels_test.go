@@ -31,8 +31,9 @@ const (
 	hers      = "491515550199"
 )
 
-// messaging is a house with a small palette that people reach by WhatsApp, and the WhatsApp.
-func messaging(t *testing.T, test func(t *testing.T, h *house, cloud *cloudtest.Server)) {
+// messaging is a house with a small palette that people reach by WhatsApp and mail, the
+// WhatsApp, and the mails that are sent.
+func messaging(t *testing.T, test func(t *testing.T, h *house, cloud *cloudtest.Server, mails <-chan string)) {
 	t.Parallel()
 	lay := func(t *testing.T) *house {
 		dir := t.TempDir()
@@ -72,8 +73,9 @@ system.add-principal :name "tia" :as @tia`)
 		cloud := cloudtest.New(cloudtest.Options{Token: "token", Secret: "secret", Verify: "verify", Number: ourNumber})
 		api := httptest.NewServer(cloud)
 		t.Cleanup(api.Close)
+		post, mails := mailServer(t)
 		config, err := json.Marshal(map[string]any{"private": true, "whatsapp": map[string]any{"api": api.URL + "/v23.0", "numbers": []string{ourNumber}, "token-env": "WA_TOKEN", "secret-env": "WA_SECRET", "verify-env": "WA_VERIFY", "media-hosts": []string{"127.0.0.1"}},
-			"mail": map[string]any{"domain": "umza.example", "inboxes": []string{"deals@umza.example"}, "mailgun-key-env": "MG_KEY", "submission": map[string]any{"server": "127.0.0.1:9", "security": "none"}}})
+			"mail": map[string]any{"domain": "umza.example", "inboxes": []string{"deals@umza.example"}, "mailgun-key-env": "MG_KEY", "submission": map[string]any{"server": post, "security": "none"}}})
 		if err == nil {
 			err = os.WriteFile(filepath.Join(h.dir, "channels.json"), config, 0o666)
 		}
@@ -81,7 +83,7 @@ system.add-principal :name "tia" :as @tia`)
 			t.Fatal(err)
 		}
 		h.env = append(h.env, "VERBATIM_CHANNELS=channels.json", "WA_TOKEN=token", "WA_SECRET=secret", "WA_VERIFY=verify", "MG_KEY=key")
-		test(t, h, cloud)
+		test(t, h, cloud, mails)
 	}
 	t.Run("SQLite", func(t *testing.T) {
 		t.Parallel()
@@ -119,7 +121,7 @@ func sent(t *testing.T, cloud *cloudtest.Server, want int) []cloudtest.Sent {
 // SAFE-H2: a message that was acknowledged is handled though the process is killed before it
 // is, once, whichever of two processes it arrives at again.
 func TestAMessageSurvivesAKill(t *testing.T) {
-	messaging(t, func(t *testing.T, h *house, cloud *cloudtest.Server) {
+	messaging(t, func(t *testing.T, h *house, cloud *cloudtest.Server, mails <-chan string) {
 		first := h.serve("--log", "off", "--no-work")
 		cloud.Webhook(first.url + "/channels/whatsapp")
 		if err := cloud.Subscribe(t.Context()); err != nil {
@@ -176,7 +178,7 @@ func TestAMessageSurvivesAKill(t *testing.T) {
 
 // A server that leaves work to others takes messages, and a worker beside it answers them.
 func TestAWorkerAnswersWhoWrites(t *testing.T) {
-	messaging(t, func(t *testing.T, h *house, cloud *cloudtest.Server) {
+	messaging(t, func(t *testing.T, h *house, cloud *cloudtest.Server, mails <-chan string) {
 		s := h.serve("--log", "off", "--no-work")
 		cloud.Webhook(s.url + "/channels/whatsapp")
 		if _, status, err := cloud.Say(t.Context(), hers, cloudtest.Text("order repairs for Solar One")); err != nil || status != http.StatusOK {
@@ -185,8 +187,30 @@ func TestAWorkerAnswersWhoWrites(t *testing.T) {
 		sent(t, cloud, 0)
 		h.do("work", "--once")
 		h.do("work", "--once")
-		if all := sent(t, cloud, 1); all[0].To != hers || all[0].Text == "" {
+		all := sent(t, cloud, 1)
+		if all[0].To != hers || all[0].Text == "" {
 			t.Errorf("%+v", all)
+		}
+		// WhatsApp tells later that it could not deliver what it took: it goes by mail, once.
+		h.script("ada", `system.add-identity :principal-id "nora" :issuer "email" :subject "nora@umza.example"`)
+		for range 2 {
+			if status, err := cloud.Deliver(t.Context(), nil, []cloudtest.Object{cloud.Status(all[0].ID, "failed", 131026)}); err != nil || status != http.StatusOK {
+				t.Fatal(status, err)
+			}
+			for range 3 {
+				h.do("work", "--once")
+			}
+		}
+		sent(t, cloud, 1)
+		var letters []string
+		for len(mails) > 0 {
+			if letter := <-mails; strings.Contains(letter, "nora@umza.example") {
+				letters = append(letters, letter)
+			}
+		}
+		words, _, _ := strings.Cut(all[0].Text, "\n")
+		if len(letters) != 1 || !strings.Contains(letters[0], words) {
+			t.Errorf("%d mails tell her: %q", len(letters), letters)
 		}
 	})
 }
@@ -194,7 +218,7 @@ func TestAWorkerAnswersWhoWrites(t *testing.T) {
 // What an operator gets wrong in the file of channels is told, with what to do, and nothing
 // is served.
 func TestAFileOfChannelsThatCannotBe(t *testing.T) {
-	messaging(t, func(t *testing.T, h *house, _ *cloudtest.Server) {
+	messaging(t, func(t *testing.T, h *house, _ *cloudtest.Server, _ <-chan string) {
 		for name, c := range map[string]struct{ config, want string }{
 			"no JSON":                {`{`, "cannot be used"},
 			"an unknown key":         {`{"whatsap": {}}`, "unknown field"},
@@ -223,7 +247,7 @@ func TestAFileOfChannelsThatCannotBe(t *testing.T) {
 // Somebody who looks after strangers sees on their page who wrote, opens what stands masked,
 // and says whose it is. (K41, ux.md 2e)
 func TestTriageOnAPage(t *testing.T) {
-	messaging(t, func(t *testing.T, h *house, cloud *cloudtest.Server) {
+	messaging(t, func(t *testing.T, h *house, cloud *cloudtest.Server, mails <-chan string) {
 		s := h.serve("--log", "off", "--sign-in", "tia")
 		cloud.Webhook(s.url + "/channels/whatsapp")
 		if _, status, err := cloud.Say(t.Context(), "4915799999", cloudtest.Text("My secret question about Solar One")); err != nil || status != http.StatusOK {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -40,7 +41,11 @@ func (s *Service) send(ctx context.Context, id string) error {
 		return err
 	}
 	now := s.Clock()
-	if now.Sub(at.Value("created_at").Time()) > pointless {
+	arrived, _, err := s.before(ctx, at)
+	if err != nil {
+		return err
+	}
+	if arrived || now.Sub(at.Value("created_at").Time()) > pointless {
 		return s.noted(ctx, d, at, expired, "", nil)
 	}
 	in, err := s.clerk().Get(ctx, inboxes, at.Value("inbox"))
@@ -63,7 +68,7 @@ func (s *Service) send(ctx context.Context, id string) error {
 		if err != nil {
 			return err
 		}
-		if !open {
+		if !open || more.Template {
 			t, ok := s.Templates[at.Text("channel")]
 			if !ok {
 				return s.noted(ctx, d, at, string(Failed), "", &Failure{Code: "window-closed", Text: "the person has not written for a day, and there is no template", Closed: true})
@@ -126,16 +131,42 @@ func (s *Service) noted(ctx context.Context, d *runtime.Session, at *clerk.Row, 
 	if why != nil {
 		problem = clip(strings.TrimSpace(why.Code+" "+why.Text), 300)
 	}
-	_, err = s.clerk().Do(ctx, d, "", clerk.Call("channel.note", ref, clerk.Text("id", at.Text("delivery_id")), clerk.Word("status", status), clerk.Instant("at", s.Clock()), clerk.Text("external-id", clip(external, 300)), clerk.Text("problem", problem)))
+	_, err = s.clerk().Do(ctx, d, "", clerk.Call("channel.note", ref, clerk.Text("id", at.Text("delivery_id")), clerk.Word("status", status), clerk.Instant("at", s.Clock()), clerk.Text("external-id", clip(external, 300)), clerk.Text("problem", problem), closed(why)))
 	return err
 }
 
-// another sends a message that failed by another way to the same person: to the address of
-// mail that they verified. Where there is none, somebody has to look: the notice waits for a
-// route that leads to them.
-func (s *Service) another(ctx context.Context, id string) error {
+// closed says whether a message failed since only a template would have been delivered.
+func closed(why *Failure) dsl.Arg {
+	if why == nil || !why.Closed {
+		return dsl.Arg{}
+	}
+	return dsl.NewArg("closed", dsl.NewBool(true))
+}
+
+// before looks at the deliveries in whose place one is sent: whether one of them arrived after
+// all, and by which channels it was tried so far.
+func (s *Service) before(ctx context.Context, at *clerk.Row) (arrived bool, tried []string, err error) {
+	for at != nil && err == nil && len(tried) < mostWays {
+		arrived, tried = arrived || !at.Value("delivered_at").IsNull(), append(tried, at.Text("channel"))
+		at, err = s.clerk().Get(ctx, deliveries, at.Value("instead"))
+	}
+	return arrived, tried, err
+}
+
+// mostWays is more than there are to one person.
+const mostWays = 10
+
+// another sends a message that failed by the next way to the same person, once: as a template,
+// where the channel asks for one and it has been no template yet; then to the address of mail
+// that they verified. Where there is none, somebody has to look: the notice waits for a route
+// that leads to them.
+func (s *Service) another(ctx context.Context, id string, closed bool) error {
 	at, err := s.clerk().Get(ctx, deliveries, stores.NewString(id))
 	if err != nil || at == nil || at.Text("status") != string(Failed) || at.Value("text").IsNull() {
+		return err
+	}
+	arrived, tried, err := s.before(ctx, at)
+	if err != nil || arrived {
 		return err
 	}
 	stuck := &notify.Error{Code: notify.CodeNoRoute, Text: "a message could not be delivered, and there is no other way to the person"}
@@ -143,7 +174,17 @@ func (s *Service) another(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	if p == nil || !at.Value("instead").IsNull() || at.Text("channel") == mailCode || s.Adapters[mailCode] == nil {
+	if p == nil {
+		return stuck
+	}
+	if _, wording := s.Templates[at.Text("channel")]; closed && wording && windowed(at.Text("channel")) && len(tried) == 1 {
+		in, err := s.clerk().Get(ctx, inboxes, at.Value("inbox"))
+		if err != nil || in == nil {
+			return err
+		}
+		return s.queue(ctx, DeliveryID("template", id), p, at.Text("channel"), in.Text("address"), at.Text("recipient"), at.Text("text"), &outFacts{Template: true}, at)
+	}
+	if slices.Contains(tried, mailCode) || s.Adapters[mailCode] == nil {
 		return stuck
 	}
 	to, _, err := system.AddressOf(ctx, s.Registry, s.Store, p.Text("name"))

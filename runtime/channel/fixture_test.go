@@ -42,6 +42,7 @@ type world struct {
 	reg   *verbs.Registry
 	e     *runtime.Engine
 	store stores.Store
+	steps []string     // that made its tables
 	now   atomic.Int64 // nanoseconds since start
 	model atomic.Int32 // how often a conversation was held
 
@@ -126,10 +127,11 @@ func newWorld(t testing.TB, store stores.Store, err error) *world {
 	for _, e := range reg.Entities() {
 		all = append(all, e.Store)
 	}
-	if _, err := store.Migrate(t.Context(), append(all, runtime.Own()...), true); err != nil {
+	plan, err := store.Migrate(t.Context(), append(all, runtime.Own()...), true)
+	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, reg: reg, store: store}
+	w := &world{t: t, reg: reg, store: store, steps: plan.Steps}
 	w.s = w.service()
 	w.e = w.s.Engine
 	if err := system.Found(t.Context(), reg, store, []string{"root", "other"}, start, ids()); err != nil {

@@ -27,7 +27,10 @@ import (
 // and one that failed. It reports whether the notice is one of these.
 func (s *Service) Deliver(ctx context.Context, m runtime.Message) (mine bool, err error) {
 	var body struct {
-		With struct{ ID, To, Status, Issuer string }
+		With struct {
+			ID, To, Status, Issuer string
+			Closed                 bool
+		}
 	}
 	switch m.Target {
 	case targetIn, targetOut, targetFailed, targetChanged, targetCode, runtime.TargetDecided:
@@ -41,7 +44,7 @@ func (s *Service) Deliver(ctx context.Context, m runtime.Message) (mine bool, er
 	case targetOut:
 		err = s.send(ctx, body.With.ID)
 	case targetFailed:
-		err = s.another(ctx, body.With.ID)
+		err = s.another(ctx, body.With.ID, body.With.Closed)
 	case targetChanged:
 		err = s.changed(ctx, m.ID, body.With.To, body.With.Status, body.With.Issuer)
 	case targetCode:
@@ -507,4 +510,6 @@ type outFacts struct {
 	Subject    string   `json:"subject,omitempty"`
 	ReplyTo    string   `json:"reply_to,omitempty"`
 	References []string `json:"references,omitempty"`
+	// Template says that it is sent in the wording of a template, whenever the person wrote.
+	Template bool `json:"template,omitempty"`
 }

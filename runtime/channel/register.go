@@ -250,6 +250,7 @@ type noteArgs struct {
 	At       time.Time   `verb:"at"`
 	External *string     `verb:"external-id"`
 	Problem  *string     `verb:"problem"`
+	Closed   bool        `verb:"closed"`
 }
 
 // rank orders the states of a delivery.
@@ -270,12 +271,17 @@ func note(ctx context.Context, c *runtime.Call, a noteArgs) (o runtime.Outcome, 
 	next, goes := rank[a.Status]
 	ends := a.Status == string(Failed) || a.Status == expired
 	switch {
+	case now == string(Failed) && goes && next >= rank[string(Delivered)]: // it arrived after all
+		f["text"] = nil
+		if d.Value("delivered_at").IsNull() {
+			f["delivered_at"] = a.At
+		}
 	case !known || ends && at > rank[string(Sent)]: // it has ended, or arrived
 	case ends:
 		f["status"], f["ended_at"] = a.Status, a.At
 		optional(f, "problem", a.Problem)
 		if a.Status == string(Failed) {
-			o.Notices = append(o.Notices, runtime.Notify(targetFailed, runtime.Fields{"id": a.ID}))
+			o.Notices = append(o.Notices, runtime.Notify(targetFailed, runtime.Fields{"id": a.ID, "closed": a.Closed}))
 		} else {
 			f["text"] = nil
 		}

@@ -228,6 +228,6 @@ func (s *Service) note(ctx context.Context, d *runtime.Session, st *Status) erro
 	if now := s.Clock(); when.IsZero() || when.Sub(now).Abs() > 24*time.Hour {
 		when = now
 	}
-	_, err = s.clerk().Do(ctx, d, "", clerk.Call("channel.note", ref, clerk.Text("id", at.Text("delivery_id")), clerk.Word("status", string(st.State)), clerk.Instant("at", when), clerk.Text("external-id", clip(st.ID, 300)), clerk.Text("problem", clip(problem, 300))))
+	_, err = s.clerk().Do(ctx, d, "", clerk.Call("channel.note", ref, clerk.Text("id", at.Text("delivery_id")), clerk.Word("status", string(st.State)), clerk.Instant("at", when), clerk.Text("external-id", clip(st.ID, 300)), clerk.Text("problem", clip(problem, 300)), closed(st.Why)))
 	return err
 }

@@ -626,6 +626,135 @@ func TestAFailureTakesAnotherWay(t *testing.T) {
 	})
 }
 
+// What WhatsApp took and could not deliver (131026), as it tells later, goes by mail: once,
+// however often and late it is told, and not if it arrived after all.
+func TestALateFailureTakesAnotherWay(t *testing.T) {
+	on(t, func(t *testing.T, w *world) {
+		told := func(id string, state State, why *Failure) {
+			t.Helper()
+			if err := w.s.Note(t.Context(), Status{Channel: "whatsapp", ID: id, State: state, At: w.clock(), Why: why}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		undeliverable := &Failure{Code: "131026", Text: "it cannot be delivered to them", Permanent: true}
+		out := one(t, w.hears(w.whatsapp("491515550199", "w1", "status of Solar One")))
+		id := fmt.Sprintf("whatsapp-%d", w.n)
+		told(id, Sent, nil)
+		for range 2 {
+			told(id, Failed, undeliverable)
+		}
+		mail := one(t, w.hears())
+		if mail.To != "ada@umza.example" || mail.Text != out.Text || mail.Template != nil {
+			t.Errorf("%+v", mail)
+		}
+		for _, state := range []State{Failed, Sent, Failed} {
+			told(id, state, undeliverable)
+			if all := w.hears(); len(all) != 0 {
+				t.Errorf("told %s again, it is sent again: %+v", state, all)
+			}
+		}
+		// The mail is returned, too: now somebody has to look, and nothing is sent any more.
+		second := w.rows(deliveries, "channel", "MAIL")[0]
+		if err := w.s.Note(t.Context(), Status{Channel: "mail", Ours: second.Text("delivery_id"), State: Failed, At: w.clock(), Why: &Failure{Code: "5.1.1", Permanent: true}}); err != nil {
+			t.Fatal(err)
+		}
+		for range 3 {
+			if all := w.hears(); len(all) != 0 {
+				t.Errorf("%+v", all)
+			}
+			w.wait(time.Hour)
+		}
+		if err := w.s.another(t.Context(), second.Text("delivery_id"), true); err == nil || !strings.Contains(err.Error(), "no other way") {
+			t.Errorf("nobody is asked to look: %v", err)
+		}
+
+		// In the night it waits. That it arrived meanwhile ends it.
+		w.wait(14 * time.Hour)
+		at := w.clock()
+		w.wait(time.Date(at.Year(), at.Month(), at.Day(), 20, 30, 0, 0, time.UTC).Add(24 * time.Hour).Sub(at))
+		one(t, w.hears(w.whatsapp("491515550199", "w2", "status of Wind Two")))
+		id = fmt.Sprintf("whatsapp-%d", w.n)
+		w.wait(2 * time.Hour)
+		told(id, Failed, undeliverable)
+		if all := w.hears(); len(all) != 0 {
+			t.Fatalf("it is sent at night: %+v", all)
+		}
+		told(id, Delivered, nil)
+		w.wait(11 * time.Hour)
+		if all := w.hears(); len(all) != 0 {
+			t.Errorf("it goes by two ways: %+v", all)
+		}
+		for _, d := range w.rows(deliveries, "", "") {
+			if d.Text("external_id") == id && (d.Text("status") != "FAILED" || d.Value("delivered_at").IsNull() || !d.Value("text").IsNull()) {
+				t.Errorf("%v", d.Values)
+			}
+			if !d.Value("instead").IsNull() && d.Text("status") != "FAILED" && d.Text("status") != expired {
+				t.Errorf("%v", d.Values)
+			}
+		}
+	})
+}
+
+// What WhatsApp would deliver only as a template is sent as one, then by mail, each once.
+func TestAClosedWindowTakesTheTemplate(t *testing.T) {
+	on(t, func(t *testing.T, w *world) {
+		w.s.Templates = map[string]Template{"WHATSAPP": {Name: "news", Language: "en"}}
+		told := func(why *Failure) {
+			t.Helper()
+			for range 2 {
+				if err := w.s.Note(t.Context(), Status{Channel: "whatsapp", ID: fmt.Sprintf("whatsapp-%d", w.n), State: Failed, At: w.clock(), Why: why}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		out := one(t, w.hears(w.whatsapp("491515550199", "w1", "status of Solar One")))
+		closed := &Failure{Code: "131047", Text: "they have not written for a day", Closed: true}
+		told(closed)
+		template := one(t, w.hears())
+		if template.To != out.To || template.Inbox != out.Inbox || template.Template == nil || template.Template.Name != "news" || template.Template.Values[0] != templated(out.Text) {
+			t.Errorf("%+v", template)
+		}
+		told(closed)
+		if mail := one(t, w.hears()); mail.To != "ada@umza.example" || mail.Text != out.Text {
+			t.Errorf("%+v", mail)
+		}
+		if all := w.hears(); len(all) != 0 {
+			t.Errorf("%+v", all)
+		}
+		// What cannot be delivered at all takes no template.
+		one(t, w.hears(w.whatsapp("491515550199", "w2", "status of Wind Two")))
+		told(&Failure{Code: "131026", Text: "it cannot be delivered to them", Permanent: true})
+		if mail := one(t, w.hears()); mail.To != "ada@umza.example" {
+			t.Errorf("%+v", mail)
+		}
+		// Without a template it is mail at once.
+		w.s.Templates = nil
+		one(t, w.hears(w.whatsapp("491515550199", "w3", "status of Wind Two")))
+		told(closed)
+		if mail := one(t, w.hears()); mail.To != "ada@umza.example" {
+			t.Errorf("%+v", mail)
+		}
+		// A stranger has no other way.
+		w.hears(w.whatsapp("4915112345678", "w4", "Hello"))
+		told(&Failure{Code: "131026", Permanent: true})
+		if all := w.hears(); len(all) != 0 {
+			t.Errorf("%+v", all)
+		}
+	})
+}
+
+// A status names a delivery as the channel calls it. The store has an index of that, so that
+// none but that delivery is read.
+func TestAStatusFindsItsDeliveryByAnIndex(t *testing.T) {
+	on(t, func(t *testing.T, w *world) {
+		if !slices.ContainsFunc(w.steps, func(step string) bool {
+			return strings.HasPrefix(step, "CREATE INDEX") && strings.Contains(step, "deliveries") && strings.Contains(step, "(\"external_id\")")
+		}) {
+			t.Errorf("%s", strings.Join(w.steps, "\n"))
+		}
+	})
+}
+
 // Nothing leaves to an address that is neither verified nor the sender's own.
 func TestNothingLeavesToOthers(t *testing.T) {
 	on(t, func(t *testing.T, w *world) {

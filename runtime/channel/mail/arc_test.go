@@ -2,7 +2,6 @@ package mail
 
 import (
 	"errors"
-	"net/smtp"
 	"os"
 	"slices"
 	"strings"
@@ -219,7 +218,7 @@ func TestMailThatDkimpySealedIsItsSenders(t *testing.T) {
 			t.Fatal(err)
 		}
 		for mail, known := range map[string]bool{string(raw): true, strings.Replace(string(raw), "A footer", "No footer", 1): false, strings.Replace(string(raw), "dmarc=pass", "dmarc=fail", 1): false} {
-			if err := smtp.SendMail(at, nil, "list@lists.example", []string{"bot@ours.example"}, []byte(mail)); err != nil {
+			if err := dial(t, at).SendMail("list@lists.example", []string{"bot@ours.example"}, strings.NewReader(mail)); err != nil {
 				t.Fatal(err)
 			}
 			if f := d.messages[len(d.messages)-1]; (f.Known != nil) != known {

@@ -2,7 +2,6 @@ package mail
 
 import (
 	"fmt"
-	"net/smtp"
 	"strings"
 	"testing"
 	"time"
@@ -169,7 +168,7 @@ func TestHiddenTextComesInByNoAlternative(t *testing.T) {
 	send := func(plainly, page string) (own string, unsure bool) {
 		mail := "From: ada@umza.example\r\nTo: bot@ours.example\r\nSubject: x\r\nDate: Mon, 5 Jan 2026 10:20:00 +0100\r\nMessage-ID: <" + fmt.Sprint(len(d.messages)) + "@umza.example>\r\n" +
 			"Content-Type: multipart/alternative; boundary=b\r\n\r\n--b\r\nContent-Type: text/plain\r\n\r\n" + plainly + "\r\n--b\r\nContent-Type: text/html\r\n\r\n" + page + "\r\n--b--\r\n"
-		if err := smtp.SendMail(at, nil, "ada@umza.example", []string{"bot@ours.example"}, []byte(signed(t, mail, "umza.example", "s"))); err != nil {
+		if err := dial(t, at).SendMail("ada@umza.example", []string{"bot@ours.example"}, strings.NewReader(signed(t, mail, "umza.example", "s"))); err != nil {
 			t.Fatal(err)
 		}
 		f := d.messages[len(d.messages)-1]
