@@ -37,9 +37,15 @@ func TestVerificationsAreDemonstrated(t *testing.T) {
 			t.Fatalf("%v\n%s", err, out)
 		}
 	}
+	t.Run("the bank's own test", func(t *testing.T) {
+		t.Parallel()
+		if out, err := exec.Command("go", "-C", filepath.Join(root, "examples", "kyc", "bank"), "test", "./...").CombinedOutput(); err != nil {
+			t.Errorf("%v\n%s", err, out)
+		}
+	})
 	t.Run("SQLite", func(t *testing.T) {
 		t.Parallel()
-		play(t)
+		play(t, "TICK=now")
 	})
 	t.Run("PostgreSQL", func(t *testing.T) {
 		t.Parallel()

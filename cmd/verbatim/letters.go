@@ -10,6 +10,7 @@ import (
 	"verbatim/runtime"
 	"verbatim/runtime/notify"
 	"verbatim/runtime/serve"
+	"verbatim/runtime/serve/peers"
 	"verbatim/runtime/system"
 	"verbatim/runtime/words"
 	"verbatim/stores"
@@ -87,7 +88,7 @@ func (a *app) posts() (serve.Posts, error) {
 
 // posting sends what agents of others are told of their tasks, where a palette has tasks, and
 // leaves every other notice to send, which may be nil.
-func posting(reg *verbs.Registry, store stores.Store, posts serve.Posts, send func(context.Context, runtime.Message) error) func(context.Context, runtime.Message) error {
+func posting(reg *verbs.Registry, book *peers.Book, posts serve.Posts, send func(context.Context, runtime.Message) error) func(context.Context, runtime.Message) error {
 	if len(reg.Tasks()) == 0 || posts == serve.PostNone {
 		return send
 	}
@@ -99,7 +100,7 @@ func posting(reg *verbs.Registry, store stores.Store, posts serve.Posts, send fu
 			}
 			return send(ctx, m)
 		}
-		p, err := serve.PostingOf(ctx, store, m)
+		p, err := serve.PostingOf(ctx, book, m)
 		if err != nil {
 			return fmt.Errorf("where an agent is told could not be read: %w", err)
 		}

@@ -288,7 +288,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	defer stop(nil)
 	working := make(chan error, 1)
 	go func() {
-		working <- a.workBeside(ctx, f, engine, store, plans.delivers(by.delivers(posting(reg, store, o.Posts, sending(reg, store, channels, o.URL)))))
+		working <- a.workBeside(ctx, f, engine, store, plans.delivers(by.delivers(posting(reg, &peers.Book{Store: store, Clock: o.Clock, Random: a.random}, o.Posts, sending(reg, store, channels, o.URL)))))
 	}()
 	by.listens(ctx, stop)
 	go plans.tends(ctx)

@@ -18,6 +18,7 @@ import (
 	"verbatim/dsl"
 	"verbatim/runtime"
 	"verbatim/runtime/notify"
+	"verbatim/runtime/serve/peers"
 	"verbatim/runtime/system"
 	"verbatim/runtime/work"
 	"verbatim/stores"
@@ -150,7 +151,7 @@ func (a *app) work(ctx context.Context, f workFlags) error {
 	if err != nil {
 		return err
 	}
-	w.Send = by.delivers(posting(reg, store, posts, sending(reg, store, channels, a.env("VERBATIM_URL"))))
+	w.Send = by.delivers(posting(reg, &peers.Book{Store: store, Clock: clock, Random: a.random}, posts, sending(reg, store, channels, a.env("VERBATIM_URL"))))
 	plans, err := a.plansAtWork(reg, store, w.Engine, clock)
 	if err != nil {
 		return err

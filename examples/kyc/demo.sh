@@ -21,6 +21,8 @@ verbatim migrate --administrator ada --administrator bo >>"$dir/log"
 verbatim run --as ada --yes agents.dsl >>"$dir/log"
 verbatim run --as ada --yes officers.dsl >>"$dir/log" 2>&1 || [ $? -eq 3 ]
 
+# The bank is told on this machine what becomes of a task.
+export VERBATIM_A2A_PUSH=private
 verbatim serve --listen 127.0.0.1:0 --log off >"$dir/serving" &
 server=$!
 for _ in $(seq 100); do grep -qs http "$dir/serving" && break; sleep 0.1; done

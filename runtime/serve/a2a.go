@@ -30,6 +30,7 @@ func (s *Server) a2aRoutes() []Route {
 	body := s.Limits.Script + 64<<10
 	return []Route{
 		{Pattern: "GET /.well-known/agent-card.json", Does: "Says to agents of others what can be asked for, and how.", handle: (*visit).agentCard},
+		{Pattern: "GET /.well-known/jwks.json", Does: "Says to agents of others by which keys their notifications are signed.", handle: (*visit).jwks},
 		{Pattern: "POST /a2a", Door: API, Body: body, Stream: true, Does: "Takes calls of A2A, by JSON-RPC.", handle: (*visit).a2aRPC, refuse: (*visit).a2aRefuse},
 		{Pattern: "POST /a2a/{path...}", Door: API, Body: body, Stream: true, Does: "Takes calls of A2A, by HTTP and JSON.", handle: (*visit).a2aREST, refuse: (*visit).a2aRefuse},
 		{Pattern: "GET /a2a/{path...}", Door: API, Body: body, Stream: true, Does: "Tells of tasks, by HTTP and JSON.", handle: (*visit).a2aREST, refuse: (*visit).a2aRefuse},

@@ -5,6 +5,8 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -20,6 +22,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/coreos/go-oidc/v3/oidc"
 
 	"verbatim/dsl"
 	"verbatim/runtime"
@@ -889,13 +893,15 @@ func TestA2ATellsElsewhere(t *testing.T) {
 		type posted struct {
 			header http.Header
 			body   dict
+			text   []byte
 		}
 		come := make(chan posted, 100)
 		failing := true // the first answer is lost: it is sent again, under the same id
 		receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			var body dict
-			_ = json.NewDecoder(r.Body).Decode(&body)
-			come <- posted{r.Header, body}
+			text, _ := io.ReadAll(r.Body)
+			_ = json.Unmarshal(text, &body)
+			come <- posted{r.Header, body, text}
 			if failing {
 				failing = false
 				w.WriteHeader(http.StatusInternalServerError)
@@ -905,7 +911,7 @@ func TestA2ATellsElsewhere(t *testing.T) {
 		one, two := d.serve(), d.serve()
 		poster := notify.NewPoster(true)
 		worker := &work.Worker{Engine: one.engine, Store: d.store, Name: "w", Poll: 10 * time.Millisecond, Send: func(ctx context.Context, m runtime.Message) error {
-			p, err := serve.PostingOf(ctx, d.store, m)
+			p, err := serve.PostingOf(ctx, &peers.Book{Store: d.store, Clock: time.Now, Random: rand.Reader}, m)
 			if err != nil || p == nil {
 				return err
 			}
@@ -929,6 +935,31 @@ func TestA2ATellsElsewhere(t *testing.T) {
 			}
 			return posted{}
 		}
+		// Each is signed by a key that either server publishes, over these very bytes.
+		keys := oidc.NewRemoteKeySet(context.Background(), two.url+"/.well-known/jwks.json")
+		signed := func(p posted, header string) (claims dict) {
+			t.Helper()
+			token := strings.TrimPrefix(p.header.Get(header), "Bearer ")
+			payload, err := keys.VerifySignature(context.Background(), token)
+			if err != nil {
+				t.Fatalf("%v: %q", err, token)
+			}
+			if err := json.Unmarshal(payload, &claims); err != nil {
+				t.Fatal(err)
+			}
+			sum := sha256.Sum256(p.text)
+			if claims["iss"] != one.url && claims["iss"] != two.url || claims["aud"] != receiver.URL || claims["jti"] != p.header.Get("Webhook-Id") || claims["taskId"] != at(p.body, "task.id") ||
+				claims["request_body_sha256"] != hex.EncodeToString(sum[:]) || claims["exp"].(float64)-claims["iat"].(float64) != 300 {
+				t.Errorf("%v", claims)
+			}
+			parts := strings.Split(token, ".")
+			for _, forged := range []string{parts[0] + "." + parts[1] + ".", parts[0] + ".e30." + parts[2], "eyJhbGciOiJub25lIn0." + parts[1] + "." + parts[2]} {
+				if _, err := keys.VerifySignature(context.Background(), forged); err == nil {
+					t.Errorf("%s is taken", forged)
+				}
+			}
+			return claims
+		}
 		message := says("m1", "", "The printer")
 		message["configuration"] = dict{"returnImmediately": true, "taskPushNotificationConfig": dict{"url": receiver.URL, "token": "tok-1"}}
 		task := one.task("acme", message)
@@ -938,6 +969,7 @@ func TestA2ATellsElsewhere(t *testing.T) {
 		if state(at(first.body, "task")) != "INPUT_REQUIRED" || first.header.Get("X-A2A-Notification-Token") != "tok-1" || first.header.Get("Content-Type") != "application/a2a+json" {
 			t.Error(first)
 		}
+		signed(first, "Authorization")
 		if again := get(); again.header.Get("Webhook-Id") != first.header.Get("Webhook-Id") || first.header.Get("Webhook-Id") == "" {
 			t.Error(again)
 		}
@@ -959,6 +991,8 @@ func TestA2ATellsElsewhere(t *testing.T) {
 		one.does("clara", "desk.solve :ticket-id "+name(task)+` :text "It prints"`)
 		if last := get(); state(at(last.body, "task")) != "COMPLETED" || last.header.Get("Authorization") != "Bearer sesame" || last.header.Get("X-A2A-Notification-Token") != "" {
 			t.Error(last)
+		} else {
+			signed(last, serve.HeaderSigned)
 		}
 		// Nobody is told anything by a token that was taken back.
 		d.grant("acme/short", nil)
@@ -1002,6 +1036,9 @@ func TestA2ATellsNobody(t *testing.T) {
 	}
 	d.posts = serve.PostNone
 	off := d.serve()
+	if _, text := off.asks("", "GET", "/.well-known/jwks.json", nil, nil); text != `{"keys":[]}`+"\n" {
+		t.Errorf("%q", text)
+	}
 	if _, text := off.asks("", "GET", "/.well-known/agent-card.json", nil, nil); !strings.Contains(text, `"pushNotifications":false`) {
 		t.Error(text)
 	}

@@ -3,12 +3,13 @@ package serve
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
-	"strings"
 	"time"
 
 	"verbatim/runtime"
@@ -238,7 +239,7 @@ func (s *Server) notice(ctx context.Context, push *peers.Push) error {
 	if err != nil {
 		return err
 	}
-	job := s.Engine.Notice(TargetPush, s.Clock(), push.Principal, stores.NewObject([]string{"event", "push"}, []stores.Value{value, stores.NewString(push.Key())}))
+	job := s.Engine.Notice(TargetPush, s.Clock(), push.Principal, stores.NewObject([]string{"event", "issuer", "push"}, []stores.Value{value, stores.NewString(s.origin()), stores.NewString(push.Key())}))
 	return s.peers.Tell(ctx, push, sum(w), w.Status.State.Ended(), []stores.Job{job})
 }
 
@@ -249,25 +250,75 @@ type Posting struct {
 	Body    []byte
 }
 
-// PostingOf reads a notice with TargetPush: nil where its peer wants no more.
-func PostingOf(ctx context.Context, store stores.Store, m runtime.Message) (*Posting, error) {
+// HeaderSigned holds what signs a notification, where the peer wants something of its own in
+// Authorization.
+const HeaderSigned = "X-A2A-Notification-Signature"
+
+// A signed is what a notification's JWT says. The names that RFC 7519 does not have are those
+// of the protocol's own guide.
+type signed struct {
+	Issuer   string `json:"iss"` // where the agent's card and its keys are
+	Audience string `json:"aud"` // the URL that it is posted to
+	Issued   int64  `json:"iat"`
+	Expires  int64  `json:"exp"`
+	ID       string `json:"jti"` // the header webhook-id, the same each time that it is sent
+	Task     string `json:"taskId"`
+	Body     string `json:"request_body_sha256"` // in hex
+}
+
+// lastsSigned is for how long what signs a notification is good.
+const lastsSigned = 5 * time.Minute
+
+// jwks is public: it tells by which keys notifications are signed.
+func (v *visit) jwks() error {
+	shown := struct {
+		Keys []peers.JWK `json:"keys"`
+	}{[]peers.JWK{}}
+	if v.Posts != PostNone {
+		all, err := v.peers.Keys(v.r.Context())
+		if err != nil {
+			return err
+		}
+		for _, k := range all {
+			shown.Keys = append(shown.Keys, k.JWK())
+		}
+	}
+	v.w.Header().Set("Cache-Control", "public, max-age=300")
+	return v.json(http.StatusOK, shown)
+}
+
+// PostingOf reads a notice with TargetPush and signs it: nil where its peer wants no more.
+func PostingOf(ctx context.Context, book *peers.Book, m runtime.Message) (*Posting, error) {
 	var body struct {
-		Event json.RawMessage
-		Push  string
+		Event  json.RawMessage
+		Issuer string
+		Push   string
 	}
 	if err := json.Unmarshal([]byte(m.Body), &body); err != nil {
 		return nil, err
 	}
-	push, err := (&peers.Book{Store: store}).PushCalled(ctx, body.Push)
+	push, err := book.PushCalled(ctx, body.Push)
 	if err != nil || push == nil {
+		return nil, err
+	}
+	keys, err := book.Keys(ctx)
+	if err != nil {
+		return nil, err
+	}
+	sum, now := sha256.Sum256(body.Event), book.Clock()
+	token, err := keys[0].Sign(signed{Issuer: body.Issuer, Audience: push.URL, Issued: now.Unix(), Expires: now.Add(lastsSigned).Unix(), ID: m.ID, Task: push.Task, Body: hex.EncodeToString(sum[:])})
+	if err != nil {
 		return nil, err
 	}
 	p := &Posting{ID: m.ID, URL: push.URL, Headers: map[string]string{"Content-Type": "application/a2a+json", "A2A-Version": a2a.Version}, Body: body.Event}
 	switch {
-	case push.Scheme != "":
-		p.Headers["Authorization"] = strings.TrimSpace(push.Scheme + " " + push.Credentials)
+	case push.Credentials != "":
+		p.Headers["Authorization"] = push.Scheme + " " + push.Credentials
+		p.Headers[HeaderSigned] = token
+		return p, nil
 	case push.Token != "":
 		p.Headers["X-A2A-Notification-Token"] = push.Token
 	}
+	p.Headers["Authorization"] = "Bearer " + token
 	return p, nil
 }

@@ -151,7 +151,7 @@ func New(o Options) (*Server, error) {
 		Rate: cmp.Or(o.Limits.Rate, 200), Burst: cmp.Or(o.Limits.Burst, 1000), Script: cmp.Or(o.Limits.Script, 1<<20), Drain: cmp.Or(o.Limits.Drain, 10*time.Second),
 	}
 	s := &Server{Options: o, public: public, hosts: map[string]bool{}, cross: http.NewCrossOriginProtection(),
-		book: &logins.Book{Store: o.Store, Clock: o.Clock, Random: o.Random}, peers: &peers.Book{Store: o.Store, Clock: o.Clock}}
+		book: &logins.Book{Store: o.Store, Clock: o.Clock, Random: o.Random}, peers: &peers.Book{Store: o.Store, Clock: o.Clock, Random: o.Random}}
 	for _, host := range append([]string{public.Host}, o.Hosts...) {
 		s.hosts[strings.ToLower(host)] = true
 	}

@@ -9,6 +9,8 @@
 //	{"many": 200, "send": {…}}                        the same message so often; N is how many before
 //	{"as": "rosa", "run": "kyc.release …"}            a script of somebody at our side
 //	{"as": "omar", "agree": true}                     agrees to all that waits for them
+//	{"follow": true}                                  asks to be told what becomes of the task
+//	{"told": "TASK_STATE_COMPLETED"}                  waits for that, signed by our agent
 //
 // What differs from one run to the next is written as TASK, LINK and SEALED.
 package main
@@ -36,12 +38,16 @@ type step struct {
 	As    string         `json:"as"`
 	Run   string         `json:"run"`
 	Agree bool           `json:"agree"`
+	// Follow asks to be told what becomes of the task, and Told waits for that.
+	Follow bool   `json:"follow"`
+	Told   string `json:"told"`
 }
 
 type agent struct {
 	url, token string
 	task       string
 	out        io.Writer
+	ear        *ear
 }
 
 func main() {
@@ -78,6 +84,10 @@ func (a *agent) play(name string) error {
 
 func (a *agent) step(name string, n int, s step) error {
 	switch {
+	case s.Follow:
+		return a.follow()
+	case s.Told != "":
+		return a.hears(s.Told)
 	case s.Run != "":
 		fmt.Fprintf(a.out, "%s  %s\n\n", s.As, strings.ReplaceAll(s.Run, a.task, "TASK"))
 		file, err := os.CreateTemp("", "*.dsl")

@@ -6,12 +6,15 @@
 //	said, err := book.Message(ctx, "acme", "m-1")   // nil where nothing was said under that id
 //	err = book.Keep(ctx, "acme", "m-1", peers.Message{Sum: sum, Task: "ticket~k3f9…", Context: "a-1"})
 //
-// A Push holds a secret of its peer in the clear, since it is shown with each notification.
+// A Push holds a secret of its peer in the clear, since it is shown with each notification, and
+// a Key is there in the clear too: whoever can write to the store can leave notifications
+// anyway.
 package peers
 
 import (
 	"context"
 	"errors"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -22,8 +25,9 @@ import (
 
 // A Book keeps it in a store. It is safe for use by many goroutines and processes.
 type Book struct {
-	Store stores.Store
-	Clock func() time.Time
+	Store  stores.Store
+	Clock  func() time.Time
+	Random io.Reader // of keys
 }
 
 // A Message is what is known of one that a peer sent.
@@ -98,7 +102,7 @@ var pushes = &stores.Entity{Name: "verbatim.peer-push", Table: "verbatim.peer_pu
 }}
 
 // Own returns the entities that it is kept in, to be given to Migrate.
-func Own() []*stores.Entity { return []*stores.Entity{said, pushes} }
+func Own() []*stores.Entity { return []*stores.Entity{said, pushes, keys} }
 
 // scope is that of the server itself.
 var scope = stores.Scope{Principal: "verbatim", All: true}
@@ -293,6 +297,7 @@ func (b *Book) Housekeep(ctx context.Context) error {
 	}{
 		{said, []stores.Cond{before(saidTime), {Op: stores.Starts, Path: stores.Path{Field: saidKey}, Value: stores.NewString("message ")}}},
 		{pushes, []stores.Cond{before(pushTime), is(pushEnded, stores.NewBool(true))}},
+		{keys, []stores.Cond{{Op: stores.Lt, Path: stores.Path{Field: keyTime}, Value: stores.NewTime(b.Clock().Add(-2 * signs))}}},
 	} {
 		for part := 1; part > 0; {
 			err := b.update(ctx, func(tx stores.Tx) error {

@@ -2,9 +2,13 @@ package peers
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -23,7 +27,69 @@ func open(t *testing.T) (*Book, *time.Time) {
 	}
 	t.Cleanup(func() { _ = store.Close() })
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	return &Book{Store: store, Clock: func() time.Time { return now }}, &now
+	return &Book{Store: store, Clock: func() time.Time { return now }, Random: rand.Reader}, &now
+}
+
+// All processes sign with one key. After a quarter it is another, and the one before is
+// published for as long again.
+func TestKeysAreSharedAndChange(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	b, now := open(t)
+	other := *b
+	keys := func(b *Book) (ids []string) {
+		t.Helper()
+		all, err := b.Keys(ctx)
+		if err != nil || len(all) == 0 {
+			t.Fatal(err)
+		}
+		for _, k := range all {
+			if j := k.JWK(); j.ID != k.ID || j.Type != "OKP" || j.Curve != "Ed25519" || len(j.X) != 43 {
+				t.Errorf("%+v", j)
+			}
+			ids = append(ids, k.ID)
+		}
+		return ids
+	}
+	first := keys(b)
+	if again := keys(&other); len(first) != 1 || !slices.Equal(first, again) {
+		t.Fatal(first, again)
+	}
+	*now = now.Add(signs - time.Second)
+	if again := keys(b); !slices.Equal(first, again) {
+		t.Error(again)
+	}
+	*now = now.Add(2 * time.Second)
+	second := keys(&other)
+	if len(second) != 2 || second[0] == first[0] || second[1] != first[0] || !slices.Equal(second, keys(b)) {
+		t.Fatal(first, second)
+	}
+	*now = now.Add(signs)
+	if third := keys(b); len(third) != 2 || third[1] != second[0] || third[0] == second[0] {
+		t.Error(second, third)
+	}
+	if err := b.Housekeep(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Store.View(ctx, scope, func(r stores.Reader) error {
+		rows, err := r.Find(ctx, stores.Find{Entity: Own()[2]})
+		if len(rows) != 2 {
+			t.Errorf("%d keys are kept", len(rows))
+		}
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	// RFC 8037, appendix A: the thumbprint of a key.
+	seed, _ := base64.RawURLEncoding.DecodeString("nWGxne_9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A")
+	if k := keyFrom(seed); k.ID != "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k" || k.JWK().X != "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo" {
+		t.Errorf("%+v", k.JWK())
+	}
+	*now = now.Add(2 * signs)
+	b.Random = strings.NewReader("short")
+	if _, err := b.Keys(ctx); err == nil {
+		t.Error("a key of too little randomness signs")
+	}
 }
 
 // What was noted of a message stands, also where two processes note it; it is forgotten in
