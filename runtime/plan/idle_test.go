@@ -16,13 +16,21 @@ import (
 
 var plansWaiting = flag.Int("waiting", 250, "how many plans wait at once in TestPlansThatWaitHoldNothing: 1000 for what is promised")
 
-// Plans that wait for a person are rows: no goroutine waits for anybody, and no connection is
-// in a transaction. Each goes on when its person comes. It counts the goroutines of the
-// process, and so runs beside no other test.
+// Plans that wait for a person are rows: no goroutine waits for anybody, no connection is held
+// and none is in a transaction, as the server counts them. Each goes on when its person comes.
+// It counts the goroutines of the process, and so runs beside no other test.
 func TestPlansThatWaitHoldNothing(t *testing.T) { // OB15
 	const each = 50
 	plans := *plansWaiting
-	wait := func(t *testing.T, w *world, open func() (int, error)) {
+	wait := func(t *testing.T, w *world, open, connected func() (int, error)) {
+		connections := func() int {
+			t.Helper()
+			n, err := connected()
+			if err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}
 		w.do("ada", `desk.open :name "Out"`)
 		begin := func(from, to int) {
 			var b strings.Builder
@@ -35,11 +43,13 @@ func TestPlansThatWaitHoldNothing(t *testing.T) { // OB15
 			w.work()
 		}
 		begin(0, 1) // what a first plan opens stays open
-		before := idle()
+		before, few := idle(), 0
 		for n := 1; n < plans; n += each {
-			begin(n, min(n+each, plans))
+			if begin(n, min(n+each, plans)); few == 0 {
+				few = connections() // those that many at once are made with stay open
+			}
 		}
-		after := idle()
+		after, still := idle(), connections()
 		if got := len(w.pending("cleo")); got != plans {
 			t.Fatalf("%d wait", got)
 		}
@@ -49,7 +59,10 @@ func TestPlansThatWaitHoldNothing(t *testing.T) { // OB15
 		if n, err := open(); err != nil || n != 0 {
 			t.Errorf("%d connections are in a transaction: %v", n, err)
 		}
-		t.Logf("%d goroutines with 1 plan that waits, %d with %d", before, after, plans)
+		if still > few {
+			t.Errorf("%d connections with %d plans that wait, %d with %d", few, each+1, still, plans)
+		}
+		t.Logf("%d goroutines with 1 plan that waits, %d with %d; %d connections with %d, %d with %d", before, after, plans, few, each+1, still, plans)
 		s, err := w.e.Session(t.Context(), "cleo")
 		if err != nil {
 			t.Fatal(err)
@@ -69,12 +82,13 @@ func TestPlansThatWaitHoldNothing(t *testing.T) { // OB15
 	}
 	t.Run("SQLite", func(t *testing.T) {
 		store, err := sqlite.Open(filepath.Join(t.TempDir(), "p.db"))
-		wait(t, newWorld(t, store, err), func() (int, error) { return 0, nil }) // the file has nobody to ask
+		nobody := func() (int, error) { return 0, nil } // the file has nobody to ask
+		wait(t, newWorld(t, store, err), nobody, nobody)
 	})
 	t.Run("PostgreSQL", func(t *testing.T) {
 		db := pgtest.Database(t)
-		store, err := postgres.Open(t.Context(), db.App, postgres.MigrateAs(db.Owner))
-		wait(t, newWorld(t, store, err), db.Open)
+		store, err := postgres.Open(t.Context(), db.App+"&pool_max_conns=200", postgres.MigrateAs(db.Owner))
+		wait(t, newWorld(t, store, err), db.Open, db.Connected)
 	})
 }
 

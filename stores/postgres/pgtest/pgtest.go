@@ -128,6 +128,11 @@ func (d DB) Open() (int, error) {
 	return d.count("xact_start IS NOT NULL")
 }
 
+// Connected says how many sessions of the application's role there are.
+func (d DB) Connected() (int, error) {
+	return d.count("true")
+}
+
 // Ajar marks a context in which a store is opened that leaves the engine's own
 // scope condition out: what it still hides, row-level security hides.
 func Ajar(ctx context.Context) context.Context { return ajar.Open(ctx) }
