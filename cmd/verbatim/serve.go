@@ -146,6 +146,10 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	if err != nil {
 		return err
 	}
+	certified, err := a.certified(f.cert != "")
+	if err != nil {
+		return err
+	}
 	var certs *tls.Config
 	if f.cert != "" {
 		pair, err := tls.LoadX509KeyPair(f.cert, f.key)
@@ -153,6 +157,9 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 			return usage("the certificate cannot be used: "+reason(err), "check --tls-cert and --tls-key")
 		}
 		certs = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
+		if certified {
+			certs.ClientAuth = tls.RequestClientCert // each is known by its digest, whoever signed it
+		}
 	}
 	tools, err := a.tools("")
 	if err != nil {
@@ -191,7 +198,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 		return err
 	}
 	o := serve.Options{
-		Registry: reg, Engine: engine, Store: store, Codes: allCodes(), Clock: a.now, Random: a.random, Proxied: f.proxied, Log: logger,
+		Registry: reg, Engine: engine, Store: store, Codes: allCodes(), Clock: a.now, Random: a.random, Proxied: f.proxied, Certificates: certified, Log: logger,
 		Meter: meter, People: people(reg, store), Tokens: tokensOf(reg, store), Envelopes: envelopes(reg), Search: a.finding(reg),
 	}
 	o.Version, _ = built()

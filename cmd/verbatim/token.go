@@ -1,8 +1,12 @@
 package main
 
 import (
+	"bytes"
+	"crypto/x509"
+	"encoding/pem"
 	"fmt"
 	"net/url"
+	"os"
 	"strings"
 	"time"
 
@@ -15,7 +19,7 @@ import (
 // tokenCommand makes tokens for programs.
 func tokenCommand(a *app) *cobra.Command {
 	var f runFlags
-	var principal, name, audience, only string
+	var principal, name, audience, only, certificate string
 	var lasts time.Duration
 	cmd := &cobra.Command{
 		Use:   "token NAME",
@@ -24,7 +28,8 @@ func tokenCommand(a *app) *cobra.Command {
 verbatim serve token nightly --as ada --for ada --url http://localhost:8080`,
 		Long: `Makes a token, and has system.add-token keep its SHA-256: what that asks, this asks. The
 token is printed here and can be read nowhere else. One for somebody else counts once
-another administrator has agreed to it.`,
+another administrator has agreed to it. With --certificate it is a certificate of the
+program's that counts, until it expires, and nothing is secret.`,
 		Args: exactly(1, "what the token is for"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name = args[0]
@@ -34,13 +39,26 @@ another administrator has agreed to it.`,
 			if lasts < time.Minute || lasts > 366*24*time.Hour {
 				return usage("a token lasts a minute to a year", "verbatim serve token --lasts 720h")
 			}
-			secret, err := (&logins.Book{Random: a.random}).Secret()
-			if err != nil {
-				return broken("no token can be made", err, "")
+			expires := a.now().Add(lasts)
+			var secret, digest string
+			if certificate != "" {
+				shown, err := readCertificate(certificate, a.now())
+				if err != nil {
+					return err
+				}
+				if digest = logins.CertificateDigest(shown.Raw); shown.NotAfter.Before(expires) {
+					expires = shown.NotAfter
+				}
+			} else {
+				var err error
+				if secret, err = (&logins.Book{Random: a.random}).Secret(); err != nil {
+					return broken("no token can be made", err, "")
+				}
+				digest = logins.Digest(secret)
 			}
-			script := tokenScript(principal, name, logins.Digest(secret), strings.TrimRight(audience, "/"), only, a.now().Add(lasts))
-			err = a.runSource(cmd.Context(), "", func() (*dsl.Source, error) { return dsl.NewSource("token", script), nil }, f)
-			if err == nil || a.waits {
+			script := tokenScript(principal, name, digest, strings.TrimRight(audience, "/"), only, expires)
+			err := a.runSource(cmd.Context(), "", func() (*dsl.Source, error) { return dsl.NewSource("token", script), nil }, f)
+			if secret != "" && (err == nil || a.waits) {
 				fmt.Fprintln(a.out, secret)
 			}
 			return err
@@ -50,9 +68,48 @@ another administrator has agreed to it.`,
 	cmd.Flags().StringVar(&principal, "for", "", "the `name` that the program speaks as")
 	cmd.Flags().StringVar(&audience, "url", "", "the `URL` of the server that takes it")
 	cmd.Flags().StringVar(&only, "only", "", "the `verbs` that it is good for, with blanks between (default all)")
+	cmd.Flags().StringVar(&certificate, "certificate", "", "the `file` of a certificate that the program shows, and no token")
 	cmd.Flags().DurationVar(&lasts, "lasts", 30*24*time.Hour, "for how `long` it is good")
 	cmd.Flags().BoolVar(&f.yes, "yes", false, "agree to what is asked, without looking")
 	return cmd
+}
+
+// certified reports whether programs may show certificates to a server that has TLS, or has
+// not: VERBATIM_CLIENT_CERTIFICATES says on or nothing. Browsers that have one ask about it
+// then, at every page.
+func (a *app) certified(secure bool) (bool, error) {
+	switch how := a.env("VERBATIM_CLIENT_CERTIFICATES"); {
+	case how == "":
+		return false, nil
+	case how != "on":
+		return false, usage(fmt.Sprintf("VERBATIM_CLIENT_CERTIFICATES is on, not %q", how), "leave it out, and programs show tokens")
+	case !secure:
+		return false, usage("certificates of programs are shown to a server that has TLS itself", "give --tls-cert and --tls-key, or unset VERBATIM_CLIENT_CERTIFICATES")
+	}
+	return true, nil
+}
+
+// readCertificate reads the certificate of a program, as PEM.
+func readCertificate(file string, now time.Time) (*x509.Certificate, error) {
+	unfit := func(why string) error {
+		return usage(fmt.Sprintf("the certificate %q cannot be used: %s", file, why), "give the one that the program shows, as PEM, without its key")
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, unfit(reason(err))
+	}
+	block, rest := pem.Decode(text)
+	if block == nil || block.Type != "CERTIFICATE" || len(bytes.TrimSpace(rest)) > 0 {
+		return nil, unfit("it is not one certificate alone")
+	}
+	c, err := x509.ParseCertificate(block.Bytes)
+	if err != nil {
+		return nil, unfit("it is malformed")
+	}
+	if now.After(c.NotAfter) || now.Before(c.NotBefore) {
+		return nil, unfit("it is good from " + stamp(c.NotBefore) + " to " + stamp(c.NotAfter))
+	}
+	return c, nil
 }
 
 // tokenScript is the call that has a token kept.

@@ -303,6 +303,12 @@ type AgentCapabilities struct {
 // A SecurityScheme is how a caller shows who they are.
 type SecurityScheme struct {
 	HTTP *HTTPAuthScheme `json:"httpAuthSecurityScheme,omitempty"`
+	MTLS *MTLSScheme     `json:"mtlsSecurityScheme,omitempty"`
+}
+
+// An MTLSScheme is a client's certificate.
+type MTLSScheme struct {
+	Description string `json:"description,omitempty"`
 }
 
 // An HTTPAuthScheme is one of the header Authorization.

@@ -152,6 +152,10 @@ func (v *visit) card(may func(*verbs.Verb) bool) *a2a.AgentCard {
 		SecuritySchemes:      map[string]a2a.SecurityScheme{"bearer": {HTTP: &a2a.HTTPAuthScheme{Scheme: "Bearer", Description: "A token of this server's API."}}},
 		SecurityRequirements: []a2a.SecurityRequirement{{Schemes: map[string]a2a.StringList{"bearer": {List: []string{}}}}},
 	}
+	if v.Certificates {
+		c.SecuritySchemes["certificate"] = a2a.SecurityScheme{MTLS: &a2a.MTLSScheme{Description: "A client's certificate that this server knows."}}
+		c.SecurityRequirements = append(c.SecurityRequirements, a2a.SecurityRequirement{Schemes: map[string]a2a.StringList{"certificate": {List: []string{}}}})
+	}
 	var names, descriptions []string
 	for _, p := range v.Registry.Palettes() {
 		if p.Task == nil {

@@ -78,6 +78,9 @@ type Options struct {
 	Meter *Meter
 	// Limits bound what is done at once; zero is the default of each.
 	Limits Limits
+	// Certificates says that programs may show a client's certificate in place of a token, which
+	// Tokens knows by its digest. The listener has to ask for one; no authority has to vouch for it.
+	Certificates bool
 	// Posts say where agents of others may have themselves told what becomes of their tasks.
 	Posts Posts
 	// Search finds verbs by words, for the clients of models; nil finds those that hold them.

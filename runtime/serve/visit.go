@@ -183,7 +183,7 @@ func (v *visit) enters() error {
 func (v *visit) finds(k key) (c caller, err error) {
 	ctx, cancel := context.WithTimeout(v.ctx, readTime)
 	defer cancel()
-	if k.token {
+	if k.token != "" {
 		c, err = v.byToken(ctx, k)
 	} else {
 		c.secret = k.secret
@@ -208,24 +208,34 @@ func (v *visit) finds(k key) (c caller, err error) {
 // A key is what somebody shows to be let in.
 type key struct {
 	secret, digest string
-	token          bool
+	token          string // the digest of a token or a certificate, "" of a login
 }
 
-// shown is the key of a request. A token counts before a cookie, so that a program is
-// never somebody else by chance.
+// shown is the key of a request. A token counts before a certificate, and both before a
+// cookie, so that a program is never somebody else by chance.
 func (v *visit) shown() (key, error) {
 	if given := v.r.Header.Values("Authorization"); len(given) > 0 {
 		kind, secret, _ := strings.Cut(given[0], " ")
 		if len(given) > 1 || !strings.EqualFold(kind, "Bearer") || secret == "" || v.route.Door == Page {
 			return key{}, errToken
 		}
-		return key{secret, "token " + logins.Digest(secret), true}, nil
+		known := logins.Digest(secret)
+		return key{secret, "token " + known, known}, nil
+	}
+	// Whoever shows a certificate has its key, as the handshake proved.
+	if v.Certificates && v.r.TLS != nil && len(v.r.TLS.PeerCertificates) > 0 && v.route.Door != Page {
+		shown := v.r.TLS.PeerCertificates[0]
+		if now := v.Clock(); now.Before(shown.NotBefore) || now.After(shown.NotAfter) {
+			return key{}, errToken
+		}
+		known := logins.CertificateDigest(shown.Raw)
+		return key{"", "token " + known, known}, nil
 	}
 	cookie, err := v.r.Cookie(v.cookieName(cookieLogin))
 	if err != nil || cookie.Value == "" {
 		return key{}, errSignIn
 	}
-	return key{cookie.Value, "login " + logins.Digest(cookie.Value), false}, nil
+	return key{cookie.Value, "login " + logins.Digest(cookie.Value), ""}, nil
 }
 
 // errToken answers for a token that is guessed, expired, taken back or another server's.
@@ -235,7 +245,7 @@ func (v *visit) byToken(ctx context.Context, k key) (c caller, err error) {
 	if v.Tokens == nil {
 		return c, errToken
 	}
-	c, err = v.holds(ctx, logins.Digest(k.secret))
+	c, err = v.holds(ctx, k.token)
 	if errors.Is(err, ErrNobody) {
 		// What was tried is counted where all processes see it, and told apart by nothing.
 		if err := v.book.Try(ctx, "token", v.address(v.r), 30, time.Minute); err != nil {

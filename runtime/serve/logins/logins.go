@@ -113,6 +113,13 @@ func (b *Book) Secret() (string, error) {
 	return base64.RawURLEncoding.EncodeToString(raw[:]), nil
 }
 
+// CertificateDigest is what a client's certificate is known by, of its bytes in DER. Certificates
+// are no secrets: the digest is none that a token can have, so that nobody is let in who only
+// names one.
+func CertificateDigest(der []byte) string {
+	return digest.Of("verbatim certificate 1", string(der))
+}
+
 // Digest is what is kept of a secret.
 func Digest(secret string) string {
 	sum := sha256.Sum256([]byte(secret))
