@@ -393,6 +393,9 @@ func (r *styling) matches(n *html.Node, names map[string]bool) bool {
 
 // rules reads a style sheet. The second result is false where it has too many.
 func rules(css string, perhaps bool) ([]styling, bool) {
+	if len(css) > mostSheets {
+		return nil, false
+	}
 	return block(strings.NewReplacer("<!--", "", "-->", "").Replace(bare(css)), perhaps, 0, nil)
 }
 
@@ -489,8 +492,11 @@ type styles struct {
 	work  int
 }
 
-// mostWork bounds how often a rule is laid to an element.
-const mostWork = 1 << 20
+const (
+	mostWork   = 1 << 17   // how often a rule is laid to an element
+	mostStyle  = 8 << 10   // bytes of the style of one element
+	mostSheets = 256 << 10 // bytes of a style sheet
+)
 
 // add adds rules.
 func (s *styles) add(all []styling) {
@@ -533,7 +539,12 @@ func (s *styles) of(n *html.Node, outer looks) looks {
 			}
 		}
 	}
-	inline := declarations(bare(attribute(n, "style")), weighsInline)
+	style := attribute(n, "style")
+	long := len(style) > mostStyle
+	if long {
+		style = ""
+	}
+	inline := declarations(bare(style), weighsInline)
 	same := len(sure) == len(all) && outer.plain == outer.perhaps
 	d := settled(append(sure, inline...))
 	inner := looks{plain: outer.plain.within(n, d)}
@@ -541,7 +552,7 @@ func (s *styles) of(n *html.Node, outer looks) looks {
 	if !same {
 		inner.perhaps = outer.perhaps.within(n, settled(append(all, inline...)))
 	}
-	inner.perhaps.gone = inner.perhaps.gone || d.worked()
+	inner.perhaps.gone = inner.perhaps.gone || long || d.worked()
 	return inner
 }
 
