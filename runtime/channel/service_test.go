@@ -626,7 +626,7 @@ func TestAFailureTakesAnotherWay(t *testing.T) {
 	})
 }
 
-// What WhatsApp took and could not deliver (131026), as it tells later, goes by mail: once,
+// U35: what WhatsApp took and could not deliver (131026), as it tells later, goes by mail: once,
 // however often and late it is told, and not if it arrived after all.
 func TestALateFailureTakesAnotherWay(t *testing.T) {
 	on(t, func(t *testing.T, w *world) {

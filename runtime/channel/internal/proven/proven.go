@@ -55,7 +55,8 @@ type Facts struct {
 	Text  string     `json:"text,omitempty"` // what the sender wrote now, and nothing that is quoted
 	// Quoted is the text below or between it that others wrote.
 	Quoted string `json:"quoted,omitempty"`
-	// Unsure says that it is not certain where Text ends and Quoted begins.
+	// Unsure says that it is not certain where Text ends and Quoted begins, or whether a reader
+	// would see more of it.
 	Unsure bool `json:"unsure,omitempty"`
 	// Tapped is the ID of the choice whose button was tapped, "" where none was.
 	Tapped string `json:"tapped,omitempty"`
