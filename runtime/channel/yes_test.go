@@ -9,9 +9,9 @@ import (
 	"verbatim/runtime/norace"
 )
 
-// U36: of messages written by three people who have not read the code, none is taken for a yes
+// U36: of messages written by four people who have not read the code, none is taken for a yes
 // that is none. When they were first measured, 2 of 182, 2 of 144 and 3 of 164 that are none
-// were: somebody trails off; a quote is of another question; two questions are open and the
+// were, and 0 of 150 in the fourth set, which nobody has looked at since: somebody trails off; a quote is of another question; two questions are open and the
 // first is meant (which the author calls no agreement); and, four times, words below a
 // signature take it back. What reads answers was changed by that. What is not taken for a yes
 // is asked about again: the interpreter of this test knows one verb in one language, so that
@@ -24,7 +24,7 @@ func TestNoYesIsTakenWrongly(t *testing.T) {
 	for _, c := range []struct {
 		name        string
 		least, most int // cases, and how many that agree may be asked about again
-	}{{"yes-1.jsonl", 275, 35}, {"yes-2.jsonl", 240, 62}, {"yes-3.jsonl", 220, 35}} {
+	}{{"yes-1.jsonl", 275, 35}, {"yes-2.jsonl", 240, 62}, {"yes-3.jsonl", 220, 35}, {"yes-4.jsonl", 240, 76}} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			text, err := os.ReadFile("testdata/" + c.name)
