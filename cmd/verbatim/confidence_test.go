@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -17,6 +18,8 @@ import (
 	"testing"
 	"time"
 
+	"verbatim/dsl"
+	"verbatim/runtime"
 	"verbatim/runtime/confidence"
 	"verbatim/runtime/plan"
 	"verbatim/runtime/trustgraph"
@@ -311,6 +314,23 @@ func TestTheEndOfAPlanIsLogged(t *testing.T) {
 		got := out.String()
 		if strings.Count(got, "\n") != min(1, len(want)) || want != "" && !strings.Contains(got, "level="+want+` msg="a plan has ended" plan=1 status=DONE steps=2 took=3s`) || strings.Contains(got, "Ann") {
 			t.Errorf("%s: %q", want, got)
+		}
+	}
+}
+
+// What the system failed at in a step is logged, whatever else is: the asker is not told. A
+// refusal is told to the asker and is none of the operator's.
+func TestAFailureInAPlanIsLogged(t *testing.T) {
+	t.Parallel()
+	for want, err := range map[string]error{
+		`level=ERROR msg="a step of a plan failed" plan=1 verb=bank.list attempt=2 error="the disk is full"` + "\n": &runtime.Failure{Err: errors.New("the disk is full")},
+		"": &runtime.Refusal{},
+	} {
+		var out strings.Builder
+		log := logsPlans(confidence.Audit{}, slog.New(slog.NewTextHandler(&out, nil)))
+		log(plan.Event{Kind: plan.Attempted, Plan: &plan.Plan{Key: stores.NewString("1")}, Step: &plan.Step{}, Attempt: &plan.Attempt{Number: 2, Call: dsl.NewCall("bank.list"), Err: err}})
+		if got := out.String(); !strings.HasSuffix(got, want) || want == "" && got != "" {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }

@@ -109,9 +109,14 @@ func flagsOf(c confidence.Config) trustgraph.Flags {
 }
 
 // logsPlans logs the end of each plan that is made here, without anything that was asked or
-// answered.
+// answered, and each attempt that failed for another reason than a refusal: the asker is told
+// no more than that the system failed.
 func logsPlans(c confidence.Audit, log *slog.Logger) func(plan.Event) {
 	return func(e plan.Event) {
+		var refusal *runtime.Refusal
+		if at := e.Attempt; e.Kind == plan.Attempted && at.Err != nil && !errors.As(at.Err, &refusal) {
+			log.Error("a step of a plan failed", "plan", e.Plan.Key.Text(), "verb", at.Call.Verb, "attempt", at.Number, "error", at.Err.Error())
+		}
 		if p := e.Plan; c.Enabled && e.Kind == plan.Finished && !p.Ended.IsZero() {
 			log.Log(context.Background(), c.Level, "a plan has ended", "plan", p.Key.Text(), "status", p.Status, "steps", len(p.Steps), "took", p.Ended.Sub(p.Started))
 		}
