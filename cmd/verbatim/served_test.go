@@ -784,6 +784,7 @@ func TestAFileIsSentAndUsed(t *testing.T) {
 		if err := json.Unmarshal([]byte(body), &file); err != nil || status != http.StatusCreated || file.Type != "application/pdf" {
 			t.Fatal(status, body, err)
 		}
+		asPublished(t, body)
 		script := map[string]string{"script": fmt.Sprintf("client.submit-document :request-id @thomas-muller-identity :document-type PASSPORT :file %q", file.Reference)}
 		if strings.Contains(h.do("explain", "client.submit-document"), ":file-reference") {
 			script["script"] = strings.Replace(script["script"], ":file ", ":file-reference ", 1)
@@ -792,9 +793,11 @@ func TestAFileIsSentAndUsed(t *testing.T) {
 			t.Error(status, body, err)
 		}
 		id := strings.TrimPrefix(file.Reference, "upload://")
-		if status, body := clara.get(s.url + "/v1/uploads/" + id); status != http.StatusOK || !strings.Contains(body, "Passport.pdf") {
+		status, body = clara.get(s.url + "/v1/uploads/" + id)
+		if status != http.StatusOK || !strings.Contains(body, "Passport.pdf") {
 			t.Error(status, body)
 		}
+		asPublished(t, body)
 		_, theirs := jonas.get(s.url + "/v1/uploads/" + id)
 		if status, none := jonas.get(s.url + "/v1/uploads/" + strings.Repeat("a", len(id))); status != http.StatusNotFound || masked(none) != masked(theirs) {
 			t.Errorf("another's file: %s\nnone: %s", theirs, none)
@@ -999,5 +1002,21 @@ func TestCodesOfTheServerAreExplained(t *testing.T) {
 	}
 	if found < 40 {
 		t.Errorf("only %d codes were found", found)
+	}
+}
+
+// asPublished holds a document to the form that `verbatim help json` publishes.
+func asPublished(t *testing.T, text string) {
+	t.Helper()
+	var doc any
+	schema, err := publishedSchema()
+	if err == nil {
+		err = json.Unmarshal([]byte(text), &doc)
+	}
+	if err == nil {
+		err = schema.Validate(doc)
+	}
+	if err != nil {
+		t.Errorf("%#v\n%s", err, text)
 	}
 }

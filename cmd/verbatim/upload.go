@@ -17,6 +17,7 @@ import (
 	"verbatim/runtime"
 	"verbatim/runtime/upload"
 	"verbatim/runtime/uploads"
+	"verbatim/runtime/wire"
 	"verbatim/stores"
 	"verbatim/stores/files"
 	"verbatim/stores/receipt"
@@ -271,7 +272,7 @@ func (a *app) uploaded(u uploads.Upload, err error) error {
 		return &stop{exitRefused, "upload-harmful", "something harmful was found in the file, and it was not kept", "send another, from a device that was checked"}
 	}
 	if a.json {
-		a.emit(uploadJSON{"verbatim/upload@1", u.Reference(), u.Name, u.Type, u.Size, u.Sum, u.Verdict, u.Scanner, u.Uploaded, u.Expires})
+		a.emit(wire.NewUpload(&u))
 	} else {
 		fmt.Fprintln(a.out, u.Reference())
 	}
@@ -288,19 +289,6 @@ func (a *app) uploaded(u uploads.Upload, err error) error {
 		return said(exitSystem)
 	}
 	return nil
-}
-
-type uploadJSON struct {
-	Schema    string    `json:"schema"`
-	Reference string    `json:"reference"`
-	Name      string    `json:"name"`
-	Type      string    `json:"type"`
-	Size      int64     `json:"size"`
-	Sum       string    `json:"sha256"`
-	Verdict   string    `json:"verdict"`
-	Scanner   string    `json:"scanner"`
-	Uploaded  time.Time `json:"uploaded"`
-	Expires   time.Time `json:"expires"`
 }
 
 // keepFiles lets the service of files clean up, as far as this process is told

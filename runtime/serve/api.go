@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"verbatim/dsl"
 	"verbatim/runtime"
@@ -512,3 +513,5 @@ func (v *visit) endOneLogin() error {
 	v.w.WriteHeader(http.StatusNoContent)
 	return nil
 }
+
+func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"verbatim/runtime/uploads"
+	"verbatim/runtime/wire"
 	"verbatim/stores"
 )
 
@@ -28,27 +29,6 @@ func (p patient) Read(b []byte) (int, error) {
 // slowly is the body of a request that may take its time.
 func (v *visit) slowly() io.Reader { return patient{v.r.Body, http.NewResponseController(v.w)} }
 
-type fileDoc struct {
-	Schema    string `json:"schema"`
-	Reference string `json:"reference"`
-	Name      string `json:"name"`
-	Type      string `json:"type"`
-	Size      int64  `json:"size"`
-	Sum       string `json:"sha256"`
-	Verdict   string `json:"verdict"`
-	Expires   string `json:"expires,omitempty"`
-}
-
-func newFile(u *uploads.Upload) fileDoc {
-	doc := fileDoc{"verbatim/upload@1", u.Reference(), u.Name, u.Type, u.Size, u.Sum, u.Verdict, ""}
-	if !u.Expires.IsZero() {
-		doc.Expires = stamp(u.Expires)
-	}
-	return doc
-}
-
-func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
-
 // takes reports whether files are taken.
 func (s *Server) takes() bool { return s.Uploads != nil && s.Uploads.Scanner != nil }
 
@@ -65,7 +45,7 @@ func (v *visit) upload() error {
 		return err
 	}
 	// One that could not be looked at yet is taken: it waits.
-	return v.json(http.StatusCreated, newFile(&u))
+	return v.json(http.StatusCreated, wire.NewUpload(&u))
 }
 
 var errNoUpload = problem{Status: http.StatusNotFound, Code: "unknown-upload", Title: "there is no such file of yours"}
@@ -128,5 +108,5 @@ func (v *visit) showUpload() error {
 	if err != nil {
 		return err
 	}
-	return v.json(http.StatusOK, newFile(&u))
+	return v.json(http.StatusOK, wire.NewUpload(&u))
 }

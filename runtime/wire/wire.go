@@ -15,6 +15,7 @@ import (
 	"verbatim/runtime"
 	"verbatim/runtime/dialog"
 	"verbatim/runtime/sessions"
+	"verbatim/runtime/uploads"
 	"verbatim/stores"
 	"verbatim/stores/journal"
 	"verbatim/stores/receipt"
@@ -140,6 +141,29 @@ func NewConfirmations(all []*runtime.Pending) Confirmations {
 		list = append(list, NewConfirmation(c))
 	}
 	return Confirmations{"verbatim/confirmations@1", list}
+}
+
+// An Upload tells of a file that was sent.
+type Upload struct {
+	Schema    string     `json:"schema"`
+	Reference string     `json:"reference"`
+	Name      string     `json:"name"`
+	Type      string     `json:"type"`
+	Size      int64      `json:"size"`
+	Sum       string     `json:"sha256"`
+	Verdict   string     `json:"verdict"`
+	Scanner   string     `json:"scanner"`
+	Uploaded  time.Time  `json:"uploaded"`
+	Expires   *time.Time `json:"expires,omitempty"` // nil once something uses it
+}
+
+// NewUpload tells of a file.
+func NewUpload(u *uploads.Upload) Upload {
+	out := Upload{"verbatim/upload@1", u.Reference(), u.Name, u.Type, u.Size, u.Sum, u.Verdict, u.Scanner, u.Uploaded, &u.Expires}
+	if u.Expires.IsZero() {
+		out.Expires = nil
+	}
+	return out
 }
 
 // A Decision says what became of a confirmation.
