@@ -318,8 +318,8 @@ func TestTheEndOfAPlanIsLogged(t *testing.T) {
 	}
 }
 
-// What the system failed at in a step is logged, whatever else is: the asker is not told. A
-// refusal is told to the asker and is none of the operator's.
+// An error of the system in a step is logged, also where nothing else is: the asker is not told
+// what it was. A refusal is not logged, since the asker is told of it.
 func TestAFailureInAPlanIsLogged(t *testing.T) {
 	t.Parallel()
 	for want, err := range map[string]error{

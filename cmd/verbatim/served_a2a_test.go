@@ -207,7 +207,7 @@ system.grant-role :principal-id @acme :role "guest"`)
 			t.Errorf("%s is answered with %d", name, status)
 		}
 	}
-	// A page is opened to nobody by it.
+	// A certificate opens no page.
 	mine.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	if answer, err := mine.Get(s.url + "/"); err != nil || answer.StatusCode == http.StatusOK {
 		t.Error(err)

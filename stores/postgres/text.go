@@ -95,7 +95,7 @@ const hole = "\x00"
 // longText is the length from which a text is not kept.
 const longText = 16 << 10
 
-// rooms are where statements were written, for the next ones.
+// rooms are buffers in which statements were written. The next ones are written into them.
 var rooms = sync.Pool{New: func() any { b := make([]byte, 0, 2048); return &b }}
 
 func newText() *text { return &text{words: (*rooms.Get().(*[]byte))[:0], shared: new(shared)} }

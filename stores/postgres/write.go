@@ -330,12 +330,12 @@ func (t *tx) rows(cs []stores.Change) (*rowsOf, error) {
 // many reports whether the values are those of a table.
 func (r *rowsOf) many() bool { return r.changes > 1 }
 
-// set writes what is set of the row at hand, the ith, and guard what is guarded.
+// set writes the value of the ith field that is set, and guard that of the ith guarded one.
 func (r *rowsOf) set(q *text, i int) { r.val(q, r.sets+i) }
 
 func (r *rowsOf) guard(q *text, i int) { r.val(q, r.guards+i) }
 
-// val writes one column of the row at hand.
+// val writes one column: an argument, or a column of the table v.
 func (r *rowsOf) val(q *text, column int) {
 	if r.many() {
 		q.add("v.c", strconv.Itoa(column))

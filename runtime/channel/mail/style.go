@@ -168,7 +168,7 @@ func (d declared) moved() bool {
 		for _, part := range shift.FindAllString(value, -1) {
 			px, ok := length(part, plainLook.size)
 			if percent, is := strings.CutPrefix(part, "-"); ok && (px <= -outside || px >= 10*outside || is && strings.HasSuffix(part, "%") && len(percent) >= len("100%")) {
-				return true // by its own width, or by that of the page
+				return true // a percentage is of its own width or of the page: off the page either way
 			}
 		}
 	}

@@ -226,9 +226,9 @@ func TestWebhooksAreReadAFewAtOnce(t *testing.T) {
 	}
 }
 
-// SAFE-H2: a signature of Mailgun covers no mail. Sent again with the same mail it is taken
-// again, which the door knows; with another it is refused, by whatever process. Where the
-// store of tokens does not answer, nothing is taken.
+// SAFE-H2: Mailgun's signature does not cover the mail. A token that comes again with the same
+// mail is taken, since the door knows that mail by its id; with another mail every process
+// refuses it. Where the store of tokens does not answer, nothing is taken.
 func TestATokenIsGoodForOneMail(t *testing.T) {
 	t.Parallel()
 	d, tokens := &door{}, once()
