@@ -122,11 +122,9 @@ func sign(name string) (s signature) {
 
 func pair(a, b byte) uint64 { return 1 << ((uint32(a)*31 + uint32(b)) * 0x9e3779b1 >> 26) }
 
-// apart reports whether names of two signatures are more than so many edits apart, as far
-// as signatures can say.
-func (s *signature) apart(o *signature, edits int) bool {
-	return bits.OnesCount64(s.letters&^o.letters) > edits || bits.OnesCount64(o.letters&^s.letters) > edits ||
-		bits.OnesCount64(s.pairs&^o.pairs) > 2*edits || bits.OnesCount64(o.pairs&^s.pairs) > 2*edits
+// differ reports whether one of two sets has more than so many bits that the other has not.
+func differ(a, b uint64, most int) bool {
+	return max(bits.OnesCount64(a&^b), bits.OnesCount64(b&^a)) > most // one branch, nearly always taken
 }
 
 // some is a coarser form of that: a bit for each of 16 sets of letters that rarely come
@@ -180,8 +178,9 @@ type Names struct {
 
 // names are parallel.
 type names struct {
-	signed []signature
-	of     []named
+	letters []uint64 // of their signatures; most names are told apart by them
+	pairs   []uint64
+	of      []named
 }
 
 type named struct {
@@ -221,7 +220,8 @@ func (n *Names) Add(upto int64, more []Named) {
 		if n.upto = max(n.upto, x.Seq); x.Other {
 			continue
 		}
-		n.recent.signed = append(n.recent.signed, sign(x.Name))
+		signed := sign(x.Name)
+		n.recent.letters, n.recent.pairs = append(n.recent.letters, signed.letters), append(n.recent.pairs, signed.pairs)
 		n.recent.of = append(n.recent.of, named{x.Owner, uint32(len(n.arena)), uint16(len(x.Name)), uint16(len(x.Key))})
 		n.arena = append(append(n.arena, x.Name...), x.Key...)
 	}
@@ -252,18 +252,17 @@ func (n *Names) Settle() (stale bool) {
 
 // sort sorts all names by group.
 func (n *Names) sort() {
-	n.recent.signed, n.recent.of = append(n.sorted.signed, n.recent.signed...), append(n.sorted.of, n.recent.of...)
-	all := n.recent
+	all := names{append(n.sorted.letters, n.recent.letters...), append(n.sorted.pairs, n.recent.pairs...), append(n.sorted.of, n.recent.of...)}
 	order := make([]uint64, len(all.of))
 	for i := range order {
-		order[i] = (uint64(all.of[i].name)<<16|uint64(some(all.signed[i].letters)))<<32 | uint64(i)
+		order[i] = (uint64(all.of[i].name)<<16|uint64(some(all.letters[i])))<<32 | uint64(i)
 	}
 	slices.Sort(order)
-	n.sorted = names{make([]signature, len(order)), make([]named, len(order))}
+	n.sorted = names{make([]uint64, len(order)), make([]uint64, len(order)), make([]named, len(order))}
 	n.recent, n.some, n.groups, n.starts = names{}, nil, nil, [mostName + 3]int{}
 	last := uint64(1 << 63)
 	for i, o := range order {
-		n.sorted.signed[i], n.sorted.of[i] = all.signed[uint32(o)], all.of[uint32(o)]
+		n.sorted.letters[i], n.sorted.pairs[i], n.sorted.of[i] = all.letters[uint32(o)], all.pairs[uint32(o)], all.of[uint32(o)]
 		if id := o >> 32; id != last {
 			n.some, n.groups = append(n.some, uint16(id)), append(n.groups, uint32(i))
 			n.starts[id>>16+1]++
@@ -282,8 +281,8 @@ func (n *Names) Near(p *Pattern, edits int, owners map[int64]bool, fn func(key s
 	n.mu.RLock()
 	defer n.mu.RUnlock()
 	look := func(in *names, from, to int) {
-		for j, signed := range in.signed[from:to] {
-			if signed.apart(&p.signature, edits) {
+		for j, letters := range in.letters[from:to] {
+			if differ(letters, p.letters, edits) || differ(in.pairs[from+j], p.pairs, 2*edits) {
 				continue
 			}
 			x := &in.of[from+j]
@@ -302,7 +301,7 @@ func (n *Names) Near(p *Pattern, edits int, owners map[int64]bool, fn func(key s
 	}
 	first, end := n.starts[max(0, len(p.name)-edits)], n.starts[min(mostName, len(p.name)+edits)+1]
 	for i, some := range n.some[first:end] {
-		if bits.OnesCount16(some&^p.some) > edits || bits.OnesCount16(p.some&^some) > edits {
+		if max(bits.OnesCount16(some&^p.some), bits.OnesCount16(p.some&^some)) > edits {
 			continue
 		}
 		look(&n.sorted, int(n.groups[first+i]), int(n.groups[first+i+1]))
