@@ -9,7 +9,8 @@ cd "$(dirname "$0")"
 dir=$(mktemp -d)
 trap 'kill "${server:-}" 2>/dev/null || true; rm -rf "$dir"' EXIT
 # VERBATIM_BIN is a folder with the program, where it is built already; KYC_STORE and
-# KYC_OWNER are a database and its owner, for PostgreSQL.
+# KYC_OWNER are a database and its owner, for PostgreSQL; KYC_WITHIN is a command that runs
+# another, our server, with less than everything.
 [ -n "${VERBATIM_BIN:-}" ] || go build -o "$dir/verbatim" ../../cmd/verbatim
 (cd bank && go build -o "$dir/bank-agent" .)
 export PATH="${VERBATIM_BIN:-$dir}:$dir:$PATH" VERBATIM_PALETTES="$PWD/verbs" VERBATIM_STORE="${KYC_STORE:-$dir/kyc.db}" XDG_STATE_HOME="$dir/state"
@@ -23,7 +24,7 @@ verbatim run --as ada --yes officers.dsl >>"$dir/log" 2>&1 || [ $? -eq 3 ]
 
 # The bank is told on this machine what becomes of a task.
 export VERBATIM_A2A_PUSH=private
-verbatim serve --listen 127.0.0.1:0 --log off >"$dir/serving" &
+${KYC_WITHIN:-} verbatim serve --listen 127.0.0.1:0 --log off >"$dir/serving" &
 server=$!
 for _ in $(seq 100); do grep -qs http "$dir/serving" && break; sleep 0.1; done
 url=$(grep -o 'http://[^ ]*' "$dir/serving" | head -n 1)

@@ -232,6 +232,19 @@ func TestAVerificationFromEndToEnd(t *testing.T) { // H1, H17, H25, H26, H27, H2
 		if r, err := a.run("rosa", "kyc.challenges"); err != nil || len(r.Calls[0].Result.Rows) != 4 {
 			t.Errorf("%v, %v", r, err)
 		}
+		// So it is counted by day.
+		r, err := a.run("rosa", "kyc.outcomes-by-day")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var counted []string
+		for _, row := range r.Calls[0].Result.Rows {
+			counted = append(counted, fmt.Sprint(row[0].Text(), " ", row[1].Text(), " ", row[2].Text()))
+		}
+		if want := []string{"2026-11-25 CHALLENGED 3", "2026-11-25 HELD 1", "2026-11-25 NEEDS_IDENTIFIERS 2", "2026-11-25 REJECTED 1", "2026-11-25 VERIFIED 6"}; !slices.Equal(counted, want) {
+			t.Errorf("%q, want %q", counted, want)
+		}
+		a.refused("northbank", "kyc.outcomes-by-day")
 		a.refused("northbank", "kyc.review :verification-id "+second)
 		// The journal tells each, with who asked, and holds nothing that is stored.
 		entries, err := a.store.Journal(ctx, 1, 0)
