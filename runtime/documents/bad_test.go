@@ -11,6 +11,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"verbatim/runtime/norace"
@@ -297,6 +298,21 @@ type endless struct{}
 func (endless) Read(p []byte) (int, error) { return len(p), nil }
 
 // A program whose main forgets to call Child does not start itself without end.
+// A child that is stopped on a busy machine, halfway through its answer, did not answer wrongly:
+// the pipe may be closed before it has ended.
+func TestAClosedPipeIsNoAnswer(t *testing.T) {
+	t.Parallel()
+	for _, end := range []error{io.EOF, os.ErrClosed, &os.PathError{Op: "read", Path: "|0", Err: os.ErrClosed}} {
+		half := io.MultiReader(strings.NewReader(`{"Pieces":[{"Text":"Rev`), iotest.ErrReader(end))
+		if _, answered, err := receive(half, Limits{}.orDefault(), nil); answered || err != nil {
+			t.Errorf("%v: answered: %t, %v", end, answered, err)
+		}
+	}
+	if _, _, err := receive(strings.NewReader("{]"), Limits{}.orDefault(), nil); err == nil {
+		t.Error("what is no JSON is an answer")
+	}
+}
+
 func TestAChildStartsNoChild(t *testing.T) {
 	t.Setenv(ChildMark, "1")
 	if _, err := Read(t.Context(), "a.txt", strings.NewReader("text"), Limits{}); err == nil || reasonOf(err) != "" {

@@ -133,8 +133,8 @@ func receive(out io.Reader, limits Limits, tell func(done, total int)) (doc Docu
 		switch err := lines.Decode(&f); {
 		case limited.N <= 0:
 			return Document{}, false, fail(TooLarge, "its text is more than %d bytes", limits.Output)
-		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-			return Document{}, false, nil
+		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, os.ErrClosed):
+			return Document{}, false, nil // os/exec closes the pipe of a child that it stopped
 		case err != nil:
 			return Document{}, false, errors.New("its answer is not one")
 		}
