@@ -229,9 +229,18 @@ func roomRows(t *testing.T, store, palettes string) map[string][]string {
 			if e == nil {
 				e = reg.Entity(name)
 			}
-			rows, err := reader.Find(t.Context(), stores.Find{Entity: e.Store})
-			if err != nil {
-				return err
+			// A large room has more rows than one question may be answered with.
+			const page = 5000
+			var rows [][]stores.Value
+			for f := (stores.Find{Entity: e.Store, Order: []stores.Order{{Path: stores.Path{Field: e.Store.Key}}}, Limit: page, Cut: true}); len(rows)%page == 0; {
+				more, err := reader.Find(t.Context(), f)
+				if err != nil {
+					return err
+				}
+				if rows = append(rows, more...); len(more) == 0 {
+					break
+				}
+				f.Where = &stores.Cond{Op: stores.Gt, Path: stores.Path{Field: e.Store.Key}, Value: rows[len(rows)-1][e.Store.Key]}
 			}
 			for _, row := range rows {
 				told := map[string]string{}
