@@ -67,20 +67,20 @@ func (e *Engine) foreseen(v *verbs.Verb) []wants {
 			}
 		}
 		reads(f.When, row)
-		if f.When != nil {
-			continue // its values are evaluated only where the condition holds
+		if f.When == nil { // its values are evaluated only where the condition holds
+			for j := range f.Set {
+				reads(f.Set[j].Value, row)
+			}
+			for j := range f.With {
+				reads(f.With[j].Value, row)
+			}
+			reads(f.Value, row)
+			reads(f.At, row)
 		}
-		for j := range f.Set {
-			reads(f.Set[j].Value, row)
-		}
-		for j := range f.With {
-			reads(f.With[j].Value, row)
-		}
-		reads(f.Value, row)
-		reads(f.At, row)
 		if !f.Adds() {
 			continue
 		}
+		// What only the label needs is held for nobody, so a row that is not added costs little.
 		for _, s := range f.Set {
 			param, alone := s.Value.ArgOnly()
 			to := f.Entity.Store.Fields[s.Field].Ref
@@ -132,6 +132,51 @@ func (r *run) wanted() []view.Want {
 		}
 	}
 	return wants
+}
+
+// foretold is what a program of one call is going to ask, as far as that hangs on nothing but
+// its arguments: for the rows that its effects pick, and for the jobs that its own take the
+// place of.
+func (r *run) foretold() (asks []stores.Ask) {
+	if r.share != nil || len(r.prog.Calls()) != 1 || r.snapshot {
+		return nil
+	}
+	c := &r.prog.Calls()[0]
+	st := &step{verb: c.Verb, args: make([]stores.Value, len(c.Args)), rows: make([]stores.Row, len(c.Args))}
+	for i := range c.Args {
+		e, key := rowOf(r.prog, c, i)
+		switch {
+		case e != nil:
+			st.rows[i].Entity, st.args[i] = e, key
+		case c.Args[i].Kind == verbs.Literal:
+			st.args[i] = c.Args[i].Value
+		case c.Args[i].Kind != verbs.Absent:
+			return nil
+		}
+	}
+	env := verbs.Env{Args: st.args, Principal: r.s.who.Name, Now: r.now, Outside: r.e.outside}
+	for i := range c.Verb.Effects {
+		f := &c.Verb.Effects[i]
+		switch {
+		case f.Each != nil:
+		case f.Run != nil && len(f.Key) > 0 && f.Again != verbs.Keep:
+			if f.When == nil || len(f.When.Reads) == 0 && fires(f.When, env) {
+				asks = append(asks, stores.Ask{Jobs: waitingUnder(r.workKey(st, &notice{effect: f, target: noticeTarget(f)}))})
+			}
+		case f.OnRows() && f.Where != nil && f.Where.Filter != nil && len(f.Where.Filter.Reads) == 0:
+			if where, err := f.Where.Filter.Cond(env); err == nil { // if it fails, it fails again when the call is made
+				find := r.picking(f.Entity.Store, &where)
+				asks = append(asks, stores.Ask{Find: &find})
+			}
+		}
+	}
+	return asks
+}
+
+// fires reports whether a condition holds that hangs on arguments alone.
+func fires(x *verbs.Expr, env verbs.Env) bool {
+	v, err := x.Eval(env)
+	return err == nil && v.Bool()
 }
 
 // rowOf returns the row that an argument names, if that is known before the call begins; a nil

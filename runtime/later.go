@@ -45,7 +45,7 @@ func (r *run) later(ctx context.Context, st *step) error {
 			n.instead = []stores.JobRecord{{Job: stores.Job{ID: fmt.Sprintf("call %d", before.call+1)}}}
 			continue
 		}
-		waiting, err := r.read.Jobs(ctx, stores.JobFilter{Kinds: []string{JobCall}, Unique: n.unique})
+		waiting, err := r.read.Jobs(ctx, *waitingUnder(n.unique))
 		if err != nil {
 			return err
 		}
@@ -59,6 +59,11 @@ func (r *run) later(ctx context.Context, st *step) error {
 		n.instead = waiting
 	}
 	return nil
+}
+
+// waitingUnder asks for the job that waits under a correlation key.
+func waitingUnder(unique string) *stores.JobFilter {
+	return &stores.JobFilter{Kinds: []string{JobCall}, Unique: unique}
 }
 
 // keepsNoSecret refuses a job that would hold a sensitive value: operators and backups see

@@ -98,7 +98,12 @@ func fileWorld(t *testing.T, text map[string]string) *world {
 func serverWorld(t *testing.T, text map[string]string) *world {
 	t.Helper()
 	db := pgtest.Database(t)
-	store, err := postgres.Open(context.Background(), db.App, postgres.MigrateAs(db.Owner))
+	return serverWorldAt(t, text, db.App, db.Owner)
+}
+
+func serverWorldAt(t *testing.T, text map[string]string, app, owner string) *world {
+	t.Helper()
+	store, err := postgres.Open(context.Background(), app, postgres.MigrateAs(owner))
 	if err != nil {
 		t.Fatal(err)
 	}

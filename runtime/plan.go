@@ -292,7 +292,7 @@ func (r *run) plan(ctx context.Context, o *terms, asked *errands) error {
 	if err := r.meanwhile(ctx, o.Version); err != nil {
 		return err
 	}
-	if err := r.read.Ahead(ctx, r.wanted()); err != nil {
+	if err := r.read.Ahead(ctx, r.wanted(), r.foretold()); err != nil {
 		return err
 	}
 	var err error

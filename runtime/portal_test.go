@@ -120,10 +120,15 @@ func (p *portal) sentAgain(t testing.TB, who, file string, ids ...string) {
 // scope.
 func postgresBank(t testing.TB) *shop {
 	t.Helper()
+	db := pgtest.Database(t)
+	return postgresBankAt(t, db.App, db.Owner)
+}
+
+func postgresBankAt(t testing.TB, app, owner string) *shop {
+	t.Helper()
 	ctx := context.Background()
 	from := sqliteBank(t)
-	db := pgtest.Database(t)
-	store, err := postgres.Open(ctx, db.App, postgres.MigrateAs(db.Owner))
+	store, err := postgres.Open(ctx, app, postgres.MigrateAs(owner))
 	if err != nil {
 		t.Fatal(err)
 	}

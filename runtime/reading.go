@@ -111,12 +111,7 @@ func (r *reading) fields(ctx context.Context, e *stores.Entity, key stores.Value
 // rowsWhere reads the rows that a condition picks, and records them.
 func (r *reading) rowsWhere(ctx context.Context, e *stores.Entity, where *stores.Cond, order ...stores.Order) ([]stores.Row, error) {
 	n := len(e.Fields)
-	paths := make([]stores.Path, n+1)
-	for i := range n {
-		paths[i].Field = i
-	}
-	paths[n].Marks = true
-	found, err := r.read.Find(ctx, stores.Find{Entity: e, Select: paths, Where: where, Order: order, Hold: r.holdsAs(stores.Firm)})
+	found, err := r.read.Find(ctx, r.picking(e, where, order...))
 	if err != nil {
 		return nil, err
 	}
@@ -130,6 +125,16 @@ func (r *reading) rowsWhere(ctx context.Context, e *stores.Entity, where *stores
 		rows[i] = row
 	}
 	return rows, nil
+}
+
+// picking asks for whole rows, with their marks.
+func (r *reading) picking(e *stores.Entity, where *stores.Cond, order ...stores.Order) stores.Find {
+	paths := make([]stores.Path, len(e.Fields)+1)
+	for i := range e.Fields {
+		paths[i].Field = i
+	}
+	paths[len(e.Fields)].Marks = true
+	return stores.Find{Entity: e, Select: paths, Where: where, Order: order, Hold: r.holdsAs(stores.Firm)}
 }
 
 func isRow(e *stores.Entity, key stores.Value) *stores.Cond {

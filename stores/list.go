@@ -1,9 +1,6 @@
 package stores
 
-import (
-	"context"
-	"fmt"
-)
+import "fmt"
 
 // A List asks, with the rows that a Find finds, for rows of another entity that
 // belong to them: those that By leads from to one of them, within the scope. A
@@ -90,34 +87,6 @@ func (l *List) Check(of *Entity) error {
 	f := l.By.Field
 	if l.By.Count != nil || l.By.Marks || f < 0 || f >= len(e.Fields) || e.Fields[f].Ref != of || len(l.Select) == 0 {
 		return fmt.Errorf("a list of %s by a path that does not lead to %s: %w", l.Entity.Name, of.Name, ErrInvalid)
-	}
-	return nil
-}
-
-// An Ask is one of several reads that are asked for together: a Find where it has
-// one, and the rows of some keys otherwise.
-type Ask struct {
-	Find *Find // with Lists on a snapshot only, and Last only where it comes last
-
-	Entity *Entity
-	Keys   []Value
-
-	Found [][]Value // what the Find answers
-	Rows  []Row     // what Reader.Rows answers of the keys
-}
-
-// OneByOne carries out what is asked for together as one read after another, for
-// a store that gains nothing by getting it in one round trip.
-func OneByOne(ctx context.Context, r Reader, asks []Ask) (err error) {
-	for i := range asks {
-		if a := &asks[i]; a.Find != nil {
-			a.Found, err = r.Find(ctx, *a.Find)
-		} else {
-			a.Rows, err = r.Rows(ctx, a.Entity, a.Keys)
-		}
-		if err != nil {
-			return err
-		}
 	}
 	return nil
 }

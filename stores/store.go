@@ -260,6 +260,8 @@ type Change struct {
 	Set    []Assign // by field, ascending
 	Before []Value
 	Guard  []int
+	// Unmarked guards besides that the row has no marks. Marks is empty then.
+	Unmarked bool
 	// Marks holds the marks that the row was read with. A field that is assigned without
 	// an Origin loses the mark listed here. A mark that is not listed stays: the field is
 	// then trusted too little, never too much.
@@ -664,6 +666,39 @@ type Tx interface {
 	// Discard makes Update roll the transaction back, and return nil, once fn has returned
 	// nil.
 	Discard()
+}
+
+// An Ask is one of several reads that are asked for together: a Find or jobs where it has
+// one of them, and the rows of some keys otherwise.
+type Ask struct {
+	Find *Find // with Lists on a snapshot only, and Last only where it comes last
+	Jobs *JobFilter
+
+	Entity *Entity
+	Keys   []Value
+
+	Found  [][]Value   // what the Find answers
+	Listed []JobRecord // what Reader.Jobs answers
+	Rows   []Row       // what Reader.Rows answers of the keys
+}
+
+// OneByOne carries out what is asked for together as one read after another, for
+// a store that gains nothing by getting it in one round trip.
+func OneByOne(ctx context.Context, r Reader, asks []Ask) (err error) {
+	for i := range asks {
+		switch a := &asks[i]; {
+		case a.Find != nil:
+			a.Found, err = r.Find(ctx, *a.Find)
+		case a.Jobs != nil:
+			a.Listed, err = r.Jobs(ctx, *a.Jobs)
+		default:
+			a.Rows, err = r.Rows(ctx, a.Entity, a.Keys)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // A Plan is what Migrate would do, or did.

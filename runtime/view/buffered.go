@@ -3,6 +3,7 @@ package view
 import (
 	"context"
 	"errors"
+	"reflect"
 	"slices"
 
 	"verbatim/stores"
@@ -17,7 +18,15 @@ type buffered struct {
 
 	rows      map[RowKey]stores.Row
 	reached   map[RowKey][]reached // from a row, what was read ahead
+	answers   []stores.Ask         // what was asked ahead and not wanted yet
 	waiting   []stores.Change
+	memory    *Memory // nil for none
+	principal string
+	trust     bool                  // what is remembered is taken for what the store has
+	recalled  map[RowKey]stores.Row // what was, as long as nothing has the store compare it
+	relied    bool                  // something was
+	changed   map[RowKey]struct{}
+	late      bool // the batch that ends the attempt was handed over
 	over      bool // what was read was said to be the last
 	parting   bool // changes that had waited went with the last batch, which the commit judges
 	misjudged bool
@@ -44,12 +53,15 @@ func (b *buffered) Get(ctx context.Context, e *stores.Entity, key stores.Value) 
 	if row, ok := b.rows[RowKey{e, key}]; ok {
 		return row, nil
 	}
+	if row, ok := b.recall(RowKey{e, key}); ok {
+		return row, nil
+	}
 	if err := b.ready(ctx); err != nil {
 		return stores.Row{}, err
 	}
 	row, err := b.Reader.Get(ctx, e, key)
 	if err == nil {
-		b.keep(row)
+		b.read(row)
 	}
 	return row, err
 }
@@ -62,6 +74,12 @@ func (b *buffered) Rows(ctx context.Context, e *stores.Entity, keys []stores.Val
 }
 
 func (b *buffered) Find(ctx context.Context, f stores.Find) ([][]stores.Value, error) {
+	for i := range b.answers {
+		if a := &b.answers[i]; a.Find != nil && reflect.DeepEqual(*a.Find, f) {
+			a.Find = nil
+			return a.Found, nil
+		}
+	}
 	if err := b.ready(ctx); err != nil {
 		return nil, err
 	}
@@ -78,7 +96,7 @@ func (b *buffered) Together(ctx context.Context, asks []stores.Ask) error {
 	}
 	for i := range asks {
 		for _, row := range asks[i].Rows {
-			b.keep(row)
+			b.read(row)
 		}
 		b.over = b.over || asks[i].Find != nil && asks[i].Find.Last
 	}
@@ -100,6 +118,12 @@ func (b *buffered) SQL(ctx context.Context, entities []*stores.Entity, q stores.
 }
 
 func (b *buffered) Jobs(ctx context.Context, f stores.JobFilter) ([]stores.JobRecord, error) {
+	for i := range b.answers {
+		if a := &b.answers[i]; a.Jobs != nil && reflect.DeepEqual(*a.Jobs, f) {
+			a.Jobs = nil
+			return a.Listed, nil
+		}
+	}
 	if err := b.ready(ctx); err != nil {
 		return nil, err
 	}
@@ -122,9 +146,10 @@ func (b *buffered) Missed(RowKey) error {
 }
 
 func (b *buffered) Change(_ context.Context, changes []stores.Change) error {
+	b.answers = nil
 	for i := range changes {
-		b.waiting = append(b.waiting, changes[i])
-		b.follows(&changes[i])
+		b.waiting = append(b.waiting, b.bound(changes[i]))
+		b.follows(&b.waiting[len(b.waiting)-1])
 	}
 	return nil
 }
@@ -137,13 +162,18 @@ func (b *buffered) Waiting() bool { return len(b.waiting) > 0 }
 
 func (b *buffered) Flush(ctx context.Context) error {
 	if len(b.waiting) == 0 {
-		return nil
+		return b.makeSure(ctx)
 	}
 	return b.Apply(ctx, stores.Batch{})
 }
 
 func (b *buffered) Apply(ctx context.Context, batch stores.Batch) error {
+	if err := b.makeSure(ctx); err != nil {
+		return err
+	}
 	waited := len(b.waiting) > 0
+	b.answers = nil
+	b.late = b.late || batch.Late
 	if waited {
 		batch.Changes = append(b.facts.inRuns(b.waiting), batch.Changes...)
 		b.waiting, b.parting = nil, batch.Late
@@ -154,7 +184,7 @@ func (b *buffered) Apply(ctx context.Context, batch stores.Batch) error {
 }
 
 func (b *buffered) Misjudged(err error) bool {
-	return b.misjudged || b.parting && isVerdict(err)
+	return b.misjudged || b.parting && isVerdict(err) || b.relied && err != nil && (!b.late || isVerdict(err) || errors.Is(err, stores.ErrConflict))
 }
 
 // keep remembers a row as it was just read by its key: within a transaction it
@@ -173,6 +203,12 @@ func (b *buffered) keep(row stores.Row) {
 func (b *buffered) follows(c *stores.Change) {
 	b.forgets(c)
 	e := c.Entity
+	if b.memory != nil && c.Op != stores.Insert { // rows that are added would crowd out others
+		if b.changed == nil {
+			b.changed = make(map[RowKey]struct{})
+		}
+		b.changed[RowKey{e, c.Key}] = struct{}{}
+	}
 	if !e.Managed || c.Op == stores.Delete {
 		b.rows = nil
 		return
@@ -271,6 +307,93 @@ func (b *buffered) Follow(row []stores.Value, p stores.Path) (stores.Value, bool
 	return row[p.Field], true
 }
 
+// What is remembered
+
+func (b *buffered) Recall(m *Memory, principal string, trust bool) {
+	b.memory, b.principal, b.trust = m, principal, trust && b.tx != nil
+}
+
+// recall takes a row from memory.
+func (b *buffered) recall(id RowKey) (stores.Row, bool) {
+	if !b.trust || !id.Entity.Managed {
+		return stores.Row{}, false
+	}
+	row, ok := b.memory.take(b.principal, id)
+	if !ok {
+		return stores.Row{}, false
+	}
+	if b.recalled == nil {
+		b.recalled = make(map[RowKey]stores.Row)
+	}
+	b.recalled[id], b.relied = row, true
+	b.keep(row)
+	return row, true
+}
+
+// bound makes a change hold only while its row is the one that was recalled.
+func (b *buffered) bound(c stores.Change) stores.Change {
+	id := RowKey{c.Entity, c.Key}
+	row, ok := b.recalled[id]
+	if !ok || c.Op == stores.Insert {
+		return c
+	}
+	delete(b.recalled, id)
+	c.Before, c.Guard, c.Unmarked = row.Values, make([]int, 0, len(row.Values)), true
+	for i := range row.Values {
+		if i != c.Entity.Key {
+			c.Guard = append(c.Guard, i)
+		}
+	}
+	return c
+}
+
+// makeSure reads the rows that were recalled and that no change is bound to.
+func (b *buffered) makeSure(ctx context.Context) error {
+	if len(b.recalled) == 0 {
+		return nil
+	}
+	var asks []stores.Ask
+	for id := range b.recalled {
+		asks = append(asks, stores.Ask{Entity: id.Entity, Keys: []stores.Value{id.Key}})
+	}
+	if err := b.Reader.Together(ctx, asks); err != nil {
+		return err
+	}
+	same := 0
+	for i := range asks {
+		for _, row := range asks[i].Rows {
+			if b.memory.put(b.principal, row); len(row.Marks) == 0 && slices.Equal(row.Values, b.recalled[RowKey{row.Entity, row.Key()}].Values) {
+				same++
+			}
+		}
+	}
+	if same < len(b.recalled) {
+		return stores.ErrConflict
+	}
+	b.recalled = nil
+	return nil
+}
+
+// read keeps a row that was just read, and remembers it.
+func (b *buffered) read(row stores.Row) {
+	b.keep(row)
+	if b.memory != nil {
+		b.memory.put(b.principal, row)
+	}
+}
+
+func (b *buffered) Committed() {
+	if b.memory == nil {
+		return
+	}
+	for id := range b.changed {
+		b.memory.take(b.principal, id)
+		if row, ok := b.rows[id]; ok {
+			b.memory.put(b.principal, row)
+		}
+	}
+}
+
 // Read-ahead
 
 const (
@@ -288,7 +411,7 @@ type reached struct {
 	held  bool // nobody else changes it
 }
 
-func (b *buffered) Ahead(ctx context.Context, wants []Want) error {
+func (b *buffered) Ahead(ctx context.Context, wants []Want, more []stores.Ask) error {
 	var asks []stores.Ask
 	at := make(map[*stores.Entity]int) // of each entity, the ask for its rows
 	asked := make(map[RowKey]bool)
@@ -321,13 +444,15 @@ func (b *buffered) Ahead(ctx context.Context, wants []Want) error {
 				Where: &stores.Cond{Op: stores.Eq, Path: stores.Path{Field: w.Row.Entity.Key}, Value: w.Row.Key}}})
 		}
 	}
-	if rows == 0 || rows == 1 && len(asks[0].Keys) < Few && len(all) == 0 {
+	asks = append(asks, more...)
+	if len(asks) == 0 || len(asks) == 1 && rows == 1 && len(asks[0].Keys) < Few {
 		return nil // it is asked for when the call begins
 	}
 	if err := b.Together(ctx, asks); err != nil {
 		b.misjudged = b.misjudged || isVerdict(err)
 		return err
 	}
+	b.answers = asks[rows+len(all):]
 	for i, a := range all {
 		if found := asks[rows+i].Found; len(found) == 1 {
 			for j, p := range a.paths.Paths {

@@ -22,6 +22,7 @@ package view
 import (
 	"context"
 	"errors"
+	"sync"
 
 	"verbatim/stores"
 )
@@ -37,8 +38,9 @@ type View interface {
 	Along(row RowKey, paths []stores.Path, held bool) ([]stores.Value, bool)
 	// Follow follows a path from the values of a row through rows that are known.
 	Follow(row []stores.Value, p stores.Path) (stores.Value, bool)
-	// Ahead reads what is going to be wanted.
-	Ahead(ctx context.Context, wants []Want) error
+	// Ahead reads what is going to be wanted, and what is going to be asked: the same Find or
+	// filter of jobs is answered with that, once, unless something was changed before.
+	Ahead(ctx context.Context, wants []Want, asks []stores.Ask) error
 	// Postpone reports whether a row that is wanted may be asked for with what is
 	// read next. Missed says that it was not there then.
 	Postpone(row RowKey) bool
@@ -53,6 +55,12 @@ type View interface {
 	Apply(ctx context.Context, b stores.Batch) error
 	// Waiting reports whether changes wait.
 	Waiting() bool
+	// Recall has the rows that the view reads by their keys, and those that it leaves, be
+	// remembered for a principal. With trust, a transaction takes what is remembered for
+	// what the store has.
+	Recall(m *Memory, principal string, trust bool)
+	// Committed says that what the view did is in the store now.
+	Committed()
 	// Misjudged reports whether an attempt that ended with this error, nil for one
 	// that ended well, may end otherwise with a Direct view.
 	Misjudged(err error) bool
@@ -103,6 +111,73 @@ func NewFacts(entities []*stores.Entity) *Facts {
 	return &Facts{all}
 }
 
+// A Memory holds rows as they were last read or left, for each principal apart. A view takes
+// such a row for the one in the store, has the change of it hold only for a row that is still
+// the same in all its fields and has no marks, and so needs no read before it. A row that
+// turns out to be another is not remembered any more, and the attempt is made again. A Memory
+// is safe for use by many views.
+type Memory struct {
+	mu     sync.Mutex
+	rows   map[memoryKey]*remembered
+	places [mostRemembered]memoryKey // a ring: whose place is given to another is forgotten
+	next   int
+}
+
+type memoryKey struct {
+	principal string
+	row       RowKey
+}
+
+// A remembered row has no values while it is taken.
+type remembered struct{ row stores.Row }
+
+// mostRemembered is how many rows are remembered, and longest how many bytes of text such a
+// row has at most.
+const mostRemembered, longest = 1024, 4096
+
+// put remembers a row, unless it is large, marked, or of a table of others, where triggers may
+// make something else of it.
+func (m *Memory) put(principal string, row stores.Row) {
+	if !row.Entity.Managed || len(row.Marks) > 0 {
+		return
+	}
+	size := 0
+	for _, v := range row.Values {
+		if k := v.Kind(); k == stores.String || k == stores.JSON {
+			size += len(v.Text())
+		}
+	}
+	if size > longest {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	key := memoryKey{principal, RowKey{row.Entity, row.Key()}}
+	if found := m.rows[key]; found != nil {
+		found.row = row
+		return
+	}
+	if m.rows == nil {
+		m.rows = make(map[memoryKey]*remembered)
+	}
+	delete(m.rows, m.places[m.next])
+	m.places[m.next], m.rows[key] = key, &remembered{row}
+	m.next = (m.next + 1) % mostRemembered
+}
+
+// take gives a row and forgets it: whoever finds it right puts it back.
+func (m *Memory) take(principal string, row RowKey) (stores.Row, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	found := m.rows[memoryKey{principal, row}]
+	if found == nil || found.row.Values == nil {
+		return stores.Row{}, false
+	}
+	taken := found.row
+	found.row = stores.Row{}
+	return taken, true
+}
+
 // A direct keeps nothing and lets nothing wait.
 type direct struct {
 	stores.Reader
@@ -125,7 +200,7 @@ func (d *direct) Follow([]stores.Value, stores.Path) (stores.Value, bool) {
 	return stores.Value{}, false
 }
 
-func (d *direct) Ahead(context.Context, []Want) error { return nil }
+func (d *direct) Ahead(context.Context, []Want, []stores.Ask) error { return nil }
 
 func (d *direct) Postpone(RowKey) bool { return false }
 
@@ -152,6 +227,10 @@ func draw(ctx context.Context, tx stores.Tx, e *stores.Entity, field int) (store
 }
 
 func (d *direct) Waiting() bool { return false }
+
+func (d *direct) Recall(*Memory, string, bool) {}
+
+func (d *direct) Committed() {}
 
 func (d *direct) Misjudged(error) bool { return false }
 

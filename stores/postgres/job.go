@@ -222,7 +222,13 @@ func (s *Store) Jobs(ctx context.Context, f stores.JobFilter) (records []stores.
 }
 
 // Jobs implements stores.Reader.
-func (r *reader) Jobs(ctx context.Context, f stores.JobFilter) ([]stores.JobRecord, error) {
+func (r *reader) Jobs(ctx context.Context, f stores.JobFilter) (records []stores.JobRecord, err error) {
+	err = r.c.do(ctx, r.jobs(&f, &records))
+	return records, err
+}
+
+// jobs makes the statement that lists jobs.
+func (r *reader) jobs(f *stores.JobFilter, into *[]stores.JobRecord) op {
 	t := newText().add(`SELECT kind, args::text, metadata::text, scheduled_at, max_attempts, state::text, attempt, created_at, attempted_at, finalized_at,
 	COALESCE(attempted_by[array_length(attempted_by, 1)], ''), errors[array_length(errors, 1)]::text FROM `, riverJob, " WHERE true")
 	among := func(column string, words []string) {
@@ -254,8 +260,7 @@ func (r *reader) Jobs(ctx context.Context, f stores.JobFilter) ([]stores.JobReco
 		limit = min(limit, f.Limit)
 	}
 	t.add(" ORDER BY scheduled_at, id LIMIT ").arg(strconv.Itoa(limit), "bigint")
-	var records []stores.JobRecord
-	err := r.c.do(ctx, t.op("jobs", func(raw row) error {
+	return t.op("jobs", func(raw row) error {
 		j := rivertype.JobRow{Kind: raw.str(0), EncodedArgs: []byte(raw.str(1)), Metadata: []byte(raw.str(2)), MaxAttempts: int(raw.num(4)),
 			State: rivertype.JobState(raw.str(5)), Attempt: int(raw.num(6))}
 		for i, to := range map[int]*time.Time{3: &j.ScheduledAt, 7: &j.CreatedAt} {
@@ -281,10 +286,9 @@ func (r *reader) Jobs(ctx context.Context, f stores.JobFilter) ([]stores.JobReco
 			}
 		}
 		record, err := recordOf(&j)
-		records = append(records, record)
+		*into = append(*into, record)
 		return err
-	}))
-	return records, err
+	})
 }
 
 // tend changes jobs that are at rest.

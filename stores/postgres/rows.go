@@ -24,9 +24,12 @@ func (r *reader) Together(ctx context.Context, asks []stores.Ask) error {
 		var more []op
 		var then func(context.Context) error
 		var err error
-		if a.Find != nil {
+		switch {
+		case a.Find != nil:
 			more, then, err = r.finding(ctx, *a.Find, &a.Found)
-		} else {
+		case a.Jobs != nil:
+			more, then = []op{r.jobs(a.Jobs, &a.Listed)}, func(context.Context) error { return nil }
+		default:
 			more, then, err = r.getting(ctx, a.Entity, a.Keys, &a.Rows)
 		}
 		if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"sync"
 	"testing"
@@ -505,6 +506,14 @@ var jobCases = []testCase{
 		var waiting []string
 		ofKey, err := w.Jobs(context.Background(), stores.JobFilter{Kinds: []string{"call"}, Unique: "k"})
 		w.must(err)
+		w.must(w.Update(context.Background(), everything, func(tx stores.Tx) error { // they can be asked for with rows
+			asks := []stores.Ask{{Jobs: &stores.JobFilter{Kinds: []string{"call"}, Unique: "k"}}, {Entity: w.cbu, Keys: []stores.Value{id("cbu", 1)}}}
+			err := tx.Together(context.Background(), asks)
+			if !reflect.DeepEqual(asks[0].Listed, ofKey) || len(asks[1].Rows) != 1 {
+				t.Errorf("together %+v, alone %+v", asks[0].Listed, ofKey)
+			}
+			return err
+		}))
 		for _, r := range ofKey {
 			waiting = append(waiting, r.ID)
 		}
