@@ -13,10 +13,14 @@
 //	found, err := v.Find(ctx, find)          // after what waited
 //	err = v.Apply(ctx, batch)                // with what still waits
 //
+// A Buffered view may also take rows from a Memory, which holds what was read or left by
+// attempts before, and so spare the first round trip.
+//
 // A change that waited is refused late, when it is no longer clear which call made
-// it, and what was read ahead may fail for a call that would never have been
-// reached. A Buffered view then says that it misjudged, and the program is tried
-// again with a Direct one, which tells the error where it belongs.
+// it, what was read ahead may fail for a call that would never have been reached,
+// and a row from memory may be another by now. A Buffered view then says that it
+// misjudged, and the program is tried again with a Direct one, which tells the
+// error where it belongs.
 package view
 
 import (
