@@ -18,8 +18,15 @@ import (
 // wants is what a verb reads along references from the row that an argument
 // names.
 type wants struct {
-	held  []stores.Path // that its conditions and values use
-	names []stores.Path // that the labels of added rows use
+	held   []stores.Path // that its conditions and values use
+	names  []stores.Path // that the labels of added rows use
+	adding []adding      // the same, of rows that are added where a condition holds
+}
+
+// An adding is a path that only the label of a row uses which may not be added.
+type adding struct {
+	when *verbs.Expr // hangs on arguments alone
+	path stores.Path
 }
 
 // foreseen works out what a verb reads from the row of each argument.
@@ -77,10 +84,9 @@ func (e *Engine) foreseen(v *verbs.Verb) []wants {
 			reads(f.Value, row)
 			reads(f.At, row)
 		}
-		if !f.Adds() {
+		if !f.Adds() || f.When != nil && len(f.When.Reads) > 0 {
 			continue
 		}
-		// What only the label needs is held for nobody, so a row that is not added costs little.
 		for _, s := range f.Set {
 			param, alone := s.Value.ArgOnly()
 			to := f.Entity.Store.Fields[s.Field].Ref
@@ -88,8 +94,15 @@ func (e *Engine) foreseen(v *verbs.Verb) []wants {
 				continue
 			}
 			for _, p := range e.labelled[f.Entity] {
-				if len(p.Steps) > 0 && p.Steps[0].Field == s.Field {
-					add(&all[param].names, stores.Path{Steps: p.Steps[1:], Field: p.Field, Count: p.Count, By: p.By})
+				if len(p.Steps) == 0 || p.Steps[0].Field != s.Field {
+					continue
+				}
+				rest := stores.Path{Steps: p.Steps[1:], Field: p.Field, Count: p.Count, By: p.By}
+				switch {
+				case f.When == nil:
+					add(&all[param].names, rest)
+				case len(rest.Steps) > 0 || rest.Count != nil: // the row itself is read anyhow
+					all[param].adding = append(all[param].adding, adding{f.When, rest})
 				}
 			}
 		}
@@ -123,8 +136,8 @@ func (r *run) wanted() []view.Want {
 					paths, _ := provenance.WithMarks(e, along.held)
 					want.Along = append(want.Along, view.Paths{Paths: paths, Hold: r.holdsAs(stores.Shared)})
 				}
-				if len(along.names) > 0 {
-					paths, _ := provenance.WithMarks(e, along.names)
+				if names := r.labelled(c, along); len(names) > 0 {
+					paths, _ := provenance.WithMarks(e, names)
 					want.Along = append(want.Along, view.Paths{Paths: paths})
 				}
 			}
@@ -134,14 +147,26 @@ func (r *run) wanted() []view.Want {
 	return wants
 }
 
-// foretold is what a program of one call is going to ask, as far as that hangs on nothing but
-// its arguments: for the rows that its effects pick, and for the jobs that its own take the
-// place of.
-func (r *run) foretold() (asks []stores.Ask) {
-	if r.share != nil || len(r.prog.Calls()) != 1 || r.snapshot {
-		return nil
+// labelled lists what the labels of rows that a call adds use, from the row of an argument.
+func (r *run) labelled(c *verbs.Call, along *wants) []stores.Path {
+	if len(along.adding) == 0 {
+		return along.names
 	}
-	c := &r.prog.Calls()[0]
+	st := r.known(c)
+	if st == nil {
+		return along.names
+	}
+	names, env := slices.Clip(along.names), r.argued(st)
+	for _, a := range along.adding {
+		if fires(a.when, env) && !slices.ContainsFunc(names, a.path.Is) {
+			names = append(names, a.path)
+		}
+	}
+	return names
+}
+
+// known is a call of which all arguments are known before it begins, nil of any other.
+func (r *run) known(c *verbs.Call) *step {
 	st := &step{verb: c.Verb, args: make([]stores.Value, len(c.Args)), rows: make([]stores.Row, len(c.Args))}
 	for i := range c.Args {
 		e, key := rowOf(r.prog, c, i)
@@ -154,7 +179,27 @@ func (r *run) foretold() (asks []stores.Ask) {
 			return nil
 		}
 	}
-	env := verbs.Env{Args: st.args, Principal: r.s.who.Name, Now: r.now, Outside: r.e.outside}
+	return st
+}
+
+// argued is what expressions that hang on arguments alone are evaluated with.
+func (r *run) argued(st *step) verbs.Env {
+	return verbs.Env{Args: st.args, Principal: r.s.who.Name, Now: r.now, Outside: r.e.outside}
+}
+
+// foretold is what a program of one call is going to ask, as far as that hangs on nothing but
+// its arguments: for the rows that its effects pick, and for the jobs that its own take the
+// place of.
+func (r *run) foretold() (asks []stores.Ask) {
+	if r.share != nil || len(r.prog.Calls()) != 1 || r.snapshot {
+		return nil
+	}
+	c := &r.prog.Calls()[0]
+	st := r.known(c)
+	if st == nil {
+		return nil
+	}
+	env := r.argued(st)
 	for i := range c.Verb.Effects {
 		f := &c.Verb.Effects[i]
 		switch {

@@ -9,7 +9,7 @@ import (
 	"net/url"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"testing"
 	"time"
 
@@ -19,7 +19,12 @@ import (
 )
 
 // A counter stands between a store and its server, and counts what the store sends.
-type counter struct{ statements, trips atomic.Int64 }
+type counter struct {
+	mu         sync.Mutex
+	trips      int
+	prepared   map[string]string // by name
+	statements []string
+}
 
 // count lets a store's connections through a socket of its own, whose folder it returns.
 func (c *counter) count(t *testing.T, server string) string {
@@ -49,8 +54,7 @@ func (c *counter) count(t *testing.T, server string) string {
 	return dir
 }
 
-// forward counts the messages of PostgreSQL's protocol that carry a statement out, and those
-// that end a trip. Only the first message has no letter.
+// forward reads the messages of PostgreSQL's protocol. Only the first has no letter.
 func (c *counter) forward(client io.Reader, to io.Writer) {
 	in := bufio.NewReader(client)
 	letter := byte(0)
@@ -67,22 +71,35 @@ func (c *counter) forward(client io.Reader, to io.Writer) {
 		if _, err := io.ReadFull(in, head[len(head)-4:]); err != nil {
 			return
 		}
-		switch letter {
-		case 'E':
-			c.statements.Add(1)
-		case 'S':
-			c.trips.Add(1)
-		case 'Q':
-			c.statements.Add(1)
-			c.trips.Add(1)
+		body := make([]byte, binary.BigEndian.Uint32(head[len(head)-4:])-4)
+		if _, err := io.ReadFull(in, body); err != nil {
+			return
 		}
+		c.sent(letter, body)
 		letter = max(letter, 1)
-		if _, err := to.Write(head); err != nil {
+		if _, err := to.Write(append(head, body...)); err != nil {
 			return
 		}
-		if _, err := io.CopyN(to, in, int64(binary.BigEndian.Uint32(head[len(head)-4:]))-4); err != nil {
-			return
+	}
+}
+
+// sent notes a message of the store's.
+func (c *counter) sent(letter byte, body []byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	texts := strings.SplitN(string(body), "\x00", 3)
+	switch letter {
+	case 'P': // a name, and what it stands for
+		c.prepared[texts[0]] = texts[1]
+	case 'B': // a portal, and the name of a statement
+		if sql := c.prepared[texts[1]]; !strings.Contains(sql, "pg_notify") { // workers are woken once a second at most
+			c.statements = append(c.statements, sql)
 		}
+	case 'Q':
+		c.statements = append(c.statements, texts[0])
+		c.trips++
+	case 'S':
+		c.trips++
 	}
 }
 
@@ -100,12 +117,15 @@ func (c *counter) cost(t *testing.T, s *runtime.Session, text string) string {
 	if prog == nil {
 		t.Fatal(told(ds))
 	}
-	c.statements.Store(0)
-	c.trips.Store(0)
+	c.mu.Lock()
+	c.statements, c.trips = nil, 0
+	c.mu.Unlock()
 	if _, err := s.Run(t.Context(), prog, runtime.RunOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	return fmt.Sprintf("%d statements, %d trips", c.statements.Load(), c.trips.Load())
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return fmt.Sprintf("%d statements, %d trips", len(c.statements), c.trips)
 }
 
 // What a verb costs on a server, whatever else that does: statements, the beginning and the
@@ -119,13 +139,13 @@ func TestWhatAVerbCosts(t *testing.T) {
 		}
 		for _, v := range all {
 			if got := c.cost(t, s, v.call); got != v.want {
-				t.Errorf("%s costs %s, want %s", v.name, got, v.want)
+				t.Errorf("%s costs %s, want %s:\n%s", v.name, got, v.want, strings.Join(c.statements, "\n"))
 			}
 		}
 	}
 	t.Run("the portal", func(t *testing.T) {
 		t.Parallel()
-		db, c := pgtest.Database(t), &counter{}
+		db, c := pgtest.Database(t), &counter{prepared: map[string]string{}}
 		p := newPortal(t, postgresBankAt(t, c.through(t, db), db.Owner))
 		clara, err := p.engine.Session(t.Context(), "clara")
 		if err != nil {
@@ -151,7 +171,7 @@ func TestWhatAVerbCosts(t *testing.T) {
 	})
 	t.Run("a row that is remembered", func(t *testing.T) {
 		t.Parallel()
-		db, c := pgtest.Database(t), &counter{}
+		db, c := pgtest.Database(t), &counter{prepared: map[string]string{}}
 		w := serverWorldAt(t, map[string]string{"lending.yaml": lendingText(t) + lost}, c.through(t, db), db.Owner)
 		var err error // its clock stands still, so that rights are read once
 		if w.engine, err = runtime.New(w.reg, w.store, runtime.Options{Clock: func() time.Time { return newWorldClock }}); err != nil {
