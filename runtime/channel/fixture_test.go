@@ -1,6 +1,7 @@
 package channel
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -37,14 +38,15 @@ var start = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 
 // A world is an installation with people, a worker and channels that record what is sent.
 type world struct {
-	t     testing.TB
-	s     *Service
-	reg   *verbs.Registry
-	e     *runtime.Engine
-	store stores.Store
-	steps []string     // that made its tables
-	now   atomic.Int64 // nanoseconds since start
-	model atomic.Int32 // how often a conversation was held
+	t      testing.TB
+	s      *Service
+	reg    *verbs.Registry
+	e      *runtime.Engine
+	store  stores.Store
+	steps  []string     // that made its tables
+	now    atomic.Int64 // nanoseconds since start
+	person string       // whose name is written below messages, if not the principal's
+	model  atomic.Int32 // how often a conversation was held
 
 	mu   sync.Mutex
 	sent []Out
@@ -115,11 +117,15 @@ func newWorld(t testing.TB, store stores.Store, err error) *world {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { store.Close() })
-	text, err := os.ReadFile("testdata/desk.yaml")
-	if err != nil {
-		t.Fatal(err)
+	sources := []*dsl.Source{system.Source(), Source()}
+	for _, name := range []string{"desk.yaml", "desk.de.yaml", "desk.fr.yaml", "desk.es.yaml"} {
+		text, err := os.ReadFile("testdata/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sources = append(sources, dsl.NewSource(name, string(text)))
 	}
-	reg, ds := verbs.LoadSources(dsl.NewSource("desk.yaml", string(text)), system.Source(), Source())
+	reg, ds := verbs.LoadSources(sources...)
 	if ds.HasErrors() {
 		t.Fatal(ds)
 	}
@@ -171,7 +177,7 @@ func (w *world) service() *Service {
 	s.Uploads = &upload.Service{Engine: e, Files: kept, Scanner: upload.NoScanner, Clock: w.clock}
 	s.Talk = func(session *runtime.Session) dialog.Options {
 		w.model.Add(1)
-		return dialog.Options{Registry: w.reg, Clock: w.clock, Zone: time.UTC, Person: session.Person().Label, Interpreter: phrases{session}}
+		return dialog.Options{Registry: w.reg, Clock: w.clock, Zone: time.UTC, Person: cmp.Or(w.person, session.Person().Label), Interpreter: phrases{session}}
 	}
 	return s
 }
@@ -364,8 +370,18 @@ func (p phrases) Interpret(ctx context.Context, said, _ string, before []dialog.
 		script = fmt.Sprintf("desk.file :project-id @%s :text %q", name, strings.Fields(file)[0])
 	case strings.Contains(said, "status"):
 		script = "desk.status :project-id @" + name
+	case strings.Contains(said, " pay"), strings.Contains(said, "zahlen"), strings.Contains(said, "pague"):
+		script = fmt.Sprintf("desk.pay :project-id @%s :payee \"Hartley & Sons\" :amount 1480.50 :due 2026-04-03", name)
+	case strings.Contains(said, "access"), strings.Contains(said, "Zugang"), strings.Contains(said, "accès"), strings.Contains(said, "acceso"):
+		script = fmt.Sprintf("desk.admit :project-id @%s :person \"Karim Haddad\"", name)
 	case strings.Contains(said, "order"):
 		script = fmt.Sprintf("desk.order :project-id @%s :what \"repairs\"", name)
+	case strings.Contains(said, "bestellen"):
+		script = fmt.Sprintf("desk.order :project-id @%s :what \"Reparaturen\"", name)
+	case strings.Contains(said, "commander"):
+		script = fmt.Sprintf("desk.order :project-id @%s :what \"les réparations\"", name)
+	case strings.Contains(said, "encargue"):
+		script = fmt.Sprintf("desk.order :project-id @%s :what \"las reparaciones\"", name)
 	case strings.Contains(said, "share"):
 		script = fmt.Sprintf("desk.share :project-id @%s :to \"Bank\"", name)
 	case strings.Contains(said, "note"):

@@ -30,6 +30,9 @@ type yes struct {
 	// Text is the body. {question} is the text of the open question, each line after "> ", and
 	// {older} that of a question that was asked and answered before.
 	Text string
+	// Lang is the language of the question: "" is English, whatever the answer is in. About
+	// says what is asked: "" is repairs, and payment and access are others.
+	Lang, About string
 	// Confirms says whether the one question is agreed to by it.
 	Confirms bool
 }
@@ -37,6 +40,9 @@ type yes struct {
 // disputed is a case of two open questions that its author calls no agreement to "the one open
 // question": it says yes to the first of them, and the first is done.
 const disputed = "fr: deux questions, oui pour la première"
+
+// signers are the names that the first author had the person sign with, who is one.
+var signers = map[string]string{"en": "Anna Clarke", "de": "Jonas Weber", "fr": "Claire Moreau", "es": "Lucía Ortega"}
 
 // casesInOne is how many cases share a store: each leaves rows there that the next ones read.
 const casesInOne = 25
@@ -58,11 +64,15 @@ func RunYes(t *testing.T, text []byte, split func(string) (own, quoted string, u
 		if err := dec.Decode(&c); err != nil {
 			t.Fatalf("%v: %s", err, line)
 		}
+		lang, _, _ := strings.Cut(c.Why, ":")
 		if all%casesInOne == 0 {
 			store, err := sqlite.Open(filepath.Join(t.TempDir(), "c.db"))
 			w = newWorld(t, store, err)
 		}
 		all++
+		if w.person = ""; strings.Contains(string(text), "Anna Clarke") {
+			w.person = signers[lang]
+		}
 		switch got := w.confirms(&c, all, split); {
 		case got && !c.Confirms && c.Why != disputed:
 			wrong++
@@ -91,14 +101,17 @@ func (w *world) confirms(c *yes, n int, split func(string) (string, string, bool
 		}
 		return f
 	}
-	older := one2(w, w.hears(say("old", "order repairs for Solar One")))
-	w.hears(say("oldno", "no"))
+	asks := func(project string) string {
+		return strings.ReplaceAll(requests[c.Lang+" "+c.About], "PROJECT", project)
+	}
+	older := one2(w, w.hears(say("old", asks("Solar One"))))
+	w.hears(say("oldno", map[string]string{"de": "nein", "fr": "non"}[c.Lang]+map[bool]string{true: "no"}[c.Lang == "" || c.Lang == "es"]))
 	open := ""
 	for i := range c.Asked {
-		open = one2(w, w.hears(say(fmt.Sprint("ask", i), "order repairs for "+[]string{"Wind Two", "Solar One"}[i])))
+		open = one2(w, w.hears(say(fmt.Sprint("ask", i), asks([]string{"Wind Two", "Solar One"}[i]))))
 	}
 	if c.Elsewhere {
-		f := w.mail("ada@umza.example", fmt.Sprintf("c%d-else", n), "order repairs for Wind Two")
+		f := w.mail("ada@umza.example", fmt.Sprintf("c%d-else", n), asks("Wind Two"))
 		f.Thread = inbox + "else"
 		open = one2(w, w.hears(f))
 	}
@@ -120,9 +133,21 @@ func (w *world) confirms(c *yes, n int, split func(string) (string, string, bool
 	if c.Channel == "whatsapp" && c.From != "asked" {
 		f.From, f.Known = "499999999", []Identity{{Kind: "whatsapp_phone", Subject: "+499999999"}}
 	}
-	before := len(w.rows("order", "", ""))
+	before := w.agreed()
 	w.hears(f)
-	return len(w.rows("order", "", "")) > before
+	return w.agreed() > before
+}
+
+// requests are what leads to the questions.
+var requests = map[string]string{
+	" ": "order repairs for PROJECT", "de ": "Bitte bestellen Sie die Reparaturen für PROJECT", "fr ": "Merci de commander les réparations pour PROJECT", "es ": "Por favor, encargue las reparaciones para PROJECT",
+	" payment": "please pay them for PROJECT", "de payment": "Bitte zahlen Sie das für PROJECT", "fr payment": "Merci de payer cela pour PROJECT", "es payment": "Por favor, pague esto por PROJECT",
+	" access": "please give him access to PROJECT", "de access": "Bitte geben Sie ihm Zugang zu PROJECT", "fr access": "Merci de lui donner un accès à PROJECT", "es access": "Por favor, dé a él acceso a PROJECT",
+}
+
+// agreed is how many rows were made of what was asked.
+func (w *world) agreed() int {
+	return len(w.rows("order", "", "")) + len(w.rows("payment", "", "")) + len(w.rows("reader", "", ""))
 }
 
 // one2 is the text of the only message that was sent.

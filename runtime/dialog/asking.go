@@ -40,6 +40,8 @@ type Question struct {
 	stored   bool               // in the session
 	recalled *sessions.Question // as it stands there, where another process put it
 
+	values map[string]string // of the arguments of its one call, as it says them
+
 	// shows and asks are Shows and Asks with marks where the person is shown what
 	// they said themselves, own what that is, and mark the first of the marks.
 	shows, asks string
@@ -69,6 +71,9 @@ func (t *turn) settles(ctx context.Context) (text string, handled bool, err erro
 	if said != words.Agree && said != words.Decline {
 		said = words.Other
 	}
+	if a.Which == 0 && a.Answer != words.Agree && a.Answer != words.Decline && t.restates(ctx) {
+		a.Answer, said = words.Agree, words.Agree
+	}
 	t.said = said
 	t.waits()
 	if t.was.open() && t.was.fresh && !slices.ContainsFunc(c.open, func(q *Question) bool { return q.fresh }) && !details().MatchString(t.heard.own) {
@@ -96,9 +101,6 @@ func (t *turn) settles(ctx context.Context) (text string, handled bool, err erro
 	}
 	if said == words.Other && a.Which != 0 && choosing != words.Other {
 		said = choosing
-	}
-	if said == words.Other && a == (words.Reply{}) && t.restates(ctx) {
-		said = words.Agree
 	}
 	switch {
 	case a.Answer == words.Change && len(c.open) == 1 && c.open[0].fresh:
@@ -179,33 +181,37 @@ func (t *turn) settles(ctx context.Context) (text string, handled bool, err erro
 	return text, true, err
 }
 
-// restates reports whether a message says yes and then, word for word or in other words, what
-// was asked: "Yes, order the repairs". What is asked for by it has to be what would be done.
+// restates reports whether a message agrees to the one question that was just put, with words of
+// that question, of its verb and of its rows beside those of agreeing: "Yes, order the repairs". A
+// message that is sent twice is no answer to what came of it the first time.
 func (t *turn) restates(ctx context.Context) bool {
 	c := t.c
-	if len(c.open) != 1 || !c.open[0].fresh || c.o.Interpreter == nil || t.heard.hidden || t.quotesAnother() {
+	if len(c.open) != 1 || !c.open[0].fresh || t.heard.hidden || t.quotesAnother() {
 		return false
 	}
-	own := t.heard.own
-	end := strings.IndexAny(own, ",.!\n:;–—-")
-	if end < 0 || words.ReadAnswer(own[:end]).Answer != words.Agree {
+	if n := len(c.turns); n > 0 && words.Plain(c.turns[n-1].Said) == words.Plain(t.heard.own) {
 		return false
 	}
-	rest := strings.TrimLeft(own[end:], " ,.!\n:;–—-")
-	if words.Turns(rest) {
-		return false
+	m := c.matter(ctx, c.open[0])
+	return m != nil && words.ReadAnswerTo(t.heard.own, m).Answer == words.Agree
+}
+
+// matter is what a question is about; nil where it is about more than one call.
+func (c *Conversation) matter(ctx context.Context, q *Question) *words.Matter {
+	p, err := c.meaning(ctx, q)
+	if err != nil || len(p.Calls()) != 1 {
+		return nil
 	}
-	u, err := c.o.Interpreter.Interpret(ctx, rest, "", nil)
-	if err != nil || u.Script == "" || u.Ask != "" || len(u.Left) > 0 || len(u.Assumed) > 0 {
-		return false
+	asks := q.Asks
+	if asks == "" {
+		asks = q.Title
 	}
-	script, ds := dsl.Parse(dsl.NewSource(c.o.Source, u.Script))
-	if ds.HasErrors() {
-		return false
+	v := p.Calls()[0].Verb
+	phrases := slices.Clone(v.Phrases)
+	for _, all := range v.PhrasesIn {
+		phrases = append(phrases, all...)
 	}
-	program, _ := c.o.Session.Check(ctx, script)
-	asked, err := c.meaning(ctx, c.open[0])
-	return program != nil && err == nil && dsl.Format(program.Canonical()) == dsl.Format(asked.Canonical())
+	return words.NewMatter(asks, q.values, phrases, v.Name[strings.LastIndexByte(v.Name, '.')+1:])
 }
 
 // goesOn puts what else is open, after one of it was settled.
@@ -442,6 +448,14 @@ func (t *turn) question(p *verbs.Program, preview *receipt.Receipt, before int64
 	}
 	if len(more) == 0 {
 		q.asks = w.asks(preview)
+	}
+	if len(preview.Calls) == 1 {
+		q.values = map[string]string{}
+		w.given(&preview.Calls[0], func(name, text string) {
+			if !strings.ContainsFunc(text, isMark) {
+				q.values[name] = text
+			}
+		})
 	}
 	q.Shows, q.Asks = t.c.conceal(q.shows), t.c.conceal(q.asks)
 	// What was asked before and is asked again, with more said of it or other rows

@@ -76,25 +76,56 @@ var (
 // a message.
 func unaddressed(text string) string {
 	text = strings.TrimSpace(text)
-	if at := signsOff().FindStringIndex(text); at != nil && !words.Turns(text[at[0]:]) {
+	for {
+		at := strings.LastIndexByte(text, '\n')
+		if at < 0 || !words.Notice(text[at:]) {
+			break
+		}
+		text = strings.TrimSpace(text[:at])
+	}
+	if at := signsOff().FindStringIndex(text); at != nil && !words.Turns(text[at[0]:]) && words.Signature(strings.Split(strings.TrimSpace(text[at[0]:]), "\n")[1:]) {
 		text = strings.TrimSpace(text[:at[0]])
 	}
 	return strings.TrimSpace(salutes().ReplaceAllString(text, ""))
 }
 
-// unsigned is a message without its last line, where that is the person's own name.
+// mostSignature is how many lines stand below a name at most.
+const mostSignature = 9
+
+// unsigned is a message without the name of the person below it and what follows, where that is
+// a signature.
 func unsigned(text, person string) string {
-	at := strings.LastIndexByte(text, '\n')
-	if at < 0 {
-		return text
-	}
 	names := strings.Fields(words.Plain(person))
-	for _, word := range strings.Fields(words.Plain(strings.NewReplacer(".", " ", ",", " ", "-", " ").Replace(text[at:]))) {
-		if !slices.ContainsFunc(names, func(name string) bool { return name == word || len(word) == 1 && strings.HasPrefix(name, word) }) {
-			return text
+	lines := strings.Split(text, "\n")
+	for i := 1; i < len(lines); i++ {
+		below := lines[i+1:]
+		if isName(lines[i], names) && len(below) <= mostSignature && words.Signature(below) {
+			return strings.TrimSpace(strings.Join(lines[:i], "\n"))
 		}
 	}
-	return strings.TrimSpace(text[:at])
+	// "Yes, go ahead. Ada": behind the end of a sentence, or a closing.
+	said := strings.Fields(text)
+	for n := min(3, len(said)-1); n > 0; n-- {
+		rest := strings.TrimRight(strings.TrimSuffix(text, strings.Join(said[len(said)-n:], " ")), " \n")
+		if rest != text && isName(strings.Join(said[len(said)-n:], " "), names) && (strings.ContainsAny(rest[len(rest)-1:], ".!") || closes().MatchString(rest)) {
+			return rest
+		}
+	}
+	return text
+}
+
+var closes = lazily(func() string { return `(?i)(?:^|[\s.!,])(?:` + words.Expression("signoff") + `),?$` })
+
+// isName reports whether a line is nothing but a person's own name, or its initials.
+func isName(line string, names []string) bool {
+	initials := ""
+	for _, name := range names {
+		initials += name[:1]
+	}
+	said := strings.Fields(words.Plain(strings.NewReplacer(".", " ", ",", " ", "-", " ").Replace(line)))
+	return len(said) > 0 && (len(said) == 1 && said[0] == initials || !slices.ContainsFunc(said, func(word string) bool {
+		return !slices.ContainsFunc(names, func(name string) bool { return name == word || len(word) == 1 && strings.HasPrefix(name, word) })
+	}))
 }
 
 // visible drops what nobody sees: format characters, such as those that reverse

@@ -119,15 +119,16 @@ const (
 
 // aboutQuestion is what it takes to put a question again.
 type aboutQuestion struct {
-	Title  string   `json:"title"`
-	Shows  string   `json:"shows"`
-	Asks   string   `json:"asks,omitempty"`
-	Why    string   `json:"why,omitempty"`
-	Told   string   `json:"told,omitempty"` // why, in the person's language
-	Calls  []string `json:"calls"`
-	Others []string `json:"others,omitempty"`
-	More   []reason `json:"reasons,omitempty"`
-	Turn   int64    `json:"turn,omitempty"`
+	Title  string            `json:"title"`
+	Shows  string            `json:"shows"`
+	Asks   string            `json:"asks,omitempty"`
+	Why    string            `json:"why,omitempty"`
+	Told   string            `json:"told,omitempty"` // why, in the person's language
+	Calls  []string          `json:"calls"`
+	Others []string          `json:"others,omitempty"`
+	More   []reason          `json:"reasons,omitempty"`
+	Turn   int64             `json:"turn,omitempty"`
+	Values map[string]string `json:"values,omitempty"` // of the arguments
 }
 
 // answerWords are how a question keeps the answer that chose none of several.
@@ -153,7 +154,7 @@ func (c *Conversation) recallQuestion(k *sessions.Question) (*Question, error) {
 		return nil, &runtime.Failure{Err: errors.New("a question that waits cannot be read")}
 	}
 	q := &Question{ID: k.Preview, Title: about.Title, secret: secret{mark: c.marks}, shows: shifted(about.Shows, c.marks), asks: shifted(about.Asks, c.marks), Why: about.Why, Because: about.Told, Calls: about.Calls, others: about.Others, more: about.More,
-		Asked: k.Asked.In(c.o.Zone), Until: k.Until.In(c.o.Zone), before: k.Before, turn: about.Turn, fresh: k.Last, stored: true, recalled: k}
+		Asked: k.Asked.In(c.o.Zone), Until: k.Until.In(c.o.Zone), before: k.Before, turn: about.Turn, values: about.Values, fresh: k.Last, stored: true, recalled: k}
 	q.Shows, q.Asks = c.conceal(q.shows), c.conceal(q.asks)
 	c.marks = (c.marks + rune(q.marks())) % mostMarks
 	return q, nil
@@ -183,7 +184,7 @@ func (c *Conversation) puts() []sessions.Question {
 		if q.recalled != nil {
 			k = *q.recalled
 		}
-		about, err := json.Marshal(aboutQuestion{q.Title, shifted(q.shows, -q.mark), shifted(q.asks, -q.mark), q.Why, q.Because, q.Calls, q.others, q.more, q.turn})
+		about, err := json.Marshal(aboutQuestion{q.Title, shifted(q.shows, -q.mark), shifted(q.asks, -q.mark), q.Why, q.Because, q.Calls, q.others, q.more, q.turn, q.values})
 		if err != nil {
 			continue // of strings: it does not happen
 		}

@@ -118,28 +118,37 @@ const (
 	// longestAnswer is how many words an answer has at most, and longestReply
 	// how many bytes are looked at: whoever says more says something else.
 	longestAnswer = 14
+	longestBack   = 40 // where it says back what was asked
 	longestReply  = 64 << 10
 )
 
 // answerSigns are answers without words.
-var answerSigns = map[string]Answer{"👍": Pleased, "✅": Pleased, "✓": Pleased, "✔": Pleased, "👌": Pleased, "🆗": Pleased, "👎": Decline, "❌": Decline}
+var answerSigns = map[string]Answer{"👍": Agree, "✅": Agree, "✓": Agree, "✔": Agree, "👌": Pleased, "🆗": Agree, "👎": Decline, "❌": Decline}
+
+// skins are the colours that a hand may have.
+var skins = strings.NewReplacer("🏻", "", "🏼", "", "🏽", "", "🏾", "", "🏿", "")
 
 // ReadAnswer reads the answer to a question that wants a yes or a no, in any of
 // the Languages. It is strict: every word has to belong to a yes for it to be one.
 // A yes with a question mark, in quotation marks, from a quoted message, with a
 // condition or beside a no is none. A no is taken for one as strictly, since what
 // is declined is not asked again.
-func ReadAnswer(text string) Reply {
+func ReadAnswer(text string) Reply { return ReadAnswerTo(text, nil) }
+
+// ReadAnswerTo is ReadAnswer where it is known what was asked. Beside words of agreeing and of
+// courtesy, a yes may then have those of the question, of its verb and of its rows.
+func ReadAnswerTo(text string, m *Matter) Reply {
 	if len(text) > longestReply {
 		return Reply{}
 	}
-	if sign, ok := answerSigns[strings.TrimSpace(text)]; ok {
+	if sign, ok := answerSigns[skins.Replace(strings.TrimSpace(text))]; ok {
 		return Reply{Answer: sign}
 	}
 	s := scan{text: text}
 	s.divide()
 	words := make([]string, 0, len(s.tokens))
 	question, plain := false, true
+	all, first, _ := s.figured()
 	for i := range s.tokens {
 		t := &s.tokens[i]
 		plain = plain && !t.hidden
@@ -149,20 +158,25 @@ func ReadAnswer(text string) Reply {
 			if word == "si" && ifClause(&s, i) {
 				word = "if"
 			}
-			words = append(words, word)
+			if m == nil || t.kind != numberToken {
+				words = append(words, word)
+			} else if k := slices.Index(first, i); k >= 0 {
+				words = append(words, all[k]) // the rest of it is no word of its own
+			}
 		case '?', '¿':
 			question = true
 		case '.', ',', ';', ':', '!', '¡', '\'', '’', '‘', '-', '–', '—':
 		case '👍', '👌', '✅', '🙏', '😊', '🙂', '🏻', '🏼', '🏽', '🏾', '🏿': // beside words they say nothing else
 		default:
-			plain = false // quoted, struck out, in brackets, or a sign
+			// Quoted, struck out, in brackets, or a sign that the question does not have.
+			plain = plain && m != nil && strings.ContainsRune(m.signs, t.mark)
 		}
 	}
 	// Whoever trails off hesitates.
 	if end := strings.TrimSpace(text); strings.HasSuffix(end, "..") || strings.HasSuffix(end, "…") {
 		plain = false
 	}
-	return replyOf(words, question, plain)
+	return replyOf(words, question, plain, m)
 }
 
 // Turns reports whether a text has a word that may take back or limit what was said before it:
@@ -226,7 +240,7 @@ func short(word string) string {
 }
 
 // replyOf reads an answer out of its words.
-func replyOf(words []string, question, plain bool) Reply {
+func replyOf(words []string, question, plain bool, m *Matter) Reply {
 	against := false
 	for i := range words {
 		if turning.at(words, i) > 0 || refusing.at(words, i) > 1 {
@@ -237,7 +251,11 @@ func replyOf(words []string, question, plain bool) Reply {
 	if against {
 		otherwise.Answer = Change
 	}
-	if len(words) == 0 || len(words) > longestAnswer || question {
+	longest := longestAnswer
+	if m != nil {
+		longest = longestBack
+	}
+	if len(words) == 0 || len(words) > longest || question {
 		// A long text is none, and a question asks.
 		if question && against && turning.at(words, 0) == 0 {
 			return Reply{}
@@ -249,9 +267,24 @@ func replyOf(words []string, question, plain bool) Reply {
 	}
 	said := map[Answer]bool{}
 	which, does := 0, false
+	back, liked := retelling{of: m}, 0 // liked is how many words only like what is asked
 	for i := 0; i < len(words); {
 		yes, no, like := agreeing.at(words, i), refusing.at(words, i), approving.at(words, i)
+		polite := besides.at(words, i)
+		if m != nil {
+			if n := granting.at(words, i); n > yes && !back.named(words, i+n) {
+				yes = n
+			}
+			polite = max(polite, restating.at(words, i))
+		} else {
+			polite = max(polite, around.at(words, i))
+		}
 		most := max(yes, no, like)
+		run := back.at(words, i)
+		place := 0
+		if m == nil {
+			place = ofSeveral()[words[i]] // a number in what says the question back may be another row's
+		}
 		n := 0
 		switch {
 		case asking.at(words, i) > max(yes, no):
@@ -259,9 +292,14 @@ func replyOf(words []string, question, plain bool) Reply {
 			return Reply{Answer: Change}
 		case idle.at(words, i) > most:
 			return otherwise
+		case len(run) > max(most, polite, 1), len(run) == 1 && most == 0 && polite == 0:
+			n = len(run)
+			back.take(run)
 		case deed.at(words, i) > most:
 			n = deed.at(words, i)
 			does = true
+		case polite > max(most, 1):
+			n = polite
 		case no > 0 && no >= yes && no >= like:
 			n = no
 			said[Decline] = true
@@ -270,28 +308,33 @@ func replyOf(words []string, question, plain bool) Reply {
 			said[Agree] = true
 		case like > 0:
 			n = like
+			liked += n
 			said[Pleased] = true
-		case ofSeveral()[words[i]] != 0:
-			o := ofSeveral()[words[i]]
+		case place != 0:
 			switch {
 			case which == 0:
-				which, n = o, 1
-			case which == o || words[i] == "one" || words[i] == "un" || words[i] == "uno":
+				which, n = place, 1
+			case which == place || words[i] == "one" || words[i] == "un" || words[i] == "uno":
 				n = 1
 			}
-		default:
-			n = max(besides.at(words, i), around.at(words, i))
+		case polite > 0:
+			n = polite
+		case m != nil && (back.links(words, i) || slips(words[i])):
+			n = 1
 		}
 		if n == 0 {
 			return otherwise // a word that is not known, or two of several
 		}
 		i += n
 	}
+	if back.half() {
+		return otherwise
+	}
 	r := Reply{Which: which}
 	switch {
 	case said[Decline] && (said[Agree] || said[Pleased] || does):
 		return Reply{Answer: Change}
-	case said[Agree]:
+	case said[Agree], said[Pleased] && back.does && len(words)-liked > 1:
 		r.Answer = Agree
 	case said[Decline]:
 		r.Answer = Decline

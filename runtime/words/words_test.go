@@ -259,10 +259,10 @@ func TestAnswers(t *testing.T) {
 	cases := map[Answer][]string{
 		Agree: {
 			"yes", "Yes.", "YES!", "yes please", "yes, do it now", "ok", "Yes, that's right", "Yes, perfect", "go ahead", "sure", "ok, go ahead please", "ok, danke",
-			"ja", "Ja, bitte", "in Ordnung", "Ja, machen Sie das", "einverstanden", "oui", "Oui, merci", "d'accord", "D’accord !", "c'est bon", "sí", "Sí, por favor", "de acuerdo", "vale", "adelante", "¡Sí!",
+			"ja", "Ja, bitte", "in Ordnung", "Ja, machen Sie das", "einverstanden", "oui", "Oui, merci", "d'accord", "D’accord !", "c'est bon", "sí", "Sí, por favor", "de acuerdo", "vale", "adelante", "¡Sí!", "👍", "👍🏽", "✅",
 		},
 		Pleased: {
-			"Perfect", "perfect, thanks", "sounds good", "that works", "👍", "✅", "Great.", "passt", "Sehr gut, danke", "parfait", "très bien", "ça marche", "perfecto", "muy bien",
+			"Perfect", "perfect, thanks", "sounds good", "that works", "👌", "Great.", "passt", "Sehr gut, danke", "parfait", "très bien", "ça marche", "perfecto", "muy bien",
 		},
 		Decline: {
 			"no", "No.", "no thanks", "not ok", "never mind", "cancel", "don't", "do not do it", "forget it", "not now", "no, leave it", "👎",

@@ -2,6 +2,7 @@ package mail
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -12,6 +13,10 @@ import (
 var (
 	wrote = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)^\s*(?:` + words.Expression("wrote") + `)\s*:\s*$`)
+	})
+	// Yahoo's goes on with what was written.
+	wroteOn = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)^\s*(?:` + words.Expression("wrote") + `)\s*:\s+\S`)
 	})
 	wroteToo = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)^\s*(?:` + words.Expression("attribution") + `)\s*:\s*$`)
@@ -86,7 +91,7 @@ func Split(text string) (own, quoted string, unsure bool) {
 			add(line, true)
 		case signed > 0:
 			signed++
-			unsure = unsure || signed > mostSignature || afterthought(line)
+			unsure = unsure || signed > mostSignature || words.Afterthought(line)
 		case strings.TrimRight(line, " ") == "--":
 			signed = 1
 			unsure = unsure || !begun
@@ -100,19 +105,28 @@ func Split(text string) (own, quoted string, unsure bool) {
 		i++
 	}
 	own, quoted = strings.TrimSpace(strings.Join(mine, "\n")), strings.TrimSpace(strings.Join(theirs, "\n"))
-	unsure = unsure || len(runs) > 2 || own == "" && quoted != "" && !passed || quoted != "" && inline().MatchString(own)
+	unsure = unsure || len(runs) > 2 && !inBetween(runs, lines) || own == "" && quoted != "" && !passed || quoted != "" && inline().MatchString(own)
 	return own, quoted, unsure
 }
 
-// afterthought reports whether a line below a name may be something that its owner says, and no
-// address, title or notice of a company, which are shorter or longer.
-func afterthought(line string) bool {
-	n := len(strings.Fields(line))
-	return postscript.MatchString(line) || n >= 4 && n <= 30 && strings.ContainsAny(line[len(strings.TrimRight(line, " "))-1:], ".!?…")
+// inBetween reports whether one answer stands within what it quotes, below the one question there.
+func inBetween(runs []bool, lines []string) bool {
+	if !slices.Equal(runs, []bool{true, false, true}) {
+		return false
+	}
+	answered, questions := false, 0
+	for _, line := range lines {
+		text := strings.TrimLeft(line, "> ")
+		switch {
+		case text == "":
+		case !marked.MatchString(line):
+			answered = answered || questions > 0
+		case strings.Contains(text, "?"):
+			questions++
+		}
+	}
+	return answered && questions == 1
 }
-
-// postscript begins what somebody adds below their name, in the languages.
-var postscript = regexp.MustCompile(`(?i)^\s*(?:p\.?\s?[sd]\.?|n\.?\s?b\.?|post ?scriptum)(?:[\s:.,-]|$)`)
 
 // mostSignature is how many lines a signature has at most.
 const mostSignature = 12
@@ -163,6 +177,9 @@ func introduces(lines []string) (in introduction) {
 	}
 	if in := header(lines); in.lines > 0 {
 		return in
+	}
+	if wroteOn().MatchString(first) && anybody.MatchString(first) {
+		return introduction{lines: 1, rest: true}
 	}
 	// Mail programs break the line that says who wrote.
 	for n := 1; n <= min(4, len(lines)) && strings.TrimSpace(lines[n-1]) != ""; n++ {
