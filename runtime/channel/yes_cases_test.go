@@ -69,7 +69,9 @@ func RunYes(t *testing.T, text []byte, split func(string) (own, quoted string, u
 			store, err := sqlite.Open(filepath.Join(t.TempDir(), "c.db"))
 			w = newWorld(t, store, err)
 		}
-		all++
+		if all++; c.Lang == "en" {
+			c.Lang = ""
+		}
 		if w.person = ""; strings.Contains(string(text), "Anna Clarke") {
 			w.person = signers[lang]
 		}
@@ -142,7 +144,7 @@ func (w *world) confirms(c *yes, n int, split func(string) (string, string, bool
 var requests = map[string]string{
 	" ": "order repairs for PROJECT", "de ": "Bitte bestellen Sie die Reparaturen für PROJECT", "fr ": "Merci de commander les réparations pour PROJECT", "es ": "Por favor, encargue las reparaciones para PROJECT",
 	" payment": "please pay them for PROJECT", "de payment": "Bitte zahlen Sie das für PROJECT", "fr payment": "Merci de payer cela pour PROJECT", "es payment": "Por favor, pague esto por PROJECT",
-	" access": "please give him access to PROJECT", "de access": "Bitte geben Sie ihm Zugang zu PROJECT", "fr access": "Merci de lui donner un accès à PROJECT", "es access": "Por favor, dé a él acceso a PROJECT",
+	" access": "please give him access to PROJECT", "de access": "Bitte geben Sie ihm Zugang zu PROJECT", "fr access": "Merci de lui donner un accès à PROJECT", "es access": "Por favor, necesito para él el acceso a PROJECT",
 }
 
 // agreed is how many rows were made of what was asked.

@@ -22,10 +22,19 @@ func TestAnAnswerInALetter(t *testing.T) {
 		"Yes.\n\nBest,\nAda\nPS: only if it is under 500": words.Other,
 		"Yes\n\nRegards\nAda\nBut not the blue one":       words.Other,
 		"Yes\n\nThanks, and order two more":               words.Other,
-		"Yes...":                                          words.Other,
-		"Ja…":                                             words.Other,
-		"Hi,\n\nAda":                                      words.Other,
-		"Yes\n\nBest\n500 €":                              words.Other,
+		"Yes.\n\nAda\nHead of Assets\nNordfeld Ltd":       words.Agree,
+		"Yes.\n\nAN":                              words.Agree,
+		"Yes, go ahead. Ada":                      words.Agree,
+		"Ja, gerne. LG Ada":                       words.Agree,
+		"Yes.\n\nAda\nNext week please":           words.Other,
+		"Yes.\n\nAda\nDoes it cost much?":         words.Other,
+		"Yes.\n\nBest,\nAda\nnext week please":    words.Other,
+		"Yes.\n\nJana Weiss\nOffice of Ada Novak": words.Other,
+		"Yes, Ben":           words.Other,
+		"Yes...":             words.Other,
+		"Ja…":                words.Other,
+		"Hi,\n\nAda":         words.Other,
+		"Yes\n\nBest\n500 €": words.Other,
 	} {
 		h := hear(text, false, "Ada Novak")
 		if got := h.reply.Answer; got != want && !(want == words.Other && got == words.Change) {
