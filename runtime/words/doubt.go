@@ -18,42 +18,43 @@ const beside = 32
 var (
 	cards = regexp.MustCompile(`(?:\b[A-Za-z]{2}\d\d ?)?\b[3-6]\d{3}(?:[ -]?\d){11,15}`) // or an IBAN, which is none
 	// bounds make a number the end of a span, or a guess: what is meant is asked.
-	bounds = besideRegexp(`(?:more than|less than|fewer than|at least|at most|up to|over|under|about|around|approximately|approx\.?|roughly|nearly|almost|circa|ca\.?|` +
-		`mehr als|weniger als|mindestens|höchstens|maximal|bis zu|über|unter|etwa|ungefähr|rund|knapp|gut|fast|zirka|` +
-		`plus de|plus d['’]|moins de|moins d['’]|au moins|au plus|au maximum|au minimum|jusqu['’]à|environ|à peu près|près de|presque|à peine|` +
-		`más de|menos de|al menos|por lo menos|como mucho|como máximo|como mínimo|hasta|unos|unas|aproximadamente|alrededor de|cerca de|casi)[ \x{a0}\x{202f}]+(?:EUR|CHF|USD|GBP|€|\$|£)?[ \x{a0}\x{202f}]*$`)
+	bounds = besideRegexp(`(?:{guess})[ \x{a0}\x{202f}]+(?:` + moneys + `)?[ \x{a0}\x{202f}]*$`)
 	// lessWord is a minus, and behind noLess none: "au moins 500".
-	lessWord = besideRegexp(`^(?:moins|menos)(?:$|\PL)`)
-	noLess   = besideRegexp(`(?:^|\PL)(?:au|du|al|por lo|cuando|à|le)[ \x{a0}]$`)
-	// goesOn is more of a number, of which only the beginning was read.
-	goesOn = besideRegexp(`^[ \x{a0}\x{202f}-]*(?:(?:and|et|y|und) (?:a half|a quarter|(?:une? )?demie?|(?:une? )?quart|medi[oa]|cuarto|ein(?:e|en)? halb(?:e[sn]?)?|einhalb)` +
-		`|(?:hundred|thousand|million|billion|hundert|tausend|millionen|cents?|mille|millions?|mil|millón|millones|cien|ciento|doscient[oa]s|trescient[oa]s|cuatrocient[oa]s|quinient[oa]s|seiscient[oa]s|setecient[oa]s|ochocient[oa]s|novecient[oa]s)(?:$|[^\pL]))`)
+	lessWord = besideRegexp(`^(?:{lessword})(?:$|\PL)`)
+	noLess   = besideRegexp(`(?:^|\PL)(?:{noless})[ \x{a0}]$`)
+	// goesOn is more of a number, of which only the beginning was read: "2 and a half".
+	goesOn = besideRegexp(`^[ \x{a0}\x{202f}-]*(?:(?:{plusword}) (?:{half})|(?:{scale})(?:$|[^\pL]))`)
 	// begunBefore is the beginning of a number, of which only the end was read.
-	begunBefore = besideRegexp(`(?:\pL-|(?:septante|huitante|octante|nonante|half an?|eine? halbe|un demi|medio|anderthalb)[ -])$`)
+	begunBefore = besideRegexp(`(?:\pL-|(?:{begun})[ -])$`)
 	// change is what comes behind an amount: "5 euros 20", "5 € und 20 Cent".
-	change = besideRegexp(`^[ \x{a0}\x{202f}]+(?:(?:and|und|et|y|con)[ \x{a0}])?\d{1,2}(?:[ \x{a0}]*(?:cents?|centimes?|céntimos?|centavos?|pence|rappen)(?:$|\PL)|[ \x{a0}]*(?:$|[.,;!?](?:$|\D)))`)
+	change = besideRegexp(`^[ \x{a0}\x{202f}]+(?:(?:{plusword})[ \x{a0}])?\d{1,2}(?:[ \x{a0}]*(?:{cents})(?:$|\PL)|[ \x{a0}]*(?:$|[.,;!?](?:$|\D)))`)
 	// small is money that is less than one.
-	small = besideRegexp(`^[ \x{a0}]*(?:cents?|centimes?|céntimos?|centavos?|pence|rappen|pfennig)(?:$|\PL)`)
+	small = besideRegexp(`^[ \x{a0}]*(?:{cents})(?:$|\PL)`)
 	// clockBefore and clockBehind make a number the hour of a day.
-	clockBefore = besideRegexp(`(?:^|[^\pL])(?:halb|dreiviertel|drei viertel|viertel|viertel (?:vor|nach|ab)|half past|half|quarter (?:to|past|of)|a las?|sobre las|o['’]clock)[ \x{a0}]$`)
-	clockBehind = besideRegexp(`^[ \x{a0}]*(?:uhr|heures?|h|o['’]clock|[ap]\.?m\.?|(?:menos|y) (?:cuarto|cinco|diez|veinte|veinticinco)|moins (?:le quart|cinq|dix|vingt|vingt-cinq))(?:$|\PL)`)
+	clockBefore = besideRegexp(`(?:^|[^\pL])(?:{hourbefore})[ \x{a0}]$`)
+	clockBehind = besideRegexp(`^[ \x{a0}]*(?:{hourbehind})(?:$|\PL)`)
 	// daysOn moves a day: "vendredi en huit", "hoy en ocho".
-	daysOn = besideRegexp(`^[ \x{a0}]+(?:en (?:huit|quinze|ocho|quince)|in (?:acht|vierzehn) tagen|(?:and|et|y|und) (?:a half|demie?|medi[oa]|ein halb(?:es)?))(?:$|\PL)`)
+	daysOn = besideRegexp(`^[ \x{a0}]+(?:{dayson}|(?:{plusword}) (?:{half}))(?:$|\PL)`)
 	// weekOf moves it, too: "a week today".
-	weekOf = besideRegexp(`(?:^|\PL)(?:week|weeks|fortnight|woche|wochen|semaines?|semanas?)[ \x{a0}](?:from |on |ab |from next |a partir de |à partir de |desde )?$`)
-	// between two numbers that are the ends of a span
-	between = besideRegexp(`^[ \x{a0}]*(?:bis|to|à|a|hasta|-|–|—)[ \x{a0}]*$`)
-	spans   = besideRegexp(`(?:^|\PL)(?:between|zwischen|entre|from|von|de|desde)[ \x{a0}](?:EUR|CHF|USD|GBP|€|\$|£)?[ \x{a0}]*$`)
-	and     = besideRegexp(`^[ \x{a0}]*(?:and|und|et|y)[ \x{a0}]*$`)
+	weekOf = besideRegexp(`(?:^|\PL)(?:{week})[ \x{a0}](?:{weekfrom})?$`)
+	// between stands between two numbers that are the ends of a span, and spans before them.
+	between = besideRegexp(`^[ \x{a0}]*(?:{upto}|-|–|—)[ \x{a0}]*$`)
+	spans   = besideRegexp(`(?:^|\PL)(?:{span})[ \x{a0}](?:` + moneys + `)?[ \x{a0}]*$`)
+	and     = besideRegexp(`^[ \x{a0}]*(?:{plusword})[ \x{a0}]*$`)
 )
 
-// besideRegexp compiles an expression when it is first used. \pL in it is a letter of
-// the Languages, and \PL is none.
+const moneys = `EUR|CHF|USD|GBP|€|\$|£`
+
+// besideRegexp compiles an expression when it is first used. {key} in it is any of what the
+// languages have under a key of their files, \pL a letter of theirs, and \PL none.
 func besideRegexp(expression string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp {
+		expression = keyed.ReplaceAllStringFunc(expression, func(key string) string { return ours().either(key[1 : len(key)-1]) })
 		return regexp.MustCompile(`(?i)` + strings.NewReplacer(`[^\pL]`, `[^a-zß-ÿœ]`, `\PL`, `[^a-zß-ÿœ]`, `\pL`, `[a-zß-ÿœ]`).Replace(expression))
 	})
 }
+
+var keyed = regexp.MustCompile(`\{[a-z]{3,}\}`)
 
 // doubt withholds the values that what stands beside them changes.
 func doubt(text string, all []Reading) {
