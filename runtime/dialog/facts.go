@@ -85,7 +85,9 @@ var (
 	codeOnly = lazily(as(`^[A-Z][A-Z0-9_]+$`))
 	bullet   = lazily(as(`(?m)^\s*(\d{1,2})[.)]\s`))
 	digits   = lazily(as(`\d[\d.,'’  ]*\d|\d`))
-	large    = lazily(as(`(?i)\b(hundred|thousand|million|billion|hundert|tausend|millionen?|milliarden?|cent|mille|milliards?|cien|ciento|mil|millones|millón)\b|\pL*(?:hundert|tausend)\pL*`))
+	large    = lazily(func() string {
+		return `(?i)\b(?:` + words.Expression("large") + `)\b|\pL*(?:` + words.Expression("compound") + `)\pL*`
+	})
 )
 
 // unfounded lists what a reply claims and no fact bears out.
