@@ -13,19 +13,18 @@ type Answer uint8
 
 // The answers.
 const (
-	// Other is everything that is not clearly one of those below: another
-	// subject, a question, a quotation, words of somebody else.
+	// Other is anything that is not clearly one of the answers below: another
+	// subject, a question, a quotation, somebody else's words.
 	Other Answer = iota
 	// Agree is a yes and nothing else.
 	Agree
 	// Decline is a no, or a never mind, and nothing else.
 	Decline
-	// Change is no plain answer, and holds the matter up or changes it: "no wait,
-	// make it Friday", "yes, but not today".
+	// Change delays or changes what was asked: "no wait, make it Friday", "yes, but
+	// not today".
 	Change
-	// Pleased is a word of approval, and no yes: "perfect". It says that somebody
-	// likes what they were told. Where something hangs on a yes, they are asked
-	// for one.
+	// Pleased is approval without a yes: "perfect". It says that the person likes
+	// what they were told. If something depends on a yes, they are asked for one.
 	Pleased
 )
 
@@ -41,40 +40,38 @@ type Reply struct {
 	Which  int
 }
 
-// A yes is a plain one or none. The whole of what a person says has to be words of
-// agreeing, out of a closed list, and nothing else: "yes, do it now" is one, and
-// "yes, but make it Friday" is none, because nobody knows what the words outside
-// of the list do to it. Whoever says it in another way is asked again, which costs
-// them a word; the other mistake would cost them what was asked about. People mix
-// languages in an answer ("ok, danke"), so the lists are one.
+// A yes counts only if every word of the message is in a closed list: "yes, do it now"
+// is a yes, and "yes, but make it Friday" is not, because a word outside the lists may
+// change what the yes means. A person who agrees in other words is asked again, which
+// costs them one more message; a wrong yes would cost far more. People mix languages
+// in an answer ("ok, danke"), so each list holds the words of all languages.
 var (
 	agreeing = phrasesOf("agreeing")
 	refusing = phrasesOf("refusing")
-	// approving likes what was shown, and is no yes to what is to be done.
+	// approving words like what was shown, and do not agree to what would be done.
 	approving = phrasesOf("approving")
-	// besides changes nothing of any of them.
+	// besides are words that change no answer: greetings, thanks, politeness.
 	besides = phrasesOf("besides")
-	// turning makes no answer of what it stands in, and says that the matter is
-	// not to go on as it is.
+	// turning words mean that what was asked shall not be done as it stands.
 	turning = phrasesOf("turning")
-	// idle sounds like a yes, and is none: it puts off, or mocks.
+	// idle phrases sound like a yes and are none: they put off, or mock.
 	idle = phrasesOf("idle")
-	// amiss says that what was shown is not right.
+	// amiss phrases say that what was shown is not right.
 	amiss = phrasesOf("amiss")
-	// deed says what is to be done, which agrees to nothing by itself: it may be
-	// another thing that is to be done instead.
+	// deed phrases say what to do, and agree to nothing by themselves: the person
+	// may want another thing done instead.
 	deed = phrasesOf("deed")
-	// asking is what whoever asks says, and not who answers.
+	// asking phrases belong to somebody who asks, not to somebody who answers.
 	asking = phrasesOf("asking")
-	// around an ordinal: "yes to the second one".
+	// around are the words around an ordinal: "yes to the second one".
 	around = phrasesOf("around")
-	// ofSeveral says which: "the second one", "the last".
+	// ofSeveral maps words to places: "second" to 2, "last" to -1.
 	ofSeveral = placesOf("which")
 )
 
-// Phrases find the longest phrase that begins at a word. Phrases are plain, see
-// Plain. They are read when they are first asked for: a program that talks to
-// nobody does not wait for them.
+// Phrases are the plain phrases of a list by their first word, the longest first. The
+// list is read when it is first used, so that a program that talks to nobody does not
+// wait for it.
 type phrases func() map[string][][]string
 
 func phrasesOf(key string) phrases {
@@ -104,7 +101,7 @@ func placesOf(key string) func() map[string]int {
 	})
 }
 
-// at is how many words of a text, from word i on, are one of the phrases.
+// at returns how many words, from word i on, are one of the phrases.
 func (l phrases) at(words []string, i int) int {
 	for _, p := range l()[words[i]] {
 		if len(p) <= len(words)-i && slices.Equal(p, words[i:i+len(p)]) {
@@ -115,10 +112,10 @@ func (l phrases) at(words []string, i int) int {
 }
 
 const (
-	// longestAnswer is how many words an answer has at most, and longestReply
-	// how many bytes are looked at: whoever says more says something else.
+	// An answer has at most longestAnswer words. A message of more than longestReply
+	// bytes is not read as one.
 	longestAnswer = 14
-	longestBack   = 40 // where it says back what was asked
+	longestBack   = 40 // words, where the answer repeats what was asked
 	longestReply  = 64 << 10
 )
 
@@ -129,14 +126,13 @@ var answerSigns = map[string]Answer{"👍": Agree, "✅": Agree, "✓": Agree, "
 var skins = strings.NewReplacer("🏻", "", "🏼", "", "🏽", "", "🏾", "", "🏿", "")
 
 // ReadAnswer reads the answer to a question that wants a yes or a no, in any of
-// the Languages. It is strict: every word has to belong to a yes for it to be one.
-// A yes with a question mark, in quotation marks, from a quoted message, with a
-// condition or beside a no is none. A no is taken for one as strictly, since what
-// is declined is not asked again.
+// the Languages. It is strict: a yes with a question mark, in quotation marks, with
+// a condition or beside a no is none. It is as strict with a no, because a question
+// that was declined is not asked again.
 func ReadAnswer(text string) Reply { return ReadAnswerTo(text, nil) }
 
-// ReadAnswerTo is ReadAnswer where it is known what was asked. Beside words of agreeing and of
-// courtesy, a yes may then have those of the question, of its verb and of its rows.
+// ReadAnswerTo is ReadAnswer for a known question. A yes may then also contain words of the
+// question, of its verb and of its values.
 func ReadAnswerTo(text string, m *Matter) Reply {
 	if len(text) > longestReply {
 		return Reply{}
@@ -148,7 +144,11 @@ func ReadAnswerTo(text string, m *Matter) Reply {
 	s.divide()
 	words := make([]string, 0, len(s.tokens))
 	question, plain := false, true
-	all, first, _ := s.figured()
+	var all []string
+	var first []int
+	if m != nil {
+		all, first, _ = s.figured()
+	}
 	for i := range s.tokens {
 		t := &s.tokens[i]
 		plain = plain && !t.hidden
@@ -172,7 +172,7 @@ func ReadAnswerTo(text string, m *Matter) Reply {
 			plain = plain && m != nil && strings.ContainsRune(m.signs, t.mark)
 		}
 	}
-	// Whoever trails off hesitates.
+	// A person who trails off hesitates.
 	if end := strings.TrimSpace(text); strings.HasSuffix(end, "..") || strings.HasSuffix(end, "…") {
 		plain = false
 	}
@@ -180,7 +180,7 @@ func ReadAnswerTo(text string, m *Matter) Reply {
 }
 
 // Turns reports whether a text has a word that may take back or limit what was said before it:
-// a no, a but, an if, an amount. A number of a telephone is none.
+// a no, a but, an if, an amount. A telephone number is no amount.
 func Turns(text string) bool {
 	for line := range strings.Lines(text) {
 		if n := len(digits.FindAllString(line, -1)); n > 0 && n < 7 {
@@ -205,8 +205,8 @@ func Turns(text string) bool {
 
 var digits = regexp.MustCompile(`[0-9]`)
 
-// afterYes are words that follow a Spanish yes which is written without its accent
-// and its comma. Before any other word, "si" is an if.
+// afterYes are the words before which a Spanish "si", written without its accent, is a
+// yes. Before any other word it is an if.
 var afterYes = sync.OnceValue(func() map[string]bool {
 	all := map[string]bool{}
 	for _, line := range ours().phrases("afteryes") {

@@ -1,6 +1,7 @@
 package words
 
 import (
+	"cmp"
 	"maps"
 	"regexp"
 	"slices"
@@ -9,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// A Matter is what a question is about, as far as the person who agrees may say it back: "yes,
-// please order the repairs for Wind Two". A nil Matter is about nothing.
+// A Matter holds the words with which a person may repeat a question while agreeing to it: "yes,
+// please order the repairs for Wind Two". With a nil Matter nothing may be repeated.
 type Matter struct {
 	runs   [][]spoken // of the question and of the phrases of its verb; a run has no gap
 	deeds  []spoken   // the words for what would be done
@@ -31,9 +32,9 @@ type spoken struct {
 	forms string // the key of the endings that it may have
 }
 
-// NewMatter takes a question as the person read it, the values in it by the names of their
+// NewMatter takes a question as the person read it, its values by the names of their
 // arguments, the phrases of its verb, and the name of that verb. It returns nil where the
-// question asks for two things at once: who says one of them back agrees to half of it.
+// question asks for two things at once, because repeating one of them agrees to half of it.
 func NewMatter(question string, values map[string]string, phrases []string, verb string) *Matter {
 	m := &Matter{values: make([]valued, 1)}
 	for _, r := range question {
@@ -44,7 +45,7 @@ func NewMatter(question string, values map[string]string, phrases []string, verb
 	// The values are numbered as they come in the question.
 	asked, rest := Plain(question), Plain(question)
 	names := slices.SortedFunc(maps.Keys(values), func(a, b string) int {
-		return strings.Index(asked, Plain(values[a])) - strings.Index(asked, Plain(values[b]))
+		return cmp.Or(strings.Index(asked, Plain(values[a]))-strings.Index(asked, Plain(values[b])), strings.Compare(a, b))
 	})
 	var ordered []string
 	for _, name := range names {
@@ -62,7 +63,7 @@ func NewMatter(question string, values map[string]string, phrases []string, verb
 	}
 	m.runs = saidBack(question, ordered)
 	if len(m.runs) > 0 && strings.HasPrefix(asked, m.runs[0][0].word+" ") {
-		m.runs[0] = m.runs[0][1:] // "¿Encargo las piezas?": said back, it is the person who orders them
+		m.runs[0] = m.runs[0][1:] // "¿Encargo las piezas?": a person who repeats the verb would order them
 	}
 	if name := strings.Fields(Plain(verb)); len(name) > 0 {
 		m.deeds = append(m.deeds, spoken{word: name[0], forms: "form"})
@@ -95,13 +96,13 @@ var (
 	granting = phrasesOf("granting")
 	// whose stands between what is done and what it is done to: "the repairs of Wind Two".
 	whose = phrasesOf("whose")
-	// unsaid are words that no run of a question contains: who speaks, what is uncertain, and
-	// what would make it another thing that is agreed to.
+	// unsaid are words that may not be repeated: pronouns of the speaker, words of doubt, and
+	// words that would limit or change what is agreed to.
 	unsaid = phrasesOf("unsaid")
 )
 
-// saidBack are the runs of a text that may be said back: its words, divided at marks and at
-// words that turn or limit what is said.
+// saidBack returns the runs of a text that a person may repeat: its words, divided at
+// punctuation marks and at the words that may not be repeated.
 func saidBack(text string, values []string) (runs [][]spoken) {
 	s := scan{text: text}
 	s.divide()
@@ -202,7 +203,7 @@ func sameFigure(number string) string {
 	return digits
 }
 
-// A retelling is how far a message has said a matter back.
+// A retelling records how much of a Matter a message has repeated.
 type retelling struct {
 	of    *Matter
 	last  int         // the value that was said last
@@ -210,8 +211,8 @@ type retelling struct {
 	does  bool        // it says that it is to be done
 }
 
-// at is the longest run of the matter that the message says back from word i on. Values that
-// are said in another order may mean another thing, and are no part of it.
+// at returns the longest run that the message repeats from word i on. It accepts values only in
+// the order of the question: "from Karim to Thomas" is not "from Thomas to Karim".
 func (r *retelling) at(words []string, i int) (best []spoken) {
 	if r.of == nil {
 		return nil
@@ -245,8 +246,8 @@ func (r *retelling) take(run []spoken) {
 	}
 }
 
-// named reports whether a name stands at word i, where the question has several: "yes to Thomas"
-// may turn round who gives and who takes.
+// named reports whether a name stands at word i and the question has several names. Then "yes to
+// Thomas" may confuse the one who gives with the one who takes.
 func (r *retelling) named(words []string, i int) bool {
 	if r.of == nil || i == len(words) {
 		return false
@@ -261,8 +262,8 @@ func (r *retelling) named(words []string, i int) bool {
 	return names > 1 && len(run) > 0 && r.of.values[run[0].value].name
 }
 
-// links reports whether a word binds what was said last, the deed or the first of two values,
-// to the next value.
+// links reports whether a word such as "of" joins the verb, or the first of two values, to the
+// value that comes next in the question.
 func (r *retelling) links(words []string, i int) bool {
 	if r.of == nil || len(r.of.values) != 3 || r.last == 0 && !r.does || i+1 == len(words) || whose.at(words, i) == 0 {
 		return false
@@ -271,8 +272,8 @@ func (r *retelling) links(words []string, i int) bool {
 	return len(next) > 0 && next[0].value == r.last+1
 }
 
-// half reports whether only some words were said of a value that is more than a name: of
-// "repairs and inspection", "the repairs".
+// half reports whether the message repeats only a part of a value that is no name: "the repairs"
+// where the question says "repairs and inspection".
 func (r *retelling) half() bool {
 	for v, n := range r.words {
 		if v > 0 && n < r.of.values[v].words && !r.of.values[v].name {
@@ -282,8 +283,8 @@ func (r *retelling) half() bool {
 	return false
 }
 
-// whole reports whether words of a run stand for themselves: no number is torn apart, and one
-// word alone says something.
+// whole reports whether n words of a run can stand alone: they cut no number in two, and at
+// least one of them is not a small word.
 func (m *Matter) whole(run []spoken, from, n int, words []string, i int) bool {
 	if n == 0 {
 		return false
