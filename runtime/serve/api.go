@@ -16,6 +16,7 @@ import (
 	"verbatim/runtime"
 	"verbatim/runtime/confirmations"
 	"verbatim/runtime/dialog"
+	"verbatim/runtime/serve/logins"
 	"verbatim/runtime/wire"
 	"verbatim/stores/journal"
 	"verbatim/stores/receipt"
@@ -423,6 +424,9 @@ func (v *visit) say() error {
 		return err
 	}
 	m := dialog.Message{Text: said.Text}
+	if key := v.r.Header.Get("Idempotency-Key"); key != "" {
+		m.ID = "api " + logins.Digest(key+" "+m.Text)
+	}
 	if v.wantsEvents() {
 		stream := v.stream()
 		answer, err := c.Follow(ctx, m, func(e dialog.Event) { stream.send("", wire.NewStep(e)) })

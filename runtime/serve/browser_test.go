@@ -499,22 +499,41 @@ func TestBrowserConversation(t *testing.T) {
 				t.Errorf("the journal knows nothing of turn %q", turn)
 			}
 			tab.Go(h.url("/"))
-			follow(tab, item("thomas"), "Send a document")
-			tab.Wait("What kind of document is it?")
-			tab.Wait("PDF")
+			// The file that the assistant asked for is sent where it was asked for, or by the
+			// form of the item.
 			passport, err := filepath.Abs(filepath.Join(root, "examples/client/passport.pdf"))
 			if err != nil {
 				t.Fatal(err)
 			}
-			tab.File("#file-reference", passport)
-			tab.Click("#document-type")
-			tab.Click("main form .btn")
+			if scripts {
+				tab.File("#file", passport)
+				tab.Wait("Here already: passport.pdf")
+				follow(tab, "#talk", "Send the file")
+				tab.Wait("Here is passport.pdf")
+				tab.Wait("may I hand in the passport")
+				if strings.Contains(tab.Text(), "upload://") {
+					t.Error("the page tells what a file is known by")
+				}
+				follow(tab, "#talk", "Yes")
+			} else {
+				follow(tab, item("thomas"), "Send a document")
+				tab.Wait("What kind of document is it?")
+				tab.Wait("PDF")
+				tab.File("#file-reference", passport)
+				tab.Click("#document-type")
+				tab.Click("main form .btn")
+			}
 			tab.Wait("29 of 31 steps done (94 %). 2 are with you, 1 is with us.")
 			tab.Wait("The bank checks it now.")
 			tab.Wait("With us for checking")
 			say("Still waiting on our accountant. Should have them next week.", "Still waiting on our accountant")
-			tab.Wait("Which request is the note for?")
-			follow(tab, "#talk", "Pierre Dupont (source of wealth)")
+			if scripts {
+				tab.Wait("I took that to be about Thomas Müller")
+				say("no, for Pierre", "Changed, and nothing is done yet")
+			} else {
+				tab.Wait("Which request is the note for?")
+				follow(tab, "#talk", "Pierre Dupont (source of wealth)")
+			}
 			tab.Wait("You expect it on")
 			if got := tab.Eval(`document.activeElement.id`); scripts && got != "said" {
 				t.Errorf("the focus is on %q after an answer was chosen", got)
@@ -523,6 +542,13 @@ func TestBrowserConversation(t *testing.T) {
 			tab.Wait("You told us: by")
 			tab.Go(h.url("/"))
 			tab.Wait("Your note")
+			// A receipt says how it is changed, taken back, and how it came about.
+			for says, leads := range map[string]string{"Change": "What shall I note?", "Take it back": "Shall this be done?", "How this came about": "Outcome"} {
+				follow(tab, ".log li:last-child", says)
+				tab.Wait(leads)
+				tab.Go(h.url("/"))
+				tab.Wait("Your note")
+			}
 			say("Perfect")
 			tab.Scripts(true)
 			tab.Go(h.url("/why"))
@@ -619,14 +645,22 @@ func TestBrowserUpload(t *testing.T) {
 	h, tab := come(t, 360, "clara", "Your onboarding")
 	tab.Go(h.url("/do/client.submit-document?item=thomas-muller-identity"))
 	dir := t.TempDir()
-	bad, good := filepath.Join(dir, "note.pdf"), filepath.Join(dir, "passport.pdf")
+	bad, good, empty := filepath.Join(dir, "note.pdf"), filepath.Join(dir, "passport.pdf"), filepath.Join(dir, "empty.pdf")
 	text, err := os.ReadFile(filepath.Join(root, "examples/client/passport.pdf"))
 	if err == nil {
-		err = errors.Join(os.WriteFile(bad, []byte("MZ not what it says"), 0o600), os.WriteFile(good, append(text, make([]byte, 600<<10)...), 0o600))
+		err = errors.Join(os.WriteFile(empty, nil, 0o600), os.WriteFile(bad, []byte("MZ not what it says"), 0o600), os.WriteFile(good, append(text, make([]byte, 600<<10)...), 0o600))
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
+	// Without scripts the form brings the file along.
+	tab.Scripts(false)
+	tab.File("#file-reference", bad)
+	tab.Click("#document-type")
+	tab.Click("main form .btn")
+	tab.Wait("There is a problem")
+	tab.Scripts(true)
+	tab.Go(h.url("/do/client.submit-document?item=thomas-muller-identity"))
 	tab.File("#file-reference", bad)
 	tab.Wait("Here already: note.pdf")
 	tab.Click("#document-type")
@@ -645,6 +679,80 @@ func TestBrowserUpload(t *testing.T) {
 	tab.Audit("form-uploaded")
 	tab.Click("main form .btn")
 	tab.Wait("The bank checks it now.")
+	// In the conversation too: one that is none, and one that is not what it says.
+	tab.Go(h.url("/"))
+	follow(tab, "#talk", "Send the file")
+	tab.Wait("Please choose a file.")
+	tab.Audit("home-no-file")
+	for _, scripts := range []bool{true, false} {
+		tab.Scripts(scripts)
+		tab.Go(h.url("/"))
+		tab.File("#file", empty)
+		if scripts {
+			tab.Wait("the file is empty")
+		}
+		follow(tab, "#talk", "Send the file")
+		tab.Wait(map[bool]string{true: "Please choose a file.", false: "The file is empty. Send one that has something in it"}[scripts])
+	}
+	if text := tab.Text(); strings.Contains(text, "Here is empty") {
+		t.Errorf("it was said all the same:\n%s", text)
+	}
+	tab.File("#file", good)
+	follow(tab, "#talk", "Send the file")
+	tab.Wait("Here is passport.pdf")
+}
+
+// U38: a message whose answer was lost is still in the box. Sent again it is not said
+// twice, and does nothing twice; one that the server never got is said then. With scripts
+// and without them, a form that is sent twice says what it says once.
+func TestBrowserSaidOnce(t *testing.T) {
+	t.Parallel()
+	h, tab := come(t, 360, "clara", "Your onboarding")
+	mine := func(text string) string {
+		return fmt.Sprintf(`[...document.querySelectorAll(".log .me p")].filter(p => p.textContent === %q).length`, text)
+	}
+	say := func(text string) {
+		t.Helper()
+		tab.Type("#said", text)
+		tab.Press("\r")
+	}
+	const note = "For Pierre's source of wealth, note: the register has it"
+	say(note)
+	tab.Until(mine(note), "1")
+	tab.Until(`[...document.querySelectorAll("#talk button")].some(b => b.textContent.trim() === "Yes")`, "true")
+	// The server does it, and what it answers is lost.
+	tab.Go(h.url("/"))
+	tab.Until(mine(note), "1")
+	tab.Eval(`(() => { const real = window.fetch; window.fetch = async (...a) => { const r = await real(...a); await r.text(); window.fetch = real; throw new TypeError("lost") }; return "" })()`)
+	say("yes")
+	tab.Wait("Not sent. Please try again.")
+	tab.Audit("home-not-sent")
+	if got := tab.Eval(`document.querySelector("#said").value.trim()`); got != "yes" {
+		t.Errorf("the box holds %q", got)
+	}
+	tab.Press("\r")
+	tab.Until(mine("yes"), "1")
+	tab.Wait("Your note")
+	notes := func() int {
+		return strings.Count(h.run("log", "show", "--as", "d.lang", "--verb", "client.add-note", "--outcome", "ok"), "client.add-note ")
+	}
+	if n := notes(); n != 1 {
+		t.Errorf("it was done %d times", n)
+	}
+	// The server is gone, and comes back.
+	h.kill()
+	say("How far are we?")
+	tab.Wait("Not sent. Please try again.")
+	h.start()
+	tab.Press("\r")
+	tab.Until(mine("How far are we?"), "1")
+	tab.Until(`document.querySelector("#said").value`, "")
+	// What was edited since is another message.
+	tab.Eval(`(() => { window.sent = Promise.all(["Who are you?", "Who are you?", "What do you need?"].map(text => { const b = new FormData(document.querySelector("form.say")); b.set("said", text); return fetch("/say", {method: "POST", body: new URLSearchParams(b)}) })).then(() => window.all = "all"); return "" })()`)
+	tab.Until("window.all", "all")
+	tab.Go(h.url("/"))
+	tab.Until(mine("Who are you?"), "1")
+	tab.Until(mine("What do you need?"), "1")
 }
 
 // P8, P9: what was promised and has not come is told above all else, with what can be

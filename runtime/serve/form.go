@@ -209,7 +209,7 @@ func (f *filled) field(ctx context.Context, p *verbs.Param, i int) (pages.Field,
 	case verbs.StringType:
 		switch {
 		case p.Upload != nil:
-			out.Kind, out.Accept, out.Hint = "file", strings.Join(p.Upload.Types, ","), f.takes(p.Upload)
+			out.Kind, out.Accept, out.Hint = "file", strings.Join(p.Upload.Types, ","), fileHint(f.lang, p.Upload)
 			out.Value = f.sent(ctx, out.Value)
 		case t.MaxLength == 0 || t.MaxLength > shortText:
 			out.Kind = "area"
@@ -221,16 +221,16 @@ func (f *filled) field(ctx context.Context, p *verbs.Param, i int) (pages.Field,
 	return out, nil
 }
 
-// takes says which files are taken.
-func (f *filled) takes(u *verbs.Upload) string {
+// fileHint says which files are taken.
+func fileHint(l words.Language, u *verbs.Upload) string {
 	var kinds []string
 	for _, t := range u.Types {
 		kinds = append(kinds, verbs.TypeText(t))
 	}
 	if u.MaxSize == 0 {
-		return words.Either(f.lang, kinds)
+		return words.Either(l, kinds)
 	}
-	return f.say("pages/up-to", words.Either(f.lang, kinds), verbs.SizeText(u.MaxSize))
+	return words.Key("pages/up-to").In(l, words.Either(l, kinds), verbs.SizeText(u.MaxSize))
 }
 
 // label is the question for an argument, or what it is called.
@@ -547,9 +547,9 @@ func (f *filled) hidden() (all []pages.Hidden) {
 // fieldSize is the longest text of a field, in bytes.
 const fieldSize = 64 << 10
 
-// multipart reads a form that may hold a file: it is taken as it comes in, and the field
-// holds its reference.
-func (v *visit) multipart(s *runtime.Session, verb *verbs.Verb) (url.Values, string, error) {
+// multipart reads a form that may hold a file, in a field that takes one: it is taken as
+// it comes in, and the field holds its reference.
+func (v *visit) multipart(s *runtime.Session, takes func(field string) bool) (url.Values, string, error) {
 	v.r.Body = io.NopCloser(v.slowly())
 	kind, _, _ := mime.ParseMediaType(v.r.Header.Get("Content-Type"))
 	if kind != "multipart/form-data" {
@@ -585,7 +585,7 @@ func (v *visit) multipart(s *runtime.Session, verb *verbs.Verb) (url.Values, str
 			}
 			continue
 		}
-		if !v.takes() || !slices.ContainsFunc(verb.Params, func(p verbs.Param) bool { return p.Name == name && p.Upload != nil }) {
+		if !v.takes() || !takes(name) {
 			return nil, "", badBody("no file is taken there", "send the form as it was shown")
 		}
 		u, err := v.Uploads.Receive(v.r.Context(), s, part.FileName(), part)

@@ -20,8 +20,10 @@ import (
 	"verbatim/dsl"
 	"verbatim/runtime"
 	"verbatim/runtime/dialog"
+	"verbatim/runtime/serve/logins"
 	"verbatim/runtime/serve/pages"
 	"verbatim/runtime/sessions"
+	"verbatim/runtime/uploads"
 	"verbatim/runtime/words"
 	"verbatim/stores"
 	"verbatim/stores/receipt"
@@ -49,6 +51,7 @@ func (s *Server) pageRoutes() []Route {
 		{Pattern: "GET /p/{page}/item/{item}", Name: "item", Door: Page, handle: desked((*desk).item)},
 		{Pattern: "POST /p/{page}/item/{item}", Name: "item-opened", Door: Page, Body: form, handle: desked((*desk).item)},
 		{Pattern: "POST /say", Door: Page, Body: form, handle: desked((*desk).said)},
+		{Pattern: "POST /say/file", Door: Page, Body: file, Upload: true, handle: desked((*desk).sent)},
 		{Pattern: "GET /do/{verb}", Name: "form", Door: Page, handle: desked((*desk).formPage)},
 		{Pattern: "POST /do/{verb}", Name: "done", Door: Page, Body: file, Upload: true, handle: desked((*desk).do)},
 		{Pattern: "GET /undo/{entry}", Name: "undo", Door: Page, handle: desked((*desk).undoPage)},
@@ -133,6 +136,7 @@ type desk struct {
 	all     []*verbs.Page     // theirs, the first is their home
 	page    *verbs.Page       // the one that is shown; nil where they have none
 	names   map[string]string // what people call principals
+	lists   map[*verbs.PageList][]row
 }
 
 // desked answers at the desk of whoever asks, once the form that they sent is read.
@@ -156,7 +160,7 @@ func (v *visit) desk() (*desk, error) {
 	}
 	s.Hears(v.browser().String())
 	v.session = s
-	d := &desk{visit: v, session: s, lang: v.tongue(), names: map[string]string{}}
+	d := &desk{visit: v, session: s, lang: v.tongue(), names: map[string]string{}, lists: map[*verbs.PageList][]row{}}
 	d.tell = dialog.NewTeller(v.Registry, s, d.lang)
 	for _, p := range v.Registry.Palettes() {
 		for _, page := range p.Pages {
@@ -265,10 +269,10 @@ func (d *desk) home() error {
 	if d.page == nil {
 		return d.see("/waiting")
 	}
-	return d.homePage(http.StatusOK, "")
+	return d.homePage(http.StatusOK, "", "")
 }
 
-func (d *desk) homePage(status int, draft string) error {
+func (d *desk) homePage(status int, draft, unsent string) error {
 	ctx := d.r.Context()
 	p := d.frame(d.tell.Text(d.page.Title))
 	if d.page.About != nil {
@@ -314,7 +318,7 @@ func (d *desk) homePage(status int, draft string) error {
 		return err
 	}
 	p.Main = append(p.Main, drawn...)
-	talk, err := d.conversation(ctx, draft)
+	talk, err := d.conversation(ctx, draft, unsent)
 	if err != nil {
 		return err
 	}
@@ -330,9 +334,13 @@ type row struct {
 	n    int
 }
 
+// rows are those of a list, read once for a page.
 func (d *desk) rows(ctx context.Context, of *verbs.PageList) ([]row, error) {
 	if of == nil {
 		return nil, nil
+	}
+	if all, ok := d.lists[of]; ok {
+		return all, nil
 	}
 	call, err := d.read(ctx, of.Verb)
 	if err != nil {
@@ -344,6 +352,7 @@ func (d *desk) rows(ctx context.Context, of *verbs.PageList) ([]row, error) {
 			all = append(all, row{d, of, call, n})
 		}
 	}
+	d.lists[of] = all
 	return all, nil
 }
 
@@ -840,13 +849,16 @@ func (d *desk) details(call *receipt.Call) (all []pages.Fact) {
 
 // The conversation.
 
-// ids are what a terminal reads to a person, and a page does not.
-var ids = regexp.MustCompile(` ?\((?:[0-9a-f]{4}-?){2}[^)]*\)`)
+// ids are what a terminal reads to a person, and a page does not: those of previews, and
+// those of files that have a name.
+var ids = regexp.MustCompile(` ?\((?:[0-9a-f]{4}-?){2}[^)]*\)| ?: upload://\w+`)
 
 // mostTurns is how many turns a page shows.
 const mostTurns = 40
 
-func (d *desk) conversation(ctx context.Context, draft string) (pages.Talk, error) {
+// conversation is what was said, and the forms to go on: draft is what was said and not
+// taken, and unsent why a file was not.
+func (d *desk) conversation(ctx context.Context, draft, unsent string) (pages.Talk, error) {
 	t := pages.Talk{URL: "/say", Draft: draft}
 	if d.Talk == nil {
 		t.Off = d.tells("pages/no-chat")
@@ -860,14 +872,22 @@ func (d *desk) conversation(ctx context.Context, draft string) (pages.Talk, erro
 	if err != nil {
 		return t, err
 	}
+	var did *sessions.Turn // the one that the next message answers, where it did something
 	for i := range turns {
 		if turn := &turns[i]; !turn.Erased && turn.Intent != sessions.WhyIntent && turn.Content != "" {
 			m := pages.Message{Number: strconv.FormatInt(turn.Number, 10), Who: d.tells("pages/assistant"), Lines: strings.Split(strings.TrimSpace(ids.ReplaceAllString(turn.Content, "")), "\n")}
 			switch turn.Role {
 			case sessions.Client:
-				m.Who, m.Mine, t.Last = d.tells("pages/you"), true, strings.TrimSpace(turn.Content)
+				m.Who, m.Mine, t.Last, did = d.tells("pages/you"), true, strings.TrimSpace(turn.Content), turn
 			case sessions.System:
 				m.Who = d.tells("pages/done")
+			case sessions.Agent:
+				if did != nil && did.Entries > 0 {
+					if m.Acts, err = d.acted(ctx, did.Action, did.Names, did.First); err != nil {
+						return t, err
+					}
+				}
+				did = nil
 			}
 			m.Sources = d.sources(turn)
 			t.Messages = append(t.Messages, m)
@@ -878,7 +898,12 @@ func (d *desk) conversation(ctx context.Context, draft string) (pages.Talk, erro
 	} else {
 		t.Messages = []pages.Message{{Who: d.tells("pages/assistant"), Lines: []string{d.tells("pages/hello", d.person())}}}
 	}
-	t.Hidden = []pages.Hidden{{Name: "page", Value: strconv.Itoa(slices.Index(d.all, d.page) + 1)}}
+	key, err := d.book.Secret()
+	if err != nil {
+		return t, err
+	}
+	t.Hidden = []pages.Hidden{{Name: "page", Value: strconv.Itoa(slices.Index(d.all, d.page) + 1)}, {Name: "key", Value: key}}
+	t.File = d.takesFile(unsent)
 	c, err := d.talk(d.session)
 	if err != nil {
 		return t, err
@@ -928,12 +953,17 @@ func (d *desk) clock(at time.Time) string {
 }
 
 // said takes a message: a turn of the conversation that the command holds too.
-func (d *desk) said() error {
-	if n, err := strconv.Atoi(d.r.PostForm.Get("page")); err == nil && n >= 1 && n <= len(d.all) {
-		d.page = d.all[n-1]
+func (d *desk) said() error { return d.says(d.r.PostForm, d.r.PostForm.Get("said")) }
+
+// says takes a message of a form. The form has a key: what it says is said once.
+func (d *desk) says(form url.Values, text string) error {
+	d.onPage(form)
+	// A press of a button answers the question that it stood under, and no later one.
+	m := dialog.Message{Text: strings.TrimSpace(text), Answers: form.Get("asked")}
+	if key := form.Get("key"); key != "" {
+		m.ID = "page " + logins.Digest(key+" "+m.Text) // what was edited since is another message
 	}
-	text := strings.TrimSpace(d.r.PostForm.Get("said"))
-	if text == "" || d.page == nil || d.Talk == nil {
+	if m.Text == "" || d.page == nil || d.Talk == nil {
 		return d.see(d.at(d.page))
 	}
 	ctx := d.r.Context()
@@ -941,16 +971,10 @@ func (d *desk) said() error {
 	if err != nil {
 		return err
 	}
-	// A press of a button answers the question that it stood under, and no later one.
-	if id := d.r.PostForm.Get("asked"); id != "" {
-		if open := c.Open(); len(open) == 0 || open[len(open)-1].ID != id {
-			return d.see(d.at(d.page) + "#talk")
-		}
-	}
 	here := d.at(d.page)
 	if d.wantsEvents() {
 		s := d.stream()
-		_, err := c.Follow(ctx, dialog.Message{Text: text}, func(e dialog.Event) {
+		_, err := c.Follow(ctx, m, func(e dialog.Event) {
 			if told := strings.TrimSpace(ids.ReplaceAllString(e.Text, "")); told != "" {
 				s.send("", object{"text": told})
 			}
@@ -963,12 +987,67 @@ func (d *desk) said() error {
 		}
 		return s.end(object{"to": here})
 	}
-	if _, err := c.Say(ctx, dialog.Message{Text: text}); err != nil {
+	if _, err := c.Say(ctx, m); err != nil {
 		if errors.Is(err, context.Canceled) {
 			return err
 		}
 		d.Log.Error("said", "id", requestOf(ctx).id, "error", err.Error())
-		return d.homePage(http.StatusServiceUnavailable, text)
+		return d.homePage(http.StatusServiceUnavailable, m.Text, "")
 	}
 	return d.see(here + "#talk")
+}
+
+// onPage goes on with the page that a form of the conversation stood on.
+func (d *desk) onPage(form url.Values) {
+	if n, err := strconv.Atoi(form.Get("page")); err == nil && n >= 1 && n <= len(d.all) {
+		d.page = d.all[n-1]
+	}
+}
+
+// takesFile is where a file is sent into the conversation; nil where none can be.
+func (d *desk) takesFile(unsent string) *pages.Field {
+	if !d.takes() {
+		return nil
+	}
+	all := verbs.Upload{MaxSize: d.session.LargestUpload()}
+	for _, verb := range d.session.Verbs() {
+		for i := range verb.Params {
+			if u := verb.Params[i].Upload; u != nil {
+				all.Types = append(all.Types, u.Types...)
+			}
+		}
+	}
+	if slices.Sort(all.Types); all.MaxSize == 0 {
+		return nil
+	}
+	all.Types = slices.Compact(all.Types)
+	return &pages.Field{ID: "file", Name: "file", Kind: "file", Label: d.tells("pages/add-file"), Accept: strings.Join(all.Types, ","), Hint: fileHint(d.lang, &all), Wrong: unsent}
+}
+
+// sent takes a file into the conversation: it is named there, as whoever sends it would.
+func (d *desk) sent() error {
+	form, unsent, err := d.multipart(d.session, func(name string) bool { return name == "file" })
+	if err != nil {
+		return err
+	}
+	ref := form.Get("file")
+	if unsent == "" && ref == "" {
+		unsent = d.tells("pages/no-file")
+	}
+	if d.onPage(form); d.page == nil {
+		return d.see("/")
+	}
+	if unsent != "" {
+		return d.homePage(http.StatusUnprocessableEntity, "", unsent)
+	}
+	u, err := d.session.Upload(d.r.Context(), ref)
+	switch {
+	case errors.Is(err, stores.ErrNotFound):
+		return errNoUpload
+	case err != nil:
+		return err
+	case u.Verdict == uploads.Infected:
+		return d.homePage(http.StatusUnprocessableEntity, "", sentence(d.tells("chat/harmful"))+". "+sentence(d.tells("chat/harmful-next")))
+	}
+	return d.says(form, d.tells("chat/here-is", u.Name, ref))
 }

@@ -32,7 +32,7 @@ func (d *desk) asked(values url.Values) (*filled, string, error) {
 	}
 	f := d.fill(d.session, verb, values)
 	if d.page != nil && verb == d.page.Person {
-		talk, err := d.conversation(d.r.Context(), "")
+		talk, err := d.conversation(d.r.Context(), "", "")
 		if err != nil {
 			return nil, "", err
 		}
@@ -203,7 +203,9 @@ func (d *desk) do() error {
 	if verb == nil {
 		return d.notFound()
 	}
-	values, refused, err := d.multipart(d.session, verb)
+	values, refused, err := d.multipart(d.session, func(name string) bool {
+		return slices.ContainsFunc(verb.Params, func(p verbs.Param) bool { return p.Name == name && p.Upload != nil })
+	})
 	if err != nil {
 		return err
 	}
@@ -376,20 +378,38 @@ func (d *desk) doneBanner(ctx context.Context) *pages.Banner {
 	if !ok {
 		return nil
 	}
+	entry, _ := strconv.ParseInt(d.r.URL.Query().Get("entry"), 10, 64)
 	b := &pages.Banner{Tone: "ok", Text: turns[0].Content}
-	if v := d.Registry.Verb(verb); v != nil && len(turns[0].Names) == 1 && len(v.Confirm) == 0 {
-		item := strings.TrimPrefix(turns[0].Names[0], "@")
-		if r, ok, err := d.find(ctx, item); err == nil && ok && r.state() != "with-us" {
-			b.Acts = []pages.Link{{URL: "/do/" + verb + "?" + url.Values{"item": {item}}.Encode(), Text: d.tells("pages/change"), Of: d.actTitle(v)}}
-		}
-	}
-	if entry, err := strconv.ParseInt(d.r.URL.Query().Get("entry"), 10, 64); err == nil && entry > 0 {
-		if v := d.Registry.Verb(verb); v != nil && (v.Undoes != nil || v.Undo != nil && v.Undo.None == "") {
-			b.Acts = append(b.Acts, pages.Link{URL: "/undo/" + strconv.FormatInt(entry, 10), Text: d.tells("pages/take-back")})
-		}
-		b.Acts = append(b.Acts, pages.Link{URL: "/journal/" + strconv.FormatInt(entry, 10), Text: d.tells("pages/came-about")})
-	}
+	b.Acts, _ = d.acted(ctx, verb, turns[0].Names, entry) // without them it is told all the same
 	return b
+}
+
+// acted is what can be done about what a verb did for rows, as an entry of the journal
+// tells: change it, take it back, and see how it came about.
+func (d *desk) acted(ctx context.Context, verb string, names []string, entry int64) (all []pages.Link, err error) {
+	v := d.Registry.Verb(verb)
+	if v == nil {
+		return nil, nil
+	}
+	of := d.actTitle(v)
+	offered := slices.ContainsFunc(d.page.Acts, func(a verbs.PageAct) bool { return a.Verb == v })
+	for _, name := range names {
+		item := strings.TrimPrefix(name, "@")
+		if r, ok, err := d.find(ctx, item); err != nil {
+			return nil, err
+		} else if ok && offered && len(v.Confirm) == 0 && r.state() != "with-us" {
+			all = append(all, pages.Link{URL: "/do/" + verb + "?" + url.Values{"item": {item}}.Encode(), Text: d.tells("pages/change"), Of: of})
+			break
+		}
+	}
+	if entry > 0 {
+		at := strconv.FormatInt(entry, 10)
+		if v.Undoes != nil || v.Undo != nil && v.Undo.None == "" {
+			all = append(all, pages.Link{URL: "/undo/" + at, Text: d.tells("pages/take-back"), Of: of})
+		}
+		all = append(all, pages.Link{URL: "/journal/" + at, Text: d.tells("pages/came-about"), Of: of})
+	}
+	return all, nil
 }
 
 // asks shows what would happen, and asks whether it shall.

@@ -40,6 +40,7 @@ func gallery(l words.Language) map[string]pages.Page {
 	diffs := []pages.Diff{{Title: "Source of wealth, Pierre Dupont", Op: "changed", Fields: []pages.Changed{
 		{Name: "Due date", Was: true, Before: "Wednesday 15 January 2025", After: "Monday 10 February 2025", From: "you said"}, {Name: "Note", After: "Accountant on leave", From: "from letter.pdf"}}}}
 	call := `client.add-note :request-id @pierre-dupont-source-of-wealth :note "Accountant"`
+	file := field("file-said", "file", "Add a file", "")
 	portal := with(false, []pages.Block{
 		pages.Progress{Bold: "27 of 31 steps done (87 %).", Text: "4 are with you, 0 are with us.", Done: 870, Ours: 30, Total: 1000},
 		pages.Tasks{ID: "open", Title: "What we still need (3)", Tasks: []pages.Task{
@@ -50,8 +51,8 @@ func gallery(l words.Language) map[string]pages.Page {
 			{Title: "Date of birth: Maria Schmidt", URL: "/z", Tag: pages.Tag{Text: "We need a correction", Tone: "bad"}}},
 			Folded: &pages.Folded{Summary: "Done (27)", Tasks: []pages.Task{{Title: "Address: Thomas Müller", Tag: pages.Tag{Text: "Done", Tone: "done"}, Lines: []string{"Friday 13 December 2024"}}}}},
 		pages.Banner{Tone: "warn", Text: "You expected the tax returns by 3 January.", Acts: []pages.Link{{URL: "/s", Text: "Send them now"}}},
-	}, pages.Talk{URL: "/talk", Hidden: []pages.Hidden{{Name: "key", Value: "k"}}, Last: "x", Draft: "half a sen", Acts: []pages.Link{{URL: "/f", Text: "Add a file"}},
-		Messages: []pages.Message{{Who: "You", Mine: true, Lines: []string{"Maria was born March 15, 1972. I have Thomas's passport here."}}, {Who: "Assistant", Lines: []string{"Saved: Maria Schmidt, date of birth 15 March 1972.", "For Thomas's passport, add the file here."}}},
+	}, pages.Talk{URL: "/talk", Hidden: []pages.Hidden{{Name: "key", Value: "k"}}, Last: "x", Draft: "half a sen", Acts: []pages.Link{{URL: "/f", Text: "How the last answer came about"}}, File: &file,
+		Messages: []pages.Message{{Who: "You", Mine: true, Lines: []string{"Maria was born March 15, 1972. I have Thomas's passport here."}}, {Who: "Assistant", Lines: []string{"Saved: Maria Schmidt, date of birth 15 March 1972.", "For Thomas's passport, add the file here."}, Acts: []pages.Link{{URL: "/c", Text: "Change", Of: "Give the information"}, {URL: "/u", Text: "Take it back"}}}},
 		Cards:    []pages.Card{{ID: "ask", Title: "Save Maria Schmidt's date of birth?", Rows: diffs, Lines: []string{"This goes to the filing."}, Facts: []pages.Fact{{Name: "Good until", Text: "tomorrow 09:03"}}, URL: "/talk", Buttons: []pages.Button{{Name: "said", Value: "yes", Text: "Save"}, {Name: "said", Value: "no", Text: "Do not save"}}}},
 		Replies:  []pages.Button{{Value: "Yes", Text: "Yes"}, {Value: "Another date", Text: "Another date"}}})
 	portal.Banners = []pages.Banner{{Tone: "ok", Text: "Saved."}, {Tone: "bad", Text: "Not sent."}}

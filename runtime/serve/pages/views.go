@@ -109,6 +109,7 @@ type Talk struct {
 	Draft    string
 	Last     string // what was sent last: a draft of it is over
 	Acts     []Link
+	File     *Field // by which a file is sent; nil where none can be
 	Off      string // why there is none
 }
 
@@ -118,6 +119,7 @@ type Message struct {
 	Who     string
 	Mine    bool
 	Lines   []string
+	Acts    []Link // about what was done
 	Sources []Link // of what it says
 }
 

@@ -30,19 +30,21 @@
   document.addEventListener("submit", e => {
     if (e.target.getAttribute("aria-busy") === "true") return e.preventDefault();
     e.target.setAttribute("aria-busy", "true");
-    if (e.target.matches(".say")) {
+    e.target.querySelectorAll("input[type=file]").forEach(el => el.sending && el.sending.abort());
+    const sends = new FormData(e.target), files = sends.getAll("file");
+    if (e.target.matches(".say") && !(files.length && files.every(f => f.size === 0))) {
       e.preventDefault();
       say(words("writing"));
-      e.target.querySelector("textarea").focus();
-      follow(e.target);
+      document.getElementById("said").focus();
+      follow(e.target, files.some(f => f.size) ? sends : new URLSearchParams([...sends].filter(([, v]) => typeof v === "string")));
     }
     all("[data-draft]", el => { el.form === e.target && store(s => s.setItem(draftKey(el), el.value)); });
   });
   // A reply comes fact by fact, outside what is read aloud; then the page as it is now.
   let stop = null;
-  async function follow(form) {
+  async function follow(form, body) {
     const live = document.getElementById("live"), button = document.getElementById("stop");
-    const url = form.action, body = new URLSearchParams(new FormData(form));
+    const url = form.action, late = setTimeout(() => say(words("slow")), 8000);
     stop = new AbortController();
     button.hidden = false;
     live.setAttribute("aria-busy", "true");
@@ -50,6 +52,7 @@
     try {
       const answer = await fetch(url, {method: "POST", body, headers: {Accept: "text/event-stream"}, signal: stop.signal});
       if (answer.redirected) return location.assign(answer.url);
+      if (!answer.ok && form.matches("[enctype]")) return form.submit(); // the page says why
       if (!answer.ok) throw answer;
       const text = answer.body.pipeThrough(new TextDecoderStream()).getReader();
       let rest = "";
@@ -63,6 +66,7 @@
         }
       }
     } catch (e) { if (e.name === "AbortError") became = "stopped"; }
+    clearTimeout(late);
     stop = null;
     button.hidden = true;
     live.setAttribute("aria-busy", "false");
@@ -93,6 +97,7 @@
       put(el.dataset.here, (file.size / 1e6).toFixed(1) + " MB");
     };
     send.onerror = () => { told.textContent = ""; }; // the form sends it, as it does without this
+    el.sending = send;
     send.send(file);
   });
   const rest = () => all("form[aria-busy]", f => f.removeAttribute("aria-busy"));
