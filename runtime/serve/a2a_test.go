@@ -49,6 +49,8 @@ type desk struct {
 	store stores.Store
 	posts serve.Posts
 
+	limits serve.Limits
+
 	mu     sync.Mutex
 	tokens map[string]serve.Token // by their digests
 }
@@ -160,7 +162,9 @@ func (d *desk) serve() *deskServer {
 		d.t.Fatal(err)
 	}
 	s := &deskServer{desk: d, url: "http://" + l.Addr().String(), engine: engine}
-	server, err := serve.New(serve.Options{Registry: d.reg, Engine: engine, Store: store, URL: s.url, Posts: d.posts, Limits: serve.Limits{Drain: time.Second},
+	limits := d.limits
+	limits.Drain = time.Second
+	server, err := serve.New(serve.Options{Registry: d.reg, Engine: engine, Store: store, URL: s.url, Posts: d.posts, Limits: limits,
 		Talk: func(*runtime.Session) dialog.Options { return dialog.Options{Interpreter: understands{}} },
 		Tokens: func(_ context.Context, digest string) (serve.Token, error) {
 			d.mu.Lock()

@@ -489,6 +489,9 @@ func TestBrowserConversation(t *testing.T) {
 			}
 			say("Hi, what do you still need from us?", "What is still needed:", "not only where this payment comes from")
 			say("Maria was born March 15, 1972. I have Thomas's passport here.", "Maria Schmidt (date of birth)", "15 March 1972", "Please send me the file.")
+			if got := tab.Eval(`document.getElementById("state").textContent`); scripts && (!strings.Contains(got, "may I hand in") || !strings.Contains(got, "send me the file")) {
+				t.Errorf("the question is not read aloud: %q", got)
+			}
 			follow(tab, "#talk", "Yes")
 			tab.Wait("28 of 31 steps done (90 %).")
 			tab.Wait("What we still need (2)")
@@ -549,6 +552,11 @@ func TestBrowserConversation(t *testing.T) {
 				tab.Go(h.url("/"))
 				tab.Wait("Your note")
 			}
+			tab.Go(h.url("/journal/" + h.entry("client.add-note")))
+			follow(tab, "main", "What happened")
+			tab.Wait("You: yes")
+			tab.Wait("client.add-note :request-id @pierre-dupont-source-of-wealth")
+			tab.Go(h.url("/"))
 			say("Perfect")
 			tab.Scripts(true)
 			tab.Go(h.url("/why"))

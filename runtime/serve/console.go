@@ -499,6 +499,9 @@ func (d *desk) journalEntry() error {
 			card.URL, card.Buttons = "/journal/"+strconv.FormatInt(n, 10), []pages.Button{{Name: "show", Value: "1", Text: d.tells("pages/show-masked")}}
 		}
 		p.Main = []pages.Block{card}
+		if session, turn, _ := strings.Cut(e.Turn, "/"); session == d.session.ID() {
+			p.Main = append(p.Main, pages.Prose{ID: "turn", Links: []pages.Link{{URL: "/why?" + query("turn", turn), Text: d.tells("pages/happened")}}})
+		}
 		return d.render(http.StatusOK, p)
 	}
 	if err := d.session.ReadsJournal(ctx); err != nil {
@@ -639,16 +642,25 @@ func (d *desk) tries(f *filled, program *verbs.Program) error {
 	return d.render(http.StatusOK, p)
 }
 
-// why shows how the last answer of the conversation came about, from what was recorded.
+// why shows how an answer of the conversation came about, from what was recorded: the
+// last one, or that to the message whose number is asked for.
 func (d *desk) why() error {
 	ctx := d.r.Context()
 	info, err := d.session.Info(ctx)
 	if err != nil {
 		return err
 	}
-	turns, err := d.session.Turns(ctx, max(1, info.Turns-mostTurns), info.Turns)
+	from, last := max(1, info.Turns-mostTurns), info.Turns
+	only, _ := strconv.ParseInt(d.r.URL.Query().Get("turn"), 10, 64)
+	if only > 0 {
+		from, last = only, only+mostTurns
+	}
+	turns, err := d.session.Turns(ctx, from, last)
 	if err != nil {
 		return err
+	}
+	if i := slices.IndexFunc(turns, func(t sessions.Turn) bool { return t.Role == sessions.Client && t.Number > only }); only > 0 && i >= 0 {
+		turns = turns[:i]
 	}
 	var turn pages.Turn
 	var said int64

@@ -40,8 +40,8 @@ func newGate(l Limits) *gate {
 		clients: map[string]*client{}}
 }
 
-// lets reports whether a client may ask one thing more.
-func (g *gate) lets(who string, now time.Time) bool {
+// lets reports whether a client may ask one thing more, of so many times what one address may.
+func (g *gate) lets(who string, times int, now time.Time) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if now.Sub(g.swept) >= idle {
@@ -54,12 +54,18 @@ func (g *gate) lets(who string, now time.Time) bool {
 	}
 	c := g.clients[who]
 	if c == nil {
-		c = &client{bucket: rate.NewLimiter(g.rate, g.burst)}
+		c = &client{bucket: rate.NewLimiter(g.rate*rate.Limit(times), g.burst*times)}
 		g.clients[who] = c
 	}
 	c.seen = now
 	return c.bucket.AllowN(now, 1)
 }
+
+// atOnce is from how many addresses a principal may ask as much as each may.
+const atOnce = 5
+
+// errTooMany tells whoever asks too much to ask less.
+var errTooMany = problem{Status: http.StatusTooManyRequests, Code: "too-many", Title: "these are too many requests", Next: "wait a second", retry: 1}
 
 // enter waits for a place to be worked for, for a short while; false where there is
 // none. leave gives it back.

@@ -86,9 +86,8 @@ func (s *Server) guard(next http.Handler) http.Handler {
 			s.problem(t, problem{Status: http.StatusUnsupportedMediaType, Code: "encoded", Title: "bodies are taken as they are, not compressed"})
 		case s.cross.Check(r) != nil:
 			s.problem(t, problem{Status: http.StatusForbidden, Code: "cross-origin", Title: "this was sent by a page of another site"})
-		case !s.gate.lets(s.address(r), time.Now()):
-			h.Set("Retry-After", "1")
-			s.problem(t, problem{Status: http.StatusTooManyRequests, Code: "too-many", Title: "these are too many requests", Next: "wait a second"})
+		case !s.gate.lets("from "+s.address(r), 1, time.Now()):
+			s.problem(t, errTooMany)
 		default:
 			next.ServeHTTP(t, r)
 		}

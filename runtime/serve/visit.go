@@ -172,6 +172,9 @@ func (v *visit) enters() error {
 		return err
 	}
 	v.caller, err = v.known.of(key.digest, func() (caller, error) { return v.finds(key) })
+	if err == nil && !v.gate.lets("as "+v.principal, atOnce, time.Now()) {
+		return errTooMany
+	}
 	if err == nil && v.only != nil && v.route.Whole {
 		return problem{Status: http.StatusForbidden, Code: "not-permitted", Title: "this token is good for some verbs, and for nothing else", Next: "GET /v1/verbs lists them"}
 	}

@@ -21,7 +21,8 @@
     all(".logbox", el => { el.scrollTop = el.scrollHeight; });
   }
 
-  const say = text => { const at = document.getElementById("state"); if (at && at.textContent !== text) at.textContent = text; };
+  // say has a text read aloud; kind is "vh" where it is on the page already.
+  const say = (text, kind = "") => { const at = document.getElementById("state"); if (at && at.textContent !== text) at.replaceChildren(Object.assign(document.createElement("span"), {textContent: text, className: kind})); };
   const words = name => { const at = document.getElementById("state"); return at ? at.dataset[name] || "" : ""; };
 
   document.addEventListener("input", e => {
@@ -106,8 +107,9 @@
   document.addEventListener("htmx:after:swap", () => {
     rest();
     arrive();
-    const last = [...document.querySelectorAll(".log li:not(.me)")].pop();
-    if (last) say(last.innerText);
+    // What was answered, and what is asked, is read aloud.
+    const last = [...document.querySelectorAll(".log li")].pop();
+    say([last && !last.matches(".me") && last, document.querySelector("#talk .card")].filter(el => el).map(el => el.innerText).join("\n"), "vh");
     const box = document.getElementById("said");
     if (document.activeElement === document.body && box) box.focus();
   });
