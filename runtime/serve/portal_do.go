@@ -12,6 +12,7 @@ import (
 	"verbatim/dsl"
 	"verbatim/runtime"
 	"verbatim/runtime/collect"
+	"verbatim/runtime/serve/logins"
 	"verbatim/runtime/serve/pages"
 	"verbatim/runtime/sessions"
 	"verbatim/runtime/words"
@@ -118,7 +119,7 @@ func (d *desk) showForm(status int, f *filled, about string) error {
 		return err
 	}
 	title := d.actTitle(f.verb)
-	form := pages.Form{URL: "/do/" + f.verb.Name, Files: files, Fields: fields, Wrong: f.mistakes(fields)}
+	form := pages.Form{URL: "/do/" + f.verb.Name, Files: files, Fields: fields, Wrong: f.mistakes(fields), Hidden: []pages.Hidden{{Name: "edition", Value: d.edition(f.verb)}}}
 	for _, name := range [...]string{"item", "key"} {
 		if value := f.values.Get(name); value != "" {
 			form.Hidden = append(form.Hidden, pages.Hidden{Name: name, Value: value})
@@ -166,6 +167,13 @@ func (d *desk) showForm(status int, f *filled, about string) error {
 		p.Main = append(p.Main, passed)
 	}
 	return d.render(status, p)
+}
+
+// edition tells a verb from what it was under other palettes.
+func (d *desk) edition(verb *verbs.Verb) string {
+	var text strings.Builder
+	_ = d.Registry.Explain(&text, verb) // a builder takes it all
+	return logins.Digest(text.String())[:12]
 }
 
 // actTitle is what a verb is called where it is offered.
@@ -226,6 +234,11 @@ func (d *desk) do() error {
 	}
 	if values.Get("no") != "" {
 		return d.declines(f)
+	}
+	// What somebody filled in may mean something else under newer palettes, or be left out.
+	if edition := values.Get("edition"); edition != "" && edition != d.edition(verb) {
+		f.wrong[""] = d.tells("pages/asked-again")
+		return d.showForm(http.StatusConflict, f, about)
 	}
 	if values.Get("change") != "" || values.Get("try") == "change" || values.Get("more") != "" && !f.moreGiven() {
 		return d.showForm(http.StatusOK, f, about)

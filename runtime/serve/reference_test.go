@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // manyVerbs is how many verbs a large palette has.
@@ -66,30 +67,23 @@ func size(t testing.TB, c *http.Client, url string) (int, string) {
 var looks = []string{"/verbs", "/verbs?page=12", "/verbs?q=reconcile+covenant", "/verbs?q=the+rules+of+the+house", "/verbs/ledger.open-account-0"}
 
 // U37: no page of the reference of 1 257 verbs, with what is searched for, is larger than
-// 100 kB. How long one takes is what the benchmark tells.
+// 100 kB, or takes longer than 100 ms where the machine has time for it.
 func TestReferenceOfManyVerbs(t *testing.T) {
 	t.Parallel()
 	h, c := large(t)
 	for _, look := range looks {
-		n, text := size(t, c, h.url(look))
-		t.Logf("%6d bytes: %s", n, look)
-		if n > 100_000 || !strings.Contains(text, "ledger.") {
-			t.Errorf("%s has %d bytes", look, n)
+		n, text, least := 0, "", time.Hour
+		for range 5 {
+			began := time.Now()
+			n, text = size(t, c, h.url(look))
+			least = min(least, time.Since(began))
+		}
+		t.Logf("%6d bytes in %s: %s", n, least, look)
+		if n > 100_000 || least > 100*time.Millisecond || !strings.Contains(text, "ledger.") {
+			t.Errorf("%s has %d bytes, in %s", look, n, least)
 		}
 	}
 	if _, text := size(t, c, h.url("/verbs?q=the+rules+of+the+house")); !strings.Contains(text, fmt.Sprint(manyVerbs, " verbs")) {
 		t.Error("not all of them are found")
-	}
-}
-
-// BenchmarkReferenceOfManyVerbs opens these pages over a socket: 100 ms each is the aim.
-func BenchmarkReferenceOfManyVerbs(b *testing.B) {
-	h, c := large(b)
-	for _, look := range looks {
-		b.Run(look, func(b *testing.B) {
-			for b.Loop() {
-				size(b, c, h.url(look))
-			}
-		})
 	}
 }

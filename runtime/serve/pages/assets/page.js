@@ -113,6 +113,14 @@
     const box = document.getElementById("said");
     if (document.activeElement === document.body && box) box.focus();
   });
+  // Who comes back to a list sees what others did meanwhile, unless they have begun something.
+  let away = false;
+  document.addEventListener("visibilitychange", () => {
+    const begun = el => el.matches("[type=checkbox],[type=radio]") ? el.checked : el.type !== "hidden" && el.value;
+    if (away && !document.hidden && !stop && document.querySelector("[data-again]") && ![...document.querySelectorAll("#page input,#page textarea")].some(begun))
+      htmx.ajax("GET", location.pathname, {target: "#page", select: "#page", swap: "outerMorph"});
+    away = document.hidden;
+  });
   addEventListener("pageshow", () => { rest(); arrive(); });
 
   document.addEventListener("keydown", e => {
