@@ -47,6 +47,23 @@ func TestServeSlowClients(t *testing.T) {
 	at, _ := url.Parse(s.url)
 	cookie := clara.Jar.Cookies(at)[0]
 	head := fmt.Sprintf("POST /v1/run HTTP/1.1\r\nHost: %s\r\nCookie: %s=%s\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n", at.Host, cookie.Name, cookie.Value)
+	clara.Transport = &http.Transport{DialContext: (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 3)}}).DialContext}
+	// healthy is how long 99 of 100 requests from elsewhere take at most.
+	healthy := func() time.Duration {
+		took := make([]time.Duration, 100)
+		for i := range took {
+			began := time.Now()
+			if status, body, err := clara.post(s.url+"/v1/run", "", map[string]string{"script": fmt.Sprintf(aNote, i)}); err != nil || status != http.StatusOK {
+				t.Error(status, body, err)
+			}
+			took[i] = time.Since(began)
+			time.Sleep(30 * time.Millisecond)
+		}
+		slices.Sort(took)
+		return took[98]
+	}
+	healthy() // once, so that all is warm
+	alone := healthy()
 	before := memory(t, s.cmd.Process.Pid)
 	var longest atomic.Int64
 	var all, there sync.WaitGroup
@@ -91,11 +108,10 @@ func TestServeSlowClients(t *testing.T) {
 		})
 	}
 	there.Wait()
-	for i := range 30 { // three seconds: all that was sent has arrived by then
-		if status, body, err := clara.post(s.url+"/v1/run", "", map[string]string{"script": fmt.Sprintf(aNote, i)}); err != nil || status != http.StatusOK {
-			t.Error(status, body, err)
-		}
-		time.Sleep(100 * time.Millisecond)
+	beside := healthy() // three seconds: all that was sent has arrived by then
+	// The clients are on this machine too, and take their share of it.
+	if *serveClients >= 2000 && beside > max(2*alone, 250*time.Millisecond) {
+		t.Errorf("beside %d slow clients, a request takes %s, and %s alone", *serveClients, beside, alone)
 	}
 	grown := memory(t, s.cmd.Process.Pid) - before
 	all.Wait()
@@ -105,6 +121,7 @@ func TestServeSlowClients(t *testing.T) {
 	if *serveClients >= 2000 && grown > 64<<20 {
 		t.Errorf("%d slow clients take %d MiB", *serveClients, grown>>20)
 	}
+	t.Logf("a request takes %s at most alone, and %s beside them (99 of 100)", alone, beside)
 	t.Logf("%d slow clients take %d MiB, the last was cut off after %s", *serveClients, grown>>20, time.Duration(longest.Load()).Round(time.Second))
 }
 

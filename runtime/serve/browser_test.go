@@ -1231,6 +1231,7 @@ func TestBrowserQuestions(t *testing.T) {
 		tab.Wait("Your onboarding")
 	}
 	tab.Wait("Check your answers")
+	tab.Wait("you cannot change them yourself after that")
 	everywhere(tab, "check")
 	follow(tab, "main", "Change")
 	tab.Wait("Save and return to your answers")
@@ -1585,6 +1586,93 @@ func TestBrowserTogether(t *testing.T) {
 	asks.Wait("Your onboarding")
 	asks.Go(h.url("/waiting?show=" + second))
 	asks.Wait("There is nothing here.")
+}
+
+// A palette may want an agreement from somebody who has just signed in: others sign in
+// again, come back to the card, and agree to it then. (SAFE-H6)
+func TestBrowserSignsInAgain(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, func(h *house) {
+		own := filepath.Join(h.dir, "palettes")
+		if err := os.CopyFS(own, os.DirFS(filepath.Join(root, "verbs"))); err != nil {
+			t.Fatal(err)
+		}
+		h.edit("palettes/review.yaml", "- {by: analyst, expires: 3d,", "- {by: analyst, signed-in: 8s, expires: 3d,")
+		h.env = []string{"VERBATIM_PALETTES=" + own}
+	})
+	tab := browsertest.Open(t)
+	tab.Size(1280, "light")
+	h.signIn(tab, "a.nowak")
+	tab.Wait("What clients sent")
+	began := time.Now()
+	asks := browsertest.Open(t)
+	asks.Size(1280, "light")
+	h.signIn(asks, "t.weber")
+	asks.Wait("What clients sent")
+	card := "/waiting/" + h.waive(asks)
+	tab.Go(h.url(card))
+	tab.Wait("asked by T. Weber")
+	time.Sleep(time.Until(began.Add(9 * time.Second)))
+	follow(tab, "main", "Agree")
+	tab.Wait("Sign in")
+	if got := tab.Eval(`new URL(location.href).searchParams.get("to")`); got != card {
+		t.Errorf("who signs in again goes on to %s", got)
+	}
+	if text := h.run("log", "show", "--as", "d.lang", "--verb", "review.waive", "--outcome", "ok"); text != "" {
+		t.Errorf("it was done:\n%s", text)
+	}
+	h.kill()
+	h.start() // with new links
+	h.signIn(tab, "a.nowak")
+	tab.Wait("What clients sent")
+	tab.Go(h.url(card))
+	follow(tab, "main", "Agree")
+	tab.Wait("You agreed, and it is done.")
+}
+
+// What could not be carried out stays with why, to be tried again or dropped by who looks
+// after jobs.
+func TestBrowserJobs(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, func(h *house) {
+		nowhere := filepath.Join(h.dir, "nowhere.json")
+		if err := os.WriteFile(nowhere, []byte(`{"channels": {}, "routes": {}}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		h.env = []string{"VERBATIM_NOTIFY=" + nowhere}
+	})
+	tab := browsertest.Open(t)
+	tab.Size(1280, "light")
+	h.signIn(tab, "clara")
+	tab.Wait("Your onboarding")
+	tab.Go(h.url("/do/client.request-clarification?item=pierre-dupont-source-of-wealth"))
+	tab.Type("#question", "Which year?")
+	tab.Click("main form .btn")
+	tab.Wait("The analyst has your question")
+	h.signIn(tab, "otto")
+	tab.Wait("Jobs (")
+	for end := time.Now().Add(15 * time.Second); !strings.Contains(tab.Text(), "no-route") && time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
+		tab.Go(h.url("/"))
+	}
+	tab.Wait("Jobs (1)")
+	tab.Wait("nothing says where notices to")
+	tab.Audit("jobs-one")
+	follow(tab, "[data-row]", "Try again")
+	tab.Click("main form .btn")
+	tab.Wait("Jobs (1)")
+	follow(tab, "[data-row]", "Drop")
+	tab.Click("main form .btn")
+	tab.Wait("Shall this be done?")
+	tab.Audit("card-drop")
+	follow(tab, "main", "Yes, do it")
+	tab.Until(`/Jobs .0.|Something has changed/.test(document.body.innerText)`, "true")
+	if strings.Contains(tab.Text(), "Something has changed since.") { // it was tried in between
+		follow(tab, "main", "Yes, do it")
+	}
+	tab.Wait("Jobs (0)")
+	if text := h.run("log", "show", "--as", "d.lang"); !strings.Contains(text, "system.retry-job") || !strings.Contains(text, "system.drop-job") {
+		t.Errorf("the journal tells of\n%s", text)
+	}
 }
 
 // U40, U41, U45, OB10: what waits for somebody else is shown whole, decided once, and

@@ -244,10 +244,7 @@ func (v *visit) render(status int, p pages.Page) error {
 	if err := p.Render(&out); err != nil {
 		return err
 	}
-	v.w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	v.w.WriteHeader(status)
-	_, _ = v.w.Write(out.Bytes())
-	return nil
+	return v.whole(status, "text/html; charset=utf-8", out.Bytes())
 }
 
 // read carries a verb out that only answers.

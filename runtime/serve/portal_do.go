@@ -705,6 +705,9 @@ func (s *step) check(ctx context.Context, status int, show string) error {
 	a := pages.Answers{Title: s.tells("pages/check-answers"), URL: here, Hidden: []pages.Hidden{{Name: "key", Value: key}, {Name: "send", Value: "1"}},
 		Buttons: []pages.Button{{Text: s.tells("pages/send-answers", strconv.Itoa(len(s.call.Result.Rows))), Tone: "main"}},
 		Links:   []pages.Link{{URL: s.at(s.page), Text: s.tells("pages/come-back")}}}
+	if message := s.text(0, "message"); message != "" {
+		a.Lines = []string{message}
+	}
 	for n := range s.call.Result.Rows {
 		field := s.text(n, "field")
 		row := pages.Answered{Label: s.text(n, "label"), Answer: s.text(n, "answer"), Change: here + "?" + url.Values{"field": {field}}.Encode(), Now: field != "" && field == changed}

@@ -67,12 +67,27 @@ func (v *visit) code() error {
 
 // openAPI describes the API to its caller, in OpenAPI 3.1: a path for each verb that
 // they may use, with the schema of its arguments, beside the routes for scripts.
+// It is written once for all who may use the same.
 func (v *visit) openAPI() error {
-	doc, err := v.describe(v.session.Verbs())
-	if err != nil {
-		return err
+	may := v.session.Verbs()
+	var names strings.Builder
+	for _, verb := range may {
+		names.WriteString(verb.Name + " ")
 	}
-	return v.json(http.StatusOK, doc)
+	text, ok := v.described.Load(names.String())
+	if !ok {
+		doc, err := v.describe(may)
+		if err == nil {
+			text, err = jsonText(doc)
+		}
+		if err != nil {
+			return err
+		}
+		if v.only == nil { // of which there are as many as there are roles, and not as there are tokens
+			v.described.Store(names.String(), text)
+		}
+	}
+	return v.whole(http.StatusOK, "application/json", text.([]byte))
 }
 
 type object = map[string]any
@@ -114,7 +129,7 @@ func (s *Server) describe(may []*verbs.Verb) (object, error) {
 			}
 		case "/v1/sessions/{name}/turns":
 			op["requestBody"] = object{"required": true, "content": content("application/json", object{"type": "object", "properties": object{"text": text}, "required": []string{"text"}})}
-			parameters = append(parameters, match)
+			parameters = append(parameters, once, match)
 		case "/v1/confirmations/{id}/decline":
 			op["requestBody"] = object{"content": content("application/json", object{"type": "object", "properties": object{"reason": text}})}
 		case "/v1/uploads":

@@ -125,8 +125,10 @@ type Server struct {
 	known   *known
 	news    *news
 	metrics *metrics
-	ctx     context.Context // of the server: sessions read within it
-	stop    context.CancelFunc
+	// described is what the API is to whoever may use some verbs, by their names.
+	described sync.Map
+	ctx       context.Context // of the server: sessions read within it
+	stop      context.CancelFunc
 	// draining is closed once the server takes nothing new; after is what goes on
 	// behind answers.
 	draining chan struct{}

@@ -83,7 +83,7 @@ func (s *Server) answer(route Route) http.Handler {
 				defer leave()
 			default:
 				// Neither does who reads slowly.
-				answer := &held{ResponseWriter: w}
+				answer := &held{ResponseWriter: w, gate: s.gate}
 				v.w = answer
 				defer answer.send(c)
 				defer leave()
@@ -106,6 +106,7 @@ var errBusy = problem{Status: http.StatusServiceUnavailable, Code: "busy", Title
 // A held answer is sent once it is whole, or from when it is flushed.
 type held struct {
 	http.ResponseWriter
+	gate   *gate
 	status int
 	body   []byte
 	direct bool
@@ -155,8 +156,13 @@ func (h *held) send(c *http.ResponseController) {
 	if !h.direct && len(h.body) > 0 && h.Header().Get("Content-Length") == "" {
 		h.Header().Set("Content-Length", strconv.Itoa(len(h.body)))
 	}
-	_ = c.SetWriteDeadline(time.Now().Add(stallTime))
+	patience, size := stallTime, int64(len(h.body))
+	if h.gate.answers.Add(size) > mostAnswers {
+		patience = time.Second
+	}
+	_ = c.SetWriteDeadline(time.Now().Add(patience))
 	h.pass()
+	h.gate.answers.Add(-size)
 }
 
 // errSignIn sends whoever wants a page to where they sign in.
@@ -403,15 +409,30 @@ func cutShort(err error) error {
 
 // json answers with a document.
 func (v *visit) json(status int, document any) error {
+	text, err := jsonText(document)
+	if err != nil {
+		return err
+	}
+	return v.whole(status, "application/json", text)
+}
+
+func jsonText(document any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(true)
-	if err := enc.Encode(document); err != nil {
-		return err
-	}
-	v.w.Header().Set("Content-Type", "application/json")
+	err := enc.Encode(document)
+	return b.Bytes(), err
+}
+
+// whole answers with a text to which nobody writes any more: it is not copied to be held.
+func (v *visit) whole(status int, kind string, text []byte) error {
+	v.w.Header().Set("Content-Type", kind)
 	v.w.WriteHeader(status)
-	_, _ = v.w.Write(b.Bytes())
+	if h, ok := v.w.(*held); ok && !h.direct && h.body == nil {
+		h.body = text[:len(text):len(text)]
+		return nil
+	}
+	_, _ = v.w.Write(text)
 	return nil
 }
 

@@ -61,7 +61,7 @@ func gallery(l words.Language) map[string]pages.Page {
 		Fields: []pages.Field{field("born", "date", "Date of birth", "It must be after 1 January 1900"), field("text", "text", "Name", ""), field("area", "area", "Note", "Too long"), field("number", "number", "Percent", ""), field("email", "email", "Address", ""),
 			field("tel", "tel", "Telephone", ""), field("radio", "radio", "What is it?", "Please choose"), field("checks", "checks", "Which of them?", ""), field("select", "select", "Country", ""), field("file", "file", "The document", "")},
 		Buttons: []pages.Button{{Text: "Save and continue", Tone: "main"}, {Name: "later", Value: "1", Text: "Save and come back later"}}, Links: []pages.Link{{URL: "/", Text: "Back"}}},
-		pages.Answers{Title: "Check your answers", URL: "/send", Rows: []pages.Answered{{Label: "Date of birth", Answer: "15 March 1972", Change: "/c", Now: true}, {Label: "Tax number", Answer: "••••••", Change: "/d", Show: "tax_number"}},
+		pages.Answers{Title: "Check your answers", Lines: []string{"They are sent when you confirm them."}, URL: "/send", Rows: []pages.Answered{{Label: "Date of birth", Answer: "15 March 1972", Change: "/c", Now: true}, {Label: "Tax number", Answer: "••••••", Change: "/d", Show: "tax_number"}},
 			Buttons: []pages.Button{{Name: "send", Value: "1", Text: "Send these 5 answers", Tone: "main"}}, Links: []pages.Link{{URL: "/", Text: "Back"}}}})
 	forms.Wrong = true
 	question := field("q", "date", "Date of birth", "")

@@ -165,6 +165,7 @@ type Choice struct {
 // Answers are checked before they are sent.
 type Answers struct {
 	Title   string
+	Lines   []string
 	Rows    []Answered
 	URL     string
 	Hidden  []Hidden
