@@ -175,7 +175,7 @@ grammars: lark judges ## have llama.cpp, Lark and ajv judge many of our grammars
 torture: postgres strace ## crash, cut and race for about MINUTES (30); ONLY=Name, SEED=n; one table
 	@go test -c -o bin/torture ./runtime/torture
 	@cd runtime/torture && VERBATIM_REQUIRE_POSTGRES=1 VERBATIM_REQUIRE_STRACE=1 ../../bin/torture -test.timeout 6h -test.run '$(ONLY)' -torture $(MINUTES) -seed $(SEED)
-	@[ -n '$(filter-out Serve%,$(ONLY))' ] || VERBATIM_REQUIRE_POSTGRES=1 VERBATIM_REQUIRE_STRACE=1 go test ./cmd/verbatim -run '^TestServe[A-Z]' -serve-clients 2000 -serve-tries 10000 -serve-for $(MINUTES)m -timeout 6h -v
+	@[ -n '$(filter-out Serve%,$(ONLY))' ] || VERBATIM_REQUIRE_POSTGRES=1 VERBATIM_REQUIRE_STRACE=1 go test ./cmd/verbatim -run '^TestServe[A-Z]' -serve-clients 2000 -serve-tries 10000 -serve-connections 200 -serve-for $(MINUTES)m -timeout 6h -v
 
 marathon: postgres chromium ## the tests that count, at the counts that are promised; hours (SEED=n)
 	VERBATIM_REQUIRE_POSTGRES=1 RAPID_SEED=$(SEED) RAPID_CHECKS=5000 go test ./dsl ./verbs ./stores/... ./runtime/words ./runtime/phrase -timeout 2h
@@ -183,7 +183,7 @@ marathon: postgres chromium ## the tests that count, at the counts that are prom
 	go test ./runtime -run 'TestSearchFindsNoWayAround$$' -search 1000000 -search-seed $(SEED) -timeout 12h -v
 	VERBATIM_REQUIRE_POSTGRES=1 go test ./stores/postgres -run 'TestManyWritersKeepOneChain$$' -entries 100000 -timeout 2h -v
 	VERBATIM_REQUIRE_POSTGRES=1 VERBATIM_REQUIRE_PGBOUNCER=1 go test ./stores/postgres -run 'TestStoreReadsAReplica$$|TestStoreBehindPgBouncer$$' -every-case -timeout 2h -v
-	VERBATIM_REQUIRE_POSTGRES=1 go test ./cmd/verbatim -run 'TestServeLoad$$|TestIdleStreams$$' -serve-for 30m -streams 10000 -timeout 2h -v
+	VERBATIM_REQUIRE_POSTGRES=1 go test ./cmd/verbatim -run 'TestServeLoad$$|TestIdleStreams$$' -serve-for 30m -serve-connections 200 -streams 10000 -timeout 2h -v
 	VERBATIM_REQUIRE_POSTGRES=1 go test ./runtime/work -run 'TestWorkersAreKilled$$' -jobs 10000 -every 1s -timeout 2h -v
 	VERBATIM_REQUIRE_POSTGRES=1 go test ./runtime/torture -run 'TestPlansAreKilled$$' -plans 10000 -every 1s -timeout 2h -v
 	go test ./cmd/verbatim -run 'TestTextsAreTextsInEveryOutput$$' -payloads -timeout 2h -v

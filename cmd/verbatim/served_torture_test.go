@@ -32,9 +32,10 @@ import (
 
 // How much of it: a little in every run, what is promised by make torture and make marathon.
 var (
-	serveClients = flag.Int("serve-clients", 810, "how many slow clients TestServeSlowClients has, a third of them with bodies, more than are worked for at once: 2000 for what is promised")
-	serveTries   = flag.Int("serve-tries", 200, "how often TestServeTries tries to get in: 10000 for what is promised")
-	serveFor     = flag.Duration("serve-for", 3*time.Second, "how long TestServeLoad lasts: 30m for what is promised")
+	serveClients     = flag.Int("serve-clients", 810, "how many slow clients TestServeSlowClients has, a third of them with bodies, more than are worked for at once: 2000 for what is promised")
+	serveTries       = flag.Int("serve-tries", 200, "how often TestServeTries tries to get in: 10000 for what is promised")
+	serveConnections = flag.Int("serve-connections", 40, "by how many connections TestServeLoad asks, 250 at most: 200 for what is promised")
+	serveFor         = flag.Duration("serve-for", 3*time.Second, "how long TestServeLoad lasts: 30m for what is promised")
 )
 
 // Clients that send or read a byte a second are cut off when their time is up, take little,
@@ -389,7 +390,7 @@ func TestServeLoad(t *testing.T) {
 	h := newHouse(t)
 	s := h.serve("--log", "off", "--sign-in", "clara")
 	clara := newVisitor(t).comes(s, "clara")
-	const connections = 40
+	connections := *serveConnections
 	pid := s.cmd.Process.Pid
 	files := func() int {
 		all, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
@@ -444,7 +445,7 @@ func TestServeLoad(t *testing.T) {
 				mu.Lock()
 				took[kind] = append(took[kind], d)
 				mu.Unlock()
-				time.Sleep(time.Duration(20+mathrand.IntN(40)) * time.Millisecond) // below saturation
+				time.Sleep(time.Duration((20+mathrand.IntN(40))*connections) * time.Millisecond / 40) // below saturation, however many they are
 			}
 		})
 	}

@@ -22,7 +22,6 @@ type gate struct {
 	burst          int
 
 	bodies  atomic.Int64 // bytes of bodies that were read, and are not answered yet
-	answers atomic.Int64 // bytes of answers that are not read yet
 	mu      sync.Mutex
 	clients map[string]*client
 	swept   time.Time
@@ -96,10 +95,6 @@ func (g *gate) enter(ctx context.Context, stream bool) (leave func(), ok bool) {
 
 // mostBodies is how much of bodies is held at once, in bytes.
 const mostBodies = 256 << 20
-
-// mostAnswers is how many bytes of answers wait to be read, before nobody is waited for
-// longer than a second: most answers fit between two machines, and do not wait.
-const mostAnswers = 8 << 20
 
 // hold reads the body of a request, for which guard set a deadline; give lets go of it.
 func (g *gate) hold(r *http.Request, c *http.ResponseController) (give func(), err error) {

@@ -83,7 +83,7 @@ func (s *Server) answer(route Route) http.Handler {
 				defer leave()
 			default:
 				// Neither does who reads slowly.
-				answer := &held{ResponseWriter: w, gate: s.gate}
+				answer := &held{ResponseWriter: w}
 				v.w = answer
 				defer answer.send(c)
 				defer leave()
@@ -106,7 +106,6 @@ var errBusy = problem{Status: http.StatusServiceUnavailable, Code: "busy", Title
 // A held answer is sent once it is whole, or from when it is flushed.
 type held struct {
 	http.ResponseWriter
-	gate   *gate
 	status int
 	body   []byte
 	direct bool
@@ -156,13 +155,8 @@ func (h *held) send(c *http.ResponseController) {
 	if !h.direct && len(h.body) > 0 && h.Header().Get("Content-Length") == "" {
 		h.Header().Set("Content-Length", strconv.Itoa(len(h.body)))
 	}
-	patience, size := stallTime, int64(len(h.body))
-	if h.gate.answers.Add(size) > mostAnswers {
-		patience = time.Second
-	}
-	_ = c.SetWriteDeadline(time.Now().Add(patience))
+	_ = c.SetWriteDeadline(time.Now().Add(stallTime))
 	h.pass()
-	h.gate.answers.Add(-size)
 }
 
 // errSignIn sends whoever wants a page to where they sign in.
