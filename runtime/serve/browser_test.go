@@ -1212,6 +1212,16 @@ func TestBrowserQuestions(t *testing.T) {
 	answer(t, tab)
 	tab.Wait("Question 2 of")
 	second := tab.Eval(`document.querySelector("h1").textContent`)
+	// Back to what was answered, which is there.
+	follow(tab, "main", "Back")
+	tab.Until(`document.querySelector("h1").textContent`, first)
+	given := `[...document.querySelectorAll("main form input:not([type=hidden]), main textarea, main select")].map(e => e.value).join("")`
+	if tab.Eval(given) == "" {
+		t.Error("what was answered has to be typed once more")
+	}
+	everywhere(tab, "question-back")
+	answer(t, tab)
+	tab.Wait("Question 2 of")
 	h.kill()
 	h.start()
 	tab.Click("main form .btn") // the login is a row: it lives on in the new process
@@ -1392,6 +1402,17 @@ func TestBrowserMasked(t *testing.T) {
 			follow(tab, "main", "Leave this question out")
 		default:
 			tab.Type("#value", step[1])
+			tab.Click("main form .btn")
+		}
+		if step[0] == "Country" { // back, to an answer that does not fit
+			tab.Wait("Whether they have")
+			follow(tab, "main", "Back")
+			tab.Wait("Country")
+			tab.Until(`document.querySelector("#value").value`, "Luxembourg")
+			tab.Paste("#value", "Atlantis")
+			tab.Click("main form .btn")
+			tab.Wait("There is a problem")
+			tab.Paste("#value", "Luxembourg")
 			tab.Click("main form .btn")
 		}
 	}

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -635,12 +636,15 @@ func (s *step) show(ctx context.Context, status int, field string, values url.Va
 	if rows == 0 {
 		return s.notFound()
 	}
-	n := 0
+	n, earlier := 0, ""
 	if field != "" {
 		for n = 0; n < rows && s.text(n, "field") != field; n++ {
 		}
 		if n == rows {
 			n = 0
+			if _, ok := s.schemaOf(field); ok {
+				earlier = field // or later: it counts all the same
+			}
 		}
 	}
 	if field == "" && s.text(0, "status") == s.page.Questions.Checking {
@@ -649,19 +653,22 @@ func (s *step) show(ctx context.Context, status int, field string, values url.Va
 	if s.text(n, "field") == "" {
 		return s.see(s.at(s.page) + "?done=again")
 	}
-	q := s.asks(n, values)
+	q := s.asks(n, cmp.Or(earlier, s.text(n, "field")), values)
 	q.Wrong, q.Heading = wrong, true
-	form := pages.Form{URL: "/questions/" + url.PathEscape(s.item), Step: s.text(n, "step"), Fields: []pages.Field{q},
-		Hidden:  []pages.Hidden{{Name: "field", Value: s.text(n, "field")}},
-		Buttons: []pages.Button{{Text: s.tells("pages/save-continue"), Tone: "main"}},
-		Links:   []pages.Link{{URL: s.at(s.page), Text: s.tells("pages/come-back")}}}
-	if message := s.text(n, "message"); message != "" && wrong == "" {
-		form.Lines = strings.Split(message, "\n")
+	here := "/questions/" + url.PathEscape(s.item)
+	form := pages.Form{URL: here, Fields: []pages.Field{q}, Buttons: []pages.Button{{Text: s.tells("pages/save-continue"), Tone: "main"}}}
+	if form.Hidden = []pages.Hidden{{Name: "field", Value: s.text(n, "field")}}; earlier != "" {
+		form.Hidden = []pages.Hidden{{Name: "field", Value: earlier}, {Name: "earlier", Value: "1"}}
+	} else if form.Step = s.text(n, "step"); wrong == "" && s.text(n, "message") != "" {
+		form.Lines = strings.Split(s.text(n, "message"), "\n")
 	}
 	if s.text(0, "status") == s.page.Questions.Checking {
 		form.Buttons[0].Text = s.tells("pages/save-return")
-		form.Links = append([]pages.Link{{URL: "/questions/" + url.PathEscape(s.item), Text: s.tells("pages/back")}}, form.Links...)
+		form.Links = []pages.Link{{URL: here, Text: s.tells("pages/back")}}
+	} else if after := s.r.URL.Query().Get("after"); after != "" && earlier == "" {
+		form.Links = []pages.Link{{URL: here + "?" + query("field", after), Text: s.tells("pages/back")}}
 	}
+	form.Links = append(form.Links, pages.Link{URL: s.at(s.page), Text: s.tells("pages/come-back")})
 	if s.page.Questions.Skip != nil && q.Optional {
 		form.Buttons = append(form.Buttons, pages.Button{Name: "skip", Value: "1", Text: s.tells("pages/skip-question")})
 	}
@@ -681,15 +688,18 @@ func (s *step) show(ctx context.Context, status int, field string, values url.Va
 }
 
 // asks is the field of a question: as its schema has it, where the page names one.
-func (s *step) asks(n int, values url.Values) pages.Field {
-	name := s.text(n, "field")
+func (s *step) asks(n int, name string, values url.Values) pages.Field {
 	f := s.fill(s.session, s.page.Questions.Answer, values)
 	if q, ok := s.schemaOf(name); ok {
 		if text := s.text(n, "answer"); text != "" && len(values) == 0 && !q.Sensitive {
 			values.Set("value", text)
 			s.answeredBefore(&q, text, values)
 		}
-		return f.asked(&q, "value")
+		field := f.asked(&q, "value")
+		if !q.Sensitive {
+			field.Draft = "questions " + s.item + " " + name
+		}
+		return field
 	}
 	return pages.Field{ID: "value", Name: "value", Kind: "text", Label: s.text(n, "label"), Hint: s.text(n, "hint"), Value: values.Get("value"), Max: 2000}
 }
@@ -799,13 +809,13 @@ func (s *step) answered() error {
 		f := s.fill(s.session, q.Answer, url.Values{})
 		return s.settled(ctx, f, told, r.First)
 	}
-	if len(s.call.Result.Rows) == 1 && s.text(0, "field") == field && values.Get("skip") == "" && s.text(0, "message") != "" {
+	if len(s.call.Result.Rows) == 1 && (s.text(0, "field") == field || values.Get("earlier") != "") && values.Get("skip") == "" && s.text(0, "message") != "" {
 		return s.again(ctx, http.StatusUnprocessableEntity, field, values, s.text(0, "message"))
 	}
 	if s.text(0, "status") == q.Checking {
-		here += "?" + url.Values{"changed": {field}}.Encode()
+		return s.see(here + "?" + query("changed", field))
 	}
-	return s.see(here)
+	return s.see(here + "?" + query("after", field))
 }
 
 // again shows a question with why an answer does not count and what was typed, if it was
