@@ -1,7 +1,6 @@
 package serve
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -636,15 +635,13 @@ func (s *step) show(ctx context.Context, status int, field string, values url.Va
 	if rows == 0 {
 		return s.notFound()
 	}
-	n, earlier := 0, ""
+	n, other := 0, false // another question than those that are asked now: it counts all the same
 	if field != "" {
 		for n = 0; n < rows && s.text(n, "field") != field; n++ {
 		}
 		if n == rows {
 			n = 0
-			if _, ok := s.schemaOf(field); ok {
-				earlier = field // or later: it counts all the same
-			}
+			_, other = s.schemaOf(field)
 		}
 	}
 	if field == "" && s.text(0, "status") == s.page.Questions.Checking {
@@ -653,19 +650,23 @@ func (s *step) show(ctx context.Context, status int, field string, values url.Va
 	if s.text(n, "field") == "" {
 		return s.see(s.at(s.page) + "?done=again")
 	}
-	q := s.asks(n, cmp.Or(earlier, s.text(n, "field")), values)
+	if !other {
+		field = s.text(n, "field")
+	}
+	q := s.asks(n, field, values)
 	q.Wrong, q.Heading = wrong, true
 	here := "/questions/" + url.PathEscape(s.item)
-	form := pages.Form{URL: here, Fields: []pages.Field{q}, Buttons: []pages.Button{{Text: s.tells("pages/save-continue"), Tone: "main"}}}
-	if form.Hidden = []pages.Hidden{{Name: "field", Value: s.text(n, "field")}}; earlier != "" {
-		form.Hidden = []pages.Hidden{{Name: "field", Value: earlier}, {Name: "earlier", Value: "1"}}
-	} else if form.Step = s.text(n, "step"); wrong == "" && s.text(n, "message") != "" {
-		form.Lines = strings.Split(s.text(n, "message"), "\n")
+	form := pages.Form{URL: here, Fields: []pages.Field{q}, Hidden: []pages.Hidden{{Name: "field", Value: field}}, Buttons: []pages.Button{{Text: s.tells("pages/save-continue"), Tone: "main"}}}
+	if !other {
+		form.Step = s.text(n, "step")
+		if message := s.text(n, "message"); message != "" && wrong == "" {
+			form.Lines = strings.Split(message, "\n")
+		}
 	}
 	if s.text(0, "status") == s.page.Questions.Checking {
 		form.Buttons[0].Text = s.tells("pages/save-return")
 		form.Links = []pages.Link{{URL: here, Text: s.tells("pages/back")}}
-	} else if after := s.r.URL.Query().Get("after"); after != "" && earlier == "" {
+	} else if after := s.r.URL.Query().Get("after"); after != "" && !other {
 		form.Links = []pages.Link{{URL: here + "?" + query("field", after), Text: s.tells("pages/back")}}
 	}
 	form.Links = append(form.Links, pages.Link{URL: s.at(s.page), Text: s.tells("pages/come-back")})
@@ -809,7 +810,7 @@ func (s *step) answered() error {
 		f := s.fill(s.session, q.Answer, url.Values{})
 		return s.settled(ctx, f, told, r.First)
 	}
-	if len(s.call.Result.Rows) == 1 && (s.text(0, "field") == field || values.Get("earlier") != "") && values.Get("skip") == "" && s.text(0, "message") != "" {
+	if len(s.call.Result.Rows) == 1 && s.text(0, "field") == field && values.Get("skip") == "" && s.text(0, "message") != "" {
 		return s.again(ctx, http.StatusUnprocessableEntity, field, values, s.text(0, "message"))
 	}
 	if s.text(0, "status") == q.Checking {
