@@ -300,6 +300,8 @@ func TestFormsThatOneWouldHate(t *testing.T) {
 		{"POST", "/nothing", "a=b", 404}, {"DELETE", "/say", "", 405}, {"POST", "/journal", "a=b", 405},
 		{"POST", "/say", "", 303}, {"POST", "/say", "said=%00%01hello%ff%fe", 303}, {"POST", "/say", "said=a&said=b", 400}, {"POST", "/say", "said=" + strings.Repeat("x", 1<<20), 413},
 		{"POST", "/say", url.Values{"said": {"<script>alert(1)</script> (client.get-status :as @x @x"}}.Encode(), 303},
+		{"POST", "/say/file", "page=1&key=k", 422}, {"POST", "/say/file", "page=1&file=upload%3A%2F%2Fnobody", 404}, {"POST", "/say/file", "page=99&file=%00%ff", 404}, {"POST", "/say/file", "%zz", 400},
+		{"GET", "/why?turn=-1", "", 200}, {"GET", "/why?turn=99999999999999999999", "", 200}, {"GET", "/questions/pierre-dupont-source-of-wealth?field=%3Cscript%3Ealert(1)%3C/script%3E&after=%3Cscript%3Ealert(1)", "", 200},
 		{"POST", "/do/client.add-note", "note=x", 400}, {"POST", "/do/client.add-note", "%zz", 400}, {"POST", "/questions/zz", "a=b", 404}, {"POST", "/waiting/aaaa", "agree=yes", 400},
 		{"POST", "/look", "theme=dark&to=//evil.example", 303}, {"POST", "/look", "theme=%0d%0aX:y&to=/%5Cevil.example", 303}, {"POST", "/look", "to=https://evil.example", 303},
 	} {

@@ -190,6 +190,7 @@ func TestNothingLeaksThroughThePages(t *testing.T) {
 		// His file, beside a request of hers.
 		submit := url.Values{"key": {"k"}, "item": {"thomas-muller-identity"}, "document-type": {"PASSPORT"}, "file-reference": {"WORD"}}
 		ask("clara", "", "/do/client.submit-document", submit, file.Reference)
+		ask("clara", "jonas", "/say/file", url.Values{"page": {"1"}, "key": {"k"}, "file": {"WORD"}}, file.Reference)
 		ask("clara", "", "/do/client.submit-document?key=k&item=thomas-muller-identity&file-reference=WORD", nil, file.Reference)
 		// What waits, asked by neither and agreed to by neither; the journal; people; verbs.
 		for _, one := range []struct{ who, owner, id string }{{"clara", "t.weber", waived}, {"jonas", "t.weber", waived}, {"clara", "ada", granted}, {"t.weber", "ada", granted}, {"d.lang", "ada", granted}} {
