@@ -622,6 +622,10 @@ func TestBrowserStop(t *testing.T) {
 		tab.Until(`document.getElementById("live").getAttribute("aria-busy")`, "true")
 		<-asked
 		tab.Audit("home-writing")
+		if i == 0 { // after eight seconds
+			tab.Wait("This takes longer than usual.")
+			tab.Audit("home-slow")
+		}
 		if len(left) > 0 {
 			t.Fatal("the model was left before anybody pressed anything")
 		}
