@@ -720,6 +720,8 @@ func TestBrowserUpload(t *testing.T) {
 func TestBrowserSaidOnce(t *testing.T) {
 	t.Parallel()
 	h, tab := come(t, 360, "clara", "Your onboarding")
+	follow(tab, ".jump", "Messages") // on a phone they stand below the list
+	tab.Until(`document.querySelector("#talk").getBoundingClientRect().top < innerHeight`, "true")
 	mine := func(text string) string {
 		return fmt.Sprintf(`[...document.querySelectorAll(".log .me p")].filter(p => p.textContent === %q).length`, text)
 	}
