@@ -115,11 +115,12 @@ func TestWhatWasRememberedIsReadBeforeItCounts(t *testing.T) {
 func TestWhatIsNotRemembered(t *testing.T) {
 	t.Parallel()
 	e, theirs, row := things()
-	marked, large, foreign := row("one"), row(strings.Repeat("x", longest+1)), row("one")
+	marked, large, foreign, personal := row("one"), row(strings.Repeat("x", longest+1)), row("one"), row("one")
+	personal.Entity = &stores.Entity{Name: "person", Managed: true, Fields: []stores.Field{{Name: "id"}, {Name: "name", Personal: true}, {Name: "note"}}}
 	marked.Marks = []stores.Mark{{Field: 1, Origin: "model"}}
 	foreign.Entity = theirs
 	var m Memory
-	for name, r := range map[string]stores.Row{"marked": marked, "large": large, "of others": foreign} {
+	for name, r := range map[string]stores.Row{"marked": marked, "large": large, "of others": foreign, "personal": personal} {
 		m.put("ada", r)
 		if _, ok := m.take("ada", RowKey{r.Entity, r.Key()}); ok {
 			t.Errorf("a row is remembered that is %s", name)

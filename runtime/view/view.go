@@ -26,6 +26,7 @@ package view
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 
 	"verbatim/stores"
@@ -139,10 +140,11 @@ type remembered struct{ row stores.Row }
 // row has at most.
 const mostRemembered, longest = 1024, 4096
 
-// put remembers a row, unless it is large, marked, or of a table of others, where triggers may
-// make something else of it.
+// put remembers a row, unless it is large, marked, of a table of others, where triggers may
+// make something else of it, or has personal or sensitive fields: those would stay here after
+// they were erased, and be sent to the database again.
 func (m *Memory) put(principal string, row stores.Row) {
-	if !row.Entity.Managed || len(row.Marks) > 0 {
+	if !row.Entity.Managed || len(row.Marks) > 0 || slices.ContainsFunc(row.Entity.Fields, func(f stores.Field) bool { return f.Sensitive || f.Personal }) {
 		return
 	}
 	size := 0
