@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"verbatim/dsl"
 	"verbatim/runtime"
@@ -168,17 +167,5 @@ func TestWhatAVerbCosts(t *testing.T) {
 			is{"one that takes the place of another", note("thomas-muller-identity"), "15 statements, 2 trips"},
 			is{"a question", question, "12 statements, 2 trips"},
 			is{"a document", document(4), "14 statements, 3 trips"})
-	})
-	t.Run("a row that is remembered", func(t *testing.T) {
-		t.Parallel()
-		db, c := pgtest.Database(t), &counter{prepared: map[string]string{}}
-		w := serverWorldAt(t, map[string]string{"lending.yaml": lendingText(t) + lost}, c.through(t, db), db.Owner)
-		var err error // its clock stands still, so that rights are read once
-		if w.engine, err = runtime.New(w.reg, w.store, runtime.Options{Clock: func() time.Time { return newWorldClock }}); err != nil {
-			t.Fatal(err)
-		}
-		miss, again := "lending.miss :item-id @drill", "lending.find-again :item-id @drill"
-		prepare := []string{miss, again, miss, again, miss, again, "lending.find-again :item-id @ladder", "lending.miss :item-id @ladder"}
-		costs(t, c, w.session("kim"), prepare, is{"the first change", "lending.miss :item-id @tent", "8 statements, 2 trips"}, is{"the next", "lending.find-again :item-id @tent", "7 statements, 1 trips"})
 	})
 }

@@ -155,7 +155,6 @@ type Engine struct {
 	tables    []*stores.Entity               // the same, as they are kept
 	open      view.Opener
 	facts     *view.Facts
-	memory    view.Memory
 	outside   []verbs.Outside     // parallel to the functions of the palettes
 	counted   map[view.Field]bool // fields by which a read counts rows
 	labelled  map[*verbs.Entity][]stores.Path

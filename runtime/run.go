@@ -238,7 +238,6 @@ func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *terms, asked
 	if looks {
 		err := s.e.store.View(ctx, o.opens(s), func(read stores.Reader) error {
 			r.read = open(read, nil, s.e.facts)
-			r.read.Recall(&s.e.memory, s.who.Name, false)
 			return r.plan(ctx, o, asked)
 		})
 		if err == nil {
@@ -247,10 +246,8 @@ func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *terms, asked
 		return r, err
 	}
 	var last stores.Tx
-	commits := false
 	err := s.e.store.Update(ctx, o.opens(s), func(tx stores.Tx) error {
 		last, r.read = tx, open(tx, tx, s.e.facts)
-		r.read.Recall(&s.e.memory, s.who.Name, !o.rehearsal && !o.tools)
 		done, err := r.begin(ctx, tx, o)
 		if err != nil {
 			return err
@@ -264,14 +261,10 @@ func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *terms, asked
 			tx.Discard()
 			return nil
 		}
-		commits = true
 		return r.commit(ctx, o.RunOptions)
 	})
 	switch {
 	case err == nil:
-		if commits {
-			r.read.Committed()
-		}
 		for i, e := range last.Chained() {
 			r.of[i].seq = e.Seq
 		}

@@ -125,9 +125,6 @@ func (c Change) Prepare() (Change, error) {
 	if n := c.Number; n != 0 && (c.Op != Insert || n < 0 || n >= len(e.Fields) || n == e.Key || e.Fields[n].Ref != nil || e.Fields[n].Kind != Int || !c.Set[n].Value.IsNull()) {
 		return c, fmt.Errorf("%s: a number of the journal goes into an integer of a new row that nothing else sets: %w", e.Name, ErrInvalid)
 	}
-	if c.Unmarked && (c.Op == Insert || len(c.Marks) > 0) {
-		return c, fmt.Errorf("%s: a row that is to have no marks, and is new or has some: %w", e.Name, ErrInvalid)
-	}
 	for _, g := range c.Guard {
 		if g < 0 || g >= len(e.Fields) || g >= len(c.Before) {
 			return c, fmt.Errorf("%s: a guard without its value: %w", e.Name, ErrInvalid)

@@ -260,8 +260,6 @@ type Change struct {
 	Set    []Assign // by field, ascending
 	Before []Value
 	Guard  []int
-	// Unmarked guards besides that the row has no marks. Marks is empty then.
-	Unmarked bool
 	// Marks holds the marks that the row was read with. A field that is assigned without
 	// an Origin loses the mark listed here. A mark that is not listed stays: the field is
 	// then trusted too little, never too much.

@@ -20,13 +20,6 @@ type buffered struct {
 	reached   map[RowKey][]reached // from a row, what was read ahead
 	answers   []stores.Ask         // what was asked ahead and not wanted yet
 	waiting   []stores.Change
-	memory    *Memory // nil for none
-	principal string
-	trust     bool                  // what is remembered is taken for what the store has
-	recalled  map[RowKey]stores.Row // what was, as long as nothing has the store compare it
-	relied    bool                  // something was
-	changed   map[RowKey]struct{}
-	late      bool // the batch that ends the attempt was handed over
 	over      bool // what was read was said to be the last
 	parting   bool // changes that had waited went with the last batch, which the commit judges
 	misjudged bool
@@ -53,15 +46,12 @@ func (b *buffered) Get(ctx context.Context, e *stores.Entity, key stores.Value) 
 	if row, ok := b.rows[RowKey{e, key}]; ok {
 		return row, nil
 	}
-	if row, ok := b.recall(RowKey{e, key}); ok {
-		return row, nil
-	}
 	if err := b.ready(ctx); err != nil {
 		return stores.Row{}, err
 	}
 	row, err := b.Reader.Get(ctx, e, key)
 	if err == nil {
-		b.read(row)
+		b.keep(row)
 	}
 	return row, err
 }
@@ -96,7 +86,7 @@ func (b *buffered) Together(ctx context.Context, asks []stores.Ask) error {
 	}
 	for i := range asks {
 		for _, row := range asks[i].Rows {
-			b.read(row)
+			b.keep(row)
 		}
 		b.over = b.over || asks[i].Find != nil && asks[i].Find.Last
 	}
@@ -148,8 +138,8 @@ func (b *buffered) Missed(RowKey) error {
 func (b *buffered) Change(_ context.Context, changes []stores.Change) error {
 	b.answers = nil
 	for i := range changes {
-		b.waiting = append(b.waiting, b.bound(changes[i]))
-		b.follows(&b.waiting[len(b.waiting)-1])
+		b.waiting = append(b.waiting, changes[i])
+		b.follows(&changes[i])
 	}
 	return nil
 }
@@ -162,18 +152,14 @@ func (b *buffered) Waiting() bool { return len(b.waiting) > 0 }
 
 func (b *buffered) Flush(ctx context.Context) error {
 	if len(b.waiting) == 0 {
-		return b.makeSure(ctx)
+		return nil
 	}
 	return b.Apply(ctx, stores.Batch{})
 }
 
 func (b *buffered) Apply(ctx context.Context, batch stores.Batch) error {
-	if err := b.makeSure(ctx); err != nil {
-		return err
-	}
 	waited := len(b.waiting) > 0
 	b.answers = nil
-	b.late = b.late || batch.Late
 	if waited {
 		batch.Changes = append(b.facts.inRuns(b.waiting), batch.Changes...)
 		b.waiting, b.parting = nil, batch.Late
@@ -184,7 +170,7 @@ func (b *buffered) Apply(ctx context.Context, batch stores.Batch) error {
 }
 
 func (b *buffered) Misjudged(err error) bool {
-	return b.misjudged || b.parting && isVerdict(err) || b.relied && err != nil && (!b.late || isVerdict(err) || errors.Is(err, stores.ErrConflict))
+	return b.misjudged || b.parting && isVerdict(err)
 }
 
 // keep remembers a row as it was just read by its key: within a transaction it
@@ -203,12 +189,6 @@ func (b *buffered) keep(row stores.Row) {
 func (b *buffered) follows(c *stores.Change) {
 	b.forgets(c)
 	e := c.Entity
-	if b.memory != nil && c.Op != stores.Insert { // rows that are added would crowd out others
-		if b.changed == nil {
-			b.changed = make(map[RowKey]struct{})
-		}
-		b.changed[RowKey{e, c.Key}] = struct{}{}
-	}
 	if !e.Managed || c.Op == stores.Delete {
 		b.rows = nil
 		return
@@ -305,93 +285,6 @@ func (b *buffered) Follow(row []stores.Value, p stores.Path) (stores.Value, bool
 		row = next.Values
 	}
 	return row[p.Field], true
-}
-
-// What is remembered
-
-func (b *buffered) Recall(m *Memory, principal string, trust bool) {
-	b.memory, b.principal, b.trust = m, principal, trust && b.tx != nil
-}
-
-// recall takes a row from memory.
-func (b *buffered) recall(id RowKey) (stores.Row, bool) {
-	if !b.trust || !id.Entity.Managed {
-		return stores.Row{}, false
-	}
-	row, ok := b.memory.take(b.principal, id)
-	if !ok {
-		return stores.Row{}, false
-	}
-	if b.recalled == nil {
-		b.recalled = make(map[RowKey]stores.Row)
-	}
-	b.recalled[id], b.relied = row, true
-	b.keep(row)
-	return row, true
-}
-
-// bound makes a change hold only while its row is the one that was recalled.
-func (b *buffered) bound(c stores.Change) stores.Change {
-	id := RowKey{c.Entity, c.Key}
-	row, ok := b.recalled[id]
-	if !ok || c.Op == stores.Insert {
-		return c
-	}
-	delete(b.recalled, id)
-	c.Before, c.Guard, c.Unmarked = row.Values, make([]int, 0, len(row.Values)), true
-	for i := range row.Values {
-		if i != c.Entity.Key {
-			c.Guard = append(c.Guard, i)
-		}
-	}
-	return c
-}
-
-// makeSure reads the rows that were recalled and that no change is bound to.
-func (b *buffered) makeSure(ctx context.Context) error {
-	if len(b.recalled) == 0 {
-		return nil
-	}
-	var asks []stores.Ask
-	for id := range b.recalled {
-		asks = append(asks, stores.Ask{Entity: id.Entity, Keys: []stores.Value{id.Key}})
-	}
-	if err := b.Reader.Together(ctx, asks); err != nil {
-		return err
-	}
-	same := 0
-	for i := range asks {
-		for _, row := range asks[i].Rows {
-			if b.memory.put(b.principal, row); len(row.Marks) == 0 && slices.Equal(row.Values, b.recalled[RowKey{row.Entity, row.Key()}].Values) {
-				same++
-			}
-		}
-	}
-	if same < len(b.recalled) {
-		return stores.ErrConflict
-	}
-	b.recalled = nil
-	return nil
-}
-
-// read keeps a row that was just read, and remembers it.
-func (b *buffered) read(row stores.Row) {
-	b.keep(row)
-	if b.memory != nil {
-		b.memory.put(b.principal, row)
-	}
-}
-
-func (b *buffered) Committed() {
-	if b.memory == nil {
-		return
-	}
-	for id := range b.changed {
-		b.memory.take(b.principal, id)
-		if row, ok := b.rows[id]; ok {
-			b.memory.put(b.principal, row)
-		}
-	}
 }
 
 // Read-ahead

@@ -13,21 +13,15 @@
 //	found, err := v.Find(ctx, find)          // after what waited
 //	err = v.Apply(ctx, batch)                // with what still waits
 //
-// A Buffered view may also take rows from a Memory, which holds what was read or left by
-// attempts before, and so spare the first round trip.
-//
 // A change that waited is refused late, when it is no longer clear which call made
-// it, what was read ahead may fail for a call that would never have been reached,
-// and a row from memory may be another by now. A Buffered view then says that it
-// misjudged, and the program is tried again with a Direct one, which tells the
-// error where it belongs.
+// it, and what was read ahead may fail for a call that would never have been
+// reached. A Buffered view then says that it misjudged, and the program is tried
+// again with a Direct one, which tells the error where it belongs.
 package view
 
 import (
 	"context"
 	"errors"
-	"slices"
-	"sync"
 
 	"verbatim/stores"
 )
@@ -60,12 +54,6 @@ type View interface {
 	Apply(ctx context.Context, b stores.Batch) error
 	// Waiting reports whether changes wait.
 	Waiting() bool
-	// Recall has the rows that the view reads by their keys, and those that it leaves, be
-	// remembered for a principal. With trust, a transaction takes what is remembered for
-	// what the store has.
-	Recall(m *Memory, principal string, trust bool)
-	// Committed says that what the view did is in the store now.
-	Committed()
 	// Misjudged reports whether an attempt that ended with this error, nil for one
 	// that ended well, may end otherwise with a Direct view.
 	Misjudged(err error) bool
@@ -114,74 +102,6 @@ func NewFacts(entities []*stores.Entity) *Facts {
 		}
 	}
 	return &Facts{all}
-}
-
-// A Memory holds rows as they were last read or left, for each principal apart. A view takes
-// such a row for the one in the store, has the change of it hold only for a row that is still
-// the same in all its fields and has no marks, and so needs no read before it. A row that
-// turns out to be another is not remembered any more, and the attempt is made again. A Memory
-// is safe for use by many views.
-type Memory struct {
-	mu     sync.Mutex
-	rows   map[memoryKey]*remembered
-	places [mostRemembered]memoryKey // a ring: whose place is given to another is forgotten
-	next   int
-}
-
-type memoryKey struct {
-	principal string
-	row       RowKey
-}
-
-// A remembered row has no values while it is taken.
-type remembered struct{ row stores.Row }
-
-// mostRemembered is how many rows are remembered, and longest how many bytes of text such a
-// row has at most.
-const mostRemembered, longest = 1024, 4096
-
-// put remembers a row, unless it is large, marked, of a table of others, where triggers may
-// make something else of it, or has personal or sensitive fields: those would stay here after
-// they were erased, and be sent to the database again.
-func (m *Memory) put(principal string, row stores.Row) {
-	if !row.Entity.Managed || len(row.Marks) > 0 || slices.ContainsFunc(row.Entity.Fields, func(f stores.Field) bool { return f.Sensitive || f.Personal }) {
-		return
-	}
-	size := 0
-	for _, v := range row.Values {
-		if k := v.Kind(); k == stores.String || k == stores.JSON {
-			size += len(v.Text())
-		}
-	}
-	if size > longest {
-		return
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	key := memoryKey{principal, RowKey{row.Entity, row.Key()}}
-	if found := m.rows[key]; found != nil {
-		found.row = row
-		return
-	}
-	if m.rows == nil {
-		m.rows = make(map[memoryKey]*remembered)
-	}
-	delete(m.rows, m.places[m.next])
-	m.places[m.next], m.rows[key] = key, &remembered{row}
-	m.next = (m.next + 1) % mostRemembered
-}
-
-// take gives a row and forgets it: whoever finds it right puts it back.
-func (m *Memory) take(principal string, row RowKey) (stores.Row, bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	found := m.rows[memoryKey{principal, row}]
-	if found == nil || found.row.Values == nil {
-		return stores.Row{}, false
-	}
-	taken := found.row
-	found.row = stores.Row{}
-	return taken, true
 }
 
 // A direct keeps nothing and lets nothing wait.
@@ -233,10 +153,6 @@ func draw(ctx context.Context, tx stores.Tx, e *stores.Entity, field int) (store
 }
 
 func (d *direct) Waiting() bool { return false }
-
-func (d *direct) Recall(*Memory, string, bool) {}
-
-func (d *direct) Committed() {}
 
 func (d *direct) Misjudged(error) bool { return false }
 

@@ -210,7 +210,7 @@ func alike(changes []stores.Change, shapes map[*stores.Entity]*shape) int {
 	seen := map[stores.Value]bool{}
 	for n := range changes {
 		c := &changes[n]
-		same := n < maxRun && c.Op == first.Op && c.Entity == e && !seen[c.Key] && slices.Equal(c.Guard, first.Guard) && c.Unmarked == first.Unmarked &&
+		same := n < maxRun && c.Op == first.Op && c.Entity == e && !seen[c.Key] && slices.Equal(c.Guard, first.Guard) &&
 			slices.EqualFunc(c.Set, first.Set, func(a, b stores.Assign) bool { return a.Field == b.Field })
 		for _, a := range c.Set {
 			// A row that refers to one of its own kind may refer to one before it.
@@ -530,14 +530,6 @@ func (t *tx) guarded(q *text, c stores.Change, rows *rowsOf) {
 		q.add(" AND ", t.datum(e, "t", g), " IS NOT DISTINCT FROM ")
 		rows.guard(q, i)
 	}
-	switch {
-	case !c.Unmarked:
-	case t.shapes[e].marked:
-		q.add(" AND t.", markColumn, " IS NULL")
-	default:
-		q.add(" AND NOT EXISTS (SELECT 1 FROM public.verbatim_origin o WHERE o.table_name = ").arg(e.Table, "text")
-		q.add(" AND o.row_key = ", t.datum(e, "t", e.Key), "::text)")
-	}
 }
 
 // changing makes a part of changes of rows that are there: it tells which, where they
@@ -571,7 +563,7 @@ func (*missed) Error() string { return "missed" }
 // why says why a change found no row: it is not there for the caller, nor is one
 // that it was to refer to, or it is there and not as it was.
 func (t *tx) why(ctx context.Context, c *stores.Change) error {
-	if len(c.Guard) == 0 && !c.Unmarked {
+	if len(c.Guard) == 0 {
 		return stores.ErrNotFound
 	}
 	if t.c.broken != nil {

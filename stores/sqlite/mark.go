@@ -68,15 +68,6 @@ func (r *reader) origins(entities []*stores.Entity) ([]string, error) {
 	return slices.Compact(found), fault("marks", err)
 }
 
-// unmarked fails where a row has marks.
-func (t *tx) unmarked(c *stores.Change) error {
-	marked, err := t.c.exists("SELECT 1 FROM main.verbatim_origin WHERE table_name = ? AND row_key = ?", []stores.Value{str(tableName(c.Entity)), markKey(c.Key)})
-	if err == nil && marked {
-		return stores.ErrConflict
-	}
-	return fault("marks", err)
-}
-
 // mark keeps what a change does to marks.
 func (t *tx) mark(c *stores.Change) error {
 	set, clear := c.Marked()

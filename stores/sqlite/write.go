@@ -272,11 +272,6 @@ func (t *tx) update(c stores.Change) error {
 	if n == 0 {
 		return t.missed(c)
 	}
-	if c.Unmarked {
-		if err := t.unmarked(&c); err != nil {
-			return err
-		}
-	}
 	if !t.opens(e) && (len(e.Scope) > 0 && sets(c, e.Scope[0].Field) && !e.Vouches(e.Scope[0].Field) || hides(c)) {
 		// The row may not leave the scope either. Where the path begins with a
 		// reference that vouches for the row, refers has seen to it.
@@ -304,9 +299,6 @@ func (t *tx) delete(c stores.Change) error {
 	}
 	if n == 0 {
 		return t.missed(c)
-	}
-	if c.Unmarked {
-		return t.unmarked(&c)
 	}
 	return nil
 }

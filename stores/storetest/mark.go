@@ -134,32 +134,6 @@ var markCases = []testCase{
 		}
 		w.wantMarks(holding(1), w.request, id("request", 1))
 	}},
-	{"a row that is to have no marks is changed while it has none", func(t *testing.T, open Open) {
-		w := newWorld(t, open)
-		plain := func(n int) stores.Change {
-			c := w.noted(n, "DE90", "")
-			c.Unmarked = true
-			return c
-		}
-		gone := remove(w.request, id("request", 2))
-		gone.Unmarked = true
-		w.must(w.do(holding(1), plain(1), plain(2)))
-		w.must(w.do(holding(1), w.noted(2, "DE90", letter))) // the values are what they were
-		for name, c := range map[string][]stores.Change{"update": {plain(2)}, "several": {plain(1), plain(2)}, "delete": {gone}} {
-			if err := w.do(holding(1), c...); !errors.Is(err, stores.ErrConflict) {
-				t.Errorf("%s: %v", name, err)
-			}
-		}
-		if err := w.do(holding(2), plain(2)); !errors.Is(err, stores.ErrNotFound) {
-			t.Error("somebody else learns of it:", err)
-		}
-		marked := plain(1)
-		marked.Marks = []stores.Mark{{Field: reqNotes, Origin: letter}}
-		if err := w.do(holding(1), marked); !errors.Is(err, stores.ErrInvalid) {
-			t.Error(err)
-		}
-		w.wantMarks(holding(1), w.request, id("request", 2), stores.Mark{Field: reqNotes, Origin: letter})
-	}},
 	{"marks are seen with their row and by nobody else", func(t *testing.T, open Open) {
 		w := newWorld(t, open)
 		w.must(w.do(everything, w.noted(1, "DE89", letter)))
