@@ -470,7 +470,7 @@ func TestUndoOfWhatIsSensitive(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, text := range []string{printed(r), string(kept), fmt.Sprintf("%+v", entries)} {
-		if strings.Contains(text, "30 111") || strings.Contains(text, "30 222") {
+		if strings.Contains(text, "+49 30 ") { // with its sign: bytes of a hash are printed as numbers, too
 			t.Errorf("it is shown: %s", text)
 		}
 	}
