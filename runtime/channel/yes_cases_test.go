@@ -30,8 +30,8 @@ type yes struct {
 	// Text is the body. {question} is the text of the open question, each line after "> ", and
 	// {older} that of a question that was asked and answered before.
 	Text string
-	// Lang is the language of the question: "" is English, whatever the answer is in. About
-	// says what is asked: "" is repairs, and payment and access are others.
+	// Lang is the language of the question; "" is English. The answer may be in another one.
+	// About is what the question is about: "payment", "access", or "" for repairs.
 	Lang, About string
 	// Confirms says whether the one question is agreed to by it.
 	Confirms bool

@@ -232,7 +232,7 @@ func (r *retelling) at(words []string, i int) (best []spoken) {
 	return best
 }
 
-// take adds a run to what was said back.
+// take records that the message repeated a run of the question.
 func (r *retelling) take(run []spoken) {
 	if r.words == nil {
 		r.words = map[int]int{}

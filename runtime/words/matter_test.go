@@ -3,7 +3,7 @@ package words
 import "testing"
 
 // U36, SAFE-C7: a yes may say back what was asked, in words of the question, of its verb and of
-// its values. What has any other word, or says less or another thing, is no yes.
+// its values. A message with any other word, with half of a value or with another is no yes.
 func TestAYesMaySayBackWhatWasAsked(t *testing.T) {
 	t.Parallel()
 	repairs := NewMatter("Shall I order repairs for Wind Two?", map[string]string{"what": "repairs", "project-id": "Wind Two"}, []string{"order {what} for {project-id}", "bestellen Sie {what} für {project-id}", "commandez {what} pour {project-id}", "pide {what} para {project-id}", "we are waiting for {what}"}, "order")
