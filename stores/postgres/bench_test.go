@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync/atomic"
 	"testing"
@@ -144,6 +145,23 @@ func benchApplyOne(b *testing.B, durable bool) {
 			return tx.Apply(ctx, stores.Batch{Changes: []stores.Change{benchNote(request, 10*who+i%10, i)}, Entries: []stores.Entry{benchEntry()}})
 		})
 	})
+}
+
+// A change that its row refuses, in a transaction that has read another row.
+func BenchmarkApplyRefused(b *testing.B) {
+	s, request, scope := benchBank(b, false, 1000, 10)
+	ctx := context.Background()
+	for range b.N {
+		err := s.Update(ctx, scope, func(tx stores.Tx) error {
+			if _, err := tx.Get(ctx, request, benchKey(4, 1)); err != nil {
+				return err
+			}
+			return tx.Apply(ctx, stores.Batch{Changes: []stores.Change{benchNote(request, 99_999, 1)}, Entries: []stores.Entry{benchEntry()}})
+		})
+		if !errors.Is(err, stores.ErrNotFound) {
+			b.Fatal(err)
+		}
+	}
 }
 
 // The same rows written with the driver alone: one statement, without a scope, a

@@ -12,6 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
 	"verbatim/stores"
 )
 
@@ -280,6 +283,55 @@ func TestLocksAreConflicts(t *testing.T) {
 	})
 	if err != nil {
 		t.Error(err)
+	}
+}
+
+// What rows refuse leaves the connection its prepared statements: the next who does the
+// same has none prepared and planned anew.
+func TestRefusalsKeepStatements(t *testing.T) {
+	t.Parallel()
+	s0, entities, scope, _ := bank(t)
+	ctx := context.Background()
+	cfg := s0.pool.Config().Copy()
+	cfg.MaxConns = 1
+	pool, err := pgxpool.NewWithConfig(ctx, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pool.Close()
+	s, err := New(ctx, pool)
+	if err != nil {
+		t.Fatal(err)
+	}
+	prepared := func() (at string) {
+		err := pool.QueryRow(ctx, `SELECT coalesce(string_agg(name || prepare_time, ', ' ORDER BY name), '') FROM pg_prepared_statements WHERE statement ~ '^WITH u AS .*"kyc"."notes"'`, pgx.QueryExecModeExec).Scan(&at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return at
+	}
+	write := func(c stores.Change) error {
+		return s.Update(ctx, scope, func(tx stores.Tx) error {
+			if _, err := tx.Get(ctx, entities[1], stores.NewInt(1)); err != nil {
+				return err
+			}
+			return tx.Apply(ctx, stores.Batch{Changes: []stores.Change{c}})
+		})
+	}
+	missed := stores.Change{Op: stores.Update, Entity: entities[1], Key: stores.NewInt(77), Set: []stores.Assign{{Field: 2, Value: stores.NewString("x")}}}
+	twice := stores.Change{Op: stores.Insert, Entity: entities[1], Key: stores.NewInt(1), Set: []stores.Assign{{Field: 1, Value: stores.NewInt(1)}}}
+	foreign := stores.Change{Op: stores.Insert, Entity: entities[1], Key: stores.NewInt(78), Set: []stores.Assign{{Field: 1, Value: stores.NewInt(2)}}}
+	for name, c := range map[string]stores.Change{"a row that is missed": missed, "a row that is there": twice, "a row of others": foreign} {
+		if err := write(c); err == nil {
+			t.Fatalf("%s: not refused", name)
+		}
+		before := prepared()
+		if err := write(c); err == nil || before == "" {
+			t.Fatalf("%s: the statement is forgotten (%v, %q)", name, err, before)
+		}
+		if after := prepared(); after != before {
+			t.Errorf("%s: prepared before:\n%s\nand after:\n%s", name, before, after)
+		}
 	}
 }
 

@@ -118,6 +118,20 @@ func (o *op) fault(ctx context.Context, err error) error {
 	return fault(ctx, o.doing, err)
 }
 
+// refuses reports whether the server refused what a statement was about to do with the rows
+// and values that it met: with others the same statement would do.
+func refuses(err error) bool {
+	var e *pgconn.PgError
+	if !errors.As(err, &e) {
+		return false
+	}
+	switch e.Code[:2] {
+	case "22", "23", "40", "44":
+		return true
+	}
+	return e.Code == "55P03" || e.Code == "42501" && e.Routine == "ExecWithCheckOptions"
+}
+
 func ours(err error) bool {
 	for _, known := range []error{stores.ErrNotFound, stores.ErrConflict, stores.ErrDuplicate, stores.ErrInvalid, stores.ErrUnknown,
 		stores.ErrLimit, stores.ErrReadOnly, stores.ErrSchema, stores.ErrFenced, context.Canceled, context.DeadlineExceeded} {

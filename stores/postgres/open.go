@@ -365,7 +365,13 @@ func (c *conn) send(ctx context.Context, ops []op) (at int, err error) {
 		b.Queue(o.sql, o.args...)
 	}
 	res := c.pc.SendBatch(ctx, b)
+	refused := false
 	defer func() {
+		if refused {
+			// Of a batch that failed pgx forgets all statements, and would prepare and plan
+			// each anew, as if a statement were wrong. These are not: rows refused them.
+			b.QueuedQueries = nil
+		}
 		if e := res.Close(); err == nil && e != nil {
 			err = fault(ctx, ops[len(ops)-1].doing, e)
 		}
@@ -374,6 +380,7 @@ func (c *conn) send(ctx context.Context, ops []op) (at int, err error) {
 	for at, o := range ops {
 		rows, err := res.Query()
 		if err != nil {
+			refused = refuses(err)
 			return at, o.fault(ctx, err)
 		}
 		if o.read != nil {
@@ -387,6 +394,7 @@ func (c *conn) send(ctx context.Context, ops []op) (at int, err error) {
 		}
 		rows.Close()
 		if e := rows.Err(); e != nil {
+			refused = refuses(e)
 			return at, o.fault(ctx, e)
 		}
 		if err == nil && o.done != nil {
