@@ -147,8 +147,12 @@ func benchApplyOne(b *testing.B, durable bool) {
 	})
 }
 
-// A change that its row refuses, in a transaction that has read another row.
-func BenchmarkApplyRefused(b *testing.B) {
+// A change that its row refuses, in a transaction that has read another row: by
+// itself, and with the commit.
+func BenchmarkApplyRefused(b *testing.B)     { benchRefused(b, false) }
+func BenchmarkApplyRefusedLate(b *testing.B) { benchRefused(b, true) }
+
+func benchRefused(b *testing.B, late bool) {
 	s, request, scope := benchBank(b, false, 1000, 10)
 	ctx := context.Background()
 	for range b.N {
@@ -156,7 +160,7 @@ func BenchmarkApplyRefused(b *testing.B) {
 			if _, err := tx.Get(ctx, request, benchKey(4, 1)); err != nil {
 				return err
 			}
-			return tx.Apply(ctx, stores.Batch{Changes: []stores.Change{benchNote(request, 99_999, 1)}, Entries: []stores.Entry{benchEntry()}})
+			return tx.Apply(ctx, stores.Batch{Changes: []stores.Change{benchNote(request, 99_999, 1)}, Entries: []stores.Entry{benchEntry()}, Late: late})
 		})
 		if !errors.Is(err, stores.ErrNotFound) {
 			b.Fatal(err)

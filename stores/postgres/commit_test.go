@@ -286,8 +286,8 @@ func TestLocksAreConflicts(t *testing.T) {
 	}
 }
 
-// What rows refuse leaves the connection its prepared statements: the next who does the
-// same has none prepared and planned anew.
+// What rows refuse, at once or with the commit, leaves the connection and its prepared
+// statements: the next who does the same has none prepared and planned anew.
 func TestRefusalsKeepStatements(t *testing.T) {
 	t.Parallel()
 	s0, entities, scope, _ := bank(t)
@@ -304,33 +304,37 @@ func TestRefusalsKeepStatements(t *testing.T) {
 		t.Fatal(err)
 	}
 	prepared := func() (at string) {
-		err := pool.QueryRow(ctx, `SELECT coalesce(string_agg(name || prepare_time, ', ' ORDER BY name), '') FROM pg_prepared_statements WHERE statement ~ '^WITH u AS .*"kyc"."notes"'`, pgx.QueryExecModeExec).Scan(&at)
+		err := pool.QueryRow(ctx, `SELECT pg_backend_pid() || ': ' || coalesce(string_agg(name || prepare_time, ', ' ORDER BY name), 'nothing') FROM pg_prepared_statements WHERE statement ~ '^WITH u AS .*"kyc"."notes"'`, pgx.QueryExecModeExec).Scan(&at)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return at
 	}
-	write := func(c stores.Change) error {
+	write := func(c stores.Change, late bool) error {
 		return s.Update(ctx, scope, func(tx stores.Tx) error {
 			if _, err := tx.Get(ctx, entities[1], stores.NewInt(1)); err != nil {
 				return err
 			}
-			return tx.Apply(ctx, stores.Batch{Changes: []stores.Change{c}})
+			return tx.Apply(ctx, stores.Batch{Changes: []stores.Change{c}, Late: late})
 		})
 	}
 	missed := stores.Change{Op: stores.Update, Entity: entities[1], Key: stores.NewInt(77), Set: []stores.Assign{{Field: 2, Value: stores.NewString("x")}}}
 	twice := stores.Change{Op: stores.Insert, Entity: entities[1], Key: stores.NewInt(1), Set: []stores.Assign{{Field: 1, Value: stores.NewInt(1)}}}
 	foreign := stores.Change{Op: stores.Insert, Entity: entities[1], Key: stores.NewInt(78), Set: []stores.Assign{{Field: 1, Value: stores.NewInt(2)}}}
-	for name, c := range map[string]stores.Change{"a row that is missed": missed, "a row that is there": twice, "a row of others": foreign} {
-		if err := write(c); err == nil {
-			t.Fatalf("%s: not refused", name)
-		}
-		before := prepared()
-		if err := write(c); err == nil || before == "" {
-			t.Fatalf("%s: the statement is forgotten (%v, %q)", name, err, before)
-		}
-		if after := prepared(); after != before {
-			t.Errorf("%s: prepared before:\n%s\nand after:\n%s", name, before, after)
+	stale := stores.Change{Op: stores.Update, Entity: entities[1], Key: stores.NewInt(1), Set: []stores.Assign{{Field: 2, Value: stores.NewString("x")}},
+		Guard: []int{2}, Before: []stores.Value{stores.NewInt(1), stores.NewInt(1), stores.NewString("not this")}}
+	for name, c := range map[string]stores.Change{"a row that is missed": missed, "a row that is there": twice, "a row of others": foreign, "a row that is another by now": stale} {
+		for _, late := range []bool{false, true} {
+			if err := write(c, late); err == nil {
+				t.Fatalf("%s, late %t: not refused", name, late)
+			}
+			before := prepared()
+			if err := write(c, late); err == nil {
+				t.Fatalf("%s, late %t: not refused", name, late)
+			}
+			if after := prepared(); after != before {
+				t.Errorf("%s, late %t: prepared before:\n%s\nand after:\n%s", name, late, before, after)
+			}
 		}
 	}
 }

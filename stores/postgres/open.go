@@ -514,9 +514,13 @@ func (s *Store) write(ctx context.Context, pool *pgxpool.Pool, scope stores.Scop
 			c.rollback(ctx)
 			return err
 		}
-		if err = c.commit(ctx); err != nil && c.judge != nil {
+		if err = c.commit(ctx); err == nil {
+			return nil
+		}
+		if c.judge != nil {
 			err = c.judge(ctx, err)
 		}
+		c.rollback(ctx) // the connection, with what it has prepared, is good for the next
 		return err
 	})
 }
@@ -578,7 +582,7 @@ func (c *conn) commit(ctx context.Context) error {
 // rollback ends a transaction without committing it. If the context has ended, the connection
 // is closed, and the server rolls back by itself.
 func (c *conn) rollback(ctx context.Context) {
-	if !c.begun || c.pc.Conn().IsClosed() {
+	if !c.begun || c.pc.Conn().IsClosed() || c.pc.Conn().PgConn().TxStatus() == 'I' {
 		return
 	}
 	firm, cancel := firmly(ctx)
