@@ -75,6 +75,9 @@ func countedBy(all []*verbs.Verb) map[view.Field]bool {
 				add(view.Field{Entity: list.Entity.Store, Field: list.By.Field})
 			}
 		}
+		if a := v.Read.Along; a != nil && a.Here != a.Entity.Store.Key {
+			add(view.Field{Entity: a.Entity.Store, Field: a.Here})
+		}
 		if p := v.Read.Entity.Progress; p != nil && len(p.By.Steps) == 0 {
 			add(view.Field{Entity: p.Steps.Store, Field: p.By.Field})
 		}

@@ -21,6 +21,13 @@ func (r *reading) find(ctx context.Context, st *step) (*table, error) {
 	if err != nil {
 		return nil, err
 	}
+	var along []stores.Value
+	if read.Along != nil {
+		if along, err = r.along(ctx, st, read); err != nil {
+			return nil, err
+		}
+		where = onlyThose(where, read.Entity.Store, along)
+	}
 	selected := r.e.selections(read)
 	f, err := r.fetch(ctx, st, selected.rows)
 	if err != nil {
@@ -50,6 +57,9 @@ func (r *reading) find(ctx context.Context, st *step) (*table, error) {
 	}
 	if err != nil {
 		return nil, err
+	}
+	if read.Along != nil && len(read.Order) == 0 {
+		asFound(rows, along)
 	}
 	fields := f.fields[:len(read.Fields)]
 	var left []string

@@ -50,6 +50,9 @@ func (l *loader) read(vn *verbNode, n *yaml.Node) {
 			r.Filter = r.Filter.andKey(ent, i, d.place(one))
 		}
 	}
+	if f.at("from").key != nil || f.at("along").key != nil {
+		l.along(vn, r, f)
+	}
 	if lists := f.at("lists").value; lists != nil {
 		d.entries(lists, func(k, val *yaml.Node) {
 			if d.name(k, "list") && val.Kind != poisoned {

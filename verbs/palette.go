@@ -860,6 +860,7 @@ type Read struct {
 	Lists  []ReadList
 	One    bool   // exactly one row, the one that the reference argument By names
 	By     int    // index in Params, -1 without One; Filter holds the key against it already
+	Along  *Along // nil is no walk along a reference
 	Sort   []Sort // of rows that are grouped
 	Limit  int
 	After  int // index in Params of the row after which a page of Limit rows begins; -1 where more are too many

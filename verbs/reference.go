@@ -134,6 +134,8 @@ func returnLines(v *Verb) []string {
 		switch {
 		case v.Read.One:
 			what = "one " + v.Read.Entity.Store.Name
+		case v.Read.Along != nil:
+			what = "the " + v.Read.Entity.Store.Name + " that :" + v.Params[v.Read.Along.From].Name + " names and those that lead on from it, up to " + strconv.Itoa(v.Read.Limit)
 		case v.Read.Limit > 0:
 			what = "up to " + strconv.Itoa(v.Read.Limit) + " " + what
 		}

@@ -1,0 +1,99 @@
+package verbs
+
+import (
+	"strings"
+
+	"verbatim/dsl"
+	"verbatim/stores"
+)
+
+// An Along says that a read gives the row which an argument names, and every row that a
+// reference leads to from there, however many steps away. One step finds the rows of Entity
+// whose field Here is a row at hand, and goes on to what their field There holds.
+type Along struct {
+	From        int // index in Params
+	Entity      *Entity
+	Here, There int
+}
+
+// maxAlong is how many rows a reference leads to at most where a read says no limit.
+const maxAlong = 1000
+
+// along reads from which row a read goes, and along which reference: a field of the entity
+// that refers to its own kind (to what a row refers to), ENTITY.FIELD of the same entity (to
+// the rows that refer to it), or ENTITY.FIELD.OTHER of rows that stand between two of them.
+func (l *loader) along(vn *verbNode, r *Read, f mapping) {
+	d, v, ent := vn.d, vn.v, r.Entity
+	from, by := f.at("from"), f.at("along")
+	if from.value == nil || by.value == nil {
+		at := from.key
+		if at == nil {
+			at = by.key
+		}
+		d.report(tell(d.place(at), "contradiction", "a read goes from a row along a reference", "say both from and along", dsl.Place{}, ""))
+		return
+	}
+	for _, key := range [...]string{"one", "after", "matching"} {
+		if p := f.at(key); p.key != nil {
+			d.report(tell(d.place(p.key), "contradiction", "what a reference leads to is not one row, a page or what fits best", "leave "+key+" out, or from and along", dsl.Place{}, ""))
+			return
+		}
+	}
+	a := &Along{From: d.paramAt(v, from.value), Entity: ent, Here: ent.Store.Key}
+	switch i := a.From; {
+	case i < 0:
+		d.report(say.unknownArgument(d.place(from.value), v, from.value.Value))
+		return
+	case v.Params[i].Type == nil:
+		return
+	case v.Params[i].Type.Name != RefType || v.Params[i].Type.Entity != ent:
+		d.report(tell(d.place(from.value), "type-mismatch/where-not-reference", &v.Params[i], ent))
+		return
+	case !v.Params[i].Required && !v.Params[i].Active:
+		d.report(tell(d.place(from.value), "contradiction/one", &v.Params[i]))
+		return
+	}
+	n := by.value
+	parts := strings.Split(n.Value, ".")
+	at := 0
+	refers := func(name string) int {
+		i := d.fieldWithin(a.Entity, n, at, name)
+		if i >= 0 && (a.Entity.Fields[i].Type == nil || a.Entity.Fields[i].Type.Name != RefType || a.Entity.Fields[i].Type.Entity != ent) {
+			d.report(say.countNotReference(d.within(n, at, at+len(name)), a.Entity, name, ent))
+			i = -1
+		}
+		at += len(name) + 1
+		return i
+	}
+	if len(parts) > 1 {
+		if a.Entity = l.entityWithin(d, n, 0, parts[0]); a.Entity == nil {
+			return
+		}
+		at = len(parts[0]) + 1
+	}
+	switch {
+	case len(parts) == 1:
+		a.There = refers(parts[0])
+	case len(parts) == 2 && a.Entity == ent:
+		a.Here, a.There = refers(parts[1]), ent.Store.Key
+	case len(parts) == 3 && a.Entity != ent:
+		a.Here, a.There = refers(parts[1]), refers(parts[2])
+	default:
+		d.report(tell(d.place(n), "bad-form/along", n.Value, ent))
+		return
+	}
+	if a.Here < 0 || a.There < 0 {
+		return
+	}
+	if r.Limit == 0 {
+		r.Limit = maxAlong
+	}
+	r.Along = a
+}
+
+// Step is a find of one step from some rows.
+func (a *Along) Step(from []stores.Value) stores.Find {
+	there := stores.Path{Field: a.There}
+	return stores.Find{Entity: a.Entity.Store, Select: []stores.Path{there}, Order: []stores.Order{{Path: there}},
+		Where: &stores.Cond{Op: stores.In, Path: stores.Path{Field: a.Here}, Value: stores.NewList(from...)}}
+}
