@@ -19,10 +19,10 @@ import (
 	"verbatim/verbs"
 )
 
-// The door for agents of others: A2A 1.0. Its messages become calls, and rows become tasks,
-// as task.go says; what stands here is how both are written for a peer.
+// The door for other agents: A2A 1.0. A message becomes calls, and a row becomes a task, as task.go
+// describes. This file writes both in the protocol's form.
 
-// a2aRoutes are there where a palette says how verbs form a task.
+// a2aRoutes are the routes of the door. There are none unless a palette declares a task.
 func (s *Server) a2aRoutes() []Route {
 	if s.Registry == nil || len(s.Registry.Tasks()) == 0 {
 		return nil
@@ -50,8 +50,8 @@ func (v *visit) a2aDoor() *a2a.Door {
 func (v *visit) a2aRPC() error  { return v.a2aAnswers((*a2a.Door).RPC) }
 func (v *visit) a2aREST() error { return v.a2aAnswers((*a2a.Door).REST) }
 
-// a2aAnswers hands a call to the room that reads it, and sends what that answers. A person's
-// login is no agent's: an agent shows a token.
+// a2aAnswers runs a call through the a2a package and sends its answer. An agent must show a token:
+// a person's login is refused.
 func (v *visit) a2aAnswers(by func(*a2a.Door, context.Context, a2a.Call) a2a.Answer) error {
 	if v.secret != "" {
 		return errToken
@@ -124,7 +124,7 @@ func (v *visit) a2aSend(answer a2a.Answer) {
 
 var errGone = errors.New("whoever listened is gone")
 
-// a2aRefuse answers for what was refused before it was read.
+// a2aRefuse answers a request that was refused before it was read.
 func (v *visit) a2aRefuse(p problem) {
 	if p.retry > 0 {
 		v.w.Header().Set("Retry-After", "1")
@@ -136,12 +136,12 @@ func (v *visit) a2aRefuse(p problem) {
 	v.a2aSend(a2a.Refused(v.route.Pattern == "POST /a2a", &a2a.Error{Code: code, Status: p.Status, Text: p.Title}))
 }
 
-// agentCard is public: it tells what the palettes say, and nothing of who uses them.
+// agentCard is public: it lists what the palettes offer, and says nothing about their users.
 func (v *visit) agentCard() error {
 	return v.json(http.StatusOK, v.card(func(*verbs.Verb) bool { return true }))
 }
 
-// card describes the agent, with those of its skills that somebody may use.
+// card describes the agent with the skills that the caller may use.
 func (v *visit) card(may func(*verbs.Verb) bool) *a2a.AgentCard {
 	c := &a2a.AgentCard{
 		Version: v.Registry.Digest()[:12], DefaultInputModes: a2aModes, DefaultOutputModes: a2aModes, Skills: []a2a.AgentSkill{},
@@ -174,10 +174,10 @@ func (v *visit) card(may func(*verbs.Verb) bool) *a2a.AgentCard {
 	return c
 }
 
-// A peer is an agent of others, as whom it speaks: its principal. It implements a2a.Agent.
+// A peer is another agent, speaking as its principal. It implements a2a.Agent.
 type peer struct{ *visit }
 
-// works does something in a place of those who are worked for: a stream has none while it
+// works runs a function in one of the limited places for work. A stream holds no place while it
 // waits.
 func works[T any](ctx context.Context, p *peer, do func() (T, error)) (T, error) {
 	leave, ok := p.gate.enter(ctx, false)
@@ -190,7 +190,7 @@ func works[T any](ctx context.Context, p *peer, do func() (T, error)) (T, error)
 	return done, peerError(err)
 }
 
-// peerError is an error as a peer is told it.
+// peerError converts an error into the protocol's form.
 func peerError(err error) error {
 	var known *a2a.Error
 	if err == nil || errors.As(err, &known) {
@@ -213,7 +213,7 @@ func peerError(err error) error {
 	return e
 }
 
-// A refusal is a problem as a part of a message.
+// A refusal is a problem, as one part of a message.
 type refusal struct {
 	Schema      string          `json:"schema"`
 	Code        string          `json:"code"`
@@ -236,13 +236,12 @@ func (p *peer) Card(_ context.Context, extended bool) (*a2a.AgentCard, error) {
 	return p.card(p.session.May), nil
 }
 
-// stateOf is a state as the protocol spells it.
+// stateOf spells a state as the protocol does.
 func stateOf(s verbs.TaskState) a2a.State {
 	return a2a.State("TASK_STATE_" + strings.ToUpper(strings.ReplaceAll(string(s), "-", "_")))
 }
 
-// contexts are the sessions in which tasks were begun or, of those that no agent began, the
-// ones that are kept for them from now on.
+// contexts returns the session of each task. A task that no agent began gets one, which is kept.
 func (p *peer) contexts(ctx context.Context, all ...*task) ([]string, error) {
 	var ids []string
 	for _, t := range all {
@@ -258,8 +257,8 @@ func (p *peer) contexts(ctx context.Context, all ...*task) ([]string, error) {
 	return names, err
 }
 
-// tells is a task as a peer is told of it, with the last messages of its history: all for a
-// negative number.
+// tells converts a task for a peer, with the last messages of its history; a negative number means
+// all of them.
 func (p *peer) tells(ctx context.Context, t *task, session string, history int) (*a2a.Task, error) {
 	w := &a2a.Task{ID: t.id, ContextID: session, Status: a2a.TaskStatus{State: stateOf(t.state), Timestamp: a2a.Stamp(t.changed)}}
 	if t.says != "" {
@@ -290,7 +289,7 @@ func (p *peer) tells(ctx context.Context, t *task, session string, history int) 
 	return w, nil
 }
 
-// toldTask is a task as it is now.
+// toldTask reads a task and converts it for a peer.
 func (p *peer) toldTask(ctx context.Context, id string, history int) (*a2a.Task, error) {
 	t, err := p.task(ctx, id)
 	if err != nil {
@@ -301,7 +300,7 @@ func (p *peer) toldTask(ctx context.Context, id string, history int) (*a2a.Task,
 		return nil, err
 	}
 	if row := p.rowID(t); row != t.id && !t.key.IsNull() {
-		// By its other name it is in the same session.
+		// The task has two names, and one session.
 		if of, err := p.peers.Contexts(ctx, p.principal, row); err != nil {
 			return nil, err
 		} else if of[row] == "" {
@@ -323,7 +322,7 @@ func (p *peer) Send(ctx context.Context, r *a2a.SendMessageRequest) (*a2a.SendMe
 	return works(ctx, p, func() (*a2a.SendMessageResponse, error) { return p.takes(ctx, r) })
 }
 
-// takes does what a message asks for.
+// takes carries out a message.
 func (p *peer) takes(ctx context.Context, r *a2a.SendMessageRequest) (*a2a.SendMessageResponse, error) {
 	m := r.Message
 	if err := p.mayTell(r.Configuration.Push); err != nil {
@@ -362,7 +361,7 @@ func (p *peer) takes(ctx context.Context, r *a2a.SendMessageRequest) (*a2a.SendM
 			return nil, invalidParams("the task is of another contextId")
 		}
 		name = names[0]
-		// What ended it may have been this very message, whose answer was lost.
+		// This message may be the one that ended the task, if its answer was lost.
 		if done, err := p.session.Done(ctx, key); err != nil || done == nil && (t.state.Ended() || t.key.IsNull()) {
 			if err == nil {
 				err = &a2a.Error{Code: a2a.UnsupportedOperation, Text: "the task takes no messages as it is"}
@@ -590,8 +589,8 @@ func (p *peer) Cancel(ctx context.Context, r *a2a.CancelTaskRequest) (*a2a.Task,
 	})
 }
 
-// Watch implements a2a.Agent. What becomes of the task is read from the journal, whichever
-// process did it.
+// Watch implements a2a.Agent. It follows the task in the journal, so it sees changes by any
+// process.
 func (p *peer) Watch(ctx context.Context, was *a2a.Task, tell func(*a2a.Task) bool) error {
 	t, err := works(ctx, p, func() (*task, error) { return p.task(ctx, was.ID) })
 	if err != nil {
@@ -626,7 +625,7 @@ func (p *peer) Watch(ctx context.Context, was *a2a.Task, tell func(*a2a.Task) bo
 	}
 }
 
-// rowOf is what a task's row is called in the journal, "" while there is none.
+// rowOf returns the name of a task's row in the journal, "" while there is no row.
 func rowOf(t *task) string {
 	if t.key.IsNull() {
 		return ""

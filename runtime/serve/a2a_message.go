@@ -16,9 +16,9 @@ import (
 	"verbatim/verbs/grammar"
 )
 
-// What a message of an agent asks for, in calls, and what is kept of it.
+// How a message of an agent becomes calls, and what is kept of it.
 
-// says is an answer that is no task.
+// says answers with a message that is no task.
 func (p *peer) says(session string, t *task, parts ...a2a.Part) *a2a.SendMessageResponse {
 	m := &a2a.Message{MessageID: newID(), ContextID: session, Role: a2a.Other, Parts: parts}
 	if t != nil {
@@ -27,8 +27,8 @@ func (p *peer) says(session string, t *task, parts ...a2a.Part) *a2a.SendMessage
 	return &a2a.SendMessageResponse{Message: m}
 }
 
-// said are the turns that a message adds to its session: the question that it answers, and
-// the message, without what is sensitive.
+// said returns the turns that a message adds to its session: the question it answers, and the
+// message itself without sensitive values.
 func (p *peer) said(m *a2a.Message, t *task, kept []a2a.Part) []sessions.Said {
 	write := func(m a2a.Message) string {
 		text, _ := json.Marshal(m) // its parts were read from JSON
@@ -44,16 +44,16 @@ func (p *peer) said(m *a2a.Message, t *task, kept []a2a.Part) []sessions.Said {
 	return append(all, sessions.Said{Role: sessions.Client, Content: write(own)})
 }
 
-// An asking is what a message asks for.
+// An asking is a message, read into calls.
 type asking struct {
 	script *dsl.Script
 	agreed string
 	kept   []a2a.Part // the message without what is sensitive
 }
 
-// understands makes calls of a message: its data are calls of values; its text is a script where
-// it is one, an answer where the task requires input, and otherwise what phrases mean by it.
-// Where that is nothing, the reply says what can be asked for.
+// understands reads a message. Data are calls of values. A text is a script if it parses as one, an
+// answer if the task requires input, and otherwise a phrase. If no phrase fits, the reply lists
+// what can be asked for.
 func (p *peer) understands(ctx context.Context, s *runtime.Session, m *a2a.Message, t *task) (*asking, []a2a.Part, error) {
 	a := &asking{}
 	var calls, texts []string
@@ -107,9 +107,9 @@ func (p *peer) understands(ctx context.Context, s *runtime.Session, m *a2a.Messa
 	return a, nil, nil
 }
 
-// callOf is the call that data are: {"verb": NAME, "arguments": {…}}, where skill stands for
-// verb too. Without a name it is the first verb that begins a task, or the one that takes the
-// answer of a task. agreed is the preview that the peer agreed to.
+// callOf reads data as a call: {"verb": NAME, "arguments": {…}}; skill may stand for verb. Without
+// a name, it is the first verb that begins a task, or the one that takes the task's answer. agreed
+// names the preview that the peer agreed to.
 func (p *peer) callOf(s *runtime.Session, data []byte, t *task, a *asking) (*dsl.Call, error) {
 	var said struct {
 		Verb, Skill, Agreed string
@@ -152,7 +152,7 @@ func (p *peer) callOf(s *runtime.Session, data []byte, t *task, a *asking) (*dsl
 	if t == nil {
 		return &call, nil
 	}
-	// What is said to a task is about it.
+	// A message to a task fills the argument that refers to the task's row.
 	i := slices.IndexFunc(verb.Params, func(param verbs.Param) bool {
 		return param.Type != nil && param.Type.Name == verbs.RefType && param.Type.Entity == t.of.Entity
 	})
@@ -162,7 +162,7 @@ func (p *peer) callOf(s *runtime.Session, data []byte, t *task, a *asking) (*dsl
 	return &call, nil
 }
 
-// rowID is the name of a task's row, also where the task is known by its confirmation.
+// rowID returns the name of a task's row, even if the task is known by its confirmation.
 func (p *peer) rowID(t *task) string {
 	if strings.HasPrefix(t.id, askPrefix) && !t.key.IsNull() {
 		if id, err := p.called(p.ctx, t.of, t.key); err == nil {
@@ -172,7 +172,7 @@ func (p *peer) rowID(t *task) string {
 	return t.id
 }
 
-// masked is a call without what is sensitive.
+// masked returns a call without its sensitive values.
 func (p *peer) masked(c *dsl.Call) *dsl.Call {
 	return dsl.Replace(c, func(of *dsl.Call, key string, _ *dsl.Value) (dsl.Value, bool) {
 		return dsl.NewString("(withheld)"), p.sensitive(of.Verb, key)
@@ -184,7 +184,7 @@ func (p *peer) sensitive(verb, key string) bool {
 	return v != nil && slices.ContainsFunc(v.Params, func(param verbs.Param) bool { return param.Sensitive && (param.Name == key || param.Ident == key) })
 }
 
-// withhold leaves what is sensitive out of the data of a call.
+// withhold removes sensitive values from the data of a call.
 func (p *peer) withhold(data []byte, call *dsl.Call) json.RawMessage {
 	var said map[string]json.RawMessage
 	var args map[string]json.RawMessage
@@ -204,11 +204,11 @@ func (p *peer) withhold(data []byte, call *dsl.Call) json.RawMessage {
 	return text
 }
 
-// plainly is how sure a phrase has to be meant, where words that mean none begin a task.
+// plainly is the confidence that a phrase needs where any other text would begin a task.
 const plainly = 0.9
 
-// meant makes calls of words: the answer to what a task requires, what phrases mean, or the
-// text of a new task.
+// meant reads words as calls: as the answer that a task requires, as a phrase, or as the text of a
+// new task.
 func (p *peer) meant(ctx context.Context, s *runtime.Session, text string, t *task) (script string, reply []a2a.Part, err error) {
 	if t != nil && t.state == verbs.TaskInput && t.of.Words >= 0 && s.May(t.of.Continues) {
 		verb := t.of.Continues

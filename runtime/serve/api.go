@@ -24,8 +24,8 @@ import (
 	"verbatim/verbs/grammar"
 )
 
-// The API, for programs. What it answers is what --json prints; what it refuses is a
-// problem around the same diagnostics.
+// The API for programs. It answers in the documents that --json prints. A refusal is a problem
+// document with the same diagnostics.
 
 func (s *Server) apiRoutes() []Route {
 	script := s.Limits.Script + 64<<10
@@ -61,7 +61,7 @@ func (s *Server) apiRoutes() []Route {
 	return routes
 }
 
-// An asked is a script that a program sends, and how it is to be run.
+// An asked is the body of a request: a script, and how to run it.
 type asked struct {
 	Script  string `json:"script"`
 	Name    string `json:"name"`    // what it is called in diagnostics and in the journal
@@ -71,7 +71,7 @@ type asked struct {
 	Each    bool   `json:"each"`    // commits after each call
 }
 
-// A paper is a script that was read, in the session that it is for.
+// A paper is a request's script after parsing, with the session that it runs in.
 type paper struct {
 	asked
 	session *runtime.Session
@@ -82,14 +82,14 @@ type paper struct {
 	runtime.RunOptions
 }
 
-// invalid is the problem of a script with mistakes.
+// invalid is the problem document of a script with mistakes.
 func (p *paper) invalid() error {
 	r := wire.NewReport(p.faults)
 	return problem{Status: http.StatusUnprocessableEntity, Code: "invalid", Title: fmt.Sprintf("%s in %s; nothing was changed",
 		receipt.Counted(r.Errors, "error"), receipt.Counted(len(p.script.Calls), "call")), Diagnostics: p.faults}
 }
 
-// paper reads what a program asks for.
+// paper reads and parses the body of a request.
 func (v *visit) paper() (*paper, error) {
 	p := &paper{}
 	if err := v.body(&p.asked); err != nil {
@@ -108,7 +108,7 @@ func (v *visit) paper() (*paper, error) {
 	return p, v.open(p)
 }
 
-// open opens the session of a paper, and reads how it is to be run.
+// open opens the session of a paper, and reads its options.
 func (v *visit) open(p *paper) (err error) {
 	if p.said, err = v.whose(p.asked.Origin); err != nil {
 		return err
@@ -133,8 +133,8 @@ func (v *visit) open(p *paper) (err error) {
 	return nil
 }
 
-// whose is where what a program writes comes from. A token is a program's: what it
-// sends are nobody's own words, whatever it says of them.
+// whose returns the origin of the values in a request. What comes with a token was written by a
+// program, whatever the request claims.
 func (v *visit) whose(text string) (verbs.Literals, error) {
 	if text == "" && v.secret != "" {
 		text = "person"
@@ -146,7 +146,7 @@ func (v *visit) whose(text string) (verbs.Literals, error) {
 	return verbs.Literals{Origin: o}, nil
 }
 
-// checked checks a paper's script.
+// checked checks the script of a paper.
 func (v *visit) checked(p *paper) error {
 	var more dsl.Diagnostics
 	p.program, more = p.session.CheckFrom(v.r.Context(), p.script, p.said)
@@ -181,7 +181,7 @@ func (v *visit) preview() error {
 	if err != nil {
 		return err
 	}
-	// It is kept where somebody is asked, so that any process takes the agreement to it.
+	// The preview is kept if it needs an agreement, which any process can then take.
 	shown, err := p.session.KeepWith(v.r.Context(), p.program, p.RunOptions)
 	if err != nil {
 		return err
@@ -197,12 +197,11 @@ func (v *visit) run() error {
 	return v.carryOut(p)
 }
 
-// carryOut runs a paper. Where the program listens for events, it is told how far that
-// is.
+// carryOut runs a paper. It streams progress to a program that listens for events.
 func (v *visit) carryOut(p *paper) error {
 	ctx := v.r.Context()
 	if p.Key != "" && !p.faults.HasErrors() {
-		// What was done may have taken away what the script names: it is looked for
+		// The run may have removed rows that the script names, so a repeated request is recognised
 		// before the script is checked.
 		repeat := p.session.Repeat
 		if p.RunOptions.Each {
@@ -241,7 +240,7 @@ func (v *visit) carryOut(p *paper) error {
 	return v.told(p, wire.DoneRun(done), stream)
 }
 
-// told answers with what became of a run, and with the version of the session.
+// told answers with the result of a run and the version of the session.
 func (v *visit) told(p *paper, doc wire.Run, stream *stream) error {
 	if stream != nil {
 		return stream.end(wire.Event{Schema: wire.EventSchema, Event: "reply", Reply: doc})
@@ -276,8 +275,7 @@ func (v *visit) propose() error {
 	return v.json(http.StatusAccepted, wire.Run{Schema: wire.RunSchema, Outcome: wire.Waiting, Preview: c.Preview, Confirmation: wire.NewConfirmation(c), Report: wire.NewReport(p.faults)})
 }
 
-// callVerb makes one call of values. They are written down as the language spells them
-// and go the way of any script.
+// callVerb makes one call of JSON values. It formats them as a script, which takes the usual way.
 func (v *visit) callVerb() error {
 	verb, err := v.asksFor()
 	if err != nil {
@@ -304,7 +302,7 @@ func (v *visit) callVerb() error {
 	return v.carryOut(p)
 }
 
-// asksFor is the verb of the address. One that the caller may not use is none.
+// asksFor returns the verb in the path. A verb that the caller may not use counts as missing.
 func (v *visit) asksFor() (*verbs.Verb, error) {
 	verb := v.Registry.Verb(v.r.PathValue("verb"))
 	if verb == nil || !v.session.May(verb) {
@@ -394,7 +392,7 @@ func (v *visit) showSession() error {
 	return v.json(http.StatusOK, doc)
 }
 
-// say takes a turn of the conversation that is kept in a session.
+// say takes one turn of the conversation in a session.
 func (v *visit) say() error {
 	var said struct {
 		Text string `json:"text"`
@@ -445,10 +443,10 @@ func (v *visit) say() error {
 	return v.json(http.StatusOK, wire.NewChat(answer))
 }
 
-// entriesAtOnce is how many entries of the journal are given at once.
+// entriesAtOnce is how many entries of the journal one answer holds.
 const entriesAtOnce = 200
 
-// journal lists entries from one on, and where the next page begins.
+// journal lists entries from a number on, and says where the next page begins.
 func (v *visit) journal() error {
 	ctx := v.r.Context()
 	if err := v.session.ReadsJournal(ctx); err != nil {

@@ -24,10 +24,10 @@ import (
 	"verbatim/verbs"
 )
 
-// The pages of those who serve others: what waits for their agreement, the journal, the
-// reference. What they do with rows are verbs, whose forms are those of everybody.
+// The pages of staff: pending confirmations, the journal, the reference. They change rows by verbs,
+// with the same forms as everybody else.
 
-// queue lists what waits.
+// queue lists the pending confirmations.
 func (d *desk) queue() error {
 	if show := d.r.URL.Query()["show"]; len(show) > 0 {
 		return d.decisionPage(http.StatusOK, "", "", show[:min(len(show), mostTogether)]...)
@@ -60,7 +60,7 @@ func (d *desk) queue() error {
 	return d.render(http.StatusOK, p)
 }
 
-// calls says what a confirmation is about.
+// calls describes the calls of a confirmation.
 func (d *desk) calls(c *runtime.Pending) string {
 	if len(c.Calls) == 0 {
 		return d.tells("pages/other-palettes")
@@ -76,7 +76,7 @@ func (d *desk) calls(c *runtime.Pending) string {
 	return title
 }
 
-// missing are the roles that have not agreed yet.
+// missing lists the roles that have not agreed yet.
 func (d *desk) missing(c *runtime.Pending) string {
 	var roles []string
 	for _, r := range c.Roles {
@@ -87,7 +87,7 @@ func (d *desk) missing(c *runtime.Pending) string {
 	return strings.Join(roles, ", ")
 }
 
-// who is what people call a principal.
+// who returns the label of a principal.
 func (d *desk) who(name string) string {
 	if d.names[name] == "" {
 		d.names[name] = d.Engine.Label(d.r.Context(), name)
@@ -95,7 +95,7 @@ func (d *desk) who(name string) string {
 	return d.names[name]
 }
 
-// ago says how long something is past.
+// ago says how long ago something was.
 func (d *desk) ago(at time.Time) string {
 	switch past := d.Clock().Sub(at); {
 	case past < 2*time.Minute:
@@ -109,16 +109,17 @@ func (d *desk) ago(at time.Time) string {
 	}
 }
 
-// decision shows one: the whole call, what would happen now, and why it is asked.
+// decision shows one confirmation: the whole call, its effects as of now, and the reason for
+// asking.
 func (d *desk) decision() error {
 	return d.decisionPage(http.StatusOK, "", "", d.r.PathValue("id"))
 }
 
-// mostTogether is how many are shown on one page.
+// mostTogether is how many confirmations one page shows.
 const mostTogether = 20
 
-// decisionPage shows some, each with an answer of its own; said is what the asker wrote,
-// once somebody asked for it.
+// decisionPage shows confirmations, each with its own buttons. said is the asker's original
+// message, if the reader has asked to see it.
 func (d *desk) decisionPage(status int, wrong, said string, ids ...string) error {
 	p := d.frame(d.tells("pages/decide"))
 	p.Wrong, p.Wide = wrong != "", true
@@ -137,7 +138,7 @@ func (d *desk) decisionPage(status int, wrong, said string, ids ...string) error
 	return d.render(status, p)
 }
 
-// decisionCard is one of them; nth tells it from others on the page.
+// decisionCard is the card of one confirmation; nth makes its ids unique on the page.
 func (d *desk) decisionCard(c *runtime.Pending, wrong, said, nth string) pages.Card {
 	card := pages.Card{ID: "decision" + nth, Title: d.calls(c), Aside: d.tells("pages/asked-by", d.who(c.Asker), d.ago(c.Asked)), Calls: c.Calls}
 	fact := func(key words.Key, text string) { card.Facts = append(card.Facts, d.facts(string(key), text)...) }
@@ -174,7 +175,7 @@ func (d *desk) decisionCard(c *runtime.Pending, wrong, said, nth string) pages.C
 	default:
 		fact("pages/good-until", d.clock(c.Expires)+". "+d.tells("pages/while-same"))
 		card.URL = "/waiting/" + c.ID
-		// Enter begins a line there, and agrees to nothing.
+		// Enter begins a new line in this field; it must not agree.
 		card.Fields = []pages.Field{{ID: "reason" + nth, Name: "reason", Kind: "area", Label: d.tells("pages/why-not"), Value: d.r.PostForm.Get("reason"), Optional: true, Max: 500}}
 		card.Buttons = []pages.Button{{Name: "decide", Value: "agree", Text: d.tells("pages/agree")}, {Name: "decide", Value: "decline", Text: d.tells("pages/decline")}}
 		if c.Said && said == "" {
@@ -187,7 +188,7 @@ func (d *desk) decisionCard(c *runtime.Pending, wrong, said, nth string) pages.C
 	return d.present("waiting "+c.ID, card)
 }
 
-// present adds to a card who else looks at what it shows.
+// present adds to a card who else is looking at it.
 func (d *desk) present(at string, card pages.Card) pages.Card {
 	for _, name := range d.news.look(at, d.principal, d.Clock()) {
 		card.Notes = append(card.Notes, pages.Banner{Text: d.tells("pages/also-looking", d.who(name))})
@@ -195,7 +196,7 @@ func (d *desk) present(at string, card pages.Card) pages.Card {
 	return card
 }
 
-// settledWords say what became of what waited.
+// settledWords say how a confirmation ended.
 var settledWords = map[string]words.Key{confirmations.Used: "pages/settled-used", confirmations.Declined: "pages/settled-declined", confirmations.Expired: "pages/settled-expired", confirmations.Stale: "pages/settled-stale"}
 
 // decide agrees or declines.
@@ -244,7 +245,7 @@ func (d *desk) decide() error {
 
 // The journal.
 
-// entriesPage is how many entries a page of it has.
+// entriesPage is how many entries one page of the journal shows.
 const entriesPage = 50
 
 func (d *desk) journalPage() error {
@@ -302,8 +303,8 @@ func (d *desk) journalPage() error {
 // plotDays is how many days a plot shows, and how many verbs.
 const plotDays = 14
 
-// plots draws what became of calls day by day, and of what people were asked to agree to
-// verb by verb: of as many entries as are proved.
+// plots draws the outcomes of calls by day, and of confirmations by verb. It counts only entries
+// whose chain was verified.
 func (d *desk) plots(ctx context.Context, size int64) ([]pages.Block, error) {
 	first := d.Clock().In(d.zone()).AddDate(0, 0, 1-plotDays)
 	days, agreed := make([][2]int, plotDays), map[string][2]int{}
@@ -613,8 +614,8 @@ func (d *desk) verbPage() error {
 	return d.render(http.StatusOK, p)
 }
 
-// tries shows the call that a form makes, and what would come of it: before it is agreed
-// to, in the palette's sentences. Nothing is sent; to send it is another press.
+// tries previews the call of a form, in the palette's sentences. It sends nothing; sending takes
+// another press.
 func (d *desk) tries(f *filled, program *verbs.Program) error {
 	ctx := d.r.Context()
 	p := d.frame(d.actTitle(f.verb))
@@ -642,8 +643,8 @@ func (d *desk) tries(f *filled, program *verbs.Program) error {
 	return d.render(http.StatusOK, p)
 }
 
-// why shows how an answer of the conversation came about, from what was recorded: the
-// last one, or that to the message whose number is asked for.
+// why shows how an answer of the conversation came about, from the recorded turn: the last one, or
+// the one whose number is given.
 func (d *desk) why() error {
 	ctx := d.r.Context()
 	info, err := d.session.Info(ctx)
@@ -672,7 +673,7 @@ func (d *desk) why() error {
 		case t.Intent == sessions.WhyIntent:
 			turn.Why = nil
 			for line := range strings.SplitSeq(strings.TrimSpace(t.Content), "\n") {
-				// A name, and after two blanks or one what it says.
+				// Each line is a name, two blanks, and a text.
 				name, text, ok := strings.Cut(strings.TrimSpace(line), "  ")
 				if !ok {
 					name, text, _ = strings.Cut(strings.TrimSpace(line), " ")

@@ -10,8 +10,8 @@ import (
 	"verbatim/stores"
 )
 
-// A Drawing is what a domain draws of a row, below what its page tells of it: boxes that lead
-// to each other, or pairs of bars, with the table that they are of. It holds texts alone.
+// A Drawing is drawn by a domain below the facts of a row: boxes with arrows, or pairs of bars,
+// with the table that holds the same. It contains only text.
 type Drawing struct {
 	Title, Says string
 	Boxes       []Box
@@ -21,7 +21,7 @@ type Drawing struct {
 	Moves       bool // it is looked at again every other second
 }
 
-// A Box is something, with the indexes of the boxes that lead to it.
+// A Box is one box, with the indexes of the boxes that lead to it.
 type Box struct {
 	Tone        string // "done", "open", "wait", "bad" or "left"
 	Text, Under string
@@ -34,10 +34,10 @@ type Bars struct {
 	A, B float64
 }
 
-// Draws draws what there is to draw of a row that the person sees.
+// Draws returns the drawings of a row that the person may see.
 type Draws func(ctx context.Context, s *runtime.Session, entity string, key stores.Value, l words.Language) ([]Drawing, error)
 
-// drawings are those of the row that a call reads.
+// drawings returns the drawings of the one row that a call reads.
 func (d *desk) drawings(ctx context.Context, entity string, keys []stores.Value) (all []pages.Block, err error) {
 	if d.Draws == nil || len(keys) != 1 {
 		return nil, nil
@@ -66,7 +66,7 @@ const (
 	apart            = 50
 )
 
-// graph arranges boxes: each behind those that lead to it.
+// graph arranges boxes so that each stands behind those that lead to it.
 func graph(id string, d *Drawing, again string) pages.Graph {
 	g := pages.Graph{ID: id, Title: d.Title, Says: d.Says, Head: d.Head, Rows: d.Rows, Again: again}
 	depth := make([]int, len(d.Boxes))

@@ -16,25 +16,26 @@ import (
 	"verbatim/verbs/grammar"
 )
 
-// An Envelope is a protocol of one domain, by which programs give tasks: messages in JSON,
-// posted to a path of its own and answered one by one. What it says is the domain's; what it
-// does are calls of verbs, by the same engine and under the same rules as at every door.
+// An Envelope is a JSON protocol of one domain: programs post messages to its path and get one
+// answer each. The domain defines the messages. It acts only by calling verbs, under the same rules
+// as any caller.
 type Envelope struct {
 	Path string // "/kyc"
 	Does string
-	// Answer answers a message. Where the program listens, what step is given is told first.
+	// Answer answers a message. It calls step for each step, which a program that listens receives
+	// first.
 	Answer func(ctx context.Context, c *Caller, message []byte, step func(any)) any
-	// Refuse is the answer to what was refused before it was read.
+	// Refuse answers a message that was refused before it was read.
 	Refuse func(code, title, next string) any
 }
 
-// A Caller makes calls in the name of the program that sent a message.
+// A Caller makes calls as the program that sent the message.
 type Caller struct{ v *visit }
 
-// A refusal of a call has words for whoever made it.
+// A toldProblem is the error of a refused call, with a sentence for the program.
 type toldProblem struct{ problem }
 
-// Sentence returns the code and the words.
+// Sentence returns the code and the sentence.
 func (p toldProblem) Sentence() (code, text string) {
 	text = p.Title
 	if len(p.Diagnostics) > 0 {
@@ -43,9 +44,9 @@ func (p toldProblem) Sentence() (code, text string) {
 	return p.Code, text
 }
 
-// Act makes one call of values, once for each key, and tells the task that it was about: by
-// what it is called, by the columns that its palette tells of it, and what the call answered.
-// A task among the arguments is called as it was told. Its error has a Sentence.
+// Act makes one call of values, at most once for each key. It returns the id of the task that the
+// call was about, the task's columns, and the call's result. An argument may name a task by its id.
+// The error has a Sentence.
 func (c *Caller) Act(ctx context.Context, verb string, args map[string]any, key string) (id string, told, answered map[string]any, err error) {
 	id, told, answered, err = c.act(ctx, verb, args, key)
 	if err != nil {
@@ -123,7 +124,7 @@ func (c *Caller) act(ctx context.Context, name string, args map[string]any, key 
 	return t.id, told, answered, nil
 }
 
-// envelopeRoutes are the paths of the envelopes.
+// envelopeRoutes are the routes of the envelopes.
 func (s *Server) envelopeRoutes() (all []Route) {
 	for _, e := range s.Envelopes {
 		all = append(all, Route{Pattern: "POST " + e.Path, Door: API, Body: s.Limits.Script, Stream: true, Does: e.Does,
@@ -138,7 +139,7 @@ func (s *Server) envelopeRoutes() (all []Route) {
 	return all
 }
 
-// message answers one message of an envelope, step by step where the program listens.
+// message answers one message of an envelope, with its steps if the program listens.
 func (v *visit) message(e Envelope) error {
 	if v.secret != "" {
 		return errToken

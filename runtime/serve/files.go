@@ -13,9 +13,9 @@ import (
 	"verbatim/stores"
 )
 
-// Files come in as they are, and are never held in memory.
+// Uploads are streamed; no file is held in memory.
 
-// A patient reader is given a while for each part, and as long as it takes for all.
+// A patient reader sets a deadline for each part, and none for the whole.
 type patient struct {
 	io.Reader
 	c *http.ResponseController
@@ -26,10 +26,10 @@ func (p patient) Read(b []byte) (int, error) {
 	return p.Reader.Read(b)
 }
 
-// slowly is the body of a request that may take its time.
+// slowly returns the body of a request with a deadline for each part.
 func (v *visit) slowly() io.Reader { return patient{v.r.Body, http.NewResponseController(v.w)} }
 
-// takes reports whether files are taken.
+// takes reports whether this server accepts files.
 func (s *Server) takes() bool { return s.Uploads != nil && s.Uploads.Scanner != nil }
 
 func (v *visit) upload() error {
@@ -44,13 +44,14 @@ func (v *visit) upload() error {
 	if err != nil && u.ID == "" {
 		return err
 	}
-	// One that could not be looked at yet is taken: it waits.
+	// A file that is not scanned yet is accepted, and waits.
 	return v.json(http.StatusCreated, wire.NewUpload(&u))
 }
 
 var errNoUpload = problem{Status: http.StatusNotFound, Code: "unknown-upload", Title: "there is no such file of yours"}
 
-// giveUpload gives a file to its owner. What is in it is never shown as a page of ours.
+// giveUpload sends a file to its owner. The browser must never render its content as one of our
+// pages.
 func (v *visit) giveUpload() error {
 	u, err := v.session.Upload(v.r.Context(), "upload://"+v.r.PathValue("id"))
 	if errors.Is(err, stores.ErrNotFound) || v.Uploads == nil || u.Verdict != uploads.Clean && err == nil {
@@ -64,8 +65,8 @@ func (v *visit) giveUpload() error {
 
 const pdf = "application/pdf"
 
-// give gives a file. One to be shown is where it is a PDF, which browsers show as what it
-// is: nothing in it can act as a page of ours.
+// give sends a file. shown asks to display it, which only a PDF may be: a browser shows it in a
+// viewer of its own.
 func (v *visit) give(u *uploads.Upload, shown bool) error {
 	_, content, err := v.Uploads.Open(v.r.Context(), u.Reference())
 	if err != nil {

@@ -24,10 +24,10 @@ import (
 	"verbatim/verbs/grammar"
 )
 
-// Forms are made of a verb's arguments, and what is filled in becomes a call that enters
-// where every other does: at Check.
+// A form is printed from the arguments of a verb. What a person fills in becomes a call, which
+// enters at Check like every other.
 
-// A filled is a form of a verb, as far as somebody filled it in.
+// A filled is a form with the values that somebody entered.
 type filled struct {
 	v       *visit
 	verb    *verbs.Verb
@@ -50,8 +50,8 @@ func (v *visit) fill(s *runtime.Session, verb *verbs.Verb, values url.Values) *f
 
 func (f *filled) say(key words.Key, of ...string) string { return key.In(f.lang, of...) }
 
-// schema is what an object of an argument is; nil where it hangs on a code that was not
-// chosen yet.
+// schema returns the schema of an object argument; nil if it depends on a code that is not chosen
+// yet.
 func (f *filled) schema(i int) *verbs.Schema {
 	p := &f.verb.Params[i]
 	if of, ok := p.SchemaOf(); ok {
@@ -63,7 +63,7 @@ func (f *filled) schema(i int) *verbs.Schema {
 	return p.Type.Schema
 }
 
-// given is the text of an argument.
+// given returns the text of an argument.
 func (f *filled) given(i int) string {
 	if text, ok := f.fixed[i]; ok {
 		return text
@@ -71,7 +71,7 @@ func (f *filled) given(i int) string {
 	return f.values.Get(f.verb.Params[i].Name)
 }
 
-// questions are those of an object.
+// questions returns the questions of an object argument.
 func (f *filled) questions(i int) *collect.Form {
 	s := f.schema(i)
 	if s == nil {
@@ -84,13 +84,13 @@ func (f *filled) questions(i int) *collect.Form {
 	return form.In(f.lang)
 }
 
-// waits reports whether an argument can be asked for only once another is chosen.
+// waits reports whether an argument can be asked for only after another is chosen.
 func (f *filled) waits(i int) bool {
 	_, of := f.verb.Params[i].SchemaOf()
 	return of && f.schema(i) == nil
 }
 
-// fields are those of the form; more says that others follow once it is sent.
+// fields returns the fields of the form; more says that others follow once it is sent.
 func (f *filled) fields(ctx context.Context) (all []pages.Field, files, more bool, err error) {
 	for i := range f.verb.Params {
 		p := &f.verb.Params[i]
@@ -127,12 +127,12 @@ func (f *filled) fields(ctx context.Context) (all []pages.Field, files, more boo
 	return all, files, false, nil
 }
 
-// leavesOut reports whether an argument takes the messages that are not passed on.
+// leavesOut reports whether an argument lists the messages that are not passed on.
 func (f *filled) leavesOut(p *verbs.Param) bool {
 	return f.turns != nil && p.Type.Name == verbs.ListType && p.Type.Item != nil && p.Type.Item.Name == verbs.IntegerType
 }
 
-// passed are the messages that go along: each can be left out.
+// passed lists the messages that are passed on, each with a box to leave it out.
 func (f *filled) passed() pages.Field {
 	out := pages.Field{ID: "pass", Name: "pass", Kind: "checks", Label: f.say("pages/passed-messages"), Hint: f.say("pages/untick")}
 	for _, m := range f.turns {
@@ -143,7 +143,7 @@ func (f *filled) passed() pages.Field {
 	return out
 }
 
-// shortText is the longest text that fits on one line.
+// shortText is the longest text, in characters, that gets a single line.
 const shortText = 200
 
 func (f *filled) field(ctx context.Context, p *verbs.Param, i int) (pages.Field, error) {
@@ -221,7 +221,7 @@ func (f *filled) field(ctx context.Context, p *verbs.Param, i int) (pages.Field,
 	return out, nil
 }
 
-// fileHint says which files are taken.
+// fileHint says which files are accepted.
 func fileHint(l words.Language, u *verbs.Upload) string {
 	var kinds []string
 	for _, t := range u.Types {
@@ -233,7 +233,7 @@ func fileHint(l words.Language, u *verbs.Upload) string {
 	return words.Key("pages/up-to").In(l, words.Either(l, kinds), verbs.SizeText(u.MaxSize))
 }
 
-// label is the question for an argument, or what it is called.
+// label returns the question for an argument, or its name.
 func (f *filled) label(p *verbs.Param) string {
 	if asks := p.Asks.In(f.lang.String()); asks != nil {
 		return asks.Say(nothing{})
@@ -241,7 +241,7 @@ func (f *filled) label(p *verbs.Param) string {
 	return f.tell.Label(strings.TrimSuffix(p.Name, "-id"))
 }
 
-// nothing fills the places of a question that has none.
+// nothing fills the placeholders of a question that has no values.
 type nothing struct{}
 
 func (nothing) Value(string) string       { return "" }
@@ -253,7 +253,7 @@ func (f *filled) code(code string) string {
 
 func (f *filled) called(name string) string { return f.tell.Value(stores.NewString("@" + name)) }
 
-// names are those that an argument can be given.
+// names lists the names that an argument accepts.
 func (f *filled) names(ctx context.Context, p *verbs.Param) ([]string, error) {
 	if p.Type.Entity == nil {
 		return nil, nil
@@ -265,7 +265,7 @@ func (f *filled) names(ctx context.Context, p *verbs.Param) ([]string, error) {
 	return f.session.Usable(ctx, f.verb, p, all[p.Type.Entity])
 }
 
-// sent is what a file that was sent before is called.
+// sent returns the name of a file that was uploaded before.
 func (f *filled) sent(ctx context.Context, reference string) string {
 	if reference == "" {
 		return ""
@@ -277,7 +277,7 @@ func (f *filled) sent(ctx context.Context, reference string) string {
 	return f.say("pages/file-here", u.Name, verbs.SizeText(u.Size))
 }
 
-// asked is a question of a schema.
+// asked converts a question of a schema into a field.
 func (f *filled) asked(q *collect.Question, name string) pages.Field {
 	out := pages.Field{ID: strings.ReplaceAll(name, ".", "-"), Name: name, Kind: "text", Label: q.Label, Hint: q.Hint, Value: f.values.Get(name), Optional: q.Optional, Wrong: f.wrong[name], Max: 2000}
 	if q.Example != "" && q.Kind != collect.Date && q.Kind != collect.Birth {
@@ -302,7 +302,7 @@ func (f *filled) asked(q *collect.Question, name string) pages.Field {
 	return out
 }
 
-// date is the day of three fields, as a call has it; ok is false where they hold no day.
+// date joins three fields into a date; ok is false if they hold none.
 func (f *filled) date(name string) (text string, ok bool) {
 	d, m, y := strings.TrimSpace(f.values.Get(name+"-day")), strings.TrimSpace(f.values.Get(name+"-month")), strings.TrimSpace(f.values.Get(name+"-year"))
 	if d+m+y == "" {
@@ -326,7 +326,7 @@ func (f *filled) date(name string) (text string, ok bool) {
 	return "", false
 }
 
-// call is what was filled in; what is wrong with it is noted beside each field.
+// call makes a script of the form. It records what is wrong beside each field.
 func (f *filled) call() (*dsl.Script, error) {
 	args := map[string]any{}
 	for i := range f.verb.Params {
@@ -421,7 +421,7 @@ func (f *filled) list(p *verbs.Param) (all []any) {
 	return all
 }
 
-// object reads the answers to the questions of a schema, each as a conversation would.
+// object reads the answers to the questions of a schema, as a conversation would.
 func (f *filled) object(i int) map[string]any {
 	p := &f.verb.Params[i]
 	form := f.questions(i)
@@ -470,8 +470,7 @@ func (f *filled) answer(q *collect.Question, text string) stores.Value {
 	return stores.NewString(text)
 }
 
-// misfits notes what the checker or the engine says at the field that it is about; what
-// is about none is under "".
+// misfits sorts diagnostics to the fields that they are about; those about no field go under "".
 func (f *filled) misfits(script *dsl.Script, ds dsl.Diagnostics) {
 	for i := range ds {
 		if ds[i].Severity != dsl.Error {
@@ -484,7 +483,7 @@ func (f *filled) misfits(script *dsl.Script, ds dsl.Diagnostics) {
 	}
 }
 
-// about is the field that a diagnostic is about.
+// about returns the field that a diagnostic is about.
 func (f *filled) about(script *dsl.Script, d *dsl.Diagnostic) string {
 	for k := range f.verb.Requires {
 		if r := &f.verb.Requires[k]; r.Else == d.Summary && r.That != nil {
@@ -513,7 +512,7 @@ func (f *filled) about(script *dsl.Script, d *dsl.Diagnostic) string {
 	return ""
 }
 
-// mistakes are told above the form, in its order.
+// mistakes lists the messages above the form, in the order of its fields.
 func (f *filled) mistakes(fields []pages.Field) (all []pages.Mistake) {
 	if text := f.wrong[""]; text != "" {
 		all = append(all, pages.Mistake{Text: text})
@@ -526,7 +525,7 @@ func (f *filled) mistakes(fields []pages.Field) (all []pages.Mistake) {
 	return all
 }
 
-// hidden are the values of the form, to be sent once more with an agreement.
+// hidden returns the values of the form, to be sent again with an agreement.
 func (f *filled) hidden() (all []pages.Hidden) {
 	for _, name := range slices.Sorted(func(yield func(string) bool) {
 		for name := range f.values {
@@ -544,11 +543,11 @@ func (f *filled) hidden() (all []pages.Hidden) {
 	return all
 }
 
-// fieldSize is the longest text of a field, in bytes.
+// fieldSize is the most bytes of one field.
 const fieldSize = 64 << 10
 
-// multipart reads a form that may hold a file, in a field that takes one: it is taken as
-// it comes in, and the field holds its reference.
+// multipart reads a form that may hold a file. It stores a file while reading it, if the field
+// takes one, and puts the reference in its place.
 func (v *visit) multipart(s *runtime.Session, takes func(field string) bool) (url.Values, string, error) {
 	v.r.Body = io.NopCloser(v.slowly())
 	kind, _, _ := mime.ParseMediaType(v.r.Header.Get("Content-Type"))
@@ -600,7 +599,7 @@ func (v *visit) multipart(s *runtime.Session, takes func(field string) bool) (ur
 	}
 }
 
-// answeredBefore fills the fields of a question with what was answered.
+// answeredBefore fills the fields of a question with the earlier answer.
 func (s *step) answeredBefore(q *collect.Question, text string, values url.Values) {
 	switch q.Kind {
 	case collect.Date, collect.Birth:
@@ -624,5 +623,5 @@ func (s *step) answeredBefore(q *collect.Question, text string, values url.Value
 	}
 }
 
-// query is one parameter of an address.
+// query writes one parameter of an address.
 func query(name, value string) string { return url.Values{name: {value}}.Encode() }

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// A gate sheds load: what it counts, it counts in memory, and no secret hangs on it.
+// A gate sheds load. It counts in memory of this process; no secret depends on the counts.
 type gate struct {
 	slots, streams chan struct{}
 	wait           time.Duration
@@ -32,7 +32,7 @@ type client struct {
 	seen   time.Time
 }
 
-// idle is how long a client is remembered: by then its bucket is full again.
+// idle is how long a client is remembered. After that its bucket is full again.
 const idle = time.Minute
 
 func newGate(l Limits) *gate {
@@ -40,7 +40,7 @@ func newGate(l Limits) *gate {
 		clients: map[string]*client{}}
 }
 
-// lets reports whether a client may ask one thing more, of so many times what one address may.
+// lets reports whether a client may make another request, out of times as many as one address may.
 func (g *gate) lets(who string, times int, now time.Time) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -61,14 +61,13 @@ func (g *gate) lets(who string, times int, now time.Time) bool {
 	return c.bucket.AllowN(now, 1)
 }
 
-// atOnce is from how many addresses a principal may ask as much as each may.
+// atOnce is how many addresses' worth of requests a principal may make.
 const atOnce = 5
 
-// errTooMany tells whoever asks too much to ask less.
+// errTooMany asks the client to slow down.
 var errTooMany = problem{Status: http.StatusTooManyRequests, Code: "too-many", Title: "these are too many requests", Next: "wait a second", retry: 1}
 
-// enter waits for a place to be worked for, for a short while; false where there is
-// none. leave gives it back.
+// enter waits shortly for a free place; ok is false if there is none. leave frees the place.
 func (g *gate) enter(ctx context.Context, stream bool) (leave func(), ok bool) {
 	places := g.slots
 	if stream {
@@ -93,10 +92,10 @@ func (g *gate) enter(ctx context.Context, stream bool) (leave func(), ok bool) {
 	return nil, false
 }
 
-// mostBodies is how much of bodies is held at once, in bytes.
+// mostBodies is how many bytes of bodies are held at once.
 const mostBodies = 256 << 20
 
-// hold reads the body of a request, for which guard set a deadline; give lets go of it.
+// hold reads the body of a request, within the deadline that guard set; give releases the memory.
 func (g *gate) hold(r *http.Request, c *http.ResponseController) (give func(), err error) {
 	var body bytes.Buffer
 	var read int64
@@ -108,8 +107,8 @@ func (g *gate) hold(r *http.Request, c *http.ResponseController) (give func(), e
 			return give, errBusy
 		}
 		if err == io.EOF {
-			// From here on the connection is waited for no longer than the answer takes: a
-			// deadline that passed would end the request.
+			// The body is read. The deadline has to go, since it would end the request when it
+			// passes.
 			_ = c.SetReadDeadline(time.Time{})
 			r.Body = io.NopCloser(&body)
 			return give, nil

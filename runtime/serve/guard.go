@@ -17,13 +17,13 @@ import (
 	"time"
 )
 
-// What every request passes before anything is done for it.
+// The checks that every request passes first.
 
-// policy is what a page may load and do: what this server gives it, and no text of its
-// own is code.
+// policy is the content security policy of pages: they load only what this server serves, and run
+// no inline code.
 const policy = "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
-// A request is what is known of one before it is known whose it is.
+// A request is what is known before the caller is.
 type request struct {
 	id      string
 	trace   string // of W3C traceparent, "" where none was given
@@ -34,7 +34,7 @@ type request struct {
 	started time.Time
 }
 
-// matched is the route, "none" where there is none.
+// matched returns the route, or "none".
 func (q *request) matched() string { return cmp.Or(q.route, "none") }
 
 type requestKey struct{}
@@ -47,8 +47,8 @@ func requestOf(ctx context.Context) *request {
 // traceparent is https://www.w3.org/TR/trace-context/, version 00.
 var traceparent = regexp.MustCompile(`^00-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}$`)
 
-// guard stands before all routes: it names the request, bounds it, refuses what is not
-// for this server, and tells logs and counts what became of it.
+// guard wraps all routes. It gives the request an id, limits how many a client sends, refuses other
+// hosts, compressed bodies and forms of other sites, and logs and counts the outcome.
 func (s *Server) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		q := &request{id: newID(), started: time.Now(), from: s.address(r)}
@@ -67,7 +67,7 @@ func (s *Server) guard(next http.Handler) http.Handler {
 			h.Set("Strict-Transport-Security", "max-age=31536000")
 		}
 		if r.ContentLength != 0 {
-			// Also what is refused before it is read is not waited for.
+			// A request that is refused unread gets a deadline too.
 			_ = http.NewResponseController(w).SetReadDeadline(q.started.Add(readTime))
 		}
 		t := &teller{ResponseWriter: w, request: q}
@@ -100,8 +100,7 @@ func newID() string {
 	return hex.EncodeToString(b[:])
 }
 
-// address is the client's: behind a proxy, as the proxy says, which adds its own client
-// at the end.
+// address returns the client's address. A trusted proxy appends its client to X-Forwarded-For.
 func (s *Server) address(r *http.Request) string {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
@@ -116,15 +115,14 @@ func (s *Server) address(r *http.Request) string {
 			host = ip.String()
 		}
 	}
-	// One client has as many addresses of IPv6 as it likes, in one network of 64 bits.
+	// An IPv6 client can use any address of its /64 network, so they count as one.
 	if ip := net.ParseIP(host); ip != nil && ip.To4() == nil {
 		host = ip.Mask(net.CIDRMask(64, 128)).String()
 	}
 	return host
 }
 
-// told writes down what became of a request: which route, how long, and nothing of what
-// was said.
+// told logs a request: its route, status and duration, and nothing of its content.
 func (s *Server) told(r *http.Request, q *request) {
 	took, route := time.Since(q.started), q.matched()
 	s.metrics.answered(route, q.status, took)
@@ -140,7 +138,7 @@ func (s *Server) told(r *http.Request, q *request) {
 	s.Log.LogAttrs(r.Context(), level, "request", attrs...)
 }
 
-// method is one that there is: a client may write anything there.
+// method returns a known method, since a client may send any text.
 func method(m string) string {
 	switch m {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
@@ -149,8 +147,7 @@ func method(m string) string {
 	return "other"
 }
 
-// recovered answers for a fault of ours, which is told to the log: where it happened,
-// and no value.
+// recovered answers after a panic, and logs where it happened, without values.
 func (s *Server) recovered(t *teller, q *request) {
 	p := recover()
 	if p == nil {
@@ -170,7 +167,7 @@ func (s *Server) recovered(t *teller, q *request) {
 	}
 }
 
-// A teller remembers what was answered.
+// A teller is a ResponseWriter that remembers the status and size of its answer.
 type teller struct {
 	http.ResponseWriter
 	*request
@@ -192,5 +189,5 @@ func (t *teller) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// Unwrap lets http.ResponseController find the connection.
+// Unwrap lets http.ResponseController reach the connection.
 func (t *teller) Unwrap() http.ResponseWriter { return t.ResponseWriter }

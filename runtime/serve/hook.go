@@ -9,8 +9,8 @@ import (
 	"verbatim/runtime/serve/logins"
 )
 
-// A Hook is a path at which another system posts what it signs, such as a channel by which
-// people write. Its handler proves who posts, before it reads anything else.
+// A Hook is a path to which another system posts signed messages, such as a messaging channel. Its
+// handler verifies the sender before it reads anything else.
 type Hook struct {
 	Pattern string // "POST /channels/whatsapp"
 	Body    int64  // how large a body may be, in bytes
@@ -19,9 +19,9 @@ type Hook struct {
 	Handler http.Handler
 }
 
-// Bearer finds who shows a token of the API, for a handler that is shown it otherwise than in a
-// header, in the request whose context it is. A token for some verbs is good for nothing here.
-// The error is that nobody is known by it, or that too many were tried.
+// Bearer returns the principal of an API token, for a handler that received the token somewhere
+// else than in a header. ctx is that of the request. A token that is limited to some verbs is
+// refused. It fails if the token is unknown, or if too many were tried.
 func (s *Server) Bearer(ctx context.Context, secret string) (principal string, err error) {
 	if s.Tokens == nil || secret == "" {
 		return "", ErrNobody

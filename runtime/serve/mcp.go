@@ -11,13 +11,12 @@ import (
 	"verbatim/verbs"
 )
 
-// The door for the clients of models: MCP over HTTP. The room of the protocol makes calls of
-// tools; what stands here is who may come in, and for how long.
+// The door for clients of models: MCP over HTTP. Package door speaks the protocol; this file
+// decides who may come in, and for how long.
 
 const mcpPath = "/mcp"
 
-// mcpRoutes have no GET: nothing is told but in answer to something, so that there is no
-// stream to open.
+// mcpRoutes has no GET: the server only answers, so there is no stream to open.
 func (s *Server) mcpRoutes() []Route {
 	if s.mcp == nil {
 		return nil
@@ -31,7 +30,7 @@ func (s *Server) mcpRoutes() []Route {
 	}
 }
 
-// newMCP makes the door, where there is what it leads to.
+// newMCP makes the door if there are a registry and a store.
 func (s *Server) newMCP() error {
 	if s.Registry == nil || s.Store == nil {
 		return nil
@@ -46,16 +45,16 @@ func (s *Server) newMCP() error {
 	return err
 }
 
-// protectedResource is RFC 9728. Tokens are made by administrators, so no server is named that
-// would make one; and what a token may be good for is told to who has one.
+// protectedResource is the metadata of RFC 9728. Administrators issue tokens, so it names no
+// authorization server. It lists no scopes: only the holder of a token learns what it may do.
 func (v *visit) protectedResource(path string) error {
 	return v.json(http.StatusOK, object{"resource": v.origin() + path, "resource_name": "Verbatim", "bearer_methods_supported": []string{"header"}})
 }
 
 var ofModel = verbs.Literals{Origin: verbs.NewOrigin(verbs.FromModel, "")}
 
-// mcpCall hands a request to the room that reads it. A person's login is no client's: a
-// program shows a token. What it sends was written by a model.
+// mcpCall passes a request to package door. A client must show a token: a person's login is
+// refused. All values of the call count as written by a model.
 func (v *visit) mcpCall() error {
 	if v.secret != "" {
 		return errToken
@@ -66,7 +65,7 @@ func (v *visit) mcpCall() error {
 	}
 	v.mcp.ServeHTTP(&prompt{v.w}, v.r, &door.Caller{
 		Key: v.principal + " " + v.token,
-		// A client may be asked, and answer later: who it is is found out again.
+		// A client may answer a question later, so the token is checked again each time.
 		Session: func(context.Context) (*runtime.Session, error) {
 			c, err := v.known.of(k.digest, func() (caller, error) { return v.finds(k) })
 			return c.session, err
@@ -85,8 +84,8 @@ func (v *visit) mcpCall() error {
 	return nil
 }
 
-// mcpRefuse answers for what was refused before it was read, and says where a client learns
-// how to come in.
+// mcpRefuse answers a request that was refused before it was read, and says where a client finds
+// the metadata.
 func (v *visit) mcpRefuse(p problem) {
 	if p.Status == http.StatusUnauthorized || p.Status == http.StatusForbidden {
 		v.w.Header().Set("WWW-Authenticate", `Bearer resource_metadata="`+v.origin()+`/.well-known/oauth-protected-resource`+mcpPath+`"`)
@@ -94,7 +93,7 @@ func (v *visit) mcpRefuse(p problem) {
 	v.Server.problem(v.w, p)
 }
 
-// A prompt answer is one that is read without delay: who does not read it is cut off.
+// A prompt answer has to be read without delay: a client that does not read is cut off.
 type prompt struct{ http.ResponseWriter }
 
 func (p *prompt) Write(b []byte) (int, error) {
@@ -102,5 +101,5 @@ func (p *prompt) Write(b []byte) (int, error) {
 	return p.ResponseWriter.Write(b)
 }
 
-// Unwrap lets http.ResponseController find the connection.
+// Unwrap lets http.ResponseController reach the connection.
 func (p *prompt) Unwrap() http.ResponseWriter { return p.ResponseWriter }

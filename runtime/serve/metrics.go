@@ -15,8 +15,8 @@ import (
 	"verbatim/stores"
 )
 
-// A Meter counts what an engine does, and what a model costs. It is made before the
-// engine, which is given its Observe, and handed to the server that shows it.
+// A Meter counts what an engine does and what a model costs. Make it before the engine, give the
+// engine its Observe, and give the Meter to the server that shows it.
 type Meter struct {
 	Spans  *Spans // that tell a collector besides, or nil
 	calls  *prometheus.CounterVec
@@ -25,7 +25,7 @@ type Meter struct {
 	plans  *planMeter
 }
 
-// NewMeter makes one.
+// NewMeter makes a Meter.
 func NewMeter() *Meter {
 	return &Meter{
 		plans: newPlanMeter(),
@@ -54,8 +54,8 @@ func (m *Meter) Observe(ctx context.Context, o runtime.Observed) {
 	}
 }
 
-// programs counts those that were carried out and those that were not, by how long they
-// took at most: the last count is of those that took longer than the last bound.
+// programs counts runs that succeeded and failed, by their duration. The last count is of runs
+// longer than the last bound.
 func (m *Meter) programs() (bounds []float64, counts [][2]int) {
 	own := prometheus.NewRegistry()
 	own.MustRegister(m.took)
@@ -84,8 +84,8 @@ func (m *Meter) programs() (bounds []float64, counts [][2]int) {
 	return bounds, counts
 }
 
-// metrics are what an operator watches. No label holds anything that somebody said: a
-// route is a pattern of the table, a verb one of the palettes.
+// metrics are what an operator watches. No label holds user text: a route is a pattern of the route
+// table, a verb one of the palettes.
 type metrics struct {
 	registry *prometheus.Registry
 	requests *prometheus.HistogramVec
@@ -118,7 +118,7 @@ func (m *metrics) answered(route string, status int, took time.Duration) {
 
 func (m *metrics) shed() { m.sheds.Inc() }
 
-// showMetrics shows them to programs on this machine.
+// showMetrics answers programs on this machine only.
 func (s *Server) showMetrics(v *visit) error {
 	host, _, err := net.SplitHostPort(v.r.RemoteAddr)
 	if ip := net.ParseIP(host); err != nil || ip == nil || !ip.IsLoopback() || v.r.Header.Get("X-Forwarded-For") != "" {
@@ -128,7 +128,7 @@ func (s *Server) showMetrics(v *visit) error {
 	return nil
 }
 
-// Gauges are counted when somebody asks for them.
+// Gauges are computed when they are scraped.
 type gauges struct {
 	s     *Server
 	descs []*prometheus.Desc

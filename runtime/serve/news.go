@@ -17,13 +17,12 @@ import (
 	"verbatim/stores"
 )
 
-// What is done in somebody's name is told to them as it happens, in server-sent events
-// (https://html.spec.whatwg.org/multipage/server-sent-events.html). The journal is
-// where it is read from, so that whatever process did it, whoever listens anywhere
-// hears of it, and an event's id is the number of its entry: with Last-Event-ID nothing
-// is missed and nothing told twice.
+// Server-sent events tell a principal what is done in their name
+// (https://html.spec.whatwg.org/multipage/server-sent-events.html). They are read from the journal,
+// so a listener hears of it whichever process did it. The id of an event is the number of its
+// entry: with Last-Event-ID a listener misses nothing and hears nothing twice.
 
-// A deed is an entry of the journal, as whoever it was done for is told of it.
+// A deed is an entry of the journal, in the form that its principal receives.
 type deed struct {
 	Schema  string    `json:"schema"`
 	Seq     int64     `json:"seq"`
@@ -40,14 +39,14 @@ type deed struct {
 	changes   string // of rows, until it was handed on
 }
 
-// recent is how many deeds are held in memory for those who listen; who has missed more
-// is given them from the store.
+// recent is how many deeds are kept in memory. A listener who missed more reads them from the
+// store.
 const recent = 1024
 
-// looks is how often the journal is looked at while anybody listens.
+// looks is how often the journal is polled while anybody listens.
 const looks = 250 * time.Millisecond
 
-// A news hands on what the journal tells. One goroutine reads it, however many listen.
+// A news distributes the journal to listeners. One goroutine reads, however many listen.
 type news struct {
 	s *Server
 
@@ -59,11 +58,11 @@ type news struct {
 	looking   map[string]map[string]time.Time // by what is looked at: who does, and when last
 }
 
-// lookTime is how long somebody is taken to look at what they opened.
+// lookTime is how long a person counts as looking at a page that they opened.
 const lookTime = 5 * time.Minute
 
-// look notes that a principal looks at something, and lists who else does, of those that
-// came to this process.
+// look records that a principal looks at something, and lists the others who do, among those
+// connected to this process.
 func (n *news) look(at, principal string, now time.Time) (others []string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -86,8 +85,8 @@ func (n *news) look(at, principal string, now time.Time) (others []string) {
 	return others
 }
 
-// A listener is woken by what is done in the name of its principal or, where it has none, by
-// what is done to a row, whoever did it: to any for "".
+// A listener is woken by entries of its principal or, without a principal, by changes of a row; ""
+// stands for any row.
 type listener struct {
 	principal string
 	row       string // its key as JSON, as the journal has it
@@ -100,24 +99,24 @@ func newNews(s *Server) *news {
 	return &news{s: s, listeners: map[*listener]bool{}, looking: map[string]map[string]time.Time{}}
 }
 
-// listen adds a listener, from the entry that is the last now.
+// listen adds a listener for a principal, and returns the number of the last entry.
 func (n *news) listen(ctx context.Context, principal string) (l *listener, head int64, err error) {
 	return n.add(ctx, &listener{principal: principal, wake: make(chan struct{}, 1)})
 }
 
-// about adds a listener to what is done to a row.
+// about adds a listener for changes of a row.
 func (n *news) about(ctx context.Context, row string) (*listener, error) {
 	l, _, err := n.add(ctx, &listener{row: row, wake: make(chan struct{}, 1)})
 	return l, err
 }
 
-// every adds a listener to what is done to any row.
+// every adds a listener for changes of any row.
 func (n *news) every(ctx context.Context) (*listener, error) {
 	l, _, err := n.add(ctx, &listener{all: true, wake: make(chan struct{}, 1)})
 	return l, err
 }
 
-// rows are those that something was done to since a listener to all of them asked last.
+// rows returns the rows that changed since the listener asked last.
 func (n *news) rows(l *listener) map[string]bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -126,8 +125,8 @@ func (n *news) rows(l *listener) map[string]bool {
 	return touched
 }
 
-// mention adds the values that stand in changes of rows, as JSON has them: the keys of the
-// rows are among them, and those of the rows that they refer to.
+// mention collects the values in a JSON list of changes. The keys of the changed rows are among
+// them, and the keys of rows that they refer to.
 func mention(changes string, values map[string]bool) {
 	for at := 0; at < len(changes); {
 		end := at + 1
@@ -173,7 +172,7 @@ func (n *news) leave(l *listener) {
 	n.mu.Unlock()
 }
 
-// follow reads the journal for as long as anybody listens.
+// follow polls the journal while anybody listens.
 func (n *news) follow() {
 	tick := time.NewTicker(looks)
 	defer tick.Stop()
@@ -202,7 +201,7 @@ func (n *news) follow() {
 	}
 }
 
-// since reads what the journal tells after an entry.
+// since reads the entries after a number.
 func (n *news) since(ctx context.Context, from int64) ([]deed, error) {
 	head, _, err := n.s.Store.Head(ctx)
 	if err != nil || head <= from {
@@ -220,7 +219,7 @@ func deedOf(e *stores.Entry) deed {
 	return deed{"verbatim/deed@1", e.Seq, e.Time, e.Verb, e.Call, e.Outcome, e.Reason, e.Session, e.Source, e.Turn, e.Principal, e.Changes}
 }
 
-// hand adds deeds, and wakes those whom they concern.
+// hand adds deeds, and wakes the listeners concerned.
 func (n *news) hand(all []deed) {
 	if len(all) == 0 {
 		return
@@ -258,8 +257,8 @@ func (n *news) hand(all []deed) {
 	}
 }
 
-// after lists the deeds of a principal after an entry, and the entry up to which that
-// is all of them; ok is false where memory does not go back so far.
+// after lists the deeds of a principal after an entry, and the entry up to which the list is
+// complete; ok is false if memory does not go back far enough.
 func (n *news) after(principal string, from int64) (all []deed, head int64, ok bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -275,10 +274,10 @@ func (n *news) after(principal string, from int64) (all []deed, head int64, ok b
 	return all, n.head, from+1 >= first
 }
 
-// farthest is how far back a listener is told what they missed.
+// farthest is how many missed entries a listener receives at most.
 const farthest = 10_000
 
-// events tells the caller what is done in their name.
+// events streams what is done in the caller's name.
 func (v *visit) events() error {
 	ctx := v.r.Context()
 	last := int64(-1)
@@ -297,7 +296,7 @@ func (v *visit) events() error {
 		last = head
 	}
 	if conn := v.apart(); conn != nil {
-		// Nothing of the request is kept but who asks.
+		// Only the caller's identity is kept of the request.
 		again := &visit{Server: v.Server, r: (&http.Request{Header: v.r.Header, RemoteAddr: v.r.RemoteAddr}).WithContext(v.ctx), route: v.route, caller: v.caller}
 		leave := v.leave
 		v.leave = func() {}
@@ -312,9 +311,9 @@ func (v *visit) events() error {
 	return nil
 }
 
-// apart takes a connection of HTTP/1.1 out of the server's hands, which keep two stacks
-// and two buffers for it however long nothing happens: most of what 10 000 listeners would
-// take. It answers nil where the connection is for more than this, as in HTTP/2.
+// apart takes over an HTTP/1.1 connection. The server would keep two stacks and two buffers for it,
+// which is most of the memory of 10 000 listeners. It returns nil for HTTP/2, whose connection
+// serves other requests too.
 func (v *visit) apart() net.Conn {
 	if v.r.ProtoMajor != 1 {
 		return nil
@@ -337,7 +336,7 @@ func (v *visit) apart() net.Conn {
 	return conn
 }
 
-// listens tells of what comes until whoever listens is gone, or the server ends.
+// listens sends events until the listener leaves or the server stops.
 func (v *visit) listens(ctx context.Context, s *stream, l *listener, last, head int64) {
 	defer v.news.leave(l)
 	if head-last > farthest {
@@ -378,7 +377,7 @@ func (v *visit) listens(ctx context.Context, s *stream, l *listener, last, head 
 		case <-l.wake:
 			_, head, _ = v.news.after(v.principal, head)
 		case <-beat.C:
-			// Whether they may still listen is looked at as often as it is cheap.
+			// The caller's rights are checked again from time to time.
 			if p := problemOf(v.stillIn(ctx)); p.Status == http.StatusUnauthorized || p.Status == http.StatusForbidden {
 				s.send("", p)
 				return
@@ -388,18 +387,18 @@ func (v *visit) listens(ctx context.Context, s *stream, l *listener, last, head 
 	}
 }
 
-// stillIn is an error once the caller is not let in any more.
+// stillIn returns an error once the caller may no longer come in.
 func (v *visit) stillIn(ctx context.Context) error {
 	again := &visit{Server: v.Server, w: v.w, r: v.r.WithContext(ctx), route: v.route}
 	return again.enters()
 }
 
-// wantsEvents reports whether whoever asks listens for events.
+// wantsEvents reports whether the client accepts events.
 func (v *visit) wantsEvents() bool {
 	return strings.Contains(v.r.Header.Get("Accept"), "text/event-stream")
 }
 
-// A stream is an answer that is given bit by bit.
+// A stream is an answer that is sent in parts.
 type stream struct {
 	w        io.Writer
 	deadline func(time.Time) error
@@ -407,7 +406,7 @@ type stream struct {
 	failed   bool
 }
 
-// streams says what a stream is.
+// streams sets the headers of a stream.
 func (v *visit) streams() http.Header {
 	h := v.w.Header()
 	h.Set("Content-Type", "text/event-stream")
@@ -424,7 +423,7 @@ func (v *visit) stream() *stream {
 	return s
 }
 
-// send writes an event. Whoever does not read is not waited for longer than stallTime.
+// send writes an event. A client that does not read for stallTime is cut off.
 func (s *stream) send(id string, data any) {
 	text, err := json.Marshal(data)
 	if err != nil {
@@ -438,7 +437,7 @@ func (s *stream) send(id string, data any) {
 	s.write(line)
 }
 
-// event writes an event that has a name, "" for one that has none.
+// event writes an event with a name, or "" for none.
 func (s *stream) event(name string, data []byte) {
 	line := "data: " + string(data) + "\n\n"
 	if name != "" {
@@ -447,7 +446,7 @@ func (s *stream) event(name string, data []byte) {
 	s.write(line)
 }
 
-// beat keeps the connection open, and finds out whether it is.
+// beat writes a comment, which keeps the connection open and finds out if it is gone.
 func (s *stream) beat() { s.write(": \n\n") }
 
 func (s *stream) write(text string) {

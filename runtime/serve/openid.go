@@ -14,9 +14,8 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// An OpenID is another system that knows people: OpenID Connect Core 1.0, with the code
-// flow and PKCE (RFC 7636). Whom it names has to be known here by its issuer and
-// subject; an address that it tells is not looked at.
+// An OpenID is an identity provider: OpenID Connect Core 1.0 with the code flow and PKCE (RFC
+// 7636). A person is known by issuer and subject; the provider's e-mail address is ignored.
 type OpenID struct {
 	Name     string // what people call it
 	Issuer   string // "https://login.bank.example"
@@ -27,18 +26,18 @@ type OpenID struct {
 	provider *oidc.Provider
 }
 
-// openIDTime is how long the other system may take.
+// openIDTime is how long the provider may take.
 const openIDTime = 10 * time.Second
 
-// found is the other system as it describes itself. It is asked when somebody first
-// signs in, and again where it did not answer: that it is away keeps nobody else out.
+// found discovers the provider when somebody first signs in, and again after a failure. While the
+// provider is away, other ways to sign in still work.
 func (o *OpenID) found(ctx context.Context) (*oidc.Provider, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.provider != nil {
 		return o.provider, nil
 	}
-	// The keys are fetched later, by a client that must not end with this request.
+	// The keys are fetched later, by a client that outlives this request.
 	ctx = oidc.ClientContext(context.WithoutCancel(ctx), &http.Client{Timeout: openIDTime})
 	p, err := oidc.NewProvider(ctx, o.Issuer)
 	if err == nil {
@@ -51,7 +50,7 @@ func (s *Server) oauth(p *oidc.Provider) *oauth2.Config {
 	return &oauth2.Config{ClientID: s.OpenID.ClientID, ClientSecret: s.OpenID.Secret, Endpoint: p.Endpoint(), RedirectURL: s.origin() + "/sign-in/openid/back", Scopes: []string{oidc.ScopeOpenID}}
 }
 
-// A flow is what a browser takes along to the other system and back.
+// A flow is what the browser carries to the provider and back.
 type flow struct {
 	State    string `json:"state"`
 	Nonce    string `json:"nonce"`
@@ -130,7 +129,7 @@ func (v *visit) fromOpenID() error {
 	return v.signedIn(secret, back(f.To))
 }
 
-// subject is whom the other system names for a code.
+// subject exchanges a code for the subject.
 func (v *visit) subject(code string, f flow) (string, error) {
 	ctx, cancel := context.WithTimeout(v.r.Context(), openIDTime)
 	defer cancel()

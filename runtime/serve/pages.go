@@ -7,9 +7,9 @@ import (
 	"verbatim/runtime/serve/pages"
 )
 
-// The pages of those who are not signed in, and those that say why something was not done.
+// Pages for people who are not signed in, and pages that report an error.
 
-// outside is the frame of a page for whoever it is.
+// outside is the frame of a page for anybody.
 func (v *visit) outside(title string) pages.Page {
 	p := pages.Page{Language: v.tongue(), Title: title, Head: title, Theme: v.cookie(cookieTheme), Org: v.public.Hostname(),
 		Look: &pages.Act{URL: "/look", Hidden: []pages.Hidden{{Name: "to", Value: v.r.URL.RequestURI()}}}}
@@ -61,13 +61,13 @@ func (v *visit) signInPage(status int, s signIn) error {
 	return v.render(status, p)
 }
 
-// failPage says why something was not done. Whoever has to sign in first is sent there,
-// and comes back to the page that they wanted; what they typed is kept by their browser.
+// failPage reports an error. A person who has to sign in is sent there, and then back to the page
+// they wanted; their browser keeps what they typed.
 func (v *visit) failPage(q problem) {
 	if q.Code == errSignIn.Code {
 		to := v.r.URL.RequestURI()
 		if v.r.Method != http.MethodGet {
-			// Back to the form: what was typed is there, in the browser.
+			// Go back to the form: the browser still has what was typed.
 			to = "/"
 			if u, err := url.Parse(v.r.Referer()); err == nil && u.Host == v.r.Host {
 				to = back(u.RequestURI())

@@ -9,8 +9,8 @@ import (
 	"go.opentelemetry.io/otel/codes"
 )
 
-// A planMeter counts plans and their steps, by the names of TrustGraph's specification of the
-// confidence agent, section 6.1. No label holds anything that somebody said.
+// A planMeter counts plans and their steps under the names of TrustGraph's specification of the
+// confidence agent, section 6.1. No label holds user text.
 type planMeter struct {
 	score      *prometheus.HistogramVec
 	failures   *prometheus.CounterVec
@@ -42,7 +42,7 @@ func (m *planMeter) collectors() []prometheus.Collector {
 	return []prometheus.Collector{m.score, m.failures, m.retries, m.success, m.plan, m.step, m.complexity, m.routes}
 }
 
-// An Attempt is one try of a step, for a Meter.
+// An Attempt is one attempt at a step.
 type Attempt struct {
 	Function string
 	Score    *float64 // nil where it did not answer
@@ -51,7 +51,7 @@ type Attempt struct {
 	Took     time.Duration
 }
 
-// Attempted counts a try of a step.
+// Attempted counts an attempt at a step.
 func (m *Meter) Attempted(a Attempt) {
 	m.plans.step.Observe(a.Took.Seconds())
 	if a.Score != nil {
@@ -65,7 +65,7 @@ func (m *Meter) Attempted(a Attempt) {
 	}
 }
 
-// Settled counts a step of which nothing more becomes.
+// Settled counts a step that has ended.
 func (m *Meter) Settled(tries int, done bool) {
 	if tries < 2 {
 		return
@@ -84,10 +84,10 @@ func (m *Meter) Planned(steps int, took time.Duration) {
 	m.plans.plan.Observe(took.Seconds())
 }
 
-// Routed counts a question by the agent that it was given to.
+// Routed counts a question by the agent that answers it.
 func (m *Meter) Routed(route string) { m.plans.routes.WithLabelValues(route).Inc() }
 
-// Span begins a span, and is told when it ends. Without a collector it begins none.
+// Span begins a span, and returns the function that ends it. Without a collector it does nothing.
 func (m *Meter) Span(ctx context.Context, name string) (context.Context, func(failed bool)) {
 	if m.Spans == nil {
 		return ctx, func(bool) {}

@@ -30,16 +30,16 @@ import (
 	"verbatim/verbs"
 )
 
-// The pages of somebody who has one in a palette: what there is to do, the forms for it,
-// and a conversation about it. They arrange what verbs answer, and act by verbs alone.
+// The pages of people who have a page in a palette: their tasks, the forms for them, and a
+// conversation. They show what verbs return, and change things only by verbs.
 
-// The cookies of how pages look.
+// The cookies of display settings.
 const (
 	cookieTheme = "verbatim-theme"
 	cookieKeys  = "verbatim-keys"
 )
 
-// visited is the session that pages are held in: one for each person.
+// visited is the name of each person's session for pages.
 const visited = "pages"
 
 func (s *Server) pageRoutes() []Route {
@@ -87,8 +87,7 @@ func (v *visit) notFound() error {
 	return problem{Status: http.StatusNotFound, Code: "not-found", Title: words.Key("pages/not-found").In(v.tongue())}
 }
 
-// tongue is the language of the pages: what is known of the person, or else what their
-// browser asks for.
+// tongue is the language of the pages: the person's, or what their browser prefers.
 func (v *visit) tongue() words.Language {
 	if v.session != nil {
 		if l, ok := words.ParseLanguage(v.session.Person().Language); ok {
@@ -111,7 +110,7 @@ func (v *visit) language() string { return v.tongue().String() }
 
 func (v *visit) tells(key words.Key, of ...string) string { return key.In(v.tongue(), of...) }
 
-// look keeps how somebody wants pages to look.
+// look stores a display setting.
 func (v *visit) look() error {
 	if err := v.form(); err != nil {
 		return err
@@ -126,8 +125,7 @@ func (v *visit) look() error {
 	return v.see(back(v.r.PostForm.Get("to")))
 }
 
-// A desk is what somebody's pages have in common: their session, and what of the palettes
-// is for them.
+// A desk is the state shared by a person's pages: their session, and their part of the palettes.
 type desk struct {
 	*visit
 	session *runtime.Session
@@ -139,7 +137,7 @@ type desk struct {
 	lists   map[*verbs.PageList][]row
 }
 
-// desked answers at the desk of whoever asks, once the form that they sent is read.
+// desked reads the form of a request and answers it at the caller's desk.
 func desked(answer func(*desk) error) func(*visit) error {
 	return func(v *visit) error {
 		d, err := v.desk()
@@ -182,7 +180,7 @@ func (v *visit) desk() (*desk, error) {
 	return d, nil
 }
 
-// of is a page of the palette that shows something, by its number.
+// at returns the path of a palette's page, by its number.
 func (d *desk) at(page *verbs.Page) string {
 	if i := slices.Index(d.all, page); i > 0 {
 		return "/p/" + strconv.Itoa(i+1)
@@ -190,12 +188,12 @@ func (d *desk) at(page *verbs.Page) string {
 	return "/"
 }
 
-// house reports whether somebody serves others.
+// house reports whether the person is staff.
 func (d *desk) house() bool {
 	return len(d.all) == 0 || slices.ContainsFunc(d.all, func(p *verbs.Page) bool { return p.Desk })
 }
 
-// frame is what stands around each page.
+// frame is the part of a page around its blocks.
 func (d *desk) frame(title string) pages.Page {
 	here := d.r.URL.Path
 	p := pages.Page{Language: d.lang, Title: title, Head: title, Theme: d.cookie(cookieTheme), Org: d.public.Hostname(), Person: d.person(),
@@ -247,7 +245,7 @@ func (v *visit) render(status int, p pages.Page) error {
 	return v.whole(status, "text/html; charset=utf-8", out.Bytes())
 }
 
-// read carries a verb out that only answers.
+// read runs a verb that only reads.
 func (d *desk) read(ctx context.Context, verb *verbs.Verb, args ...dsl.Arg) (*receipt.Call, error) {
 	call := dsl.NewCall(verb.Name, args...)
 	program, err := d.program(ctx, dsl.FormatCall(&call), verbs.Literals{})
@@ -261,7 +259,7 @@ func (d *desk) read(ctx context.Context, verb *verbs.Verb, args ...dsl.Arg) (*re
 	return &r.Calls[0], nil
 }
 
-// home shows what there is to do, and the conversation about it.
+// home shows the tasks and the conversation.
 func (d *desk) home() error {
 	if d.page == nil {
 		return d.see("/waiting")
@@ -323,7 +321,7 @@ func (d *desk) homePage(status int, draft, unsent string) error {
 	return d.render(status, p)
 }
 
-// A row is one of an answer, as a page shows it.
+// A row is a row of an answer, for a page.
 type row struct {
 	d    *desk
 	of   *verbs.PageList
@@ -331,7 +329,7 @@ type row struct {
 	n    int
 }
 
-// rows are those of a list, read once for a page.
+// rows reads the rows of a list, once for each page.
 func (d *desk) rows(ctx context.Context, of *verbs.PageList) ([]row, error) {
 	if of == nil {
 		return nil, nil
@@ -362,7 +360,7 @@ func (r row) value(column string) (v stores.Value) {
 
 func (r row) slot(name string) stores.Value { return r.value(r.of.Slots[name]) }
 
-// text is what a column says, a list one thing a line.
+// text returns the text of a column; a list gets a line for each item.
 func (r row) text(column string) string {
 	v := r.value(column)
 	if v.Kind() == stores.JSON {
@@ -376,7 +374,7 @@ func (r row) text(column string) string {
 	return r.d.tell.Value(v)
 }
 
-// list tells a list of rows: each by its first column, with the rest in brackets.
+// list writes a list of objects: the first column of each, with the others in brackets.
 func (r row) list(column string, v stores.Value) string {
 	var names []string // in the order in which the palette has them
 	if read := r.of.Verb.Read; read != nil {
@@ -425,7 +423,7 @@ func (r row) item() string {
 	return strings.TrimPrefix(r.value(r.of.Row).Text(), "@")
 }
 
-// title is what the row is called.
+// title is the title of the row.
 func (r row) title() string {
 	var parts []string
 	for _, column := range r.of.Title {
@@ -436,7 +434,7 @@ func (r row) title() string {
 	return sentence(strings.Join(parts, ": "))
 }
 
-// state is what the status means, one of verbs.PageStates; "" where nothing says it.
+// state maps the status to one of verbs.PageStates; "" if the palette does not.
 func (r row) state() string { return r.of.States[r.slot("status").Text()] }
 
 var stateWords = map[string]struct {
@@ -461,7 +459,7 @@ func (r row) tag() pages.Tag {
 	return pages.Tag{}
 }
 
-// sentence begins with a capital.
+// sentence capitalises the first letter.
 func sentence(s string) string {
 	r, n := utf8.DecodeRuneInString(s)
 	if n == 0 {
@@ -470,7 +468,7 @@ func sentence(s string) string {
 	return string(unicode.ToUpper(r)) + s[n:]
 }
 
-// due says when something is due, and how far that is.
+// due says when something is due, and how far away that is.
 func (d *desk) due(v stores.Value) string {
 	if v.Kind() != stores.Date {
 		return ""
@@ -495,7 +493,7 @@ func (d *desk) zone() *time.Location {
 	return time.UTC
 }
 
-// lines are what stands below the title of a row.
+// lines are the lines below the title of a row.
 func (r row) lines() (lines []string) {
 	d := r.d
 	add := func(text string) {
@@ -523,7 +521,7 @@ func (r row) lines() (lines []string) {
 	return lines
 }
 
-// facts are what a row says under names of the house.
+// facts returns columns of a row under labels of our own.
 func (r row) facts(names ...string) (all []pages.Fact) {
 	d := r.d
 	for _, name := range names {
@@ -542,7 +540,7 @@ func (r row) facts(names ...string) (all []pages.Fact) {
 
 var factWords = map[string]words.Key{"why": "pages/why", "rule": "pages/rule", "accepts": "pages/accepts", "has": "pages/has", "lacks": "pages/lacks", "note": "pages/note", "expected": "pages/expected", "remark": "pages/remark"}
 
-// progress says how far it is.
+// progress says how much is done.
 func (d *desk) progress(ctx context.Context) (*pages.Progress, error) {
 	of := d.page.Progress
 	if of == nil {
@@ -567,7 +565,8 @@ func (d *desk) progress(ctx context.Context) (*pages.Progress, error) {
 	}
 	if of.Yours != "" && of.Ours != "" {
 		p.Text = counted(d.visit, number(of.Yours), "pages/with-you-none", "pages/with-you-one", "pages/with-you-some") + " " + counted(d.visit, ours, "pages/with-us-none", "pages/with-us-one", "pages/with-us-some")
-		// What is with the house counts as done by whoever sent it: it is the last of it.
+		// For the sender, what the bank is checking counts as done; it is shown as the last part of
+		// it.
 		p.Ours = min(ours*1000/total, p.Done)
 		p.Done -= p.Ours
 	}
@@ -584,7 +583,7 @@ func counted(v *visit, n int, none, one, some words.Key) string {
 	return v.tells(some, strconv.Itoa(n))
 }
 
-// tasks are what there is to do, with the forms that are offered for each.
+// tasks lists the tasks, each with the forms offered for it.
 func (d *desk) tasks(ctx context.Context) (pages.Tasks, error) {
 	rows, err := d.rows(ctx, d.page.Items)
 	if err != nil {
@@ -630,7 +629,7 @@ func (d *desk) itemURL(item string) string {
 	return "/p/" + strconv.Itoa(n) + "/item/" + url.PathEscape(item)
 }
 
-// acts are the verbs offered for an item: those that are of use for it.
+// acts lists the verbs offered for an item, if the item is in a state for them.
 func (d *desk) acts(ctx context.Context, r row) (all []pages.Link, err error) {
 	item := r.item()
 	if item == "" {
@@ -673,8 +672,8 @@ func (d *desk) acts(ctx context.Context, r row) (all []pages.Link, err error) {
 	return all, nil
 }
 
-// settles are the arguments that the columns of an item settle; ok is false where the
-// verb takes none of what they say.
+// settles returns the arguments whose values follow from the item; ok is false if the verb accepts
+// none of those values.
 func (d *desk) settles(r row, act *verbs.PageAct) (of map[int][]string, ok bool) {
 	of = map[int][]string{}
 	for _, w := range act.With {
@@ -696,7 +695,7 @@ func (d *desk) settles(r row, act *verbs.PageAct) (of map[int][]string, ok bool)
 	return of, true
 }
 
-// find is the row of an item, by its name.
+// find returns the row of an item, by its name.
 func (d *desk) find(ctx context.Context, item string) (row, bool, error) {
 	rows, err := d.rows(ctx, d.page.Items)
 	if err != nil {
@@ -709,7 +708,7 @@ func (d *desk) find(ctx context.Context, item string) (row, bool, error) {
 	return rows[i], true, nil
 }
 
-// late are promises whose day is over.
+// late lists promises whose day has passed.
 func (d *desk) late(ctx context.Context) (all []pages.Banner, err error) {
 	of := d.page.Promises
 	rows, err := d.rows(ctx, of)
@@ -733,7 +732,7 @@ func (d *desk) late(ctx context.Context) (all []pages.Banner, err error) {
 	return all, nil
 }
 
-// item shows all of one.
+// item shows all of one item.
 func (d *desk) item() error {
 	ctx := d.r.Context()
 	name := d.r.PathValue("item")
@@ -790,7 +789,7 @@ func (d *desk) item() error {
 	return d.render(http.StatusOK, p)
 }
 
-// about carries a verb out that answers about an item, by its name.
+// about runs a verb that reads an item, by the item's name.
 func (d *desk) about(ctx context.Context, verb *verbs.Verb, item string) (*receipt.Call, error) {
 	i := slices.IndexFunc(verb.Params, func(p verbs.Param) bool { return p.Type.Name == verbs.RefType && p.Required })
 	symbol := dsl.NewSymbol(item)
@@ -800,8 +799,8 @@ func (d *desk) about(ctx context.Context, verb *verbs.Verb, item string) (*recei
 	return d.read(ctx, verb, dsl.NewArg(verb.Params[i].Name, symbol))
 }
 
-// opened is what of an item stands masked, by its names. It was asked for, and the engine
-// tells the journal.
+// opened returns the values of an item that are otherwise masked. The person asked for them, and
+// the engine journals that.
 func (d *desk) opened(ctx context.Context, item string) (all []pages.Fact, err error) {
 	call, err := d.about(ctx, d.page.Opens, item)
 	if err != nil || call.Result == nil {
@@ -821,7 +820,7 @@ func (d *desk) opened(ctx context.Context, item string) (all []pages.Fact, err e
 	return all, nil
 }
 
-// details are all that an answer says of one row, field by field.
+// details returns all fields of one row of an answer.
 func (d *desk) details(call *receipt.Call) (all []pages.Fact) {
 	if call.Result == nil || len(call.Result.Rows) == 0 {
 		return nil
@@ -846,15 +845,15 @@ func (d *desk) details(call *receipt.Call) (all []pages.Fact) {
 
 // The conversation.
 
-// ids are what a terminal reads to a person, and a page does not: those of previews, and
-// those of files that have a name.
+// ids matches what a terminal shows and a page does not: ids of previews, and references of files
+// that have a name.
 var ids = regexp.MustCompile(` ?\((?:[0-9a-f]{4}-?){2}[^)]*\)| ?: upload://\w+`)
 
 // mostTurns is how many turns a page shows.
 const mostTurns = 40
 
-// conversation is what was said, and the forms to go on: draft is what was said and not
-// taken, and unsent why a file was not.
+// conversation shows the turns, and the forms to go on. draft is a message that was not accepted,
+// and unsent the reason why a file was not.
 func (d *desk) conversation(ctx context.Context, draft, unsent string) (pages.Talk, error) {
 	t := pages.Talk{URL: "/say", Draft: draft}
 	if d.Talk == nil {
@@ -925,7 +924,7 @@ func (d *desk) conversation(ctx context.Context, draft, unsent string) (pages.Ta
 	return t, nil
 }
 
-// unasked takes a question out of the last message: a card puts it.
+// unasked removes a question from the last message, since a card asks it.
 func (d *desk) unasked(all []pages.Message, asks string) []pages.Message {
 	last := &all[len(all)-1]
 	if last.Mine {
@@ -943,19 +942,19 @@ func (d *desk) unasked(all []pages.Message, asks string) []pages.Message {
 	return all
 }
 
-// clock says an instant in the person's own time.
+// clock formats an instant in the person's time zone.
 func (d *desk) clock(at time.Time) string {
 	at = at.In(d.zone())
 	return words.SayDate(stores.DateOf(at), d.lang) + ", " + at.Format("15:04")
 }
 
-// said takes a message: a turn of the conversation that the command holds too.
+// said takes a message, as `verbatim chat` does.
 func (d *desk) said() error { return d.says(d.r.PostForm, d.r.PostForm.Get("said")) }
 
-// says takes a message of a form. The form has a key: what it says is said once.
+// says takes a message of a form. The form has a key, so a message that is sent twice counts once.
 func (d *desk) says(form url.Values, text string) error {
 	d.onPage(form)
-	// A press of a button answers the question that it stood under, and no later one.
+	// A button answers the question above it, and no later question.
 	m := dialog.Message{Text: strings.TrimSpace(text), Answers: form.Get("asked")}
 	if key := form.Get("key"); key != "" {
 		m.ID = "page " + logins.Digest(key+" "+m.Text) // what was edited since is another message
@@ -994,14 +993,14 @@ func (d *desk) says(form url.Values, text string) error {
 	return d.see(here + "#talk")
 }
 
-// onPage goes on with the page that a form of the conversation stood on.
+// onPage continues on the page that the form stood on.
 func (d *desk) onPage(form url.Values) {
 	if n, err := strconv.Atoi(form.Get("page")); err == nil && n >= 1 && n <= len(d.all) {
 		d.page = d.all[n-1]
 	}
 }
 
-// takesFile is where a file is sent into the conversation; nil where none can be.
+// takesFile is the field for a file; nil if no file can be sent.
 func (d *desk) takesFile(unsent string) *pages.Field {
 	if !d.takes() {
 		return nil
@@ -1021,7 +1020,7 @@ func (d *desk) takesFile(unsent string) *pages.Field {
 	return &pages.Field{ID: "file", Name: "file", Kind: "file", Label: d.tells("pages/add-file"), Accept: strings.Join(all.Types, ","), Hint: fileHint(d.lang, &all), Wrong: unsent}
 }
 
-// sent takes a file into the conversation: it is named there, as whoever sends it would.
+// sent uploads a file and names it in the conversation, as the person would.
 func (d *desk) sent() error {
 	form, unsent, err := d.multipart(d.session, func(name string) bool { return name == "file" })
 	if err != nil {

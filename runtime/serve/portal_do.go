@@ -21,11 +21,9 @@ import (
 	"verbatim/verbs"
 )
 
-// A verb that is done on a page: the form, what would happen where a rule asks, and what
-// happened.
+// Running a verb from a page: the form, the preview if a rule asks for it, and the result.
 
-// asked is the verb of the path, and the form of it: with what the item settles that it
-// was opened for.
+// asked returns the form of the verb in the path, with the values that follow from the item.
 func (d *desk) asked(values url.Values) (*filled, string, error) {
 	verb := d.Registry.Verb(d.r.PathValue("verb"))
 	if verb == nil || !d.session.May(verb) {
@@ -64,8 +62,8 @@ func (d *desk) asked(values url.Values) (*filled, string, error) {
 			if !ok && d.r.Method == http.MethodGet {
 				return nil, "", d.notFound()
 			}
-			// What is sent holds what was settled when the form was opened: it may be done
-			// by now, and is told again then.
+			// A form keeps the values that were settled when it was opened. The item may have
+			// changed since; then the engine says so.
 			for param, codes := range given {
 				if len(codes) == 1 {
 					f.fixed[param] = codes[0]
@@ -82,7 +80,7 @@ func (d *desk) asked(values url.Values) (*filled, string, error) {
 	return f, "", nil
 }
 
-// before fills a form with what was noted before, where it changes that.
+// before fills a form with the current values of what it changes.
 func (d *desk) before(f *filled, r row) {
 	for i := range f.verb.Effects {
 		for _, set := range f.verb.Effects[i].Set {
@@ -111,7 +109,7 @@ func (d *desk) formPage() error {
 	return d.showForm(http.StatusOK, f, about)
 }
 
-// showForm shows the form of a verb, with what is wrong.
+// showForm shows the form of a verb, with its mistakes.
 func (d *desk) showForm(status int, f *filled, about string) error {
 	ctx := d.r.Context()
 	fields, files, more, err := f.fields(ctx)
@@ -169,14 +167,14 @@ func (d *desk) showForm(status int, f *filled, about string) error {
 	return d.render(status, p)
 }
 
-// edition tells a verb from what it was under other palettes.
+// edition is a digest of the verb's form: it differs if a newer palette changed it.
 func (d *desk) edition(verb *verbs.Verb) string {
 	var text strings.Builder
 	_ = d.Registry.Explain(&text, verb) // a builder takes it all
 	return logins.Digest(text.String())[:12]
 }
 
-// actTitle is what a verb is called where it is offered.
+// actTitle is the title under which a verb is offered.
 func (d *desk) actTitle(verb *verbs.Verb) string {
 	for _, page := range d.all {
 		if page.Person == verb {
@@ -191,8 +189,7 @@ func (d *desk) actTitle(verb *verbs.Verb) string {
 	return d.tell.Verb(verb)
 }
 
-// passedOn is what goes along with a call for a person, beside the conversation: what is
-// still to be done.
+// passedOn lists what a call for a person passes on besides the conversation: the open tasks.
 func (d *desk) passedOn(ctx context.Context) (pages.Prose, error) {
 	out := pages.Prose{ID: "passed", Title: d.tells("pages/passed-on")}
 	rows, err := d.rows(ctx, d.page.Items)
@@ -205,7 +202,7 @@ func (d *desk) passedOn(ctx context.Context) (pages.Prose, error) {
 	return out, nil
 }
 
-// do does what a form asks for, once; or shows what it would do, where a rule asks.
+// do runs the call of a form, once; or shows its preview, if a rule asks for an agreement.
 func (d *desk) do() error {
 	verb := d.Registry.Verb(d.r.PathValue("verb"))
 	if verb == nil {
@@ -235,7 +232,7 @@ func (d *desk) do() error {
 	if values.Get("no") != "" {
 		return d.declines(f)
 	}
-	// What somebody filled in may mean something else under newer palettes, or be left out.
+	// Under a newer palette the answers may mean something else, so the form is shown again.
 	if edition := values.Get("edition"); edition != "" && edition != d.edition(verb) {
 		f.wrong[""] = d.tells("pages/asked-again")
 		return d.showForm(http.StatusConflict, f, about)
@@ -251,8 +248,7 @@ func (d *desk) do() error {
 		return d.showForm(http.StatusUnprocessableEntity, f, about)
 	}
 	ctx := d.r.Context()
-	// What was done under the key already is told again, though it may have taken away
-	// what the call names.
+	// A repeated form gets the same answer, even if the run removed the row that the call names.
 	if d.did(script, key) {
 		return d.see(d.at(d.page) + "?done=again")
 	}
@@ -270,13 +266,13 @@ func (d *desk) do() error {
 	return d.does(f, about, script, program, key)
 }
 
-// did reports whether a form with a key did what a script says.
+// did reports whether a form with this key already ran this script.
 func (d *desk) did(script *dsl.Script, key string) bool {
 	done, err := d.session.Repeat(d.r.Context(), script, "form "+key)
 	return err == nil && done != nil
 }
 
-// moreGiven reports whether what follows a choice was sent along with it.
+// moreGiven reports whether the arguments that follow a choice were sent along with it.
 func (f *filled) moreGiven() bool {
 	for i := range f.verb.Params {
 		if p := &f.verb.Params[i]; p.Type.Name == verbs.ObjectType {
@@ -290,8 +286,8 @@ func (f *filled) moreGiven() bool {
 	return false
 }
 
-// does carries a program out, asks first where a rule says so, and proposes it where
-// somebody else must agree.
+// does runs a program. It asks first if a rule says so, and proposes it if somebody else must
+// agree.
 func (d *desk) does(f *filled, about string, script *dsl.Script, program *verbs.Program, key string) error {
 	ctx := d.r.Context()
 	refuse := func(err error) error {
@@ -299,7 +295,7 @@ func (d *desk) does(f *filled, about string, script *dsl.Script, program *verbs.
 		if !errors.As(err, &refusal) {
 			return err
 		}
-		// It may be refused because it was just done: by the same form, sent twice.
+		// The refusal may come from a double submit: the first one already did it.
 		if d.did(script, key) {
 			return d.see(d.at(d.page) + "?done=again")
 		}
@@ -355,8 +351,8 @@ func (d *desk) does(f *filled, about string, script *dsl.Script, program *verbs.
 	return d.settled(ctx, f, d.tell.Done(r), r.First)
 }
 
-// settled keeps what a form did in the conversation, and shows it on the page that the
-// form was opened from, with a link to the entry of the journal that tells of it.
+// settled records in the conversation what a form did. It returns to the page of the form, with a
+// link to the entry of the journal.
 func (d *desk) settled(ctx context.Context, f *filled, told string, entry int64) error {
 	var names []string
 	if item := f.values.Get("item"); item != "" {
@@ -364,16 +360,16 @@ func (d *desk) settled(ctx context.Context, f *filled, told string, entry int64)
 	}
 	n, err := d.session.Say(ctx, sessions.Said{Role: sessions.System, Content: strings.TrimSpace(ids.ReplaceAllString(told, "")), Intent: formIntent + f.verb.Name, Names: names})
 	if err != nil {
-		// It is done all the same.
+		// The run is committed, so a failure to record it is no error.
 		return d.see(d.at(d.page) + "?done=again")
 	}
 	return d.see(d.at(d.page) + "?done=" + strconv.FormatInt(n, 10) + "&entry=" + strconv.FormatInt(entry, 10))
 }
 
-// formIntent begins the intent of a turn that tells what a form did.
+// formIntent is the prefix of the intent of a turn that a form made.
 const formIntent = "form "
 
-// doneBanner says what was done just now, and how to change it.
+// doneBanner says what was just done, and how to change it.
 func (d *desk) doneBanner(ctx context.Context) *pages.Banner {
 	done := d.r.URL.Query().Get("done")
 	if done == "again" {
@@ -397,8 +393,8 @@ func (d *desk) doneBanner(ctx context.Context) *pages.Banner {
 	return b
 }
 
-// acted is what can be done about what a verb did for rows, as an entry of the journal
-// tells: change it, take it back, and see how it came about.
+// acted lists what the person can do about an entry of the journal: change it, take it back, or see
+// how it came about.
 func (d *desk) acted(ctx context.Context, verb string, names []string, entry int64) (all []pages.Link, err error) {
 	v := d.Registry.Verb(verb)
 	if v == nil {
@@ -425,13 +421,13 @@ func (d *desk) acted(ctx context.Context, verb string, names []string, entry int
 	return all, nil
 }
 
-// asks shows what would happen, and asks whether it shall.
+// asks shows a preview and asks for agreement.
 func (d *desk) asks(f *filled, preview *receipt.Receipt, stale, others bool) error {
 	id := preview.Sealed().ID
 	card := pages.Card{ID: "ask", Title: d.tells("pages/shall-i"), Rows: d.diffs(preview, "pages/you-said"), URL: "/do/" + f.verb.Name, Hidden: append(f.hidden(), pages.Hidden{Name: "agreed", Value: id})}
 	if text := d.tell.Asks(preview); text != "" {
 		card.Lines = strings.Split(text, "\n")
-		// The question says it; what is added, and everything else, is there to be read.
+		// The question already says what changes; the rows are folded away.
 		card.Rows, card.Folded = nil, card.Rows
 	}
 	if stale {
@@ -452,7 +448,7 @@ func (d *desk) asks(f *filled, preview *receipt.Receipt, stale, others bool) err
 	return d.render(http.StatusOK, p)
 }
 
-// declines leaves it.
+// declines declines a preview.
 func (d *desk) declines(f *filled) error {
 	ctx := d.r.Context()
 	if script, err := f.call(); err == nil && script != nil && f.values.Get("agreed") != "" {
@@ -463,8 +459,7 @@ func (d *desk) declines(f *filled) error {
 	return d.settled(ctx, f, d.tells("pages/not-done"), 0)
 }
 
-// diffs are the rows of a receipt, before and after; person is what is said of values
-// that whoever asks wrote.
+// diffs lists the rows of a receipt, before and after. person labels values that the asker wrote.
 func (d *desk) diffs(r *receipt.Receipt, person words.Key) (all []pages.Diff) {
 	for i := range r.Calls {
 		for k := range r.Calls[i].Rows {
@@ -504,10 +499,10 @@ func (d *desk) diff(row *receipt.Row, person words.Key) pages.Diff {
 	return diff
 }
 
-// masked stands for a value that is shown on request.
+// masked replaces a value that is shown on request.
 const masked = "••••••"
 
-// from says where a value comes from; person is what is said of the asker's own words.
+// from says where a value comes from. person labels the asker's own words.
 func (d *desk) from(f *receipt.Field, person words.Key) string {
 	if text := d.tell.From(f.Origin); text != "" {
 		return d.tells("pages/from", text)
@@ -518,7 +513,7 @@ func (d *desk) from(f *receipt.Field, person words.Key) string {
 	return ""
 }
 
-// answers shows what a verb found.
+// answers shows the rows that a verb returned.
 func (d *desk) answers(f *filled, r *receipt.Receipt) error {
 	call := &r.Calls[0]
 	p := d.frame(d.actTitle(f.verb))
@@ -551,7 +546,7 @@ func (d *desk) answers(f *filled, r *receipt.Receipt) error {
 
 // Questions, one a page.
 
-// questionsOf are those of an item, by the schema that its kind names.
+// questionsOf lists the questions of an item, from the schema of its kind.
 func (d *desk) questionsOf(r row) []string {
 	q := d.page.Questions
 	if q.Codes == nil {
@@ -563,7 +558,7 @@ func (d *desk) questionsOf(r row) []string {
 	return nil
 }
 
-// A step is where somebody is with the questions of an item.
+// A step is the current question of an item.
 type step struct {
 	*desk
 	item string
@@ -571,7 +566,7 @@ type step struct {
 	call *receipt.Call
 }
 
-// stepped answers where somebody is with the questions of an item.
+// stepped answers a request at the current question of an item.
 func stepped(answer func(*step) error) func(*visit) error {
 	return desked(func(d *desk) (err error) {
 		i := slices.IndexFunc(d.all, func(p *verbs.Page) bool { return p.Questions != nil && d.session.May(p.Questions.Start) })
@@ -590,14 +585,14 @@ func stepped(answer func(*step) error) func(*visit) error {
 	})
 }
 
-// starts is the program that begins with the questions, or goes on with them.
+// starts returns the program that starts or continues the questions.
 func (s *step) starts(ctx context.Context) (*verbs.Program, error) {
 	q := s.page.Questions
 	call := dsl.NewCall(q.Start.Name, dsl.NewArg(q.Start.Params[q.Item].Name, dsl.NewSymbol(s.item)))
 	return s.program(ctx, dsl.FormatCall(&call), theirs)
 }
 
-// program reads a call and checks it: of values that come from where is said.
+// program parses and checks a call, whose values have the given origin.
 func (d *desk) program(ctx context.Context, text string, from verbs.Literals) (*verbs.Program, error) {
 	script, ds := dsl.Parse(dsl.NewSource("page", text))
 	program, more := d.session.CheckFrom(ctx, script, from)
@@ -607,16 +602,15 @@ func (d *desk) program(ctx context.Context, text string, from verbs.Literals) (*
 	return program, nil
 }
 
-// theirs says that values are the person's own.
+// theirs marks values as the person's own words.
 var theirs = verbs.Literals{Origin: verbs.NewOrigin(verbs.FromPerson, "")}
 
-// question shows the question at hand. It is worked out and not done: to look changes
-// nothing.
+// question shows the current question from a preview, since looking changes nothing.
 func (s *step) question() error {
 	return s.again(s.r.Context(), http.StatusOK, s.r.URL.Query().Get("field"), url.Values{}, "")
 }
 
-// text is a column of what is asked.
+// text returns a column of the current question.
 func (s *step) text(n int, column string) string {
 	j := slices.Index(s.call.Result.Columns, column)
 	if j < 0 {
@@ -688,7 +682,7 @@ func (s *step) show(ctx context.Context, status int, field string, values url.Va
 	return s.render(status, p)
 }
 
-// asks is the field of a question: as its schema has it, where the page names one.
+// asks returns the field for a question, as its schema describes it.
 func (s *step) asks(n int, name string, values url.Values) pages.Field {
 	f := s.fill(s.session, s.page.Questions.Answer, values)
 	if q, ok := s.schemaOf(name); ok {
@@ -744,7 +738,7 @@ func (s *step) check(ctx context.Context, status int, show string) error {
 	return s.render(status, p)
 }
 
-// answered takes an answer, or sends all of them.
+// answered takes one answer, or sends all of them.
 func (s *step) answered() error {
 	ctx := s.r.Context()
 	values := s.r.PostForm
@@ -753,7 +747,7 @@ func (s *step) answered() error {
 	}
 	q := s.page.Questions
 	o := runtime.RunOptions{Source: "page", Key: "form " + values.Get("key")}
-	// The questions are begun, or gone on with, in the session that answers.
+	// The collection is started or continued in the session that answers.
 	start, err := s.starts(ctx)
 	if err != nil {
 		return err
@@ -819,8 +813,7 @@ func (s *step) answered() error {
 	return s.see(here + "?" + query("after", field))
 }
 
-// again shows a question with why an answer does not count and what was typed, if it was
-// answered.
+// again shows a question once more, with what was typed and why it was refused.
 func (s *step) again(ctx context.Context, status int, field string, values url.Values, wrong string) error {
 	program, err := s.starts(ctx)
 	if err != nil {
@@ -834,7 +827,7 @@ func (s *step) again(ctx context.Context, status int, field string, values url.V
 	return s.show(ctx, status, field, values, wrong)
 }
 
-// value is an answer as a call has it: a yes, a day, or what was said.
+// value converts a text into a value: a boolean, a date or a string.
 func (s *step) value(field, text string) dsl.Value {
 	if q, ok := s.schemaOf(field); ok && q.Kind == collect.YesNo {
 		return dsl.NewBool(text == "true")
@@ -845,7 +838,7 @@ func (s *step) value(field, text string) dsl.Value {
 	return dsl.NewString(text)
 }
 
-// schemaOf is what the schema that the page names says of a question.
+// schemaOf returns the schema's description of a question.
 func (s *step) schemaOf(field string) (collect.Question, bool) {
 	q := s.page.Questions
 	if q.Codes == nil {

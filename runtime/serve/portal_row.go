@@ -18,11 +18,11 @@ import (
 	"verbatim/verbs"
 )
 
-// A row that an answer names has a page: what the verb tells that reads one of its kind, and
-// the file that it comes from, opened at its place.
+// The page of a row that an answer mentions: what the verb that reads one such row returns, and the
+// source file, opened at its place.
 
-// shows is the verb that reads one row of an entity, of those that the person may use; nil
-// where there is none.
+// shows returns a verb that reads one row of an entity and that the person may use; nil if there is
+// none.
 func (d *desk) shows(e *verbs.Entity) *verbs.Verb {
 	for _, v := range d.Registry.Verbs() {
 		if v.Read == nil || !v.Read.One || v.Read.File != "" || v.Read.Entity != e || v.Internal || v.Masked() || !d.session.May(v) {
@@ -39,8 +39,7 @@ func (d *desk) shows(e *verbs.Entity) *verbs.Verb {
 	return nil
 }
 
-// rowURL is the page of the row that a value of an answer names; "" where it names none, or
-// none that has a page.
+// rowURL returns the page of the row in a cell of an answer; "" if there is none.
 func (d *desk) rowURL(res *receipt.Result, row, column int) string {
 	i := slices.IndexFunc(res.Refs, func(ref receipt.Ref) bool { return ref.Row == row && ref.Column == column })
 	name, named := strings.CutPrefix(res.Rows[row][column].Text(), "@")
@@ -57,7 +56,7 @@ func (d *desk) rowURL(res *receipt.Result, row, column int) string {
 // mostSources is how many rows are linked below an answer.
 const mostSources = 12
 
-// sources link the rows that an answer rests on, of entities that a palette says are such.
+// sources links the rows that an answer cites, if a palette declares their entity as a source.
 func (d *desk) sources(turn *sessions.Turn) (links []pages.Link) {
 	if turn.Role != sessions.Agent {
 		return nil
@@ -77,8 +76,8 @@ func (d *desk) sources(turn *sessions.Turn) (links []pages.Link) {
 	return links
 }
 
-// theRow is the row that the address names, as its verb tells it, and its file: nil where
-// none can be given. What is not there, or is not theirs, is one answer.
+// theRow reads the row in the path and its file; either may be nil. A missing row and another
+// person's row give the same answer.
 func (d *desk) theRow() (*receipt.Call, *uploads.Upload, error) {
 	ctx := d.r.Context()
 	verb := d.Registry.Verb(d.r.PathValue("verb"))
@@ -106,7 +105,7 @@ func (d *desk) theRow() (*receipt.Call, *uploads.Upload, error) {
 	return call, &u, err
 }
 
-// onPage is the place of a text on a page, as package documents writes it.
+// onPage matches a place on a page, as package documents writes it.
 var onPage = regexp.MustCompile(`^p\.([0-9]{1,6})\b`)
 
 func (d *desk) rowPage() error {
@@ -132,7 +131,7 @@ func (d *desk) rowPage() error {
 	return d.render(http.StatusOK, p)
 }
 
-// rowFile gives the file of a row to whoever may see the row.
+// rowFile sends the file of a row to a person who may see the row.
 func (d *desk) rowFile() error {
 	_, file, err := d.theRow()
 	if err == nil && file == nil {

@@ -14,10 +14,10 @@ import (
 	"verbatim/verbs"
 )
 
-// What a call did is taken back by another call, which is made like any other: here it is
-// written for whoever wants that.
+// Undoing: another call takes back what a call did. This file writes that call; it runs like any
+// other.
 
-// undoing is the call that takes back the entry of the path.
+// undoing returns the call that takes back the entry in the path.
 func (v *visit) undoing() (*dsl.Script, error) {
 	seq, err := strconv.ParseInt(v.r.PathValue("entry"), 10, 64)
 	if err != nil || seq < 1 {
@@ -26,7 +26,7 @@ func (v *visit) undoing() (*dsl.Script, error) {
 	return v.session.Undo(v.r.Context(), seq)
 }
 
-// undo answers a program with the call, to be previewed and run.
+// undo answers a program with that call, to preview and run.
 func (v *visit) undo() error {
 	script, err := v.undoing()
 	if err != nil {
@@ -38,7 +38,7 @@ func (v *visit) undo() error {
 	}{"verbatim/undo@1", dsl.Format(script)})
 }
 
-// undoPage shows what taking something back would do, and asks whether it shall be done.
+// undoPage shows what taking it back would change, and asks for agreement.
 func (d *desk) undoPage() error {
 	script, err := d.undoing()
 	var refusal *runtime.Refusal
@@ -98,7 +98,7 @@ func (d *desk) showUndo(verb *verbs.Verb, program *verbs.Program, values url.Val
 	return d.render(http.StatusOK, p)
 }
 
-// notUndone says why something cannot be taken back.
+// notUndone says why an entry cannot be taken back.
 func (d *desk) notUndone(refusal *runtime.Refusal) error {
 	p := d.frame(d.tells("pages/take-back"))
 	p.Back = &pages.Link{URL: d.at(d.page), Text: d.tells("pages/back")}

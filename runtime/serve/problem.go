@@ -15,15 +15,15 @@ import (
 	"verbatim/stores"
 )
 
-// A problem is an answer that says why something was not done: RFC 9457 around the
-// diagnostics that the command prints.
+// A problem is an answer that reports an error: RFC 9457, with the diagnostics that the command
+// prints.
 type problem struct {
 	Type   string `json:"type"` // where its code is explained
 	Title  string `json:"title"`
 	Status int    `json:"status"`
 	Code   string `json:"code"`
 	Next   string `json:"next,omitempty"` // what to do
-	// Request names the request, for whoever looks into it.
+	// Request is the id of the request, for an operator.
 	Request     string          `json:"request"`
 	Diagnostics dsl.Diagnostics `json:"diagnostics,omitempty"`
 
@@ -33,7 +33,7 @@ type problem struct {
 // Error implements error.
 func (p problem) Error() string { return p.Title }
 
-// problem answers with one.
+// problem answers with a problem.
 func (s *Server) problem(w http.ResponseWriter, p problem) {
 	h := w.Header()
 	p.Type = "/v1/codes/" + p.Code
@@ -51,8 +51,8 @@ func (s *Server) problem(w http.ResponseWriter, p problem) {
 	_, _ = w.Write(append(body, '\n'))
 }
 
-// statuses are those of codes that are answered with another than 422: what is asked
-// for is understood, and cannot be done as it is.
+// statuses are the codes with a status other than 422, which says that a request was understood and
+// cannot be carried out.
 var statuses = map[string]int{
 	"not-permitted": http.StatusForbidden, "origin": http.StatusForbidden, "role-lost": http.StatusForbidden, "same-person": http.StatusForbidden,
 	"unknown-principal": http.StatusForbidden, "rights-changed": http.StatusForbidden, "sign-in-again": http.StatusForbidden,
@@ -64,10 +64,10 @@ var statuses = map[string]int{
 	"tool-silent": http.StatusBadGateway, "tool-failed": http.StatusBadGateway, "tool-answer": http.StatusBadGateway,
 }
 
-// codeNotMigrated is that of a store that is not as the palettes say.
+// codeNotMigrated says that the store's schema differs from the palettes.
 const codeNotMigrated = "not-migrated"
 
-// problemOf says what an error is to whoever asked.
+// problemOf converts an error for the caller.
 func problemOf(err error) problem {
 	var p problem
 	var refusal *runtime.Refusal
@@ -120,5 +120,5 @@ func problemOf(err error) problem {
 //go:embed codes.txtar
 var codesText string
 
-// Codes explains every code that the server answers with by itself.
+// Codes explains the server's own codes.
 func Codes() []dsl.CodeDoc { return dsl.ReadCodes(codesText) }

@@ -19,14 +19,13 @@ import (
 	"verbatim/stores"
 )
 
-// Agents of others are told what becomes of their tasks where they want to be: the server
-// notices it and leaves a notice in the queue, and a worker posts that, at least once and
-// under one id.
+// Push notifications for tasks of other agents. The server notices a change and queues a notice; a
+// worker posts it at least once, always with the same id.
 
-// Posts say where notifications of tasks go.
+// Posts says to which addresses notifications may go.
 type Posts int
 
-// The places.
+// The choices.
 const (
 	PostPublic  Posts = iota // to addresses of the public internet, by https
 	PostPrivate              // anywhere, also by http: the peers are in the operator's own network
@@ -36,7 +35,7 @@ const (
 // TargetPush is the target of such a notice.
 const TargetPush = "verbatim-peer"
 
-// mayTell refuses a place to which nothing is sent.
+// mayTell refuses an address that is not allowed.
 func (p *peer) mayTell(c *a2a.PushConfig) error {
 	if c == nil {
 		return nil
@@ -51,13 +50,14 @@ func (p *peer) mayTell(c *a2a.PushConfig) error {
 	return nil
 }
 
-// sum is what a task is known by once its peer was told of it.
+// sum is a digest of a task as its peer knows it.
 func sum(w *a2a.Task) string {
 	text, _ := json.Marshal([]any{w.Status, w.Artifacts}) // it was made to be written
 	return digest.Of("verbatim told 1", string(text))
 }
 
-// setPush keeps where a peer is told of a task; w is the task, of which they know already.
+// setPush stores where a peer wants notifications of a task. w is the task as the peer already
+// knows it.
 func (p *peer) setPush(ctx context.Context, c *a2a.PushConfig, t *task, w *a2a.Task) (*a2a.PushConfig, error) {
 	c.ID = cmp.Or(c.ID, newID())
 	push := peers.Push{Principal: p.principal, Task: c.TaskID, ID: c.ID, Row: rowOf(t), By: p.token, URL: c.URL, Token: c.Token, Told: sum(w), Ended: w.Status.State.Ended()}
@@ -105,7 +105,7 @@ func (p *peer) Pushes(ctx context.Context, id string) ([]a2a.PushConfig, error) 
 		all, err := p.peers.Pushes(ctx, p.principal, id)
 		list := make([]a2a.PushConfig, len(all))
 		for i, push := range all {
-			// What it shows to prove itself was told to us, and is told to nobody.
+			// The credentials that the peer gave us are never returned.
 			list[i] = a2a.PushConfig{ID: push.ID, TaskID: push.Task, URL: push.URL}
 			if push.Scheme != "" {
 				list[i].Authentication = &a2a.Authentication{Scheme: push.Scheme}
@@ -137,11 +137,10 @@ func (p *peer) DropPush(ctx context.Context, task, id string) error {
 	return peerError(p.peers.DropPush(ctx, p.principal, task, id))
 }
 
-// sweep is how often all are looked at: what a task tells may be of rows that do not name it.
+// sweep is how often all tasks are checked: a task may show rows whose changes do not name it.
 const sweep = time.Minute
 
-// tellPeers notices, for as long as the server runs, what becomes of tasks of which somebody
-// is to be told.
+// tellPeers watches tasks that have push addresses, until the server stops.
 func (s *Server) tellPeers(ctx context.Context) {
 	if s.Posts == PostNone || s.Tokens == nil || len(s.Registry.Tasks()) == 0 {
 		return
@@ -176,8 +175,8 @@ func (s *Server) tellPeers(ctx context.Context) {
 	}
 }
 
-// noticed looks at the tasks of some rows, and leaves a notice for each that is otherwise
-// than its peer was told.
+// noticed checks the tasks of some rows, and queues a notice for each that differs from what its
+// peer was told.
 func (s *Server) noticed(ctx context.Context, touched func(row string) bool) error {
 	const page = 200
 	for behind := ""; ; {
@@ -200,7 +199,7 @@ func (s *Server) noticed(ctx context.Context, touched func(row string) bool) err
 	}
 }
 
-// notice leaves a notice of one task. Who is not let in any more is not told any more.
+// notice queues a notice of one task. A peer whose token has ended gets none.
 func (s *Server) notice(ctx context.Context, push *peers.Push) error {
 	c, err := s.holds(ctx, push.By)
 	if errors.Is(err, ErrNobody) || err == nil && c.principal != push.Principal {
@@ -243,19 +242,19 @@ func (s *Server) notice(ctx context.Context, push *peers.Push) error {
 	return s.peers.Tell(ctx, push, sum(w), w.Status.State.Ended(), []stores.Job{job})
 }
 
-// A Posting is a notification on its way out.
+// A Posting is a notification that is ready to send.
 type Posting struct {
 	ID, URL string // the id is the same each time
 	Headers map[string]string
 	Body    []byte
 }
 
-// HeaderSigned holds what signs a notification, where the peer wants something of its own in
+// HeaderSigned holds the signature of a notification, if the peer wants a value of its own in
 // Authorization.
 const HeaderSigned = "X-A2A-Notification-Signature"
 
-// A signed is what a notification's JWT says. The names that RFC 7519 does not have are those
-// of the protocol's own guide.
+// A signed is the claims of a notification's JWT. Claims that are not in RFC 7519 have the names of
+// the protocol's guide.
 type signed struct {
 	Issuer   string `json:"iss"` // where the agent's card and its keys are
 	Audience string `json:"aud"` // the URL that it is posted to
@@ -266,10 +265,10 @@ type signed struct {
 	Body     string `json:"request_body_sha256"` // in hex
 }
 
-// lastsSigned is for how long what signs a notification is good.
+// lastsSigned is how long a signature is valid.
 const lastsSigned = 5 * time.Minute
 
-// jwks is public: it tells by which keys notifications are signed.
+// jwks is public: it lists the keys that sign notifications.
 func (v *visit) jwks() error {
 	shown := struct {
 		Keys []peers.JWK `json:"keys"`
@@ -287,7 +286,7 @@ func (v *visit) jwks() error {
 	return v.json(http.StatusOK, shown)
 }
 
-// PostingOf reads a notice with TargetPush and signs it: nil where its peer wants no more.
+// PostingOf reads a notice with TargetPush and signs it; nil if the peer no longer wants it.
 func PostingOf(ctx context.Context, book *peers.Book, m runtime.Message) (*Posting, error) {
 	var body struct {
 		Event  json.RawMessage

@@ -12,7 +12,7 @@ import (
 	"verbatim/verbs/grammar"
 )
 
-// The reference: what a caller may say, and how they say it here.
+// The reference: which calls a caller may make, and how to make them over HTTP.
 
 type verbDoc struct {
 	Verb        string          `json:"verb"`
@@ -65,9 +65,9 @@ func (v *visit) code() error {
 	}{"verbatim/code@1", d.Code, d.Meaning, d.Wrong, d.Right})
 }
 
-// openAPI describes the API to its caller, in OpenAPI 3.1: a path for each verb that
-// they may use, with the schema of its arguments, beside the routes for scripts.
-// It is written once for all who may use the same.
+// openAPI describes the API to its caller in OpenAPI 3.1: a path for each verb that they may use,
+// with the schema of its arguments, and the routes for scripts. Callers with the same verbs share
+// one document.
 func (v *visit) openAPI() error {
 	may := v.session.Verbs()
 	var names strings.Builder
@@ -183,7 +183,7 @@ func (s *Server) describe(may []*verbs.Verb) (object, error) {
 	}, nil
 }
 
-// operation makes a name of a route: "postRun", "getVerbsVerb".
+// operation makes the operation id of a route: "postRun", "getVerbsVerb".
 func operation(method, path string) string {
 	name := strings.ToLower(method)
 	for _, part := range strings.FieldsFunc(strings.TrimPrefix(path, "/v1/"), func(r rune) bool { return strings.ContainsRune("/{}.-", r) }) {

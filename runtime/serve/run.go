@@ -12,9 +12,9 @@ import (
 	"verbatim/stores"
 )
 
-// Run answers what comes in by a listener until ctx ends. Then it takes nothing new,
-// finishes what was begun, for as long as Limits.Drain says, and returns. What was
-// answered is never lost; what was cut off is settled by its key.
+// Run serves a listener until ctx ends. Then it accepts nothing new, finishes running requests for
+// at most Limits.Drain, and returns. A request that is cut off either committed or not; its
+// idempotency key tells which.
 func (s *Server) Run(ctx context.Context, l net.Listener, certs *tls.Config) error {
 	server := &http.Server{
 		Handler:           s,
@@ -44,7 +44,7 @@ func (s *Server) Run(ctx context.Context, l net.Listener, certs *tls.Config) err
 	defer cancel()
 	err := server.Shutdown(ending)
 	if errors.Is(err, context.DeadlineExceeded) {
-		// Their contexts end, and what they had not committed is not done.
+		// The contexts of the remaining requests end; what they have not committed is rolled back.
 		err = server.Close()
 	}
 	s.stop()
@@ -52,10 +52,10 @@ func (s *Server) Run(ctx context.Context, l net.Listener, certs *tls.Config) err
 	return err
 }
 
-// healthz says that the process is there.
+// healthz says that the process runs.
 func (s *Server) healthz(v *visit) error { return v.plain(http.StatusOK, "ok\n") }
 
-// plain answers with a line for programs.
+// plain answers with a line of text.
 func (v *visit) plain(status int, text string) error {
 	v.w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	v.w.WriteHeader(status)
@@ -63,7 +63,7 @@ func (v *visit) plain(status int, text string) error {
 	return nil
 }
 
-// readyz says whether requests can be answered.
+// readyz says whether the server can answer requests.
 func (s *Server) readyz(v *visit) error {
 	select {
 	case <-s.draining:
@@ -74,7 +74,7 @@ func (s *Server) readyz(v *visit) error {
 	defer cancel()
 	_, _, err := s.Store.Head(ctx)
 	if err == nil {
-		// The tables of logins are those that migrate made last.
+		// The tables of logins are the last that migrate creates, so they stand for all.
 		_, err = s.book.List(ctx, "")
 	}
 	if err == nil {

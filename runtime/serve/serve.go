@@ -42,57 +42,57 @@ type Options struct {
 	Registry *verbs.Registry
 	Engine   *runtime.Engine
 	Store    stores.Store
-	// Uploads takes files, and gives them to their owners. Without a Scanner none are taken;
-	// nil where there are none.
+	// Uploads stores files and returns them to their owners. Without a Scanner no file is accepted.
+	// May be nil.
 	Uploads *upload.Service
-	// Talk says how somebody talks in a session: with which model, within which
-	// budget. The server adds the session.
+	// Talk returns the options of a conversation in a session: the model and its budget. The server
+	// adds the session.
 	Talk func(*runtime.Session) dialog.Options
-	// Codes explains every code that is answered with, for the reference.
+	// Codes explains every code that an answer may have, for the reference.
 	Codes []dsl.CodeDoc
-	// People finds who somebody is by what another system says of them, and Tokens
-	// whose a token of the API is; either may be nil.
+	// People finds a principal by an identity provider's issuer and subject, Tokens by the digest
+	// of an API token. Either may be nil.
 	People func(ctx context.Context, issuer, subject string) (principal string, err error)
 	Tokens func(ctx context.Context, digest string) (Token, error)
-	// Mail sends a link to whoever signs in; nil where nobody can by mail.
+	// Mail sends a sign-in link; nil if nobody signs in by mail.
 	Mail func(ctx context.Context, to, language, link string) error
-	// OpenID is where people sign in with another system; nil where they cannot.
+	// OpenID is the identity provider; nil without one.
 	OpenID *OpenID
-	// URL is how the server is reached from outside, "https://portal.bank.example".
-	// Cookies and links are made for it.
+	// URL is the server's address from outside, "https://portal.bank.example". Cookies and links
+	// use it.
 	URL string
-	// Hosts are the names that it answers to besides that of URL.
+	// Hosts are other host names that the server answers to.
 	Hosts []string
-	// Proxied says that a proxy is in front, whose X-Forwarded-For names the client.
+	// Proxied says that a trusted proxy is in front, whose X-Forwarded-For names the client.
 	Proxied bool
 	Clock   func() time.Time
 	Random  io.Reader
 	Log     *slog.Logger
-	// Envelopes are protocols of domains, by which programs give tasks.
+	// Envelopes are JSON protocols of domains.
 	Envelopes []Envelope
-	// Hooks are paths at which other systems post what they sign.
+	// Hooks are paths to which other systems post signed messages.
 	Hooks []Hook
-	// Draws draws what there is to draw of rows; nil where there is nothing.
+	// Draws draws rows; nil for no drawings.
 	Draws Draws
-	// Meter counts what the engine does; nil where nobody does.
+	// Meter counts what the engine does; nil for no counts.
 	Meter *Meter
-	// Limits bound what is done at once; zero is the default of each.
+	// Limits bound concurrent work; a zero field means its default.
 	Limits Limits
-	// Certificates says that programs may show a client's certificate in place of a token, which
-	// Tokens knows by its digest. The listener has to ask for one; no authority has to vouch for it.
+	// Certificates allows a client certificate in place of a token; Tokens knows it by its digest.
+	// The listener must request one; it need not be signed by any authority.
 	Certificates bool
-	// Posts say where agents of others may have themselves told what becomes of their tasks.
+	// Posts says to which addresses other agents may have notifications sent.
 	Posts Posts
-	// Search finds verbs by words, for the clients of models; nil finds those that hold them.
+	// Search finds verbs by words, for clients of models; nil matches the words literally.
 	Search func(words string, among []*verbs.Verb, most int) []*verbs.Verb
-	// Version is the program's, which such clients are told.
+	// Version is the program's version, for such clients.
 	Version string
 }
 
-// ErrNobody says that nobody is known by what was shown: an identity, a token.
+// ErrNobody says that an identity or a token is unknown.
 var ErrNobody = errors.New("nobody is known by that")
 
-// A Token is what is known of a token of the API.
+// A Token describes an API token.
 type Token struct {
 	Principal string
 	Audience  string // the URL of the server that it is for
@@ -100,7 +100,7 @@ type Token struct {
 	Verbs     []string // nil where it may do all that its principal may
 }
 
-// Limits bound what a server does at once.
+// Limits bound concurrent work.
 type Limits struct {
 	Requests int           // that are answered at once: 256
 	Streams  int           // of events: 20 000
@@ -111,7 +111,7 @@ type Limits struct {
 	Drain    time.Duration // how long what was begun may take when the server ends: 10 s
 }
 
-// A Server answers requests. It is made by New.
+// A Server answers requests. Make it with New.
 type Server struct {
 	Options
 	book    *logins.Book
@@ -125,18 +125,18 @@ type Server struct {
 	known   *known
 	news    *news
 	metrics *metrics
-	// described is what the API is to whoever may use some verbs, by their names.
+	// described caches the API description by the verbs that a caller may use.
 	described sync.Map
 	ctx       context.Context // of the server: sessions read within it
 	stop      context.CancelFunc
-	// draining is closed once the server takes nothing new; after is what goes on
-	// behind answers.
+	// draining is closed when the server accepts nothing new; after counts work that continues
+	// behind an answer.
 	draining chan struct{}
 	drain    sync.Once
 	after    sync.WaitGroup
 }
 
-// New makes a server. It is an error where the options cannot be served safely.
+// New makes a server. It fails if the options cannot be served safely.
 func New(o Options) (*Server, error) {
 	public, err := url.Parse(o.URL)
 	if err != nil || public.Scheme != "http" && public.Scheme != "https" || public.Host == "" || strings.Trim(public.Path, "/") != "" || public.User != nil || public.RawQuery != "" {
@@ -178,7 +178,7 @@ func New(o Options) (*Server, error) {
 	return s, nil
 }
 
-// elsewhere answers what no route takes, as the API or as a page.
+// elsewhere answers paths without a route, in the form of the API or as a page.
 func (s *Server) elsewhere(mux *http.ServeMux) http.Handler {
 	nowhere := Route{Name: "elsewhere", Door: Open}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -205,7 +205,7 @@ func (s *Server) elsewhere(mux *http.ServeMux) http.Handler {
 	})
 }
 
-// An onlyHead takes the head of an answer.
+// An onlyHead records the head of an answer and drops the body.
 type onlyHead struct {
 	header http.Header
 	status int
@@ -221,14 +221,14 @@ func (s *Server) origin() string { return s.public.Scheme + "://" + s.public.Hos
 // secure reports whether people reach the server by TLS.
 func (s *Server) secure() bool { return s.public.Scheme == "https" }
 
-// Close ends what the server does by itself. Requests are ended by Run.
+// Close stops the server's background work. Run ends requests.
 func (s *Server) Close() { s.stop() }
 
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
 
-// Link makes a link by which a principal signs in once, for whoever starts the server
-// to hand on. It is good in any browser.
+// Link makes a sign-in link for a principal, valid once and in any browser. The operator hands it
+// on.
 func (s *Server) Link(ctx context.Context, principal, to string) (string, error) {
 	if _, err := s.Engine.Session(ctx, principal); err != nil {
 		return "", err
@@ -240,12 +240,12 @@ func (s *Server) Link(ctx context.Context, principal, to string) (string, error)
 	return s.origin() + "/sign-in/link?" + url.Values{"link": {secret}, "to": {to}}.Encode(), nil
 }
 
-// Housekeep deletes what nobody needs any more of what the server keeps.
+// Housekeep deletes expired data of the server.
 func (s *Server) Housekeep(ctx context.Context) error {
 	return errors.Join(s.book.Housekeep(ctx), s.peers.Housekeep(ctx))
 }
 
-// A Door says who may come in by a route.
+// A Door says who may use a route.
 type Door int
 
 // The doors.
@@ -255,8 +255,7 @@ const (
 	Page             // who is signed in; others are sent to sign in
 )
 
-// A Route is one way in. All of them stand in the table of Routes: what is listed
-// there is what there is.
+// A Route is one route. Routes lists them all.
 type Route struct {
 	Pattern string // of net/http: "POST /v1/run"
 	Name    string // of a page, as tests and screenshots call it; "" of others
@@ -270,7 +269,7 @@ type Route struct {
 	refuse  func(*visit, problem) // how it says no, where that is another's to spell
 }
 
-// Routes lists all there are.
+// Routes lists all routes.
 func (s *Server) Routes() []Route {
 	routes := []Route{
 		{Pattern: "GET /healthz", Does: "Says that the process is there.", handle: s.healthz},

@@ -12,11 +12,10 @@ import (
 	"verbatim/runtime/serve/logins"
 )
 
-// Signing in: by a link that is mailed, by one that whoever started the server hands
-// on, or with another system by OpenID Connect. Whoever is not known is answered as
-// whoever is.
+// Signing in: by a mailed link, by a link from the operator, or by OpenID Connect. An unknown
+// person gets the same answer as a known one.
 
-// The cookies, whose names say to the browser that no other site may set them.
+// The cookies. Their names tell the browser that no other site may set them.
 const (
 	cookieLogin = "verbatim"        // the secret of a login
 	cookieAsked = "verbatim-asked"  // the secret of a browser that asked for a link
@@ -30,7 +29,7 @@ func (s *Server) cookieName(name string) string {
 	return name
 }
 
-// setCookie lets the browser keep a value for a while; for none, it forgets it.
+// setCookie stores a value in the browser for a while; an empty value deletes it.
 func (v *visit) setCookie(name, value string, lasts time.Duration) {
 	c := &http.Cookie{Name: v.cookieName(name), Value: value, Path: "/", HttpOnly: true, Secure: v.secure(), SameSite: http.SameSiteLaxMode, MaxAge: int(lasts / time.Second)}
 	if lasts == 0 {
@@ -47,7 +46,7 @@ func (v *visit) cookie(name string) string {
 	return c.Value
 }
 
-// signIn is what the page to sign in shows.
+// signIn is the content of the sign-in page.
 type signIn struct {
 	To     string // where whoever signs in goes on
 	Mail   bool   // a link can be mailed
@@ -82,7 +81,7 @@ func (s *Server) signInRoutes() []Route {
 	}
 }
 
-// form reads a form, of which each field is given once.
+// form reads a form in which each field occurs once.
 func (v *visit) form() error {
 	if err := v.r.ParseForm(); err != nil {
 		return cutShort(err)
@@ -95,15 +94,15 @@ func (v *visit) form() error {
 	return nil
 }
 
-// What may be tried in a quarter of an hour: by one address, and for one account.
+// How many attempts one address, and one account, has in a quarter of an hour.
 const (
 	triesPeriod  = 15 * time.Minute
 	triesAddress = 20
 	triesAccount = 5
 )
 
-// mailLink mails a link to whoever is known by an address, and answers the same, as
-// fast, where nobody is.
+// mailLink mails a link to a person known by the address. If nobody is, it answers the same, after
+// the same time.
 func (v *visit) mailLink() error {
 	if err := v.form(); err != nil {
 		return err
@@ -131,7 +130,7 @@ func (v *visit) mailLink() error {
 	v.setCookie(cookieAsked, asked, logins.Link)
 	language := v.language()
 	v.later(func(ctx context.Context) error {
-		// How often an account is written to is bounded too, and told to nobody.
+		// The number of mails to an account is limited too; the answer does not say so.
 		if err := v.book.Try(ctx, "link to", address, triesAccount, triesPeriod); err != nil {
 			return nil
 		}
@@ -152,7 +151,7 @@ func (v *visit) mailLink() error {
 	return v.signInPage(http.StatusOK, p)
 }
 
-// later does something after the answer, within the life of the server.
+// later runs a function after the answer, within the life of the server.
 func (s *Server) later(do func(context.Context) error) {
 	s.after.Go(func() {
 		ctx, cancel := context.WithTimeout(s.ctx, time.Minute)
@@ -163,7 +162,7 @@ func (s *Server) later(do func(context.Context) error) {
 	})
 }
 
-// showLink shows a button: programs that look at mail follow links, and press nothing.
+// showLink shows a button that signs in. Mail scanners follow links, but press no buttons.
 func (v *visit) showLink() error {
 	p := v.signIn()
 	p.Link = v.r.FormValue("link")
@@ -190,7 +189,7 @@ func (v *visit) useLink() error {
 	return v.signedIn(secret, p.To)
 }
 
-// signedIn gives the browser a new login, in the place of any that it had.
+// signedIn gives the browser a new login, and ends the one that it had.
 func (v *visit) signedIn(secret, to string) error {
 	if old := v.cookie(cookieLogin); old != "" {
 		if err := v.endLogin(old); err != nil {

@@ -24,18 +24,16 @@ import (
 	"verbatim/runtime"
 )
 
-// Spans tell a collector of OpenTelemetry what took how long: a request, the programs
-// that it led to, the answers of a model. They hold routes, names of verbs, outcomes and
-// counts, and nothing that anybody said.
+// Spans send OpenTelemetry spans of requests, runs and model calls to a collector. They hold
+// routes, verb names, outcomes and counts, and no user text.
 type Spans struct {
 	provider *trace.TracerProvider
 	tracer   oteltrace.Tracer
 }
 
-// NewSpans sends spans to the collector at an endpoint, as OTEL_EXPORTER_OTLP_ENDPOINT
-// has it, with the headers of OTEL_EXPORTER_OTLP_HEADERS. failed is told of what could not
-// be sent, which is lost. The SDK's own variables count besides: OTEL_TRACES_SAMPLER,
-// OTEL_BSP_….
+// NewSpans sends spans to the collector at an endpoint (OTEL_EXPORTER_OTLP_ENDPOINT) with headers
+// (OTEL_EXPORTER_OTLP_HEADERS). It calls failed when spans could not be sent; those are lost. The
+// SDK also reads OTEL_TRACES_SAMPLER and OTEL_BSP_….
 func NewSpans(endpoint, headers, service string, failed func(error)) (*Spans, error) {
 	to, err := url.Parse(endpoint)
 	if err != nil || to.Scheme != "http" && to.Scheme != "https" || to.Host == "" {
@@ -55,10 +53,10 @@ func NewSpans(endpoint, headers, service string, failed func(error)) (*Spans, er
 	return &Spans{p, p.Tracer("verbatim")}, nil
 }
 
-// Close sends what is left.
+// Close sends the spans that are left.
 func (s *Spans) Close(ctx context.Context) error { return s.provider.Shutdown(ctx) }
 
-// request begins the span of a request, within the one that its client names.
+// request begins the span of a request, as a child of the client's span if it names one.
 func (s *Spans) request(r *http.Request) (context.Context, oteltrace.Span) {
 	ctx := propagation.TraceContext{}.Extract(r.Context(), propagation.HeaderCarrier(r.Header))
 	return s.tracer.Start(ctx, method(r.Method), oteltrace.WithSpanKind(oteltrace.SpanKindServer))
@@ -91,8 +89,8 @@ func (s *Spans) program(ctx context.Context, stage string, o runtime.Observed) {
 	span.End(oteltrace.WithTimestamp(now))
 }
 
-// Asked begins a question to a model. done is told what the answer cost, and whether there
-// was one.
+// Asked begins the span of a model call. done ends it with the tokens used, and whether the model
+// answered.
 func (m *Meter) Asked(ctx context.Context, model string) (_ context.Context, done func(in, out int, ok bool)) {
 	end := func(int, int, bool) {}
 	if m.Spans != nil {
@@ -114,9 +112,9 @@ func (m *Meter) Asked(ctx context.Context, model string) (_ context.Context, don
 	}
 }
 
-// An exporter sends spans as OTLP 1.x has them in JSON over HTTP
-// (opentelemetry.io/docs/specs/otlp). The library's own exporters bring protocol buffers
-// and gRPC along, which every command would load as it starts: five milliseconds.
+// An exporter sends spans as OTLP 1.x in JSON over HTTP (opentelemetry.io/docs/specs/otlp). The
+// library's exporters bring protocol buffers and gRPC, which cost every command five milliseconds
+// at its start.
 type exporter struct {
 	to     string
 	header http.Header

@@ -31,7 +31,7 @@ import (
 // called ask~ID, by the id of the confirmation, for ever: once the row is there, both names
 // are the task's.
 
-// A task is one, as its caller is told of it.
+// A task is a task as its caller sees it.
 type task struct {
 	of      *verbs.Task
 	id      string
@@ -40,17 +40,17 @@ type task struct {
 	says    string    // how it stands, in words
 	changed time.Time // when its status did; zero where the palette does not say
 	told    []told
-	// asked is the confirmation that it waits for, or that it came to nothing with.
+	// asked is the confirmation that the task waits for, or that ended it.
 	asked *confirmations.Confirmation
 }
 
-// A told is a column of what a task came to.
+// A told is a column of a task's result.
 type told struct {
 	Name  string
 	Value stores.Value
 }
 
-// document is what a task came to, as JSON: nothing where there is no row.
+// document is the result of a task as JSON; nil while there is no row.
 func (t *task) document() json.RawMessage {
 	if t.told == nil {
 		return nil
@@ -62,7 +62,7 @@ func (t *task) document() json.RawMessage {
 	return json.RawMessage(stores.NewObject(names, values).Text())
 }
 
-// errNoTask answers for what is no task, or not the caller's.
+// errNoTask answers if a task does not exist or is not the caller's.
 var errNoTask = problem{Status: 404, Code: "not-found", Title: "there is no such task"}
 
 const (
@@ -70,16 +70,16 @@ const (
 	taskKind  = "task" // where calls of tasks come from, in the journal
 )
 
-// short is what the tasks of an entity are called by.
+// short is the prefix of the ids of an entity's tasks.
 func short(of *verbs.Task) string {
 	name := of.Entity.Store.Name
 	return strings.ReplaceAll(name[strings.LastIndexByte(name, '.')+1:], "_", "-")
 }
 
-// symbol is the name of a task's row in a script.
+// symbol writes the id of a task as a value of a script.
 func symbol(id string) dsl.Value { return dsl.NewSymbol(id) }
 
-// task finds a task by what it is called.
+// task finds a task by its id.
 func (v *visit) task(ctx context.Context, id string) (*task, error) {
 	if ask, ok := strings.CutPrefix(id, askPrefix); ok {
 		return v.askedTask(ctx, id, ask)
@@ -102,13 +102,13 @@ func (v *visit) task(ctx context.Context, id string) (*task, error) {
 	return nil, errNoTask
 }
 
-// Is makes a problem the same as another with its code and title, for errors.Is.
+// Is compares problems by code and title, for errors.Is.
 func (p problem) Is(other error) bool {
 	q, ok := other.(problem)
 	return ok && q.Code == p.Code && q.Title == p.Title
 }
 
-// tellTasks reads tasks by the verb that tells one, all in one go.
+// tellTasks reads several tasks with one script.
 func (v *visit) tellTasks(ctx context.Context, of *verbs.Task, ids ...string) ([]*task, error) {
 	if len(ids) == 0 {
 		return nil, nil
@@ -153,7 +153,7 @@ func (v *visit) tellTasks(ctx context.Context, of *verbs.Task, ids ...string) ([
 	return all, v.waiting(ctx, of, all)
 }
 
-// reads runs a script that only reads. What it may not read is not there.
+// reads runs a script that only reads. Rows that the caller may not see are missing from it.
 func (v *visit) reads(ctx context.Context, text string) (*receipt.Receipt, error) {
 	script, ds := dsl.Parse(dsl.NewSource(taskKind, text))
 	if ds.HasErrors() {
@@ -178,13 +178,12 @@ func (v *visit) reads(ctx context.Context, text string) (*receipt.Receipt, error
 	return r, err
 }
 
-// byOthers reports whether a verb may need the agreement of somebody else.
+// byOthers reports whether a verb may need somebody else's agreement.
 func byOthers(verb *verbs.Verb) bool {
 	return verb != nil && slices.ContainsFunc(verb.Confirm, func(c verbs.Confirm) bool { return c.By != nil })
 }
 
-// waiting finds, of tasks that are there, those about which the caller asked for something
-// that somebody else has to agree to first.
+// waiting finds the tasks for which a call of the caller waits for somebody else's agreement.
 func (v *visit) waiting(ctx context.Context, of *verbs.Task, all []*task) error {
 	if !byOthers(of.Continues) && !byOthers(of.Cancels) {
 		return nil
@@ -204,7 +203,7 @@ func (v *visit) waiting(ctx context.Context, of *verbs.Task, all []*task) error 
 	return nil
 }
 
-// asksOf are the confirmations that the caller asked others for.
+// asksOf returns the caller's pending confirmations.
 func (v *visit) asksOf(ctx context.Context, where map[int]stores.Value) (all []*confirmations.Confirmation, err error) {
 	where[confirmations.FieldAsker] = stores.NewString(v.principal)
 	err = v.Store.View(ctx, stores.Scope{Principal: "verbatim", All: true}, func(r stores.Reader) (err error) {
@@ -214,12 +213,12 @@ func (v *visit) asksOf(ctx context.Context, where map[int]stores.Value) (all []*
 	return slices.DeleteFunc(all, func(c *confirmations.Confirmation) bool { return c.ID == "" }), err
 }
 
-// awaits says whose agreement is waited for.
+// awaits says whose agreement is missing.
 func awaits(c *confirmations.Confirmation) string {
 	return "Somebody with the role " + strings.Join(c.Roles, " and somebody with the role ") + " has to agree first."
 }
 
-// listAsked are the names of tasks of which nothing is there before somebody agrees.
+// listAsked lists the ids of tasks that have no row before somebody agrees.
 func (v *visit) listAsked(ctx context.Context) (ids []string, err error) {
 	waits, err := v.asksOf(ctx, map[int]stores.Value{confirmations.FieldStatus: stores.NewString(confirmations.Waiting)})
 	for _, c := range waits {
@@ -231,7 +230,7 @@ func (v *visit) listAsked(ctx context.Context) (ids []string, err error) {
 	return ids, err
 }
 
-// askedTask is a task that began, or is to begin, once somebody else agrees.
+// askedTask returns a task by its confirmation.
 func (v *visit) askedTask(ctx context.Context, id, ask string) (*task, error) {
 	all, err := v.asksOf(ctx, map[int]stores.Value{confirmations.FieldID: stores.NewString(ask)})
 	if err != nil {
@@ -275,7 +274,7 @@ func (v *visit) askedTask(ctx context.Context, id, ask string) (*task, error) {
 	return t, nil
 }
 
-// taskAsked is what a confirmation would begin; nil where that is no task.
+// taskAsked returns the kind of task that a confirmation would begin; nil if it begins none.
 func (v *visit) taskAsked(c *confirmations.Confirmation) *verbs.Task {
 	script, _ := dsl.Parse(dsl.NewSource(taskKind, c.Script))
 	for _, of := range v.Registry.Tasks() {
@@ -288,7 +287,7 @@ func (v *visit) taskAsked(c *confirmations.Confirmation) *verbs.Task {
 	return nil
 }
 
-// taskOf is what a palette says of the tasks that are rows of an entity; nil where none does.
+// taskOf returns the kind of task whose rows are of an entity; nil if there is none.
 func (v *visit) taskOf(entity string) *verbs.Task {
 	for _, of := range v.Registry.Tasks() {
 		if of.Entity.Store.Name == entity {
@@ -298,7 +297,7 @@ func (v *visit) taskOf(entity string) *verbs.Task {
 	return nil
 }
 
-// called is what the tasks of rows are called.
+// called returns the ids of tasks.
 func (v *visit) called(ctx context.Context, of *verbs.Task, keys ...stores.Value) ([]string, error) {
 	ids, err := v.session.Suffixes(ctx, of.Entity, keys...)
 	for i := range ids {
@@ -307,8 +306,8 @@ func (v *visit) called(ctx context.Context, of *verbs.Task, keys ...stores.Value
 	return ids, err
 }
 
-// listTasks calls each with the tasks of the caller that the palettes list, a page at a time:
-// what they are called, how far they are, and since when, where that is listed.
+// listTasks calls each with the caller's tasks, a page at a time: their ids, their states, and when
+// they changed, if the palette lists that.
 func (v *visit) listTasks(ctx context.Context, each func(of *verbs.Task, ids []string, states []verbs.TaskState, changed []time.Time) error) error {
 	for _, of := range v.Registry.Tasks() {
 		if of.Lists == nil || !v.session.May(of.Lists) {
@@ -355,22 +354,22 @@ func (v *visit) listTasks(ctx context.Context, each func(of *verbs.Task, ids []s
 	return nil
 }
 
-// listed reports whether tasks are listed for the caller at all.
+// listed reports whether the caller can list tasks.
 func (v *visit) listed() bool {
 	return slices.ContainsFunc(v.Registry.Tasks(), func(of *verbs.Task) bool { return of.Lists != nil && v.session.May(of.Lists) })
 }
 
-// An acted is what became of a call. Exactly one of these is set.
+// An acted is the outcome of a call. Exactly one of these is set.
 type acted struct {
 	done *receipt.Receipt
-	// asks is the preview of what the caller has to agree to first, by its ID.
+	// asks is the preview that the caller has to agree to first, by its ID.
 	asks *receipt.Receipt
-	// pending waits for the agreement of somebody else.
+	// pending waits for somebody else's agreement.
 	pending *runtime.Pending
 }
 
-// act does what a script says, once under its key. What has to be agreed to first is asked
-// for: of the caller, who says o.Agreed, and of others.
+// act runs a script once for its key. If an agreement is needed, it asks the caller, who repeats
+// the call with o.Agreed, or others.
 func (v *visit) act(ctx context.Context, s *runtime.Session, script *dsl.Script, o runtime.RunOptions) (*acted, error) {
 	o.Source = taskKind
 	if o.Key != "" {
@@ -406,7 +405,7 @@ func (v *visit) act(ctx context.Context, s *runtime.Session, script *dsl.Script,
 	return &acted{pending: c}, nil
 }
 
-// became is the task that a call began, or went on with; nil where it did neither.
+// became returns the task that a call began or continued; nil if it did neither.
 func (v *visit) became(ctx context.Context, a *acted) (*task, error) {
 	if a.pending != nil {
 		t, err := v.task(ctx, askPrefix+a.pending.ID)
@@ -441,8 +440,8 @@ func (v *visit) became(ctx context.Context, a *acted) (*task, error) {
 	return nil, nil
 }
 
-// saidOf are the turns of a session in which a task was spoken of, oldest first: most of
-// them, the last.
+// saidOf returns the turns of a session that mention a task, oldest first. It returns the last ones
+// if there are too many.
 func (v *visit) saidOf(ctx context.Context, t *task, session string) (all []sessions.Turn, err error) {
 	const farthest = 1000 // turns of a session are looked through
 	err = v.Store.View(ctx, stores.Scope{Principal: v.principal}, func(r stores.Reader) error {

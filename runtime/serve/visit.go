@@ -24,7 +24,7 @@ import (
 	"verbatim/verbs"
 )
 
-// A visit is one request, by whoever it is.
+// A visit is one request and its caller.
 type visit struct {
 	*Server
 	w     http.ResponseWriter
@@ -34,7 +34,7 @@ type visit struct {
 	caller
 }
 
-// A caller is who asks, as far as they have shown it.
+// A caller is the principal of a request, as far as it is proven.
 type caller struct {
 	principal string
 	secret    string // of the login's cookie, "" for a token
@@ -44,15 +44,15 @@ type caller struct {
 	session   *runtime.Session
 }
 
-// deadlines of a request. A turn of a conversation may wait for a model.
+// Deadlines of a request. A turn of a conversation may wait for a model.
 const (
 	readTime  = 15 * time.Second
 	writeTime = 2 * time.Minute
 	stallTime = 30 * time.Second // of an upload, and of a stream that is not read
 )
 
-// answer lets a request in by a route: one whose turn it is, whose body is no larger
-// than the route takes, and whose caller may come in.
+// answer serves a route: it waits for a free place, reads a body of at most the route's size, and
+// checks the caller.
 func (s *Server) answer(route Route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		requestOf(r.Context()).route = route.Pattern
@@ -60,7 +60,7 @@ func (s *Server) answer(route Route) http.Handler {
 		c := http.NewResponseController(w) // what is no connection has no deadlines
 		r.Body = http.MaxBytesReader(w, r.Body, route.Body)
 		if r.ContentLength != 0 && !route.Upload {
-			// Who sends slowly takes no place of those who are worked for.
+			// The body is read before a place is taken, so a slow sender blocks no other request.
 			give, err := s.gate.hold(r, c)
 			defer give()
 			if err != nil {
@@ -82,7 +82,7 @@ func (s *Server) answer(route Route) http.Handler {
 			case route.Upload:
 				defer leave()
 			default:
-				// Neither does who reads slowly.
+				// The answer is sent after the place is free, so a slow reader blocks none either.
 				answer := &held{ResponseWriter: w}
 				v.w = answer
 				defer answer.send(c)
@@ -100,10 +100,10 @@ func (s *Server) answer(route Route) http.Handler {
 	})
 }
 
-// errBusy tells whoever is not worked for to come back.
+// errBusy asks a client that got no place to come back.
 var errBusy = problem{Status: http.StatusServiceUnavailable, Code: "busy", Title: "the server has too much to do", Next: "try again in a second", retry: 1}
 
-// A held answer is sent once it is whole, or from when it is flushed.
+// A held answer is sent when it is complete, or from the first flush on.
 type held struct {
 	http.ResponseWriter
 	status int
@@ -128,13 +128,13 @@ func (h *held) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// FlushError implements what http.ResponseController looks for.
+// FlushError is called by http.ResponseController.
 func (h *held) FlushError() error {
 	h.pass()
 	return http.NewResponseController(h.ResponseWriter).Flush()
 }
 
-// Unwrap lets http.ResponseController find the connection.
+// Unwrap lets http.ResponseController reach the connection.
 func (h *held) Unwrap() http.ResponseWriter { return h.ResponseWriter }
 
 func (h *held) pass() {
@@ -159,10 +159,10 @@ func (h *held) send(c *http.ResponseController) {
 	h.pass()
 }
 
-// errSignIn sends whoever wants a page to where they sign in.
+// errSignIn sends a person to the sign-in page.
 var errSignIn = problem{Status: http.StatusUnauthorized, Code: "sign-in", Title: "sign in first"}
 
-// enters finds out who asks, and whether they may come in by the route.
+// enters identifies the caller and checks that they may use the route.
 func (v *visit) enters() error {
 	if v.route.Door == Open {
 		return nil
@@ -181,8 +181,8 @@ func (v *visit) enters() error {
 	return err
 }
 
-// finds looks up who shows a key. The session outlives the request, for the next ones
-// of the same caller.
+// finds looks up the holder of a key. The session outlives the request, and serves the caller's
+// next ones.
 func (v *visit) finds(k key) (c caller, err error) {
 	ctx, cancel := context.WithTimeout(v.ctx, readTime)
 	defer cancel()
@@ -208,14 +208,14 @@ func (v *visit) finds(k key) (c caller, err error) {
 	return c, nil
 }
 
-// A key is what somebody shows to be let in.
+// A key is a credential.
 type key struct {
 	secret, digest string
 	token          string // the digest of a token or a certificate, "" of a login
 }
 
-// shown is the key of a request. A token counts before a certificate, and both before a
-// cookie, so that a program is never somebody else by chance.
+// shown returns the credential of a request. A token comes before a certificate, and both before a
+// cookie, so that a program never acts as a person by accident.
 func (v *visit) shown() (key, error) {
 	if given := v.r.Header.Values("Authorization"); len(given) > 0 {
 		kind, secret, _ := strings.Cut(given[0], " ")
@@ -225,7 +225,7 @@ func (v *visit) shown() (key, error) {
 		known := logins.Digest(secret)
 		return key{secret, "token " + known, known}, nil
 	}
-	// Whoever shows a certificate has its key, as the handshake proved.
+	// The TLS handshake proved that the client has the certificate's key.
 	if v.Certificates && v.r.TLS != nil && len(v.r.TLS.PeerCertificates) > 0 && v.route.Door != Page {
 		shown := v.r.TLS.PeerCertificates[0]
 		if now := v.Clock(); now.Before(shown.NotBefore) || now.After(shown.NotAfter) {
@@ -241,7 +241,7 @@ func (v *visit) shown() (key, error) {
 	return key{cookie.Value, "login " + logins.Digest(cookie.Value), ""}, nil
 }
 
-// errToken answers for a token that is guessed, expired, taken back or another server's.
+// errToken answers an unknown, expired, revoked or foreign token.
 var errToken = problem{Status: http.StatusUnauthorized, Code: "no-such-token", Title: "that is no token of this server", Next: "ask an administrator for one"}
 
 func (v *visit) byToken(ctx context.Context, k key) (c caller, err error) {
@@ -250,7 +250,7 @@ func (v *visit) byToken(ctx context.Context, k key) (c caller, err error) {
 	}
 	c, err = v.holds(ctx, k.token)
 	if errors.Is(err, ErrNobody) {
-		// What was tried is counted where all processes see it, and told apart by nothing.
+		// Attempts are counted in the store, for all processes, and all failures look the same.
 		if err := v.book.Try(ctx, "token", v.address(v.r), 30, time.Minute); err != nil {
 			return c, err
 		}
@@ -259,8 +259,7 @@ func (v *visit) byToken(ctx context.Context, k key) (c caller, err error) {
 	return c, err
 }
 
-// holds is whose a token is that is known by its digest; ErrNobody where it is good for
-// nothing any more.
+// holds returns the holder of a token by its digest; ErrNobody if the token is not valid.
 func (s *Server) holds(ctx context.Context, digest string) (c caller, err error) {
 	t, err := s.Tokens(ctx, digest)
 	if err == nil && (t.Audience != s.origin() || !s.Clock().Before(t.Expires)) {
@@ -281,7 +280,7 @@ func (s *Server) holds(ctx context.Context, digest string) (c caller, err error)
 	return c, nil
 }
 
-// fail answers with why something was not done.
+// fail answers with an error.
 func (v *visit) fail(err error) {
 	p := problemOf(err)
 	if p.Code == errToken.Code {
@@ -306,10 +305,10 @@ func (v *visit) fail(err error) {
 	v.failPage(p)
 }
 
-// signInAt is where somebody signs in who wanted to go elsewhere.
+// signInAt is the sign-in page that leads on to another.
 func signInAt(to string) string { return "/sign-in?" + url.Values{"to": {to}}.Encode() }
 
-// back is a path of this server that somebody wants to go to after something else.
+// back checks a path to return to: it must be on this server.
 func back(to string) string {
 	u, err := url.Parse(to)
 	if err != nil || u.Host != "" || u.Scheme != "" || !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") || strings.ContainsAny(to, "\\\r\n") {
@@ -318,13 +317,13 @@ func back(to string) string {
 	return to
 }
 
-// see sends whoever asked on to a page.
+// see redirects to a page.
 func (v *visit) see(to string) error {
 	http.Redirect(v.w, v.r, to, http.StatusSeeOther)
 	return nil
 }
 
-// named opens the session of that name of the caller's, or begins it.
+// named opens the caller's session of that name, or begins it.
 func (v *visit) named(name string) (*runtime.Session, error) {
 	s, err := v.Engine.Visit(v.r.Context(), v.principal, runtime.Visit{Name: name})
 	if err != nil {
@@ -337,7 +336,7 @@ func (v *visit) named(name string) (*runtime.Session, error) {
 	return s, nil
 }
 
-// talk goes on with the conversation that is kept in a session.
+// talk continues the conversation of a session.
 func (v *visit) talk(s *runtime.Session) (*dialog.Conversation, error) {
 	o := v.Talk(s)
 	o.Session = s
@@ -348,18 +347,18 @@ func (v *visit) talk(s *runtime.Session) (*dialog.Conversation, error) {
 	return c, err
 }
 
-// isJSON reports whether a body says that it is JSON.
+// isJSON reports whether a body is declared as JSON.
 func isJSON(r *http.Request) bool {
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	return err == nil && (kind == "application/json" || strings.HasSuffix(kind, "+json"))
 }
 
-// badBody says that a body cannot be read.
+// badBody is the error of an unreadable body.
 func badBody(why, next string) error {
 	return problem{Status: http.StatusBadRequest, Code: "bad-body", Title: why, Next: next}
 }
 
-// body reads the JSON of a request into a value: of the members that it has, each once.
+// body decodes the JSON of a request; each member occurs once.
 func (v *visit) body(into any) error {
 	if !isJSON(v.r) {
 		return problem{Status: http.StatusUnsupportedMediaType, Code: "bad-body", Title: "the body is not application/json", Next: "set Content-Type"}
@@ -371,8 +370,8 @@ func (v *visit) body(into any) error {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return badBody("the body is empty", "send a JSON object")
 	}
-	// A member that is given twice means one thing to us and another to somebody who
-	// looked at it on the way.
+	// Two parsers may read a member that occurs twice differently, for instance a proxy and this
+	// server.
 	if _, err := stores.ParseJSON(string(text)); err != nil {
 		return badBody("the body is no JSON: "+err.Error(), "send a JSON object, each member once")
 	}
@@ -392,7 +391,7 @@ func (v *visit) body(into any) error {
 	return nil
 }
 
-// cutShort is the error of a body that could not be read.
+// cutShort converts an error of reading a body.
 func cutShort(err error) error {
 	var large *http.MaxBytesError
 	if errors.As(err, &large) {
@@ -401,7 +400,7 @@ func cutShort(err error) error {
 	return badBody("the body was cut short", "send it again")
 }
 
-// json answers with a document.
+// json answers with a JSON document.
 func (v *visit) json(status int, document any) error {
 	text, err := jsonText(document)
 	if err != nil {
@@ -418,7 +417,7 @@ func jsonText(document any) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// whole answers with a text to which nobody writes any more: it is not copied to be held.
+// whole answers with a text that nobody changes, so it is not copied.
 func (v *visit) whole(status int, kind string, text []byte) error {
 	v.w.Header().Set("Content-Type", kind)
 	v.w.WriteHeader(status)
@@ -430,8 +429,8 @@ func (v *visit) whole(status int, kind string, text []byte) error {
 	return nil
 }
 
-// A known remembers, for a second, who showed what: what is ended in one process is
-// over in the others by then.
+// A known caches for a second who holds a credential. So a credential that one process revokes ends
+// in the others within a second.
 type known struct {
 	asking singleflight.Group // whoever asks at once is answered together
 
@@ -445,12 +444,12 @@ type remembered struct {
 	until time.Time
 }
 
-// fresh is how long somebody is taken for who they were.
+// fresh is how long an entry is valid.
 const fresh = time.Second
 
 func newKnown() *known { return &known{all: map[string]remembered{}} }
 
-// of returns who showed a digest, whom find finds where that is not known.
+// of returns the holder of a digest, and calls find if none is cached.
 func (k *known) of(digest string, find func() (caller, error)) (caller, error) {
 	k.mu.Lock()
 	c, ok := k.all[digest]
@@ -458,7 +457,7 @@ func (k *known) of(digest string, find func() (caller, error)) (caller, error) {
 	if ok && time.Now().Before(c.until) {
 		return c.caller, nil
 	}
-	// It is done on a stack of its own: those of streams stay as small as they are.
+	// The look-up runs on a goroutine of its own: the stacks of streams must stay small.
 	found := <-k.asking.DoChan(digest, func() (any, error) {
 		c, err := find()
 		if err == nil {
