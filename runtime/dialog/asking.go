@@ -16,10 +16,10 @@ import (
 	"verbatim/verbs"
 )
 
-// Asking: something would be done, and the person was asked whether to. Only their own
-// plain yes, to the question as it was just put to them, does it: exactly that, or nothing.
+// Asking: a call would change something, and the person was asked for agreement. Only their own
+// plain yes to the last question runs it, exactly as it was shown.
 
-// A Question is asked before something is done, because a rule says so.
+// A Question asks for agreement before a call runs, because a rule says so.
 type Question struct {
 	ID      string // that of the preview: it stands for all that would happen
 	Title   string // what would be done, in a line
@@ -42,13 +42,13 @@ type Question struct {
 
 	values map[string]string // of the arguments of its one call, as it says them
 
-	// shows and asks are Shows and Asks with marks where the person is shown what
-	// they said themselves, own what that is, and mark the first of the marks.
+	// shows and asks are Shows and Asks with placeholders for what the person said themselves; own
+	// holds that text, and mark the first placeholder.
 	shows, asks string
 	secret
 }
 
-// expired drops questions that are too old, and returns them.
+// expired removes questions that are too old, and returns them.
 func (t *turn) expired() (old []*Question) {
 	for _, q := range slices.Clone(t.c.open) {
 		if !t.now.Before(q.Until) {
@@ -59,7 +59,7 @@ func (t *turn) expired() (old []*Question) {
 	return old
 }
 
-// settles takes a message for an answer to a question, where it is one.
+// settles reads a message as an answer to a question; handled is false if it is none.
 func (t *turn) settles(ctx context.Context) (text string, handled bool, err error) {
 	c := t.c
 	old := t.expired()
@@ -77,7 +77,7 @@ func (t *turn) settles(ctx context.Context) (text string, handled bool, err erro
 	t.said = said
 	t.waits()
 	if t.was.open() && t.was.fresh && !slices.ContainsFunc(c.open, func(q *Question) bool { return q.fresh }) && !details().MatchString(t.heard.own) {
-		// An answer is to what was asked last, and that was what they mean.
+		// An answer belongs to what was asked last, which was the correction.
 		if i, _ := choice(&t.heard, t.was.offers); i < 0 && !t.was.corrects && a.Which == 0 && !t.quotesAnother() {
 			return t.corrects(ctx, t.heard.own)
 		}
@@ -104,8 +104,8 @@ func (t *turn) settles(ctx context.Context) (text string, handled bool, err erro
 	}
 	switch {
 	case a.Answer == words.Change && len(c.open) == 1 && c.open[0].fresh:
-		// "No wait, make it Friday": what was asked about is off, and what they
-		// say instead is said.
+		// "No wait, make it Friday": the question is withdrawn, and the rest is read as a new
+		// request.
 		q := c.open[0]
 		if c.o.Model == nil && c.o.Interpreter != nil {
 			q.fresh, t.held = false, q // until it is understood what they say instead
@@ -117,12 +117,12 @@ func (t *turn) settles(ctx context.Context) (text string, handled bool, err erro
 		t.record.Withdrawn = q.Calls
 		return "", false, nil
 	case a.Answer == words.Pleased && slices.ContainsFunc(c.open, func(q *Question) bool { return q.fresh }):
-		// "Perfect" is no yes, and no other subject either.
+		// "Perfect" is no yes, and no new subject either.
 		t.as(TakenCourtesy)
 		freshen(c.open)
 		return c.wording.again(c.open), true, nil
 	case said == words.Other && !t.heard.hidden && details().MatchString(t.heard.own):
-		// All that would change is shown, and asked about anew.
+		// They asked for details: all changes are shown, and the question is put again.
 		freshen(c.open)
 		var all []string
 		for _, q := range c.open {
@@ -130,8 +130,8 @@ func (t *turn) settles(ctx context.Context) (text string, handled bool, err erro
 		}
 		return strings.Join(all, "\n"), true, nil
 	case said == words.Other:
-		// They speak of something else. The question stays, and is put again
-		// before an answer to it counts.
+		// They changed the subject. The question stays open, and is put again before an answer to
+		// it counts.
 		for _, q := range c.open {
 			q.fresh = false
 		}
@@ -181,9 +181,9 @@ func (t *turn) settles(ctx context.Context) (text string, handled bool, err erro
 	return text, true, err
 }
 
-// restates reports whether a message agrees to the one question that was just put, with words of
-// that question, of its verb and of its rows beside those of agreeing: "Yes, order the repairs". A
-// message that is sent twice is no answer to what came of it the first time.
+// restates reports whether a message agrees to the one question that was just put, in words of that
+// question, its verb and its rows as well as words of agreement: "Yes, order the repairs". A
+// message that is sent twice does not answer the question that it led to.
 func (t *turn) restates(ctx context.Context) bool {
 	c := t.c
 	if len(c.open) != 1 || !c.open[0].fresh || t.heard.hidden || t.quotesAnother() {
@@ -196,7 +196,7 @@ func (t *turn) restates(ctx context.Context) bool {
 	return m != nil && words.ReadAnswerTo(t.heard.own, m).Answer == words.Agree
 }
 
-// matter is what a question is about; nil where it is about more than one call.
+// matter is the content of a question; nil if it is about several calls.
 func (c *Conversation) matter(ctx context.Context, q *Question) *words.Matter {
 	p, err := c.meaning(ctx, q)
 	if err != nil || len(p.Calls()) != 1 {
@@ -214,7 +214,7 @@ func (c *Conversation) matter(ctx context.Context, q *Question) *words.Matter {
 	return words.NewMatter(asks, q.values, phrases, v.Name[strings.LastIndexByte(v.Name, '.')+1:])
 }
 
-// goesOn puts what else is open, after one of it was settled.
+// goesOn puts the remaining questions after one was settled.
 func (t *turn) goesOn(ctx context.Context, text string) (string, error) {
 	c := t.c
 	if len(c.open) > 0 && len(t.asked) == 0 {
@@ -234,8 +234,8 @@ func freshen(list []*Question) {
 	}
 }
 
-// quotesAnother reports whether the message quotes a question that is not the one
-// that is open: an answer to an older mail.
+// quotesAnother reports whether the message quotes a question other than the open one, as an answer
+// to an older mail does.
 func (t *turn) quotesAnother() bool {
 	ids := previewIDs.FindAllString(t.heard.quoted, -1)
 	for _, id := range ids {
@@ -243,7 +243,7 @@ func (t *turn) quotesAnother() bool {
 			return true
 		}
 	}
-	// Where answers quote what they answer, one that quotes something else answers that.
+	// In channels where answers quote, a message that quotes something else answers that.
 	if len(ids) > 0 || !t.c.o.Referring || t.heard.quoted == "" || len(t.c.open) == 0 || t.answers != "" {
 		return false
 	}
@@ -254,7 +254,7 @@ func (t *turn) quotesAnother() bool {
 	})
 }
 
-// close takes a question off the list.
+// close removes a question from the open ones.
 func (t *turn) close(q *Question) {
 	t.c.open = slices.DeleteFunc(t.c.open, func(o *Question) bool { return o == q })
 	if q.stored {
@@ -264,10 +264,10 @@ func (t *turn) close(q *Question) {
 
 var previewIDs = regexp.MustCompile(`\b[0-9a-f]{4}-[0-9a-f]{4}\b`)
 
-// details asks for all that a question is about.
+// details matches a request to see all changes of a question.
 var details = lazily(func() string { return `(?i)^\W*(?:` + words.Expression("details") + `)\W*$` })
 
-// withdraw says no to a question, for the person.
+// withdraw declines a question for the person.
 func (t *turn) withdraw(ctx context.Context, q *Question) error {
 	t.close(q)
 	p, err := t.c.meaning(ctx, q)
@@ -281,7 +281,7 @@ func (t *turn) withdraw(ctx context.Context, q *Question) error {
 	return err
 }
 
-// agree carries out what was agreed to: exactly that, or nothing.
+// agree runs exactly what the person agreed to, or nothing.
 func (t *turn) agree(ctx context.Context, q *Question) (string, error) {
 	c := t.c
 	t.close(q)
@@ -317,8 +317,8 @@ func (t *turn) agree(ctx context.Context, q *Question) (string, error) {
 	return t.facing(t.left(t.done)), nil
 }
 
-// wrote is the turn in which the person said last, up to another turn, what they wanted: 0
-// where that is not kept, or was not their own.
+// wrote returns the last turn before until in which the person said what they want; 0 if it is not
+// kept, or was not their own words.
 func (c *Conversation) wrote(ctx context.Context, until int64) (int64, error) {
 	if !c.kept {
 		return 0, nil
@@ -335,8 +335,7 @@ func (c *Conversation) wrote(ctx context.Context, until int64) (int64, error) {
 	return 0, err
 }
 
-// stopped tells why something that was agreed to was not done, and puts it again
-// where it still can be.
+// stopped says why an agreed call did not run, and puts the question again if it still makes sense.
 func (t *turn) stopped(ctx context.Context, q *Question, err error) (string, error) {
 	var refusal *runtime.Refusal
 	var failed *runtime.Failure
@@ -362,7 +361,7 @@ func (t *turn) stopped(ctx context.Context, q *Question, err error) (string, err
 	return t.failed(err), nil
 }
 
-// again puts a question anew, with the rows as they are now.
+// again puts a question again, with the rows as they are now.
 func (t *turn) again(ctx context.Context, q *Question, why words.Key) (string, error) {
 	program, err := t.c.meaning(ctx, q)
 	var p *receipt.Receipt
@@ -385,7 +384,7 @@ func (t *turn) again(ctx context.Context, q *Question, why words.Key) (string, e
 	return t.c.wording.say(why) + "\n" + t.c.wording.question(fresh), nil
 }
 
-// preview works out what a program would do, and at which turn of the session.
+// preview previews a program, and returns the turn of the session at which it did.
 func (t *turn) preview(ctx context.Context, p *verbs.Program) (*receipt.Receipt, int64, error) {
 	var before int64
 	if t.c.kept {
@@ -397,7 +396,7 @@ func (t *turn) preview(ctx context.Context, p *verbs.Program) (*receipt.Receipt,
 	}
 	o := runtime.RunOptions{Before: before, Source: t.c.o.Source, Progress: t.far}
 	if t.c.kept {
-		// The answer may be given in another process.
+		// Another process may receive the answer, so the preview is kept in the store.
 		preview, err := t.c.o.Session.KeepWith(ctx, p, o)
 		if preview != nil {
 			err = nil // what could not be kept can be agreed to here
@@ -408,7 +407,7 @@ func (t *turn) preview(ctx context.Context, p *verbs.Program) (*receipt.Receipt,
 	return preview, before, err
 }
 
-// question puts a program to the person.
+// question makes a question of a program and its preview.
 func (t *turn) question(p *verbs.Program, preview *receipt.Receipt, before int64, more ...reason) *Question {
 	w := t.c.wording
 	q := &Question{before: before, turn: before, ID: preview.ID, Asked: t.now, Until: t.now.Add(t.c.o.Limits.Question), program: p, fresh: true}
@@ -458,8 +457,8 @@ func (t *turn) question(p *verbs.Program, preview *receipt.Receipt, before int64
 		})
 	}
 	q.Shows, q.Asks = t.c.conceal(q.shows), t.c.conceal(q.asks)
-	// What was asked before and is asked again, with more said of it or other rows
-	// by now, is this question.
+	// A question that replaces an open one takes its place: the same call with more arguments, or
+	// with rows that have changed.
 	for _, o := range slices.Clone(t.c.open) {
 		switch {
 		case o.ID == q.ID:
@@ -474,9 +473,9 @@ func (t *turn) question(p *verbs.Program, preview *receipt.Receipt, before int64
 	return q
 }
 
-// overtakes reports whether a question asks all that another one asks, and maybe
-// more: the same calls, or the same call with more said. "Call me", after somebody
-// asked for a person, is no second wish.
+// overtakes reports whether a question asks for everything that another asks for: the same calls,
+// or the same call with more arguments. "Call me", after somebody asked for a person, is no second
+// request.
 func (q *Question) overtakes(o *Question) bool {
 	if slices.Equal(q.Calls, o.Calls) {
 		return true
@@ -503,7 +502,7 @@ func oneCall(text string) *dsl.Call {
 	return &script.Calls[0]
 }
 
-// A reason is why somebody is asked where no palette asks.
+// A reason says why the person is asked although no rule of a palette asks.
 type reason struct {
 	Rule string `json:"rule"` // for the record
 	Said string `json:"said"` // in the person's language

@@ -15,10 +15,9 @@ import (
 	"verbatim/verbs/grammar"
 )
 
-// What becomes of calls, whoever proposed them: checked, previewed, asked about or
-// carried out.
+// Carrying out calls, whoever proposed them: check, preview, then ask or run.
 
-// A step is what came of a proposal.
+// A step is the outcome of a proposal.
 type step struct {
 	wrong    string          // what the model is told is wrong
 	why      dsl.Diagnostics // the same, as diagnostics
@@ -26,8 +25,7 @@ type step struct {
 	says     string          // what the model is told of what was found and done
 }
 
-// carry takes calls as far as they go: checked, previewed, and then asked about,
-// or carried out.
+// carry checks and previews calls, and then asks the person or runs them.
 func (t *turn) carry(ctx context.Context, p proposal) (step, error) {
 	c := t.c
 	script, ds := dsl.Parse(dsl.NewSource(c.o.Source, p.script))
@@ -155,7 +153,7 @@ func (t *turn) carry(ctx context.Context, p proposal) (step, error) {
 	return step{says: says.String() + modelGoOn}, nil
 }
 
-// shows notes the names of rows that a model is shown.
+// shows records the names of rows that the model was shown.
 func (c *Conversation) shows(messages []llm.Message, v grammar.Vocabulary) {
 	if c.named == nil {
 		c.named = map[string]bool{}
@@ -172,9 +170,8 @@ func (c *Conversation) shows(messages []llm.Message, v grammar.Vocabulary) {
 	}
 }
 
-// unshown are the rows, by what people call them, that a model named although neither
-// it was shown them nor the person spoke of them: it made the name up, or has it from
-// elsewhere. (SAFE-S8)
+// unshown lists, by their labels, the rows that the model named without having been shown them and
+// without the person mentioning them: it invented the name, or has it from elsewhere. (SAFE-S8)
 func (t *turn) unshown(p *verbs.Program) (called []string) {
 	p.Names(func(a *verbs.Arg, _ *verbs.Type) {
 		name := a.Name()
@@ -192,9 +189,8 @@ func (t *turn) unshown(p *verbs.Program) (called []string) {
 	return called
 }
 
-// mentioned are the arguments that take no model's word and that a model took out of
-// what the person wrote. That they mentioned a value is not that they want it there.
-// (F4, SAFE-S1)
+// mentioned lists the arguments that accept no model's value and whose value the model took from
+// the person's text. Mentioning a value is not agreeing to it. (F4, SAFE-S1)
 func (t *turn) mentioned(p *verbs.Program) (names []string) {
 	for i := range p.Calls() {
 		call := &p.Calls()[i]
@@ -211,8 +207,8 @@ func (t *turn) mentioned(p *verbs.Program) (names []string) {
 	return names
 }
 
-// ownWord reports whether a message is the answer to the question for an argument, and
-// nothing else.
+// ownWord reports whether a message is the answer to the question for an argument, and nothing
+// else.
 func (t *turn) ownWord(v *verbs.Verb, p *verbs.Param, value *dsl.Value) bool {
 	if t.c.expected != (expected{v.Name, p.Name}) || t.heard.quoted != "" || t.heard.hidden {
 		return false
@@ -230,8 +226,8 @@ func (t *turn) ownWord(v *verbs.Verb, p *verbs.Param, value *dsl.Value) bool {
 	return certain
 }
 
-// beyond reports whether something would change beyond what the conversation is
-// about. That the person is told, and can say otherwise.
+// beyond reports whether a call would change rows outside the subject of the conversation. The
+// person is told so, and can object.
 func (t *turn) beyond(p *receipt.Receipt, verb func(name string) *verbs.Verb) bool {
 	return slices.ContainsFunc(p.Calls, func(c receipt.Call) bool {
 		if len(c.Notices)+len(c.Tended)+len(c.Errands) > 0 {
@@ -241,9 +237,8 @@ func (t *turn) beyond(p *receipt.Receipt, verb func(name string) *verbs.Verb) bo
 	})
 }
 
-// questions reports whether a verb begins or ends what the conversation asks
-// question by question. Who wants to be asked is asked the first question, and not
-// whether they want to be asked.
+// questions reports whether a verb begins or ends a collection. A person who wants to begin one
+// gets the first question at once, without being asked for agreement.
 func (t *turn) questions(v *verbs.Verb) bool {
 	return t.c.kept && slices.ContainsFunc(t.c.answering, func(a *verbs.Answering) bool {
 		return slices.ContainsFunc(v.Effects, func(e verbs.Effect) bool {
@@ -252,8 +247,8 @@ func (t *turn) questions(v *verbs.Verb) bool {
 	})
 }
 
-// bareKey finds a key that the model wrote for a row. It was shown none, so that
-// it guessed, or has it from a document; a person who types a key may.
+// bareKey finds a key that the model wrote for a row. The model is never shown keys, so it guessed,
+// or has it from a document. A person may type a key.
 func (t *turn) bareKey(p *verbs.Program, said verbs.Literals) *dsl.Diagnostic {
 	for i := range p.Calls() {
 		call := &p.Calls()[i]
@@ -280,7 +275,7 @@ func (t *turn) bareKey(p *verbs.Program, said verbs.Literals) *dsl.Diagnostic {
 	return nil
 }
 
-// open withholds what a sensitive argument was given.
+// open removes the values of sensitive arguments from traces.
 func (t *turn) open(p *verbs.Program, traced []Traced) []Traced {
 	var dark []dsl.Range
 	for i := range p.Calls() {
@@ -303,9 +298,8 @@ func (t *turn) open(p *verbs.Program, traced []Traced) []Traced {
 
 const withheld = "(withheld)"
 
-// written is a script of the model's as it is recorded: without what sensitive
-// arguments were given. What cannot be parsed is recorded only where no verb that
-// it may be about takes any.
+// written is a script of the model for the record, without sensitive values. A script that does not
+// parse is recorded only if no verb that it may mention has sensitive arguments.
 func (t *turn) written(text string) string {
 	script, ds := dsl.Parse(dsl.NewSource(t.c.o.Source, text))
 	if ds.HasErrors() {

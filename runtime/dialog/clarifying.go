@@ -18,11 +18,10 @@ import (
 	"verbatim/stores"
 )
 
-// Clarifying: what somebody said had to be asked about, where no model reads it.
+// Clarifying: a message was unclear and the person was asked about it, without a model.
 
-// An unclear is what somebody said that had to be asked about, where no model is.
-// There is one at most, and it waits until it is answered, declined, or given up
-// because they speak of something else.
+// An unclear is a message that the person was asked about. There is at most one. It waits until the
+// person answers, declines, or moves on to something else.
 type unclear struct {
 	said   string        // all of it so far
 	before string        // the same without the last answer
@@ -42,10 +41,10 @@ type unclear struct {
 	stored    bool      // in the session
 }
 
-// open reports whether there is one.
+// open reports whether a question waits.
 func (u *unclear) open() bool { return u.asked != "" }
 
-// with is what was said, with something in the place of what is unclear in it.
+// with returns the message with a text in place of its unclear part.
 func (u *unclear) with(text string) string {
 	said, end := u.said, len(u.said)
 	for i, at := range slices.Backward(u.places) {
@@ -61,10 +60,9 @@ func (u *unclear) with(text string) string {
 	return said
 }
 
-// chosen understands an answer that takes one of what was offered: "yes" to a
-// single one, "the second one", or its words. It returns nil where it is no such
-// answer. One that says nothing by itself counts only where the question was put
-// last: again says that it has to be put first.
+// chosen reads an answer that picks an offer: "yes" to a single one, "the second one", or its
+// words. It returns nil if the message picks none. An answer that means nothing by itself counts
+// only if the question was the last thing asked; again asks to put it first.
 func (t *turn) chosen(ctx context.Context, was *unclear) (u *Understood, again bool, err error) {
 	i, bare := choice(&t.heard, was.offers)
 	switch {
@@ -83,7 +81,7 @@ func (t *turn) chosen(ctx context.Context, was *unclear) (u *Understood, again b
 		u, err := t.answer(ctx, o.Text, &Understood{}, was)
 		return u, false, err
 	case isDay(o.Text):
-		// In words, as they may be kept: "by 4 March 2027".
+		// The day is kept in words: "by 4 March 2027".
 		day, _ := stores.ParseDate(o.Text)
 		says = []string{words.SayDate(day, t.c.wording.tongue), o.Text}
 	}
@@ -103,8 +101,7 @@ func (t *turn) chosen(ctx context.Context, was *unclear) (u *Understood, again b
 	return nil, false, nil
 }
 
-// understood is what was said in one part: where that has to be asked about, nothing is
-// done of it.
+// understood interprets a message in one part. A message that is unclear runs nothing.
 func (c *Conversation) understood(ctx context.Context, said, verb string, spoken []Spoken) (Understood, error) {
 	u, err := c.o.Interpreter.Interpret(ctx, said, verb, spoken)
 	if u.Ask != "" {
@@ -114,8 +111,8 @@ func (c *Conversation) understood(ctx context.Context, said, verb string, spoken
 	return u, err
 }
 
-// clarified goes on with what was unclear, now that it is answered: chosen is what the
-// answer makes of it.
+// clarified continues with an unclear message after the answer; chosen is the reading of the
+// answer.
 func (t *turn) clarified(ctx context.Context, chosen *Understood, otherwise string) (string, error) {
 	c, was := t.c, &t.was
 	t.as(TakenChoice)
@@ -132,15 +129,15 @@ func (t *turn) clarified(ctx context.Context, chosen *Understood, otherwise stri
 		return text + "\n" + c.wording.say(saySayWhich), err
 	}
 	if said := t.next.said; said != "" && !strings.Contains(said, "@") {
-		// All of it is theirs, also the day that they chose; a row that they chose is
-		// known by its name, and what that says they did not say.
+		// All of the text is the person's, including the day that they picked. A row that they
+		// picked is referred to by name; they did not say the words of its label.
 		t.trace.add(ofPerson, said, t.now)
 	}
 	return t.makes(ctx, &u, was, otherwise)
 }
 
-// turnsTo ends the waiting where something else was said; turned says so before what
-// comes of that. What they ask in between is answered, and done: then text is all.
+// turnsTo ends the waiting when the person says something else; turned announces that. A read in
+// between is answered at once: then done is true, and text is the whole answer.
 func (t *turn) turnsTo(ctx context.Context, u *Understood) (turned, text string, done bool, err error) {
 	c, was := t.c, &t.was
 	if !was.open() {
@@ -166,8 +163,8 @@ func (t *turn) turnsTo(ctx context.Context, u *Understood) (turned, text string,
 	return turned, "", false, nil
 }
 
-// choice tells which of some offers an answer takes, -1 where it takes none, and
-// whether it does so by words that say nothing by themselves: a yes, or a place.
+// choice returns the offer that an answer picks, or -1. bare says that the answer means nothing by
+// itself: a yes, or a position.
 func choice(h *heard, offers []Offer) (i int, bare bool) {
 	if len(offers) == 0 {
 		return -1, false
@@ -180,8 +177,8 @@ func choice(h *heard, offers []Offer) (i int, bare bool) {
 	case which == -1:
 		return len(offers) - 1, true
 	case which > 0:
-		// "The 4th" of "3 April or 4 March" is no place; and of "2 January or 1
-		// February" nobody knows whether "the second" is one.
+		// "The 4th" picks a date in "3 April or 4 March", not a position. "The second" of "2
+		// January or 1 February" may be either, so it picks nothing.
 		number, took := strconv.Itoa(which), -1
 		for i, o := range offers {
 			if i == which-1 || slices.Contains(strings.Fields(words.Plain(o.Says)), number) {
@@ -202,8 +199,8 @@ func choice(h *heard, offers []Offer) (i int, bare bool) {
 		if says == said {
 			return i, false
 		}
-		// A part of one that is no part of another. What a verb is called by takes more
-		// than a word, which may stand for something else.
+		// Words of only one offer pick it. A verb needs more than one word, since a single word may
+		// belong to a new request.
 		if (strings.Contains(said, " ") || o.Verb == "" && len(said) > 2) && strings.Contains(" "+says+" ", " "+said+" ") {
 			if took >= 0 {
 				return -1, false
@@ -219,10 +216,9 @@ func isDay(text string) bool {
 	return ok
 }
 
-// answer understands an answer with what it was asked about, which alone makes
-// no sense; it returns nil where that makes none either. What can be done is what
-// is meant, before what asks again; and an answer that did not help, for which the
-// same is asked again, is forgotten: the next one would only stumble over it.
+// answer reads an answer together with the unclear message; nil if that makes no sense either. A
+// reading that can run wins over one that asks again. An answer that leads to the same question
+// again is dropped, so that it does not confuse the next one.
 func (t *turn) answer(ctx context.Context, says string, alone *Understood, was *unclear) (*Understood, error) {
 	if !was.open() || was.corrects {
 		return nil, nil
@@ -259,8 +255,8 @@ func (t *turn) answer(ctx context.Context, says string, alone *Understood, was *
 		case err != nil:
 			return nil, err
 		case alone.Ask != "" && !was.subject(&u):
-			// It says something by itself, and together with what was said before it
-			// would say something else.
+			// The message means something by itself, and would mean something else joined with the
+			// earlier one.
 		case u.Script != "":
 			t.next = unclear{said: a.text}
 			return &u, nil
@@ -279,8 +275,8 @@ func (t *turn) answer(ctx context.Context, says string, alone *Understood, was *
 	return cmp.Or(found, same), nil
 }
 
-// subject reports whether something that was understood by itself is what the
-// question was about: whoever says the whole of it anew has answered.
+// subject reports whether a message by itself is about the verbs of the question. A person who
+// repeats the whole request has answered.
 func (u *unclear) subject(of *Understood) bool {
 	among := func(verb string) bool {
 		return verb != "" && (verb == u.about || verb == u.verb || slices.ContainsFunc(u.offers, func(o Offer) bool { return o.Verb == verb }))
@@ -288,7 +284,7 @@ func (u *unclear) subject(of *Understood) bool {
 	return of.Ask == u.asked || among(of.Verb) || slices.ContainsFunc(of.Offers, func(o Offer) bool { return among(o.Verb) })
 }
 
-// reads reports whether what was understood changes nothing.
+// reads reports whether a reading changes nothing.
 func (t *turn) reads(ctx context.Context, u *Understood) bool {
 	script, ds := dsl.Parse(dsl.NewSource(t.c.o.Source, u.Script))
 	if ds.HasErrors() {
@@ -298,24 +294,22 @@ func (t *turn) reads(ctx context.Context, u *Understood) bool {
 	return program != nil && t.c.o.Session.Reads(program)
 }
 
-// What an unclear message was asked about is a row of a session that is kept, as
-// any other question is: it belongs to its person alone, the turn that puts it
-// writes it, and the turn that answers it takes it away, or is refused where another
-// window was quicker. Its words stand in the row only while it waits. It would have
-// been enough to point to the turns that it was said in; but what was offered has
-// to be known as it was offered, and the row can be guarded by itself, so that what
-// is said in another window in between does not get in the way of the answer.
+// In a kept session the unclear message is a row, like any other question. It belongs to its
+// person; the turn that asks writes it, and the turn that answers deletes it, or fails if another
+// window was faster. Its words are stored only while it waits. A pointer to the turns would hold
+// the words too, but the offers must be known exactly as they were made, and a row of its own can
+// be guarded on its own: a message about something else in another window does not disturb the
+// answer.
 
 const (
-	// defaultOpen is how long it waits: whoever writes by mail answers tomorrow.
-	// Nothing is agreed to by it, so that time does no harm to it, and what comes of
-	// the answer is worked out when it comes.
+	// defaultOpen is how long it waits: somebody who writes by mail answers tomorrow. It agrees to
+	// nothing, and its answer is interpreted when it comes, so waiting does no harm.
 	defaultOpen = 24 * time.Hour
-	// mostAside is how many turns about something else it outlasts.
+	// mostAside is after how many turns about something else it is given up.
 	mostAside = 3
 )
 
-// aboutUnclear is what is kept of an unclear message beside its words.
+// aboutUnclear is what is stored of an unclear message besides its words.
 type aboutUnclear struct {
 	Before string        `json:"before,omitempty"`
 	Verb   string        `json:"verb,omitempty"`
@@ -325,11 +319,11 @@ type aboutUnclear struct {
 	About  string        `json:"about,omitempty"`
 	Spoken []Spoken      `json:"spoken,omitempty"`
 	Aside  int           `json:"aside,omitempty"`
-	// Corrects says that it changes a call that waits.
+	// Corrects says that it corrects a pending call.
 	Corrects bool `json:"corrects,omitempty"`
 }
 
-// recallUnclear makes what was asked about of the question that is kept.
+// recallUnclear reads the stored question.
 func recallUnclear(k *sessions.Question) (unclear, error) {
 	var about aboutUnclear
 	if err := json.Unmarshal([]byte(k.About), &about); err != nil || about.Asked == "" {
@@ -339,14 +333,14 @@ func recallUnclear(k *sessions.Question) (unclear, error) {
 		id: k.Preview, at: k.Asked, until: k.Until, aside: about.Aside, fresh: k.Last, stored: true}, nil
 }
 
-// kept is the question as it is written.
+// kept returns the question as it is stored.
 func (u *unclear) kept(source string) (sessions.Question, error) {
 	about, err := json.Marshal(aboutUnclear{u.before, u.verb, u.asked, u.offers, u.places, u.about, u.spoken, u.aside, u.corrects})
 	return sessions.Question{Preview: u.id, Asked: u.at, Until: u.until, Source: source, Words: u.said, About: string(about), Again: u.stored}, err
 }
 
-// waits finds what waits for an answer. Where that comes too late, it is remembered
-// for this turn alone, so that it can be put again.
+// waits finds the waiting question. If it has expired, it is kept for this turn alone, so that it
+// can be put again.
 func (t *turn) waits() {
 	c := t.c
 	if c.unclear.open() && !t.now.Before(c.unclear.until) {
@@ -357,7 +351,7 @@ func (t *turn) waits() {
 	c.unclear.fresh = false // until it is put again
 }
 
-// closed ends the waiting. Where it is answered, nobody else may have answered it.
+// closed ends the waiting. answered makes the turn fail if another window has answered.
 func (t *turn) closed(answered bool) {
 	switch u := &t.c.unclear; {
 	case !u.stored:
@@ -369,7 +363,7 @@ func (t *turn) closed(answered bool) {
 	t.c.unclear = unclear{}
 }
 
-// asksBack puts what was asked back.
+// asksBack asks the person about an unclear message.
 func (t *turn) asksBack(u *Understood, was *unclear) {
 	next := t.next
 	if next.said == "" {
@@ -390,9 +384,8 @@ func (t *turn) asksBack(u *Understood, was *unclear) {
 	t.c.unclear = next
 }
 
-// aside answers something else than what is waited for, and reminds of that, so that
-// it is put again before an answer to it counts. Whoever goes on speaking of other
-// things is told that it is not waited for any longer.
+// aside answers something else, and repeats the waiting question, since an answer counts only for
+// the last one. A person who keeps to another subject is told that the question is given up.
 func (t *turn) aside(ctx context.Context, text string) (string, error) {
 	u := &t.c.unclear
 	if !u.open() {
@@ -408,7 +401,7 @@ func (t *turn) aside(ctx context.Context, text string) (string, error) {
 		u.fresh = true
 		return text + "\n" + t.c.wording.say(sayOpenStill, u.asked), nil
 	}
-	// As it is now, and in the language that is spoken now.
+	// Read it again: rows and the language may have changed.
 	now, err := t.c.understood(ctx, u.said, u.verb, u.spoken)
 	if err != nil {
 		return text, err
@@ -442,14 +435,13 @@ func (t *turn) lapse(ctx context.Context) (string, error) {
 	return t.c.wording.say(sayExpired) + "\n" + now.Ask, nil
 }
 
-// quicker reports whether an error says that somebody has settled the question that
-// this turn answers.
+// quicker reports whether an error says that somebody else has settled the question of this turn.
 func quicker(err error) bool {
 	var refusal *runtime.Refusal
 	return errors.As(err, &refusal) && len(refusal.Diagnostics) > 0 && refusal.Diagnostics[0].Code == "already-used"
 }
 
-// overtaken takes back what this turn was about to ask: it was answered elsewhere.
+// overtaken drops the question that this turn was about to put, since it was answered elsewhere.
 func (t *turn) overtaken() string {
 	c := t.c
 	c.unclear, t.ends = unclear{}, ""
@@ -458,7 +450,7 @@ func (t *turn) overtaken() string {
 	return c.wording.say(sayAnswered)
 }
 
-// firstLine is a question without what it offers line by line.
+// firstLine returns a question without its offers.
 func firstLine(text string) string {
 	first, _, _ := strings.Cut(text, "\n")
 	return first

@@ -13,15 +13,13 @@ import (
 	"verbatim/verbs"
 )
 
-// Where no model reads it, a message may be the answer to what the palette is
-// asking, question by question. The palette says so, and what of the session is
-// true meanwhile.
+// Collecting without a model: a message may be the answer to a question of the palette. The palette
+// declares which verb takes answers, and which session value is true meanwhile.
 
-// plainly is how sure the interpreter has to be that a message says something
-// else than an answer.
+// plainly is the confidence from which a message counts as something other than an answer.
 const plainly = 0.9
 
-// answered takes a message for an answer, where something is being asked.
+// answered reads a message as an answer, if a question is being asked.
 func (t *turn) answered(ctx context.Context, u *Understood) (text string, ok bool, err error) {
 	if strings.HasSuffix(t.heard.own, "?") || u.Script != "" && u.Confidence >= plainly {
 		return "", false, nil // who asks back has not answered
@@ -67,7 +65,7 @@ func (t *turn) answered(ctx context.Context, u *Understood) (text string, ok boo
 		script = a.No
 	}
 	given := answer(a, value)
-	// A yes that settles nothing is an answer like any other.
+	// A yes that settles no question is an ordinary answer.
 	for _, call := range []string{script, dsl.FormatCall(&given)} {
 		if call == "" {
 			continue
@@ -86,14 +84,14 @@ func (t *turn) answered(ctx context.Context, u *Understood) (text string, ok boo
 	return "", false, nil
 }
 
-// answer is the call that gives one.
+// answer returns the call that gives an answer.
 func answer(a *verbs.Answering, value string) dsl.Call {
 	return dsl.NewCall(a.Verb.Name, dsl.NewArg(a.Verb.Params[a.Param].Name, dsl.NewString(value)))
 }
 
-// wouldKeep reports whether an answer would be stored word for word. Where only a
-// date will do, nothing is stored of what is none, and the palette says so better;
-// and what was read as a date was not a remark.
+// wouldKeep reports whether an answer would be stored literally. If the field takes a date, an
+// answer without one is refused by the palette with a better message, and one with a date was no
+// remark.
 func (t *turn) wouldKeep(ctx context.Context, a *verbs.Answering, value string) bool {
 	given := answer(a, value)
 	script, ds := dsl.Parse(dsl.NewSource(t.c.o.Source, dsl.FormatCall(&given)))
@@ -122,9 +120,8 @@ func (t *turn) wouldKeep(ctx context.Context, a *verbs.Answering, value string) 
 	return false
 }
 
-// wasAsked reports whether the person was asked just now if what they said is an
-// answer, and what that was. It stands in the turns, so that the yes may be said in
-// another process.
+// wasAsked reports whether the person was just asked if their message is an answer, and returns
+// that message. It reads the turns, so the yes may come in another process.
 func (t *turn) wasAsked() (said string, asked bool) {
 	past := t.c.latest()
 	if len(past) == 0 {
@@ -139,9 +136,8 @@ func (t *turn) wasAsked() (said string, asked bool) {
 	return "", false
 }
 
-// whichOfThose is what an answer means that takes one of the things which the answer
-// before may have meant, where it was asked which: "the second", after "3/4/1972";
-// "" where it does not. It stands in the turns, as wasAsked does.
+// whichOfThose returns the value that a choice picks after the person was asked which value they
+// mean: "the second", after "3/4/1972"; "" if it picks none. It reads the turns, like wasAsked.
 func (t *turn) whichOfThose() string {
 	past := t.c.latest()
 	if len(past) == 0 || past[len(past)-1].Foreign {
@@ -166,7 +162,7 @@ func (t *turn) whichOfThose() string {
 	return ""
 }
 
-// asking is what a palette does with answers, while the session is at a question.
+// asking returns the palette's rule for answers while a collection is running.
 func (t *turn) asking(ctx context.Context) *verbs.Answering {
 	if !t.c.kept || len(t.c.answering) == 0 {
 		return nil

@@ -12,23 +12,19 @@ import (
 	"verbatim/verbs"
 )
 
-// What is sensitive is shown to nobody, and a person who says it in words wants to know
-// whether it was understood: "3/4/1972" may be the third of April. So a question that
-// is put to them, and the answer that says what was done, show what they said
-// themselves, as it was understood, and to nobody else and nowhere else.
+// Sensitive values are shown to nobody but the person who said them, who wants to know if they were
+// understood: "3/4/1972" may be the third of April. Questions and answers to that person show such
+// values as they were understood.
 //
-// The function that words a question is not given such a value. Where it would
-// stand, it writes a mark, and everything that is made of its text holds the mark:
-// the turn that is kept, the question that waits in the session, what a model is
-// shown of it later. Only the answer that goes to the person is filled in, at the
-// one place where it leaves, from the program that the question is about; and
-// everything else is told that it is not shown.
+// The function that words a question does not receive the value. It writes a mark in its place, and
+// every copy of the text holds the mark: the stored turn, the stored question, what a model is
+// shown later. Only the text that goes to the person is filled in, in one place, from the program
+// that the question is about. Everybody else is told that the value is not shown.
 //
-// Shown is what the person said or what was made of their words. What came out of
-// a document, a tool or a record is theirs to agree to as little as before.
+// Only values that the person said, or that a model made of their words, are shown this way. Values
+// from documents, tools or records are not.
 
-// firstMark is the mark of the first value. No text has such characters: see
-// visible and escaped.
+// firstMark stands for the first value. No text contains such characters: see visible and escaped.
 const (
 	firstMark = '\U000F0000'
 	lastMark  = '\U000FFFFD'
@@ -37,14 +33,14 @@ const (
 
 func isMark(r rune) bool { return r >= firstMark && r <= lastMark }
 
-// A confided is a sensitive argument of a call that is shown to who said it.
+// A confided is a sensitive argument of a call that its own person may see.
 type confided struct {
 	call  int    // in the program
 	param string // its name
 	says  string // as it was understood
 }
 
-// confided lists what a program holds of it, in its order.
+// confided lists those arguments of a program, in order.
 func (w wording) confided(p *verbs.Program) []confided {
 	if p == nil {
 		return nil
@@ -67,8 +63,8 @@ func (w wording) confided(p *verbs.Program) []confided {
 	return all
 }
 
-// schemaBeside is the schema of an object that goes with a code beside it; nil where
-// there is none.
+// schemaBeside returns the schema of an object argument, if a code argument selects it; otherwise
+// nil.
 func schemaBeside(c *verbs.Call, j int) *verbs.Schema {
 	k, ok := c.Verb.Params[j].SchemaOf()
 	if !ok || k >= len(c.Args) || c.Verb.Params[k].Type.Codes == nil || c.Args[k].Kind != verbs.Literal {
@@ -77,7 +73,7 @@ func schemaBeside(c *verbs.Call, j int) *verbs.Schema {
 	return c.Verb.Params[k].Type.Codes.Schema(c.Args[k].Value.Text())
 }
 
-// own says an argument as it was understood, where the person said all of it.
+// own says an argument as it was understood, if the person said all of it.
 func (w wording) own(a *verbs.Arg, s *verbs.Schema, said *verbs.Literals) (string, bool) {
 	switch a.Syntax.Kind {
 	case dsl.Map:
@@ -128,8 +124,8 @@ func scalarKind(k dsl.Kind) bool {
 	return slices.Contains([]dsl.Kind{dsl.String, dsl.Integer, dsl.Decimal, dsl.Bool, dsl.Date, dsl.DateTime, dsl.UUID, dsl.Code}, k)
 }
 
-// ours reports whether a value is the person's, or was made of their words by a
-// model, which is shown nothing that is sensitive.
+// ours reports whether a value is the person's, or was made of their words by a model, which never
+// sees sensitive values.
 func ours(said *verbs.Literals, v *dsl.Value) bool {
 	o := said.Origin
 	if said.Of != nil {
@@ -157,22 +153,21 @@ func (w wording) ownValue(v *dsl.Value) string {
 
 // Marks
 
-// A secret is what a program holds of it, and the first of its marks.
+// A secret is the sensitive arguments of a program, and the first of their marks.
 type secret struct {
 	own  []confided
 	mark rune
 	of   *receipt.Receipt // which the program made
 }
 
-// confide makes the marks of a program: from on they are those of this conversation,
-// which no other program of it has.
+// confide assigns marks to a program. No other program of the conversation has the same.
 func (c *Conversation) confide(p *verbs.Program, of *receipt.Receipt) secret {
 	s := secret{c.wording.confided(p), c.marks, of}
 	c.marks = (c.marks + rune(len(s.own))) % mostMarks
 	return s
 }
 
-// markOf is the mark of an argument of a call; "" where it has none.
+// markOf returns the mark of an argument of a call, "" for none.
 func (s *secret) markOf(call *receipt.Call, param string) string {
 	for i := range s.own {
 		if call == &s.of.Calls[s.own[i].call] && s.own[i].param == param {
@@ -182,8 +177,7 @@ func (s *secret) markOf(call *receipt.Call, param string) string {
 	return ""
 }
 
-// shifted is a text with its marks moved: a question that is kept counts them from
-// zero.
+// shifted moves the marks of a text: a stored question numbers them from zero.
 func shifted(text string, by rune) string {
 	return strings.Map(func(r rune) rune {
 		if isMark(r) {
@@ -193,12 +187,12 @@ func shifted(text string, by rune) string {
 	}, text)
 }
 
-// reveal is a text as the person is shown it.
+// reveal returns a text as its own person sees it.
 func (c *Conversation) reveal(text string) string {
 	return c.filled(text, true, func(q *Question, i int) string {
 		if q.own == nil {
-			// It was put by another process, and is read here for the first time.
-			// Whoever is told waits for nothing else, and Check takes its own time.
+			// Another process put the question, so it is read here for the first time. The check
+			// has no deadline of its own.
 			if p, err := c.meaning(context.Background(), q); err == nil {
 				q.own = c.wording.confided(p)
 			}
@@ -210,7 +204,7 @@ func (c *Conversation) reveal(text string) string {
 	})
 }
 
-// conceal is a text as anybody else is shown it.
+// conceal returns a text as anybody else sees it.
 func (c *Conversation) conceal(text string) string {
 	return c.filled(text, false, func(*Question, int) string { return "" })
 }
@@ -245,8 +239,8 @@ func (c *Conversation) filled(text string, reveals bool, value func(q *Question,
 	return b.String()
 }
 
-// marks is how many a question has: of one that was put by another process, as many
-// as stand in it.
+// marks returns the number of marks in a question: for one of another process, those that its text
+// contains.
 func (q *Question) marks() int {
 	if q.own != nil {
 		return len(q.own)

@@ -17,46 +17,43 @@ import (
 	"verbatim/verbs"
 )
 
-// Options say who talks, and to what.
+// Options configure a conversation.
 type Options struct {
 	Registry *verbs.Registry
 	Session  *runtime.Session
-	// Model writes calls. Without one, phrases are understood as far as
-	// Interpreter does.
+	// Model writes calls. If it is nil, phrases are understood as far as Interpreter can.
 	Model llm.Model
-	// Budget bounds the tokens that the conversation may spend; each turn stands
-	// in it. Without one, only the turn is bounded.
+	// Budget bounds the tokens of the conversation. If it is nil, only the turn is bounded.
 	Budget *llm.Budget
-	// Mode is how the model writes calls; the default is Tools. In Grammar, the
-	// endpoint is given a grammar in the syntax of GBNF, or of Lark.
+	// Mode is how the model writes calls; the default is Tools. In Grammar mode the endpoint gets a
+	// grammar in GBNF or Lark syntax.
 	Mode Mode
 	Lark bool
-	// Interpreter understands phrases, and says which verbs a sentence may be
-	// about. It is asked where there is no model, and where it cannot be had.
+	// Interpreter understands phrases, and ranks verbs for a sentence. It is used without a model,
+	// and when the model cannot be reached.
 	Interpreter Interpreter
 	// Clock tells the time; Zone is the person's.
 	Clock func() time.Time
 	Zone  *time.Location
-	// Referring lets each question carry what it is known by, for channels in which an
-	// answer quotes what it answers, such as mail.
+	// Referring adds a reference to each question, for channels in which an answer quotes the
+	// question, such as mail.
 	Referring bool
-	// Person is what the person is called; without it, the principal's name.
+	// Person is the person's name; the default is the principal's.
 	Person string
-	// History is how many turns before this one the model is shown; the default
-	// is 10.
+	// History is how many earlier turns the model is shown; the default is 10.
 	History int
 	Limits  Limits
 	// Source names the conversation in the journal; the default is "chat".
 	Source string
 }
 
-// DayBudget is what a budget is called that begins anew each day, so that whoever
-// meets its end is told when that is.
+// DayBudget is the name of a budget that starts anew each day. A person who reaches its end is told
+// when that is.
 const DayBudget = "day"
 
 const turnBudget = "turn"
 
-// Limits bound a turn. Zero is the default that stands beside each.
+// Limits bound a turn. Zero means the default beside each.
 type Limits struct {
 	Tokens   int           // of a turn: 30 000
 	Answer   int           // of one answer of the model: 2 000
@@ -87,23 +84,21 @@ func (l *Limits) fill() {
 	}
 }
 
-// An Interpreter makes calls of phrases.
+// An Interpreter turns phrases into calls.
 type Interpreter interface {
-	// Interpret says what a sentence asks for. What was spoken of before, the
-	// latest first, is what it may mean without a name; chosen is the verb that
-	// somebody chose when they were asked which of some they mean, "" where none.
+	// Interpret reads a sentence. before lists what earlier turns were about, the latest first, for
+	// references without a name; chosen is the verb that the person picked when asked, or "".
 	Interpret(ctx context.Context, said, chosen string, before []Spoken) (Understood, error)
-	// Correct reads a message as one that puts another value in the place of one in
-	// a call; false where it is none.
+	// Correct reads a message as a new value for an argument of a call; ok is false if it is none.
 	Correct(ctx context.Context, said string, call *dsl.Call) (Correction, bool, error)
-	// Named lists the rows that a text names beyond doubt, whatever else it says.
+	// Named lists the rows that a text names unambiguously.
 	Named(ctx context.Context, text string) ([]string, error)
-	// Shortlist returns the verbs that a sentence may be about, likeliest first.
+	// Shortlist returns the verbs that a sentence may be about, the likeliest first.
 	Shortlist(said string, among []*verbs.Verb, most int) []*verbs.Verb
 }
 
-// Understood is what an Interpreter made of a message: calls of what it says in full, a
-// question about what it does not, and what nothing was made of. (F25)
+// Understood is the reading of a message: calls for the parts that are complete, a question about
+// the part that is not, and the parts without a meaning. (F25)
 type Understood struct {
 	Script  string
 	Ask     string
@@ -112,33 +107,33 @@ type Understood struct {
 	Offers  []Offer     // what Ask offers to choose from
 	Matched string      // the phrase that fitted
 	Verb    string      // its verb
-	// Confidence is how likely it is, from 0 to 1, that this is meant.
+	// Confidence is the probability, from 0 to 1, that the reading is right.
 	Confidence float64
 	Verbs      []string // of every part of it that is understood for certain
 	NotUsed    []string // verbs that came close
-	// Places are the words that Ask is about, where one of what it offers stands in
-	// their place; words of another time, said instead, do too.
+	// Places are the words that Ask is about; an offer, or other words for a time, may replace
+	// them.
 	Places   []words.Range
 	Resolved []string // what words were read as
 	Assumed  []string // names of rows that were meant without being said
-	// Beyond says that it asks for something to be done which nothing here does.
+	// Beyond says that the message asks for something that no verb does.
 	Beyond bool
-	// Dictated says that Ask asks for words which are taken as they come.
+	// Dictated says that Ask asks for free text.
 	Dictated bool
-	// Long says that it was more than is read at once. Nothing was understood then:
-	// a part of what somebody says may mean what the whole of it does not.
+	// Long says that the message is too long to be read at once. Then nothing is understood, since
+	// a part may mean something other than the whole.
 	Long bool
 }
 
-// An Offer is something that a question offers.
+// An Offer is one choice in a question.
 type Offer struct {
 	Says string `json:"says"`           // as the question words it
 	Verb string `json:"verb,omitempty"` // the verb that it is, where verbs are asked about
 	Text string `json:"text,omitempty"` // what says the same in a sentence, where anything else is
 }
 
-// A Conversation is one person talking. It is safe for use by many goroutines,
-// which then take turns.
+// A Conversation is the conversation of one person. It is safe for concurrent use; turns are taken
+// one after the other.
 type Conversation struct {
 	o         Options
 	conduct   []string
@@ -235,42 +230,42 @@ func New(o Options) (*Conversation, error) {
 			}
 		}
 	}
-	// One text, which is searched at once.
+	// The words are joined into one text, so that one search covers them all.
 	c.words = []string{strings.Join(append(c.words, fold(o.Person)), "\n")}
 	return c, nil
 }
 
-// A Message is what somebody sends.
+// A Message is one message to the conversation.
 type Message struct {
 	Text string
-	// From is the principal who wrote it, where others can write into the same
-	// conversation; "" is the session's own.
+	// From is the principal who wrote it, if others can write into the conversation; "" is the
+	// session's own.
 	From string
-	// Automatic says that a machine answered in their place.
+	// Automatic says that an automatic reply was sent in the person's place.
 	Automatic bool
-	// ID is what the channel calls the message that it came by. In a session that is kept, a
-	// message with an ID has its effect once, however often it is said.
+	// ID is the channel's id of the message. In a kept session a message with an ID has its effect
+	// once, however often it arrives.
 	ID string
-	// ReplyTo is the ID of an earlier message, where this one replies to the answer to that:
-	// what was spoken of there is what "this" means here.
+	// ReplyTo is the ID of an earlier message, if this one replies to the answer to it. "This" then
+	// means what that turn was about.
 	ReplyTo string
-	// Subject is what it says above the text that it is about, as a mail does. Of what has not
-	// been spoken of since, that is what "this" means.
+	// Subject is the subject of a mail. If a row that it names has not been mentioned since, "this"
+	// means that row.
 	Subject string
-	// Answers is the Question.ID of the question that it answers, and no other, as the
-	// tap on one of its buttons does.
+	// Answers is the ID of the one question that the message answers, such as the tap on a button
+	// does.
 	Answers string
 }
 
-// An Answer is what they are told.
+// An Answer is the reply to a message.
 type Answer struct {
 	Text  string
 	Open  []*Question        // what they are asked, oldest first
 	Done  []*receipt.Receipt // what was done, in order
 	Found []*receipt.Receipt // all that was called, what only reads included
 	Turn  *Turn
-	// Before says that the message was dealt with before: Text is what was told then. CutOff
-	// is when that began, where nothing was told yet: it is still on its way, or was cut off.
+	// Before says that the message was handled before; Text is what was said then. CutOff is when
+	// that began, if nothing was said yet: it is still running, or was cut off.
 	Before bool
 	CutOff time.Time
 	// Closed says that the question which the message answers is not open.
@@ -284,16 +279,15 @@ func (c *Conversation) Open() []*Question {
 	return slices.Clone(c.open)
 }
 
-// Asked is a question as the person whose it is reads it: with what they said themselves.
-// asks is "" where the palettes have no words for it.
+// Asked returns a question as its own person reads it, with what they said themselves. asks is ""
+// if the palettes have no words for it.
 func (c *Conversation) Asked(q *Question) (asks, shows string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.reveal(q.asks), c.reveal(q.shows)
 }
 
-// Offered is what the last question offers to choose from, as it words them: each said
-// back answers it.
+// Offered returns the choices of the last question in its words; repeating one of them answers it.
 func (c *Conversation) Offered() (all []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -306,21 +300,21 @@ func (c *Conversation) Offered() (all []string) {
 	return all
 }
 
-// Turns returns the turns of the conversation so far.
+// Turns returns the turns so far.
 func (c *Conversation) Turns() []*Turn {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.turns)
 }
 
-// Say takes a turn. An error is one of the system's: the person was told nothing,
-// and what was done before it stands in the journal.
+// Say takes a turn. It fails only if the system does: then the person was told nothing, and earlier
+// runs stand in the journal.
 func (c *Conversation) Say(ctx context.Context, m Message) (*Answer, error) {
 	return c.Follow(ctx, m, nil)
 }
 
-// Follow is Say for whoever wants to know how far the turn is: tell is given each
-// Event as it happens, on the caller's goroutine, and the answer as it comes.
+// Follow is Say with progress: tell receives each Event as it happens, on the caller's goroutine,
+// and the answer in parts.
 func (c *Conversation) Follow(ctx context.Context, m Message, tell func(Event)) (*Answer, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -343,7 +337,7 @@ func (c *Conversation) Follow(ctx context.Context, m Message, tell func(Event)) 
 	if m.Answers != "" && !slices.ContainsFunc(c.open, func(q *Question) bool { return q.ID == m.Answers }) {
 		return &Answer{Open: slices.Clone(c.open), Turn: t.record, Closed: true}, nil
 	}
-	// It is masked before anything is made of it, kept or shown.
+	// Card numbers are masked before the text is read, kept or shown.
 	if without := words.WithoutCards(m.Text); without != m.Text {
 		m.Text, t.spoken = without, without
 		t.tell(c.wording.say(sayCardTaken) + "\n")
@@ -351,7 +345,7 @@ func (c *Conversation) Follow(ctx context.Context, m Message, tell func(Event)) 
 	text, err := t.take(ctx, m)
 	c.expected = t.expects
 	if t.via != "" && t.twice {
-		// Another process dealt with it at the same moment.
+		// Another process may be handling the same message.
 		if before, err := c.answeredBefore(ctx, m.ID); err != nil || before != nil {
 			return before, err
 		}
@@ -365,7 +359,7 @@ func (c *Conversation) Follow(ctx context.Context, m Message, tell func(Event)) 
 	defer func() { c.said = nil }()
 	keeps := c.kept && len(m.Text) <= MaxMessage
 	if keeps && t.ends != "" && t.told.Len() == 0 {
-		// Only who is the first to answer is told what comes of it.
+		// Only the first process to answer tells the outcome.
 		t.record.Told = c.conceal(t.whole(text))
 		switch err := t.keep(ctx); {
 		case err == nil:
@@ -380,7 +374,7 @@ func (c *Conversation) Follow(ctx context.Context, m Message, tell func(Event)) 
 	t.record.To = t.state(ctx)
 	c.turns = append(c.turns, t.record)
 	if keeps {
-		// What cannot be kept was done and said all the same.
+		// The turn is over even if it could not be stored.
 		if err := t.keep(ctx); err != nil {
 			t.record.note(noteUnkept, runtime.Sentence(err))
 		}
@@ -388,8 +382,8 @@ func (c *Conversation) Follow(ctx context.Context, m Message, tell func(Event)) 
 	return &Answer{Text: text, Open: slices.Clone(c.open), Done: t.done, Found: t.found, Turn: t.record}, nil
 }
 
-// listen goes by the language of what the person says, where they or their
-// organisation said none. What was offered, and is said back, is in no language of theirs.
+// listen detects the person's language, unless they or their organisation set one. A repeated offer
+// says nothing about their language.
 func (c *Conversation) listen(said string) {
 	if !slices.ContainsFunc(c.unclear.offers, func(o Offer) bool { return strings.Contains(words.Plain(o.Says), words.Plain(said)) }) {
 		c.tongue.Hear(said)

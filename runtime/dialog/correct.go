@@ -11,13 +11,12 @@ import (
 	"verbatim/verbs"
 )
 
-// Where no model is, whoever is asked for a yes may say what should be otherwise:
-// "no, make it Thursday". What they were asked about is off then, and the changed
-// call is put to them; it is never done on that message. What was done just now
-// stays done: the call with the other value is put to them as one more. Where more
-// than one thing may be meant, they are asked which.
+// Corrections without a model. A person who is asked for a yes may say what should be different:
+// "no, make it Thursday". The question is withdrawn, and the changed call is asked about; it never
+// runs on that message. A call that was just done stays done, and a second call with the new value
+// is asked about. If several things may be meant, the person is asked which.
 
-// A Correction is what a message puts in the place of something in a call.
+// A Correction is a new value for a part of a call.
 type Correction struct {
 	Fits []Fit  // what it may come to
 	Ask  string // where that is not one thing, or the value is none
@@ -31,13 +30,13 @@ type Fit struct {
 	Text   string // and as it may be said again
 }
 
-// A latest is what was done last: it may be corrected while nothing else came up.
+// A latest is the last call that ran. It can be corrected until something else is said.
 type latest struct {
 	calls []dsl.Call
 	turn  int
 }
 
-// soon is how many turns later what was done may still be what is spoken of.
+// soon is for how many turns a call that ran can be corrected.
 const soon = 2
 
 // A correctable is a call that a message may correct.
@@ -46,8 +45,7 @@ type correctable struct {
 	call *dsl.Call
 }
 
-// correctables are the calls that wait for a yes or, where none does, what was done
-// last.
+// correctables are the pending calls or, if there are none, the last call that ran.
 func (t *turn) correctables(ctx context.Context) []correctable {
 	c := t.c
 	var all []correctable
@@ -66,7 +64,7 @@ func (t *turn) correctables(ctx context.Context) []correctable {
 	return all
 }
 
-// corrects takes a message for a correction, where it is one.
+// corrects reads a message as a correction; handled is false if it is none.
 func (t *turn) corrects(ctx context.Context, said string) (text string, handled bool, err error) {
 	c := t.c
 	if c.o.Model != nil || c.o.Interpreter == nil || said == "" || t.heard.hidden || t.heard.quoted != "" {
@@ -87,8 +85,7 @@ func (t *turn) corrects(ctx context.Context, said string) (text string, handled 
 		case !ok:
 			continue
 		case !found.Cued && !t.was.corrects && (of.of == nil || !of.of.fresh || t.asking(ctx) != nil):
-			// A value alone is a correction of what was put just now, and an answer
-			// where something else is asked.
+			// A bare value corrects the question that was just put, but may answer another one.
 			continue
 		case len(found.Fits) == 0:
 			problem = found.Ask
@@ -140,14 +137,14 @@ func (t *turn) corrects(ctx context.Context, said string) (text string, handled 
 	return u.Ask, true, nil
 }
 
-// choosesCorrection takes an answer to the question what a correction means.
+// choosesCorrection reads an answer to the question which correction is meant.
 func (t *turn) choosesCorrection(ctx context.Context, was *unclear) (text string, handled bool, err error) {
 	i, bare := choice(&t.heard, was.offers)
 	switch {
 	case i < 0: // or they say another value
 		text, handled, err = t.corrects(ctx, t.heard.own)
 		if !handled && (words.ReadChoice(t.heard.own) != 0 || t.heard.reply.Answer == words.Agree) {
-			// "The second", where one of them is the second of a month.
+			// "The second" may also be the second of a month.
 			t.as(TakenAgain)
 			t.c.unclear.fresh = true
 			return was.asked, true, nil
@@ -182,7 +179,7 @@ func (t *turn) choosesCorrection(ctx context.Context, was *unclear) (text string
 	return "", false, nil
 }
 
-// corrected puts the changed call.
+// corrected asks about the changed call.
 func (t *turn) corrected(ctx context.Context, of correctable, fit Fit, said string) (string, error) {
 	c := t.c
 	if err := t.ready(ctx); err != nil {
@@ -220,8 +217,8 @@ func (t *turn) corrected(ctx context.Context, of correctable, fit Fit, said stri
 	return c.wording.say(sayInstead) + "\n" + c.wording.question(outcome.question), nil
 }
 
-// spokenFor takes what the call held before for the person's own where it was: a
-// text of theirs in which the day was changed is theirs too.
+// spokenFor keeps the origin of the unchanged values: a text of the person's, in which they changed
+// the day, is still theirs.
 func (t *turn) spokenFor(was *dsl.Call, script string) {
 	now := oneCall(script)
 	if now == nil {
@@ -236,7 +233,7 @@ func (t *turn) spokenFor(was *dsl.Call, script string) {
 	}
 }
 
-// remember keeps what was done, so that it can be corrected.
+// remember keeps what ran, so that it can be corrected.
 func (t *turn) remember(p *verbs.Program) {
 	if t.c.o.Model != nil {
 		return
@@ -249,7 +246,7 @@ func (t *turn) remember(p *verbs.Program) {
 	}
 }
 
-// answersOne reports whether a verb is what answers to questions are given with.
+// answersOne reports whether a verb takes the answers of a collection.
 func (t *turn) answersOne(v *verbs.Verb) bool {
 	return slices.ContainsFunc(t.c.answering, func(a *verbs.Answering) bool { return a.Verb == v })
 }

@@ -12,11 +12,10 @@ import (
 	"verbatim/verbs"
 )
 
-// What people say to be polite, or to learn whom they speak with, and how they are
-// answered where no model does: in the language that they say it in.
+// Courtesies, and how they are answered without a model, in their own language.
 
-// A courtesy is what may be said and needs no palette, in each language, as
-// words.Plain has it.
+// A courtesy is a kind of message that needs no palette, with its wordings in each language as
+// words.Plain writes them.
 type courtesy struct {
 	said   []func() *regexp.Regexp
 	answer func(*turn, context.Context, wording) (string, error)
@@ -41,7 +40,7 @@ func polites(said func(words.Language) string) (all []func() *regexp.Regexp) {
 	return all
 }
 
-// greeted is a message that begins with a greeting, and what follows it.
+// greeted matches a greeting, and captures what follows it.
 var greeted = lazily(func() string { return `^(` + words.Expression("greeting") + `) (.+)$` })
 
 // polite answers a message that is nothing but a courtesy.
@@ -54,8 +53,8 @@ func (t *turn) polite(ctx context.Context) (string, bool, error) {
 	return text, true, err
 }
 
-// courtesyIn is the courtesy that a message is, whether or not it begins with a
-// greeting, and in which language; nil where it is something else.
+// courtesyIn returns the courtesy that a message is, with or without a greeting before it, and its
+// language; nil if it is none.
 func courtesyIn(said string) (*courtesy, words.Language) {
 	plain := words.Plain(said)
 	for {
@@ -78,8 +77,8 @@ func says(s words.Key) func(*turn, context.Context, wording) (string, error) {
 	return func(_ *turn, _ context.Context, w wording) (string, error) { return w.say(s), nil }
 }
 
-// greeted tells whoever greets where they stand, by the first read that their
-// palette has for it.
+// greeted answers a greeting with the person's status, from the first read that their palette
+// declares for it.
 func (t *turn) greeted(ctx context.Context, w wording) (string, error) {
 	text := w.say(sayHello, t.c.o.Person)
 	if len(t.c.context) == 0 {
@@ -91,14 +90,13 @@ func (t *turn) greeted(ctx context.Context, w wording) (string, error) {
 	return text + " " + t.facing(t.left(t.found)), nil
 }
 
-// ableTo tells what may be said, by examples.
+// ableTo lists examples of what the person may say.
 func (t *turn) ableTo(_ context.Context, w wording) (string, error) {
 	const most = 8
 	return w.say(sayAbleTo) + w.examples(most, t.c.context, t.c.o.Session.Verbs()), nil
 }
 
-// cannot tells that what was asked for is not done here, what is, and how a person is
-// asked for.
+// cannot says that no verb does what was asked, what can be done, and how to reach a person.
 func (t *turn) cannot() string {
 	const few = 3
 	w := t.c.wording
@@ -109,7 +107,7 @@ func (t *turn) cannot() string {
 	return text + w.examples(few, t.c.context, t.c.o.Session.Verbs())
 }
 
-// phrases are what may be said for a verb, as they stand, in the language.
+// phrases are the phrases of a verb without placeholders, in the language.
 func (w wording) phrases(v *verbs.Verb, most int) (said []string) {
 	if v == nil || v.NeedsRecord() { // not every conversation has a model to write one
 		return nil
@@ -126,8 +124,7 @@ func (w wording) phrases(v *verbs.Verb, most int) (said []string) {
 	return said
 }
 
-// examples are what may be said, in the palettes' own phrases of the language:
-// those of what is read to begin with, and so many in all.
+// examples lists phrases from the palettes in the language, those of the given reads first.
 func (w wording) examples(most int, first, all []*verbs.Verb) string {
 	var said []string
 	for _, list := range [][]*verbs.Verb{first, all} {
@@ -157,8 +154,8 @@ var undoSaid = sync.OnceValue(func() []func() *regexp.Regexp {
 	return polites(func(l words.Language) string { return l.Expression("undo") })
 })
 
-// takesBack answers whoever wants what was done last to be taken back. They are asked
-// first, whatever the rules say: which call they mean is ours to guess.
+// takesBack handles a request to take back the last call. It always asks first, since we guess
+// which call is meant.
 func (t *turn) takesBack(ctx context.Context) (string, bool, error) {
 	c, plain := t.c, words.Plain(t.heard.own)
 	if len(c.open) > 0 || !slices.ContainsFunc(undoSaid(), func(said func() *regexp.Regexp) bool { return said().MatchString(plain) }) {

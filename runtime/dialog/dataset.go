@@ -45,36 +45,36 @@ type Dataset struct {
 	Cases     []Case    `yaml:"cases"`
 }
 
-// A Case is one conversation: a query, or several turns of which the last is
-// judged for what is told, and all for what was called and done.
+// A Case is one conversation. The checks of what is told look at the last turn, those of calls and
+// changes at all turns.
 type Case struct {
 	ID string `yaml:"id"`
-	// Category is what kind of ability it tries: one of Categories, or none.
+	// Category is the ability that the case tests: one of Categories, or "".
 	Category string `yaml:"category"`
 
 	Query  string   `yaml:"query"`
 	Turns  []string `yaml:"turns"`
 	Intent string   `yaml:"intent"`
 	Checks []Check  `yaml:"expected_behavior"`
-	// Good and Bad are answers. The checks that look at an answer alone have to
-	// pass on the one, and one of them has to fail on the other: a check that
-	// cannot tell them apart is worth nothing.
+	// Good and Bad are example answers. The checks that look at an answer alone must pass on Good,
+	// and one of them must fail on Bad; otherwise the checks cannot tell them apart.
 	Good string `yaml:"example_good_response"`
 	Bad  string `yaml:"example_bad_response"`
 }
 
-// Categories are the kinds of ability that cases try: whether a model calls what it
-// should, keeps to what it was told, and gets through a whole conversation.
+// Categories are the kinds of ability: calling the right tools, following the prompt, and
+// completing a whole conversation.
 var Categories = []string{"tools", "prompt", "workflow"}
 
-// A Check is one thing that is expected. Exactly one of its members is set.
+// A Check is one expectation. Exactly one of its members is set.
 type Check struct {
 	Calls   *[]string `yaml:"calls"`    // what was carried out, in order, apart from the context
 	Told    string    `yaml:"told"`     // stands in the answer
 	ToldAny []string  `yaml:"told_any"` // one of them does
 	NotTold string    `yaml:"not_told"` // does not
-	// Row is one that an answer of the last turn gives back, by column: text that stands
-	// in it, one of several such texts, or a number, near which 41.3±0.1 is. NoRow is none.
+	// Row is a row that an answer of the last turn returns, by column: a text that the value
+	// contains, one of several texts, or a number with a tolerance, 41.3±0.1. NoRow must not be
+	// returned.
 	Row          row  `yaml:"row"`
 	NoRow        row  `yaml:"no_row"`
 	Asks         *int `yaml:"asks"`           // questions that wait for a yes, at the end
@@ -86,7 +86,7 @@ type Check struct {
 	NoRepairs    bool `yaml:"without_repair"` // the model was never told of a mistake
 }
 
-// Says reads the check aloud.
+// Says describes the check.
 func (c *Check) Says() string {
 	switch {
 	case c.Calls != nil && len(*c.Calls) == 0:
@@ -129,8 +129,7 @@ func (c *Check) set() int {
 	return n
 }
 
-// answered reports whether the check looks at an answer alone, and whether it
-// holds of one.
+// ofText reports whether the check looks at an answer alone, and whether it holds for a text.
 func (c *Check) ofText(text string) (looks, holds bool) {
 	switch {
 	case c.Told != "":
@@ -149,8 +148,8 @@ func (c *Check) ofText(text string) (looks, holds bool) {
 
 var sentences = lazily(as(`[^.!?\n]*[\pL\d)][.!?](\s|$)|[^.!?\n]*\pL[^.!?\n]*$`))
 
-// ReadDataset reads a dataset. What it does not know it refuses, and a case whose
-// checks cannot tell its good example from its bad one.
+// ReadDataset reads a dataset. It refuses unknown keys, and cases whose checks cannot tell the good
+// example from the bad one.
 func ReadDataset(r io.Reader) (*Dataset, error) {
 	dec := yaml.NewDecoder(r)
 	dec.KnownFields(true)
@@ -181,7 +180,7 @@ func ReadDataset(r io.Reader) (*Dataset, error) {
 	return d, nil
 }
 
-// plainYAML drops the names of types, which are nobody's business.
+// plainYAML removes Go type names from an error.
 func plainYAML(text string) string {
 	text = regexp.MustCompile(` in type \S+`).ReplaceAllString(text, "")
 	return regexp.MustCompile(`into \S+$`).ReplaceAllString(text, "here")
@@ -240,14 +239,14 @@ func (c *Case) fit(i int, seen map[string]bool) error {
 	return nil
 }
 
-// A Verdict is what came of a check.
+// A Verdict is the outcome of a check.
 type Verdict struct {
 	Check string `json:"check"`
 	Pass  bool   `json:"pass"`
 	Got   string `json:"got,omitempty"` // where it did not pass
 }
 
-// Score holds a conversation against a case.
+// Score checks a conversation against a case.
 func (c *Case) Score(answers []*Answer) []Verdict {
 	last := answers[len(answers)-1]
 	var called []string
@@ -297,8 +296,8 @@ func (c *Case) Score(answers []*Answer) []Verdict {
 	return all
 }
 
-// unsuffixed is a call with the names that its author knows: a case is written for
-// any store, and each has suffixes of its own.
+// unsuffixed replaces names with suffixes by plain names: a case is written for any store, and
+// suffixes differ between stores.
 func unsuffixed(call string) string {
 	script, ds := dsl.Parse(dsl.NewSource("call", call))
 	if ds.HasErrors() || len(script.Calls) != 1 {
@@ -323,13 +322,13 @@ func counted(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// A row is what is expected of one, by column.
+// A row is an expected row, by column.
 type row map[string]oneOf
 
-// oneOf are texts of which one is enough.
+// oneOf lists texts of which one must match.
 type oneOf []string
 
-// UnmarshalYAML reads one text, or several.
+// UnmarshalYAML reads one text, or a list.
 func (o *oneOf) UnmarshalYAML(n *yaml.Node) error {
 	if n.Kind == yaml.ScalarNode {
 		*o = oneOf{n.Value}
@@ -338,7 +337,7 @@ func (o *oneOf) UnmarshalYAML(n *yaml.Node) error {
 	return n.Decode((*[]string)(o))
 }
 
-// String says it in the order of its columns.
+// String writes the row in the order of its columns.
 func (r row) String() string {
 	var all []string
 	for _, name := range slices.Sorted(maps.Keys(r)) {
@@ -347,7 +346,7 @@ func (r row) String() string {
 	return strings.Join(all, ", ")
 }
 
-// fits reports whether a row that was given back is one of these.
+// fits reports whether a returned row matches.
 func (r row) fits(given map[string]string) bool {
 	for name, want := range r {
 		if !slices.ContainsFunc(want, func(s string) bool { return fitsValue(given[name], s) }) {
@@ -374,7 +373,7 @@ func fitsValue(given, want string) bool {
 	return x.Sub(x, y).Abs(x).Cmp(off) <= 0
 }
 
-// rowsOf are the rows that calls gave back, by column.
+// rowsOf returns the rows that calls returned, by column.
 func rowsOf(done []*receipt.Receipt) (all []map[string]string) {
 	for _, d := range done {
 		for _, c := range d.Calls {

@@ -5,35 +5,33 @@
 //	answer, err := c.Say(ctx, dialog.Message{Text: "Still waiting on our accountant."})
 //	fmt.Println(answer.Text)
 //
-// The model proposes and decides nothing. What it writes is parsed and checked
-// like any script; what is wrong goes back to it, three times at most. Every
-// value that it writes is traced: into the person's own words, into a record that
-// was shown in this turn, into a document or the answer of a tool, or into none
-// of them, and the engine holds that against what a palette accepts. Where a rule
-// asks, the person is asked, and only their own plain yes, to the one question
-// that was just put to them, is an agreement; no text of a model, a document or
-// somebody else is. Once something that a stranger wrote stands before the model
-// (a document, the answer of a tool, a quoted mail, a field of which its palette
-// says that others write it), whatever it proposes is asked about as well, unless
-// the person asked for that very thing and said every value of it; and amounts
-// that no rule asks about one by one are asked about by their sum, that of a person
-// in all their conversations of two days.
+// The model proposes and decides nothing. What it writes is parsed and checked like any
+// script; mistakes go back to it, three times at most. Every value that it writes is
+// traced to a source: the person's own words, a record shown in this turn, a document or
+// a tool's answer, or none of these. The engine compares that origin with what the
+// palette accepts. If a rule asks, the person is asked, and only their own plain yes to
+// the last question is an agreement; no text of a model, a document or somebody else is.
+// Once the model has read an untrusted text (a document, a tool's answer, a quoted mail,
+// a field that its palette marks as written by others), everything that it proposes is
+// asked about, unless the person asked for exactly that and said every value of it.
+// Amounts below the sum at which a rule asks are added up, over all conversations of a
+// person within two days, and the sum is asked about.
 //
-// A model writes nothing that a person reads. Its reply is a structure too, made of
-// calls: which facts of the turn to tell, which argument to ask for, which courtesy to
-// say. The house tells that in the sentences of the palettes and in the person's
-// language, and what was done first, from the receipt. A palette may let a model add
-// sentences of its own (replies: phrased): each cites rows, and is dropped where it
-// states a day, a number, a name or a status that is not theirs.
+// A model writes nothing that a person reads. Its reply is a structure made of calls:
+// which facts of the turn to tell, which argument to ask for, which courtesy to say. The
+// engine words them in the palettes' sentences and in the person's language, and tells
+// first what was done, from the receipt. A palette may let a model add sentences of its
+// own (replies: phrased): each cites rows, and is dropped if it states a date, a number,
+// a name or a status that is not theirs.
 //
-// A value for an argument that a palette takes from no model is asked about, though it
-// stands in what the person wrote: to mention an account is not to want money sent
-// there. It is not asked about where it is the whole answer to the question for it.
+// A value for an argument that accepts no model's value is asked about even if it stands
+// in the person's text: mentioning an account is not a wish to pay it. It is not asked
+// about if it is the whole answer to the question for it.
 //
-// Follow tells whoever waits how far a turn is, and what is done as soon as it is.
+// Follow reports the progress of a turn, and what is done as soon as it is.
 //
-// Without a model, or when it cannot be had, phrases are understood as far as
-// palettes give them.
+// Without a model, or if it cannot be reached, messages are understood by the phrases of
+// the palettes.
 //
 // A conversation is a machine of five states: idle, asking, clarifying, collecting, and
 // waiting for others.

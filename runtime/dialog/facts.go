@@ -11,17 +11,17 @@ import (
 	"verbatim/stores"
 )
 
-// Facts are what a sentence of a model's own may state: the values of the rows that it
-// cites, and what palettes call things. A sentence that states a day, a number, a name
-// or a status which is none of them is not told. (F5)
+// Facts are what a model's own sentence may state: the values of the rows that it cites, and the
+// palettes' names for things. A sentence that states any other date, number, name or status is
+// dropped. (F5)
 type facts struct {
 	sources
 	words  []string // folded text of what else may be named: palettes, names, labels
 	counts []int    // how many entries lists have
 }
 
-// sentence is a sentence of a model's own about some rows, where a palette lets it add
-// any, and every fact in it is those rows'; "" where it is dropped.
+// sentence returns a model's own sentence about some rows, if the palette allows such sentences and
+// every fact in it is a value of those rows; otherwise "".
 func (t *turn) sentence(text string, rows []string) string {
 	seen, hidden := visible(text)
 	text = oneLine(seen)
@@ -36,7 +36,7 @@ func (t *turn) sentence(text string, rows []string) string {
 			for _, one := range found {
 				c := one.only()
 				f.result(c.Result)
-				// What the house would tell of it, it may tell as well.
+				// What the engine would say about the row may be said too.
 				f.words = append(f.words[:len(f.words):len(f.words)], fold(w.tellsCall(c)), fold(w.row(c, strings.TrimPrefix(name, "@"))))
 				for _, row := range c.Result.Rows {
 					for _, v := range row {
@@ -59,7 +59,7 @@ func (t *turn) sentence(text string, rows []string) string {
 	return text
 }
 
-// A claim is a part of a reply that no fact bears out.
+// A claim is a part of a reply without a fact behind it.
 type claim struct {
 	Kind string `json:"kind"`
 	Text string `json:"text"`
@@ -79,8 +79,8 @@ var (
 	codeWord = lazily(as(`\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b|\b[A-Z]{4,}\b`))
 	links    = lazily(as(`(?i)\b(?:https?://|www\.)\S+|\b[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:com|net|org|io|info|biz|eu|de|fr|es|uk|lu|ch|at|xyz|top|link|site|online|ru|cn|app|dev|ai|co|gov|edu|tv|cc|ws|shop|store|cloud|page|live|club|click|test|example|invalid|localhost|onion)\b(?:/\S*)?`))
 	mails    = lazily(as(`(?i)[\pL\d._%+-]+@[\pL\d-]+(?:\.[\pL\d-]+)+`))
-	// marked is what a display may make a link or a picture of, or more: the marks
-	// of markdown and HTML, an address without its protocol, one in figures.
+	// marked matches markup that a display might turn into a link or an image: markdown, HTML,
+	// addresses without a protocol.
 	marked   = lazily(as(`(?i)!?\[[^\]\n]*\]\s?\(\s*[^)\s]+[^)]*\)|\[[^\]\n]+\]:\s*\S+|</?[a-z][^>\n]*>|\b(?:javascript|data|file|ftp|sftp|ws|wss|tel|sms|mailto|vbscript|blob|intent|hxxps?):\S+|//[\pL\d-]+(?:\.[\pL\d-]+)+\S*|\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?(?:/\S*)?|\b[\pL\d-]+(?:\[\.\]|\(dot\)| dot )[\pL]{2,}`))
 	codeOnly = lazily(as(`^[A-Z][A-Z0-9_]+$`))
 	bullet   = lazily(as(`(?m)^\s*(\d{1,2})[.)]\s`))
@@ -90,7 +90,7 @@ var (
 	})
 )
 
-// unfounded lists what a reply claims and no fact bears out.
+// unfounded lists the claims of a reply.
 func (f *facts) unfounded(reply string) []claim {
 	for _, s := range f.all {
 		s.prepare(f.read)
@@ -102,8 +102,7 @@ func (f *facts) unfounded(reply string) []claim {
 			all = append(all, c)
 		}
 	}
-	// Links go nowhere but where the house itself says, or a record, or the person;
-	// nor does an address of mail.
+	// A link or mail address must occur in a fact or in the person's own words.
 	for _, form := range []*regexp.Regexp{links(), mails(), marked()} {
 		for _, link := range form.FindAllString(reply, -1) {
 			link = strings.TrimRight(link, ".,;:!?)")
@@ -145,8 +144,7 @@ func (f *facts) unfounded(reply string) []claim {
 			add(claimNumber, text)
 		}
 	}
-	// Digits that nobody could read: part of no fact, unless they stand there as
-	// they are.
+	// Digits that were not parsed as a value must occur literally in a fact.
 	for _, at := range digits().FindAllStringIndex(reply, -1) {
 		if slices.ContainsFunc(spans, func(s [2]int) bool { return at[0] < s[1] && s[0] < at[1] }) {
 			continue
@@ -177,7 +175,7 @@ func (f *facts) unfounded(reply string) []claim {
 	return all
 }
 
-// day reports whether a day is a fact, or all that it may be are.
+// day reports whether every date that a text could mean is among the facts.
 func (f *facts) day(r *reading) bool {
 	is := func(v stores.Value) bool {
 		if v.IsNull() {
@@ -202,8 +200,7 @@ func (f *facts) number(v stores.Value) bool {
 		slices.ContainsFunc(f.counts, func(n int) bool { return stores.Equal(stores.NewInt(int64(n)), v) })
 }
 
-// figure reports whether a number stands in anything that may be told, and not as a part
-// of a day or a time.
+// figure reports whether a number occurs in the facts, other than as a part of a date or time.
 func (f *facts) figure(folded string) bool {
 	is := func(text string) bool {
 		for _, part := range strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == '\n' }) {
@@ -216,7 +213,7 @@ func (f *facts) figure(folded string) bool {
 	return slices.ContainsFunc(f.words, is) || slices.ContainsFunc(f.all, func(s *source) bool { return is(s.folded) })
 }
 
-// anywhere reports whether words stand in anything that may be told.
+// anywhere reports whether words occur in the facts.
 func (f *facts) anywhere(folded string) bool {
 	if slices.ContainsFunc(f.words, func(w string) bool { return containsWord(w, folded) }) {
 		return true
@@ -224,24 +221,24 @@ func (f *facts) anywhere(folded string) bool {
 	return slices.ContainsFunc(f.all, func(s *source) bool { return s.hasWords(folded) })
 }
 
-// trusted is anywhere among what is no stranger's.
+// trusted is anywhere without texts of untrusted origin.
 func (f *facts) trusted(folded string) bool {
 	return slices.ContainsFunc(f.words, func(w string) bool { return containsWord(w, folded) }) ||
 		slices.ContainsFunc(f.all, func(s *source) bool { return s.origin.Trusted() && s.hasWords(folded) })
 }
 
-// noNames begin with a capital and are no names; titles stand before a name, and the
-// full stop behind one ends no sentence.
+// noNames are capitalised words that are no names. titles stand before a name; the full stop after
+// one ends no sentence.
 var noNames, titles = among("noname"), among("title")
 
-// among reports whether a word is one that some language has under a key.
+// among reports whether some language lists a word under a key.
 func among(key string) func(word string) bool {
 	return func(word string) bool { return slices.Contains(words.Phrases(key), words.Plain(word)) }
 }
 
-// strangers are names in a reply that no fact has. A name is what begins with a
-// capital inside of a sentence, and at its beginning where a second such word
-// follows. Where every noun is written so, two on end are wanted.
+// strangers returns the names in a reply that occur in no fact. A name is a capitalised word inside
+// a sentence, or at its beginning if a second one follows. In a language that capitalises nouns,
+// two in a row are needed.
 func (f *facts) strangers(reply string) []string {
 	in := words.Detect(reply)
 	nouns := len(in) == 1 && in[0].Has(words.NounCapitals)
@@ -299,8 +296,7 @@ func (f *facts) strangers(reply string) []string {
 	return found
 }
 
-// known reports whether a word stands in anything that may be told, also with an
-// ending.
+// known reports whether a word occurs in the facts, possibly with an ending.
 func (f *facts) known(word string) bool {
 	w := fold(word)
 	for _, form := range []string{w, strings.TrimSuffix(w, "'s"), strings.TrimSuffix(w, "s"), w + "s"} {
@@ -314,9 +310,8 @@ func (f *facts) known(word string) bool {
 	return false
 }
 
-// lazily compiles an expression when it is first asked for. Those that read all
-// languages take longer to compile than the whole command takes to check a script,
-// and only a conversation needs them.
+// lazily compiles an expression on first use. Expressions over all languages take longer to compile
+// than a whole `check` takes, and only conversations need them.
 func lazily(expression func() string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression()) })
 }

@@ -9,14 +9,13 @@ import (
 	"verbatim/runtime/words"
 )
 
-// What somebody says is text. Of a message that came by mail only a part may be
-// their own words, and of any message a part may be there to be seen by a model
-// alone.
+// Reading a message as text. Of a mail, only a part may be the person's own words; of any message,
+// a part may be hidden from people and visible to a model.
 
-// MaxMessage is how long a message may be, in bytes.
+// MaxMessage is the longest message, in bytes.
 const MaxMessage = 32 << 10
 
-// A heard is a message as it is dealt with.
+// A heard is a message after reading.
 type heard struct {
 	own    string      // the person's own words
 	quoted string      // what they pass on of others
@@ -27,7 +26,7 @@ type heard struct {
 	bad    words.Key   // why it cannot be dealt with, "" where it can
 }
 
-// hear takes a message of a person apart.
+// hear reads a message.
 func hear(text string, automatic bool, person string) heard {
 	switch {
 	case len(text) > MaxMessage:
@@ -47,8 +46,8 @@ func hear(text string, automatic bool, person string) heard {
 	return h
 }
 
-// replied reads a yes or a no in the person's own words. A machine answers
-// nothing, and a message that hides characters agrees to nothing: it may decline.
+// replied reads a yes or a no in the person's own words. An automatic reply is neither. A message
+// with hidden characters can decline, but not agree.
 func (h *heard) replied() words.Reply {
 	if h.auto {
 		return words.Reply{}
@@ -63,7 +62,7 @@ func (h *heard) replied() words.Reply {
 	return words.Reply{}
 }
 
-// How letters begin and end, in the languages.
+// The beginnings and ends of letters, in all languages.
 var (
 	salutes  = lazily(func() string { return `(?i)^(?:` + words.Expression("salutation") + `)\b[^.!?\n]{0,40}[,:!.]?\n` })
 	signsOff = lazily(func() string {
@@ -71,9 +70,8 @@ var (
 	})
 )
 
-// unaddressed is a message without the salutation above it and what stands below, where that
-// is a closing and a signature and says nothing for or against anything. "Thanks" alone is
-// a message.
+// unaddressed removes the salutation above a message and the closing and signature below it, if
+// those say nothing for or against anything. "Thanks" alone stays a message.
 func unaddressed(text string) string {
 	text = strings.TrimSpace(text)
 	for {
@@ -89,11 +87,10 @@ func unaddressed(text string) string {
 	return strings.TrimSpace(salutes().ReplaceAllString(text, ""))
 }
 
-// mostSignature is how many lines stand below a name at most.
+// mostSignature is how many lines of signature may follow a name.
 const mostSignature = 9
 
-// unsigned is a message without the name of the person below it and what follows, where that is
-// a signature.
+// unsigned removes the person's name below a message, and the signature that follows it.
 func unsigned(text, person string) string {
 	names := strings.Fields(words.Plain(person))
 	lines := strings.Split(text, "\n")
@@ -103,7 +100,7 @@ func unsigned(text, person string) string {
 			return strings.TrimSpace(strings.Join(lines[:i], "\n"))
 		}
 	}
-	// "Yes, go ahead. Ada": behind the end of a sentence, or a closing.
+	// "Yes, go ahead. Ada": the name follows the end of a sentence, or a closing.
 	said := strings.Fields(text)
 	for n := min(3, len(said)-1); n > 0; n-- {
 		rest := strings.TrimRight(strings.TrimSuffix(text, strings.Join(said[len(said)-n:], " ")), " \n")
@@ -116,7 +113,7 @@ func unsigned(text, person string) string {
 
 var closes = lazily(func() string { return `(?i)(?:^|[\s.!,])(?:` + words.Expression("signoff") + `),?$` })
 
-// isName reports whether a line is nothing but a person's own name, or its initials.
+// isName reports whether a line is only the person's name, or its initials.
 func isName(line string, names []string) bool {
 	initials := ""
 	for _, name := range names {
@@ -128,8 +125,8 @@ func isName(line string, names []string) bool {
 	}))
 }
 
-// visible drops what nobody sees: format characters, such as those that reverse
-// the order of letters, and controls. Line ends are made one.
+// visible removes characters that nobody sees, such as controls and characters that reverse the
+// order of letters, and unifies line ends; hidden reports whether there were suspicious ones.
 func visible(text string) (string, bool) {
 	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
 	hidden := false
@@ -143,8 +140,7 @@ func visible(text string) (string, bool) {
 			return '\n'
 		case unicode.Is(unicode.Cf, r), unicode.IsControl(r), unicode.Is(unicode.Co, r), r == '\u3164', r == '\u115f', r == '\u1160', r == '\uffa0', r == '\u034f',
 			r >= 0xfe00 && r <= 0xfe0f, r >= 0xe0100 && r <= 0xe01ef:
-			// A soft hyphen and the joiners of an emoji are harmless, and dropped
-			// without a word.
+			// A soft hyphen and the joiners of an emoji are harmless.
 			if r != '\u00ad' && r != '\u200d' && r != '\ufeff' && (r < 0xfe00 || r > 0xfe0f) {
 				hidden = true
 			}
@@ -155,7 +151,7 @@ func visible(text string) (string, bool) {
 	return text, hidden
 }
 
-// What introduces the words of others, in mail programs that speak the languages.
+// How mail programs introduce quoted text, in all languages.
 var (
 	wroteLine = lazily(func() string { return `(?i)^\s*(` + words.Expression("wrote") + `)\s*:\s*$` })
 	passedOn  = lazily(func() string { return `(?i)^[\s>*_-]*(-+ *|begin )?(` + words.Expression("passedon") + `)\b[\s:*_-]*$` })
@@ -167,10 +163,8 @@ var (
 	})
 )
 
-// apart divides a message into the person's own words and those of others. What
-// follows a line that introduces others is theirs; a line that is marked as
-// quoted is, wherever it stands; and what stands in quotation marks over a line of
-// its own is.
+// apart separates a message into the person's own words and quoted text: what follows an
+// introducing line, lines with a quote mark, and whole lines in quotation marks.
 func apart(text string) (own, quoted string) {
 	lines := strings.Split(text, "\n")
 	var mine, theirs []string

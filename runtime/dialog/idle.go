@@ -9,11 +9,11 @@ import (
 	"verbatim/runtime/words"
 )
 
-// Idle: nothing is waited for, or something else was said. Without a model, a message is
-// read once, and understood as far as the phrases of the palettes go: what it answers is
-// taken for that, and the rest is done, asked about, or named as not taken.
+// Idle: no question waits, or the message is about something else. Without a model, a message is
+// read once by the palettes' phrases. A part that answers a question is an answer; the others run,
+// are asked about, or are listed as not understood.
 
-// interpret understands what was said as far as phrases go.
+// interpret reads a message by phrases.
 func (t *turn) interpret(ctx context.Context, otherwise string) (string, error) {
 	c := t.c
 	t.as(TakenNothing)
@@ -87,7 +87,7 @@ func (t *turn) interpret(ctx context.Context, otherwise string) (string, error) 
 	return turned + text, nil
 }
 
-// makes tells what came of what was understood.
+// makes answers a reading.
 func (t *turn) makes(ctx context.Context, u *Understood, was *unclear, otherwise string) (string, error) {
 	c := t.c
 	if q := t.held; q != nil && u.Script == "" && u.Verb == "" {
@@ -133,7 +133,7 @@ func (t *turn) makes(ctx context.Context, u *Understood, was *unclear, otherwise
 	return t.carried(ctx, u)
 }
 
-// carried carries out what was understood, or asks what has to be asked first.
+// carried runs a reading, or asks what has to be asked first.
 func (t *turn) carried(ctx context.Context, u *Understood) (string, error) {
 	c := t.c
 	t.record.Phrase, t.record.NotUsed = u.Matched, u.NotUsed
@@ -169,8 +169,7 @@ func (t *turn) carried(ctx context.Context, u *Understood) (string, error) {
 	return joined(supposed+t.facing(t.left(t.found)), t.notTaken(u.Left)), nil
 }
 
-// notTaken names the parts of a message that nothing was made of, but for courtesies.
-// (F25)
+// notTaken lists the parts of a message that were not understood, without courtesies. (F25)
 func (t *turn) notTaken(parts []string) string {
 	var said []string
 	for _, part := range parts {
@@ -184,7 +183,7 @@ func (t *turn) notTaken(parts []string) string {
 	return t.c.wording.say(sayNotTakenIn, strings.Join(said, t.c.wording.say(sayAlso)))
 }
 
-// content reports whether somebody is content with what they were told.
+// content reports whether the person says that they are content.
 func content(r words.Reply) bool {
 	return r.Which == 0 && (r.Answer == words.Agree || r.Answer == words.Pleased)
 }

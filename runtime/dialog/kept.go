@@ -15,14 +15,12 @@ import (
 	"verbatim/verbs"
 )
 
-// A conversation in a session that is kept goes on from process to process, and
-// may be held in several at once. What was said and which questions wait are rows;
-// each turn begins by reading what came since, so that a yes is held against the
-// question that was put last, wherever that was.
+// A conversation in a kept session continues from process to process, and may run in several at
+// once. Its turns and open questions are rows. Each turn first reads what has happened since, so a
+// yes always answers the question that was put last, in whatever process.
 
-// Resume goes on where a kept session was left: what was said last is before the
-// person and the model again, questions that wait for an answer still do, and what
-// is said from now on is kept.
+// Resume continues a kept session: its last turns are shown to the model again, its questions are
+// open again, and new turns are stored.
 func (c *Conversation) Resume(ctx context.Context) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -35,8 +33,7 @@ func (c *Conversation) Resume(ctx context.Context) error {
 	return c.catchUp(ctx)
 }
 
-// catchUp reads what was said and asked in the session since this conversation
-// looked last.
+// catchUp reads the turns and questions that came since this conversation last looked.
 func (c *Conversation) catchUp(ctx context.Context) error {
 	if !c.kept {
 		return nil
@@ -53,7 +50,7 @@ func (c *Conversation) catchUp(ctx context.Context) error {
 		c.recall(said)
 		c.known = turns
 	}
-	// What could not be kept is known here alone.
+	// Questions that could not be stored are known here alone.
 	open := slices.DeleteFunc(slices.Clone(c.open), func(q *Question) bool { return q.stored })
 	c.choosing = words.Other
 	if c.unclear.stored {
@@ -66,7 +63,7 @@ func (c *Conversation) catchUp(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			// The one that was put last counts, wherever that was.
+			// The question that was put last counts, in whatever process.
 			if c.unclear.open() && !c.unclear.stored {
 				c.leaves = append(c.leaves, u.id)
 				continue
@@ -87,7 +84,7 @@ func (c *Conversation) catchUp(ctx context.Context) error {
 	return nil
 }
 
-// recall takes turns that were said elsewhere into the conversation.
+// recall adds turns that were stored elsewhere.
 func (c *Conversation) recall(said []sessions.Turn) {
 	for i := range said {
 		s := &said[i]
@@ -102,7 +99,8 @@ func (c *Conversation) recall(said []sessions.Turn) {
 		case s.Role == sessions.Agent && last >= 0 && c.turns[last].Told == "":
 			c.turns[last].Told = s.Content
 			c.turns[last].spoken.join(spokenIn(s))
-			// It was written by nobody who can be trusted, and may repeat a stranger.
+			// The text of a stored answer counts as written by a model, and may repeat an untrusted
+			// text.
 			c.turns[last].tainted = verbs.NewOrigin(verbs.FromModel, "")
 			if mark, ok := strings.CutPrefix(s.Intent, repeatsIntent); ok {
 				c.turns[last].tainted = c.turns[last].tainted.Mix(verbs.Stored(mark))
@@ -111,13 +109,13 @@ func (c *Conversation) recall(said []sessions.Turn) {
 	}
 }
 
-// What is kept beside the words of a turn.
+// The intents with a meaning of their own.
 const (
 	foreignIntent = "not the person's own"
 	repeatsIntent = "after words of " // of strangers, as verbs.Origin.Mark writes them
 )
 
-// aboutQuestion is what it takes to put a question again.
+// aboutQuestion is what is stored to put a question again.
 type aboutQuestion struct {
 	Title  string            `json:"title"`
 	Shows  string            `json:"shows"`
@@ -131,10 +129,10 @@ type aboutQuestion struct {
 	Values map[string]string `json:"values,omitempty"` // of the arguments
 }
 
-// answerWords are how a question keeps the answer that chose none of several.
+// answerWords spell an answer that did not say to which question it belongs.
 var answerWords = map[words.Answer]string{words.Agree: "yes", words.Decline: "no"}
 
-// recallQuestion makes a question of the one that is kept.
+// recallQuestion reads a stored question.
 func (c *Conversation) recallQuestion(k *sessions.Question) (*Question, error) {
 	if k.Last && k.After != "" {
 		for answer, word := range answerWords {
@@ -160,8 +158,8 @@ func (c *Conversation) recallQuestion(k *sessions.Question) (*Question, error) {
 	return q, nil
 }
 
-// meaning is what a question asks about. One that was put by another process is
-// checked here for the first time.
+// meaning returns the program that a question asks about. A question of another process is checked
+// here first.
 func (c *Conversation) meaning(ctx context.Context, q *Question) (*verbs.Program, error) {
 	if q.program == nil && q.recalled != nil {
 		p, err := c.o.Session.Recall(ctx, q.recalled)
@@ -173,7 +171,7 @@ func (c *Conversation) meaning(ctx context.Context, q *Question) (*verbs.Program
 	return q.program, nil
 }
 
-// puts are the questions that an answer has put to the person.
+// puts returns the questions that the answer puts.
 func (c *Conversation) puts() []sessions.Question {
 	var all []sessions.Question
 	for _, q := range c.open {
@@ -203,8 +201,7 @@ func (c *Conversation) puts() []sessions.Question {
 	return all
 }
 
-// keep writes the turn into the session: what was said, what was answered, what is
-// asked by it, and why.
+// keep stores the turn: the message, the answer, its questions, and the record.
 func (t *turn) keep(ctx context.Context) error {
 	c := t.c
 	client := t.client()
@@ -237,7 +234,7 @@ func (t *turn) keep(ctx context.Context) error {
 	c.unclear.stored = c.unclear.stored || c.unclear.fresh
 	t.ends = ""
 	if first > c.known+1+int64(ours) {
-		// Somebody spoke elsewhere while this was on its way.
+		// Somebody took a turn elsewhere meanwhile.
 		said, err := c.o.Session.Turns(ctx, c.known+1, first-1)
 		if err != nil {
 			return err
@@ -251,7 +248,7 @@ func (t *turn) keep(ctx context.Context) error {
 	return nil
 }
 
-// means notes what a program that was made of the message is about.
+// means records what the message's program is about.
 func (t *turn) means(p *verbs.Program) {
 	calls := p.Calls()
 	for i := range calls {
@@ -268,8 +265,7 @@ func (t *turn) means(p *verbs.Program) {
 	}
 }
 
-// client is what the person said, with what they seem to want and the rows that
-// it is about.
+// client is the person's message with its intent and the rows that it is about.
 func (t *turn) client() sessions.Said {
 	said := sessions.Said{Role: sessions.Client, Content: t.spoken, Intent: t.intent, Names: t.c.o.Session.Known(t.about), Via: t.via}
 	if t.record.Foreign {
@@ -278,9 +274,8 @@ func (t *turn) client() sessions.Said {
 	return said
 }
 
-// run carries a program out. What the person said is kept with the first thing
-// that it leads to, so that the journal says on whose words it was done; and the
-// question that it answers, if it does, is settled by it.
+// run runs a program. The person's words are stored with the first run of the turn, so that the
+// journal can cite them, and the question that the turn answers is settled with it.
 func (t *turn) run(ctx context.Context, p *verbs.Program, o runtime.RunOptions, answered *Question) (*receipt.Receipt, error) {
 	o.Source, o.Progress = t.c.o.Source, t.far
 	with := t.c.kept && !t.kept && !t.c.o.Session.Reads(p)
@@ -306,8 +301,7 @@ func (t *turn) run(ctx context.Context, p *verbs.Program, o runtime.RunOptions, 
 	return reply, err
 }
 
-// answeredBefore is what was told when a message was dealt with before; nil where it was
-// not.
+// answeredBefore returns the answer to a message that was handled before; nil if it was not.
 func (c *Conversation) answeredBefore(ctx context.Context, id string) (*Answer, error) {
 	number, err := c.o.Session.Via(ctx, id)
 	if err != nil || number == 0 {
@@ -332,8 +326,7 @@ func (c *Conversation) answeredBefore(ctx context.Context, id string) (*Answer, 
 	return a, nil
 }
 
-// answeredElsewhere reports whether somebody has settled a question since this
-// turn began.
+// answeredElsewhere reports whether a question was settled since this turn began.
 func (t *turn) answeredElsewhere(ctx context.Context, q *Question) bool {
 	if !t.c.kept || !q.stored {
 		return false
@@ -342,8 +335,7 @@ func (t *turn) answeredElsewhere(ctx context.Context, q *Question) bool {
 	return err == nil && !slices.ContainsFunc(waiting, func(k sessions.Question) bool { return k.Preview == q.ID })
 }
 
-// Reminder says which questions wait for an answer from before this process; ""
-// where there is none.
+// Reminder lists the questions that are open from an earlier process; "" if there are none.
 func (c *Conversation) Reminder() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -363,7 +355,7 @@ func (c *Conversation) Reminder() string {
 	return c.wording.say(sayStillOpen) + "\n" + strings.Join(parts, "\n")
 }
 
-// Language is that in which whoever talks is answered: what they have spoken last.
+// Language is the language in which the person is answered: the one they used last.
 func (c *Conversation) Language() words.Language {
 	c.mu.Lock()
 	defer c.mu.Unlock()

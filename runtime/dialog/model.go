@@ -12,11 +12,10 @@ import (
 	"verbatim/verbs"
 )
 
-// A turn with a model: what it is told, what comes back, how often it may try again,
-// and what is told in its place where it gives up or cannot be reached.
+// A turn with a model: the prompt, its answers, its retries, and what happens if it gives up or
+// cannot be reached.
 
-// prompt writes what the model is told: rules, what is known now, what was said
-// before, and what is said now.
+// prompt writes the messages to the model: rules, context, earlier turns, and the new message.
 func (t *turn) prompt(ctx context.Context, shortlist []*verbs.Verb) ([]llm.Message, error) {
 	c := t.c
 	b := &brief{Phrased: c.phrased, Person: c.o.Person, Today: dayWords(t.now), Mode: c.o.Mode, PlanFirst: c.planFirst, Steps: c.o.Limits.Steps - 1, Conduct: c.conduct}
@@ -81,7 +80,7 @@ func (t *turn) known(ctx context.Context) (string, error) {
 		if errors.As(err, &refusal) {
 			t.record.note(noteContext, v.Name, refusal.Diagnostics[0].Summary)
 			if d := &refusal.Diagnostics[0]; d.Code == "which-at-work" {
-				// The person has to be asked first.
+				// The person would have to be asked first.
 				b.WriteString(v.Name + ": " + d.Summary + "; " + strings.Join(d.Notes, "; ") + "\n")
 			}
 			continue
@@ -101,7 +100,7 @@ func (t *turn) known(ctx context.Context) (string, error) {
 	return b.String(), nil
 }
 
-// ask lets the model make steps until it speaks to the person.
+// ask runs the model step by step until it replies to the person.
 func (t *turn) ask(ctx context.Context, messages []llm.Message, shortlist []*verbs.Verb) (string, error) {
 	c := t.c
 	request, vocabulary, err := t.shape(shortlist)
@@ -216,8 +215,8 @@ func (t *turn) ask(ctx context.Context, messages []llm.Message, shortlist []*ver
 	}
 }
 
-// chat asks the model for its next answer. It is streamed, so that a server which stalls
-// is known to; one that breaks off is asked for again. (F27)
+// chat asks the model for its next answer. The answer is streamed, so that a stalled server is
+// noticed; a broken stream is retried. (F27)
 func (t *turn) chat(ctx context.Context, model llm.Model, request llm.Request) (*llm.Reply, error) {
 	t.event(AskingModel, nil)
 	began := false
@@ -238,7 +237,7 @@ func (t *turn) chat(ctx context.Context, model llm.Model, request llm.Request) (
 	return reply, err
 }
 
-// giveUp tells that the model could not do it, and why where that helps.
+// giveUp says that the model could not do it, and why, if that helps.
 func (t *turn) giveUp(ds dsl.Diagnostics) string {
 	text := t.c.wording.say(sayTooHard)
 	if len(ds) > 0 && slices.Contains([]string{"origin", "requirement-not-met", "not-possible", "declined-before", "which-at-work"}, ds[0].Code) {
@@ -247,12 +246,12 @@ func (t *turn) giveUp(ds dsl.Diagnostics) string {
 	return joined(t.left(t.done), text)
 }
 
-// joined are some texts, each from a line of its own.
+// joined joins texts with line breaks.
 func joined(texts ...string) string {
 	return strings.Join(slices.DeleteFunc(texts, func(s string) bool { return s == "" }), "\n")
 }
 
-// silent answers without the model, which could not be had, or broke off.
+// silent answers without the model, which could not be reached or broke off.
 func (t *turn) silent(ctx context.Context, err error) (string, error) {
 	var e *llm.Error
 	if ctx.Err() != nil {

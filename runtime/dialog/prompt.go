@@ -12,17 +12,16 @@ import (
 	"verbatim/verbs"
 )
 
-// What a model is told. A template is never changed once it has been used: a
-// recorded conversation says which one it was made with, and a new one has a new
-// number.
+// The prompt. A template is never changed after use: a recorded conversation names the template
+// that it was made with, so a new template gets a new number.
 
-// PromptVersion names the template that prompts are made with.
+// PromptVersion is the name of the template.
 const PromptVersion = "system.v2"
 
 //go:embed prompts/system.v2.tmpl
 var promptText string
 
-// PromptText is that template. Its digest tells drafts of one version apart.
+// PromptText is the template. Its digest distinguishes drafts of one version.
 func PromptText() string { return promptText }
 
 var systemPrompt = template.Must(template.New(PromptVersion).Parse(promptText))
@@ -37,7 +36,7 @@ const (
 	Text    Mode = "text"    // calls stand in a fenced block
 )
 
-// Limits of what is listed in a prompt.
+// Limits of lists in a prompt.
 const (
 	maxVerbs = 20 // the shortlist
 	maxNames = 40 // of each entity
@@ -45,7 +44,7 @@ const (
 	maxCell  = 2000
 )
 
-// A brief is what the template is given.
+// A brief is the data of the template.
 type brief struct {
 	Person, Today string
 	Mode          Mode
@@ -65,7 +64,7 @@ type verbBrief struct {
 
 type listBrief struct{ Name, List string }
 
-// system writes the rules and what may be said.
+// system writes the rules and the available verbs.
 func (b *brief) system() (string, error) {
 	var out strings.Builder
 	if err := systemPrompt.Execute(&out, b); err != nil {
@@ -74,7 +73,7 @@ func (b *brief) system() (string, error) {
 	return strings.TrimSpace(out.String()) + "\n", nil
 }
 
-// digest says of verbs what a model needs to write calls of them.
+// digest describes verbs as far as a model needs to call them.
 func (b *brief) digest(list []*verbs.Verb, t *turn) {
 	var codes []*verbs.CodeList
 	var entities []*verbs.Entity
@@ -130,8 +129,8 @@ func (b *brief) digest(list []*verbs.Verb, t *turn) {
 	}
 }
 
-// listed are the names of an entity, those apart which there is something that
-// cannot be done with any more: who is offered no such call knows why.
+// listed returns the names of an entity's rows. Rows that accept no more calls stand apart, so that
+// the model knows why none is offered.
 func (t *turn) listed(e *verbs.Entity) string {
 	var open, settled []string
 	for _, name := range t.offered(e) {
@@ -148,7 +147,7 @@ func (t *turn) listed(e *verbs.Entity) string {
 	return text
 }
 
-// likely are the names that a text calls by most of their words, in order.
+// likely returns the names of which a text contains most words, in order.
 func likely(names []string, said string, most int) []string {
 	if len(names) <= most {
 		return names
@@ -161,7 +160,7 @@ func likely(names []string, said string, most int) []string {
 	return sorted
 }
 
-// typeWord says what a value of a type is written as.
+// typeWord says how a value of a type is written.
 func typeWord(t *verbs.Type) string {
 	switch t.Name {
 	case verbs.CodeType:
@@ -209,17 +208,15 @@ func typeWord(t *verbs.Type) string {
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// behindBar marks every line of what others wrote, so that nothing in it can end
-// the mark.
+// behindBar marks every line of untrusted text, so that nothing in it can end the mark.
 func behindBar(text string) string {
 	return "| " + strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n| ")
 }
 
-// foreign reports whether a stranger wrote it: a document, or a tool.
+// foreign reports whether a value comes from a document or a tool.
 func foreign(o verbs.Origin) bool { return o.Kinds()&(verbs.FromTool|verbs.FromDocument) != 0 }
 
-// stood says what stands for what a call left out, where that could have been
-// another row.
+// stood says which rows stand for arguments that were left out, if others were possible.
 func stood(filled []receipt.Filled) string {
 	var b strings.Builder
 	for _, f := range filled {
@@ -233,9 +230,8 @@ func stood(filled []receipt.Filled) string {
 	return b.String()
 }
 
-// shown writes what a call answered for a model: no key, nothing sensitive, and
-// what came from strangers behind a bar. Without strangers, their values are left
-// out.
+// shown writes a result for a model: no keys, no sensitive values, and untrusted values behind a
+// bar, or left out.
 func shown(call string, r *receipt.Result, strangers bool) string {
 	var b strings.Builder
 	switch n := len(r.Rows); {
@@ -289,7 +285,7 @@ func cut(text string) string {
 	return strings.ToValidUTF8(text[:maxCell], "") + "…"
 }
 
-// deed writes what was done for a model, as a person is told it.
+// deed tells a model what was done, as a person is told.
 func deed(p *receipt.Receipt) string {
 	var b strings.Builder
 	for i := range p.Calls {
@@ -327,5 +323,5 @@ func noticeWord(kind string) string {
 	return "started"
 }
 
-// dayWords says a day in full: "Friday 3 January 2025".
+// dayWords writes a date in full: "Friday 3 January 2025".
 func dayWords(t time.Time) string { return t.Format("Monday 2 January 2006") }

@@ -11,9 +11,9 @@ import (
 	"verbatim/verbs/grammar"
 )
 
-// What a model wrote, taken apart: the calls, and what is to be told.
+// Reading an answer of a model: its calls and its reply.
 
-// A proposal is what an answer of a model's comes to.
+// A proposal is an answer of a model after reading.
 type proposal struct {
 	script  string     // calls
 	replies []dsl.Call // what is to be told, see replies.go
@@ -23,7 +23,7 @@ type proposal struct {
 	phrased bool       // no model wrote it: it was read out of the person's own words, and may have been taken wrongly
 }
 
-// read takes an answer apart.
+// read reads an answer.
 func (t *turn) read(reply *llm.Reply, v grammar.Vocabulary) proposal {
 	if reply.Finish == llm.TooLong {
 		return proposal{problem: modelCut, prose: reply.Text}
@@ -55,8 +55,8 @@ func (t *turn) read(reply *llm.Reply, v grammar.Vocabulary) proposal {
 
 var fence = regexp.MustCompile("(?m)^[ \t]*(```+|~~~+)[ \t]*([A-Za-z-]*)[ \t]*$")
 
-// byFences divides text in which calls stand in fenced blocks. Where there is
-// none, lines that begin with a verb are calls all the same: models forget.
+// byFences finds calls in fenced blocks. If there are none, lines that begin with a verb count as
+// calls, since models forget the fences.
 func byFences(text string, reg *verbs.Registry) proposal {
 	var p proposal
 	var script, prose []string

@@ -11,13 +11,11 @@ import (
 	"verbatim/verbs"
 )
 
-// A palette may word how somebody is asked before something is done. The loader
-// sees to it that the sentence has a place for every argument; what it leaves out
-// of a call all the same, because it stands beside something that is empty, is
-// said after it. All that would change is what is agreed to, and is shown to
-// whoever asks for it.
+// A palette may word the question before a run. The loader checks that the sentence has a place for
+// every argument. An argument that is still left out, since it stands in a bracket with an empty
+// one, is said after the sentence. The person agrees to all changes, and is shown them on request.
 
-// title is what would be done, in a line.
+// title is what would be done, in one line.
 func (w wording) title(c *receipt.Call) string {
 	title := w.does(w.reg.Verb(c.Verb))
 	if len(c.Rows) > 0 {
@@ -26,13 +24,12 @@ func (w wording) title(c *receipt.Call) string {
 	return title
 }
 
-// few is how many rows may change without their number being said: one sentence
-// does not let many things happen.
+// few is how many rows may change without the question giving their number: one sentence must not
+// hide many changes.
 const few = 3
 
-// asks is the question in the words of the palettes; "" where not every call has
-// such words, or where a stranger's may be in it: then the rows are shown, and
-// whose words are in them.
+// asks is the question in the palettes' words. It is "" if a call has no such words, or if it would
+// show untrusted text: then the rows are shown, with their origins.
 func (w wording) asks(p *receipt.Receipt) string {
 	var b strings.Builder
 	rows := 0
@@ -51,16 +48,15 @@ func (w wording) asks(p *receipt.Receipt) string {
 	return b.String()
 }
 
-// strange reports whether something would be written that somebody else wrote.
+// strange reports whether a call would write a value of untrusted origin.
 func strange(c *receipt.Call) bool {
 	return slices.ContainsFunc(c.Rows, func(r receipt.Row) bool {
 		return slices.ContainsFunc(r.Fields, func(f receipt.Field) bool { return foreign(verbs.Stored(f.Origin)) })
 	})
 }
 
-// The signs between which a value stands while a sentence is made, so that it is
-// known afterwards which of them came into it. What is written cannot hold them:
-// see escaped.
+// A value is put between these signs while a sentence is made, to see afterwards which values it
+// contains. Written text cannot contain them: see escaped.
 const (
 	valueBegins = '\ue000'
 	valueEnds   = '\ue001'
@@ -94,7 +90,7 @@ func (w wording) ask(c *receipt.Call, own *verbs.Wording) string {
 	return text
 }
 
-// An asked is a call whose arguments fill a question.
+// An asked provides the arguments of a call to a question.
 type asked struct {
 	w     wording
 	c     *receipt.Call
@@ -114,8 +110,8 @@ func (a *asked) Value(name string) string {
 // Items implements verbs.Told: a call has no lists of rows.
 func (*asked) Items(string) []verbs.Told { return nil }
 
-// given calls fn with each argument of a call as it is said in a question, where
-// nothing may be kept quiet: a no is a no, and a list is told.
+// given calls fn with each argument of a call as a question says it, including false and empty
+// lists.
 func (w wording) given(c *receipt.Call, fn func(name, text string)) {
 	var names []string
 	if script, ds := dsl.Parse(dsl.NewSource("call", c.Text)); !ds.HasErrors() && len(script.Calls) == 1 {
@@ -146,7 +142,7 @@ func (w wording) given(c *receipt.Call, fn func(name, text string)) {
 	}
 }
 
-// assumed tells which rows were meant where nobody named one.
+// assumed says which rows were meant if nobody named one.
 func (w wording) assumed(names []string) string {
 	called := make([]string, len(names))
 	for i, name := range names {

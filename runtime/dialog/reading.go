@@ -7,8 +7,8 @@ import (
 	"verbatim/stores"
 )
 
-// readWords finds exact values in what people say: days, amounts, numbers and
-// accounts, in their languages. What may be meant in two ways has no value.
+// readWords finds exact values in a text: dates, amounts, numbers and accounts, in all languages.
+// An ambiguous one has no value.
 func readWords(text string, now time.Time) []reading {
 	found, _ := words.Find(text, words.In{Now: now})
 	all := make([]reading, 0, len(found))

@@ -9,26 +9,25 @@ import (
 	"verbatim/verbs"
 )
 
-// A Turn is what is recorded of one: what was read, matched, resolved, not used,
-// and which rule asked. "Why did it propose this" is answered out of it, and not
-// by asking the model, which would make something up.
+// A Turn is the record of a turn: what was read, matched, resolved and left out, and which rule
+// asked. "Why did it propose this" is answered from the record. The model is not asked, since it
+// would invent a reason.
 type Turn struct {
 	Number int       `json:"number"`
 	Time   time.Time `json:"time"`
 	Said   string    `json:"said"`
 	Quoted string    `json:"quoted,omitempty"`
-	// Foreign says that they were no words of the person's.
+	// Foreign says that the message was not the person's own.
 	Foreign bool       `json:"foreign,omitempty"`
 	Read    []CallNote `json:"read,omitempty"`   // the context
 	Phrase  string     `json:"phrase,omitempty"` // that was matched, where no model was asked
 	Calls   []CallNote `json:"calls,omitempty"`  // what was carried out
-	// Proposed are the model's answers that held calls, and what came of each.
+	// Proposed are the model's answers with calls, and their outcomes.
 	Proposed []Proposed `json:"proposed,omitempty"`
 	Resolved []Traced   `json:"resolved,omitempty"`
 	NotUsed  []string   `json:"notUsed,omitempty"`
 	Rules    []string   `json:"rules,omitempty"`
-	// Agreed is the question that was agreed to, Withdrawn the calls that were
-	// not.
+	// Agreed is the question that was agreed to; Withdrawn are the calls that were declined.
 	Agreed    string     `json:"agreed,omitempty"`
 	Withdrawn []string   `json:"withdrawn,omitempty"`
 	Replaced  []claim    `json:"replaced,omitempty"` // claims of the model's that no fact bore out
@@ -36,8 +35,7 @@ type Turn struct {
 	Journal   [][2]int64 `json:"journal,omitempty"` // first and last entry
 	Model     ModelNote  `json:"model"`
 	Told      string     `json:"told"`
-	// Taken is what the message was taken for; From and To are what the conversation
-	// waited for before it and waits for now.
+	// Taken is how the message was understood; From and To are the states before and after it.
 	Taken Taken `json:"taken,omitempty"`
 	From  State `json:"from,omitempty"`
 	To    State `json:"to,omitempty"`
@@ -48,7 +46,7 @@ type Turn struct {
 	tainted verbs.Origin // what strangers wrote may be told again in it
 }
 
-// A CallNote is a call that was carried out.
+// A CallNote is a call that ran.
 type CallNote struct {
 	Call  string `json:"call"`
 	Verb  string `json:"verb"`
@@ -57,14 +55,14 @@ type CallNote struct {
 	From  string `json:"from,omitempty"`  // what in its answer is less trusted than a record
 }
 
-// Proposed is an answer of the model's.
+// Proposed is one answer of the model.
 type Proposed struct {
 	Script  string `json:"script,omitempty"`
 	Says    string `json:"says,omitempty"` // text beside them, which nobody was told
 	Outcome string `json:"outcome"`
 }
 
-// ModelNote says what was asked.
+// ModelNote describes the model's part in a turn.
 type ModelNote struct {
 	Name    string `json:"name,omitempty"`
 	Prompt  string `json:"prompt"`

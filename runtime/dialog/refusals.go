@@ -6,9 +6,8 @@ import (
 	"verbatim/runtime/words"
 )
 
-// What a refusal means for the person who is served, by its code. In English they
-// are told what the refusal says itself, which knows more; the model and the
-// record have that in any case.
+// What a refusal means to the person, by its code. In English they are told the refusal itself,
+// which is more exact; the model and the record always have that.
 var refusals = sync.OnceValue(func() map[string]words.Key {
 	all := map[string]words.Key{}
 	for _, m := range meanings {
@@ -19,8 +18,8 @@ var refusals = sync.OnceValue(func() map[string]words.Key {
 	return all
 })
 
-// A call that was made wrongly is nobody's fault but ours: the person said
-// something that could not be put into one.
+// Codes of a wrong call. The person did not write it, so they are told only that we could not do
+// it.
 var misspoken = []string{"unknown-verb", "unknown-argument", "duplicate-argument", "wrong-type", "bad-ref-kind", "ambiguous-name", "unknown-field", "duplicate-binding",
 	"unused-binding", "binding-shadows-name", "cycle", "hard-coded-uuid", "deprecated-verb", "no-result", "needs-earlier-call", "out-of-order", "no-such-call", "bad-turn", "one-tool"}
 

@@ -16,11 +16,10 @@ import (
 	"verbatim/verbs/grammar"
 )
 
-// What a model has to say to a person is a structure and no text: which facts of the
-// turn to tell, what to ask, which of a few courtesies, in which order. It says so by
-// calls of the verbs below, as it says everything; the house tells it in the
-// sentences of the palettes and in the person's language. What the turn did is told
-// by the house too, and first, whether or not the model names it. (F5)
+// A model's reply to a person is a structure, not text: which facts of the turn to tell, what to
+// ask, which courtesies, in which order. It consists of calls of the verbs below. The engine words
+// the facts in the palettes' sentences and the person's language. What the turn did is told first,
+// whether or not the model names it. (F5)
 
 // The verbs of a reply.
 var (
@@ -51,7 +50,7 @@ var courtesyCodes = &verbs.CodeList{Name: "courtesy", Codes: []verbs.Code{
 
 const replyDomain = "reply."
 
-// replyVerbs are those that a model may use here.
+// replyVerbs are the reply verbs that a model may use here.
 func (c *Conversation) replyVerbs() []*verbs.Verb {
 	all := []*verbs.Verb{replyTell, replyAsk, replySay}
 	if c.phrased {
@@ -60,7 +59,7 @@ func (c *Conversation) replyVerbs() []*verbs.Verb {
 	return all
 }
 
-// replyVerbNamed is the verb of a reply by its name, or nil.
+// replyVerbNamed returns the reply verb of a name, or nil.
 func replyVerbNamed(name string) *verbs.Verb {
 	all := []*verbs.Verb{replyTell, replyAsk, replySay, replyAdd}
 	if i := slices.IndexFunc(all, func(v *verbs.Verb) bool { return v.Name == name }); i >= 0 {
@@ -69,8 +68,8 @@ func replyVerbNamed(name string) *verbs.Verb {
 	return nil
 }
 
-// divided takes the calls of a reply out of a script. A script that cannot be parsed
-// is left as it is: carry says what is wrong with it.
+// divided takes the reply calls out of a script. A script that does not parse stays whole: carry
+// reports its mistakes.
 func divided(script string) (rest string, replies []dsl.Call) {
 	parsed, ds := dsl.Parse(dsl.NewSource("reply", script))
 	if ds.HasErrors() || !slices.ContainsFunc(parsed.Calls, isReply) {
@@ -89,25 +88,24 @@ func divided(script string) (rest string, replies []dsl.Call) {
 
 func isReply(c dsl.Call) bool { return strings.HasPrefix(c.Verb, replyDomain) }
 
-// A fact is a row that the turn was shown, or all rows of an answer.
+// A fact is one row of an answer, or all of them.
 type fact struct {
 	call *receipt.Call
 	row  int // -1 of all
 }
 
-// A readout is what a read answered, when so much had been done in the turn.
+// A readout is the result of a read, and how much the turn had done before it.
 type readout struct {
 	call *receipt.Call
 	done int
 }
 
-// hasRead notes what was read.
+// hasRead records the result of a read.
 func (t *turn) hasRead(c *receipt.Call) {
 	t.results = append(t.results, readout{c, len(t.done)})
 }
 
-// readAgain reads once more what was read before something was done. What cannot be is
-// no fact any longer.
+// readAgain repeats the reads that came before a change. A read that fails now is no fact any more.
 func (t *turn) readAgain(ctx context.Context) error {
 	before := t.results
 	t.results = nil
@@ -141,7 +139,7 @@ func (t *turn) readAgain(ctx context.Context) error {
 	return nil
 }
 
-// in are the facts of an answer that have a name.
+// in returns the facts of an answer that a name refers to.
 func (a readout) in(name string) (found []fact, field string) {
 	row, isRow := strings.CutPrefix(name, "@")
 	if !isRow {
@@ -159,8 +157,8 @@ func (a readout) in(name string) (found []fact, field string) {
 	return found, field
 }
 
-// factsNamed are what a model may mean by a name of facts: of the latest answer that is
-// about it or, where none is, that names it.
+// factsNamed returns the facts that a name refers to: of the latest answer about that row or, if
+// there is none, of one that mentions it.
 func (t *turn) factsNamed(name string) (found []fact, field string) {
 	for _, a := range slices.Backward(t.results) {
 		all, of := a.in(name)
@@ -177,7 +175,7 @@ func (t *turn) factsNamed(name string) (found []fact, field string) {
 	return found, field
 }
 
-// only is an answer with one of its rows, and nothing of what the call did.
+// only returns an answer with one of its rows, without what the call did.
 func (f fact) only() *receipt.Call {
 	c, r := *f.call, *f.call.Result
 	c.Rows, c.Notices, c.Session, c.Tended, c.Errands = nil, nil, nil, nil, nil
@@ -195,8 +193,7 @@ func (f fact) only() *receipt.Call {
 	return &c
 }
 
-// replied tells what a model's reply names; wrong is what the model is told where that
-// cannot be.
+// replied words a model's reply; wrong tells the model what is wrong with it.
 func (t *turn) replied(ctx context.Context, calls []dsl.Call) (says, wrong string, err error) {
 	if err := t.readAgain(ctx); err != nil {
 		return "", "", err
@@ -252,7 +249,7 @@ func (t *turn) replied(ctx context.Context, calls []dsl.Call) (says, wrong strin
 	return strings.Join(lines, "\n"), "", nil
 }
 
-// textsOf are the texts of a list, or the one that stands where a list should.
+// textsOf returns the texts of a list, or the single text in its place.
 func textsOf(v dsl.Value) []string {
 	items := []dsl.Value{v}
 	if v.Kind == dsl.List {
@@ -270,7 +267,7 @@ func textsOf(v dsl.Value) []string {
 	return all
 }
 
-// fact tells what a name stands for.
+// fact words what a name refers to.
 func (t *turn) fact(name string) (string, bool) {
 	found, field := t.factsNamed(strings.TrimSpace(name))
 	if len(found) == 0 {
@@ -295,8 +292,8 @@ func (t *turn) fact(name string) (string, bool) {
 	return strings.Join(lines, "\n"), true
 }
 
-// isDone reports whether a name is that of a verb that did something in this turn, or
-// of a row that it did it to.
+// isDone reports whether a name is that of a verb that did something in this turn, or of a row that
+// it changed.
 func (t *turn) isDone(name string) bool {
 	return slices.ContainsFunc(t.done, func(r *receipt.Receipt) bool {
 		return slices.ContainsFunc(r.Calls, func(c receipt.Call) bool {
@@ -305,8 +302,7 @@ func (t *turn) isDone(name string) bool {
 	})
 }
 
-// askFor asks for an argument, in the words of its palette, and notes that it was asked
-// for: see ownWord.
+// askFor asks for an argument in the palette's words, and records it for ownWord.
 func (t *turn) askFor(verb, param string, choices []string) (says, wrong string) {
 	w := t.c.wording
 	v := t.c.o.Registry.Verb(verb)
@@ -346,7 +342,7 @@ func (t *turn) askFor(verb, param string, choices []string) (says, wrong string)
 	return says, ""
 }
 
-// isKnown reports whether a name is that of a row which the person may see.
+// isKnown reports whether a name is that of a row the person may see.
 func (t *turn) isKnown(name string) bool {
 	for _, of := range t.names {
 		if slices.Contains(of, name) {
@@ -356,7 +352,7 @@ func (t *turn) isKnown(name string) bool {
 	return false
 }
 
-// courteous is a courtesy in the person's language; "" where there is none of that name.
+// courteous words a courtesy; "" if there is none of that name.
 func (t *turn) courteous(ctx context.Context, what string) (string, error) {
 	w := t.c.wording
 	switch what {
@@ -376,7 +372,7 @@ func (t *turn) courteous(ctx context.Context, what string) (string, error) {
 	return "", nil
 }
 
-// stand tells where somebody stands, by the first read of the context.
+// stand words the person's status, from the first read of the context.
 func (t *turn) stand() string {
 	if len(t.c.context) == 0 {
 		return ""
@@ -404,7 +400,7 @@ func (t *turn) vocabulary(shortlist []*verbs.Verb) grammar.Vocabulary {
 	}}
 }
 
-// left tells what was done or found and has not been told yet.
+// left words what was done or found and has not been told.
 func (t *turn) left(list []*receipt.Receipt) string {
 	var untold []*receipt.Receipt
 	for _, r := range list {
@@ -427,7 +423,7 @@ func (t *turn) left(list []*receipt.Receipt) string {
 
 const (
 	sayOf words.Key = "dialog/of"
-	// sayOwnWord is why somebody is asked about a value that they wrote themselves.
+	// sayOwnWord says why the person is asked about a value that they wrote themselves.
 	sayOwnWord words.Key = "dialog/own-word"
 	sayTellMe  words.Key = "dialog/tell-me"
 )

@@ -15,14 +15,13 @@ import (
 	"verbatim/verbs"
 )
 
-// What a person is told without a model: composed of what was found and done, and
-// of nothing else. It is also what is told where a model's own words could not be
-// borne out.
+// Answers without a model, made only of what was found and done. They also replace a model's
+// sentence that states something else.
 
 // maxTold is how many rows of an answer are told.
 const maxTold = 20
 
-// told composes what was done and found.
+// told words what was done and found.
 func (w wording) told(done []*receipt.Receipt) string {
 	var parts []string
 	for _, p := range done {
@@ -35,7 +34,7 @@ func (w wording) told(done []*receipt.Receipt) string {
 	return strings.Join(parts, "\n")
 }
 
-// tellsCall tells one call: in the sentences of its palette, or field by field.
+// tellsCall words one call: in the sentences of its palette, or field by field.
 func (w wording) tellsCall(c *receipt.Call) string {
 	text := strings.TrimRight(w.call(c), "\n")
 	if text == "" {
@@ -67,14 +66,13 @@ func (w wording) plainly(c *receipt.Call) string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// undoes reports whether a call takes another back; its result is then what stays.
+// undoes reports whether a call takes another back. Its result is then what could not be undone.
 func (w wording) undoes(c *receipt.Call) bool {
 	v := w.reg.Verb(c.Verb)
 	return v != nil && v.Undoes != nil
 }
 
-// onlyReferences reports whether a result is no more than the rows that were told
-// already.
+// onlyReferences reports whether a result holds only references to rows that were told already.
 func onlyReferences(r *receipt.Result) bool {
 	for _, row := range r.Rows {
 		for _, v := range row {
@@ -86,7 +84,7 @@ func onlyReferences(r *receipt.Result) bool {
 	return true
 }
 
-// verbWords is what a verb does, in the words of its palette.
+// verbWords is a verb's description as a phrase.
 func verbWords(v *verbs.Verb) string {
 	says := oneLine(v.Description)
 	if i := strings.Index(says, ". "); i > 0 {
@@ -99,8 +97,8 @@ func verbWords(v *verbs.Verb) string {
 	return strings.ToLower(says[:1]) + says[1:]
 }
 
-// does is what a verb does: in English by its description, in another language by
-// what its palette has for that, or by what somebody says who wants it.
+// does says what a verb does: in English by its description, in another language by its
+// translation, or by a phrase that asks for it.
 func (w wording) does(v *verbs.Verb) string {
 	if v.Undoes != nil {
 		return w.say(sayTakesBack, w.does(v.Undoes))
@@ -120,7 +118,7 @@ func (w wording) does(v *verbs.Verb) string {
 	return verbWords(v)
 }
 
-// changes tells changes of rows, and what is sent.
+// changes words changes of rows, and notices.
 func (w wording) changes(c *receipt.Call, ahead bool) string {
 	var b strings.Builder
 	for i := range c.Rows {
@@ -143,7 +141,7 @@ func (w wording) changes(c *receipt.Call, ahead bool) string {
 				continue
 			}
 			if f.File != nil {
-				// It may stand in a row twice, by its reference and by its bytes.
+				// A row may hold a file twice: as a reference, and as content.
 				if !slices.Contains(files, *f.File) {
 					files = append(files, *f.File)
 					fields = append(fields, w.say(sayBecomes, w.label(f.Name), w.fileWords(f.File)))
@@ -229,13 +227,13 @@ func (w wording) changes(c *receipt.Call, ahead bool) string {
 	return b.String()
 }
 
-// fileWords is a file as a person knows it.
+// fileWords names a file as a person knows it.
 func (w wording) fileWords(f *receipt.File) string {
 	return escaped(oneLine(f.Name)) + ", " + f.Says
 }
 
-// escaped writes what nobody sees as what it is, so that a value is shown as it
-// will be kept.
+// escaped makes invisible characters visible, so that a value is shown exactly as it will be
+// stored.
 func escaped(text string) string {
 	if strings.IndexFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) < 0 {
 		return text
@@ -249,7 +247,7 @@ func sentenceCase(s string) string {
 	return string(unicode.ToUpper(r)) + s[n:]
 }
 
-// titled is what people call a row.
+// titled is the label of a row.
 func (w wording) titled(r *receipt.Row) string {
 	if r.Label != "" {
 		if w.tongue == words.English {
@@ -264,8 +262,7 @@ func fieldWords(name string) string {
 	return strings.NewReplacer("_", " ", "-", " ").Replace(name)
 }
 
-// value says a value: a day with its weekday, a text in quotation marks, a row by
-// its name.
+// value words a value: a date with its weekday, a text in quotation marks, a row by its name.
 func (w wording) value(v stores.Value) string {
 	switch v.Kind() {
 	case stores.Null:
@@ -305,7 +302,7 @@ func (w wording) value(v stores.Value) string {
 
 func isCodeWord(t string) bool { return t != "" && codeOnly().MatchString(t) }
 
-// result tells what was found.
+// result words what was found.
 func (w wording) result(r *receipt.Result) string {
 	if len(r.Rows) == 0 {
 		return w.say(sayNoneFound) + "\n"
@@ -342,7 +339,7 @@ func (w wording) result(r *receipt.Result) string {
 			}
 			fields = append(fields, w.say(sayIs, name, text))
 		}
-		// Much about one thing is easier to listen to line by line.
+		// A row with many fields is easier to follow line by line.
 		begin, between, end := "", w.say(sayAlso), ".\n"
 		if len(fields) > fewFields {
 			between, end = "\n", "\n"
@@ -358,14 +355,14 @@ func (w wording) result(r *receipt.Result) string {
 	return b.String()
 }
 
-// fewFields is how many of a row's fields are told on one line.
+// fewFields is how many fields of a row fit on one line.
 const fewFields = 4
 
-// longList is how long a list may be, in bytes, to be told one by one among other
-// changes; of a longer one it is told how many it holds.
+// longList is the longest list, in bytes, whose items are told among other changes; of a longer one
+// the number of items is told.
 const longList = 400
 
-// entries counts what a list holds.
+// entries counts the items of a list.
 func entries(v stores.Value) (int, bool) {
 	if v.Kind() != stores.JSON {
 		return 0, false
@@ -375,8 +372,7 @@ func entries(v stores.Value) (int, bool) {
 	return len(all), err == nil
 }
 
-// list says what a list holds: one by one, each by its name if it has one,
-// and the rest of it besides. Anything that is no list is said as it is.
+// list words the items of a list, each by its name if it has one. Any other value is told as it is.
 func (w wording) list(v stores.Value) string {
 	d := json.NewDecoder(strings.NewReader(v.Text()))
 	d.UseNumber()
@@ -391,7 +387,7 @@ func (w wording) list(v stores.Value) string {
 		}
 		items = append(items, item)
 	}
-	// Within an item there are commas.
+	// The items contain commas, so they are divided by semicolons.
 	for _, item := range items {
 		if strings.Contains(item, ", ") {
 			return strings.Join(items, w.say(sayAlso))
@@ -400,7 +396,7 @@ func (w wording) list(v stores.Value) string {
 	return strings.Join(items, ", ")
 }
 
-// item reads one thing of a list: a value, or an object of values.
+// item words one item of a list: a value, or an object.
 func (w wording) item(d *json.Decoder) (string, bool) {
 	t, err := d.Token()
 	if err != nil {
@@ -434,7 +430,7 @@ func (w wording) item(d *json.Decoder) (string, bool) {
 	return strings.Join(parts, ", "), err == nil
 }
 
-// scalar says a value that holds no others.
+// scalar words a value that holds no others.
 func (w wording) scalar(t json.Token) (string, bool) {
 	switch t := t.(type) {
 	case string:

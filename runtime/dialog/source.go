@@ -12,15 +12,14 @@ import (
 	"verbatim/verbs"
 )
 
-// A source is text that the model was shown in a turn, or that the person said,
-// and where it came from. A literal of a call is traced into sources, and so is
-// what the person is told.
+// A source is a text that the person said or that the model was shown in this turn, with its
+// origin. The values of calls and replies are traced to sources.
 type source struct {
 	origin verbs.Origin
 	text   string
 	when   time.Time // of what people say: the day that "tomorrow" follows
 	past   bool      // it was shown in an earlier turn
-	// unshown says that the model does not have it before it now.
+	// unshown says that the model does not see it now.
 	unshown bool
 
 	folded   string
@@ -31,7 +30,7 @@ type source struct {
 	read     bool
 }
 
-// A reading is an exact value that stands in a text in words.
+// A reading is an exact value that a text says in words.
 type reading struct {
 	start, end int
 	date       bool
@@ -40,10 +39,10 @@ type reading struct {
 	text       string         // of account numbers and the like: the value as text
 }
 
-// A Reader finds exact values in what people say: dates, amounts, numbers.
+// A reader finds exact values in a text: dates, amounts, numbers.
 type reader func(text string, now time.Time) []reading
 
-// sources are what a turn was shown so far.
+// sources are the sources of a turn so far.
 type sources struct {
 	all  []*source
 	read reader
@@ -57,8 +56,8 @@ func (s *sources) add(origin verbs.Origin, text string, when time.Time) {
 	s.all = append(s.all, &source{origin: origin, text: text, when: when})
 }
 
-// result adds what a call answered, each value with its own origin. What is
-// sensitive is not shown, so it is no source.
+// result adds the result of a call, each value with its origin. Sensitive values are not shown, so
+// they are no source.
 func (s *sources) result(r *receipt.Result) {
 	by := map[verbs.Origin]*strings.Builder{}
 	var order []verbs.Origin
@@ -72,7 +71,7 @@ func (s *sources) result(r *receipt.Result) {
 				by[o] = &strings.Builder{}
 				order = append(order, o)
 			}
-			// A line for each value: no literal is found across two.
+			// Each value has a line of its own, so no literal is found across two.
 			by[o].WriteString(plain(v))
 			by[o].WriteByte('\n')
 		}
@@ -82,8 +81,7 @@ func (s *sources) result(r *receipt.Result) {
 	}
 }
 
-// untrusted mixes the origins of all that this turn was shown and that is less
-// trusted than a record.
+// untrusted combines the origins of all sources that are less trusted than a record.
 func (s *sources) untrusted() verbs.Origin {
 	var o verbs.Origin
 	for _, src := range s.all {
@@ -104,8 +102,7 @@ func plain(v stores.Value) string {
 
 // Folding
 
-// fold makes texts comparable: lower case, one blank where there are several,
-// one kind of quotation mark.
+// fold makes texts comparable: lower case, single spaces, one kind of quotation mark.
 func fold(text string) string {
 	var b strings.Builder
 	b.Grow(len(text))
@@ -133,9 +130,8 @@ func fold(text string) string {
 	return strings.TrimSpace(b.String())
 }
 
-// squeeze keeps letters and digits alone, and notes where words begin and end,
-// so that an account number is found however it is grouped, and not in the
-// middle of another.
+// squeeze keeps letters and digits only, with the positions where words begin and end. So an
+// account number is found in any grouping, and not inside another one.
 func squeeze(text string) (out string, starts, ends []int) {
 	var b strings.Builder
 	inside := false
@@ -169,8 +165,7 @@ func (s *source) prepare(read reader) {
 	s.readings = read(s.text, s.when)
 }
 
-// hasWords reports whether a text stands in the source, between the bounds of
-// words.
+// hasWords reports whether a text occurs in the source at word boundaries.
 func (s *source) hasWords(folded string) bool {
 	return folded != "" && containsWord(s.folded, folded)
 }
@@ -196,8 +191,8 @@ func containsWord(text, part string) bool {
 
 func isWord(r rune) bool { return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r)) }
 
-// hasSqueezed reports whether letters and digits stand in the source one after
-// the other, beginning and ending where words do.
+// hasSqueezed reports whether letters and digits occur in the source in a row, from the beginning
+// to the end of words.
 func (s *source) hasSqueezed(part string) bool {
 	if part == "" {
 		return false
@@ -217,8 +212,7 @@ func (s *source) hasSqueezed(part string) bool {
 	}
 }
 
-// hasDate reports whether a day is said in the source, and for certain, or as one
-// of several that may be meant.
+// hasDate reports whether the source says a date for certain, or as one of several possible ones.
 func (s *source) hasDate(day stores.Value) (certain, possible bool) {
 	for i := range s.readings {
 		r := &s.readings[i]

@@ -10,16 +10,15 @@ import (
 	"verbatim/stores/receipt"
 )
 
-// Spoken is what a turn was about: "it" may mean one of them, later.
+// Spoken is what a turn was about, for later references such as "it".
 type Spoken struct {
-	// Names are those of rows that calls named and that were told.
+	// Names are the names of rows that calls mentioned and that were told.
 	Names []string `json:"names,omitempty"`
-	// Changed says that something was done. What was dealt with is not the only
-	// thing that can be meant next.
+	// Changed says that something was done, so a later "it" may also mean something else.
 	Changed bool `json:"changed,omitempty"`
 }
 
-// speak notes what a call was about.
+// speak adds what a call was about.
 func (s *Spoken) speak(p *receipt.Call) {
 	add := func(name string) {
 		if name != "" && !slices.Contains(s.Names, name) {
@@ -56,8 +55,8 @@ func (s *Spoken) speak(p *receipt.Call) {
 	s.Changed = s.Changed || len(p.Rows) > 0
 }
 
-// spokenIn is what a turn that was kept was about: of rows that are still to be
-// seen, by the names that they have in this session.
+// spokenIn returns what a stored turn was about: its rows that still exist, by their names in this
+// session.
 func spokenIn(s *sessions.Turn) Spoken {
 	about := Spoken{Changed: s.Entries > 0}
 	for _, name := range s.Names {
@@ -75,7 +74,7 @@ func (s *Spoken) join(other Spoken) {
 	s.Changed = s.Changed || other.Changed
 }
 
-// repliesTo takes what was spoken of in an earlier turn for what was spoken of last.
+// repliesTo makes an earlier turn count as the latest for references.
 func (t *turn) repliesTo(ctx context.Context, id string) error {
 	number, err := t.c.o.Session.Via(ctx, id)
 	if err != nil || number == 0 {
@@ -90,8 +89,7 @@ func (t *turn) repliesTo(ctx context.Context, id string) error {
 	return err
 }
 
-// before lists what the turns before this one were about, the latest first, by the
-// names that rows have now.
+// before lists what earlier turns were about, the latest first, by the rows' names now.
 func (t *turn) before() []Spoken {
 	var all []Spoken
 	know := t.c.o.Session.Known

@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// A State is what a conversation waits for when a turn is over.
+// A State is what a conversation waits for after a turn.
 type State string
 
-// The states; each but the last two has a file of its name.
+// The states. Each but the last two has a file of its name.
 const (
 	Idle       State = "idle"       // for nothing
 	Asking     State = "asking"     // for a yes or a no to a question
@@ -17,10 +17,10 @@ const (
 	Waiting    State = "waiting"    // for somebody else to agree
 )
 
-// A Taken is what a message was taken for.
+// A Taken is how a message was understood.
 type Taken string
 
-// What a message may be taken for.
+// How a message may be understood.
 const (
 	TakenUnheard    Taken = "unheard"    // others wrote it, a machine did, or it cannot be read
 	TakenYes        Taken = "yes"        // to a question
@@ -37,9 +37,9 @@ const (
 	TakenModel      Taken = "model"      // a model read it
 )
 
-// moves are the states that a message may come in, and that it may lead to, by what it
-// was taken for; nil is any. What is answered has to be open, and nobody but somebody who
-// said yes waits for others.
+// moves is the table of transitions: by how a message was understood, the states before it and
+// after it; nil means any. Only an open question can be answered, and only a yes can lead to
+// waiting for others.
 var moves = []struct {
 	taken    Taken
 	from, to []State
@@ -59,7 +59,7 @@ var moves = []struct {
 	{TakenModel, nil, []State{Idle, Asking, Collecting}},
 }
 
-// Drawn reports whether the table has the move that a turn made.
+// Drawn reports whether the table contains the transition of a turn.
 func (r *Turn) Drawn() bool {
 	for _, m := range moves {
 		if m.taken == r.Taken {
@@ -69,7 +69,7 @@ func (r *Turn) Drawn() bool {
 	return false
 }
 
-// state is what the conversation waits for now.
+// state returns what the conversation waits for now.
 func (t *turn) state(ctx context.Context) State {
 	c := t.c
 	switch {
@@ -85,5 +85,5 @@ func (t *turn) state(ctx context.Context) State {
 	return Idle
 }
 
-// as notes what the message was taken for.
+// as records how the message was understood.
 func (t *turn) as(what Taken) { t.record.Taken = what }

@@ -11,19 +11,16 @@ import (
 	"verbatim/verbs"
 )
 
-// Once something that a stranger wrote stands before a model (a document, the
-// answer of a tool, a message that is quoted), whatever it proposes next may be
-// the stranger's idea. Its values are traced, and that stops an account number
-// out of a letter; it does not stop a call that needs no value of the letter's,
-// such as the one that settles whatever the letter is about. So what the model
-// writes then is done unasked only where the person answers for all of it: they
-// asked for that very thing, in words, and named every value. Whatever else it
-// would do is put to them, with who had a say in it.
+// Once a model has read an untrusted text (a document, a tool's answer, a quoted message), its next
+// proposal may be that text's idea. Tracing values stops an account number from a letter, but not a
+// call that needs no value from it, such as settling the request that the letter is about. So such
+// a proposal runs without a question only if the person asked for it in words and named every
+// value. Anything else is put to them, with the origin that may have influenced it.
 //
-// What reads is not held to this, unless it sends something out of the house.
+// Reads are exempt, unless they send data outside.
 
-// strangers mixes the origins of what the model was shown and strangers wrote, in
-// this turn and in those that are still before it.
+// strangers combines the untrusted origins that the model was shown, in this turn and in the turns
+// before it that it still sees.
 func (t *turn) strangers() verbs.Origin {
 	var o verbs.Origin
 	if t.c.planFirst {
@@ -37,8 +34,8 @@ func (t *turn) strangers() verbs.Origin {
 	return o
 }
 
-// swayed lists the calls of a script that the person does not answer for, by
-// their verbs, and says who had a say in it. There are none where no stranger had.
+// swayed lists the verbs of a script that the person did not ask for, and the untrusted origins. It
+// lists none if there is no such origin.
 func (t *turn) swayed(ctx context.Context, script *dsl.Script, said verbs.Literals) (by verbs.Origin, what []*verbs.Verb) {
 	by = t.strangers()
 	if by == (verbs.Origin{}) {
@@ -58,7 +55,7 @@ func (t *turn) swayed(ctx context.Context, script *dsl.Script, said verbs.Litera
 	return by, what
 }
 
-// owned reports whether a value is the person's own word, or leaves no choice.
+// owned reports whether a value is the person's own word, or the only choice.
 func owned(v *dsl.Value, said verbs.Literals) bool {
 	switch v.Kind {
 	case dsl.List:
@@ -71,13 +68,13 @@ func owned(v *dsl.Value, said verbs.Literals) bool {
 		return false
 	}
 	o, known := said.Of(v.Range)
-	// A row is a record's where it is the only one of its kind.
+	// A row is a record's own if it is the only one of its kind.
 	return known && (o == ofPerson || v.Kind == dsl.Symbol && o == ofRecord && !strings.Contains(v.Text, "."))
 }
 
-// askedFor says of verbs whether the person asked for what they do: in this
-// message, or in those before it that they were asked back about.
-// A question asks for no deed; it may well ask for what a tool knows.
+// askedFor returns a function that reports whether the person asked for a verb, in this message or
+// in those before it that led to a question. A question asks for no change, but may ask for what a
+// tool knows.
 func (t *turn) askedFor(ctx context.Context) func(*verbs.Verb) bool {
 	said := []string{t.heard.own}
 	past := t.c.latest()
@@ -111,8 +108,8 @@ func (t *turn) askedFor(ctx context.Context) func(*verbs.Verb) bool {
 	return func(v *verbs.Verb) bool { return wanted[v.Name] || sendsOnly(v) && spoken[v.Name] }
 }
 
-// wants reports whether somebody who says something may want it done: a question
-// about a thing asks for words, unless it is one only for politeness.
+// wants reports whether a message may ask for something to be done. A question asks for
+// information, unless it is one only in form.
 func wants(text string) bool {
 	said := strings.Fields(nameable(text))
 	if len(said) == 0 {
@@ -124,7 +121,7 @@ func wants(text string) bool {
 	return !slices.Contains(words.Phrases("question"), said[0])
 }
 
-// nameable is a text in small letters without marks, its words apart.
+// nameable returns a text in lower case, without marks, as separate words.
 func nameable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if isWord(r) || r == '\'' {
@@ -134,7 +131,7 @@ func nameable(text string) string {
 	}, names.Unmarked(strings.ReplaceAll(text, "’", "'")))
 }
 
-// namesVerb reports whether words hold those that a verb is called by.
+// namesVerb reports whether words contain those of a verb's name.
 func namesVerb(words []string, v *verbs.Verb) bool {
 	name := v.Name[strings.LastIndexByte(v.Name, '.')+1:]
 	n := 0
@@ -150,6 +147,6 @@ func namesVerb(words []string, v *verbs.Verb) bool {
 	return n > 0
 }
 
-// sendsOnly reports whether a verb asks a tool and changes nothing. It asks nobody
-// first, because nothing changes; but what it is asked has left the house.
+// sendsOnly reports whether a verb asks a tool and changes nothing here. It needs no agreement, but
+// sends data outside.
 func sendsOnly(v *verbs.Verb) bool { return v.Tool != nil && v.Tool.ReadOnly }

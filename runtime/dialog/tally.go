@@ -14,18 +14,17 @@ import (
 	"verbatim/verbs"
 )
 
-// A tally is what was done in a conversation without anybody being asked: the sums
-// of the amounts, by verb. Twenty payments below the sum at which a rule asks are
-// together above it, and a model that is told to stay below it would. It lasts as
-// long as the conversation, and begins anew with an agreement; what was done
-// outside of this conversation is counted beside it, see hold.
+// A tally adds up the amounts that a conversation spent without asking, by verb. Twenty payments
+// below the sum at which a rule asks are together above it, and a model that is told to stay below
+// would do that. A tally lasts as long as the conversation and starts anew after an agreement. What
+// other conversations did is counted as well, see hold.
 type tally map[tallied]*big.Rat
 
-// A tallied is one amount of a verb: its argument, and whatever stands beside the
-// number in it, such as a currency.
+// A tallied is an amount of a verb: its argument, and what stands beside the number, such as a
+// currency.
 type tallied struct{ verb, arg, of string }
 
-// amounts calls fn for the numbers that a call writes out.
+// amounts calls fn for each number that a call writes out.
 func amounts(c *dsl.Call, fn func(at tallied, v *dsl.Value, n *big.Rat)) {
 	number := func(at tallied, v *dsl.Value) {
 		if v.Kind != dsl.Integer && v.Kind != dsl.Decimal {
@@ -51,7 +50,7 @@ func amounts(c *dsl.Call, fn func(at tallied, v *dsl.Value, n *big.Rat)) {
 	}
 }
 
-// add takes down what a script did.
+// add counts what a script did.
 func (all tally) add(script *dsl.Script) {
 	for i := range script.Calls {
 		amounts(&script.Calls[i], func(at tallied, _ *dsl.Value, n *big.Rat) {
@@ -64,17 +63,16 @@ func (all tally) add(script *dsl.Script) {
 	}
 }
 
-// forget begins anew for the verbs of a script that somebody agreed to.
+// forget starts anew for the verbs of a script that was agreed to.
 func (all tally) forget(script *dsl.Script) {
 	for i := range script.Calls {
 		maps.DeleteFunc(all, func(at tallied, _ *big.Rat) bool { return at.verb == script.Calls[i].Verb })
 	}
 }
 
-// together says why somebody would be asked if what a script does, and what was
-// done unasked before it, were one; nil where nobody would. It is found out by
-// asking: the last call of each verb is previewed with the sums in the place of
-// its amounts. What the script does is counted from then on, until it is released.
+// together says which rule would ask if a script and what ran before it without a question were one
+// call; nil if none. It previews the last call of each verb with the sums in place of its amounts.
+// The script counts from then on, until it is released.
 func (t *turn) together(ctx context.Context, script *dsl.Script) (why *reason, counted *hold, err error) {
 	var calls []dsl.Call
 	for i := range script.Calls {
@@ -98,8 +96,7 @@ func (t *turn) together(ctx context.Context, script *dsl.Script) (why *reason, c
 	return why, counted, err
 }
 
-// summedUp says why somebody would be asked about a script with the sums in the
-// place of its amounts.
+// summedUp previews a script with the sums in place of its amounts, and returns the rule that asks.
 func (t *turn) summedUp(ctx context.Context, script *dsl.Script, sums tally) (*reason, error) {
 	w := t.c.wording
 	much := w.reason(sayMuch)
@@ -152,8 +149,8 @@ func (t *turn) summedUp(ctx context.Context, script *dsl.Script, sums tally) (*r
 	return &reason{sayTogether.In(words.English, strings.TrimSuffix(rule, ".")), w.say(sayTogether, strings.TrimSuffix(said, "."))}, nil
 }
 
-// summed is an argument with the sums in the place of its amounts, and whether
-// that makes a difference.
+// summed returns an argument with the sums in place of its amounts; grown reports whether that
+// differs.
 func summed(verb string, a dsl.Arg, sums tally) (v dsl.Value, grown bool) {
 	call := dsl.NewCall(verb, a)
 	places := map[*dsl.Value]dsl.Value{}

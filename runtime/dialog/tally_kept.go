@@ -13,28 +13,25 @@ import (
 	"verbatim/runtime"
 )
 
-// What is done without a question is added up for a person, not for a process: a
-// conversation that is begun anew, or a second one beside it, does not begin at
-// nothing. The sums are tallies of the session's principal, each of a day, and
-// those of today and of the day before count together, so that midnight is no way
-// around them.
+// Amounts are added up for a person, not for a process, so a new conversation or a second one does
+// not start at zero. The sums are tallies of the principal, one for each day; today's and
+// yesterday's count together, so midnight does not help to stay below a limit.
 //
-// An amount is counted before it is done, and taken back where it is not. So of
-// two conversations at once, whichever counts last sees what both would come to;
-// that both may ask is the price of it, and that neither would is not possible.
+// An amount is counted before the run, and released if the run does not happen. Of two concurrent
+// conversations, the one that counts last sees the sum of both. Both may ask, but never neither.
 
-// partsOfOne is into how many parts of one amounts are counted, rounded up.
+// partsOfOne is the unit of counting, as a fraction of one; amounts are rounded up.
 const partsOfOne = 1_000_000
 
-// A hold is what was counted for a script that is not done yet.
+// A hold is what was counted for a script that has not run yet.
 type hold struct {
 	c       *Conversation
 	counted map[string]int64 // by tally
 }
 
-// days are the names of the tallies of an amount: today's, and the one before.
+// days are the names of an amount's tallies, of today and of the day before.
 func (at tallied) days(now time.Time) [2]string {
-	// What stands beside a number may be anybody's, and a name is no place for it.
+	// The text beside a number may hold user data, which must not become part of a name.
 	sum := sha256.Sum256([]byte(at.verb + "\x00" + at.arg + "\x00" + at.of))
 	day := func(t time.Time) string {
 		return "unasked " + t.UTC().Format(time.DateOnly) + " " + hex.EncodeToString(sum[:16])
@@ -42,8 +39,8 @@ func (at tallied) days(now time.Time) [2]string {
 	return [2]string{day(now), day(now.AddDate(0, 0, -1))}
 }
 
-// inParts is an amount as it is counted. What is below nothing takes nothing back:
-// it would be a way to stay below a limit.
+// inParts converts an amount for counting. A negative amount counts as zero: otherwise it would be
+// a way to stay below a limit.
 func inParts(n *big.Rat) int64 {
 	if n.Sign() <= 0 {
 		return 0
@@ -56,8 +53,7 @@ func inParts(n *big.Rat) int64 {
 	return all.Int64()
 }
 
-// count counts what some calls of a script would do, and raises sums to what that
-// comes to with whatever was counted elsewhere.
+// count counts calls, and raises sums to the totals of all conversations.
 func (c *Conversation) count(ctx context.Context, calls []dsl.Call, now time.Time, sums tally) (*hold, error) {
 	more := tally{}
 	more.add(&dsl.Script{Calls: calls})
@@ -84,8 +80,8 @@ func (c *Conversation) count(ctx context.Context, calls []dsl.Call, now time.Tim
 	return h, nil
 }
 
-// release takes back what was counted and is not done. What cannot be taken back
-// makes the next question come sooner.
+// release takes back what was counted and did not run. If that fails, the next question merely
+// comes sooner.
 func (h *hold) release(ctx context.Context) {
 	if h == nil {
 		return
@@ -98,8 +94,7 @@ func (h *hold) release(ctx context.Context) {
 	h.counted = nil
 }
 
-// unless releases what a run that ended in an error did not do. Where nobody knows
-// whether it did, it stays counted.
+// unless releases what a failed run did not do. If the outcome is unknown, it stays counted.
 func (h *hold) unless(ctx context.Context, err error) {
 	var failed *runtime.Failure
 	if errors.As(err, &failed) && failed.Unknown {
@@ -108,7 +103,7 @@ func (h *hold) unless(ctx context.Context, err error) {
 	h.release(ctx)
 }
 
-// recount begins anew for a script that somebody agreed to.
+// recount starts anew for a script that was agreed to.
 func (c *Conversation) recount(ctx context.Context, script *dsl.Script, now time.Time) {
 	agreed := tally{}
 	agreed.add(script)

@@ -9,13 +9,12 @@ import (
 	"verbatim/verbs"
 )
 
-// A turn may take a while, and whoever waits is told how far it is: what is read,
-// that the model is asked, what is done, as soon as it is, and the answer.
+// Progress of a turn: reads, model calls, and runs as they happen, and the answer in parts.
 
-// EventKind says what is going on.
+// EventKind is the kind of an event.
 type EventKind string
 
-// What is going on.
+// The kinds.
 const (
 	Reading     EventKind = "reading" // rows are read
 	AskingModel EventKind = "asking"  // the model is asked
@@ -24,19 +23,17 @@ const (
 	Telling     EventKind = "telling" // more of the answer
 )
 
-// An Event is told while a turn is on its way.
+// An Event is sent while a turn is under way.
 type Event struct {
 	Kind EventKind `json:"kind"`
-	// Verb is what is called, where something is, and About says it in the words
-	// of its palette.
+	// Verb is the verb that runs; About describes it in the palette's words.
 	Verb  string `json:"verb,omitempty"`
 	About string `json:"about,omitempty"`
-	// Done and Total tell how far a tool is that is asked; 0 where it does not tell.
+	// Done and Total are the progress of a tool; 0 if it reports none.
 	Done, Total int `json:"-"`
-	// Text is more of the answer. The texts of a turn, one after the other, are
-	// its Answer.Text.
+	// Text is the next part of the answer. All parts together are Answer.Text.
 	Text string `json:"text,omitempty"`
-	// Language is that of the conversation.
+	// Language is the conversation's language.
 	Language words.Language `json:"-"`
 }
 
@@ -51,14 +48,14 @@ func (t *turn) event(kind EventKind, v *verbs.Verb) {
 	t.events(e)
 }
 
-// far tells how far a tool is.
+// far reports the progress of a tool.
 func (t *turn) far(p runtime.Progress) {
 	if v := t.c.o.Registry.Verb(p.Verb); t.events != nil && p.Phase == runtime.Asking {
 		t.events(Event{Kind: Doing, Verb: v.Name, About: t.c.wording.does(v), Done: p.Done, Total: p.Total, Language: t.c.wording.tongue})
 	}
 }
 
-// tell tells more of the answer.
+// tell sends the next part of the answer.
 func (t *turn) tell(text string) {
 	if text == "" {
 		return
@@ -76,7 +73,7 @@ func (t *turn) tell(text string) {
 	}
 }
 
-// whole is an answer as it begins.
+// whole adds to an answer what has to stand first.
 func (t *turn) whole(text string) string {
 	if t.heard.hidden {
 		return t.c.wording.say(sayHidden) + "\n" + text

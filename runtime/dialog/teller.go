@@ -11,11 +11,11 @@ import (
 	"verbatim/verbs"
 )
 
-// A Teller words what pages show as a conversation words it: in the sentences of the
-// palettes, and in a person's language.
+// A Teller words things for pages as a conversation would: in the palettes' sentences and the
+// person's language.
 type Teller struct{ w wording }
 
-// NewTeller tells in a language, calling rows what a session calls them.
+// NewTeller makes a Teller for a language, with a session's names for rows.
 func NewTeller(reg *verbs.Registry, s *runtime.Session, language words.Language) Teller {
 	w := newWording(reg)
 	if s != nil {
@@ -24,7 +24,7 @@ func NewTeller(reg *verbs.Registry, s *runtime.Session, language words.Language)
 	return Teller{w.in(language.String())}
 }
 
-// Value is a value as a sentence has it; "" of nothing, and of no.
+// Value words a value; "" for nil and false.
 func (t Teller) Value(v stores.Value) string {
 	if v.Kind() == stores.String && strings.HasPrefix(v.Text(), "@") {
 		return t.w.row(&receipt.Call{}, v.Text()[1:])
@@ -32,29 +32,29 @@ func (t Teller) Value(v stores.Value) string {
 	return t.w.words(v)
 }
 
-// Item is a member of an object in a list, as a sentence has it.
+// Item words a member of an object in a list.
 func (t Teller) Item(of map[string]any, name string) string { return toldItem{t.w, of}.Value(name) }
 
-// Label is what people call a field, an argument or a kind of row.
+// Label names a field, an argument or a kind of row.
 func (t Teller) Label(name string) string {
 	return sentenceCase(t.w.wholly(func(w wording) string { return w.label(name) }))
 }
 
-// Text is a text of a palette in the language.
+// Text translates a text of a palette.
 func (t Teller) Text(text string) string {
 	said, _ := t.w.reg.Says(t.w.language, text)
 	return said
 }
 
-// Verb is what a verb does.
+// Verb says what a verb does.
 func (t Teller) Verb(v *verbs.Verb) string {
 	return sentenceCase(t.w.wholly(func(w wording) string { return w.does(v) }))
 }
 
-// Row is what people call a row.
+// Row is the label of a row.
 func (t Teller) Row(r *receipt.Row) string { return sentenceCase(t.w.asWords(t.w.titled(r))) }
 
-// Field is a value before or after, as it stands beside the other.
+// Field words a value before or after a change.
 func (t Teller) Field(f *receipt.Field, v receipt.Value) string {
 	switch {
 	case f.Sensitive:
@@ -70,7 +70,7 @@ func (t Teller) Field(f *receipt.Field, v receipt.Value) string {
 	return t.w.value(v.Shown())
 }
 
-// From says where a value comes from that no record vouches for; "" of others.
+// From names the untrusted origin of a value; "" for any other.
 func (t Teller) From(origin string) string {
 	if o := verbs.Stored(origin); foreign(o) {
 		return t.w.source(o)
@@ -78,11 +78,11 @@ func (t Teller) From(origin string) string {
 	return ""
 }
 
-// Done tells what was done or found.
+// Done words what was done or found.
 func (t Teller) Done(r *receipt.Receipt) string { return t.w.told([]*receipt.Receipt{r}) }
 
-// Asks is the question whether to do it; "" where the palettes have none.
+// Asks is the question for agreement; "" if the palettes have none.
 func (t Teller) Asks(r *receipt.Receipt) string { return strings.TrimSpace(t.w.asks(r)) }
 
-// Refused says why something is not done, and what to do.
+// Refused says why something cannot be done, and what to do.
 func (t Teller) Refused(ds dsl.Diagnostics) string { return t.w.refused(ds) }

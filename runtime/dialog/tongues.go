@@ -8,11 +8,11 @@ import (
 	"verbatim/runtime/words"
 )
 
-// Whoever asks for a language is answered in it. What it is called is no courtesy by
-// itself: it may well be the answer to a question of a palette.
+// Requests for another language. The bare name of a language is no request: it may be the answer to
+// a palette's question.
 
-// tongueAsked are the courtesies of those who ask for a language: one for each that is
-// spoken, and one for all others. What each is called stands in the files of all.
+// tongueAsked are the courtesies that ask for a language: one for each that the engine has, and one
+// for all others. Each language file lists the names of all languages.
 func tongueAsked() (all []courtesy) {
 	of := func(called string) []func() *regexp.Regexp {
 		return polites(func(l words.Language) string {

@@ -9,9 +9,9 @@ import (
 	"verbatim/verbs/grammar"
 )
 
-// What a model may write: the tools, or the grammar, of what the person may say now.
+// What a model may write: the tools, or the grammar, for the calls that are open to the person now.
 
-// shape makes the request that every step of the turn is.
+// shape makes the request that all steps of the turn share.
 func (t *turn) shape(shortlist []*verbs.Verb) (llm.Request, grammar.Vocabulary, error) {
 	c := t.c
 	zero := float32(0)
@@ -33,8 +33,8 @@ func (t *turn) shape(shortlist []*verbs.Verb) (llm.Request, grammar.Vocabulary, 
 	return r, v, nil
 }
 
-// offered are the names of an entity that a model is told, those of rows that are
-// settled last where there are too many.
+// offered are the names of an entity that the model is shown; if there are too many, those of
+// settled rows are the last.
 func (t *turn) offered(e *verbs.Entity) []string {
 	names := t.names[e]
 	if len(names) > maxNames {
@@ -61,7 +61,7 @@ func (t *turn) isOver(e *verbs.Entity, name string) bool {
 	return false
 }
 
-// A toolbox is the tools that a model was offered last, and what they were made of.
+// A toolbox caches the tools that were offered last, with what they were made of.
 type toolbox struct {
 	verbs []*verbs.Verb
 	names map[*verbs.Entity][]string
@@ -69,8 +69,8 @@ type toolbox struct {
 	tools []llm.Tool
 }
 
-// tools are the functions that a model may ask for. They are the same from turn to
-// turn while the verbs and the names are, and cost more than the rest of a prompt.
+// tools are the functions that the model may call. They stay the same while the verbs and names do,
+// and cost more to make than the rest of a prompt.
 func (t *turn) tools(v grammar.Vocabulary) ([]llm.Tool, error) {
 	c := t.c
 	few := true // which of many names are offered depends on what was said

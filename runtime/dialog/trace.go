@@ -14,16 +14,15 @@ import (
 	"verbatim/verbs"
 )
 
-// Where a literal of the model's came from.
+// Tracing the values that a model wrote.
 //
-// A value that the person wrote out in full, and that hardly anybody writes by
-// chance (an account number, a day of a year, a phrase of several words), is
-// theirs, whatever a document says besides: that is how a person takes over what
-// a letter says. Anything shorter may stand in a document by design, so that of
-// all that it is found in the least trusted counts. What is found nowhere is the
-// model's own, and a text that repeats part of a document is that document's.
+// A value that the person wrote in full, and that nobody writes by chance (an account number, a
+// full date, a phrase of several words), is theirs, even if a document has it too: that is how a
+// person takes a value over from a letter. Anything shorter may stand in a document on purpose, so
+// the least trusted of its sources counts. A value found nowhere is the model's own, and a text
+// that repeats a part of a document is the document's.
 
-// A Traced is one literal of a call, and where it came from.
+// A Traced is a literal of a call, and its origin.
 type Traced struct {
 	Text   string       // as it stands in the call
 	Origin verbs.Origin // see above
@@ -32,7 +31,7 @@ type Traced struct {
 	at dsl.Range
 }
 
-// MarshalJSON writes the origin as origins are written.
+// MarshalJSON writes the origin in its text form.
 func (t Traced) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		Text  string `json:"text"`
@@ -47,19 +46,19 @@ var (
 	ofModel  = verbs.NewOrigin(verbs.FromModel, "")
 )
 
-// A tracer knows what was shown.
+// A tracer traces values to what was shown.
 type tracer struct {
 	sources
-	// names that stand for rows of the entity that a name belongs to.
+	// names returns the names of all rows of the entity that a name belongs to.
 	names func(name string) []string
-	// phrased says that the calls were read off the person's words and by no model: what
-	// they name is theirs, whoever else has named it before.
+	// phrased says that the calls were read from the person's words without a model. Then the rows
+	// that they name are the person's choice, whoever mentioned them before.
 	phrased bool
 	// said is the yes or no that the person answered, if they did.
 	said words.Answer
 }
 
-// literals says of every value that a script writes out where it came from.
+// literals returns the origin of every literal in a script.
 func (t *tracer) literals(script *dsl.Script) (verbs.Literals, []Traced) {
 	bound := map[string]bool{}
 	for i := range script.Calls {
@@ -148,7 +147,7 @@ func (t *tracer) origin(v *dsl.Value) verbs.Origin {
 	return ofModel
 }
 
-// ofRecords reports whether a value, with all that it holds, was read from rows.
+// ofRecords reports whether a value, with all its parts, was read from rows.
 func (t *tracer) ofRecords(v *dsl.Value) bool {
 	switch v.Kind {
 	case dsl.List:
@@ -161,7 +160,7 @@ func (t *tracer) ofRecords(v *dsl.Value) bool {
 	return t.origin(v) == ofRecord
 }
 
-// worse is the less trusted of two origins, and both where they are alike.
+// worse returns the less trusted of two origins, and both if they are equal.
 func worse(a, b verbs.Origin) verbs.Origin {
 	least := func(o verbs.Origin) int { return bits.Len8(uint8(o.Kinds())) }
 	switch {
@@ -173,7 +172,7 @@ func worse(a, b verbs.Origin) verbs.Origin {
 	return b
 }
 
-// says reports whether a value stands in the source.
+// says reports whether a value occurs in the source.
 func (s *source) says(v *dsl.Value) (certain, possible bool) {
 	switch v.Kind {
 	case dsl.Integer, dsl.Decimal:
@@ -207,7 +206,7 @@ func (s *source) says(v *dsl.Value) (certain, possible bool) {
 	if len(squeezed) >= 5 && strings.ContainsFunc(squeezed, unicode.IsDigit) && s.hasSqueezed(squeezed) {
 		return true, true
 	}
-	// A text may hold a day or a number that the checker reads out of it.
+	// The checker may read a date or a number from a text.
 	if day, ok := stores.ParseDate(v.Text); ok {
 		return s.hasDate(day)
 	}
@@ -222,7 +221,7 @@ func (s *source) says(v *dsl.Value) (certain, possible bool) {
 	return false, false
 }
 
-// telling reports whether a value is one that nobody writes by chance.
+// telling reports whether nobody writes such a value by chance.
 func telling(v *dsl.Value) bool {
 	squeezed, _, _ := squeeze(v.Text)
 	switch v.Kind {
@@ -239,8 +238,8 @@ func telling(v *dsl.Value) bool {
 	return strings.Contains(v.Text, "@") || len(strings.Fields(v.Text)) >= 4
 }
 
-// sharedWith reports whether a text repeats a part of the source that it has from
-// nowhere else: something with digits in it, an address, or several words on end.
+// sharedWith reports whether a text repeats a distinctive part of the source: one with digits, an
+// address, or several words in a row.
 func (s *source) sharedWith(text string) bool {
 	const onEnd = 5
 	words := strings.Fields(fold(text))
@@ -254,15 +253,14 @@ func (s *source) sharedWith(text string) bool {
 			return true
 		}
 	}
-	// An account number that is grouped otherwise.
+	// An account number in another grouping.
 	squeezed, _, _ := squeeze(text)
 	return len(squeezed) >= 8 && len(squeezed) <= 40 && strings.ContainsFunc(squeezed, unicode.IsDigit) && s.hasSqueezed(squeezed)
 }
 
-// named is the origin of a name: the person's, where they called the row by it or
-// by words that fit no other row as well; that of a document that calls it so;
-// and the model's otherwise, which chose it. What is the only one of its kind
-// needs no choice.
+// named is the origin of a name: the person's, if they used it or words that fit no other row as
+// well; a document's, if it uses the name; otherwise the model's, which chose it. The only row of
+// its kind needs no choice.
 func (t *tracer) named(symbol string) verbs.Origin {
 	name, _, _ := strings.Cut(symbol, ".")
 	spoken := strings.ReplaceAll(name, "-", " ")
@@ -291,8 +289,7 @@ func (t *tracer) named(symbol string) verbs.Origin {
 	return ofModel
 }
 
-// calls reports whether a text calls a row by words of its name, and no other row
-// of its kind by as many.
+// calls reports whether a text contains more words of a name than of any other name of its kind.
 func calls(s *source, name string, others []string) bool {
 	words := wordsOf(s.text)
 	mine := hits(words, name)
@@ -307,7 +304,7 @@ func calls(s *source, name string, others []string) bool {
 	return true
 }
 
-// hits counts the words of a name that a text has.
+// hits counts the words of a name that a text contains.
 func hits(words map[string]bool, name string) int {
 	n := 0
 	for part := range strings.SplitSeq(name, "-") {
@@ -318,8 +315,7 @@ func hits(words map[string]bool, name string) int {
 	return n
 }
 
-// wordsOf are the words of a text as names spell them: without marks, and
-// without the s of a possessive.
+// wordsOf returns the words of a text as names spell them: without marks and possessive s.
 func wordsOf(text string) map[string]bool {
 	all := map[string]bool{}
 	for _, w := range strings.FieldsFunc(names.Unmarked(strings.ReplaceAll(text, "’", "'")), func(r rune) bool { return !isWord(r) && r != '\'' }) {
@@ -334,7 +330,7 @@ func wordsOf(text string) map[string]bool {
 	return all
 }
 
-// words is what the person said that a value was read out of.
+// words is the person's text that a value was read from.
 func (t *tracer) words(v *dsl.Value, o verbs.Origin) string {
 	if o != ofPerson {
 		return ""

@@ -15,7 +15,7 @@ import (
 	"verbatim/verbs"
 )
 
-// A turn is one on its way.
+// A turn is a turn under way.
 type turn struct {
 	c      *Conversation
 	now    time.Time
@@ -23,8 +23,8 @@ type turn struct {
 	record *Turn
 	trace  *tracer
 	names  map[*verbs.Entity][]string
-	// over are the names that the model is not offered for an argument, because
-	// the verb can be used on those rows no longer.
+	// over are the names that the model is not offered for an argument, since the verb no longer
+	// accepts those rows.
 	over   map[*verbs.Param][]string
 	done   []*receipt.Receipt // what was done
 	found  []*receipt.Receipt // and what was found, in order
@@ -113,7 +113,7 @@ func (t *turn) take(ctx context.Context, m Message) (string, error) {
 	return t.converse(ctx)
 }
 
-// facing is a text, or that there is nothing to tell.
+// facing is a text, or else that there is nothing to tell.
 func (t *turn) facing(text string) string {
 	if text == "" && t.told.Len() == 0 {
 		return t.c.wording.say(sayDone)
@@ -121,7 +121,7 @@ func (t *turn) facing(text string) string {
 	return text
 }
 
-// did takes down what a run did.
+// did records what a run did.
 func (t *turn) did(p *verbs.Program, reply *receipt.Receipt) {
 	if said := t.c.confide(p, reply); len(said.own) > 0 {
 		t.c.said = append(t.c.said, said)
@@ -150,8 +150,7 @@ func (t *turn) did(p *verbs.Program, reply *receipt.Receipt) {
 	}
 }
 
-// acted reports whether a call did something. Asking a tool that only reads is
-// nothing.
+// acted reports whether a call did something. A tool that only reads does nothing.
 func acted(c *receipt.Call) bool {
 	return len(c.Rows)+len(c.Notices)+len(c.Session)+len(c.Tended) > 0 || slices.ContainsFunc(c.Errands, func(e receipt.Errand) bool { return !e.ReadOnly })
 }
@@ -170,7 +169,7 @@ func resultFrom(r *receipt.Result) string {
 	return o.String()
 }
 
-// begin gathers what the turn may speak of.
+// begin gathers the sources of the turn.
 func (t *turn) begin() {
 	if t.trace != nil {
 		return
@@ -179,7 +178,7 @@ func (t *turn) begin() {
 	src := sources{read: readWords, now: t.now}
 	t.trace = &tracer{sources: src, said: t.said}
 	t.trace.names = t.alike
-	// What they said before, as far as it is still before them.
+	// The person's own messages that are still part of the context.
 	for _, past := range c.latest() {
 		if !past.Foreign {
 			t.trace.add(ofPerson, past.Said, past.Time)
@@ -200,12 +199,12 @@ func (t *turn) begin() {
 	t.ran = map[string]bool{}
 }
 
-// latest are the turns that are still before the person and the model.
+// latest are the turns that the person and the model still see.
 func (c *Conversation) latest() []*Turn {
 	return c.turns[max(0, len(c.turns)-c.o.History):]
 }
 
-// alike returns the names of rows of the kind that a name stands for.
+// alike returns the names of all rows of the entity that a name belongs to.
 func (t *turn) alike(name string) []string {
 	for _, names := range t.names {
 		if slices.Contains(names, name) {
@@ -217,7 +216,7 @@ func (t *turn) alike(name string) []string {
 
 var ofQuoted = verbs.NewOrigin(verbs.FromDocument, "a quoted message")
 
-// converse answers what was said: with a model, or without.
+// converse answers the message, with a model or without.
 func (t *turn) converse(ctx context.Context) (string, error) {
 	c := t.c
 	if err := t.ready(ctx); err != nil {
@@ -241,7 +240,7 @@ func (t *turn) converse(ctx context.Context) (string, error) {
 	return t.ask(ctx, messages, shortlist)
 }
 
-// ready gathers what the turn may speak of, and the names that are known now.
+// ready gathers the sources of the turn, and the names known now.
 func (t *turn) ready(ctx context.Context) (err error) {
 	t.begin()
 	if t.names != nil {
@@ -251,7 +250,7 @@ func (t *turn) ready(ctx context.Context) (err error) {
 	return err
 }
 
-// system tells that something is wrong with the system.
+// system reports an error of the system.
 func (t *turn) system(ctx context.Context, err error) (string, error) {
 	var refusal *runtime.Refusal
 	var failed *runtime.Failure
@@ -272,7 +271,7 @@ func (t *turn) system(ctx context.Context, err error) (string, error) {
 	return t.failed(err), nil
 }
 
-// failed tells that the system failed, and nothing was changed.
+// failed reports that the system failed and nothing changed.
 func (t *turn) failed(err error) string {
 	t.record.note(noteFailed, runtime.Sentence(err))
 	if errors.Is(err, stores.ErrSchema) {
@@ -281,20 +280,20 @@ func (t *turn) failed(err error) string {
 	return t.c.wording.say(sayFailed)
 }
 
-// shortlist picks the verbs that the model is told of.
+// shortlist picks the verbs that the model is shown.
 func (t *turn) shortlist() []*verbs.Verb {
 	all := t.c.verbs
 	if len(all) <= maxVerbs {
 		return all
 	}
 	if t.c.o.Interpreter != nil {
-		// What was said before helps to understand "and for Thomas?".
+		// The message before helps to understand "and for Thomas?".
 		said := t.heard.own
 		if past := t.c.latest(); len(past) > 0 {
 			said += "\n" + past[len(past)-1].Said
 		}
 		list := t.c.o.Interpreter.Shortlist(said, all, maxVerbs)
-		// What the context is made of can always be asked for again.
+		// The verbs of the context can always be called again.
 		for _, v := range t.c.context {
 			if !slices.Contains(list, v) {
 				list = append(list[:min(len(list), maxVerbs-1)], v)

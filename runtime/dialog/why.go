@@ -11,12 +11,11 @@ import (
 	"verbatim/runtime/words"
 )
 
-// How an answer came about, told from what was recorded, in the language of whoever
-// asks. What is kept with a turn is English, as all that operators read; calls, names
-// and codes are what they are in any language.
+// Explaining an answer, from the record of its turn, in the reader's language. Stored records are
+// in English, as operators read them; calls, names and codes are the same in all languages.
 
-// Why tells how the last answer came about, in the language that is spoken. It writes
-// nothing where nothing was said yet.
+// Why explains the last answer in the conversation's language. It writes nothing before the first
+// turn.
 func (c *Conversation) Why(w io.Writer) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -41,8 +40,7 @@ type ruled struct {
 	needs      []string
 }
 
-// note notes something. What there are no places for in the sentence are details for
-// operators, which are English.
+// note adds a remark. Values without a place in the sentence are details for operators, in English.
 func (r *Turn) note(s words.Key, of ...string) {
 	text := s.In(words.English, of...)
 	for _, detail := range of[min(len(of), strings.Count(s.Text(words.English), "{}")):] {
@@ -67,7 +65,7 @@ func (r *Turn) rule(one ruled) {
 	r.ruled = append(r.ruled, one)
 }
 
-// in is a rule in the words of a language.
+// in words a rule in a language.
 func (r ruled) in(w wording) string {
 	text := r.reason
 	if w.tongue != words.English {
@@ -97,7 +95,7 @@ func (r ruled) in(w wording) string {
 	return text
 }
 
-// refusal is why something was refused.
+// refusal says why something was refused.
 func (w wording) refusal(d *dsl.Diagnostic) string {
 	text := d.Summary
 	if w.tongue != words.English {
@@ -110,7 +108,7 @@ func (w wording) refusal(d *dsl.Diagnostic) string {
 	return w.say(whyRefused, d.Code, text)
 }
 
-// said quotes what somebody said, on one line.
+// saidSo quotes a text on one line.
 func (w wording) saidSo(text string) string {
 	if w.tongue == words.English {
 		return fmt.Sprintf("%q", text)
@@ -132,7 +130,7 @@ func (w wording) inPart(origin string) string {
 	return w.say(whyInPart, origin)
 }
 
-// outcome is what came of a proposal: what a model was told besides is English.
+// outcome words the outcome of a proposal. What the model was told stays in English.
 func (w wording) outcome(text string) string {
 	for _, s := range [...]words.Key{whyWasAsked, whyWasDone} {
 		if text == s.In(words.English) {
@@ -142,7 +140,7 @@ func (w wording) outcome(text string) string {
 	return text
 }
 
-// why tells how a turn came about.
+// why explains a turn.
 func (w wording) why(r *Turn) string {
 	var b strings.Builder
 	width := 0
@@ -244,7 +242,7 @@ func (w wording) why(r *Turn) string {
 	return b.String()
 }
 
-// Explain tells how a turn came about, in English, as it is kept.
+// Explain explains a turn in English, as it is stored.
 func (r *Turn) Explain(w io.Writer) error {
 	_, err := io.WriteString(w, wording{tongue: words.English, language: words.English.String()}.why(r))
 	return err
@@ -297,7 +295,7 @@ const (
 	whyRefused   words.Key = "dialog/why-refused"
 )
 
-// claimKinds are the kinds of claim.
+// claimKinds name the kinds of claims.
 var claimKinds = map[string]words.Key{
 	"date":   "dialog/claim-date",
 	"number": "dialog/claim-number",
@@ -306,7 +304,7 @@ var claimKinds = map[string]words.Key{
 	"link":   "dialog/claim-link",
 }
 
-// What is noted of a turn.
+// Remarks on a turn.
 const (
 	noteRemark          words.Key = "dialog/note-remark"
 	noteMaybeRemark     words.Key = "dialog/note-maybe-remark"

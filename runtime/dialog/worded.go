@@ -16,24 +16,23 @@ import (
 	"verbatim/verbs"
 )
 
-// A palette may say, under `tells`, how a person is told what came of a call. What
-// it does not say is told field by field.
+// Wording the outcome of calls by a palette's `tells`. What it does not word is told field by
+// field.
 
-// A wording is how a person is told things: in the words of their palettes, and in
-// a language.
+// A wording tells things in the palettes' words and in one language.
 type wording struct {
 	language string         // as palettes write it
 	tongue   words.Language // as the house speaks it
 	reg      *verbs.Registry
 	zone     *time.Location // of the person
 	refers   bool           // see Options.Referring
-	// lacks is set where something has no words in the language.
+	// lacks is set if something has no words in the language.
 	lacks *bool
-	// called is what the session knows a row to be called.
+	// called returns the session's name for a row.
 	called func(name string) string
-	// mark is what stands for a sensitive argument in a question to who said it.
+	// mark stands for a sensitive argument in a question to the person who said it.
 	mark func(c *receipt.Call, param string) string
-	// file is what a file that the person sent is known by; nil where it is none.
+	// file describes an upload that the person sent; nil for any other text.
 	file func(reference string) *receipt.File
 }
 
@@ -42,21 +41,21 @@ func newWording(reg *verbs.Registry) wording {
 	return w
 }
 
-// in is the wording in a language, such as "de" or "de-AT".
+// in returns the wording in a language, such as "de" or "de-AT".
 func (w wording) in(tag string) wording {
 	w.language, _, _ = strings.Cut(strings.ReplaceAll(strings.ToLower(tag), "_", "-"), "-")
 	w.tongue, _ = words.ParseLanguage(w.language) // English where it is none that the house speaks
 	return w
 }
 
-// say is a sentence of the house.
+// say is a sentence of the engine.
 func (w wording) say(s words.Key, of ...string) string { return s.In(w.tongue, of...) }
 
-// day says a day in full: "Friday 3 January 2025".
+// day writes a date in full: "Friday 3 January 2025".
 func (w wording) day(v stores.Value) string { return words.SayDay(v, w.tongue) }
 
-// wholly makes text in the language, or all of it in English where something in it
-// has no words in that one: no sentence is of two languages.
+// wholly makes a text in the language, or all of it in English if a part has no words in that
+// language, so that no sentence mixes two.
 func (w wording) wholly(text func(w wording) string) string {
 	w.lacks = new(bool)
 	said := text(w)
@@ -66,8 +65,7 @@ func (w wording) wholly(text func(w wording) string) string {
 	return said
 }
 
-// label is what people call a field, a kind of row, or anything else of which a
-// palette has a name.
+// label is the name of a field, an entity or another thing of a palette.
 func (w wording) label(name string) string {
 	said, ok := w.reg.Says(w.language, name)
 	if !ok {
@@ -82,7 +80,7 @@ func (w wording) label(name string) string {
 	return said
 }
 
-// call tells one, as far as its palette has words for what came of it.
+// call words a call as far as its palette has sentences for the outcome.
 func (w wording) call(c *receipt.Call) string {
 	t, language := &w.reg.Verb(c.Verb).Tells, w.language
 	said := w.args(c)
@@ -91,7 +89,7 @@ func (w wording) call(c *receipt.Call) string {
 		done := t.Done.In(language)
 		switch each := t.Each.In(language); {
 		case done == nil && each != nil && result != nil:
-			// What it did is told by what it answered.
+			// Its result says what it did.
 			var b strings.Builder
 			for i := range result.Rows {
 				b.WriteString(each.Say(toldRow{w, c, said, i}) + "\n")
@@ -147,8 +145,8 @@ func (w wording) call(c *receipt.Call) string {
 	return b.String()
 }
 
-// A toldRow are the values of a call in sentences: those of a row of its result,
-// when it is one, and of its arguments.
+// A toldRow provides the values of a sentence: of a result row, if it is about one, and of the
+// arguments.
 type toldRow struct {
 	w    wording
 	call *receipt.Call
@@ -165,7 +163,7 @@ func (t toldRow) column(name string) (stores.Value, int, bool) {
 	return stores.Value{}, 0, false
 }
 
-// Value is "" of nothing, of no, and of an empty list.
+// Value is "" for nil, false and an empty list.
 func (t toldRow) Value(name string) string {
 	v, j, ok := t.column(name)
 	if !ok {
@@ -181,15 +179,15 @@ func (t toldRow) Value(name string) string {
 	return text
 }
 
-// ours reports whether a value is the name of a row or a code of a list, whatever it was
-// chosen by: nobody's words stand in it.
+// ours reports whether a value is the name of a row or a code: such a value holds nobody's words,
+// whoever chose it.
 func (w wording) ours(v stores.Value) bool {
 	return strings.HasPrefix(plain(v), "@") || slices.ContainsFunc(w.reg.CodeLists(), func(l *verbs.CodeList) bool {
 		return slices.ContainsFunc(l.Codes, func(c verbs.Code) bool { return c.Name == plain(v) })
 	})
 }
 
-// A toldLine is a row of a text that says itself where it comes from.
+// A toldLine is a row whose text already names its source.
 type toldLine struct{ toldRow }
 
 func (t toldLine) Value(name string) string {
@@ -217,7 +215,7 @@ func (t toldRow) Items(name string) (all []verbs.Told) {
 	return all
 }
 
-// A toldItem is one of a list.
+// A toldItem is an item of a list.
 type toldItem struct {
 	w  wording
 	of map[string]any
@@ -239,7 +237,7 @@ func (t toldItem) Value(name string) string {
 
 func (toldItem) Items(string) []verbs.Told { return nil }
 
-// words is a value as a sentence has it.
+// words writes a value inside a sentence.
 func (w wording) words(v stores.Value) string {
 	switch v.Kind() {
 	case stores.Null:
@@ -262,8 +260,8 @@ func (w wording) words(v stores.Value) string {
 	return w.value(v)
 }
 
-// oneSpoken is a text on one line, with what nobody sees written as what it is; the
-// spaces that hold French together stay.
+// oneSpoken writes a text on one line, with invisible characters made visible. The narrow spaces of
+// French stay.
 func oneSpoken(s string) string {
 	var b strings.Builder
 	for {
@@ -280,7 +278,7 @@ func oneSpoken(s string) string {
 // asWords writes codes as words: SOURCE_OF_WEALTH as source of wealth.
 func (w wording) asWords(text string) string { return Worded(w.reg, w.tongue, text) }
 
-// Worded writes the codes of palettes in a text as people of a language say them.
+// Worded replaces the codes in a text by their words in a language.
 func Worded(reg *verbs.Registry, l words.Language, text string) string {
 	return capitals.ReplaceAllStringFunc(text, func(code string) string {
 		if !slices.ContainsFunc(reg.CodeLists(), func(c *verbs.CodeList) bool {
@@ -297,8 +295,7 @@ func Worded(reg *verbs.Registry, l words.Language, text string) string {
 
 var capitals = regexp.MustCompile(`\b[A-Z][A-Z0-9_]+\b`)
 
-// args is what the arguments of a call are, in words: a row is called as people
-// call it, as far as the call has to do with it.
+// args words the arguments of a call; a row is told by its label if the call mentions it.
 func (w wording) args(c *receipt.Call) map[string]string {
 	said := map[string]string{}
 	script, ds := dsl.Parse(dsl.NewSource("call", c.Text))
@@ -356,13 +353,13 @@ func (w wording) arg(c *receipt.Call, v dsl.Value) string {
 	return v.Text
 }
 
-// isRecord reports whether an argument is a record, or a list of them.
+// isRecord reports whether an argument is a record, or a list of records.
 func (w wording) isRecord(c *receipt.Call, param string) bool {
 	v := w.reg.Verb(c.Verb)
 	return v != nil && slices.ContainsFunc(v.Params, func(p verbs.Param) bool { return p.Name == param && p.Type.Record() != nil })
 }
 
-// record says a record, or a list of them, with what each of its fields is.
+// record words a record, or a list of them, field by field.
 func (w wording) record(c *receipt.Call, v *dsl.Value) string {
 	var parts []string
 	switch v.Kind {
@@ -386,7 +383,7 @@ func (w wording) record(c *receipt.Call, v *dsl.Value) string {
 	return w.arg(c, *v)
 }
 
-// secret is what a sensitive argument is in a question.
+// secret words a sensitive argument in a question.
 func (w wording) secret(c *receipt.Call, param string) string {
 	if w.mark != nil {
 		if mark := w.mark(c, param); mark != "" {
@@ -396,7 +393,7 @@ func (w wording) secret(c *receipt.Call, param string) string {
 	return w.say(sayNotShown)
 }
 
-// row is what people call a row that has a name in the session.
+// row is the label of a row that has a name in the session.
 func (w wording) row(c *receipt.Call, name string) string {
 	for i := range c.Rows {
 		if r := &c.Rows[i]; strings.TrimPrefix(r.Name, "@") == name && r.Label != "" {
@@ -411,7 +408,7 @@ func (w wording) row(c *receipt.Call, name string) string {
 	return strings.ReplaceAll(name, "-", " ") // names are made of what people call it
 }
 
-// source says where a value comes from that no record vouches for.
+// source names an untrusted origin.
 func (w wording) source(o verbs.Origin) string {
 	text := o.Words()
 	if w.tongue == words.English {
@@ -424,14 +421,13 @@ func (w wording) source(o verbs.Origin) string {
 	return text
 }
 
-// othersWords are what somebody with a role said, other than the person who is
-// spoken to.
+// othersWords matches the words of a person with a role, other than the one who is spoken to.
 var (
 	othersWords              = regexp.MustCompile(`\bthe words of a [\pL\d-]+(?: or [\pL\d-]+)*`)
 	sayOthersWords words.Key = "dialog/others-words"
 )
 
-// originSays are what origins are called where nothing names them.
+// originSays name origins that the catalogue has words for.
 var originSays = []words.Key{
 	"dialog/origin-a-quoted-message",
 	"dialog/origin-a-document",
