@@ -32,10 +32,10 @@ import (
 	"verbatim/verbs"
 )
 
-// Who may do what is managed by verbs of a palette that is part of the program,
-// beside those of the directory.
+// Rights are managed by verbs of the system palette, which is part of the program and is loaded
+// with the palettes of the directory.
 
-// wholePalettes loads the palettes of the directory and that of the program.
+// wholePalettes loads the palettes of the directory and the system palette.
 func (a *app) wholePalettes(flag string) (*verbs.Registry, error) {
 	reg, err := a.palettesBeside(flag, system.Source())
 	beside := []*dsl.Source{system.Source()}
@@ -54,8 +54,7 @@ func (a *app) wholePalettes(flag string) (*verbs.Registry, error) {
 	return reg, err
 }
 
-// palettesFor loads the palette of the program only where one of its verbs is
-// spoken of.
+// palettesFor loads the system palette only if one of the given verbs is its own.
 func (a *app) palettesFor(flag string, verbs ...string) (*verbs.Registry, error) {
 	for _, v := range verbs {
 		if strings.HasPrefix(v, "system.") {
@@ -81,11 +80,11 @@ func (a *app) newEngine(reg *verbs.Registry, store stores.Store, tools tools.Ser
 	return a.newEngineAt(reg, store, tools, a.now)
 }
 
-// A setup is what most subcommands are told: where the palettes, the rows and the servers
-// of tools are, and who asks.
+// A setup is what most subcommands need: where the palettes, the rows and the tool servers are, and
+// the principal.
 type setup struct{ palettes, store, servers, as string }
 
-// setupFlags reads a setup, but for the servers. As says whose name is wanted.
+// setupFlags declares the flags of a setup, without servers. as describes whose name --as wants.
 func (a *app) setupFlags(cmd *cobra.Command, s *setup, as string) {
 	a.palettesFlag(cmd, &s.palettes)
 	a.storeFlag(cmd, &s.store)
@@ -93,8 +92,7 @@ func (a *app) setupFlags(cmd *cobra.Command, s *setup, as string) {
 	_ = cmd.RegisterFlagCompletionFunc("as", a.completeNames(&s.store, &s.palettes))
 }
 
-// wire joins palettes, a store and servers of tools, as most subcommands need them.
-// The store is the caller's to close.
+// wire builds the registry, store and engine for a subcommand. The caller closes the store.
 func (a *app) wire(ctx context.Context, s setup, tools tools.Servers) (*verbs.Registry, stores.Store, *runtime.Engine, error) {
 	if _, err := a.zone(); err != nil {
 		return nil, nil, nil, err
@@ -115,12 +113,12 @@ func (a *app) wire(ctx context.Context, s setup, tools tools.Servers) (*verbs.Re
 	return reg, store, engine, nil
 }
 
-// domains bring what their palettes cannot say, where a verb of theirs is there.
+// domains register the handlers of a domain, if one of its verbs is there.
 var domains = map[string]func(*runtime.Handlers){
 	"channel.receive": channel.Register, "confidence.assess": confidence.Register, "graph.connections": confidence.RegisterGraph, "kiisha.suggest-link": kiisha.Register, "kyc.verify": kyc.Register, "manda.query-knowledge-base": manda.Register,
 }
 
-// handlers are those that the program has. Others may be missing.
+// handlers returns the program's handlers. A palette may have verbs that they do not cover.
 func handlers(reg *verbs.Registry) *runtime.Handlers {
 	h := &runtime.Handlers{Partial: true}
 	system.Register(h, reg)
@@ -180,8 +178,8 @@ func (a *app) newEngineAt(reg *verbs.Registry, store stores.Store, tools tools.S
 	return engine, err
 }
 
-// What palettes call the functions of this program: those that read files, that take
-// figures out of them or say what they are, and that ask a model.
+// The names under which palettes call functions of this program: those that read files, extract
+// figures, describe files, and ask a model.
 const (
 	documentsServer = "documents"
 	figuresServer   = "figures"
@@ -191,13 +189,12 @@ const (
 
 var ownServers = []string{documentsServer, figuresServer, filingServer, modelsServer}
 
-// carriedBy reports whether a verb is carried out by one of some servers.
+// carriedBy reports whether a verb calls one of some servers.
 func carriedBy(v *verbs.Verb, servers ...string) bool {
 	return v.Tool != nil && slices.Contains(servers, v.Tool.Server)
 }
 
-// services puts the functions of this program that palettes use in front of the tools of
-// other servers.
+// services puts the functions of this program in front of the tools of other servers.
 func (a *app) services(reg *verbs.Registry, others tools.Servers, engine func() *runtime.Engine, complete services.Complete) tools.Servers {
 	if !slices.ContainsFunc(reg.Verbs(), func(v *verbs.Verb) bool { return carriedBy(v, ownServers...) }) {
 		return others
@@ -218,8 +215,8 @@ func (a *app) services(reg *verbs.Registry, others tools.Servers, engine func() 
 	return tools.Services{Own: map[string]map[string]tools.Service{documentsServer: services.Documents(read), figuresServer: manda.Services(read, complete), filingServer: kiisha.Services(open, read), modelsServer: services.Models(complete)}, Others: others}
 }
 
-// shelf is where the files of the store that was opened are, for verbs that read or make
-// some. Who looks at those that people send looks at these, too.
+// shelf opens the files of the store, for verbs that read or write some. They are scanned as
+// uploads are.
 func (a *app) shelf(ctx context.Context, engine *runtime.Engine) (*upload.Service, error) {
 	scanner := upload.NoScanner
 	if a.env("VERBATIM_SCAN") != "" {
@@ -239,7 +236,7 @@ func (a *app) shelf(ctx context.Context, engine *runtime.Engine) (*upload.Servic
 	return &upload.Service{Engine: engine, Files: kept, Scanner: scanner, Clock: a.now, Random: a.random}, nil
 }
 
-// both closes what a reader reads from with it.
+// both closes two things with one Close.
 type both struct {
 	io.ReadCloser
 	from io.Closer
@@ -260,7 +257,7 @@ func (a *app) found(ctx context.Context, where, palettes string, names []string)
 	if err != nil {
 		return err
 	}
-	// Rows are written by the role that uses the store, not by who owns its tables.
+	// The rows are written by the role that uses the store, not by the owner of its tables.
 	store, err := a.open(ctx, where)
 	if err != nil {
 		return err
@@ -289,9 +286,8 @@ func uuid() string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
-// completeNames offers whom the store knows, where a name is wanted: those who
-// were added through the palette of rights, and those who are there without it.
-// Where the store cannot be opened, or not at once, nobody is offered.
+// completeNames completes the names of principals, whether or not the system palette added them. It
+// offers none if the store cannot be opened in time.
 func (a *app) completeNames(store, palettes *string) func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	return func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 		ctx, cancel := context.WithTimeout(cmd.Context(), atOnce)
@@ -306,12 +302,12 @@ func (a *app) completeNames(store, palettes *string) func(*cobra.Command, []stri
 			more, _ := system.Names(ctx, l.reg, s)
 			names = append(names, more...)
 		}
-		// What is offered goes to a shell, a line each.
+		// The names go to a shell, one per line.
 		names = slices.DeleteFunc(names, func(name string) bool { return strings.ContainsFunc(name, unicode.IsControl) })
 		slices.Sort(names)
 		return slices.Compact(names), cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
-// atOnce is how long somebody who presses the tabulator waits for a store.
+// atOnce is how long shell completion waits for a store.
 const atOnce = 2 * time.Second

@@ -29,9 +29,8 @@ import (
 	"verbatim/verbs"
 )
 
-// Channels by which people write. Palettes say which there are (verbs.Conversation), and
-// VERBATIM_CHANNELS names a file of JSON that says how each is reached. Its form is described
-// in runtime/channel/README.md.
+// Message channels. Palettes declare them (verbs.Conversation), and VERBATIM_CHANNELS names a JSON
+// file with the accounts and secrets of each. runtime/channel/README.md describes the file.
 
 type channelsFile struct {
 	As       string        `json:"as"`
@@ -81,7 +80,7 @@ type programFile struct {
 	Reply  string `json:"reply"`
 }
 
-// channelsNamed reads VERBATIM_CHANNELS; nil where it names nothing.
+// channelsNamed reads the file of VERBATIM_CHANNELS; nil if it is not set.
 func (a *app) channelsNamed() (*channelsFile, error) {
 	name := a.env("VERBATIM_CHANNELS")
 	if name == "" {
@@ -112,8 +111,8 @@ type reached struct {
 	inboxes [][2]string                       // channel and address of each
 }
 
-// reach joins the channels that palettes have to the service that handles messages; nil where
-// there are none.
+// reach connects the palettes' channels to the service that handles messages; nil if there are
+// none.
 func (a *app) reach(reg *verbs.Registry, store stores.Store, engine *runtime.Engine, s *channel.Service) (*reached, error) {
 	file, err := a.channelsNamed()
 	if err != nil || file == nil {
@@ -159,8 +158,8 @@ func (a *app) reach(reg *verbs.Registry, store stores.Store, engine *runtime.Eng
 	return r, nil
 }
 
-// reachAtWork joins channels to a worker beside servers: it handles what was written, and
-// sends, and takes nothing in. The model, if any, is the one that the environment names.
+// reachAtWork connects channels to a separate worker, which handles stored messages and sends
+// answers, but receives nothing. The model is that of the environment, if any.
 func (a *app) reachAtWork(ctx context.Context, reg *verbs.Registry, store stores.Store, engine *runtime.Engine, clock func() time.Time, ends *[]func()) (*reached, error) {
 	if a.env("VERBATIM_CHANNELS") == "" {
 		return nil, nil
@@ -298,7 +297,7 @@ func (r *reached) join(name string, a channel.Adapter, inboxes []string) {
 	}
 }
 
-// open makes the inboxes known.
+// open registers the inboxes.
 func (r *reached) open(ctx context.Context) error {
 	for _, in := range r.inboxes {
 		if err := r.service.Open(ctx, in[0], in[1]); err != nil {
@@ -308,7 +307,7 @@ func (r *reached) open(ctx context.Context) error {
 	return nil
 }
 
-// delivers puts the service in front of what sends other notices, which may be nil.
+// delivers sends channel messages itself, and passes other notices to send, which may be nil.
 func (r *reached) delivers(send func(context.Context, runtime.Message) error) func(context.Context, runtime.Message) error {
 	if r == nil {
 		return send
@@ -322,7 +321,7 @@ func (r *reached) delivers(send func(context.Context, runtime.Message) error) fu
 	}
 }
 
-// nowhere says that a notice has no route where nothing sends any.
+// nowhere reports a notice without a route if send is nil.
 func nowhere(send func(context.Context, runtime.Message) error) func(context.Context, runtime.Message) error {
 	if send != nil {
 		return send
@@ -332,7 +331,7 @@ func nowhere(send func(context.Context, runtime.Message) error) func(context.Con
 	}
 }
 
-// listens takes what comes in beside HTTP until ctx ends.
+// listens receives messages of channels other than HTTP until ctx ends.
 func (r *reached) listens(ctx context.Context, failed func(error)) {
 	if r == nil {
 		return
@@ -346,8 +345,8 @@ func (r *reached) listens(ctx context.Context, failed func(error)) {
 	}
 }
 
-// withoutButtons are the arguments, as a person is asked for them, whose codes fit no buttons and no
-// list of WhatsApp, so that numbered lines are sent.
+// withoutButtons lists the arguments with more codes than WhatsApp's buttons and lists can hold;
+// they are asked with numbered lines.
 func withoutButtons(reg *verbs.Registry) (all []string) {
 	if reg == nil || !slices.Contains(reg.Channels(), whatsapp.Channel) {
 		return nil

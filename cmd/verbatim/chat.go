@@ -23,7 +23,7 @@ import (
 	"verbatim/stores/receipt"
 )
 
-// chatFlags are what `verbatim chat` is told.
+// chatFlags are the flags of `verbatim chat`.
 type chatFlags struct {
 	setup
 	session        string
@@ -80,13 +80,13 @@ func (a *app) chat(ctx context.Context, f chatFlags) error {
 	return a.talk(ctx, talk, f.explain)
 }
 
-// A talk is a conversation, and how files get into it.
+// A talk is a conversation with the means to send files into it.
 type talk struct {
 	*dialog.Conversation
 	sender *sender // nil when nothing can be sent
 }
 
-// conversation builds what somebody talks with. done is called at the end.
+// conversation builds a conversation. done releases what it uses.
 func (a *app) conversation(ctx context.Context, f *chatFlags) (_ *talk, done func(), err error) {
 	var ends []func()
 	end := func() {
@@ -172,11 +172,11 @@ func (a *app) conversation(ctx context.Context, f *chatFlags) (_ *talk, done fun
 	return t, end, nil
 }
 
-// drawn is what a recording has numbers for.
+// drawn matches the random parts of a reference, which a recording numbers.
 var drawn = regexp.MustCompile(`upload://([a-z0-9]{32})\b`)
 
-// model is whom the conversation asks: an endpoint, a recording, or nobody. A
-// recording has a time and a place of its own.
+// model returns the model of the conversation: an endpoint, a recording, or nil. A recording has
+// its own time and zone.
 func (a *app) model(f *chatFlags, zone *time.Location, ends *[]func()) (_ llm.Model, scene llm.Scene, err error) {
 	if f.model == "" {
 		f.model = a.env("VERBATIM_MODEL")
@@ -227,7 +227,7 @@ func (a *app) model(f *chatFlags, zone *time.Location, ends *[]func()) (_ llm.Mo
 	if f.record == "" {
 		return client, scene, nil
 	}
-	// What is said may be anybody's business, so it is for the owner's eyes.
+	// The recording holds the conversation, so only its owner may read it.
 	file, err := os.OpenFile(f.record, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return nil, scene, usage(fmt.Sprintf("the recording %q cannot be begun: %s", f.record, reason(err)), "name a file that is not there yet")
@@ -243,11 +243,11 @@ func isAre(n int) string {
 	return "were"
 }
 
-// longestLine is how much of a line is read at most: more than a message may be,
-// so that whoever says too much is told.
+// longestLine is how much of a line is read. It is more than a message may be, so that a longer one
+// is refused with a reason.
 const longestLine = 4 << 20
 
-// talk goes back and forth until nothing more is said.
+// talk reads messages and prints answers until the input ends.
 func (a *app) talk(ctx context.Context, c *talk, explain bool) error {
 	prompt := isTerminal(a.in) && !a.json
 	lines := make(chan string)
@@ -346,10 +346,10 @@ func (a *app) talk(ctx context.Context, c *talk, explain bool) error {
 	}
 }
 
-// command is what looks like one, and unlike the path of a file.
+// command matches what looks like a command and not like the path of a file.
 var command = regexp.MustCompile(`^/[\pL?-]+$`)
 
-// silent tells why the conversation ends.
+// silent says why the conversation ends.
 func (a *app) silent(err error) error {
 	var e *llm.Error
 	if errors.As(err, &e) && e.Kind == llm.Unrecorded {
@@ -358,7 +358,7 @@ func (a *app) silent(err error) error {
 	return a.runFailed(err)
 }
 
-// why tells how the last answer came about.
+// why explains the last answer.
 func (a *app) why(c *dialog.Conversation, w io.Writer) error {
 	var b strings.Builder
 	if err := c.Why(&b); err != nil {
@@ -372,8 +372,8 @@ func (a *app) why(c *dialog.Conversation, w io.Writer) error {
 	return err
 }
 
-// visibly makes of text what a terminal shows and does not obey. The spaces that
-// hold French together are shown as what they are.
+// visibly replaces control characters of a text, so that a terminal shows them instead of obeying.
+// The narrow spaces of French stay.
 func visibly(text string) string {
 	var b strings.Builder
 	for {

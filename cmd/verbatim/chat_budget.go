@@ -10,10 +10,10 @@ import (
 	"verbatim/runtime/llm"
 )
 
-// A chatBudget is how many tokens a message, a conversation and a day may cost.
+// A chatBudget is how many tokens a turn, a conversation and a day may cost.
 type chatBudget struct{ turn, session, day int }
 
-// usualBudget is what a model may spend, unless --budget says otherwise.
+// usualBudget is the default of --budget.
 const usualBudget = "30000,200000,1000000"
 
 // readBudget reads --budget: a number for a conversation, or one for each.
@@ -37,9 +37,8 @@ func readBudget(text string) (chatBudget, error) {
 	return b, nil
 }
 
-// of makes the budget of a conversation. That of a day, and that of a session
-// which goes on from process to process, are counted in the store; a recording
-// costs nothing.
+// of makes the budget of a conversation. The budgets of a day and of a kept session are counted in
+// the store. A recording costs nothing.
 func (b chatBudget) of(f *chatFlags, s *runtime.Session, now func() time.Time) *llm.Budget {
 	var session *llm.Budget
 	switch {

@@ -11,8 +11,8 @@ import (
 	"verbatim/runtime/wire"
 )
 
-// follow takes a turn and prints the answer as it comes: on the line where the
-// assistant speaks, nothing painted over, so that a screen reader reads it once.
+// follow takes a turn and prints the answer as it comes, on the assistant's line and without
+// painting over, so that a screen reader reads it once.
 func (a *app) follow(ctx context.Context, c *dialog.Conversation, line string) (*dialog.Answer, error) {
 	m := dialog.Message{Text: line}
 	switch {
@@ -48,8 +48,8 @@ func (a *app) follow(ctx context.Context, c *dialog.Conversation, line string) (
 	return answer, err
 }
 
-// A watcher says what a turn is at while somebody waits for it: nothing for a
-// second, then a line, and another each five seconds.
+// A watcher reports what a slow turn is doing: nothing for the first second, then a line, and one
+// more every five seconds.
 type watcher struct {
 	after func(time.Duration) <-chan time.Time
 
@@ -83,14 +83,14 @@ func (w *watcher) begin(to io.Writer) {
 	})
 }
 
-// see notes what the turn is at.
+// see records what the turn is doing.
 func (w *watcher) see(e dialog.Event) {
 	w.mu.Lock()
 	w.now = visibly(atWork(e))
 	w.mu.Unlock()
 }
 
-// end stops it; after it, nothing more is said.
+// end stops the watcher.
 func (w *watcher) end() {
 	if w.stop == nil {
 		return

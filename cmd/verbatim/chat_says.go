@@ -10,9 +10,8 @@ import (
 	"verbatim/runtime/words"
 )
 
-// What the conversation itself says to whoever talks, beside what runtime/dialog
-// answers, in each language and to be read aloud together with it. What an operator
-// is told, about flags and endpoints, is English.
+// The sentences of `verbatim chat` to the person, besides those of runtime/dialog, in each
+// language. Messages to the operator, about flags and endpoints, are in English.
 
 const (
 	sayBegin       words.Key = "chat/begin"
@@ -50,11 +49,11 @@ var (
 	nameOfFile words.Key = "chat/name-of-file"
 )
 
-// An unsent is why a file was not sent, and what to do then.
+// An unsent is the reason why a file was not sent, and the next step.
 type unsent struct{ why, next words.Key }
 
-// unsentBy is what a file is refused for before a verb takes it, by its code. In
-// English the refusal itself is told, which knows more.
+// unsentBy words the refusal of an upload by its code. In English the refusal itself is told, which
+// is more exact.
 var unsentBy = map[string]unsent{
 	upload.CodeEmpty: {
 		"chat/empty",
@@ -67,7 +66,7 @@ var unsentBy = map[string]unsent{
 		"chat/not-permitted-next"},
 }
 
-// unreadable says why a file cannot be read. What the system says of it is English.
+// unreadable says why a file cannot be read. The operating system's reason is in English.
 func unreadable(l words.Language, err error) string {
 	switch {
 	case l == words.English:
@@ -82,7 +81,7 @@ func unreadable(l words.Language, err error) string {
 	return words.Key("chat/not-in-the-folder").In(l)
 }
 
-// notSentFor words a refusal of the service that takes files.
+// notSentFor words a refusal of the upload service.
 func notSentFor(l words.Language, refused *upload.Refusal) (why, next string) {
 	if says, ok := unsentBy[refused.Code]; ok && l != words.English {
 		return says.why.In(l), says.next.In(l)
@@ -92,7 +91,7 @@ func notSentFor(l words.Language, refused *upload.Refusal) (why, next string) {
 
 var errNoFile = errors.New("it is no file")
 
-// atWork says what a turn is at.
+// atWork says what a turn is doing.
 func atWork(e dialog.Event) string {
 	switch e.Kind {
 	case dialog.AskingModel:

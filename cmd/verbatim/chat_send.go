@@ -14,9 +14,8 @@ import (
 	"verbatim/verbs"
 )
 
-// A sender sends files of one folder into a conversation, for whoever talks. A
-// path that leads out of the folder leads nowhere: what is said may come from
-// somebody who does not sit at this machine.
+// A sender sends files of one folder into a conversation. It follows no path out of the folder,
+// since the person may sit at another machine.
 type sender struct {
 	folder  *os.Root
 	service *upload.Service
@@ -45,9 +44,8 @@ func (a *app) newSender(ctx context.Context, f *chatFlags, engine *runtime.Engin
 	return &sender{folder, &upload.Service{Engine: engine, Files: kept, Scanner: scanner, Clock: clock, Random: a.random}, session}, nil
 }
 
-// sendFile sends a file, and returns what is said of it, in the language that is
-// spoken. What cannot be sent is told, and the conversation goes on: then it
-// returns "".
+// sendFile sends a file and returns the message about it in the conversation's language. A file
+// that cannot be sent is reported, and the result is "".
 func (a *app) sendFile(ctx context.Context, s *sender, l words.Language, name string) (said string, err error) {
 	tell := func(why, next string) { fmt.Fprintln(a.err, visibly(sayNotSent.In(l, why, next))) }
 	tells := func(u unsent) { tell(u.why.In(l), u.next.In(l)) }

@@ -14,9 +14,8 @@ import (
 	"verbatim/verbs/drift"
 )
 
-// allCodes are the codes of every diagnostic and of every way to stop, sorted.
-// A mistake that two packages can find has one code, and is explained by the
-// first that does.
+// allCodes are the codes of all diagnostics and exits, sorted. If two packages have the same code,
+// the first explains it.
 func allCodes() []dsl.CodeDoc {
 	all := slices.Concat(dsl.Codes(), verbs.Codes(), drift.Codes(), phrase.Codes(), runtime.Codes(), serve.Codes(), door.Codes(), ownCodes())
 	slices.SortStableFunc(all, func(a, b dsl.CodeDoc) int { return strings.Compare(a.Code, b.Code) })
@@ -26,7 +25,6 @@ func allCodes() []dsl.CodeDoc {
 //go:embed codes.txtar
 var ownText string
 
-// ownCodes are what the command itself stops with. Their examples are command
-// lines in the folder of the example bank; those that need a terminal, an
-// interruption or a broken disk have none.
+// ownCodes are the codes of the command itself. Their examples are command lines in the folder of
+// the example bank. A code that needs a terminal, an interruption or a broken disk has no example.
 func ownCodes() []dsl.CodeDoc { return dsl.ReadCodes(ownText) }

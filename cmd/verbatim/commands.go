@@ -6,14 +6,14 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// A subcommand is one of the program's, and how it is made.
+// A subcommand is the name and constructor of a subcommand.
 type subcommand struct {
 	name string
 	make func(*app) *cobra.Command
 }
 
-// commands are all there are, in the order in which help lists them: what an
-// author needs, then what an operator needs, then the rest.
+// commands lists the subcommands in the order of the help text: for authors, for operators, and the
+// others.
 var commands = []subcommand{
 	{"new", newCommand},
 	{"check", checkCommand},

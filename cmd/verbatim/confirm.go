@@ -15,7 +15,7 @@ import (
 	"verbatim/stores/receipt"
 )
 
-// confirmFlags are what `verbatim confirm` is told.
+// confirmFlags are the flags of `verbatim confirm`.
 type confirmFlags struct {
 	setup
 	reason         string
@@ -95,13 +95,13 @@ func (a *app) decide(ctx context.Context, id string, f confirmFlags) error {
 	return d.look(ctx)
 }
 
-// A decision is one confirmation being decided.
+// A decision is a confirmation under decision.
 type decision struct {
 	*job
 	id string
 }
 
-// look shows it and, where it can be decided here, asks.
+// look shows the confirmation and asks, if the principal may decide it.
 func (d *decision) look(ctx context.Context) error {
 	c, err := d.session.Show(ctx, d.id)
 	if err != nil {
@@ -172,11 +172,10 @@ func (d *decision) decline(ctx context.Context, reason string) error {
 	return nil
 }
 
-// card shows one confirmation: who wants what, why it is asked, and what would
-// happen now, whole.
+// card shows a confirmation: who asks for what, for which reason, and all changes as of now.
 func (d *decision) card(c *runtime.Pending) {
 	fmt.Fprintf(d.out, "confirm  %s   %s asked at %s, from %s\n", spaced(c.ID), receipt.Safe(c.Asker), minute(c.Asked), receipt.Safe(c.Source))
-	// The whole call, since not every argument shows in a row.
+	// Some arguments do not show in a row, so the whole call is printed.
 	fmt.Fprintln(d.out)
 	for _, call := range c.Calls {
 		fmt.Fprintln(d.out, "  "+receipt.Safe(call))
@@ -223,7 +222,7 @@ func (d *decision) card(c *runtime.Pending) {
 	}
 }
 
-// listPending lists what waits, one a line.
+// listPending lists pending confirmations, one per line.
 func (a *app) listPending(ctx context.Context, s *runtime.Session) error {
 	all, err := s.Pending(ctx)
 	if err != nil {
@@ -253,7 +252,7 @@ func (a *app) listPending(ctx context.Context, s *runtime.Session) error {
 	return nil
 }
 
-// missing names the roles that have not agreed yet.
+// missing lists the roles that have not agreed yet.
 func missing(c *runtime.Pending) string {
 	var roles []string
 	for _, r := range c.Roles {

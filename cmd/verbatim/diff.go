@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// writeDiff prints how one text becomes another, which is so called, in the unified format that
-// patch and editors read.
+// writeDiff prints how a text becomes another, in the unified format of patch.
 func writeDiff(w io.Writer, name, how, before, after string) {
 	a, b := strings.SplitAfter(before, "\n"), strings.SplitAfter(after, "\n")
 	if a[len(a)-1] == "" {
@@ -24,7 +23,7 @@ func writeDiff(w io.Writer, name, how, before, after string) {
 			at++
 			continue
 		}
-		// A hunk reaches as far as the changes are near one another.
+		// Changes that are close together share a hunk.
 		from, to := max(0, at-context), at
 		for i := at; i < len(steps) && i <= to+2*context; i++ {
 			if steps[i].op != ' ' {
@@ -53,7 +52,7 @@ func writeDiff(w io.Writer, name, how, before, after string) {
 	}
 }
 
-// extent is where a hunk stands in a file, as diff writes it.
+// extent is the position of a hunk as diff writes it.
 func extent(start, n int) string {
 	if n == 0 {
 		return fmt.Sprintf("%d,0", start)
@@ -68,9 +67,9 @@ type step struct {
 	a, b int
 }
 
-// align finds a shortest way from a to b. What both begin and end with is set
-// aside; of the rest it fills the table of longest common runs, and where that
-// table would be large it settles for replacing the one by the other whole.
+// align finds a shortest edit from a to b. It sets the common beginning and end aside and fills a
+// table of longest common subsequences for the rest. If the table would be large, it replaces the
+// whole rest.
 func align(a, b []string) []step {
 	const largest = 4 << 20
 	head := 0
@@ -82,7 +81,7 @@ func align(a, b []string) []step {
 		tail++
 	}
 	n, m := len(a)-tail-head, len(b)-tail-head
-	// common(i, j) is how many lines a[i:] and b[j:] share at most.
+	// common(i, j) is the length of the longest common subsequence of a[i:] and b[j:].
 	var table []int32
 	if n*m <= largest {
 		table = make([]int32, (n+1)*(m+1))

@@ -20,7 +20,7 @@ import (
 	"verbatim/verbs"
 )
 
-// evalFlags are what `verbatim eval` is told.
+// evalFlags are the flags of `verbatim eval`.
 type evalFlags struct {
 	chatFlags
 	junit, without, against string
@@ -180,8 +180,8 @@ func (a *app) eval(ctx context.Context, file string, f evalFlags) error {
 	return nil
 }
 
-// judge is who grades the answers; nil where nobody does. The key of the model goes
-// to no other endpoint than its own.
+// judge returns the model that grades answers; nil if there is none. Its key is sent to its own
+// endpoint only.
 func (a *app) judge(f *evalFlags) (*eval.Judge, error) {
 	if f.judge == "" {
 		return nil, nil
@@ -204,7 +204,7 @@ func (a *app) judge(f *evalFlags) (*eval.Judge, error) {
 	return &eval.Judge{Model: client, Name: f.judge, Host: eval.HostOf(base), Shuffle: fixed().Shuffle}, nil
 }
 
-// evalCase holds one conversation, in a store of its own.
+// evalCase plays one conversation, in a store of its own.
 func (a *app) evalCase(ctx context.Context, set *dialog.Dataset, c *dialog.Case, reg *verbs.Registry, model llm.Model, run *llm.Budget, f *evalFlags, data []string) (eval.Case, error) {
 	out := eval.Case{ID: c.ID, Category: c.Category, Intent: c.Intent, Checks: []dialog.Verdict{}, Said: c.Turns, Told: []string{}}
 	dir, err := os.MkdirTemp("", "verbatim-eval-")
@@ -230,8 +230,8 @@ func (a *app) evalCase(ctx context.Context, set *dialog.Dataset, c *dialog.Case,
 	}
 	defer store.Close()
 	all := append(tables(reg), ownTables()...)
-	// Where all tables are ours, they are there before the data. Where some are not, this
-	// makes none, and the data brings those.
+	// Tables of ours are created before the data is loaded. Tables of others are created by the
+	// data.
 	if _, err := store.Migrate(ctx, all, true); err != nil {
 		return out, broken("there is no store for the case", err, "try again")
 	}
@@ -254,9 +254,8 @@ func (a *app) evalCase(ctx context.Context, set *dialog.Dataset, c *dialog.Case,
 	if err != nil {
 		return out, a.runFailed(err)
 	}
-	// A session with a name, as verbatim chat --session has one, so that what goes
-	// from turn to turn, such as questions one by one, goes on here as well. Its store
-	// is this case's alone.
+	// The session has a name, as in `verbatim chat --session`, so that collections continue from
+	// turn to turn.
 	session, err := engine.Visit(ctx, set.As, runtime.Visit{Name: "case"})
 	if err != nil {
 		return out, a.runFailed(err)

@@ -23,7 +23,7 @@ interval holds the difference in score with 95 % confidence, and one is better w
 	}
 }
 
-// evalCompare tells which of two kept runs is better.
+// evalCompare says which of two stored runs is better.
 func (a *app) evalCompare(first, second string) error {
 	one, err := a.kept(first)
 	if err != nil {
@@ -46,7 +46,7 @@ func (a *app) evalCompare(first, second string) error {
 	return nil
 }
 
-// kept reads a run that was kept, and says why it is of no use.
+// kept reads a stored run, or says why it cannot be used.
 func (a *app) kept(file string) (*eval.Run, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -63,5 +63,5 @@ func unkept(file string, err error) error {
 	return &stop{exitInput, "kept-run", fmt.Sprintf("the kept run %q cannot be used: %s", file, err), "verbatim eval --json DATASET > FILE keeps one"}
 }
 
-// fixed is a random source with a fixed seed: the same run draws the same numbers.
+// fixed is a random source with a fixed seed, so a comparison is reproducible.
 func fixed() *rand.Rand { return rand.New(rand.NewPCG(1, 2)) }

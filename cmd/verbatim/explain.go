@@ -121,8 +121,8 @@ type codeLine struct {
 	Meaning string `json:"meaning"`
 }
 
-// explainAll lists verbs and codes. Codes are explained without palettes too,
-// so their absence is told and stands in nobody's way.
+// explainAll lists verbs and codes. Codes need no palettes, so a directory that does not load is
+// only reported.
 func (a *app) explainAll(palettes string) error {
 	vs, cs := []verbLine{}, []codeLine{}
 	l, err := loadPalettes(a.palettesDir(palettes))
@@ -171,7 +171,7 @@ func (a *app) explainAll(palettes string) error {
 	return nil
 }
 
-// firstSentence is enough for a list.
+// firstSentence shortens a text for a list.
 func firstSentence(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
 	if i := strings.Index(text, ". "); i >= 0 {

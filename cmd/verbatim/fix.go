@@ -23,7 +23,7 @@ import (
 	"verbatim/verbs"
 )
 
-// fixFlags are what `verbatim fix` is told.
+// fixFlags are the flags of `verbatim fix`.
 type fixFlags struct {
 	runFlags
 	write bool
@@ -123,7 +123,7 @@ func (a *app) fix(names []string, f fixFlags) error {
 	return nil
 }
 
-// fixable lists the files that a name stands for: itself, or those below a folder.
+// fixable lists the files that a name stands for: the file itself, or the files below a folder.
 func (a *app) fixable(name string) (all []string, err error) {
 	if info, err := os.Stat(name); err != nil || !info.IsDir() {
 		return []string{name}, nil // what is wrong with it is told when it is read
@@ -147,7 +147,7 @@ func (a *app) fixable(name string) (all []string, err error) {
 	return all, nil
 }
 
-// readWhole reads a file, or none of it: what is written back must not be cut.
+// readWhole reads a file completely or fails: a cut text must not be written back.
 func readWhole(name string) (string, error) {
 	info, err := os.Stat(name)
 	if err == nil && info.Size() > verbs.MaxScripts {
@@ -160,7 +160,7 @@ func readWhole(name string) (string, error) {
 	return string(text), nil
 }
 
-// checkOf says how a file is checked; nil where it holds no calls that can be fixed.
+// checkOf returns the check for a file; nil if it holds no calls that can be fixed.
 func checkOf(reg *verbs.Registry, name, text string) func(string) dsl.Diagnostics {
 	if filepath.Ext(name) == ".dsl" {
 		return func(text string) dsl.Diagnostics { return reg.CheckText(name, text) }
@@ -174,7 +174,7 @@ func checkOf(reg *verbs.Registry, name, text string) func(string) dsl.Diagnostic
 	return nil
 }
 
-// paletteAt finds the palette in use that is a file.
+// paletteAt returns the loaded palette that is this file.
 func paletteAt(reg *verbs.Registry, name string) *dsl.Source {
 	info, err := os.Stat(name)
 	if err != nil {
@@ -188,7 +188,7 @@ func paletteAt(reg *verbs.Registry, name string) *dsl.Source {
 	return nil
 }
 
-// sourcesOf are the texts that palettes were loaded from.
+// sourcesOf returns the texts of the loaded palettes.
 func sourcesOf(reg *verbs.Registry) (all []*dsl.Source) {
 	for _, p := range reg.Palettes() {
 		all = append(all, p.Source)
@@ -199,8 +199,8 @@ func sourcesOf(reg *verbs.Registry) (all []*dsl.Source) {
 	return all
 }
 
-// checkPalette checks a palette with another text, beside the others as they are. Of what
-// is warned about, only what is about it counts.
+// checkPalette checks a new text of a palette together with the others. Warnings count only if they
+// are about this palette.
 func checkPalette(reg *verbs.Registry, p *dsl.Source, name, text string) (ds dsl.Diagnostics) {
 	var all []*dsl.Source
 	var mine *dsl.Source
@@ -222,8 +222,8 @@ func checkPalette(reg *verbs.Registry, p *dsl.Source, name, text string) (ds dsl
 	return ds
 }
 
-// fixStore fixes what waits in a store: it makes the plans' calls anew, by a verb like any
-// other, and tells what nobody may change.
+// fixStore renews the calls of staged plans in a store by a verb, and reports what cannot be
+// changed.
 func (a *app) fixStore(ctx context.Context, f fixFlags) error {
 	if f.as = cmp.Or(f.as, a.env("VERBATIM_AS")); f.as == "" {
 		return usage("who is asking?", "verbatim fix --as NAME --store "+shell(f.store))
@@ -248,8 +248,9 @@ func (a *app) fixStore(ctx context.Context, f fixFlags) error {
 	return err
 }
 
-// fixScript looks for what waits and calls deprecated verbs. It gives the calls that write
-// plans anew, in a script, nil where none can be; and what stays, with the reason.
+// fixScript finds staged plans, confirmations and scheduled work that call deprecated verbs. It
+// returns a script that renews the plans, nil if there are none, and reports the rest with the
+// reason.
 func (a *app) fixScript(ctx context.Context, f fixFlags) (*dsl.Source, dsl.Diagnostics, error) {
 	reg, store, engine, err := a.wire(ctx, f.setup, nil)
 	if err != nil {
@@ -306,9 +307,9 @@ func (a *app) fixScript(ctx context.Context, f fixFlags) (*dsl.Source, dsl.Diagn
 	return dsl.NewSource("fix", b.String()), left, nil
 }
 
-// waitsDeprecated finds what waits for somebody or for its time, and cannot be written
-// otherwise: what a person was asked about is bound to its words, and of work for later only
-// the verb that led to it is kept. No values are told.
+// waitsDeprecated reports confirmations and scheduled work with deprecated verbs. They cannot be
+// rewritten: a confirmation is bound to its text, and of scheduled work only the verb that made it
+// is stored. It tells no values.
 func waitsDeprecated(ctx context.Context, reg *verbs.Registry, store stores.Store, session *runtime.Session) (left dsl.Diagnostics, err error) {
 	stays := func(what, verb, why, next string) {
 		if v := reg.Verb(verb); v != nil && v.Deprecated != nil {

@@ -97,8 +97,8 @@ func (a *app) format(names []string, write, diff, list bool) error {
 	return nil
 }
 
-// withoutSecrets keeps sensitive values out of what is said of a script, where
-// there are palettes to know them by. A script can be formatted without.
+// withoutSecrets removes sensitive values from diagnostics of a script, if palettes are there to
+// tell which they are. Formatting needs no palettes.
 func (a *app) withoutSecrets(script *dsl.Script, ds dsl.Diagnostics) dsl.Diagnostics {
 	if len(ds) == 0 {
 		return ds
@@ -109,8 +109,7 @@ func (a *app) withoutSecrets(script *dsl.Script, ds dsl.Diagnostics) dsl.Diagnos
 	return ds
 }
 
-// replace writes a file so that at every moment it holds the old text, if there was one, or
-// the new one.
+// replace writes a file atomically: at every moment it holds the old text or the new one.
 func replace(name, text string) error {
 	real, err := filepath.EvalSymlinks(name)
 	mode := fs.FileMode(0o644)

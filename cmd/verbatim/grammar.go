@@ -15,7 +15,7 @@ import (
 	"verbatim/verbs/grammar"
 )
 
-// The forms in which a grammar is printed.
+// The formats of a grammar.
 var grammarFormats = []string{"gbnf", "lark", "json-schema", "openai-tools"}
 
 func grammarCommand(a *app) *cobra.Command {
@@ -51,7 +51,7 @@ the rows that they may see now; without, all verbs and any name.`,
 	return cmd
 }
 
-// vocabulary is what may be said: by anybody, or by one principal now.
+// vocabulary is what anybody may write, or what one principal may write now.
 func (a *app) vocabulary(ctx context.Context, f setup) (grammar.Vocabulary, error) {
 	if f.as = cmp.Or(f.as, a.env("VERBATIM_AS")); f.as == "" {
 		reg, err := a.palettes(f.palettes)

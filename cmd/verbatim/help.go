@@ -70,10 +70,10 @@ func (a *app) printExitCodes() {
 	}
 }
 
-// rare are the commands that the first screen only names: it has no room for more.
+// rare are the subcommands that the first help screen only names, for lack of room.
 var rare = []string{"backup", "completion", "fix", "help", "index", "lsp", "pack", "upload", "version"}
 
-// listed are the subcommands in the order of commands, which is that of use.
+// listed returns the subcommands in the order of commands.
 func (a *app) listed(cmd *cobra.Command) []*cobra.Command {
 	subs := slices.Clone(cmd.Commands())
 	subs = slices.DeleteFunc(subs, func(c *cobra.Command) bool { return c.Hidden })
@@ -83,7 +83,7 @@ func (a *app) listed(cmd *cobra.Command) []*cobra.Command {
 	return subs
 }
 
-// help prints an example first: most people who ask for help want one.
+// help prints an example first, since most readers want one.
 func (a *app) help(cmd *cobra.Command, _ []string) {
 	var b strings.Builder
 	for line := range strings.Lines(cmd.Example) {
@@ -143,7 +143,7 @@ func (a *app) help(cmd *cobra.Command, _ []string) {
 	fmt.Fprint(a.out, b.String())
 }
 
-// flagError says which flag was probably meant.
+// flagError suggests the flag that was probably meant.
 func flagError(cmd *cobra.Command, err error) error {
 	next := fmt.Sprintf("verbatim %s--help", prefix(cmd))
 	var unknown *pflag.NotExistError
@@ -175,7 +175,7 @@ func prefix(cmd *cobra.Command) string {
 	return strings.TrimPrefix(cmd.CommandPath(), "verbatim ") + " "
 }
 
-// The rules on the number of arguments, in our words.
+// Checks of the number of arguments, with our own messages.
 
 func atMost(n int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {

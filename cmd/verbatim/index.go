@@ -98,7 +98,7 @@ func told(s stores.IndexState) string {
 	return strings.TrimSuffix(": "+strings.Join(parts, ", "), ": ")
 }
 
-// An embedder has a model make vectors.
+// An embedder makes vectors with a model.
 type embedder struct {
 	llm.Model
 	name string
@@ -106,7 +106,7 @@ type embedder struct {
 
 func (e *embedder) Maker() string { return e.name }
 
-// mostEmbedded is how much of a text is sent to have its vector made: what models take.
+// mostEmbedded is how many bytes of a text are embedded, which models accept.
 const mostEmbedded = 8000
 
 func (e *embedder) Embed(ctx context.Context, texts []string) ([][]float32, error) {

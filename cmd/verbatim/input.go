@@ -12,9 +12,8 @@ import (
 	"verbatim/dsl"
 )
 
-// maxInput bounds what is read before the parser is asked: enough for a file
-// that the parser itself refuses as too long, so that its words are the ones
-// that are read.
+// maxInput bounds what is read from a file. It is one byte more than the parser accepts, so that a
+// longer file gets the parser's message.
 var maxInput = int64(dsl.DefaultLimits.Bytes) + 1
 
 // source reads one file, or standard input for "-".
@@ -48,8 +47,7 @@ func (a *app) source(name string) (*dsl.Source, error) {
 	return a.text(name, text)
 }
 
-// text refuses what is no text at all with one sentence, where a parser could
-// only complain about every other byte of it.
+// text refuses binary data with one sentence; a parser would complain about every other byte.
 func (a *app) text(name string, text []byte) (*dsl.Source, error) {
 	head := text[:min(len(text), 8000)]
 	for _, c := range head {
@@ -60,7 +58,7 @@ func (a *app) text(name string, text []byte) (*dsl.Source, error) {
 	return dsl.NewSource(name, string(text)), nil
 }
 
-// nearFile suggests a file of the same directory.
+// nearFile suggests a similar file name in the same directory.
 func nearFile(name string) string {
 	dir, base := filepath.Split(name)
 	entries, err := os.ReadDir(filepath.Clean(dir + "."))
@@ -76,7 +74,7 @@ func nearFile(name string) string {
 	return didYouMean(base, names)
 }
 
-// quoted shows a file name in a sentence.
+// quoted writes a file name in a sentence.
 func quoted(name string) string {
 	if name == "-" {
 		return "standard input"
@@ -84,7 +82,7 @@ func quoted(name string) string {
 	return fmt.Sprintf("%q", name)
 }
 
-// shell spells a word so that a shell hands it back unchanged.
+// shell quotes a word for a shell.
 func shell(word string) string {
 	safe := word != ""
 	for _, r := range word {

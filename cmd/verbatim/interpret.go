@@ -15,8 +15,8 @@ import (
 	"verbatim/verbs"
 )
 
-// An interpreter understands phrases for a conversation. The words of the
-// palettes are read once; verbs and names are those of the session at the time.
+// An interpreter understands phrases for a conversation. It indexes the palettes' words once; verbs
+// and names are those of the session at the time.
 type interpreter struct {
 	reg     *verbs.Registry
 	index   *phrase.Index
@@ -25,8 +25,8 @@ type interpreter struct {
 	zone    *time.Location
 }
 
-// reader reads what the session may say now. The language is left to the words
-// themselves unless the session was told one.
+// reader reads with the verbs and names that the session has now. It detects the language, unless
+// the session has one.
 func (i *interpreter) reader(ctx context.Context, chosen string) (*phrase.Reader, map[*verbs.Entity][]string, words.In, error) {
 	in := words.In{Now: i.now().In(i.zone)}
 	names, err := i.session.Names(ctx, i.reg.Entities())
@@ -40,8 +40,8 @@ func (i *interpreter) reader(ctx context.Context, chosen string) (*phrase.Reader
 	return i.index.Reader(v), names, in, nil
 }
 
-// Interpret implements dialog.Interpreter: a script of the parts of which nothing has to
-// be asked, and one question about another.
+// Interpret implements dialog.Interpreter: a script of the complete parts, and a question about one
+// incomplete part.
 func (i *interpreter) Interpret(ctx context.Context, said, chosen string, before []dialog.Spoken) (dialog.Understood, error) {
 	r, names, in, err := i.reader(ctx, chosen)
 	if err != nil {
@@ -121,8 +121,8 @@ func (i *interpreter) Named(ctx context.Context, text string) ([]string, error) 
 	return r.Named(text, in), nil
 }
 
-// saying says a name as what the session's row is called, and a code as people of
-// a language do.
+// saying returns a function that writes a name as the label of its row, and a code in the words of
+// a language.
 func saying(reg *verbs.Registry, s *runtime.Session) func(l words.Language, what string) string {
 	return func(l words.Language, what string) string {
 		if name, ok := strings.CutPrefix(what, "@"); ok && s.Called(name) != "" {
@@ -132,8 +132,8 @@ func saying(reg *verbs.Registry, s *runtime.Session) func(l words.Language, what
 	}
 }
 
-// usable leaves out of a question what the verb could not be used on. Where that
-// cannot be found out, everything is offered: the call itself says so.
+// usable returns a filter for the names offered in a question: those that the verb would refuse are
+// left out. If that cannot be determined, all are offered.
 func usable(ctx context.Context, s *runtime.Session) func(*verbs.Verb, *verbs.Param, []string) []string {
 	return func(v *verbs.Verb, p *verbs.Param, names []string) []string {
 		if left, err := s.Usable(ctx, v, p, names); err == nil {
@@ -143,8 +143,8 @@ func usable(ctx context.Context, s *runtime.Session) func(*verbs.Verb, *verbs.Pa
 	}
 }
 
-// useful leaves out of a question a verb that is of no use as things are. Where that
-// cannot be found out, it is offered.
+// useful returns a filter for the verbs offered in a question: those that are useless now are left
+// out. If that cannot be determined, the verb is offered.
 func useful(ctx context.Context, s *runtime.Session) func(*verbs.Verb) bool {
 	return func(v *verbs.Verb) bool {
 		is, err := s.Useful(ctx, v)
@@ -152,7 +152,7 @@ func useful(ctx context.Context, s *runtime.Session) func(*verbs.Verb) bool {
 	}
 }
 
-// offers are what a question about a part offers to choose from.
+// offers lists the choices of a question.
 func offers(p *phrase.Part, a *phrase.Ask) []dialog.Offer {
 	says, fits := p.Offers(a), p.Fits(a)
 	all := make([]dialog.Offer, len(says))
@@ -167,8 +167,7 @@ func offers(p *phrase.Part, a *phrase.Ask) []dialog.Offer {
 	return all
 }
 
-// possible reports whether a call would not be refused; one that still lacks
-// something may be.
+// possible reports whether a call would be accepted. An incomplete call may be.
 func (i *interpreter) possible(ctx context.Context, p *phrase.Part) (bool, error) {
 	if p.Call == "" {
 		return true, nil

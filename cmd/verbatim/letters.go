@@ -17,7 +17,7 @@ import (
 	"verbatim/verbs"
 )
 
-// What the letters of the program say.
+// What the program's mails say.
 const (
 	saySignIn   words.Key = "serve/sign-in"
 	saySignInBy words.Key = "serve/sign-in-by"
@@ -25,7 +25,7 @@ const (
 	sayAskedBy  words.Key = "serve/asked-by"
 )
 
-// mailer mails links to sign in.
+// mailer sends sign-in links by mail.
 func mailer(channels *notify.Sender) func(context.Context, string, string, string) error {
 	return func(ctx context.Context, to, language, link string) error {
 		l := reads(language)
@@ -40,9 +40,8 @@ func reads(language string) words.Language {
 	return words.English
 }
 
-// sending sends notices. That somebody's agreement is waited for goes to them as a letter
-// with a link to the page at url, where no route says otherwise. The link opens nothing by
-// itself.
+// sending sends notices. A notice that an agreement is needed goes out as a mail with a link to its
+// page, unless a route says otherwise. The link alone gives no access.
 func sending(reg *verbs.Registry, store stores.Store, channels *notify.Sender, url string) func(context.Context, runtime.Message) error {
 	if channels == nil {
 		return nil
@@ -71,8 +70,8 @@ func sending(reg *verbs.Registry, store stores.Store, channels *notify.Sender, u
 	}
 }
 
-// posts is where notifications of tasks may go: VERBATIM_A2A_PUSH says private, off or
-// nothing.
+// posts reads VERBATIM_A2A_PUSH, which says to which addresses push notifications may go: private,
+// off, or unset.
 func (a *app) posts() (serve.Posts, error) {
 	switch how := a.env("VERBATIM_A2A_PUSH"); how {
 	case "":
@@ -86,8 +85,8 @@ func (a *app) posts() (serve.Posts, error) {
 	}
 }
 
-// posting sends what agents of others are told of their tasks, where a palette has tasks, and
-// leaves every other notice to send, which may be nil.
+// posting sends push notifications to other agents, if a palette has tasks, and passes other
+// notices to send, which may be nil.
 func posting(reg *verbs.Registry, book *peers.Book, posts serve.Posts, send func(context.Context, runtime.Message) error) func(context.Context, runtime.Message) error {
 	if len(reg.Tasks()) == 0 || posts == serve.PostNone {
 		return send

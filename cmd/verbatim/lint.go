@@ -102,7 +102,7 @@ func newLint(l *loaded) lintJSON {
 	return j
 }
 
-// lintFlags are what `verbatim lint` is told.
+// lintFlags are the flags of `verbatim lint`.
 type lintFlags struct {
 	dir, against, format, servers, store string
 	accept, phrases                      bool
@@ -207,7 +207,7 @@ func (a *app) lint(ctx context.Context, f lintFlags) error {
 	return nil
 }
 
-// shortened lists names, five at most.
+// shortened lists at most five names.
 func shortened(names []string) string {
 	const most = 5
 	if more := len(names) - most; more > 0 {
@@ -216,7 +216,7 @@ func shortened(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// missing prints what a sidecar lacks of its palette.
+// missing prints what a sidecar lacks.
 func (a *app) missing(dir, sidecar string) error {
 	reg, err := a.palettes(dir)
 	if err != nil {
@@ -233,13 +233,13 @@ func (a *app) missing(dir, sidecar string) error {
 	return usage(fmt.Sprintf("--missing names a file such as %s.de.yaml; %q belongs to no palette in %s", names[0], sidecar, quoted(dir)), "verbatim lint "+shell(dir))
 }
 
-// annotation is a diagnostic as GitHub shows it beside a line of a change.
+// annotation writes a diagnostic as a GitHub annotation.
 func annotation(d *dsl.Diagnostic) string {
 	level := "error"
 	if d.Severity == dsl.Warning {
 		level = "warning"
 	}
-	// What separates the parts of an annotation is written in percent signs.
+	// GitHub wants its separators percent-encoded.
 	data := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 	message := d.Summary

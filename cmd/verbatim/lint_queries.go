@@ -12,8 +12,8 @@ import (
 	"verbatim/verbs"
 )
 
-// lintQueries prepares the query of every verb: on a store that is named, as its tables
-// are, or else on an empty file of SQLite that has the tables which the palettes speak of.
+// lintQueries prepares the query of every verb on the given store, or else on an empty SQLite file
+// with the palettes' tables.
 func (a *app) lintQueries(ctx context.Context, dir, where string) (dsl.Diagnostics, error) {
 	l, err := loadPalettes(dir) // once more: what follows changes what it knows of tables
 	if err != nil || l.reg == nil {

@@ -48,8 +48,8 @@ func logCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-// keeperName is for whom the journal is read: an operator, who has the store at
-// hand and is not asked who they are.
+// keeperName is the principal who reads the journal if none is named: an operator with access to
+// the store.
 const keeperName = "verbatim"
 
 func logShowCommand(a *app) *cobra.Command {
@@ -101,7 +101,7 @@ the store knows nobody. A row is one that they may see, or one by the name that 
 	return show
 }
 
-// A journalQuery says which entries are wanted.
+// A journalQuery selects entries.
 type journalQuery struct {
 	first, last     int64 // 0 is the end of the journal
 	single          bool
@@ -134,10 +134,10 @@ func (q *journalQuery) entries(arg string) error {
 	return nil
 }
 
-// outcomes are what an entry says became of a call.
+// outcomes are the outcomes of entries.
 var outcomes = []string{"ok", "refused", "declined", "expired", "skipped", "attempted", "failed", "unknown"}
 
-// times reads the times of a query, and looks at its outcome.
+// times reads the times of a query and checks its outcome.
 func (q *journalQuery) times(now time.Time) (err error) {
 	word, _, _ := strings.Cut(q.outcome, ":")
 	if q.outcome != "" && !slices.Contains(outcomes, word) {
@@ -154,7 +154,7 @@ func (q *journalQuery) times(now time.Time) (err error) {
 	return err
 }
 
-// when reads a time, or how long ago it was.
+// when reads a time, or a duration before now.
 func when(flag, text string, now time.Time) (time.Time, error) {
 	if days, ok := strings.CutSuffix(text, "d"); ok {
 		if n, err := strconv.Atoi(days); err == nil && n >= 0 && n < 100_000 {
@@ -172,7 +172,7 @@ func when(flag, text string, now time.Time) (time.Time, error) {
 	return time.Time{}, usage(fmt.Sprintf("%s does not understand %q", flag, text), "give 30m, 1h, 2d, 2025-01-03 or 2025-01-03T09:00:00Z")
 }
 
-// findRow finds the row that --row means, within the scope of --as.
+// findRow finds the row of --row in the scope of --as.
 func (a *app) findRow(ctx context.Context, s stores.Store, q *journalQuery) error {
 	if q.row == "" || cmp.Or(q.as, a.env("VERBATIM_AS")) == "" {
 		return nil
@@ -192,7 +192,7 @@ func (a *app) findRow(ctx context.Context, s stores.Store, q *journalQuery) erro
 	return nil
 }
 
-// journalSession begins a session of whoever looks into the journal, or after it.
+// journalSession opens a session for reading or keeping the journal.
 func (a *app) journalSession(ctx context.Context, s stores.Store, palettes, as string) (*runtime.Session, error) {
 	reg, err := a.wholePalettes(palettes)
 	if err != nil {
@@ -209,8 +209,8 @@ func (a *app) journalSession(ctx context.Context, s stores.Store, palettes, as s
 	return session, nil
 }
 
-// readsJournal refuses whoever has no role that keeps the journal, or another of some.
-// Where the store knows nobody yet, there is nobody to ask.
+// readsJournal refuses a principal without a role that keeps the journal, or one of the others
+// given. If the store has no principals yet, it refuses nobody.
 func (a *app) readsJournal(ctx context.Context, s stores.Store, palettes, as, command string, also ...string) error {
 	if cmp.Or(as, a.env("VERBATIM_AS")) == "" {
 		names, err := s.Principals(ctx)
@@ -324,7 +324,7 @@ func noEntry(n int64) error {
 	return &stop{exitUsage, "no-such-entry", fmt.Sprintf("the journal has no entry %d", n), "verbatim log show lists them"}
 }
 
-// logEntry prints one entry in full, and whether the journal up to it is whole.
+// logEntry prints an entry in full, and whether the chain up to it is intact.
 func (a *app) logEntry(ctx context.Context, s stores.Store, n int64) error {
 	chain := "chain whole"
 	if h, err := journal.Verify(journal.Entries(ctx, s, 1, n)); err != nil {
@@ -399,7 +399,7 @@ func (a *app) logEntry(ctx context.Context, s stores.Store, n int64) error {
 	return nil
 }
 
-// originsText says where the arguments of a call came from, one a line.
+// originsText lists the origins of a call's arguments, one per line.
 func originsText(text string) string {
 	var from map[string]string
 	if text == "" || json.Unmarshal([]byte(text), &from) != nil {

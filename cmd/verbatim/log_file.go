@@ -16,7 +16,7 @@ import (
 	"verbatim/stores/receipt"
 )
 
-// A moved tells a program what was done to or with a journal.
+// A moved is the JSON report of an operation on a journal.
 type moved struct {
 	Schema  string `json:"schema"`
 	Done    string `json:"done"` // "imported", "redacted", "baseline"
@@ -25,7 +25,7 @@ type moved struct {
 	Values  int    `json:"values,omitempty"`
 	Turns   int    `json:"turns,omitempty"`
 	Rows    int    `json:"rows,omitempty"`
-	// Elsewhere is what holds the same texts and was left alone.
+	// Elsewhere lists other places that hold the same texts and were not changed.
 	Elsewhere []elsewhereJSON `json:"elsewhere,omitempty"`
 }
 
@@ -81,8 +81,7 @@ func (a *app) logExport(ctx context.Context, f setup, bare bool, from, to int64)
 		if h.Size == 0 && from > 1 {
 			h = journal.Head{Size: from - 1, Hash: l.Entry.Prev} // whether that is so is seen beside the rest
 		}
-		// What is written has to be read again, so the chain is looked at once
-		// more while it goes by.
+		// The file must be readable later, so the chain is verified while it is written.
 		if _, _, err := stores.VerifyChain(h.Size, h.Hash, []stores.Entry{l.Entry}); err != nil {
 			return brokenJournal(err)
 		}
@@ -160,7 +159,7 @@ func (a *app) badFile(file string, err error) error {
 	return broken("the file cannot be read", err, "check the path, and who may read it")
 }
 
-// redactFlags are what `verbatim log redact` is told.
+// redactFlags are the flags of `verbatim log redact`.
 type redactFlags struct {
 	setup
 	row, principal  string
@@ -263,7 +262,7 @@ func (a *app) redactFailed(err error) error {
 	return a.runFailed(err)
 }
 
-// between says from which entry to which something is erased.
+// between says which entries are erased.
 func between(n journal.Erased) string {
 	if n.First == 0 {
 		return ""
@@ -288,7 +287,7 @@ func (a *app) toldRedacted(n journal.Erased) error {
 	return nil
 }
 
-// elsewhere tells what holds the same words and is left alone.
+// elsewhere lists other places that hold the same texts and were not changed.
 func (a *app) elsewhere(n journal.Erased) {
 	for _, e := range n.Elsewhere {
 		switch {

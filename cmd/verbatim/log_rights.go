@@ -12,8 +12,8 @@ import (
 	"verbatim/stores/receipt"
 )
 
-// rights are what the journal tells of who may do what, to be compared with what the
-// store says: whoever can write into it could else give themselves any right unseen.
+// rights compares the rights in the store with those that the journal records. Otherwise somebody
+// who can write to the store could grant themselves any right unnoticed.
 type rights struct {
 	store stores.Store
 	state *journal.State // nil where the palettes do not load
@@ -28,7 +28,7 @@ func (a *app) rights(s stores.Store, palettes string) *rights {
 	return &rights{s, journal.NewState(system.Rights(l.reg))}
 }
 
-// watch passes entries on and looks at them.
+// watch passes entries on and applies them.
 func (r *rights) watch(lines iter.Seq2[*journal.Line, error]) iter.Seq2[*journal.Line, error] {
 	if r.state == nil {
 		return lines
@@ -36,7 +36,7 @@ func (r *rights) watch(lines iter.Seq2[*journal.Line, error]) iter.Seq2[*journal
 	return func(yield func(*journal.Line, error) bool) {
 		for l, err := range lines {
 			if err == nil {
-				// A record that cannot be read is for the chain to judge.
+				// The chain check reports a record that cannot be read.
 				if record, err := l.Record(); err == nil {
 					r.state.Apply(l.Entry.Seq, &record)
 				}
@@ -48,8 +48,8 @@ func (r *rights) watch(lines iter.Seq2[*journal.Line, error]) iter.Seq2[*journal
 	}
 }
 
-// compare says what the journal cannot know of the rights that there are. It is a *stop
-// where they are not those that the journal tells.
+// compare lists what the journal cannot tell about the rights. It fails with a *stop if the store's
+// rights differ from the journal's.
 func (r *rights) compare(ctx context.Context) (unsure []string, err error) {
 	names, err := r.store.Principals(ctx)
 	if err != nil {

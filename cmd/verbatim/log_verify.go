@@ -54,7 +54,7 @@ that verbs gave are worked out from the journal and must be those that there are
 	return cmd
 }
 
-// brokenJournal ends what found the journal to be other than it was written.
+// brokenJournal reports that the journal was changed.
 func brokenJournal(err error) error {
 	code := "journal-broken"
 	var fork *journal.ForkError
@@ -68,8 +68,7 @@ func brokenJournal(err error) error {
 	return &stop{exitInput, code, err.Error(), "stop writing to this store, keep a copy of it, and compare it with a backup or an export"}
 }
 
-// checkpoint reads a checkpoint from a file. signed says whether its signature
-// was checked.
+// checkpoint reads a checkpoint from a file; signed says whether its signature was verified.
 func (a *app) checkpoint(file, key string) (c journal.Checkpoint, signed bool, err error) {
 	src, err := a.source(file)
 	if err != nil {
@@ -220,8 +219,8 @@ func (a *app) logVerify(ctx context.Context, store, palettes, file, since, key s
 	return nil
 }
 
-// missingPart says of an entry which part of the journal it belongs to, if that is not
-// there.
+// missingPart returns a function that names the missing part of a journal which an entry belongs
+// to.
 func missingPart(ctx context.Context, s stores.Store) func(int64) (string, error) {
 	parted, ok := s.(interface {
 		MissingPart(context.Context, int64) (string, bool, error)
@@ -240,8 +239,7 @@ func missingPart(ctx context.Context, s stores.Store) func(int64) (string, error
 	}
 }
 
-// beside goes through the entries of a store and of exports of what it has no more, in
-// their order.
+// beside iterates over the entries of a store and of archived exports, in order.
 func (a *app) beside(ctx context.Context, s stores.Store, files []string) (lines iter.Seq2[*journal.Line, error], end func(), err error) {
 	type export struct {
 		name  string
@@ -313,7 +311,7 @@ type verifyJSON struct {
 	Unknown  []string `json:"unknown"`
 }
 
-// openJournal opens a file that log export wrote.
+// openJournal opens a file that `log export` wrote.
 func (a *app) openJournal(name string) (*os.File, error) {
 	f, err := os.Open(name)
 	switch {

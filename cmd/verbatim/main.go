@@ -39,7 +39,7 @@ import (
 	"verbatim/stores/postgres"
 )
 
-// What a process can end with; see `verbatim help exit-codes`.
+// Exit codes; see `verbatim help exit-codes`.
 const (
 	exitDone    = 0
 	exitInput   = 1
@@ -48,15 +48,15 @@ const (
 	exitSystem  = 4
 )
 
-// version is what `verbatim version` says; a release sets it with -ldflags.
+// version is set by a release with -ldflags.
 var version = ""
 
 func main() {
 	if os.Getenv(documents.ChildMark) != "" {
 		documents.Child() // reads a file, which this process was started for
 	}
-	// Most runs are over before there is much to collect: at its default the
-	// collector takes a third of the time of a check, to save a few megabytes.
+	// Most runs end before there is much to collect. With the default setting, garbage collection
+	// takes a third of the time of a check to save a few megabytes.
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(400)
 	}
@@ -69,20 +69,18 @@ func main() {
 	os.Exit(code)
 }
 
-// A world is everything outside that the program touches apart from files, so
-// that a test can hand it another one.
+// A world is the program's environment apart from files, so that tests can replace it.
 type world struct {
 	args     []string
 	in       io.Reader
 	out, err io.Writer
 	env      func(string) string
 	now      func() time.Time
-	// random is what keys are made of.
+	// random is the source of keys.
 	random io.Reader
-	// terminal opens the terminal to read an answer from, when there is one
-	// with somebody in front of it.
+	// terminal opens the terminal to read an answer from, if a person sits at one.
 	terminal func(world) (io.ReadCloser, bool)
-	// after waits; nil waits by the clock.
+	// after waits; nil uses the clock.
 	after func(time.Duration) <-chan time.Time
 }
 
@@ -102,7 +100,7 @@ type app struct {
 	replica postgres.Option                         // where else rows are read; nil but for a server
 }
 
-// run is the program: main gives it the process, tests something else.
+// run is the program. main passes the process, and tests something else.
 func run(ctx context.Context, w world) (code int) {
 	a := &app{world: w}
 	a.sent = &sink{w: w.out}
@@ -110,10 +108,8 @@ func run(ctx context.Context, w world) (code int) {
 	a.out = out
 	defer func() {
 		if p := recover(); p != nil {
-			// A fault of ours. Where it happened is for us, not for whoever
-			// is reading, so it is told on request only.
-			// What was being handled when it happened may be secret: only what
-			// Go itself says of a fault holds no value.
+			// A panic is our fault. Its stack is printed on request only. The value of a panic may
+			// be secret, so only Go's own runtime errors are printed.
 			if w.env("VERBATIM_TRACE") != "" {
 				var fault goruntime.Error
 				if err, ok := p.(error); ok && errors.As(err, &fault) {
@@ -138,8 +134,8 @@ func run(ctx context.Context, w world) (code int) {
 	root.SetIn(w.in)
 	root.SetOut(a.out)
 	root.SetErr(a.err)
-	// Whether the answer must be JSON matters even when the flags make no
-	// sense, so it is looked for before they are read.
+	// JSON is wanted even if the flags are wrong, so --json is searched before the flags are
+	// parsed.
 	for _, arg := range w.args {
 		if arg == "--" {
 			break
@@ -157,8 +153,7 @@ func run(ctx context.Context, w world) (code int) {
 	return exitDone
 }
 
-// A stop ends an invocation with a sentence for a person, a code for a
-// program, and what to do next.
+// A stop ends the program with a sentence for a person, a code for programs, and a next step.
 type stop struct {
 	exit int
 	code string
@@ -168,15 +163,14 @@ type stop struct {
 
 func (s *stop) Error() string { return s.text }
 
-// said ends an invocation that has already told everything.
+// said ends the program after everything was printed.
 type said int
 
 func (said) Error() string { return "" }
 
 func usage(text, next string) error { return &stop{exitUsage, "usage", text, next} }
 
-// broken is for what failed through nobody's fault but the system's. What whoever
-// started it has stopped is no failure.
+// broken is a failure of the system. An interruption by the user is none.
 func broken(what string, err error, next string) error {
 	if errors.Is(err, context.Canceled) {
 		return &stop{exitRefused, "stopped", what + ": stopped", next}
@@ -184,7 +178,7 @@ func broken(what string, err error, next string) error {
 	return &stop{exitSystem, "system", what + ": " + reason(err), next}
 }
 
-// fail tells why an invocation ends and returns its exit code.
+// fail prints why the program ends, and returns its exit code.
 func (a *app) fail(err error) int {
 	var already said
 	if errors.As(err, &already) {
@@ -214,8 +208,7 @@ func (a *app) fail(err error) int {
 	return s.exit
 }
 
-// emit writes one JSON document, on one line. Where events are asked for it is
-// the last of them.
+// emit writes one JSON document on one line. With events it is the last of them.
 func (a *app) emit(document any) {
 	if a.streams {
 		document = wire.Event{Schema: wire.EventSchema, Event: "reply", Reply: document}
@@ -236,9 +229,8 @@ func (a *app) write(document any) {
 	}
 }
 
-// spelt spells out, in a JSON document, what cannot be printed: programs read it
-// as before, and on a terminal it turns no line around and hides nothing. What
-// JSON is made of can be printed, so that all of it stands inside strings.
+// spelt escapes unprintable characters in a JSON document, so that a terminal shows them. They
+// occur only inside strings.
 func spelt(document []byte) []byte {
 	hidden := func(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }
 	if bytes.IndexFunc(document, hidden) < 0 {
@@ -259,8 +251,7 @@ func spelt(document []byte) []byte {
 	return out
 }
 
-// A sink remembers that writing failed: a result that was cut short is not
-// done, however well it went before.
+// A sink remembers that a write failed: a truncated result is no success.
 type sink struct {
 	w      io.Writer
 	failed error
@@ -274,8 +265,7 @@ func (s *sink) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// reason is the cause at the end of a chain of errors, in the words of the
-// operating system, without the names of calls.
+// reason is the innermost cause of an error, in the words of the operating system.
 func reason(err error) string {
 	var path *os.PathError
 	if errors.As(err, &path) {
@@ -312,8 +302,7 @@ func (a *app) root() *cobra.Command {
 		}
 		return usage(fmt.Sprintf("--color is auto, always or never, not %q", a.color), "verbatim --help")
 	}
-	// A command that is asked for by its name is made, and no other. Those that list
-	// the others, or complete what is typed, are given all.
+	// Only the requested subcommand is built, unless the command lists or completes them all.
 	some := commands
 	if i := slices.IndexFunc(commands, func(c subcommand) bool { return c.name == a.asked() }); i >= 0 && commands[i].name != "help" && commands[i].name != "completion" {
 		some = commands[i : i+1]
@@ -329,8 +318,7 @@ func (a *app) root() *cobra.Command {
 	return root
 }
 
-// unknownCommand finds a misspelt subcommand before its flags are judged: the
-// flags of a command that does not exist mean nothing.
+// unknownCommand reports a misspelt subcommand before its flags, which mean nothing without it.
 func (a *app) unknownCommand(root *cobra.Command) error {
 	arg := a.asked()
 	if arg == "" || strings.HasPrefix(arg, "__complete") {
@@ -348,7 +336,7 @@ func (a *app) unknownCommand(root *cobra.Command) error {
 	return usage(fmt.Sprintf("there is no subcommand %q%s", arg, didYouMean(arg, names)), "verbatim --help lists them")
 }
 
-// asked is the subcommand that is asked for; "" where there is none.
+// asked is the name of the requested subcommand, or "".
 func (a *app) asked() string {
 	for i, arg := range a.args {
 		if !strings.HasPrefix(arg, "-") && (i == 0 || a.args[i-1] != "--color") {
@@ -358,7 +346,7 @@ func (a *app) asked() string {
 	return ""
 }
 
-// didYouMean continues a sentence with the nearest of some names.
+// didYouMean adds the nearest name to a sentence.
 func didYouMean(word string, names []string) string {
 	near := dsl.Nearest(word, slices.Values(names))
 	if len(near) == 0 {
@@ -370,7 +358,7 @@ func didYouMean(word string, names []string) string {
 	return "; did you mean " + strings.Join(near, " or ") + "?"
 }
 
-// built says which build this is.
+// built is the version and revision of this build.
 func built() (name, revision string) {
 	name = version
 	if info, ok := debug.ReadBuildInfo(); ok {

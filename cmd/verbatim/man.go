@@ -10,8 +10,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// writeMan writes a manual page for the program and for each subcommand, out of
-// what --help prints.
+// writeMan writes a manual page for the program and each subcommand, from the help texts.
 func (a *app) writeMan(root *cobra.Command, dir string) error {
 	if a.json {
 		return usage("manual pages are files, and nothing of them is JSON", "leave --json out")
@@ -38,7 +37,7 @@ func (a *app) writeMan(root *cobra.Command, dir string) error {
 	return write(root)
 }
 
-// manPage is the page of one command, in the macros that every man reads.
+// manPage writes the page of one command, in the man macros.
 func manPage(cmd *cobra.Command) string {
 	var b strings.Builder
 	path := strings.ReplaceAll(cmd.CommandPath(), " ", "-")
@@ -68,7 +67,7 @@ func manPage(cmd *cobra.Command) string {
 	return b.String()
 }
 
-// roff writes text so that nothing of it is taken for a request.
+// roff escapes text for troff.
 func roff(text string) string {
 	lines := strings.Split(strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(text), "\n")
 	for i, line := range lines {

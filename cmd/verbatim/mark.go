@@ -17,23 +17,23 @@ import (
 	"verbatim/verbs"
 )
 
-// A store cannot know that it is a copy, or that it was put back to what it was a
-// while ago: what waits for an agreement in it may have been agreed to since. So each
-// place where a store was used, and how far its journal had come, is noted outside of
-// it, in the user's own state. Where the two do not fit, all that waits is dropped.
+// A store cannot know that it is a copy, or that it was restored from a backup. Its pending
+// confirmations may then have been used since. So the command notes, in the user's own state, each
+// place where a store was used and how far its journal had come. If the two disagree, pending
+// confirmations are dropped.
 type mark struct {
 	file  string // "" where nothing can be noted
 	place string
 	known places
 }
 
-// places are the heads of a store's journal, by the place where it was used.
+// places are the journal heads of a store, by the place where it was used.
 type places map[string]struct {
 	Seq  int64  `json:"seq"`
 	Hash string `json:"hash"`
 }
 
-// stateFolder is where the command keeps what it has to know; "" where there is none.
+// stateFolder is the folder of the command's state, or "".
 func (a *app) stateFolder() string {
 	dir := a.env("XDG_STATE_HOME")
 	if home := a.env("HOME"); dir == "" && home != "" {
@@ -45,14 +45,14 @@ func (a *app) stateFolder() string {
 	return dir
 }
 
-// ours reports whether a verb is the program's own and has no phrases: who looks after rights
-// and messages calls it by its name, and what other people say is not weighed against it.
+// ours reports whether a verb belongs to the program and has no phrases: operators call such verbs
+// by name, so they do not take part in matching.
 func ours(v *verbs.Verb) bool {
 	domain, _, _ := strings.Cut(v.Name, ".")
 	return (domain == "system" || domain == "channel") && len(v.Phrases) == 0
 }
 
-// phrases reads what is said for the verbs of palettes, once for a command.
+// phrases indexes the palettes' phrases.
 func (a *app) phrases(reg *verbs.Registry) *phrase.Index {
 	dir := cmp.Or(a.stateFolder(), os.DevNull) // where nothing can be kept
 	return phrase.New(reg, ours).Keep(func(name string) []byte {
@@ -61,8 +61,8 @@ func (a *app) phrases(reg *verbs.Registry) *phrase.Index {
 	}, func(name string, text []byte) { note(filepath.Join(dir, name), text) })
 }
 
-// marked holds a store against what was noted of it. unknown says that nothing was, so
-// that nobody can say whether it was restored or copied.
+// marked compares a store with its note. unknown says that there is none, so a restored or copied
+// store would not be noticed.
 func (a *app) marked(ctx context.Context, engine *runtime.Engine, store stores.Store, flag string) (m *mark, unknown bool, err error) {
 	id, err := store.Identity(ctx)
 	if err != nil {
@@ -123,7 +123,7 @@ func (m *mark) keep(ctx context.Context, store stores.Store) {
 	}
 }
 
-// note writes a file of the state, whole or not at all.
+// note writes a file of the state atomically.
 func note(file string, text []byte) {
 	if os.MkdirAll(filepath.Dir(file), 0o700) != nil {
 		return
@@ -139,7 +139,7 @@ func note(file string, text []byte) {
 	}
 }
 
-// place says where a store is, without who uses it.
+// place identifies a store without its user.
 func (at address) place() string {
 	if at.url != "" {
 		u, err := url.Parse(at.url)

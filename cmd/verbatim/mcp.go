@@ -15,7 +15,7 @@ import (
 	"verbatim/verbs"
 )
 
-// mcpFlags are what `verbatim mcp` is told.
+// mcpFlags are the flags of `verbatim mcp`.
 type mcpFlags struct {
 	setup
 	sitting, origin string
@@ -41,7 +41,7 @@ asks, the client asks you. verbatim serve is for clients elsewhere; runtime/mcp/
 	return cmd
 }
 
-// serveMCP answers one client, until it goes.
+// serveMCP serves one client until it disconnects.
 func (a *app) serveMCP(ctx context.Context, f mcpFlags) error {
 	f.as = cmp.Or(f.as, a.env("VERBATIM_AS"))
 	said, err := spoken(f.origin)
@@ -90,7 +90,7 @@ func (a *app) serveMCP(ctx context.Context, f mcpFlags) error {
 	return nil
 }
 
-// finding finds verbs by the phrases of the palettes. They are read when somebody looks.
+// finding finds verbs by the palettes' phrases, which are indexed on first use.
 func (a *app) finding(reg *verbs.Registry) func(string, []*verbs.Verb, int) []*verbs.Verb {
 	index := sync.OnceValue(func() *interpreter { return &interpreter{reg: reg, index: a.phrases(reg)} })
 	return func(words string, among []*verbs.Verb, most int) []*verbs.Verb {
@@ -98,8 +98,7 @@ func (a *app) finding(reg *verbs.Registry) func(string, []*verbs.Verb, int) []*v
 	}
 }
 
-// A sitting is a session that is opened again now and then, so that it has the rights that
-// its principal has now.
+// A sitting reopens its session from time to time, so that changed rights take effect.
 type sitting struct {
 	open func(context.Context) (*runtime.Session, error)
 
@@ -108,7 +107,7 @@ type sitting struct {
 	opened time.Time
 }
 
-// fresh is how long a session is gone on with.
+// fresh is how long a session is used.
 const fresh = time.Second
 
 func (s *sitting) session(ctx context.Context) (*runtime.Session, error) {
@@ -117,7 +116,7 @@ func (s *sitting) session(ctx context.Context) (*runtime.Session, error) {
 	if s.now != nil && time.Since(s.opened) < fresh {
 		return s.now, nil
 	}
-	// It reads for longer than the request that opens it.
+	// The session outlives the request that opens it.
 	now, err := s.open(context.WithoutCancel(ctx))
 	if err == nil {
 		s.now, s.opened = now, time.Now()

@@ -11,16 +11,13 @@ import (
 	"verbatim/verbs"
 )
 
-// meant completes a part that does not say which row it is about by the one that
-// was spoken of before, and returns its name; the person is told that it was
-// assumed. Where several were, it is asked which.
+// meant completes a part that does not name its row with the row that was mentioned before, and
+// returns its name; the person is told. If several rows fit, they are asked.
 //
-// What is nearest in the conversation counts; where that is nothing, or several, what the
-// session is at work on. Where that was about something of
-// the same kind which does not fit, the talk has moved on, and what was before it
-// is not taken up again by itself. What something was done about is done with, so
-// that what was spoken of earlier comes into question as well. What the call
-// would be refused for is not meant.
+// The most recent turn counts. If it mentions no row that fits, or several, the session's active
+// row counts. If it mentioned a row of the same entity that does not fit, the subject has changed
+// and older rows are not used. A row that was just changed counts as done, so that older rows come
+// into question. A row with which the call would be refused is never meant.
 func (i *interpreter) meant(ctx context.Context, p *phrase.Part, names map[*verbs.Entity][]string, before []dialog.Spoken) (string, error) {
 	n := slices.IndexFunc(p.Asks, func(q phrase.Ask) bool { return q.Open || len(q.Among) > 0 })
 	if n < 0 || p.Refers == phrase.Fresh {
@@ -56,11 +53,10 @@ func (i *interpreter) meant(ctx context.Context, p *phrase.Part, names map[*verb
 	return "", nil
 }
 
-// mostMeant is among how many rows that were spoken of the one which is meant is
-// looked for.
+// mostMeant is how many mentioned rows are considered.
 const mostMeant = 8
 
-// nearest lists what fits of what was spoken of last.
+// nearest lists the fitting rows of the most recent mention.
 func (i *interpreter) nearest(ctx context.Context, p *phrase.Part, n int, among []string, before []dialog.Spoken) ([]string, error) {
 	seen := map[string]bool{}
 	var fit []string
@@ -81,7 +77,7 @@ func (i *interpreter) nearest(ctx context.Context, p *phrase.Part, n int, among 
 	return fit, nil
 }
 
-// atWork is the row that the session was set to be at work on.
+// atWork is the session's active row.
 func (i *interpreter) atWork(ctx context.Context, p *phrase.Part, n int, among []string) ([]string, error) {
 	name, err := i.session.AtWork(ctx, p.Asks[n].Param.Type.Entity)
 	if err != nil || !slices.Contains(among, name) {
@@ -90,8 +86,8 @@ func (i *interpreter) atWork(ctx context.Context, p *phrase.Part, n int, among [
 	return i.fits(ctx, p, n, []string{name})
 }
 
-// other lists what fits but for what was spoken of last: of what came up before
-// that or, where nothing did, of all that there is.
+// other lists the fitting rows without the most recent one: of earlier mentions or, if there are
+// none, of all rows.
 func (i *interpreter) other(ctx context.Context, p *phrase.Part, n int, among []string, before []dialog.Spoken) ([]string, error) {
 	seen := map[string]bool{}
 	var last, rest []string
@@ -115,7 +111,7 @@ func (i *interpreter) other(ctx context.Context, p *phrase.Part, n int, among []
 	return i.fits(ctx, p, n, rest)
 }
 
-// fits lists the rows with which the call would not be refused.
+// fits lists the rows with which the call would be accepted.
 func (i *interpreter) fits(ctx context.Context, p *phrase.Part, n int, all []string) ([]string, error) {
 	var fit []string
 	for _, name := range all {
@@ -131,9 +127,8 @@ func (i *interpreter) fits(ctx context.Context, p *phrase.Part, n int, all []str
 	return fit, nil
 }
 
-// related lists which rows are meant by names that were spoken of: they
-// themselves, those of whom was spoken of, and of whose it was. It takes none
-// twice.
+// related lists the rows meant by mentioned names: the rows themselves, and rows of the same
+// person. It lists none twice.
 func related(spoken, among []string, seen map[string]bool) []string {
 	var all []string
 	for _, name := range spoken {
@@ -149,7 +144,7 @@ func related(spoken, among []string, seen map[string]bool) []string {
 	return all
 }
 
-// of lists the rows that bear somebody's name.
+// of lists the rows whose name contains a person's.
 func of(label string, among []string) []string {
 	name := names.Slug(label, "")
 	if name == "" {

@@ -117,7 +117,7 @@ func (a *app) migrate(ctx context.Context, where, palettes, grantTo, from string
 	}
 	defer func() {
 		_ = store.Close()
-		// What failed on a file that was not there leaves none behind.
+		// A file that this failed run created is removed.
 		if fresh && err != nil {
 			for _, suffix := range []string{"", "-wal", "-shm"} {
 				_ = os.Remove(at.file + suffix)
@@ -178,7 +178,7 @@ func (a *app) migrate(ctx context.Context, where, palettes, grantTo, from string
 	return err
 }
 
-// indexed puts what SQL wrote, which is in no index, where it is searched.
+// indexed adds rows that SQL wrote to the search index.
 func indexed(ctx context.Context, reg *verbs.Registry, store stores.Store) error {
 	for _, e := range reg.Entities() {
 		if e.Store.Search == nil {
@@ -191,8 +191,7 @@ func indexed(ctx context.Context, reg *verbs.Registry, store stores.Store) error
 	return nil
 }
 
-// nameRows gives names to rows that other programs have written, and notes where the
-// store is.
+// nameRows names rows that other programs wrote, and notes where the store is.
 func (a *app) nameRows(ctx context.Context, reg *verbs.Registry, store stores.Store, flag string, note bool) error {
 	engine, err := runtime.New(reg, store, runtime.Options{})
 	if err == nil {
@@ -214,8 +213,8 @@ func (a *app) nameRows(ctx context.Context, reg *verbs.Registry, store stores.St
 	return nil
 }
 
-// fill runs the data of an example. The store's own tables come first, because
-// who may do what is data too.
+// fill loads the data of an example. The store's own tables come first, since the data contains
+// rights.
 func (a *app) fill(ctx context.Context, store preparer, names, scripts []string) error {
 	if len(scripts) == 0 {
 		return nil
@@ -278,7 +277,7 @@ func (a *app) tellPlan(path string, plan stores.Plan, planOnly bool, entities in
 	return nil
 }
 
-// tables are the entities as a store knows them.
+// tables returns the entities as the store knows them.
 func tables(reg *verbs.Registry) []*stores.Entity {
 	var all []*stores.Entity
 	for _, e := range reg.Entities() {

@@ -11,7 +11,7 @@ import (
 	"verbatim/stores/receipt"
 )
 
-// A checkedStore is what migrate --check found.
+// A checkedStore is the report of migrate --check.
 type checkedStore struct {
 	Schema string   `json:"schema"`
 	Store  string   `json:"store"`
@@ -19,15 +19,15 @@ type checkedStore struct {
 	Steps  []string `json:"steps"` // what migrate would run
 	Deeds  []string `json:"deeds"` // what that does to rows that are there
 	Stops  []string `json:"stops"` // what stands in the way of that, or is lost by it
-	// Warnings are what makes it slow, or could not be looked at.
+	// Warnings are about slow verbs, and about checks that were not possible.
 	Warnings   []string `json:"warnings"`
 	Undeclared []string `json:"undeclared"` // columns that no field has
 	Queries    int      `json:"queries"`    // that were prepared
-	// Diagnostics are what is wrong with queries.
+	// Diagnostics are mistakes in queries.
 	Diagnostics dsl.Diagnostics `json:"diagnostics"`
 }
 
-// checkStore says what migrate would do to a store, and what would stop verbs then.
+// checkStore reports what migrate would do to a store, and which verbs would not work.
 func (a *app) checkStore(ctx context.Context, where, palettes, grantTo string) error {
 	reg, err := a.wholePalettes(palettes)
 	if err != nil {

@@ -12,21 +12,21 @@ import (
 	"verbatim/verbs"
 )
 
-// What a migration does to rows that are there is shown first, agreed to, and told in the
-// journal in the transaction that does it.
+// Changes of existing rows by a migration. They are shown first, need agreement, and are journalled
+// in the migration's transaction.
 
-// An unagreed ends a migration that nobody agreed to.
+// An unagreed ends a migration without agreement.
 type unagreed struct{ deeds []stores.Deed }
 
 func (*unagreed) Error() string { return "not agreed to" }
 
-// sameDeed compares what was agreed to. Rows may be added meanwhile.
+// sameDeed compares changes with those agreed to. More rows may have come meanwhile.
 func sameDeed(a, b stores.Deed) bool {
 	a.Rows = b.Rows
 	return a == b
 }
 
-// deed says what is done, in words.
+// deed describes a change.
 func deed(d stores.Deed) string {
 	rows := receipt.Counted(int(d.Rows), "row")
 	var s string
@@ -55,7 +55,7 @@ func deedsOf(p stores.Plan) []string {
 	return all
 }
 
-// deeds are the journal's entries about them.
+// deeds are the journal entries of the changes.
 func (a *app) deeds(reg *verbs.Registry, all []stores.Deed) (entries []stores.Entry) {
 	for _, d := range all {
 		args := []dsl.Arg{dsl.NewArg("entity", dsl.NewString(d.Entity))}
@@ -70,7 +70,7 @@ func (a *app) deeds(reg *verbs.Registry, all []stores.Deed) (entries []stores.En
 	return entries
 }
 
-// agreeTo asks whoever migrates.
+// agreeTo asks the operator.
 func (a *app) agreeTo(ctx context.Context, all []stores.Deed) error {
 	terminal, ok := a.terminal(a.world)
 	if !ok {

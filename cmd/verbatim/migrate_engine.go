@@ -8,7 +8,7 @@ import (
 	"verbatim/stores/receipt"
 )
 
-// checkEngine says what a database lacks that a store needs of it.
+// checkEngine reports which features that the store needs are missing from a database.
 func (a *app) checkEngine(ctx context.Context, store string) error {
 	at, err := a.storeAddress(store)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"verbatim/verbs"
 )
 
-// A leaving is a store that is moved: to where, and what its tables hold besides.
+// A leaving is a SQLite store that moves to PostgreSQL.
 type leaving struct {
 	store    *sqlite.Store
 	at       address
@@ -24,7 +24,7 @@ type leaving struct {
 	views    []*stores.Entity
 }
 
-// leave opens a store that nobody uses and that is as the palettes say.
+// leave opens a store that nobody else uses and that is migrated.
 func (a *app) leave(ctx context.Context, reg *verbs.Registry, from string, to address) (*leaving, error) {
 	at, err := a.storeAddress(from)
 	switch {
@@ -67,14 +67,14 @@ func (a *app) leave(ctx context.Context, reg *verbs.Registry, from string, to ad
 	return l, nil
 }
 
-// moveIn fills a store that was migrated.
+// moveIn copies the rows into a migrated store.
 func (a *app) moveIn(ctx context.Context, l *leaving, to stores.Store) error {
 	target, ok := to.(*postgres.Store)
 	if !ok {
 		return usage("--from moves a file to PostgreSQL", "give --store postgres://ROLE@HOST/DATABASE")
 	}
 	var moved stores.Moved
-	// Nobody writes to the file meanwhile, and nor does this.
+	// The transaction keeps others from writing, and is discarded.
 	err := l.store.Update(ctx, stores.Scope{All: true}, func(read stores.Tx) error {
 		read.Discard()
 		return target.Fill(ctx, func(fill stores.Filler) (err error) {

@@ -52,7 +52,7 @@ stand. NAME is the domain, the source's own name unless it is given.`,
 	return cmd
 }
 
-// notOurs leaves out the tables that say who may do what.
+// notOurs leaves out the tables of the system palette.
 func notOurs(tables []stores.Table) ([]stores.Table, error) {
 	reg, ds := verbs.LoadSources(system.Source())
 	if reg == nil {
@@ -66,13 +66,13 @@ func notOurs(tables []stores.Table) ([]stores.Table, error) {
 
 var domainName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,49}$`)
 
-// isDomain reports whether a domain may be called so: what begins with verbatim is the
-// engine's own.
+// isDomain reports whether a domain may have this name: names with the prefix verbatim are
+// reserved.
 func isDomain(name string) bool {
 	return domainName.MatchString(name) && !strings.HasPrefix(name, "verbatim") && name != "system"
 }
 
-// A beginning is a first palette that is yet to be written.
+// A beginning is a first palette to be written.
 type beginning struct {
 	files  []verbs.Proposal
 	source string // where it is from, in few words
@@ -159,7 +159,7 @@ func badDomain(name string) error {
 	return usage(fmt.Sprintf("%q cannot be the name of a domain", name), "give a name in small letters, such as verbatim new notes")
 }
 
-// named is the name of a domain: the one that is given, or one made of what it is from.
+// named is the domain's name: the given one, or one made from the source's name.
 func named(given, source string) (string, error) {
 	if given == "" {
 		base := filepath.Base(strings.TrimRight(source, "/"))
@@ -175,7 +175,7 @@ func named(given, source string) (string, error) {
 	return given, nil
 }
 
-// fromTables begins with the tables of a database.
+// fromTables proposes a palette from a database's tables.
 func (a *app) fromTables(ctx context.Context, name, from, dir string) (b beginning, err error) {
 	at, err := a.storeAddress(from)
 	if err != nil {
@@ -216,7 +216,7 @@ func (a *app) fromTables(ctx context.Context, name, from, dir string) (b beginni
 	return b, nil
 }
 
-// thenMigrate is what is typed after a palette over tables.
+// thenMigrate is the next command after a palette for tables.
 func thenMigrate(dir, store string) string {
 	lint, palettes := "", ""
 	if dir != "verbs" {
@@ -225,7 +225,7 @@ func thenMigrate(dir, store string) string {
 	return "verbatim lint" + lint + ", then verbatim migrate" + palettes + store + " --administrator NAME"
 }
 
-// fromFile begins with a description of tools or of an API.
+// fromFile proposes a palette from a description of tools or of an API.
 func fromFile(name, file string) (b beginning, err error) {
 	if name, err = named(name, file); err != nil {
 		return b, err
@@ -249,8 +249,8 @@ func described(name, server, source string, text []byte) (b beginning, err error
 	return b, nil
 }
 
-// fromServer begins with the tools of a server: one that the operator's file names, an
-// address, or a program with its arguments.
+// fromServer proposes a palette from the tools of an MCP server: one in the configuration file, a
+// URL, or a command with arguments.
 func (a *app) fromServer(ctx context.Context, name, server, file string) (b beginning, err error) {
 	all, called := (*mcp.Servers)(nil), server
 	if file = a.serversFile(file); file != "" {
@@ -266,7 +266,7 @@ func (a *app) fromServer(ctx context.Context, name, server, file string) (b begi
 		}
 		called = strings.TrimSuffix(filepath.Base(one.Command[0]), ".exe")
 		if at, err := url.Parse(server); err == nil && (at.Scheme == "https" || at.Scheme == "http") && at.Host != "" {
-			// Whoever types an address means it, also where it is on this machine.
+			// A URL typed by the operator may be a local address.
 			one.URL, one.Local, one.Command, called = server, true, nil, at.Hostname()
 		}
 		all = mcp.New(mcp.Config{Servers: map[string]mcp.Server{called: one}}, mcp.Accepted{}, mcp.Options{Env: a.env, Version: version})

@@ -22,8 +22,8 @@ import (
 	"verbatim/verbs/pack"
 )
 
-// Packs: palettes with what belongs to them in one file, which is checked whenever it is
-// read. Those that are installed stand beside the palettes of a directory.
+// Packs: palettes and their other files in one archive, verified at each reading. Installed packs
+// are loaded with the palettes of their directory.
 
 func readPack(file string) (*pack.Pack, error) {
 	f, err := os.Open(file)
@@ -90,7 +90,7 @@ there, and where its version is older than the one that is installed.`,
 	return cmd
 }
 
-// packed are the files that go into a pack, beside the palettes.
+// packed are the kinds of files that a pack contains besides palettes.
 var packed = []string{".dsl", ".json", ".jsonl", ".md", ".sql", ".txt", ".yaml", ".yml"}
 
 func (a *app) pack(dir, palettes, out string) error {
@@ -165,7 +165,7 @@ func (a *app) pack(dir, palettes, out string) error {
 	return nil
 }
 
-// isPaletteIn reports whether a file is a palette of a folder, by its name.
+// isPaletteIn reports by its name whether a file is a palette of a folder.
 func isPaletteIn(palettes, name string) bool {
 	is, _ := path.Match("*.y*ml", filepath.Base(name))
 	a, err := os.Stat(filepath.Dir(name))
@@ -287,8 +287,7 @@ func (a *app) install(file, palettes, store, servers string) error {
 	return nil
 }
 
-// lacks says what the palettes of a pack need that this program, or the file of servers, does
-// not have.
+// lacks lists what a pack needs and this program or the server file does not have.
 func (a *app) lacks(reg *verbs.Registry, file, servers string) (all []string, err error) {
 	ours := func(v *verbs.Verb) bool {
 		return strings.HasPrefix(v.Place.Source.Name, filepath.ToSlash(filepath.Clean(file))+"/")

@@ -34,13 +34,12 @@ func (a *app) palettesDir(flag string) string {
 	return "verbs"
 }
 
-// palettes loads a directory of palettes, and tells what is wrong with it when
-// it does not load. Warnings are for lint.
+// palettes loads a directory of palettes and prints its errors. Only lint prints warnings.
 func (a *app) palettes(flag string) (*verbs.Registry, error) {
 	return a.palettesBeside(flag)
 }
 
-// palettesBeside loads further palettes with those of the directory.
+// palettesBeside loads additional palettes with those of the directory.
 func (a *app) palettesBeside(flag string, beside ...*dsl.Source) (*verbs.Registry, error) {
 	dir := a.palettesDir(flag)
 	l, err := loadPalettes(dir, beside...)
@@ -59,14 +58,14 @@ func (a *app) palettesBeside(flag string, beside ...*dsl.Source) (*verbs.Registr
 	return nil, said(exitInput)
 }
 
-// A shelf holds palettes of several places as one directory.
+// A shelf is a file system with the palettes of several places.
 type shelf struct {
 	entries []fs.DirEntry // sorted by name
 	at      map[string]shelved
 	packs   []*pack.Pack // that are installed
 }
 
-// shelved says where a palette is.
+// shelved is the place of a palette.
 type shelved struct {
 	fs.FS
 	name string // of the directory or the archive
@@ -84,7 +83,7 @@ func (s *shelf) Open(name string) (fs.File, error) {
 // ReadDir lists the palettes.
 func (s *shelf) ReadDir(string) ([]fs.DirEntry, error) { return s.entries, nil }
 
-// add puts the palettes of a place among the others.
+// add adds the palettes of a place.
 func (s *shelf) add(name string, files fs.FS) error {
 	entries, err := fs.ReadDir(files, ".")
 	if err != nil {
@@ -104,7 +103,7 @@ func (s *shelf) add(name string, files fs.FS) error {
 	return nil
 }
 
-// addPack puts those of a pack among them.
+// addPack adds the palettes of a pack.
 func (s *shelf) addPack(name string, p *pack.Pack) error {
 	palettes, err := p.Palettes()
 	if err == nil {
@@ -118,8 +117,7 @@ func badPack(name string, err error) error {
 	return &stop{exitInput, "bad-pack", fmt.Sprintf("the pack %s cannot be used: %s", quoted(name), receipt.Safe(err.Error())), "nothing of it was used; get it again from whoever made it"}
 }
 
-// shelve finds the palettes of a directory and of the packs that are installed there, or those
-// of one pack.
+// shelve collects the palettes of a directory and of its installed packs, or those of one pack.
 func shelve(dir string) (*shelf, error) {
 	s := &shelf{at: map[string]shelved{}}
 	info, err := os.Stat(dir)
@@ -175,7 +173,7 @@ func shelve(dir string) (*shelf, error) {
 	return s, unmet(s.unmet(""))
 }
 
-// unmet are the needs of packs that are not met.
+// unmet lists the unmet needs of packs.
 func (s *shelf) unmet(store string) (all []string) {
 	program, _ := built()
 	versions := map[string]string{}
@@ -197,7 +195,7 @@ func unmet(all []string) error {
 	return &stop{exitInput, "unmet-needs", strings.Join(all, "; "), "install what is missing first; nothing was loaded"}
 }
 
-// readLock reads which packs are installed in a directory.
+// readLock reads the list of installed packs.
 func readLock(dir string) (l pack.Lock, err error) {
 	file := filepath.Join(dir, pack.LockName)
 	text, err := os.ReadFile(file)
@@ -213,15 +211,15 @@ func readLock(dir string) (l pack.Lock, err error) {
 	return l, nil
 }
 
-// loaded is a directory of palettes: a registry, unless there are errors.
+// loaded is a loaded directory: a registry, unless there are errors.
 type loaded struct {
 	reg   *verbs.Registry
 	ds    dsl.Diagnostics
 	files int
 }
 
-// loadPalettes loads a directory with the packs that are installed there, or a pack. Places
-// are told with its name in front, so that an editor or a terminal can jump to them.
+// loadPalettes loads a directory with its installed packs, or one pack. Places begin with its name,
+// so that editors and terminals can link to them.
 func loadPalettes(dir string, beside ...*dsl.Source) (*loaded, error) {
 	found, err := shelve(dir)
 	if err != nil {
@@ -260,7 +258,7 @@ func (s *shelf) load(beside ...*dsl.Source) *loaded {
 	return &loaded{reg, ds, len(palettes)}
 }
 
-// inOrder sorts diagnostics of one text by place.
+// inOrder sorts the diagnostics of one text by place.
 func inOrder(ds dsl.Diagnostics) dsl.Diagnostics {
 	slices.SortStableFunc(ds, func(a, b dsl.Diagnostic) int { return int(a.Place.Range.Start) - int(b.Place.Range.Start) })
 	return ds

@@ -29,11 +29,11 @@ import (
 	"verbatim/verbs"
 )
 
-// Plans: where a palette says `plans: true`, their verbs are there, and servers and workers
-// make their steps. VERBATIM_PLANS names a file of YAML that says how sure answers must be and
-// how questions come in. Its form is described in runtime/confidence/README.md.
+// Plans. If a palette says `plans: true`, the plan verbs are loaded, and servers and workers run
+// their steps. VERBATIM_PLANS names a YAML file with thresholds and transports, described in
+// runtime/confidence/README.md.
 
-// planning holds what makes plans and answers questions by them.
+// planning makes plans and answers questions with them.
 type planning struct {
 	file   string
 	config confidence.Config
@@ -43,7 +43,7 @@ type planning struct {
 	log    *slog.Logger
 }
 
-// plansConfig reads VERBATIM_PLANS; the default where it names nothing.
+// plansConfig reads the file of VERBATIM_PLANS; the default if it is not set.
 func (a *app) plansConfig() (c confidence.Config, name string, err error) {
 	if name = a.env("VERBATIM_PLANS"); name == "" {
 		return confidence.DefaultConfig(), "", nil
@@ -68,7 +68,7 @@ func readPlans(name string) (c confidence.Config, err error) {
 	return confidence.ReadConfig(text)
 }
 
-// plans joins plans to an engine; nil where no palette has them.
+// plans builds the planner for an engine; nil if no palette has plans.
 func (a *app) plans(reg *verbs.Registry, store stores.Store, engine *runtime.Engine, model llm.Model, clock func() time.Time, meter *serve.Meter, log *slog.Logger) (*planning, error) {
 	if !reg.Plans() {
 		return nil, nil
@@ -98,8 +98,7 @@ func (a *app) plans(reg *verbs.Registry, store stores.Store, engine *runtime.Eng
 	return p, err
 }
 
-// plansAtWork joins plans to a worker beside servers, which makes their steps and plans
-// nothing: no model is asked for plans.
+// plansAtWork builds a planner for a separate worker: it runs steps, but asks no model for plans.
 func (a *app) plansAtWork(reg *verbs.Registry, store stores.Store, engine *runtime.Engine, clock func() time.Time) (*planning, error) {
 	return a.plans(reg, store, engine, nil, clock, nil, a.logger("error"))
 }
@@ -108,9 +107,8 @@ func flagsOf(c confidence.Config) trustgraph.Flags {
 	return trustgraph.Flags{Enabled: c.Flags.Enabled, Share: c.Flags.Share, Fallback: c.Flags.Fallback}
 }
 
-// logsPlans logs the end of each plan that is made here, without anything that was asked or
-// answered, and each attempt that failed for another reason than a refusal: the asker is told
-// no more than that the system failed.
+// logsPlans logs the end of each plan without its texts, and each attempt that failed for another
+// reason than a refusal, since the asker is only told that the system failed.
 func logsPlans(c confidence.Audit, log *slog.Logger) func(plan.Event) {
 	return func(e plan.Event) {
 		var refusal *runtime.Refusal
@@ -123,7 +121,7 @@ func logsPlans(c confidence.Audit, log *slog.Logger) func(plan.Event) {
 	}
 }
 
-// countingPlans tells a meter how plans go.
+// countingPlans counts plans in a meter.
 func countingPlans(m *serve.Meter) func(plan.Event) {
 	return func(e plan.Event) {
 		switch {
@@ -138,7 +136,7 @@ func countingPlans(m *serve.Meter) func(plan.Event) {
 	}
 }
 
-// reacting is the agent that was there before: it asks a model what to do next, step by step.
+// reacting is the older agent, which asks a model for each next step.
 func reacting(engine *runtime.Engine, agent *react.Agent, there bool) trustgraph.Agent {
 	return trustgraph.AskFunc(func(ctx context.Context, who trustgraph.Caller, r trustgraph.Request, tell func(trustgraph.Message) error) error {
 		if !there {
@@ -164,10 +162,10 @@ func reacting(engine *runtime.Engine, agent *react.Agent, there bool) trustgraph
 	})
 }
 
-// tellsAsker reports whether whoever asked has to be told what others decided.
+// tellsAsker reports whether the asker must be told what others decided.
 func tellsAsker(source string) bool { return channel.TellsAsker(source) || plan.TellsAsker(source) }
 
-// delivers puts plans in front of what sends other notices, which may be nil.
+// delivers handles notices of plans, and passes others to send, which may be nil.
 func (p *planning) delivers(send func(context.Context, runtime.Message) error) func(context.Context, runtime.Message) error {
 	if p == nil {
 		return send
@@ -181,15 +179,14 @@ func (p *planning) delivers(send func(context.Context, runtime.Message) error) f
 	}
 }
 
-// adaptEvery is how often thresholds follow their history, and watchEvery how often it is
-// looked whether somebody changed the file of flags.
+// adaptEvery is how often thresholds are adapted; watchEvery is how often the file is checked for
+// changed flags.
 const (
 	adaptEvery = time.Hour
 	watchEvery = 2 * time.Second
 )
 
-// tends moves thresholds within the bounds that people set, and takes over flags that were
-// changed in the file, until ctx ends.
+// tends adapts thresholds within their bounds, and reloads changed flags, until ctx ends.
 func (p *planning) tends(ctx context.Context) {
 	if p == nil {
 		return
@@ -217,7 +214,7 @@ func (p *planning) tends(ctx context.Context) {
 	}
 }
 
-// changed is when a file was changed; the zero time of none.
+// changed is when a file was last changed; zero if there is none.
 func changed(name string) time.Time {
 	info, err := os.Stat(name)
 	if name == "" || err != nil {
@@ -226,8 +223,7 @@ func changed(name string) time.Time {
 	return info.ModTime()
 }
 
-// reload takes over the flags of the file; what is wrong with it is logged, and nothing else
-// changes.
+// reload reloads the flags of the file. It logs a mistake in the file and changes nothing then.
 func (p *planning) reload() {
 	c, err := readPlans(p.file)
 	if err == nil {
@@ -240,7 +236,7 @@ func (p *planning) reload() {
 	p.log.Info("flags", "enabled", c.Flags.Enabled, "percent", c.Flags.Share, "fallback", c.Flags.Fallback)
 }
 
-// gateway is where programs ask as they ask TrustGraph's gateway, with a token of the API.
+// gateway serves TrustGraph's gateway protocol for programs with an API token.
 func (p *planning) gateway(server func() *serve.Server) (*trustgraph.Gateway, []serve.Hook) {
 	g := &trustgraph.Gateway{Agent: p.answer, Shape: p.config.Wires.Shape, Log: p.log, Authenticate: func(ctx context.Context, token string) (trustgraph.Caller, error) {
 		who, err := server().Bearer(ctx, token)
@@ -252,7 +248,8 @@ func (p *planning) gateway(server func() *serve.Server) (*trustgraph.Gateway, []
 	}
 }
 
-// queue answers what comes by a broker, until ctx ends; nil where there is none.
+// queue returns a function that serves questions from a broker until ctx ends; nil if there is no
+// broker.
 func (p *planning) queue(env func(string) string) (func(ctx context.Context) error, error) {
 	w := p.config.Wires
 	if w.URLEnv == "" {
@@ -312,7 +309,7 @@ include_raw_outputs.`,
 	return cmd
 }
 
-// keepsPlans opens the store and the plans, and a session of somebody who keeps the journal.
+// keepsPlans opens the store, the plans, and a session of an overseer.
 func (a *app) keepsPlans(ctx context.Context, from setup) (p *planning, session *runtime.Session, close func(), err error) {
 	reg, s, engine, err := a.wire(ctx, from, nil)
 	if err != nil {

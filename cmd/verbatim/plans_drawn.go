@@ -19,8 +19,8 @@ import (
 	"verbatim/verbs"
 )
 
-// What pages draw of plans: their steps as boxes that lead to each other, what was tried for
-// one, and how well the scores of a tool hold.
+// Drawings of plans for pages: steps as a graph, the attempts of a step, and the calibration of a
+// tool's scores.
 
 // draws implements serve.Draws.
 func (p *planning) draws(ctx context.Context, s *runtime.Session, entity string, key stores.Value, l words.Language) ([]serve.Drawing, error) {
@@ -52,7 +52,7 @@ func (p *planning) draws(ctx context.Context, s *runtime.Session, entity string,
 	return nil, nil
 }
 
-// oversees reports whether somebody may see how sure answers are, in figures.
+// oversees reports whether a principal may see confidence figures.
 func oversees(s *runtime.Session) bool {
 	return slices.ContainsFunc(s.Roles(), func(r *verbs.Role) bool { return r.Name == "plan-overseer" })
 }
@@ -97,7 +97,7 @@ func drawnPlan(p *plan.Plan, named string, figures bool, l words.Language) serve
 	return d
 }
 
-// drawnAttempts draws how sure each answer of a step was, for who sees the step.
+// drawnAttempts draws the confidence of each attempt of a step.
 func (p *planning) drawnAttempts(ctx context.Context, name string, step stores.Value, l words.Language) ([]serve.Drawing, error) {
 	rows, err := p.runner.Clerk.All(ctx, "plan-attempt", map[string]stores.Value{"step": step})
 	if err != nil || len(rows) == 0 {

@@ -14,9 +14,9 @@ import (
 	"verbatim/stores/receipt"
 )
 
-// A meter says how far a long run is: nothing for a second, then at most a line
-// for each tenth of the way or each five seconds. Lines are never painted over,
-// so that a log, a pipe and a screen reader are told the same as a terminal.
+// A meter reports the progress of a long run: nothing for the first second, then at most a line for
+// each tenth or each five seconds. It never paints over a line, so logs, pipes and screen readers
+// get the same text as a terminal.
 type meter struct {
 	w     io.Writer
 	now   func() time.Time
@@ -34,8 +34,7 @@ const (
 	meterPause    = 5 * time.Second
 )
 
-// due reports whether there is something to say. A run that began again is as
-// far as it was until it is farther.
+// due reports whether a line is due. After a retry, progress does not go back.
 func (m *meter) due(p runtime.Progress, patience time.Duration) bool {
 	now := m.now()
 	if p.Phase != m.phase || p.Phase == runtime.Asking && p.Number != m.call {
@@ -56,7 +55,7 @@ func (m *meter) due(p runtime.Progress, patience time.Duration) bool {
 	return true
 }
 
-// tell prints a line where one is due.
+// tell prints a line if one is due.
 func (m *meter) tell(p runtime.Progress) {
 	if !m.due(p, meterPatience) {
 		return
@@ -76,8 +75,8 @@ func (m *meter) tell(p runtime.Progress) {
 	fmt.Fprintf(m.w, "%s%s of %s, %d %%\n", looking, receipt.Thousands(p.Done), receipt.Counted(p.Total, "call"), p.Done*100/p.Total)
 }
 
-// progress is what a run is given to tell its progress to: nobody, unless
-// somebody looks on at a terminal or asked for events.
+// progress returns the function that receives the run's progress; nil unless a person watches a
+// terminal or events were asked for.
 func (j *job) progress() func(runtime.Progress) {
 	m := &meter{w: j.err, now: j.now, began: j.started}
 	switch {
@@ -93,7 +92,7 @@ func (j *job) progress() func(runtime.Progress) {
 	return m.tell
 }
 
-// send writes an event at once: whoever reads it wants to know now.
+// send writes an event without buffering.
 func (a *app) send(e wire.Event) {
 	a.write(e)
 	if w, ok := a.out.(*bufio.Writer); ok {
@@ -101,7 +100,7 @@ func (a *app) send(e wire.Event) {
 	}
 }
 
-// halted says what ended a run from outside, nil where nothing did.
+// halted says what stopped a run from outside; nil if nothing did.
 func (a *app) halted(err error) *stop {
 	switch {
 	case errors.Is(err, context.DeadlineExceeded) && a.limit > 0:
@@ -112,7 +111,7 @@ func (a *app) halted(err error) *stop {
 	return nil
 }
 
-// stopped tells how far a run came that commits call by call, and how to go on.
+// stopped reports how far a run that commits call by call has come, and how to continue.
 func (j *job) stopped(reply *receipt.Receipt, s *runtime.Stopped, seen bool) error {
 	exit, code := exitRefused, "stopped"
 	var refusal *runtime.Refusal
@@ -177,7 +176,7 @@ func (j *job) stopped(reply *receipt.Receipt, s *runtime.Stopped, seen bool) err
 	return said(exit)
 }
 
-// rest is the command that does the rest of a script.
+// rest is the command for the remaining calls.
 func (j *job) rest(from int) string {
 	command := fmt.Sprintf("verbatim run --from %d", from)
 	if j.as != j.env("VERBATIM_AS") {
@@ -189,7 +188,7 @@ func (j *job) rest(from int) string {
 	return command + " " + shell(j.file)
 }
 
-// numbered is some entries of the journal, as `verbatim log show` takes them.
+// numbered writes a range of entries as `verbatim log show` takes it.
 func numbered(first, last int64) string {
 	if last > first {
 		return fmt.Sprintf("%d..%d", first, last)

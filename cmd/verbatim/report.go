@@ -8,15 +8,14 @@ import (
 	"verbatim/stores/receipt"
 )
 
-// complain prints mistakes for a person. With --json they are in the document,
-// and standard error stays free of what is said twice.
+// complain prints diagnostics for a person. With --json they are in the document instead.
 func (a *app) complain(ds dsl.Diagnostics) {
 	if len(ds) > 0 && !a.json {
 		ds.Print(a.err, a.style())
 	}
 }
 
-// explainOne is the last line under mistakes: a command that says more.
+// explainOne is the command that explains one of the diagnostics.
 func explainOne(ds dsl.Diagnostics) string {
 	for i := range ds {
 		if ds[i].Severity == dsl.Error {
@@ -29,7 +28,7 @@ func explainOne(ds dsl.Diagnostics) string {
 	return ""
 }
 
-// place is where a call stands, as file:line.
+// place is the place of a call, as file:line.
 func place(p dsl.Place) string {
 	if p.Source == nil {
 		return ""
@@ -37,7 +36,7 @@ func place(p dsl.Place) string {
 	return fmt.Sprintf("%s:%d", p.Source.Name, p.Source.Position(p.Range.Start).Line)
 }
 
-// spaced is how an id is read aloud: c7f2 91d0.
+// spaced writes an id for reading aloud: c7f2 91d0.
 func spaced(id string) string { return strings.ReplaceAll(receipt.Short(id), "-", " ") }
 
 func short(digest string) string { return digest[:min(len(digest), 8)] }

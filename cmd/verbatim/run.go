@@ -21,7 +21,7 @@ import (
 	"verbatim/verbs"
 )
 
-// runFlags are what `verbatim run` is told.
+// runFlags are the flags of `verbatim run`.
 type runFlags struct {
 	setup
 	confirm, key, origin, sitting string
@@ -64,7 +64,7 @@ verbatim run --as clara answer.dsl`,
 	return cmd
 }
 
-// A job is one run on its way.
+// A job is a run under way.
 type job struct {
 	*app
 	runFlags
@@ -80,8 +80,7 @@ func (a *app) runScript(ctx context.Context, file string, f runFlags) error {
 	return a.runSource(ctx, file, func() (*dsl.Source, error) { return a.source(file) }, f)
 }
 
-// runSource is runScript for a script of which only how to read it is known. One
-// that is in no file has no name for one.
+// runSource runs a script from any source. A script without a file has the name "".
 func (a *app) runSource(ctx context.Context, file string, read func() (*dsl.Source, error), f runFlags) error {
 	started := a.now()
 	f.as = cmp.Or(f.as, a.env("VERBATIM_AS"))
@@ -153,7 +152,7 @@ func (a *app) runSource(ctx context.Context, file string, read func() (*dsl.Sour
 	program, more := session.CheckRest(ctx, script, f.from, said)
 	ds = inOrder(append(reg.Mask(script, ds), more...))
 	if halt := a.halted(ctx.Err()); halt != nil {
-		// What a check complains of that was told to stop is that it was.
+		// An interrupted check reports the interruption.
 		return halt
 	}
 	if ds.HasErrors() {
@@ -172,7 +171,7 @@ func (a *app) runSource(ctx context.Context, file string, read func() (*dsl.Sour
 	return j.run(ctx)
 }
 
-// begin opens the session of a name, or one that keeps nothing.
+// begin opens a named session, or one that keeps nothing.
 func begin(ctx context.Context, e *runtime.Engine, as, name string) (*runtime.Session, error) {
 	if name == "" {
 		return e.Session(ctx, as)
@@ -180,8 +179,8 @@ func begin(ctx context.Context, e *runtime.Engine, as, name string) (*runtime.Se
 	return e.Visit(ctx, as, runtime.Visit{Name: name})
 }
 
-// turn is the number of what the person said last in the session, if nobody has
-// answered since: that is what the script comes of.
+// turn is the number of the person's last turn in the session, if it has no answer yet: the script
+// answers it.
 func (j *job) turn(ctx context.Context) (int64, error) {
 	if j.sitting == "" {
 		return 0, nil
@@ -197,8 +196,7 @@ func (j *job) turn(ctx context.Context) (int64, error) {
 	return info.Turns, nil
 }
 
-// spoken says where what a script writes out comes from. Nobody can type a
-// record.
+// spoken returns the origin of the values in a script. Nobody can type a record.
 func spoken(origin string) (verbs.Literals, error) {
 	o, err := verbs.ParseOrigin(origin)
 	if err != nil || o.Kinds()&verbs.FromRecord != 0 {
@@ -215,8 +213,8 @@ func (j *job) run(ctx context.Context) error {
 	var refusal *runtime.Refusal
 	switch {
 	case errors.As(err, &refusal) && !j.dryRun:
-		// A preview leaves no trace. That somebody tried and was refused
-		// belongs into the journal, so the engine is asked in earnest.
+		// A preview leaves no trace, but a refused attempt belongs in the journal. So the engine
+		// runs it.
 		return j.apply(ctx, "", false)
 	case err != nil:
 		return j.runFailed(err)
@@ -275,8 +273,8 @@ func (j *job) run(ctx context.Context) error {
 	return j.apply(ctx, p.ID, true)
 }
 
-// asking counts the calls that ask the person, and says whether any asks
-// somebody else.
+// asking counts the calls that need the person's agreement, and reports whether any needs somebody
+// else's.
 func asking(p *receipt.Receipt) (mine int, others bool) {
 	calls := map[int]bool{}
 	for _, ask := range p.Asks() {
@@ -290,7 +288,7 @@ func asking(p *receipt.Receipt) (mine int, others bool) {
 	return mine, others
 }
 
-// ask asks on the terminal. Only the word yes is yes.
+// ask asks on the terminal. Only "yes" means yes.
 func (a *app) ask(ctx context.Context, terminal io.Reader, question string) (bool, error) {
 	fmt.Fprintf(a.err, "\n%s  Type yes, anything else stops: ", question)
 	answer := make(chan string, 1)
@@ -310,8 +308,8 @@ func (a *app) ask(ctx context.Context, terminal io.Reader, question string) (boo
 	}
 }
 
-// rehearse shows what would happen. What asks the person is kept, so that they
-// can agree to exactly that from another process.
+// rehearse shows a preview. It keeps a preview that needs agreement, so that the person can agree
+// to exactly that in another process.
 func (j *job) rehearse(ctx context.Context, p *receipt.Receipt, mine bool) error {
 	lost := error(nil)
 	if mine {
@@ -332,11 +330,10 @@ func (j *job) rehearse(ctx context.Context, p *receipt.Receipt, mine bool) error
 	return nil
 }
 
-// confirmed does what the person agreed to in another process.
+// confirmed runs what the person agreed to in another process.
 func (j *job) confirmed(ctx context.Context, id string) error {
-	// Whether somebody else has to agree as well is asked in a session of its
-	// own: a session that makes a preview has shown it, and what this one has to
-	// be held against is what was shown before.
+	// Whether somebody else must agree is determined in another session: a session that makes a
+	// preview counts as having shown it, and this one must be compared with what was shown before.
 	other, err := begin(ctx, j.engine, j.as, j.sitting)
 	if err != nil {
 		return j.runFailed(err)
@@ -351,7 +348,7 @@ func (j *job) confirmed(ctx context.Context, id string) error {
 	return j.apply(ctx, id, false)
 }
 
-// propose keeps the script until somebody else has agreed, and says who may.
+// propose keeps the script until somebody else agrees, and says who may.
 func (j *job) propose(ctx context.Context, agreed string, seen bool) error {
 	c, err := j.session.Propose(ctx, j.program, runtime.RunOptions{Agreed: agreed, Key: j.key})
 	if err != nil {
@@ -378,7 +375,7 @@ func (j *job) propose(ctx context.Context, agreed string, seen bool) error {
 	return said(exitRefused)
 }
 
-// apply does it. seen says that the preview was printed already.
+// apply runs the script. seen says that the preview was printed.
 func (j *job) apply(ctx context.Context, agreed string, seen bool) error {
 	turn, err := j.turn(ctx)
 	if err != nil {
@@ -395,7 +392,7 @@ func (j *job) apply(ctx context.Context, agreed string, seen bool) error {
 	return j.told(reply, seen)
 }
 
-// told tells what was done.
+// told prints the result.
 func (j *job) told(reply *receipt.Receipt, seen bool) error {
 	if j.json {
 		j.emit(wire.DoneRun(reply))
@@ -410,14 +407,14 @@ func (j *job) told(reply *receipt.Receipt, seen bool) error {
 	return nil
 }
 
-// preview prints what would happen.
+// preview prints a preview.
 func (j *job) preview(p *receipt.Receipt, state string) {
 	o := j.printed()
 	o.State = state
 	receipt.Print(j.out, p, o)
 }
 
-// printed is how the flags want receipts to be printed.
+// printed are the options for printing receipts.
 func (j *job) printed() receipt.Options {
 	return receipt.Options{Full: j.full, Whole: j.whole(), Entry: "verbatim log show", Undo: "verbatim undo"}
 }
@@ -440,7 +437,7 @@ func countedVerb(n int, one, many string) string {
 	return receipt.Thousands(n) + " " + many
 }
 
-// flush hands over what was printed, before a question refers to it.
+// flush writes what was printed, before a question refers to it.
 func (a *app) flush() error {
 	if w, ok := a.out.(*bufio.Writer); ok {
 		if err := w.Flush(); err != nil {
@@ -450,7 +447,7 @@ func (a *app) flush() error {
 	return nil
 }
 
-// runInvalid tells of mistakes, and how much of the script is free of them.
+// runInvalid prints diagnostics, and how much of the script is correct.
 func (a *app) runInvalid(script *dsl.Script, ds dsl.Diagnostics) error {
 	if a.json {
 		a.emit(wire.Run{Schema: wire.RunSchema, Outcome: wire.Invalid, Report: wire.NewReport(ds)})
@@ -478,7 +475,7 @@ func (a *app) runInvalid(script *dsl.Script, ds dsl.Diagnostics) error {
 	return said(exitInput)
 }
 
-// refused tells why somebody is told no.
+// refused prints a refusal.
 func (a *app) refused(refusal *runtime.Refusal) {
 	for i := range refusal.Diagnostics {
 		d := &refusal.Diagnostics[i]
@@ -495,7 +492,7 @@ func (a *app) refused(refusal *runtime.Refusal) {
 	}
 }
 
-// runFailed tells why nothing was done.
+// runFailed prints why nothing was done.
 func (a *app) runFailed(err error) error {
 	var refusal *runtime.Refusal
 	var config *runtime.ConfigError

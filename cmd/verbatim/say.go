@@ -16,7 +16,7 @@ import (
 	"verbatim/runtime/words"
 )
 
-// sayFlags are what `verbatim say` is told.
+// sayFlags are the flags of `verbatim say`.
 type sayFlags struct {
 	setup
 	sitting, language string
@@ -42,7 +42,7 @@ which words, and what is asked, to standard error. It takes the palettes' phrase
 	return cmd
 }
 
-// longestMessage is how many bytes of a message are taken.
+// longestMessage is the longest message, in bytes.
 const longestMessage = 64 << 10
 
 func (a *app) say(ctx context.Context, message string, f sayFlags) error {
@@ -94,7 +94,7 @@ func (a *app) say(ctx context.Context, message string, f sayFlags) error {
 		if p.Call == "" {
 			continue
 		}
-		// What it wrote is held against the same check as anybody's script.
+		// The interpreter's call must pass the same check as any script.
 		script, ds := dsl.Parse(dsl.NewSource("said", p.Call+"\n"))
 		if !ds.HasErrors() {
 			_, ds = session.CheckFrom(ctx, script, p.Literals(script))
@@ -111,8 +111,8 @@ func (a *app) say(ctx context.Context, message string, f sayFlags) error {
 	return a.tellHeard(message, &heard)
 }
 
-// tellHeard prints what was understood. There are calls on standard output where
-// a script could be made of all that was said, and none otherwise.
+// tellHeard prints the reading of a message. If the whole message was understood, the calls go to
+// standard output; otherwise nothing does.
 func (a *app) tellHeard(message string, h *phrase.Heard) error {
 	calls, open := 0, false
 	for i := range h.Parts {
@@ -184,13 +184,13 @@ func (a *app) explainHeard(message string, h *phrase.Heard) {
 	}
 }
 
-// quoteSaid quotes what a person said, on one line.
+// quoteSaid quotes a text on one line.
 func quoteSaid(text string) string {
 	v := dsl.NewString(text)
 	return dsl.FormatValue(v)
 }
 
-// What --json prints of a message.
+// The JSON form of a reading.
 type saidJSON struct {
 	Schema string     `json:"schema"`
 	Script string     `json:"script,omitempty"` // where nothing has to be asked
@@ -203,7 +203,7 @@ type partJSON struct {
 	Start     int    `json:"start"`
 	End       int    `json:"end"`
 	Certainty string `json:"certainty"`
-	// Intent is the likeliest verb, or UNKNOWN, and how likely it is.
+	// Intent is the likeliest verb, or UNKNOWN, with its probability.
 	Intent     string         `json:"intent"`
 	Confidence float64        `json:"confidence"`
 	Verb       string         `json:"verb,omitempty"`

@@ -37,7 +37,7 @@ import (
 	"verbatim/verbs"
 )
 
-// serveFlags are what `verbatim serve` is told.
+// serveFlags are the flags of `verbatim serve`.
 type serveFlags struct {
 	palettes, store              string
 	listen, cert, key            string
@@ -76,7 +76,7 @@ func serveCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-// safely refuses what would show people's words to others on the way.
+// safely refuses addresses at which others could read the traffic.
 func (f *serveFlags) safely() error {
 	local := true
 	if f.listen != "" {
@@ -102,10 +102,10 @@ func (f *serveFlags) safely() error {
 	return nil
 }
 
-// ports are how many are tried, one after the other, where none is asked for.
+// ports is how many ports are tried if none is given.
 const ports = 20
 
-// listener listens where it is told to, or at the first free port.
+// listener listens at the given address, or at the first free port.
 func (f *serveFlags) listener() (net.Listener, error) {
 	if f.listen != "" {
 		return net.Listen("tcp", f.listen)
@@ -286,8 +286,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 		return err
 	}
 	if a.env("GOGC") == "" {
-		// What it took to begin goes back; from here on memory is spent for speed while
-		// there is work.
+		// Memory of the start is returned. From here on the collector spends memory for speed.
 		debug.SetGCPercent(150)
 		debug.FreeOSMemory()
 	}
@@ -333,7 +332,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	return nil
 }
 
-// talks is how the conversations are held of people who sign in or write.
+// talks returns the options of conversations, for people who sign in or write.
 func (a *app) talks(reg *verbs.Registry, model llm.Model, chat *chatFlags, tokens chatBudget, zone *time.Location) func(*runtime.Session) dialog.Options {
 	phrases := a.phrases(reg)
 	return func(s *runtime.Session) dialog.Options {
@@ -342,7 +341,7 @@ func (a *app) talks(reg *verbs.Registry, model llm.Model, chat *chatFlags, token
 	}
 }
 
-// workBeside works off jobs for as long as the server runs.
+// workBeside runs jobs for as long as the server runs.
 func (a *app) workBeside(ctx context.Context, f serveFlags, engine *runtime.Engine, store stores.Store, send func(context.Context, runtime.Message) error) error {
 	if f.apart {
 		return nil
@@ -352,8 +351,7 @@ func (a *app) workBeside(ctx context.Context, f serveFlags, engine *runtime.Engi
 	return w.Run(ctx)
 }
 
-// shelved takes files, where it was said who looks at them, and gives those that verbs
-// make. Nil where there are none.
+// shelved opens the upload service, if a scanner is configured or verbs write files; nil otherwise.
 func (a *app) shelved(ctx context.Context, reg *verbs.Registry, engine *runtime.Engine, ends *[]func()) (*upload.Service, error) {
 	takes := a.env("VERBATIM_SCAN") != ""
 	if !takes && !slices.ContainsFunc(reg.Verbs(), func(v *verbs.Verb) bool { return v.Read != nil && v.Read.File != "" }) {
@@ -382,7 +380,7 @@ func (a *app) logger(level string) *slog.Logger {
 	return slog.New(slog.NewJSONHandler(a.err, &slog.HandlerOptions{Level: least}))
 }
 
-// people finds whoever is known by an identity.
+// people finds the principal of an identity.
 func people(reg *verbs.Registry, store stores.Store) func(context.Context, string, string) (string, error) {
 	return func(ctx context.Context, issuer, subject string) (string, error) {
 		name, err := system.Whoever(ctx, reg, store, issuer, subject)
@@ -403,10 +401,10 @@ func tokensOf(reg *verbs.Registry, store stores.Store) func(context.Context, str
 	}
 }
 
-// ownTables are those that the program keeps for itself, whatever the palettes.
+// ownTables are the program's own tables.
 func ownTables() []*stores.Entity { return slices.Concat(runtime.Own(), logins.Own(), peers.Own()) }
 
-// envelopes are the protocols of the domains that are there.
+// envelopes are the JSON protocols of the loaded domains.
 func envelopes(reg *verbs.Registry) (all []serve.Envelope) {
 	if reg.Verb("kyc.verify") != nil {
 		all = append(all, serve.Envelope{

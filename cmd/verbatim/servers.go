@@ -24,7 +24,7 @@ func (a *app) serversFlag(cmd *cobra.Command, file *string) {
 	cmd.Flags().StringVar(file, "servers", "", "the servers of tools, a `file` (default $VERBATIM_SERVERS or none)")
 }
 
-// tools reaches the servers that a file names; nil when none does.
+// tools connects to the servers of a file; nil if there is no file.
 func (a *app) tools(flag string) (tools.Servers, error) {
 	file := a.serversFile(flag)
 	if file == "" {
@@ -44,7 +44,7 @@ func (a *app) serversFile(flag string) string {
 	return flag
 }
 
-// servers reads the operator's configuration and what they accepted.
+// servers reads the operator's configuration and the accepted tools.
 func (a *app) servers(file string) (*mcp.Servers, mcp.Accepted, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -82,13 +82,13 @@ func safeLines(lines []string) string {
 	return strings.Join(lines, "\n")
 }
 
-// acceptedFile stands beside the configuration.
+// acceptedFile is the name of the file of accepted tools, next to the configuration.
 func acceptedFile(file string) string {
 	return strings.TrimSuffix(file, filepath.Ext(file)) + ".accepted.json"
 }
 
-// lintTools compares palettes with the servers of a file, and with accept
-// accepts every tool of theirs as it is now. It tells how many it accepted.
+// lintTools compares palettes with the tools of their servers. With accept it accepts all tools as
+// they are now, and returns how many.
 func (a *app) lintTools(ctx context.Context, reg *verbs.Registry, file string, accept bool) (dsl.Diagnostics, int, error) {
 	servers, accepted, err := a.servers(file)
 	if err != nil {
@@ -117,8 +117,7 @@ func (a *app) lintTools(ctx context.Context, reg *verbs.Registry, file string, a
 	return tools.Check(ctx, reg, a.services(reg, servers, nil, nil)), taken, nil
 }
 
-// toolFailed tells what is known of a tool that was asked, where that is not
-// that all was done.
+// toolFailed reports what is known of a tool call that did not succeed.
 func (a *app) toolFailed(failed *runtime.Failure) error {
 	d := failed.Told
 	if a.json {

@@ -16,7 +16,7 @@ import (
 	"verbatim/stores/receipt"
 )
 
-// sessionFlags are what `verbatim session` is told.
+// sessionFlags are the flags of `verbatim session`.
 type sessionFlags struct {
 	setup
 	say, by              string

@@ -21,7 +21,7 @@ type replayedJSON struct {
 	Differences []rerun.Difference `json:"differences"`
 }
 
-// replaySession does again, on a copy of a store, what a recording says that a session did.
+// replaySession repeats a recorded session on a copy of a store.
 func (a *app) replaySession(ctx context.Context, f sessionFlags) error {
 	file, err := os.Open(f.replay)
 	if err != nil {

@@ -20,13 +20,13 @@ func (a *app) storeFlag(cmd *cobra.Command, store *string) {
 	cmd.Flags().StringVar(store, "store", "", "where rows are, a `path` or postgres://… (default $VERBATIM_STORE or verbatim.db)")
 }
 
-// An address says where a store is.
+// An address is the location of a store.
 type address struct {
 	file string // of SQLite
 	url  string // of PostgreSQL
 }
 
-// String names it without a password.
+// String writes it without a password.
 func (p address) String() string {
 	if p.url == "" {
 		return p.file
@@ -35,12 +35,12 @@ func (p address) String() string {
 	if err != nil {
 		return "the database"
 	}
-	// A password may stand among the parameters too.
+	// A parameter may hold a password too.
 	u.RawQuery, u.Fragment = "", ""
 	return u.Redacted()
 }
 
-// storeAddress reads what --store says.
+// storeAddress reads --store.
 func (a *app) storeAddress(flag string) (address, error) {
 	where := flag
 	if where == "" {
@@ -61,7 +61,7 @@ func (a *app) storeAddress(flag string) (address, error) {
 	return address{}, usage(fmt.Sprintf("--store does not know %q", kind+":"), "give a path, sqlite:PATH or postgres://ROLE@HOST/DATABASE")
 }
 
-// open opens the store for those who use it.
+// open opens the store for use.
 func (a *app) open(ctx context.Context, flag string) (stores.Store, error) {
 	a.stands = flag
 	at, err := a.storeAddress(flag)
@@ -104,8 +104,8 @@ func (a *app) open(ctx context.Context, flag string) (stores.Store, error) {
 	return store, nil
 }
 
-// ofThisVersion refuses a store that another version of the program keeps, and closes
-// it. Whatever else is wrong with a store is told by what it is used for.
+// ofThisVersion refuses and closes a store of another version of the program. Other problems are
+// reported when the store is used.
 func ofThisVersion(ctx context.Context, at address, store stores.Store) error {
 	var other *stores.VersionError
 	if _, err := store.Identity(ctx); !errors.As(err, &other) {
@@ -120,8 +120,7 @@ func ofThisVersion(ctx context.Context, at address, store stores.Store) error {
 		"use the version that made it, or load its data into a new store: verbatim migrate --store NEW"}
 }
 
-// A preparer is a store that can be made ready: migrated, and filled for an
-// example.
+// A preparer is a store that can be migrated and filled.
 type preparer interface {
 	stores.Store
 	Load(ctx context.Context, script string) error
@@ -152,8 +151,8 @@ func (a *app) prepare(ctx context.Context, at address, create bool, grantTo stri
 	return store, nil
 }
 
-// openFile opens a file. Only migrate makes one: a misspelt path must not
-// become an empty database that answers every question with nothing.
+// openFile opens a SQLite file. Only migrate creates one: a misspelt path must not become an empty
+// database.
 func (a *app) openFile(ctx context.Context, at address, create bool, opts ...sqlite.Option) (*sqlite.Store, error) {
 	path := at.file
 	info, err := os.Stat(path)

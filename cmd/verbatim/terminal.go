@@ -9,9 +9,9 @@ import (
 	"verbatim/dsl"
 )
 
-// openTerminal finds where an answer can be read. Somebody is there when
-// standard input is a terminal, or when what we say appears on one; a job
-// without either is never asked, even if a terminal started it.
+// openTerminal finds a terminal to read answers from. A person is there if standard input or
+// standard error is a terminal. A job without either is never asked, even if it was started from a
+// terminal.
 func openTerminal(w world) (io.ReadCloser, bool) {
 	if isTerminal(w.in) {
 		return io.NopCloser(w.in), true
@@ -31,7 +31,7 @@ func isTerminal(stream any) bool {
 	return ok && isatty.IsTerminal(f.Fd())
 }
 
-// style says how to print what is said on standard error.
+// style is the style of messages on standard error.
 func (a *app) style() dsl.Style {
 	switch a.color {
 	case "always":

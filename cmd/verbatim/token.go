@@ -74,9 +74,8 @@ program's that counts, until it expires, and nothing is secret.`,
 	return cmd
 }
 
-// certified reports whether programs may show certificates to a server that has TLS, or has
-// not: VERBATIM_CLIENT_CERTIFICATES says on or nothing. Browsers that have one ask about it
-// then, at every page.
+// certified reads VERBATIM_CLIENT_CERTIFICATES, on or unset, which needs TLS. If it is on, browsers
+// with a certificate ask about it at every page.
 func (a *app) certified(secure bool) (bool, error) {
 	switch how := a.env("VERBATIM_CLIENT_CERTIFICATES"); {
 	case how == "":
@@ -89,7 +88,7 @@ func (a *app) certified(secure bool) (bool, error) {
 	return true, nil
 }
 
-// readCertificate reads the certificate of a program, as PEM.
+// readCertificate reads a program's certificate from a PEM file.
 func readCertificate(file string, now time.Time) (*x509.Certificate, error) {
 	unfit := func(why string) error {
 		return usage(fmt.Sprintf("the certificate %q cannot be used: %s", file, why), "give the one that the program shows, as PEM, without its key")
@@ -112,7 +111,7 @@ func readCertificate(file string, now time.Time) (*x509.Certificate, error) {
 	return c, nil
 }
 
-// tokenScript is the call that has a token kept.
+// tokenScript is the call that stores a token.
 func tokenScript(principal, name, digest, audience, only string, expires time.Time) string {
 	args := []dsl.Arg{dsl.NewArg("principal-id", dsl.NewString(principal)), dsl.NewArg("name", dsl.NewString(name)), dsl.NewArg("digest", dsl.NewString(digest)),
 		dsl.NewArg("audience", dsl.NewString(audience)), dsl.NewArg("expires-at", dsl.NewString(stamp(expires)))}

@@ -24,7 +24,7 @@ import (
 	"verbatim/verbs"
 )
 
-// uploadFlags are what `verbatim upload` is told.
+// uploadFlags are the flags of `verbatim upload`.
 type uploadFlags struct {
 	setup
 	files, scan, name, get, to string
@@ -64,8 +64,7 @@ func (a *app) filesFlag(cmd *cobra.Command, where *string) {
 	cmd.Flags().StringVar(where, "files", "", "where files are, a `path` or s3://… (default $VERBATIM_FILES or beside the store)")
 }
 
-// filesAt is where files are: what is said, or a directory beside a store that is
-// a file.
+// filesAt is the location of files: the given one, or a directory next to a SQLite store.
 func (a *app) filesAt(flag, store string) (string, error) {
 	if flag != "" {
 		return flag, nil
@@ -78,7 +77,7 @@ func (a *app) filesAt(flag, store string) (string, error) {
 		return "", err
 	}
 	if at.url != "" {
-		// Not every command that needs it has --files.
+		// Not every command that needs files has the flag --files.
 		return "", usage("nothing says where files are", "set VERBATIM_FILES to a folder or to s3://BUCKET/PREFIX; verbatim upload and verbatim work take --files as well")
 	}
 	return strings.TrimSuffix(at.file, filepath.Ext(at.file)) + ".files", nil
@@ -96,7 +95,7 @@ func (a *app) openFiles(ctx context.Context, where string) (files.Store, error) 
 	return nil, usage("the place for files cannot be used: "+receipt.Safe(err.Error()), "give --files PATH or --files 's3://BUCKET/PREFIX?endpoint=https://HOST:PORT'")
 }
 
-// scanner is who looks at files for harm. That nobody does must be said.
+// scanner returns the malware scanner. Having none must be said explicitly.
 func (a *app) scanner(flag string) (upload.Scanner, error) {
 	who := flag
 	if who == "" {
@@ -142,14 +141,13 @@ func (a *app) upload(ctx context.Context, file string, f uploadFlags) error {
 	}
 	defer end()
 	service.Scanner = scanner
-	// A terminal or a pipe may give nothing for ever; whoever stops waiting closes it.
+	// A terminal or a pipe may never end, so an interruption closes it.
 	defer context.AfterFunc(ctx, func() { body.Close() })()
 	u, err := service.Receive(ctx, session, name, body)
 	return a.uploaded(u, err)
 }
 
-// filesOf opens the files of a store, and a session of whoever uploads or downloads; end
-// closes both.
+// filesOf opens the files of a store, and a session; end closes both.
 func (a *app) filesOf(ctx context.Context, f uploadFlags, reg *verbs.Registry, where string) (_ *upload.Service, _ *runtime.Session, end func(), err error) {
 	store, err := a.open(ctx, f.store)
 	if err != nil {
@@ -175,7 +173,7 @@ func (a *app) filesOf(ctx context.Context, f uploadFlags, reg *verbs.Registry, w
 	return &upload.Service{Engine: engine, Files: kept, Clock: a.now, Random: a.random}, session, func() { kept.Close(); store.Close() }, nil
 }
 
-// getFile gives somebody a file of theirs.
+// getFile downloads a file of the principal.
 func (a *app) getFile(ctx context.Context, args []string, f uploadFlags) error {
 	f.as = cmp.Or(f.as, a.env("VERBATIM_AS"))
 	switch {
@@ -225,7 +223,7 @@ func (a *app) getFile(ctx context.Context, args []string, f uploadFlags) error {
 	return nil
 }
 
-// body opens what is sent.
+// body opens the file to upload.
 func (a *app) body(file string) (io.ReadCloser, string, error) {
 	if file == "-" {
 		if c, ok := a.in.(io.ReadCloser); ok {
@@ -240,7 +238,7 @@ func (a *app) body(file string) (io.ReadCloser, string, error) {
 	case err == nil && info.IsDir():
 		return nil, "", &stop{exitUsage, "is-a-directory", fmt.Sprintf("%s is a directory, and one file is sent at a time", quoted(file)), "name a file in it"}
 	case err == nil && !info.Mode().IsRegular():
-		// It may give nothing for ever, or begin to act when it is opened.
+		// A pipe or device may never end, or act when it is opened.
 		return nil, "", &stop{exitUsage, "unreadable", fmt.Sprintf("%s is a pipe, a device or a socket", quoted(file)), "name a regular file; what another program writes is read from standard input, with -"}
 	}
 	var f *os.File
@@ -253,7 +251,7 @@ func (a *app) body(file string) (io.ReadCloser, string, error) {
 	return f, filepath.Base(file), nil
 }
 
-// uploaded tells what became of a file.
+// uploaded reports the outcome of an upload.
 func (a *app) uploaded(u uploads.Upload, err error) error {
 	var refused *upload.Refusal
 	switch {
@@ -291,9 +289,8 @@ func (a *app) uploaded(u uploads.Upload, err error) error {
 	return nil
 }
 
-// keepFiles lets the service of files clean up, as far as this process is told
-// where they are and who scans them. What goes wrong with it is told, and keeps
-// nothing else from being done.
+// keepFiles lets the upload service delete expired files, if this process knows where files are and
+// who scans them. A failure is reported, and stops nothing else.
 func (a *app) keepFiles(ctx context.Context, engine *runtime.Engine, flag, store string, clock func() time.Time) error {
 	where, err := a.filesAt(flag, store)
 	if err != nil {

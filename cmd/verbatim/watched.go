@@ -8,14 +8,14 @@ import (
 	"verbatim/runtime/serve"
 )
 
-// A watchedModel tells what its answers cost, and how long they took.
+// A watchedModel reports the cost and duration of a model's answers.
 type watchedModel struct {
 	llm.Model
 	name  string
 	meter *serve.Meter
 }
 
-// watched watches a model, where there is one.
+// watched wraps a model; nil stays nil.
 func watched(model llm.Model, name string, meter *serve.Meter) llm.Model {
 	if model == nil {
 		return nil

@@ -25,7 +25,7 @@ import (
 	"verbatim/stores/receipt"
 )
 
-// workFlags are what `verbatim work` is told.
+// workFlags are the flags of `verbatim work`.
 type workFlags struct {
 	palettes, store, files, notify, at string
 	once                               bool
@@ -60,7 +60,7 @@ organisation's days begin (default UTC).`,
 	return cmd
 }
 
-// zone is where the organisation's days begin.
+// zone is the organisation's time zone.
 func (a *app) zone() (*time.Location, error) {
 	name := a.env("VERBATIM_ZONE")
 	if name == "" {
@@ -73,9 +73,8 @@ func (a *app) zone() (*time.Location, error) {
 	return zone, nil
 }
 
-// keeping is how long what was agreed to or declined, and what was done under a
-// key, is kept after that: far longer than anybody sends anything again. What is
-// older goes whenever a worker starts.
+// keeping is how long finished confirmations and idempotency keys are kept, which is far longer
+// than anybody repeats a request. Each start of a worker deletes older ones.
 const keeping = 90 * 24 * time.Hour
 
 func (a *app) work(ctx context.Context, f workFlags) error {
@@ -124,7 +123,7 @@ func (a *app) work(ctx context.Context, f workFlags) error {
 	case err != nil:
 		return broken("the store does not tell the time", err, "check the store; nothing that waits is lost")
 	case at.After(now):
-		// The journal would tell of an instant that nobody has seen.
+		// The journal would record an instant that has not come.
 		return usage(fmt.Sprintf("--at %s is in the future", f.at), "the work of a time is done when it has come; verbatim work list --all lists what waits")
 	case f.at == "":
 		clock = setBy(now, clock)
@@ -190,8 +189,8 @@ func (a *app) work(ctx context.Context, f workFlags) error {
 	return nil
 }
 
-// setBy sets a clock by the store's, which all machines share: what the work of a
-// machine whose clock is off leads to falls due when it should.
+// setBy returns a clock that follows the store's, which all machines share, so that a machine with
+// a wrong clock schedules work correctly.
 func setBy(now time.Time, clock func() time.Time) func() time.Time {
 	off := time.Until(now)
 	if off.Abs() < time.Second {
@@ -200,7 +199,7 @@ func setBy(now time.Time, clock func() time.Time) func() time.Time {
 	return func() time.Time { return clock().Add(off) }
 }
 
-// channels reads where notices go; nil, without a file, is nowhere.
+// channels reads the routes of notices; nil without a file.
 func (a *app) channels(file string, clock func() time.Time) (*notify.Sender, error) {
 	if file == "" {
 		file = a.env("VERBATIM_NOTIFY")
@@ -226,7 +225,7 @@ func (a *app) channels(file string, clock func() time.Time) (*notify.Sender, err
 	return s, nil
 }
 
-// flushed is standard output for those who need to know that a line was written.
+// flushed writes to standard output and flushes each line.
 type flushed struct {
 	a  *app
 	mu sync.Mutex
@@ -242,8 +241,7 @@ func (f *flushed) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// worked tells what became of a run: with --json of each, otherwise of those that
-// somebody should look at.
+// worked reports a job: each with --json, otherwise only those that need attention.
 func (a *app) worked(e work.Event) {
 	if a.json {
 		out := workEventJSON{Schema: "verbatim/work@1", Outcome: e.Outcome, Job: e.Job.ID, Kind: e.Job.Kind, What: e.What, Attempt: e.Attempt,
@@ -381,7 +379,7 @@ type jobJSON struct {
 	Note     string    `json:"note,omitempty"`
 }
 
-// tendWork runs the verb that does something with a job, as a script of one call.
+// tendWork runs a verb on a job, as a script of one call.
 func (a *app) tendWork(ctx context.Context, verb, id string, f workListFlags) error {
 	call := dsl.NewCall(verb, dsl.NewArg("job", dsl.NewString(id)))
 	src := dsl.NewSource("work list", dsl.FormatCall(&call)+"\n")
