@@ -21,12 +21,16 @@ import (
 //
 // DIR holds banking77-train.csv and banking77-test.csv of PolyAI, and clinc150.json
 // of clinc/oos-eval.
-var intentsDir = flag.String("intents", "", "the `folder` of intents by others, to measure with")
+var (
+	intentsDir  = flag.String("intents", "", "the `folder` of intents by others, to measure with")
+	intentsMost = flag.Int("most", 1500, "of how many sentences of a set is measured")
+)
 
 // An intentSet is a set of sentences by their intents.
 type intentSet struct {
 	name        string
 	train, test [][2]string // a sentence and its intent
+	beyond      [][2]string // more sentences that may be fitted to
 	beside      []string    // sentences of the same kind that belong to no intent
 	strays      []string    // and those that may be fitted to
 }
@@ -68,13 +72,13 @@ func intentSets(t testing.TB) []intentSet {
 		strays = append(strays, s[0])
 	}
 	return []intentSet{
-		{"banking77", rows("banking77-train.csv"), rows("banking77-test.csv"), nil, nil},
-		{"clinc150", clinc["train"], clinc["test"], beside, strays},
+		{"banking77", rows("banking77-train.csv"), rows("banking77-test.csv"), nil, nil, nil},
+		{"clinc150", clinc["train"], clinc["test"], clinc["val"], beside, strays},
 	}
 }
 
-// palette is a palette of a verb for each intent, and the sentences of train that
-// are no phrase of it.
+// palette is a palette of a verb for each intent, and the sentences that may be fitted
+// to and are no phrase of it.
 func (s *intentSet) palette(t testing.TB) (*verbs.Registry, [][2]string) {
 	t.Helper()
 	var order []string
@@ -104,7 +108,7 @@ func (s *intentSet) palette(t testing.TB) (*verbs.Registry, [][2]string) {
 	if ds.HasErrors() {
 		t.Fatal(ds)
 	}
-	return reg, rest
+	return reg, append(rest, s.beyond...)
 }
 
 func intentVerb(intent string) string {
@@ -245,16 +249,29 @@ func (t *tally) count(r *Reader, text, want string) {
 // proposed.
 func TestIntents(t *testing.T) {
 	for _, s := range intentSets(t) {
-		reg, _ := s.palette(t)
-		r := New(reg).Reader(Vocabulary{Verbs: reg.Verbs()})
-		r.Read("a first sentence", english)
-		var all tally
-		for _, i := range sample(len(s.test), 1500) {
-			all.count(r, s.test[i][0], intentVerb(s.test[i][1]))
-		}
-		for _, text := range s.beside {
-			all.count(r, text, "")
-		}
-		t.Logf("%s, %d verbs: %s", s.name, len(reg.Verbs()), &all)
+		s.measure(t, s.test, s.beside)
 	}
+}
+
+// The same of sentences that may be fitted to: what is changed is judged by these, so
+// that the test sentences stay unseen.
+func TestIntentsToFit(t *testing.T) {
+	for _, s := range intentSets(t) {
+		_, rest := s.palette(t)
+		s.measure(t, rest, s.strays)
+	}
+}
+
+func (s *intentSet) measure(t *testing.T, sentences [][2]string, beside []string) {
+	reg, _ := s.palette(t)
+	r := New(reg).Reader(Vocabulary{Verbs: reg.Verbs()})
+	r.Read("a first sentence", english)
+	var all tally
+	for _, i := range sample(len(sentences), *intentsMost) {
+		all.count(r, sentences[i][0], intentVerb(sentences[i][1]))
+	}
+	for _, text := range beside {
+		all.count(r, text, "")
+	}
+	t.Logf("%s, %d verbs: %s", s.name, len(reg.Verbs()), &all)
 }

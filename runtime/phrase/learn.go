@@ -42,10 +42,6 @@ func (ix *Index) examples(most int) (all []example) {
 		seed = seed*1664525 + 1013904223
 		return int(seed>>8) % n
 	}
-	removed := 0.25
-	if m.verbs >= manyVerbs {
-		removed = 0.6
-	}
 	step := max(1, len(m.phrases)/most)
 	for p := random(step); p < len(m.phrases); p += step {
 		v := m.phrases[p].verb
@@ -80,7 +76,7 @@ func (ix *Index) examples(most int) (all []example) {
 		meant(first.then(second), int32(p), 0.5)
 		// The verb is not there.
 		r.may[v] = false
-		meant(q, -1, removed)
+		meant(q, -1, 0.25)
 		r.may[v] = true
 		// What is left of it says nothing.
 		empty := &query{kinds: make([]uint64, len(q.words))}

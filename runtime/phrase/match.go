@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 
 	"verbatim/dsl"
 )
@@ -28,6 +29,8 @@ type matcher struct {
 	phrases []wording
 	exact   map[string][]int32 // phrases by what they say
 	norms   []float32          // by verb: of all its phrases together
+	weighed func() *weighed    // nil where there are few verbs
+	rough   *model             // to choose those that are compared in full
 }
 
 // A text is all that is known of a verb in one language.
@@ -59,7 +62,7 @@ type known struct {
 const (
 	pairs       = 0.6
 	runs        = 0.5
-	run         = 4 // letters
+	run         = 4 // letters; of many verbs one fewer
 	saturation  = 1.2
 	lengthCount = 0.4
 	// mostCompared is how many verbs are compared in full.
@@ -113,7 +116,7 @@ func newMatcher(all []known) *matcher {
 						m.one[id] = -1
 					}
 				}
-				for _, piece := range piecesOf(p) {
+				for _, piece := range m.piecesOf(p) {
 					id, ok := m.pieces[piece]
 					if !ok {
 						id = int32(len(m.pieces))
@@ -122,8 +125,6 @@ func newMatcher(all []known) *matcher {
 					}
 					ids = append(ids, id)
 				}
-				slices.Sort(ids)
-				ids = slices.Compact(ids)
 				for _, id := range ids {
 					common[id]++
 					key := int64(v)<<32 | int64(id)
@@ -204,8 +205,15 @@ func newMatcher(all []known) *matcher {
 			m.norms[v], of = 1/float32(math.Sqrt(max(float64(m.norms[v]), 1e-9))), of[:0]
 		}
 	}
+	m.rough = shipped(len(all))
+	if m.large() {
+		m.weighed = sync.OnceValue(func() *weighed { return m.weigh(pieces) })
+	}
 	return m
 }
+
+// large reports that there are many verbs.
+func (m *matcher) large() bool { return m.verbs >= manyVerbs }
 
 // says is what a word tells that so many verbs have.
 func (m *matcher) says(verbs int) float32 {
@@ -225,11 +233,17 @@ func saturated(n, length float32) float32 {
 	return n * (saturation + 1) / (n + saturation*(1-lengthCount+lengthCount*length))
 }
 
-// piecesOf are the words of a text, their pairs, and runs of letters.
-func piecesOf(p []string) []string {
+// piecesOf are the words of a text, their pairs, and runs of letters, each once.
+func (m *matcher) piecesOf(p []string) []string {
 	var all []string
-	before := ""
+	before, run := "", run
+	if m.large() {
+		run--
+	}
 	for _, w := range p {
+		if m.large() && w >= "0" && w < ":" {
+			w = "{number}" // one that begins with a digit is as good as another
+		}
 		all = append(all, w, before+" "+w)
 		before = w
 		if strings.HasPrefix(w, "{") {
@@ -240,7 +254,9 @@ func piecesOf(p []string) []string {
 			all = append(all, "#"+long[i:i+run])
 		}
 	}
-	return append(all, before+" ")
+	all = append(all, before+" ")
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // counts is how much a piece counts by its kind.
@@ -271,7 +287,7 @@ const (
 	ofWords    = iota // BM25, as part of what the sentence could give
 	ofNearest         // likeness of the nearest phrase
 	ofThree           // mean likeness of the three nearest phrases
-	ofAll             // likeness of all its phrases together
+	ofAll             // likeness of all its phrases together; among many verbs, weighed against theirs
 	ofCover           // part of the sentence that it has the words of
 	ofRequired        // part of the arguments it needs that are there
 	ofLoose           // values that it has no place for
@@ -307,10 +323,19 @@ func (m *matcher) compare(q *query, may []bool, takes []uint64, left int32) []ca
 	if left >= 0 {
 		full[m.phrases[left].text] = m.without(ids, weights, left)
 	}
-	like := m.likeness(q.words)
+	said := m.piecesOf(q.words)
+	like := m.likeness(said)
+	var masked []string
 	var other []float32
 	if q.masked != nil {
-		other = m.likeness(q.masked)
+		masked = m.piecesOf(q.masked)
+		other = m.likeness(masked)
+	}
+	together := m.together(said, masked, takes)
+	if left >= 0 && together != nil {
+		for _, own := range m.weighed().own[left] {
+			together[own.at] -= own.weight * like[left]
+		}
 	}
 	var total, unknown float32
 	for i := range ids {
@@ -350,7 +375,6 @@ func (m *matcher) compare(q *query, may []bool, takes []uint64, left int32) []ca
 		c := &all[m.texts[t].verb]
 		c.signs[ofWords] = max(c.signs[ofWords], s/10)
 	}
-	rough := shipped(m.verbs)
 	out := all[:0]
 	for v := range all {
 		c := all[v]
@@ -360,7 +384,12 @@ func (m *matcher) compare(q *query, may []bool, takes []uint64, left int32) []ca
 			continue
 		}
 		c.signs[ofAll] = sum[v] * m.norms[v]
-		c.score = float64(rough.signs[ofWords]*c.signs[ofWords] + rough.signs[ofNearest]*c.signs[ofNearest] + rough.signs[ofThree]*c.signs[ofThree] + rough.signs[ofAll]*c.signs[ofAll])
+		if together != nil {
+			c.signs[ofAll] = together[v] / 10
+		}
+		for _, k := range [...]int{ofWords, ofNearest, ofThree, ofAll} {
+			c.score += float64(m.rough.signs[k] * c.signs[k])
+		}
 		out = append(out, c)
 	}
 	slices.SortFunc(out, func(a, b candidate) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.verb, b.verb)) })
@@ -463,13 +492,11 @@ func (m *matcher) spelt(w string) int32 {
 	return -1
 }
 
-// likeness is what each phrase has in common with words, from 0 to 1.
-func (m *matcher) likeness(words []string) []float32 {
+// likeness is what each phrase has in common with the pieces of a sentence, from 0 to 1.
+func (m *matcher) likeness(pieces []string) []float32 {
 	like := make([]float32, len(m.phrases))
-	all := piecesOf(words)
-	slices.Sort(all)
 	sum := float32(0)
-	for _, piece := range slices.Compact(all) {
+	for _, piece := range pieces {
 		w := counts(piece)
 		id, ok := m.pieces[piece]
 		if !ok {

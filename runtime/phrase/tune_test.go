@@ -34,29 +34,18 @@ func TestFitModel(t *testing.T) {
 					e.meant = k
 				}
 			}
-			if want == "" || e.meant >= 0 {
-				all = append(all, e)
-			}
+			all = append(all, e)
 		}
 		for i, row := range rest {
 			group, kind = i, ""
 			want := intentVerb(row[1])
-			if i%9 == 0 {
+			if i%5 == 0 {
 				add(row[0], want, 1)
 			}
-			if i%37 == 0 {
+			if i%25 == 0 {
 				kind = " among words"
 				add("I was on the train when it rained, "+row[0], want, 0.7)
 				add(strings.TrimRight(row[0], "?.!")+" before the meeting of the board starts in the morning", want, 0.7)
-				v, _ := reg.Verb(want), kind
-				kind = " removed"
-				for k := range ix.verbs {
-					if ix.verbs[k] == v {
-						r.may[k] = false
-						add(row[0], "", 0.3)
-						r.may[k] = true
-					}
-				}
 			}
 		}
 		kind = " foreign"
