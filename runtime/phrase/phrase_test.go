@@ -459,3 +459,36 @@ func BenchmarkLearn(b *testing.B) {
 		r.ix.learn()
 	}
 }
+
+// What several sentences say together is meant, where it is likelier than what one of them
+// says alone; what two of them say clearly is meant twice. (F28)
+func TestSeveralSentencesMayMeanOneThing(t *testing.T) {
+	t.Parallel()
+	s := intentSet{train: [][2]string{
+		{"i asked for a refund weeks ago", "refund_missing"},
+		{"i ordered something weeks ago", "order_missing"},
+		{"the card was sent weeks ago", "card_missing"},
+		{"the parcel was sent weeks ago", "parcel_missing"},
+		{"i want to ask for a refund", "ask_refund"},
+		{"i ask for a refund of this", "ask_refund"},
+		{"what is on my account", "show_account"},
+		{"show my account", "show_account"},
+	}}
+	reg, _ := s.palette(t)
+	r := New(reg).Reader(Vocabulary{Verbs: reg.Verbs()})
+	for text, want := range map[string]string{
+		"I asked for a refund. That was weeks ago.": "intents.refund-missing",
+		"I ask for a refund. Show my account.":      "intents.ask-refund intents.show-account",
+	} {
+		var said []string
+		h := r.Read(text, english)
+		for i := range h.Parts {
+			if p := &h.Parts[i]; p.Certainty == Sure {
+				said = append(said, p.Verb.Name)
+			}
+		}
+		if got := strings.Join(said, " "); got != want {
+			t.Errorf("%q: %s, and not %s", text, got, want)
+		}
+	}
+}

@@ -178,18 +178,25 @@ func (r *Reader) Read(text string, in words.In) Heard {
 	return h
 }
 
-// together is what several sentences mean: what is not clear by itself is left out where
-// it would be what another says clearly, and where nothing is clear, all of it may be.
+// together is what several sentences mean: one thing, where all of them as one are likelier to
+// mean it than each of them is to mean something, and at most one is clear, of another verb.
+// What is not clear by itself is left out where it would be what another says clearly.
 func (r *Reader) together(text string, all []words.Word, readings []words.Reading, in words.In, l words.Language, parts []Part) []Part {
-	clear := func(p Part) bool { return p.Certainty == Sure }
-	if !slices.ContainsFunc(parts, clear) {
-		if whole := r.part(r.clause(text, all, readings, in, l), l); whole.Certainty == Sure && whole.Confidence >= sureToWrite {
+	var clear []*verbs.Verb
+	most := 0.0
+	for i := range parts {
+		if most = max(most, parts[i].Confidence); parts[i].Certainty == Sure {
+			clear = append(clear, parts[i].Verb)
+		}
+	}
+	if len(clear) < 2 {
+		whole := r.part(r.clause(text, all, readings, in, l), l)
+		if whole.Confidence > most && (len(clear) == 0 || whole.Certainty == Sure && whole.Verb != clear[0]) {
 			return []Part{whole}
 		}
-		return parts
 	}
 	return slices.DeleteFunc(slices.Clone(parts), func(p Part) bool {
-		return p.Certainty == Unsure && slices.ContainsFunc(parts, func(q Part) bool { return clear(q) && q.Verb == p.Ranked[0].Verb })
+		return p.Certainty == Unsure && slices.Contains(clear, p.Ranked[0].Verb)
 	})
 }
 
