@@ -14,7 +14,7 @@ import (
 	"verbatim/verbs"
 )
 
-// A nameList holds the names of an entity's rows by their words.
+// A nameList indexes the names of an entity's rows by their words.
 type nameList struct {
 	names  []string
 	stems  [][]string
@@ -54,15 +54,15 @@ func newNames(all []string, aliases []alias) *nameList {
 	return n
 }
 
-// found are rows that words of a clause may mean.
+// found are the rows that words of a clause may mean.
 type found struct {
 	names   []string // one where it is certain
 	words   []int    // of the clause
 	written bool     // as a call writes it: @pierre-dupont
 }
 
-// find looks for the rows that a clause names. It is certain of one only where
-// no other has a word of the clause that this one has not.
+// find returns the rows that a clause names. It is certain of one only if no other row's name has a
+// word of the clause that this one lacks.
 func (n *nameList) find(c *clause) found {
 	hits := map[int32]uint64{}
 	var letters uint64 // words of one letter, which name nothing by themselves
@@ -75,7 +75,7 @@ func (n *nameList) find(c *clause) found {
 		s := c.stems[i]
 		rows := n.byStem[s]
 		if rows == nil && len(s) >= 4 && len(n.byStem) <= maxLoose && plainWord(s) {
-			// The beginning of a name, or one with a slip.
+			// The beginning of a name's word, or a word with one typing error.
 			for t, all := range n.byStem {
 				if len(t) >= 4 && (strings.HasPrefix(t, s) || len(s) >= 5 && t[0] == s[0] && dsl.Distance(s, t, 1) <= 1) {
 					rows = append(rows, all...)
@@ -102,8 +102,7 @@ func (n *nameList) find(c *clause) found {
 	if len(hits) == 0 {
 		return found{}
 	}
-	// What others have too counts for nobody: those rows stay that no other row
-	// has all the words of, and more.
+	// A row whose matching words are a proper subset of another row's is dropped.
 	masks := map[uint64]bool{}
 	for _, h := range hits {
 		masks[h] = true
@@ -141,14 +140,13 @@ func (n *nameList) find(c *clause) found {
 	return f
 }
 
-// maxLoose is among how many words of names one that is not quite one of them is
-// looked for.
+// maxLoose is up to how many words of names an inexact match is tried.
 const maxLoose = 4000
 
 // maxNames is how many rows a question offers.
 const maxNames = 5
 
-// written finds the one row that is named as a call names it.
+// written finds the one row that the clause names as a call would.
 func (n *nameList) written(c *clause) (found, bool) {
 	f := found{written: true}
 	for i := range c.words {
@@ -170,7 +168,7 @@ func (n *nameList) written(c *clause) (found, bool) {
 	return f, len(f.names) > 0
 }
 
-// rowsIn is find, once for a clause and an entity.
+// rowsIn is find with its result kept in the clause.
 func (r *Reader) rowsIn(c *clause, e *verbs.Entity) *found {
 	if f := c.rows[e]; f != nil {
 		return f
@@ -186,9 +184,9 @@ func (r *Reader) rowsIn(c *clause, e *verbs.Entity) *found {
 	return &f
 }
 
-// rowsApart is rowsIn for one argument of several: a word beside those that name a row of
-// another kind is said of that row. In "it belongs to Kwale South" nobody speaks of the Kwale
-// lease, where Kwale South is a site.
+// rowsApart is rowsIn for one argument of several. A word next to words that name a row of another
+// entity belongs to that row: in "it belongs to Kwale South" nobody means the Kwale lease, since
+// Kwale South is a site.
 func (r *Reader) rowsApart(v *verbs.Verb, pr *verbs.Param, c *clause) *found {
 	f := r.rowsIn(c, pr.Type.Entity)
 	if f.written {
@@ -223,7 +221,7 @@ type codesFound struct {
 	at    []int
 }
 
-// codesIn finds the codes of a list whose words a clause has, and those words.
+// codesIn finds the codes of a list that a clause mentions, and the words that do so.
 func (r *Reader) codesIn(c *clause, l *verbs.CodeList) ([]string, []int) {
 	if f := c.codes[l]; f != nil {
 		return f.codes, f.at
@@ -262,12 +260,12 @@ func (r *Reader) codesOf(c *clause, l *verbs.CodeList) (codes []string, at []int
 	return codes, slices.Compact(at)
 }
 
-// codeAlike reports that a word is another form of a code's.
+// codeAlike reports that a word is a form of a code's word.
 func codeAlike(w, s string) bool {
 	return len(w) >= 5 && len(s) >= 5 && (strings.HasPrefix(w, s) && len(w)-len(s) <= 3 || w[0] == s[0] && dsl.Distance(w, s, 1) <= 1)
 }
 
-// patternIn finds the one piece of the text that has an argument's pattern.
+// patternIn finds the only text in a clause that matches an argument's pattern.
 func patternIn(c *clause, p *verbs.Param) (words.Range, bool) {
 	if p.Upload != nil {
 		if len(c.files) != 1 || !p.Type.Pattern.MatchString(c.raw(c.files[0])) {
@@ -293,15 +291,15 @@ func patternIn(c *clause, p *verbs.Param) (words.Range, bool) {
 	return hit, n == 1
 }
 
-// plainWord reports that a text is made of letters only, as any word is: what
-// has a pattern is taken from a sentence where it cannot be a word of it.
+// plainWord reports that a text has no digits, so that it may be an ordinary word: an argument with
+// a pattern is not filled with such a word.
 func plainWord(text string) bool {
 	return !strings.ContainsAny(text, "0123456789")
 }
 
 func (c *clause) raw(at words.Range) string { return c.text[at.Start:at.End] }
 
-// arguments fills in what the clause says, and asks for the rest.
+// arguments fills the arguments that the clause gives, and asks for the others.
 func (r *Reader) arguments(p *Part, c *clause, l words.Language) {
 	v := p.Verb
 	used := map[int]bool{} // readings
@@ -360,7 +358,7 @@ func (r *Reader) argument(p *Part, pr *verbs.Param, c *clause, l words.Language,
 				continue
 			}
 			if one != nil {
-				// Two of them, and one place: which is meant is asked.
+				// Two values for one argument: ask which is meant.
 				p.Asks = append(p.Asks, r.either(pr, l, one, rd))
 				return nil, true
 			}
@@ -371,7 +369,7 @@ func (r *Reader) argument(p *Part, pr *verbs.Param, c *clause, l words.Language,
 		}
 		used[index] = true
 		if pr.Type.Name == verbs.DateType {
-			// What may mean two days means the one that the palette takes.
+			// An ambiguous date means the one that the argument accepts.
 			held := words.Between(pr.Type.Between(stores.DateOf(c.in.Now))).Hold(*one)
 			one = &held
 		}
@@ -407,7 +405,7 @@ func (r *Reader) argument(p *Part, pr *verbs.Param, c *clause, l words.Language,
 		f := r.rowsApart(p.Verb, pr, c)
 		switch {
 		case len(f.names) > 0 && r.doubt(p.Verb, c, f):
-			// "Thomas Schmidt", where only Thomas Müller is there.
+			// "Thomas Schmidt", if only Thomas Müller exists.
 			if pr.Required {
 				p.Asks = append(p.Asks, r.which(p.Verb, pr, n.names, askStranger, l))
 			}
@@ -443,7 +441,7 @@ func (r *Reader) argument(p *Part, pr *verbs.Param, c *clause, l words.Language,
 		case follows != "" && len(codes) == 0:
 			p.Args = append(p.Args, Arg{Param: pr, Value: dsl.NewCode(follows), Follows: row})
 		case follows != "" && !slices.Contains(codes, follows):
-			// One thing was said, and the row is about another.
+			// The words name one code, and the row implies another.
 			codes = append(codes, follows)
 			p.Asks = append(p.Asks, Ask{Param: pr, Text: r.ask(l, askSeveral, pr, codes), Choices: codes})
 		case len(codes) == 1:
@@ -517,7 +515,7 @@ func (r *Reader) argument(p *Part, pr *verbs.Param, c *clause, l words.Language,
 	}
 }
 
-// unclear asks what a reading means that has no value.
+// unclear asks what an ambiguous value means.
 func (r *Reader) unclear(pr *verbs.Param, l words.Language, rd *words.Reading) Ask {
 	speaks := r.speaks(l)
 	q := Ask{Param: pr, Text: rd.Ask(speaks)}
@@ -530,13 +528,13 @@ func (r *Reader) unclear(pr *verbs.Param, l words.Language, rd *words.Reading) A
 	return q
 }
 
-// either asks which of two readings is meant, where there is one place for them.
+// either asks which of two values is meant for one argument.
 func (r *Reader) either(pr *verbs.Param, l words.Language, all ...*words.Reading) Ask {
 	q := Ask{Param: pr}
 	speaks := r.speaks(l)
 	for _, rd := range all {
 		if !rd.Known() {
-			// One of them is unclear in itself, and is not to be chosen by a place.
+			// One of the two is ambiguous itself, so positions cannot be offered.
 			q = Ask{Param: pr}
 			break
 		}
@@ -547,11 +545,11 @@ func (r *Reader) either(pr *verbs.Param, l words.Language, all ...*words.Reading
 	return q
 }
 
-// offer adds a choice of what a reading may mean.
+// offer adds one meaning of an ambiguous value to the choices.
 func (q *Ask) offer(rd *words.Reading, c words.Choice, l words.Language) {
 	fits := c.Text()
 	if c.Value.Kind() == stores.Int || c.Value.Kind() == stores.Decimal {
-		// Three digits after a point are thousands to some; four are to nobody.
+		// Three digits after a point may be read as thousands; four cannot.
 		if fits = c.Value.Text(); len(fits) > 4 && fits[len(fits)-4] == '.' {
 			fits += "0"
 		}
@@ -560,8 +558,7 @@ func (q *Ask) offer(rd *words.Reading, c words.Choice, l words.Language) {
 	q.Choices, q.says, q.fits = append(q.Choices, c.Text()), append(q.says, rd.SayChoice(c, l)), append(q.fits, fits)
 }
 
-// follows is the code that the row of a part says, where the code says what an
-// object is like, and that row.
+// follows returns the code that the part's row implies for an object's schema, and that row.
 func (p *Part) follows(pr *verbs.Param) (row, code string) {
 	for i := range p.Verb.Params {
 		k, ok := p.Verb.Params[i].SchemaOf()
@@ -579,8 +576,8 @@ func (p *Part) follows(pr *verbs.Param) (row, code string) {
 	return "", ""
 }
 
-// text fills in a string: what has its pattern, or, where an argument takes
-// words as they come, the person's own.
+// text fills a string argument: with a text that matches its pattern or, for free text, with the
+// person's own words.
 func (r *Reader) text(p *Part, pr *verbs.Param, c *clause, missing func(...string), take func(dsl.Value, words.Range, *words.Reading), hold func(stores.Value) bool, reading func(...words.What) (*words.Reading, bool)) {
 	if pr.Type.Pattern != nil {
 		if rd, there := reading(words.IBAN); rd != nil && pr.Type.Pattern.MatchString(rd.Value.Text()) {
@@ -628,7 +625,7 @@ func (r *Reader) text(p *Part, pr *verbs.Param, c *clause, missing func(...strin
 	}
 }
 
-// onlyNames reports that a part of a clause is nothing but names of rows.
+// onlyNames reports that a range of a clause is nothing but names of rows.
 func (r *Reader) onlyNames(v *verbs.Verb, c *clause, at words.Range) bool {
 	named := r.named(v, c)
 	for i := range c.words {
@@ -650,9 +647,9 @@ func (c *clause) content() bool {
 	return n >= 2 || len(c.words) >= 4
 }
 
-// announcement reports that a clause says up to some place no more than that words are to
-// follow: all of it is what leads to their place in the phrases, names of rows and small
-// words, or but one word is not, where it calls them by their name: "add a note". (F26)
+// announcement reports that a clause, up to a place, only announces the text that follows. All of
+// its words lead to the text's place in the phrases, name rows, or are small words; if a word such
+// as "note" names the argument, one other word is allowed: "add a note". (F26)
 func (r *Reader) announcement(v *verbs.Verb, pr *verbs.Param, c *clause, upto int) bool {
 	named, calls, leads, others := r.named(v, c), 0, 0, 0
 	for i := range c.words {
@@ -689,8 +686,8 @@ func (r *Reader) announcement(v *verbs.Verb, pr *verbs.Param, c *clause, upto in
 	return others == 0 && calls+leads > 0 || calls > 0 && others+leads <= 1+count(named, true)
 }
 
-// sure reports that a row which was not asked for is meant: a word of it that no
-// other row has was said.
+// sure reports that a row is certainly meant although it was not asked for: the clause has a word
+// that only its name has.
 func (n *nameList) sure(f *found, c *clause) bool {
 	if f.written {
 		return true
@@ -703,8 +700,8 @@ func (n *nameList) sure(f *found, c *clause) bool {
 	return false
 }
 
-// doubt reports that a word beside those that name a row names something else:
-// another family name, another number.
+// doubt reports that a word next to a row's name names something else: another family name, another
+// number.
 func (r *Reader) doubt(v *verbs.Verb, c *clause, f *found) bool {
 	if f.written {
 		return false
@@ -730,8 +727,8 @@ func (r *Reader) doubt(v *verbs.Verb, c *clause, f *found) bool {
 	return false
 }
 
-// others reports that a clause speaks of something by a name or a number that
-// the verb has no other use for; then the only row there is need not be meant.
+// others reports that a clause has a name or number that the verb has no use for. Then even an only
+// row need not be meant.
 func (r *Reader) others(c *clause, v *verbs.Verb) bool {
 	counts := slices.ContainsFunc(v.Params, func(p verbs.Param) bool {
 		return p.Type.Name == verbs.IntegerType || p.Type.Name == verbs.DecimalType
@@ -745,8 +742,7 @@ func (r *Reader) others(c *clause, v *verbs.Verb) bool {
 	return !counts && c.has(words.Integer)
 }
 
-// unknownName reports that a word of a clause has a capital, does not begin it,
-// and means nothing.
+// unknownName reports that a word has a capital letter inside a sentence and no known meaning.
 func (r *Reader) unknownName(c *clause, i int) bool {
 	first, _ := utf8.DecodeRuneInString(c.raw(c.words[i].Range))
 	if i == 0 || !unicode.IsUpper(first) || c.taken[i] || small()[c.words[i].Plain] || len(c.words[i].Plain) < 2 {
@@ -756,7 +752,7 @@ func (r *Reader) unknownName(c *clause, i int) bool {
 	return !known
 }
 
-// inName reports that a number belongs to a name that was found.
+// inName reports that a number is part of a name that was found.
 func (c *clause) inName(at words.Range, taken []bool) bool {
 	for i := range c.words {
 		if taken[i] && at.Start <= c.words[i].Range.Start && c.words[i].Range.End <= at.End {
@@ -766,7 +762,7 @@ func (c *clause) inName(at words.Range, taken []bool) bool {
 	return false
 }
 
-// span is the part of the message from the first to the last of some words.
+// span is the range from the first to the last of some words.
 func (c *clause) span(at []int) words.Range {
 	if len(at) == 0 {
 		return words.Range{}
@@ -774,8 +770,8 @@ func (c *clause) span(at []int) words.Range {
 	return words.Range{Start: c.words[at[0]].Range.Start, End: c.words[at[len(at)-1]].Range.End}
 }
 
-// which asks which of some rows is meant, and lists those that are worth asking about:
-// the first of them, and how many more there are. (F27)
+// which asks which of some rows is meant. It lists the first of those that the verb accepts, and
+// how many more there are. (F27)
 func (r *Reader) which(v *verbs.Verb, pr *verbs.Param, names []string, q question, l words.Language) Ask {
 	names = r.usable(v, pr, names)
 	choices := symbols(names[:min(len(names), maxNames)])
@@ -786,8 +782,8 @@ func (r *Reader) which(v *verbs.Verb, pr *verbs.Param, names []string, q questio
 	return a
 }
 
-// usable lists the rows that are worth asking about: all of them where none is,
-// for the refusal of one says why.
+// usable lists the rows that the verb accepts, or all rows if it accepts none: then the refusal
+// says why.
 func (r *Reader) usable(v *verbs.Verb, pr *verbs.Param, names []string) []string {
 	if r.in.Usable == nil || len(names) < 2 {
 		return names

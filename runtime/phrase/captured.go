@@ -9,11 +9,11 @@ import (
 	"verbatim/verbs"
 )
 
-// A phrase may end in the place of an argument that takes words as they come: "tell
-// them {note}", "leave a note on {request-id}: {note}". Where a sentence is said as
-// one of them, what follows is the argument, and the rest is not.
+// Phrases that end in the place of a free-text argument: "tell them {note}", "leave a note on
+// {request-id}: {note}". If a sentence follows such a phrase, the text in that place is the
+// argument.
 
-// how is how a sentence holds such an argument.
+// how says in which way a sentence holds such an argument.
 type how uint8
 
 const (
@@ -22,16 +22,14 @@ const (
 	unsaid               // its place is empty: "leave a note for Pierre"
 )
 
-// shortHead is how many words and places a phrase with a colon has at most that is
-// said as such only with its colon: "note: …", and not "a note for Pierre".
+// shortHead is the longest phrase, in words and places, that needs its colon to be recognised:
+// "note: …" is one, "a note for Pierre" is not.
 const shortHead = 4
 
-// mostBetween is how many words of a sentence may stand for an argument inside a
-// phrase.
+// mostBetween is how many words may stand in the place of another argument inside a phrase.
 const mostBetween = 8
 
-// captured is what stands in the place of an argument. Of several phrases the
-// longest counts.
+// captured returns the range of the argument's text. The longest matching phrase wins.
 func (r *Reader) captured(p *Part, pr *verbs.Param, c *clause) (words.Range, how) {
 	if d := c.dictated; d != nil {
 		if d.param != pr {
@@ -87,7 +85,7 @@ func (r *Reader) captured(p *Part, pr *verbs.Param, c *clause) (words.Range, how
 	return at, elsewhere
 }
 
-// sentences reports that an argument may hold whole sentences, and not only a name.
+// sentences reports that an argument may hold whole sentences rather than a name.
 func sentences(p *verbs.Param) bool { return p.Type.MaxLength >= 500 }
 
 // is reports whether a word of a clause has a stem.
@@ -95,13 +93,12 @@ func (c *clause) is(i int, stem string) bool {
 	return c.stems[i] == stem || c.own != nil && c.own[i] == stem
 }
 
-// follows finds where the words of a phrase, one after the other, lead to its last
-// place. What stands in a place between them is passed over, as far as a word of
-// the phrase comes behind it.
+// follows finds the words of a phrase in a clause, in order, and returns where its last place
+// begins. Places in between match any words up to the phrase's next word.
 func (r *Reader) follows(tp *template, c *clause) (from int, ok bool) {
 	n := len(tp.words)
 	k, between := 0, 0
-	// "note that", where the phrase is "please note that".
+	// "note that" matches the phrase "please note that".
 	first := 0
 	for first < n-2 && tp.words[first].param == nil && small()[tp.words[first].stem] {
 		first++
@@ -137,8 +134,8 @@ func (r *Reader) follows(tp *template, c *clause) (from int, ok bool) {
 	return 0, false
 }
 
-// heads counts the words and places of a phrase that are said before a colon: of
-// those that say something, all have to be, in their order.
+// heads counts the words and places of a phrase that a clause has before a colon. All of its
+// content words must be there, in order.
 func (r *Reader) heads(tp *template, c *clause, colon int) int {
 	k, telling := 0, false
 	pass := func() {
@@ -163,9 +160,8 @@ func (r *Reader) heads(tp *template, c *clause, colon int) int {
 	return k
 }
 
-// nothingElse reports that a clause has up to some place words of a phrase, and
-// besides them no more than names of rows and small words: "Note:", where the phrase
-// is "leave a note on {request-id}:".
+// nothingElse reports that a clause has, up to a place, only words of a phrase, names of rows and
+// small words: "Note:" for the phrase "leave a note on {request-id}:".
 func (r *Reader) nothingElse(p *Part, tp *template, c *clause, to int) bool {
 	named, telling := r.named(p.Verb, c), false
 	for i := range c.words {
@@ -183,7 +179,7 @@ func (r *Reader) nothingElse(p *Part, tp *template, c *clause, to int) bool {
 	return telling
 }
 
-// named are the words of a clause that name rows which a verb takes.
+// named marks the words of a clause that name rows which a verb accepts.
 func (r *Reader) named(v *verbs.Verb, c *clause) []bool {
 	named := make([]bool, len(c.words))
 	for i := range v.Params {
@@ -196,11 +192,10 @@ func (r *Reader) named(v *verbs.Verb, c *clause) []bool {
 	return named
 }
 
-// colon is where a clause says that something follows, -1 where it does not.
+// colon is the position of a colon that introduces a text, or -1.
 func (c *clause) colon() int { return colonIn(c.text, c.rng) }
 
-// colonIn is where a text says that something follows, -1 where it does not: none
-// that stands inside a time or an address.
+// colonIn is colon for a text; colons inside times and addresses do not count.
 func colonIn(text string, in words.Range) int {
 	for i, s := range text[in.Start:in.End] {
 		if s != ':' && s != '：' {
@@ -216,11 +211,10 @@ func colonIn(text string, in words.Range) int {
 	return -1
 }
 
-// quotations are the marks that a quotation stands in.
+// quotations are pairs of quotation marks.
 var quotations = [...][2]string{{`"`, `"`}, {"“", "”"}, {"„", "“"}, {"«", "»"}, {"‘", "’"}}
 
-// unquoted is a range without the blanks around it, and without the quotation marks
-// that all of it stands in.
+// unquoted trims blanks, and quotation marks around the whole range.
 func unquoted(text string, at words.Range) words.Range {
 	for at.Start < at.End {
 		s, n := utf8.DecodeRuneInString(text[at.Start:at.End])

@@ -10,15 +10,14 @@ import (
 	"verbatim/verbs"
 )
 
-// A clash is a verb of which phrases are taken for another one, by somebody who may use
-// both.
+// A clash is a verb whose phrases another verb takes, for a role that may use both.
 type clash struct {
 	verb, by *verbs.Verb
 	taken    []taken
 }
 
-// A taken is a phrase that another verb has as well, or that would be taken for it if it
-// were no phrase: with how likely each of the two would be meant.
+// A taken is a phrase that another verb has too, or would get if the phrase were left out, with the
+// probabilities of both verbs.
 type taken struct {
 	phrase    string
 	same      bool
@@ -26,17 +25,16 @@ type taken struct {
 	elsewhere dsl.Place
 }
 
-// Held is how well the phrases of palettes hold against each other: of so many, each left
-// out and looked for, so many came first for their verb all the same, and so many would be
-// taken for another.
+// Held is the result of leaving out each phrase in turn and matching it: how many still went to
+// their verb, and how many would go to another.
 type Held struct {
 	Phrases int `json:"phrases"`
 	First   int `json:"first"`
 	Taken   int `json:"taken"`
 }
 
-// Lint warns of verbs that have phrases in common, or take each other's: each phrase is
-// left out of what the palettes say, and looked for.
+// Lint warns of verbs that share phrases or take each other's. It leaves out each phrase in turn
+// and matches it.
 func (ix *Index) Lint() (ds dsl.Diagnostics, held Held) {
 	var all []clash
 	all, held = ix.clashes()
@@ -83,11 +81,10 @@ func likelihood(c clash, t taken) string {
 //go:embed codes.txtar
 var codesText string
 
-// Codes explains what Lint warns of.
+// Codes explains the warnings of Lint.
 func Codes() []dsl.CodeDoc { return dsl.ReadCodes(codesText) }
 
-// clashes holds what each verb is said with against all others that somebody may use
-// beside it.
+// clashes compares each verb's phrases with all verbs that a role may use beside it.
 func (ix *Index) clashes() (all []clash, held Held) {
 	r := &Reader{ix: ix, may: make([]bool, len(ix.verbs))}
 	for p, s := range ix.matcher.phrases {

@@ -11,22 +11,20 @@ import (
 	"verbatim/verbs"
 )
 
-// Whoever is asked whether a call is right may answer with what should stand in it
-// instead: "make it Thursday", "Donnerstag statt Freitag", "plutôt Thomas". Such a
-// message is read against the call: all of it has to be one value of a kind that the
-// call holds, and words out of a closed list that say it takes the place of another.
-// What holds anything else is no correction, and is read as any other sentence.
+// Corrections: a person who is asked about a call may answer with what should be different: "make
+// it Thursday", "Donnerstag statt Freitag", "plutôt Thomas". The whole message must be one value of
+// a kind that the call holds, and words of a closed list that mark a correction. Any other message
+// is no correction.
 
-// A Correction is what a message puts in the place of something in a call.
+// A Correction is a new value for a part of a call.
 type Correction struct {
-	// Fits are the calls that may be meant: where there are several, it has to be
-	// asked which.
+	// Fits are the calls that may be meant. If there are several, the person has to be asked.
 	Fits []Fit
-	// Ask is the question: which of several is meant, or what is wrong with the value
-	// that was said. It is "" where there is one fit.
+	// Ask asks which call is meant, or says what is wrong with the value. It is "" if there is one
+	// fit.
 	Ask string
-	// Cued says that a word of the message says that something is to be changed. Where
-	// nothing waits, a value alone says nothing.
+	// Cued says that a word of the message marks a correction. Without a pending call, a bare value
+	// corrects nothing.
 	Cued bool
 }
 
@@ -37,11 +35,10 @@ type Fit struct {
 	Text string // and as it may be said again
 }
 
-// mostCorrected is how many words such a message has at most.
+// mostCorrected is the longest correction, in words.
 const mostCorrected = 20
 
-// Correct reads a message against a call of a verb. It is false where the message
-// corrects nothing of it.
+// Correct reads a message as a correction of a call; ok is false if it is none.
 func (r *Reader) Correct(text string, in words.In, v *verbs.Verb, call *dsl.Call) (Correction, bool) {
 	var none Correction
 	if len(text) > maxBytes || v == nil {
@@ -111,7 +108,7 @@ func (r *Reader) Correct(text string, in words.In, v *verbs.Verb, call *dsl.Call
 	return found, len(found.Fits) > 0 || found.Ask != ""
 }
 
-// apart says of fits that change different arguments which of them each one does.
+// apart describes fits of different arguments, so that a person can choose.
 func (r *Reader) apart(fits []Fit, was *dsl.Call, l words.Language) []Fit {
 	for i := range fits {
 		for k := range fits[i].Call.Args {
@@ -128,7 +125,7 @@ func (r *Reader) apart(fits []Fit, was *dsl.Call, l words.Language) []Fit {
 	return fits
 }
 
-// label is what people of a language call an argument.
+// label is an argument's name in a language.
 func (r *Reader) label(l words.Language, name string) string {
 	for _, n := range [...]string{name, strings.ReplaceAll(name, "-", "_")} {
 		if said, ok := r.ix.reg.Says(l.String(), n); ok {
@@ -146,7 +143,7 @@ type slot struct {
 	kind  verbs.TypeName
 }
 
-// slotsOf lists the places of a call whose values can be said in words.
+// slotsOf lists the places whose values can be said in words.
 func slotsOf(v *verbs.Verb, call *dsl.Call) (all []slot) {
 	for i := range call.Args {
 		a := &call.Args[i]
@@ -190,8 +187,8 @@ func slotsOf(v *verbs.Verb, call *dsl.Call) (all []slot) {
 	return all
 }
 
-// put is the call with another value in the place. Words of a text in it that said
-// the day before say the new one.
+// put returns the call with another value in a slot. If a free text of the call says the old date
+// in words, they are replaced too.
 func (s *slot) put(call *dsl.Call, value dsl.Value, said string, in words.In) dsl.Call {
 	out := *call
 	out.Args = slices.Clone(call.Args)
@@ -217,7 +214,7 @@ func (s *slot) put(call *dsl.Call, value dsl.Value, said string, in words.In) ds
 	return out
 }
 
-// reworded is a text with the words of one day in the place of those of another.
+// reworded replaces the words of one date in a text by those of another.
 func reworded(text, was, said string, in words.In) string {
 	all, more := words.Find(text, in)
 	if more {
@@ -231,7 +228,7 @@ func reworded(text, was, said string, in words.In) string {
 	return text
 }
 
-// An instead is what a message says for one place of a call.
+// An instead is what a message says for one slot.
 type instead struct {
 	fits    []another
 	covered []bool // words that say it, or what it takes the place of
@@ -246,8 +243,8 @@ type another struct {
 	full  bool // the words alone would not say which
 }
 
-// accounts reports whether all the words of the message are the value, the value
-// before it, or words that say no more than that the one takes the other's place.
+// accounts reports whether every word of the message belongs to the new value, to the old one, or
+// to the words that mark a correction.
 func (m *instead) accounts(cues []bool) bool {
 	for i := range m.covered {
 		if !m.covered[i] && !cues[i] {
@@ -257,7 +254,7 @@ func (m *instead) accounts(cues []bool) bool {
 	return true
 }
 
-// matches reads what a message says for a place; nil where it says nothing.
+// matches reads the message for a slot; nil if it says nothing for it.
 func (r *Reader) matches(s *slot, c *clause, l words.Language) *instead {
 	switch s.kind {
 	case verbs.RefType:
@@ -293,7 +290,7 @@ func (r *Reader) matches(s *slot, c *clause, l words.Language) *instead {
 	return c.valuesFor(s, l)
 }
 
-// rowsFor reads which other row is meant.
+// rowsFor reads another row.
 func (r *Reader) rowsFor(s *slot, c *clause, l words.Language) *instead {
 	if r.names[s.param.Type.Entity] == nil {
 		return nil
@@ -328,7 +325,7 @@ func (m *instead) cover(c *clause, at words.Range) {
 	}
 }
 
-// valuesFor reads a day, an amount, a number or an address.
+// valuesFor reads a date, an amount, a number or an address.
 func (c *clause) valuesFor(s *slot, l words.Language) *instead {
 	kinds := map[verbs.TypeName][]words.What{
 		verbs.DateType: {words.Date}, verbs.MoneyType: {words.Money}, verbs.IntegerType: {words.Integer},
@@ -379,7 +376,7 @@ func (c *clause) valuesFor(s *slot, l words.Language) *instead {
 	return m
 }
 
-// literal is a value as the place holds it.
+// literal writes a value as the slot holds it.
 func (s *slot) literal(c words.Choice) dsl.Value {
 	switch {
 	case s.kind == verbs.MoneyType:
@@ -394,7 +391,7 @@ func (s *slot) literal(c words.Choice) dsl.Value {
 	return dsl.NewString(c.Value.Text())
 }
 
-// holds reports whether a reading may be what the place holds.
+// holds reports whether a value may be the one in the slot.
 func (s *slot) holds(rd *words.Reading) bool {
 	for _, c := range append([]words.Choice{rd.Choice}, rd.Others...) {
 		if !c.Value.IsNull() && dsl.FormatValue(s.literal(c)) == dsl.FormatValue(s.value) {
@@ -404,10 +401,9 @@ func (s *slot) holds(rd *words.Reading) bool {
 	return false
 }
 
-// meant lists which values a reading may mean beside the one that it takes the place
-// of. A weekday's name alone is that of the week which was spoken of as well as the
-// next one, and the number of a day goes with the month that was; what was in the
-// past, as a birthday is, keeps its year.
+// meant lists the values that a reading may mean, given the old value. The bare name of a weekday
+// is that of the old date's week as well as the next one; the bare number of a day is in the old
+// date's month; a past date, such as a birthday, keeps its year.
 func (s *slot) meant(rd *words.Reading, c *clause) []words.Choice {
 	all := slices.Clone(rd.Others)
 	if len(all) == 0 {
@@ -456,8 +452,7 @@ func (s *slot) meant(rd *words.Reading, c *clause) []words.Choice {
 	return append(all, words.Choice{Value: near})
 }
 
-// replaced reports whether a value is one that another takes the place of: what
-// follows "instead of".
+// replaced reports whether a value is the old one: it follows "instead of".
 func (c *clause) replaced(rd *words.Reading) bool {
 	var before []string
 	for i := range c.words {
@@ -477,12 +472,11 @@ func (c *clause) replaced(rd *words.Reading) bool {
 	return false
 }
 
-// What may stand around a value that takes the place of another, each word plain.
-// Those of the first list say that something is to be changed, those of the second
-// ask for it, and those of the third say nothing.
+// Words that may stand around the new value, in plain form. cueing marks a correction, asking asks
+// for one, and saying means nothing.
 var cueing, asking, saying = cuesOf("cue"), cuesOf("cueasks"), cuesOf("cuesays")
 
-// cuesOf are the phrases of all languages under a key, by their first word.
+// cuesOf returns the phrases of all languages under a key, by their first word.
 func cuesOf(key string) func() map[string][][]string {
 	return sync.OnceValue(func() map[string][][]string {
 		all := map[string][][]string{}
@@ -497,9 +491,8 @@ func cuesOf(key string) func() map[string][][]string {
 	})
 }
 
-// cuesIn tells which words of a message say no more than that something takes the
-// place of something else, whether one of them says so much, and whether they ask
-// for it.
+// cuesIn marks the words of a message that only mark a correction, and reports whether one does,
+// and whether they ask for it.
 func cuesIn(all []words.Word) (cues []bool, cued, asks bool) {
 	cues = make([]bool, len(all))
 	longest := func(of map[string][][]string, i int) int {

@@ -10,7 +10,7 @@ import (
 	"verbatim/verbs"
 )
 
-// An Index holds the words of palettes, made once for a registry. It may be shared.
+// An Index holds the words of the palettes. It is made once and can be shared.
 type Index struct {
 	reg       *verbs.Registry
 	aliases   []alias
@@ -35,7 +35,7 @@ type template struct {
 	named bool // it is what the verb is called
 }
 
-// A token of a phrase is the stem of a word, or the place of an argument.
+// A token is a stem of a phrase, or the place of an argument.
 type token struct {
 	stem  string
 	param *verbs.Param
@@ -46,11 +46,10 @@ type codeWords struct {
 	stems []string
 }
 
-// maxTemplate is how many words of a phrase count.
+// maxTemplate is how many words of a phrase are used.
 const maxTemplate = 24
 
-// New reads the words of palettes. Verbs that are left out are never meant, and their words
-// count for nothing.
+// New indexes the palettes. The verbs of without are never proposed, and their words do not count.
 func New(reg *verbs.Registry, without ...func(*verbs.Verb) bool) *Index {
 	ix := &Index{reg: reg, verbs: slices.DeleteFunc(slices.Clone(reg.Verbs()), func(v *verbs.Verb) bool {
 		return v.Masked() || slices.ContainsFunc(without, func(leave func(*verbs.Verb) bool) bool { return leave(v) })
@@ -111,13 +110,13 @@ func New(reg *verbs.Registry, without ...func(*verbs.Verb) bool) *Index {
 	return ix
 }
 
-// nameOf is what a verb is called, as it may be said.
+// nameOf is the name of a verb as words.
 func nameOf(v *verbs.Verb) string {
 	_, name, _ := strings.Cut(v.Name, ".")
 	return strings.NewReplacer("-", " ", ".", " ").Replace(name)
 }
 
-// kindsOf is what may stand in an argument, a bit for each kind.
+// kindsOf returns the kinds of values that an argument accepts, as bits.
 func (ix *Index) kindsOf(p *verbs.Param) uint64 {
 	switch p.Type.Name {
 	case verbs.RefType:
@@ -150,7 +149,7 @@ func (ix *Index) kindsOf(p *verbs.Param) uint64 {
 	return 0
 }
 
-// Kinds of words that are no readings.
+// Kinds of values that words.Find does not return.
 const (
 	codeKind    = 1 << 29
 	fileKind    = 1 << 30
@@ -167,15 +166,14 @@ func (ix *Index) kindOf(e *verbs.Entity) uint64 {
 	return entityKind(n)
 }
 
-// freeText reports that an argument takes words as they come, so that any
-// sentence has something for it.
+// freeText reports that an argument accepts any text, so every sentence has a value for it.
 func freeText(p *verbs.Param) bool {
 	return p.Type.Name == verbs.StringType && p.Type.Pattern == nil
 }
 
 func entityKind(n int) uint64 { return 1 << min(63, firstEntity+n) }
 
-// template adds a phrase, and returns the words that it is compared by.
+// template adds a phrase, and returns the words by which it is compared.
 func (ix *Index) template(verb int, v *verbs.Verb, text string, l words.Language) (plain []string) {
 	t := template{verb: int32(verb), text: text}
 	for rest := text; rest != ""; {
@@ -206,8 +204,7 @@ func (ix *Index) template(verb int, v *verbs.Verb, text string, l words.Language
 	return plain
 }
 
-// placeOf is what stands for a value in a text that is compared, "" for one that is
-// compared by its words.
+// placeOf stands for an argument's value in compared texts; "" if its own words are compared.
 func placeOf(p *verbs.Param) string {
 	switch p.Type.Name {
 	case verbs.RefType:
@@ -259,16 +256,15 @@ func (ix *Index) codeWords(l *verbs.CodeList) []codeWords {
 	return all
 }
 
-// An alias is what a code is called in another language: names of rows that hold
-// the code are understood by it.
+// An alias is the name of a code in another language. It also matches names of rows that contain
+// the code.
 type alias struct {
 	slug  string   // the code, as a name has it
 	first string   // the first stem of it
 	stems []string // in the other language
 }
 
-// sayings are the stems of what a code is called in other languages than English.
-// Articles and such are left out.
+// sayings are the stems of a code's names in languages other than English, without articles.
 func (ix *Index) sayings(code string) (all [][]string) {
 	for _, l := range words.Languages() {
 		said, ok := ix.reg.Says(l.String(), code)

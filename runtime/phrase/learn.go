@@ -6,18 +6,18 @@ import (
 	"verbatim/verbs"
 )
 
-// A palette says by its own phrases how far the shipped model holds for it: each
-// phrase is left out and looked for, as it stands and among other words, and looked
-// for again where its verb is not there and nothing is meant.
+// Calibration: each palette adapts the shipped model with its own phrases. Each phrase is left out
+// and matched, alone and among other words; and matched with its verb removed, when nothing is the
+// right answer.
 
-// An example is a sentence of which is known what it means.
+// An example is a sentence with its known meaning.
 type example struct {
 	all    []candidate
 	meant  int // among them, -1 where none is
 	weight float64
 }
 
-// Numbers of the fit.
+// Parameters of the fit.
 const (
 	mostExamples = 120 // phrases of a palette that are looked for
 	pull         = 30  // towards the shipped model, in examples
@@ -30,7 +30,7 @@ func (ix *Index) learn() *model {
 	return fitted(ix.examples(mostExamples), shipped(len(ix.verbs)), pull, steps)
 }
 
-// examples are made of at most so many phrases of the palettes.
+// examples makes examples of at most so many phrases.
 func (ix *Index) examples(most int) (all []example) {
 	m := ix.matcher
 	r := &Reader{ix: ix, may: make([]bool, len(ix.verbs))}
@@ -74,11 +74,11 @@ func (ix *Index) examples(most int) (all []example) {
 			first, second = other, q
 		}
 		meant(first.then(second), int32(p), 0.5)
-		// The verb is not there.
+		// Without its verb the sentence means nothing.
 		r.may[v] = false
 		meant(q, -1, 0.25)
 		r.may[v] = true
-		// What is left of it says nothing.
+		// A sentence without its words means nothing.
 		empty := &query{kinds: make([]uint64, len(q.words))}
 		for i, w := range q.words {
 			if ordinary(w) == 1 {
@@ -107,7 +107,7 @@ func (q *query) shown() []string {
 	return q.words
 }
 
-// saidAs is a phrase as a sentence that holds a value in each of its places.
+// saidAs is a phrase as a sentence with a value in each place.
 func (ix *Index) saidAs(p int32) (*clause, *query) {
 	t := &ix.templates[p]
 	c, q := &clause{}, &query{}
@@ -133,7 +133,7 @@ func (ix *Index) saidAs(p int32) (*clause, *query) {
 	return c, q
 }
 
-// gives reports that a phrase that is looked for has a value for an argument.
+// gives reports that a left-out phrase has a value for an argument.
 func (c *clause) gives(p *verbs.Param) bool {
 	for _, g := range c.given {
 		if g == p || g.Type.Name == p.Type.Name && g.Type.Entity == p.Type.Entity && g.Type.Codes == p.Type.Codes {
@@ -143,7 +143,7 @@ func (c *clause) gives(p *verbs.Param) bool {
 	return false
 }
 
-// fitted fits a model to examples in so many steps, and pulls it towards another.
+// fitted fits a model to examples by gradient steps, with a pull towards another model (ridge).
 func fitted(all []example, to *model, pull float64, steps int) *model {
 	m := *to
 	var first, second [signCount + 1]float64

@@ -10,9 +10,8 @@ import (
 	"verbatim/dsl"
 )
 
-// A matcher ranks verbs by what is known of them: their names, descriptions and
-// arguments, and the phrases that people say for them. It knows nothing of any
-// language. It is made once, and immutable.
+// A matcher ranks verbs by their names, descriptions, arguments and phrases. It knows nothing of
+// languages. It is immutable.
 type matcher struct {
 	verbs   int
 	words   map[string]int32 // the words, by number
@@ -33,14 +32,14 @@ type matcher struct {
 	rough   *model             // to choose those that are compared in full
 }
 
-// A text is all that is known of a verb in one language.
+// A text is the words of a verb in one language.
 type text struct {
 	verb   int32
 	length float32
 	counts map[int32]float32
 }
 
-// A wording is a phrase as it is compared.
+// A wording is a phrase in its compared form.
 type wording struct {
 	verb, text int32
 	words      []int32
@@ -51,14 +50,13 @@ type post struct {
 	weight float32
 }
 
-// A known is what a palette tells of a verb.
+// A known is what a palette says about a verb.
 type known struct {
 	about   []string     // words of its name, its description, and its arguments
 	phrases [][][]string // by language: the words of each phrase
 }
 
-// How much things count in a likeness, fitted to the sentences of intents by others
-// that are no test sentences.
+// Weights of features, fitted to training sentences of public intent sets.
 const (
 	pairs       = 0.6
 	runs        = 0.5
@@ -169,7 +167,7 @@ func newMatcher(all []known) *matcher {
 	for id := range m.posts {
 		slices.SortFunc(m.posts[id], func(a, b post) int { return int(a.at - b.at) })
 	}
-	// What few verbs have says much, and so does what few phrases have.
+	// Inverse document frequency, over verbs and over phrases.
 	n, np := math.Log(1+float64(len(all))), math.Log(1+float64(len(m.phrases)))
 	for id, of := range m.rarity {
 		m.rarity[id] = float32(math.Log(1+float64(len(all))/float64(of))/n+math.Log(1+float64(len(m.phrases))/common[id])/np) / 2
@@ -212,16 +210,16 @@ func newMatcher(all []known) *matcher {
 	return m
 }
 
-// large reports that there are many verbs.
+// large reports whether the palette counts as large.
 func (m *matcher) large() bool { return m.verbs >= manyVerbs }
 
-// says is what a word tells that so many verbs have.
+// says is the inverse document frequency of a word that so many verbs have.
 func (m *matcher) says(verbs int) float32 {
 	n := float64(m.verbs)
 	return float32(math.Log(1+n/float64(max(1, verbs))) / math.Log(1+n))
 }
 
-// ordinary is how much a word counts as one that any sentence may have.
+// ordinary lowers the weight of words that are frequent in any text.
 func ordinary(w string) float32 {
 	if small()[w] {
 		return 0.6
@@ -233,7 +231,7 @@ func saturated(n, length float32) float32 {
 	return n * (saturation + 1) / (n + saturation*(1-lengthCount+lengthCount*length))
 }
 
-// piecesOf are the words of a text, their pairs, and runs of letters, each once.
+// piecesOf returns the words, word pairs and letter n-grams of a text, each once.
 func (m *matcher) piecesOf(p []string) []string {
 	var all []string
 	before, run := "", run
@@ -259,7 +257,7 @@ func (m *matcher) piecesOf(p []string) []string {
 	return slices.Compact(all)
 }
 
-// counts is how much a piece counts by its kind.
+// counts is the weight of a piece by its kind.
 func counts(piece string) float32 {
 	switch {
 	case piece[0] == '#':
@@ -272,17 +270,17 @@ func counts(piece string) float32 {
 	return max(ordinary(piece), 0.35)
 }
 
-// A query is a sentence as it is compared.
+// A query is a sentence in its compared form.
 type query struct {
 	words  []string // as they stand
 	kinds  []uint64 // by word: what it reads as, 0 where it is a word alone
 	masked []string // with what a value or a name is in the place of its words
 }
 
-// Signs are what is known of how well a verb fits.
+// Signs are the features of a candidate.
 type signs [signCount]float32
 
-// The signs.
+// The features.
 const (
 	ofWords    = iota // BM25, as part of what the sentence could give
 	ofNearest         // likeness of the nearest phrase
@@ -300,15 +298,14 @@ const (
 	signCount
 )
 
-// A candidate is a verb that may be meant.
+// A candidate is a verb with its features and score.
 type candidate struct {
 	verb, phrase int32
 	signs        signs
 	score        float64
 }
 
-// compared is what a sentence has in common with verbs. A phrase that is left out is
-// not compared with, nor counted as its verb's.
+// compare scores the verbs for a sentence. left is a phrase that is left out, or -1.
 func (m *matcher) compare(q *query, may []bool, takes []uint64, left int32) []candidate {
 	ids, weights := m.find(q, left)
 	full := make([]float32, len(m.texts))
@@ -438,7 +435,7 @@ func count[T comparable](all []T, of T) (n int) {
 	return n
 }
 
-// without is what a text gives that lacks a phrase.
+// without is the score of a text without one of its phrases.
 func (m *matcher) without(ids []int32, weights []float32, left int32) (sum float32) {
 	p := &m.phrases[left]
 	t := &m.texts[p.text]
@@ -452,8 +449,8 @@ func (m *matcher) without(ids []int32, weights []float32, left int32) (sum float
 	return sum
 }
 
-// find looks up the words of a sentence: each once, and one with a slip of the
-// finger as the word that it is.
+// find looks up the words of a sentence, each once. An unknown word counts as the known word that
+// differs in one letter.
 func (m *matcher) find(q *query, left int32) (ids []int32, weights []float32) {
 	ids, weights = make([]int32, len(q.words)), make([]float32, len(q.words))
 	for i, w := range q.words {
@@ -479,7 +476,7 @@ func (m *matcher) find(q *query, left int32) (ids []int32, weights []float32) {
 	return ids, weights
 }
 
-// spelt is the word that differs from another in one letter, -1 where none does.
+// spelt returns the only known word that differs from a word in one letter, or -1.
 func (m *matcher) spelt(w string) int32 {
 	if len(w) < 5 || ordinary(w) != 1 || !plainWord(w) {
 		return -1
@@ -492,7 +489,7 @@ func (m *matcher) spelt(w string) int32 {
 	return -1
 }
 
-// likeness is what each phrase has in common with the pieces of a sentence, from 0 to 1.
+// likeness is the cosine similarity of each phrase to a sentence.
 func (m *matcher) likeness(pieces []string) []float32 {
 	like := make([]float32, len(m.phrases))
 	sum := float32(0)

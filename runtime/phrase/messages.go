@@ -12,8 +12,8 @@ import (
 	"verbatim/verbs"
 )
 
-// What is asked, in the person's language. Names of verbs and arguments are the
-// palette's own, and so are the descriptions that say what is wanted.
+// Questions in the person's language. Names of verbs and arguments, and the descriptions of what is
+// wanted, are the palette's.
 
 type question = words.Key
 
@@ -32,7 +32,7 @@ const (
 	inQuotes    question = "phrase/in-quotes"
 )
 
-// speaks is the language that is asked in, of a sentence in one.
+// speaks is the language of questions about a sentence in language l.
 func (r *Reader) speaks(l words.Language) words.Language {
 	if r.in.Tongue != nil {
 		return *r.in.Tongue
@@ -98,15 +98,14 @@ func (r *Reader) ask(l words.Language, q question, about any, choices []string) 
 	return askVerbs.In(l, list.String())
 }
 
-// upper begins with a capital, as a line of a list does.
+// upper capitalises the first letter.
 func upper(s string) string {
 	first, n := utf8.DecodeRuneInString(s)
 	return string(unicode.ToUpper(first)) + s[n:]
 }
 
-// does is what a verb does, in the words of its palette: its description, or a
-// phrase of the language that nothing has to be filled into; "" where there is
-// none.
+// does says what a verb does: its description or, in another language, a phrase without places; ""
+// if there is none.
 func (r *Reader) does(l words.Language, v *verbs.Verb) string {
 	if l != words.English {
 		if said, ok := r.ix.reg.Says(l.String(), v.Description); ok {
@@ -127,7 +126,7 @@ func (r *Reader) does(l words.Language, v *verbs.Verb) string {
 	return strings.ToLower(first[:1]) + first[1:]
 }
 
-// join lists choices; a name is told as the words that it is made of.
+// join lists choices; the names of rows are written as words.
 func (r *Reader) join(l words.Language, all []string) string {
 	all = slices.Clone(all)
 	for i, c := range all {

@@ -11,14 +11,14 @@ import (
 	"sync"
 )
 
-// A model says how likely each of some candidates is meant, and how likely none is:
-// a multinomial logit over what is known of each.
+// A model is a multinomial logit over the features of the candidates: it gives the probability of
+// each, and of none.
 type model struct {
 	signs signs
 	none  float64
 }
 
-// weigh orders candidates by how likely they are meant, which becomes their score.
+// weigh replaces the scores of candidates by probabilities, and sorts by them.
 func (m *model) weigh(all []candidate) {
 	most := m.none
 	for i := range all {
@@ -41,10 +41,10 @@ func (m *model) weigh(all []candidate) {
 	})
 }
 
-// many and few were fitted for palettes of many verbs, and of few: to sentences of
-// intents by others that are no test sentences, and to phrases of our own palettes that
-// were left out. Intents take no arguments, so that many has of these what few has, and
-// its none is a little higher than fitted, for what belongs to nothing. See TestFitModel.
+// many and few are the shipped models for large and for small palettes. They were fitted to
+// training sentences of public intent sets and to left-out phrases of our own palettes. Intents
+// have no arguments, so many has the weights of few for features of arguments. Its none is higher
+// than fitted, against sentences that belong to nothing. See TestFitModel.
 var (
 	many = &model{signs: signs{10.19, 4.60, -0.06, 9.38, -0.76, 2.92, 0.18, -5.50, 0.48, 0.27, -2.01, -0.51, 6.77}, none: 10.20}
 	few  = &model{signs: signs{12.10, 2.81, 0.98, 6.64, 4.00, 2.92, 0.11, -5.50, 0.07, 0.27, 2.55, -1.09, 6.77}, none: 8.32}
@@ -53,15 +53,15 @@ var (
 const (
 	// manyVerbs is from how many verbs on a palette is large.
 	manyVerbs = 60
-	// sure is how much the signs of a large palette tell, times the logarithm of its verbs,
-	// up to the most that were measured.
+	// sure scales the weights of a large palette by the inverse logarithm of its number of verbs,
+	// up to mostMeasured verbs.
 	sure         = 3.5
 	mostMeasured = 226
 )
 
-// shipped is the model that a palette of so many verbs begins with. The more verbs there
-// are, the more of them come near what was said by chance, and the less a likeness tells:
-// among 59 to 226 intents, about as many in a hundred are then proposed wrongly at 0.8.
+// shipped returns the model for a number of verbs. Among more verbs a similarity is more often
+// chance, so it must count less: with this scaling about the same share is wrong at 0.8 from 59 to
+// 226 intents.
 func shipped(verbs int) *model {
 	if verbs < manyVerbs {
 		return few
@@ -75,9 +75,8 @@ func shipped(verbs int) *model {
 	return &m
 }
 
-// Keep lets what was fitted to the palettes be kept outside, by the digest of all that it
-// is made of, so that the next process does not fit it again. It is read, or made and
-// written, when the first sentence is; where nothing is read, it is made.
+// Keep stores the fitted model outside, under a digest of everything that it depends on, so that
+// the next process need not fit it. It is read, or fitted and written, with the first sentence.
 func (ix *Index) Keep(read func(name string) []byte, write func(name string, text []byte)) *Index {
 	ix.model = sync.OnceValue(func() *model {
 		var kept []float64
@@ -101,7 +100,7 @@ func (ix *Index) Keep(read func(name string) []byte, write func(name string, tex
 	return ix
 }
 
-// digest is of all that the fit is made of.
+// digest identifies everything that the fit depends on.
 func (ix *Index) digest() string {
 	h := sha256.New()
 	fmt.Fprintln(h, *shipped(len(ix.verbs)), mostExamples, pull, steps, pace, mostRounds, mostVisits, firstPace, leastStep, ix.takes, ix.asking, ix.firsts, ix.matcher.list, ix.matcher.weight, ix.matcher.rarity)

@@ -9,21 +9,19 @@ import (
 	"verbatim/verbs"
 )
 
-// A note may be of several sentences. What follows the colon of "leave a note on
-// Pierre:" is the note, all of it, whatever its sentences would mean by themselves:
-// an order that a note takes in is seen in the question before it is noted, and one
-// that is read out of a note was given by nobody.
+// Dictated notes: what follows the colon of "leave a note on Pierre:" is the note, with all its
+// sentences. An order inside it is shown in the question before the note is taken, and is never
+// carried out.
 
-// A dictated is a text that was said to be taken as it comes.
+// A dictated is a text that is taken literally.
 type dictated struct {
 	param *verbs.Param
 	at    words.Range
 }
 
-// dictation reads a message, or what is left of it, as a phrase with a colon and
-// the text behind it, and returns how many of the words that is. It is none where
-// that phrase alone does not say one verb, or where one sentence follows that is
-// understood with it.
+// dictation reads the beginning of a message as a phrase with a colon and the text behind it, and
+// returns how many words that is. It returns none if the phrase does not determine one verb, or if
+// a single sentence follows and is understood together with it.
 func (r *Reader) dictation(text string, all []words.Word, readings []words.Reading, in words.In, l words.Language) (Part, int) {
 	sentence := 1
 	for sentence < len(all) && !all[sentence].Breaks {
@@ -56,7 +54,8 @@ func (r *Reader) dictation(text string, all []words.Word, readings []words.Readi
 	} else {
 		end = len(text)
 	}
-	// Who is named before the colon is whom the note is for, whoever else is in it.
+	// The row named before the colon is the one that the note is for, whatever rows the note
+	// mentions.
 	c := r.clause(text, all[:upto], readings, in, l)
 	v := r.ix.verbs[tp.verb]
 	for i := range v.Params {
@@ -78,8 +77,8 @@ func (r *Reader) dictation(text string, all []words.Word, readings []words.Readi
 	return p, upto
 }
 
-// quotation is where the quotation ends that stands behind a colon, where it ends
-// with a sentence; 0 where there is none. What follows it is said to us.
+// quotation returns the end of a quotation behind a colon, if a sentence ends with it; otherwise 0.
+// What follows is addressed to us.
 func quotation(text string, colon int) int {
 	at := unquoted(text, words.Range{Start: colon, End: len(text)}).Start
 	for _, q := range quotations {
@@ -97,8 +96,8 @@ func quotation(text string, colon int) int {
 	return 0
 }
 
-// announces is the phrase that a clause is, of those that end in a text which is
-// taken as it comes; nil where it is none, or those of several verbs.
+// announces returns the phrase with a free text at its end that a clause is; nil if there is none,
+// or phrases of several verbs fit.
 func (r *Reader) announces(head *clause, l words.Language) *template {
 	if head.question || head.forbids || head.negated || head.supposes {
 		return nil
@@ -121,14 +120,14 @@ func (r *Reader) announces(head *clause, l words.Language) *template {
 	if one == nil || !r.only(one.verb, head) {
 		return nil
 	}
-	// What the whole of it would be taken for has to be the same.
+	// The whole clause must be understood as the same verb.
 	if p := r.part(head, l); p.Verb != nil && p.Verb != r.ix.verbs[one.verb] {
 		return nil
 	}
 	return one
 }
 
-// telling counts the words of a clause that are a phrase's, and no small ones.
+// telling counts the content words of a clause that a phrase has.
 func (r *Reader) telling(tp *template, c *clause) (n int) {
 	for i := range c.words {
 		if !small()[c.words[i].Plain] && r.has(tp, c, i) {
@@ -143,8 +142,8 @@ func (r *Reader) has(tp *template, c *clause, i int) bool {
 	return slices.ContainsFunc(tp.words, func(w token) bool { return w.param == nil && c.is(i, w.stem) })
 }
 
-// only reports that all of a clause is a verb's: words of its phrases, rows that it
-// takes, small words, and "the following".
+// only reports that a clause consists of words of a verb's phrases, rows that it accepts, small
+// words, and "the following".
 func (r *Reader) only(verb int32, c *clause) bool {
 	named := r.named(r.ix.verbs[verb], c)
 	for i := range c.words {
@@ -160,9 +159,8 @@ func (r *Reader) only(verb int32, c *clause) bool {
 	return true
 }
 
-// behind is where a note ends: before a question that is put to us, an order on a
-// line of its own, or a line that only names whom it is for, with nothing but such
-// behind it.
+// behind returns where a note ends: before a question to us, an order on its own line, or a final
+// line that only names the row.
 func (r *Reader) behind(head *clause, v *verbs.Verb, all []words.Word, text string, from int, readings []words.Reading, in words.In, l words.Language) int {
 	if len(all) > maxWords {
 		return len(all)
@@ -188,8 +186,7 @@ func (r *Reader) behind(head *clause, v *verbs.Verb, all []words.Word, text stri
 	return upto
 }
 
-// nameOnly reports that a clause is a name of a row that a verb takes, and nothing
-// else.
+// nameOnly reports that a clause is only the name of a row that a verb accepts.
 func (r *Reader) nameOnly(v *verbs.Verb, c *clause) bool {
 	named := r.named(v, c)
 	for i := range c.words {

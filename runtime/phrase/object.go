@@ -11,13 +11,12 @@ import (
 	"verbatim/verbs"
 )
 
-// An object whose schema goes with a code is filled from what is said: a date, a
-// country, a share. What is read is held against the schema as an answer to its
-// form is. A sentence seldom says all of a form of several questions; where it
-// does not, what goes through them one by one is proposed instead.
+// Filling an object whose schema depends on a code: a date, a country, a share. The values are
+// validated against the schema like answers to its form. A sentence seldom answers a form of
+// several questions; then the verb that asks them one by one is proposed.
 
-// forms reads the schemas of a verb's objects. One that cannot be asked for is
-// not filled from words either.
+// readForms reads the schemas of a verb's objects. A schema without a form is not filled from words
+// either.
 func (ix *Index) readForms(v *verbs.Verb) {
 	for i := range v.Params {
 		k, ok := v.Params[i].SchemaOf()
@@ -37,7 +36,7 @@ func (ix *Index) readForms(v *verbs.Verb) {
 	}
 }
 
-// told is what of a sentence may answer a question of a form.
+// told returns the kinds of values that may answer a question of a form.
 func told(k collect.Kind) []words.What {
 	switch k {
 	case collect.Date, collect.Birth:
@@ -50,8 +49,8 @@ func told(k collect.Kind) []words.What {
 	return nil
 }
 
-// codeOfRow is the code that the names of rows say: "maria-schmidt-date-of-birth"
-// is a DATE_OF_BIRTH. "" where they say none, or several.
+// codeOfRow returns the code that the names of rows contain: "maria-schmidt-date-of-birth" contains
+// DATE_OF_BIRTH. It returns "" for none or several.
 func (r *Reader) codeOfRow(l *verbs.CodeList, names ...string) string {
 	var hit string
 	for _, name := range names {
@@ -75,7 +74,7 @@ func (r *Reader) codeOfRow(l *verbs.CodeList, names ...string) string {
 	return hit
 }
 
-// formHere is the form of an object, as far as the clause says which it is.
+// formHere returns the form of an object, if the clause determines its code.
 func (r *Reader) formHere(c *clause, v *verbs.Verb, object int) *collect.Form {
 	k, ok := v.Params[object].SchemaOf()
 	if !ok || v.Params[k].Type.Codes == nil {
@@ -100,8 +99,8 @@ func (r *Reader) formHere(c *clause, v *verbs.Verb, object int) *collect.Form {
 	return r.ix.forms[list.Schema(code)]
 }
 
-// answers reports whether a reading of the clause may answer a question of a
-// form. A day of birth is not to come; one in words such as "next week" is none.
+// answers reports whether a value in the clause may answer a question of a form. A date of birth
+// lies in the past and is not said in words such as "next week".
 func (c *clause) answers(form *collect.Form, what words.What) bool {
 	for i := range form.Questions {
 		q := &form.Questions[i]
@@ -117,8 +116,8 @@ func (c *clause) answers(form *collect.Form, what words.What) bool {
 	return false
 }
 
-// birthday reports that a day may be meant as one of birth: one that was, or one
-// with a year that is clearly wrong, which has to be told.
+// birthday reports that a date may be a date of birth: one in the past, or one with an obviously
+// wrong year, which the person must be told.
 func (c *clause) birthday(rd *words.Reading) bool {
 	if !rd.Known() {
 		return len(rd.Others) > 0 || rd.Problem != 0
@@ -127,7 +126,7 @@ func (c *clause) birthday(rd *words.Reading) bool {
 	return rd.What == words.Date && (day.Before(c.in.Now) || day.After(c.in.Now.AddDate(2, 0, 0)))
 }
 
-// object fills in an object.
+// object fills an object.
 func (r *Reader) object(p *Part, pr *verbs.Param, c *clause, l words.Language, used map[int]bool) {
 	k, ok := pr.SchemaOf()
 	var code string
@@ -229,9 +228,8 @@ func (r *Reader) object(p *Part, pr *verbs.Param, c *clause, l words.Language, u
 	}
 }
 
-// guided makes of a part the call that goes through the questions about a row
-// one by one: it takes the row and nothing else that is required, and puts it
-// before the session.
+// guided turns a part into the call that asks the questions of a row one by one: it requires only
+// the row, and makes it the session's active one.
 func (r *Reader) guided(p *Part) bool {
 	if len(p.Asks) > 0 {
 		return false
@@ -258,8 +256,7 @@ func domainOf(v *verbs.Verb) string {
 	return domain
 }
 
-// leads is the one argument of a verb that puts a row before the session, and
-// nil where it does something else.
+// leads returns the only argument of a verb that makes a row active; nil for any other verb.
 func leads(v *verbs.Verb) *verbs.Param {
 	if len(v.Params) != 1 || v.Params[0].Type.Name != verbs.RefType {
 		return nil
@@ -279,9 +276,8 @@ func (p *Part) Which(pr *verbs.Param, names []string) Ask {
 	return Ask{Param: pr, Text: p.reader.ask(p.language, askSeveral, pr, choices), Choices: choices}
 }
 
-// Suppose is the part with a row in the place of one that nobody named, as the
-// words before it may say. It is assumed, and not said. The argument has to be
-// that of an Ask which is Open, or has it among the rows that may be meant.
+// Suppose returns the part with a row that the conversation implies. The row counts as assumed, not
+// as said. The argument must be that of an Ask that is Open or has the row among its choices.
 func (p *Part) Suppose(pr *verbs.Param, name string) Part {
 	q := *p
 	q.Args, q.Asks, q.supposed, q.supposing = nil, nil, name, pr

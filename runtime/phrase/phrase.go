@@ -43,33 +43,33 @@ import (
 // A Vocabulary is what a session may say.
 type Vocabulary struct {
 	Verbs []*verbs.Verb
-	// Names are what the session calls the rows of an entity that it may see.
+	// Names are the session's names for the rows of an entity.
 	Names map[*verbs.Entity][]string
-	// Tongue is the language that is asked in; nil leaves it to each sentence.
+	// Tongue is the language of questions; nil uses that of each sentence.
 	Tongue *words.Language
-	// Say, where there is one, says a name or a code as people of a language do.
+	// Say words the name of a row or a code in a language; it may be nil.
 	Say func(l words.Language, what string) string
-	// Usable, where there is one, lists those of some rows that an argument of a
-	// verb could name, so that a question offers nothing that can only be refused.
+	// Usable filters the rows that an argument accepts, so that a question offers no others; it may
+	// be nil.
 	Usable func(v *verbs.Verb, p *verbs.Param, names []string) []string
-	// Useful, where there is one, says whether a verb is of any use as things are. It
-	// is asked only of those that a question is about to offer.
+	// Useful reports whether a verb can be used now; it may be nil. It is asked only about verbs
+	// that a question would offer.
 	Useful func(v *verbs.Verb) bool
-	// Chosen is the name of the verb that somebody chose when they were asked which
-	// of some they mean. Wherever that would be asked again, it is meant.
+	// Chosen is the verb that the person picked when asked which they mean. It is meant wherever
+	// that question would come again.
 	Chosen string
 }
 
-// Certainty says how sure it is of a verb.
+// Certainty says how sure the reading of a verb is.
 type Certainty uint8
 
-// How sure it is.
+// The certainties.
 const (
-	// Nothing is understood: the words are not of this domain, or say nothing.
+	// Nothing is understood.
 	Nothing Certainty = iota
-	// Unsure names verbs that may be meant, for the person to choose.
+	// Unsure lists verbs for the person to choose from.
 	Unsure
-	// Sure names one.
+	// Sure names one verb.
 	Sure
 )
 
@@ -77,39 +77,36 @@ var certainties = [...]string{"nothing", "unsure", "sure"}
 
 func (c Certainty) String() string { return certainties[c] }
 
-// Heard is what was understood of a message.
+// Heard is the reading of a message.
 type Heard struct {
 	Parts []Part // in order
-	// Hidden says that characters which cannot be seen stand in it; then nothing
-	// is proposed at all.
+	// Hidden says that the message has invisible characters; then nothing is proposed.
 	Hidden bool
-	// Cut says that the message is longer than what is read of one.
+	// Cut says that the message is too long; then nothing is read.
 	Cut bool
 }
 
-// A Part is a sentence or several that say one thing.
+// A Part is one or more sentences with one meaning.
 type Part struct {
 	Range     words.Range
 	Certainty Certainty
-	// Verb is what is meant, when it is Sure.
+	// Verb is the verb that is meant, if Certainty is Sure.
 	Verb *verbs.Verb
-	// Ranked are the verbs that come first, the likeliest first, whatever the
-	// certainty.
+	// Ranked are the likeliest verbs in order, whatever the certainty.
 	Ranked []Ranked
-	// Confidence is how likely it is that the verb which comes first is meant, from
-	// 0 to 1; 0 where nothing is understood. See Intent.
+	// Confidence is the probability, from 0 to 1, that the first verb is meant; 0 if nothing is
+	// understood. See Intent.
 	Confidence float64
-	// Phrase is what the palette has that fitted best.
+	// Phrase is the phrase of the palette that fits best.
 	Phrase string
-	// Call is the call in canonical text, "" where an argument has to be asked
-	// for.
+	// Call is the call in canonical text, "" if an argument must be asked for.
 	Call string
 	Args []Arg
 	Asks []Ask
 
-	// Refers is how it speaks of what no word of it names.
+	// Refers is how the part refers to a row without naming it.
 	Refers Reference
-	// Wish says that it asks for something to be done: "could you lend me money".
+	// Wish says that the part asks for something to be done: "could you lend me money".
 	Wish bool
 
 	call      dsl.Call
@@ -121,7 +118,7 @@ type Part struct {
 	supposed  string
 }
 
-// A Ranked is a verb and how well it fits, from 0 to 1, for comparing.
+// A Ranked is a verb with a score from 0 to 1.
 type Ranked struct {
 	Verb  *verbs.Verb
 	Score float64
@@ -131,42 +128,40 @@ type Ranked struct {
 type Arg struct {
 	Param *verbs.Param
 	Value dsl.Value
-	// Range is the place of the words in the message. It is empty where nobody
-	// said it: it is the only one there is, or was supposed, or follows.
+	// Range is the place of the words in the message. It is empty if the value was not said: it is
+	// the only row, was supposed, or follows from another.
 	Range   words.Range
 	Reading *words.Reading // of a date, an amount or a number
-	// Follows is the name of the row that says it, where nobody else did.
+	// Follows is the name of the row that implies the value, if nobody said it.
 	Follows string
 }
 
 // Said reports whether the person said it.
 func (a *Arg) Said() bool { return a.Range.End > a.Range.Start }
 
-// An Ask is what has to be asked before there is a call.
+// An Ask is a question that must be answered before there is a call.
 type Ask struct {
 	Param   *verbs.Param // nil where it is about the verb
 	Text    string       // in the person's language
 	Choices []string     // as a call would write them
-	// Open says that no row was named at all, so that one which was spoken of
-	// before may be meant: see Part.Suppose and Part.Refers.
+	// Open says that no row was named, so that one mentioned before may be meant: see Part.Suppose
+	// and Part.Refers.
 	Open bool
-	// Among are the rows that the words may mean, where they fit several: what
-	// was spoken of before may say which.
+	// Among are the rows that the words may mean, if there are several. The conversation may tell
+	// which.
 	Among []string
-	// Places are the words of the message that may mean several things, or of which
-	// only one can be meant: a choice stands in their place, and no others do.
+	// Places are the words of the message that a choice replaces.
 	Places []words.Range
 
 	says []string // the choices, as the question words them
 	fits []string // and as they stand in the places
 }
 
-// Dictated reports that words are asked for which are taken as they come: whatever
-// is said next is the answer, behind the colon of "leave a note on Pierre: …".
+// Dictated reports that the answer is free text: whatever comes next, after "leave a note on
+// Pierre: …".
 func (a *Ask) Dictated() bool { return a.Param != nil && freeText(a.Param) }
 
-// Offers are the choices of what is asked about a part, as the question words
-// them.
+// Offers are the choices as the question words them.
 func (p *Part) Offers(a *Ask) []string {
 	if len(a.says) == len(a.Choices) {
 		return slices.Clone(a.says)
@@ -183,13 +178,11 @@ func (p *Part) Offers(a *Ask) []string {
 	return said
 }
 
-// Fits are the choices of what is asked about a part as they stand in its places;
-// nil where it has none.
+// Fits are the choices as they replace Places; nil if there are none.
 func (p *Part) Fits(a *Ask) []string { return slices.Clone(a.fits) }
 
-// Literals say where the values of a part's call come from, for the check of the
-// script that the call is parsed from: those that the person said from the
-// person, those that were assumed from nobody.
+// Literals returns the origins of the values in a part's call: values that were said come from the
+// person, assumed ones from nobody.
 func (p *Part) Literals(script *dsl.Script) verbs.Literals {
 	var assumed []string
 	for i := range p.Args {
@@ -221,13 +214,11 @@ func (p *Part) Literals(script *dsl.Script) verbs.Literals {
 	}}
 }
 
-// Unknown is the intent of what is not understood.
+// Unknown is the intent of a message that is not understood.
 const Unknown = "UNKNOWN"
 
-// Intent is what is most likely meant, and how likely that is, from 0 to 1: the
-// name of a verb, or Unknown where the words say nothing that would tell. An
-// intent is no permission to do it: a verb is meant where the part is Sure, and
-// is asked about otherwise.
+// Intent returns the likeliest verb and its probability, or Unknown. An intent allows nothing: a
+// verb counts as meant only if the part is Sure.
 func (p *Part) Intent() (name string, confidence float64) {
 	switch {
 	case p.Verb != nil:

@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// Where a palette has many verbs, what they are said with is weighed against each other: "how
-// many" may tell two verbs apart that share every other word, and a word that both have then says
-// little. This is a multinomial logistic regression over the pieces of phrases. It takes few steps,
-// since the phrases of a verb are few: more of them would learn these by heart.
+// Large palettes weigh the phrases of all verbs against each other: "how many" may be all that
+// distinguishes two verbs, and a word that both have says little. This is a multinomial logistic
+// regression over the pieces of phrases, stopped early, since a verb has few phrases and more steps
+// would overfit.
 type weighed struct {
 	counts []float32 // by piece: how much it counts
 	verbs  [][]post  // by piece: for and against which verbs it speaks
 	own    [][]post  // by phrase: what it added itself
 }
 
-// Numbers of the regression, chosen on sentences of intents by others that are no test sentences.
+// Parameters of the regression, chosen on training sentences of public intent sets.
 const (
 	mostRounds = 10
 	mostVisits = 20_000 // of phrases, however many there are: the first sentence waits for it
@@ -24,7 +24,7 @@ const (
 	leastStep  = 0.04
 )
 
-// weigh weighs phrases, which consist of pieces, against each other.
+// weigh trains the regression by stochastic gradient descent.
 func (m *matcher) weigh(phrases [][]int32) *weighed {
 	w := &weighed{counts: make([]float32, len(m.rarity)), verbs: make([][]post, len(m.rarity)), own: make([][]post, len(phrases))}
 	for piece, id := range m.pieces {
@@ -67,8 +67,8 @@ func (m *matcher) weigh(phrases [][]int32) *weighed {
 	return w
 }
 
-// add adds to the scores of verbs what pieces say, beside others whose squares are given, and
-// returns by how much this is to be multiplied for a text of length 1.
+// add adds the contributions of pieces to the scores of verbs, and returns the factor that
+// normalises a text to length 1; squares is the sum for unknown pieces.
 func (w *weighed) add(pieces []int32, scores []float32, squares float32) float32 {
 	for _, id := range pieces {
 		squares += w.counts[id] * w.counts[id]
@@ -79,7 +79,7 @@ func (w *weighed) add(pieces []int32, scores []float32, squares float32) float32
 	return 1 / float32(math.Sqrt(max(float64(squares), 1e-9)))
 }
 
-// added adds steps to the weights of verbs; both stand in the order of the verbs.
+// added adds steps to weights; both are sorted by verb.
 func added(to, steps []post, by float32) []post {
 	k := 0
 	for _, s := range steps {
@@ -94,7 +94,7 @@ func added(to, steps []post, by float32) []post {
 	return to
 }
 
-// speaks is how much a piece counts by its kind, where phrases are weighed against each other.
+// speaks is the weight of a piece by its kind.
 func speaks(piece string) float32 {
 	switch {
 	case piece[0] == '#':
@@ -105,7 +105,7 @@ func speaks(piece string) float32 {
 	return 1
 }
 
-// speak is what pieces of a sentence say for and against each verb.
+// speak returns the scores of all verbs for the pieces of a sentence.
 func (m *matcher) speak(pieces []string) []float32 {
 	w, scores := m.weighed(), make([]float32, m.verbs)
 	var known []int32
@@ -124,8 +124,8 @@ func (m *matcher) speak(pieces []string) []float32 {
 	return scores
 }
 
-// together is what a sentence says for each verb, as it stands or with places for its values;
-// nil where there are few verbs.
+// together returns the scores of all verbs, with words or with placeholders for values; nil for
+// small palettes.
 func (m *matcher) together(said, masked []string, takes []uint64) []float32 {
 	if m.weighed == nil {
 		return nil
