@@ -2,6 +2,7 @@ package manda
 
 import (
 	_ "embed"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -82,7 +83,7 @@ func says(kind, text string) (name, words string, ok bool) {
 		for i, s := range p.said {
 			if stands(p.parts[i], text) && len(s) > len(words) {
 				name, words, ok = p.name, s, true
-				if kind == "intent" {
+				if kind == "intent" || kind == "weakly" || kind == "about" {
 					return name, words, true
 				}
 			}
@@ -110,6 +111,81 @@ var stops = sync.OnceValue(func() map[string]bool {
 	return all
 })
 
+// noise are the words of a question that say nothing of what it is about.
+var noise = sync.OnceValue(func() map[string]bool {
+	all := maps.Clone(stops())
+	for _, p := range phrasings() {
+		if p.kind == "notes" || p.kind == "weakly" || p.kind == "change" {
+			for _, w := range p.said {
+				all[plainly(w)] = true
+			}
+		}
+	}
+	return all
+})
+
+// sameAs is another year's part of a year: the same quarter of 2023.
+var sameAs = pattern(`(?i)\b(?:same|gleichen?|selben?|même) (?:quarter|period|half|month|quartal|zeitraum|halbjahr|monat|trimestre|période)\b`)
+
+// asks are the periods that a question asks for. A part of a year without one is of the
+// year that is named elsewhere: Q3 revenue in 2024.
+func asks(text string) (all []Period) {
+	stated := periods(text)
+	var years []Period
+	for _, s := range stated {
+		if s.Kind == 'Y' {
+			years = append(years, s.Period)
+		}
+	}
+	same := sameAs.re().MatchString(text)
+	partly := slices.ContainsFunc(stated, func(s said) bool { return s.Kind != 'Y' && s.Year == 0 })
+	for i, s := range stated {
+		of := []Period{s.Period}
+		switch {
+		case s.Kind == 'Y' && partly:
+			of = nil // the year of the part
+		case s.Kind == 'Y' && same && i > 0 && stated[i-1].Kind != 'Y':
+			of[0] = stated[i-1].Period
+			of[0].Year = s.Year
+		case s.Year == 0 && len(years) > 0:
+			of = nil
+			for _, y := range years {
+				of = append(of, Period{Kind: s.Kind, Year: y.Year, N: s.N})
+			}
+		case s.Year == 0:
+			for _, o := range stated {
+				if o.Year != 0 {
+					of[0].Year = o.Year
+				}
+			}
+		}
+		for _, p := range of {
+			if !slices.Contains(all, p) {
+				all = append(all, p)
+			}
+		}
+	}
+	return all
+}
+
+// without is a text without the words of a kind that stand in it.
+func without(kind, text string) string {
+	text = " " + text + " "
+	for _, p := range phrasings() {
+		if p.kind != kind {
+			continue
+		}
+		for _, parts := range p.parts {
+			if stands(parts, text) {
+				for _, part := range parts {
+					text = strings.ReplaceAll(text, part, " ")
+				}
+			}
+		}
+	}
+	return text
+}
+
 // stands reports whether words stand in a text that begins and ends with a space: whole,
 // each part behind the one before.
 func stands(parts []string, text string) bool {
@@ -134,6 +210,9 @@ func Read(text, deal string, before []string) Question {
 		return q
 	}
 	short := len(q.Topic) <= 2 && q.Group == "" && len(strings.Fields(q.Text)) <= 9
+	if q.Follows && len(q.Metrics) == 0 && len(q.Topic) == 0 && q.Group == "" && (q.Intent == DeepDive || q.Intent == Synthesis) {
+		q.Intent = FactLookup // and how did last year look?
+	}
 	if q.Intent != FactLookup || !short || !q.Follows && len(q.Metrics) > 0 && len(q.Periods) > 0 {
 		return q
 	}
@@ -161,6 +240,9 @@ func Read(text, deal string, before []string) Question {
 	return q
 }
 
+// thanks are what people say before they go on.
+var thanks = map[string]bool{"ok": true, "okay": true, "thanks": true, "thank": true, "you": true, "right": true, "great": true, "good": true, "fine": true, "got": true, "it": true, "danke": true, "gut": true, "super": true, "prima": true, "alles": true, "klar": true, "merci": true, "so": true, "then": true, "now": true}
+
 // joined is what French writes as one word: l'entreprise, manque-t-il, expliquez-moi.
 var joined = pattern(`(?i)\b[ld]['’]|-(?:t-)?(?:ils?|elles?|on|moi|nous|vous)\b`)
 
@@ -171,21 +253,32 @@ var possessive = pattern(`['’]s\b`)
 
 // read takes one question apart, whatever was asked before.
 func read(text, deal string) Question {
-	text = strings.TrimSpace(firstRunes(text, mostAsked))
+	said := written(strings.TrimSpace(firstRunes(text, mostAsked)))
+	text = named(said)
 	q := Question{Text: text, Intent: FactLookup}
 	plain := plainly(possessive.re().ReplaceAllString(text, ""))
 	whole := plainly(joined.re().ReplaceAllString(text, " "))
-	if name, _, ok := says("intent", whole); ok {
-		q.Intent = Intent(name)
-	}
-	for _, s := range periods(text) {
-		if !slices.Contains(q.Periods, s.Period) {
-			q.Periods = append(q.Periods, s.Period)
+	sure := false
+	for _, kind := range [...]string{"intent", "weakly", "about"} {
+		name, _, ok := says(kind, plainly(joined.re().ReplaceAllString(said, " ")))
+		if !ok {
+			name, _, ok = says(kind, whole)
+		}
+		if ok {
+			q.Intent, sure = Intent(name), kind == "intent"
+			break
 		}
 	}
+	q.Periods = asks(text)
 	_, _, q.LastYear = says("relative", whole)
-	for _, w := range listed("follow", "and") {
-		q.Follows = q.Follows || strings.HasPrefix(whole+" ", plainly(w)+" ")
+	for _, s := range sentences(text + " ") {
+		s = plainly(joined.re().ReplaceAllString(s, " "))
+		for head, tail, ok := strings.Cut(s, " "); ok && thanks[head]; head, tail, ok = strings.Cut(s, " ") {
+			s = tail
+		}
+		for _, w := range listed("follow", "and") {
+			q.Follows = q.Follows || strings.HasPrefix(s+" ", plainly(w)+" ")
+		}
 	}
 	names := mentions(text)
 	for _, m := range names {
@@ -224,22 +317,22 @@ func read(text, deal string) Question {
 	if q.Part != "" && slices.Contains(ours, strings.Fields(q.Part)[0]) {
 		q.Part = ""
 	}
-	rest = plainly(possessive.re().ReplaceAllString(rest, ""))
-	for _, kind := range [...]string{"intent", "relative", "names", "loosely", "whole", "whole"} {
+	rest = without("relative", without("intent", plainly(possessive.re().ReplaceAllString(rest, ""))))
+	for _, kind := range [...]string{"names", "loosely", "whole", "whole"} {
 		if _, words, ok := says(kind, rest); ok {
 			rest = strings.ReplaceAll(" "+rest+" ", " "+plainly(words)+" ", " ")
 		}
 	}
 	for w := range strings.FieldsSeq(rest) {
-		if w = strings.TrimPrefix(strings.TrimPrefix(w, "l'"), "d'"); !stops()[w] && !slices.Contains(ours, w) && !slices.Contains(q.Topic, w) {
+		if w = strings.TrimPrefix(strings.TrimPrefix(w, "l'"), "d'"); !noise()[w] && !slices.Contains(ours, w) && !slices.Contains(q.Topic, w) {
 			q.Topic = append(q.Topic, w)
 		}
 	}
-	q.Aims = aims(rest, func(w string) bool { return stops()[w] || !slices.Contains(q.Topic, w) })
+	q.Aims = aims(rest, func(w string) bool { return noise()[w] || !slices.Contains(q.Topic, w) })
 	if !strong && q.Intent == FactLookup && len(q.Topic) > 0 { // the results of a survey
 		q.Group = ""
 	}
-	q.Intent = q.settled(plain, whole, len(names) > 0 && byKind.re().MatchString(text[names[0].end:]), ours)
+	q.Intent = q.settled(plain, whole, sure, len(names) > 0 && byKind.re().MatchString(text[names[0].end:]), ours)
 	return q
 }
 
@@ -258,7 +351,7 @@ func (q *Question) matter() []string {
 
 // settled is the intent of a question whose parts are known: what it is about may say more
 // than its words. A matter that it names by a verb alone (who runs it) is added.
-func (q *Question) settled(plain, whole string, byKind bool, ours []string) Intent {
+func (q *Question) settled(plain, whole string, sure, byKind bool, ours []string) Intent {
 	if name, _, ok := says("means", whole); ok && len(q.Topic) == 0 {
 		q.Topic, q.Aims = []string{name}, aims(name, unsaid)
 		return Synthesis
@@ -267,12 +360,25 @@ func (q *Question) settled(plain, whole string, byKind bool, ours []string) Inte
 	_, _, company := says("whole", whole)
 	company = company || len(ours) > 0 && strings.Contains(" "+plain+" ", " "+ours[0]+" ")
 	empty := !slices.ContainsFunc(q.Topic, func(w string) bool { return !formal()[stem(w)] && w != "profile" })
+	_, _, change := says("change", whole)
+	if !sure && (q.Intent == FactLookup || q.Intent == Comparison || q.Intent == DeepDive) && len(q.Metrics) > 0 {
+		switch {
+		case len(q.Periods) > 1, change && (q.LastYear || len(q.Periods) == 1):
+			return Comparison
+		case change:
+			return DeepDive // how it went
+		}
+	}
 	switch {
+	case q.Intent == Gaps && figures && (!sure || len(q.Periods) > 0):
+		return FactLookup
+	case q.Intent == Exploration && !empty && !company && !figures:
+		return Synthesis
 	case q.Intent == FactLookup && (q.Group != "" && len(q.Metrics) == 0 || byKind):
 		return DeepDive
-	case q.Intent == FactLookup && company && empty && !figures:
+	case (q.Intent == FactLookup || q.Intent == Gaps && !sure) && company && empty && !figures:
 		return Exploration
-	case q.Intent == Synthesis && !figures && (len(q.Topic) == 0 || company && len(q.Topic) <= 1):
+	case q.Intent == Synthesis && !figures && (len(q.Topic) == 0 || company && len(q.Topic) <= 1 && !sure):
 		return Exploration
 	case q.Intent == Synthesis && (q.Group != "" || len(q.Metrics) > 0 && len(q.Topic) == 0):
 		return DeepDive

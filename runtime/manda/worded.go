@@ -1,0 +1,235 @@
+package manda
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	"verbatim/dsl"
+)
+
+// shorthand is how people write periods, and documents do not: what each form is written out as.
+var shorthand = []struct {
+	form pattern
+	as   string
+}{
+	{`’`, "'"},
+	{`\bIT\b`, "information technology"},
+	{`\b(\d{1,2})[./](\d{1,2})[./](\d\d)\b`, "$1.$2.20$3"},
+	{`(^|[^\d./])0?([1-9])[./](20\d\d)\b`, "$1$3-0$2"},
+	{`(^|[^\d./])(1[0-2])[./](20\d\d)\b`, "$1$3-$2"},
+	{`(?i)\b(gross|ebitda|ebit)(?: profit| margin)? ?%`, "$1 margin"},
+	{`(?i)\b` + months + `\.?[ -]?'?([1-4]\d)\b([^\d.,]|$)`, "$1 20$2$3"},
+	{`(?i)\b(?:ye|year[- ]?end)[ -]?'?(?:20)?([1-4]\d)\b`, "31 December 20$1"},
+	{`(?i)\b(?:end of|ende) dec?z?(?:ember)? (20\d\d)\b`, "31 December $1"},
+	{`(?i)\b(\pL{4,})([1-4]\d)\b`, "$1 FY$2"},
+	{`(^|\s)'([1-4]\d)\b`, "${1}20$2"},
+	{`(?i)-(quarter|quartal|half|halbjahr|year)\b`, " $1"},
+}
+
+// An alias is what people say for what metrics.txt and concepts.txt have a name for, and
+// documents seldom do: documents are not read by it.
+type alias struct {
+	name  string
+	parts [][]string // words, between which others may stand
+}
+
+func (a *alias) words() (n int) {
+	for _, p := range a.parts {
+		n += len(p)
+	}
+	return n
+}
+
+// aliases are the asked lines of questions.txt by the first word of what is said.
+var aliases = sync.OnceValue(func() map[string][]alias {
+	all := map[string][]alias{}
+	for _, p := range phrasings() {
+		if p.kind != "asked" {
+			continue
+		}
+		for _, parts := range p.parts {
+			a := alias{name: p.name}
+			for _, part := range parts {
+				a.parts = append(a.parts, strings.Fields(part))
+			}
+			if len(a.parts[0]) > 0 {
+				all[a.parts[0][0]] = append(all[a.parts[0][0]], a)
+			}
+		}
+	}
+	for _, some := range all {
+		slices.SortStableFunc(some, func(a, b alias) int { return b.words() - a.words() })
+	}
+	return all
+})
+
+// vocabulary are the words that a question is expected to have, by their first letters.
+var vocabulary = sync.OnceValue(func() map[string]map[string]bool {
+	all := map[string]map[string]bool{}
+	add := func(text string) {
+		for w := range strings.FieldsSeq(text) {
+			head := firstRunes(w, 1)
+			if all[head] == nil {
+				all[head] = map[string]bool{}
+			}
+			all[head][w] = true
+		}
+	}
+	for _, p := range phrasings() {
+		add(plainly(p.name))
+		for _, parts := range p.parts {
+			add(strings.Join(parts, " "))
+		}
+	}
+	for name := range concepts().names {
+		add(name)
+	}
+	for w := range ordinals {
+		add(w)
+	}
+	return all
+})
+
+// written is a question as it would be written with care: periods are written out, slips of
+// the pen put right, and words that are put together taken apart.
+func written(text string) string {
+	for _, s := range shorthand {
+		text = s.form.re().ReplaceAllString(text, s.as)
+	}
+	at := tokens.re().FindAllStringIndex(text, -1)
+	var b strings.Builder
+	from := 0
+	for _, is := range at {
+		b.WriteString(text[from:is[0]] + spelled(text[is[0]:is[1]]))
+		from = is[1]
+	}
+	return b.String() + text[from:]
+}
+
+// named is a text in which names stand for what people say for them.
+func named(text string) string {
+	at := tokens.re().FindAllStringIndex(text, -1)
+	words := make([]string, len(at))
+	for i, is := range at {
+		words[i] = plainly(text[is[0]:is[1]])
+	}
+	var b strings.Builder
+	from, dropped := 0, map[int]bool{}
+	for i := 0; i < len(words); i++ {
+		if dropped[i] {
+			b.WriteString(text[from:at[i][0]])
+			from = at[i][1]
+			continue
+		}
+		for _, a := range aliases()[words[i]] {
+			used, ok := a.stands(words, i)
+			if !ok {
+				continue
+			}
+			last := i + len(a.parts[0]) - 1
+			b.WriteString(text[from:at[i][0]] + a.name)
+			for _, k := range used {
+				dropped[k] = true
+			}
+			from, i = at[last][1], last
+			break
+		}
+	}
+	return b.String() + text[from:]
+}
+
+// mostApart is how many words may stand between the parts of an alias.
+const mostApart = 6
+
+// stands reports whether an alias stands in some words from one on, and which of those
+// behind its first part it uses.
+func (a *alias) stands(words []string, i int) (used []int, ok bool) {
+	for n, part := range a.parts {
+		if n == 0 {
+			if i+len(part) > len(words) || !slices.Equal(words[i:i+len(part)], part) {
+				return nil, false
+			}
+			i += len(part)
+			continue
+		}
+		for k := i; ; k++ {
+			if k-i > mostApart || k+len(part) > len(words) {
+				return nil, false
+			}
+			if slices.Equal(words[k:k+len(part)], part) {
+				for j := range part {
+					used = append(used, k+j)
+				}
+				i = k + len(part)
+				break
+			}
+		}
+	}
+	return used, true
+}
+
+// Words that have fewer letters are not put right: too many others are like them.
+const (
+	leastSwapped = 5
+	leastSlip    = 7
+)
+
+// spelled is a word as the vocabulary has it: with one slip of the pen put right, or taken
+// apart where it was put together. A word that is like no other stays as it is.
+func spelled(word string) string {
+	w := plainly(word)
+	words := vocabulary()[firstRunes(w, 1)]
+	if words[w] || known(w) != nil || strings.ContainsAny(w, "0123456789&'.") {
+		return word
+	}
+	if head, tail, ok := strings.Cut(word, "-"); ok {
+		return spelled(head) + " " + spelled(tail)
+	}
+	n := utf8.RuneCountInString(w)
+	if n < leastSwapped {
+		return word
+	}
+	if _, ok := concepts().called(w); ok {
+		return word
+	}
+	best := ""
+	for c := range words {
+		if near(w, c, n) && (best == "" || c < best) {
+			best = c
+		}
+	}
+	if best != "" {
+		return best
+	}
+	for k := range w { // Umsatzbudget, Jahresumsatz
+		if k < 3 || len(w)-k < 3 {
+			continue
+		}
+		if head := w[:k]; k >= leastPart && lexicon()[head] != nil {
+			return head + " " + strings.TrimPrefix(w[k:], "s")
+		}
+		if tail := w[k:]; len(tail) >= leastPart && known(tail) != nil {
+			return strings.TrimSuffix(w[:k], "s") + " " + tail
+		}
+	}
+	return word
+}
+
+// near reports whether a word of n letters is another with one slip: two letters the other
+// way round or, in a longer word, one that is wrong, missing or too many.
+func near(w, other string, n int) bool {
+	m := utf8.RuneCountInString(other)
+	if m > n+1 || m < n-1 || n != m && n < leastSlip || dsl.Distance(w, other, 1) != 1 {
+		return false
+	}
+	return n >= leastSlip || slices.Equal(sorted(w), sorted(other))
+}
+
+func sorted(w string) []rune {
+	letters := []rune(w)
+	slices.SortFunc(letters, func(a, b rune) int { return int(unicode.ToLower(a) - unicode.ToLower(b)) })
+	return letters
+}
