@@ -2,6 +2,7 @@ package manda
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -43,7 +44,8 @@ type Room struct {
 	Facts     []Fact
 	Clashes   []Clash
 	Requests  []Request
-	Passages  []Passage // that fit the question, the best first
+	Passages  []Passage         // that fit the question, the best first
+	Replaces  map[string]string // a document, and one whose place it took
 }
 
 // A Line is one line of an answer. A claim has the place where it stands.
@@ -85,18 +87,31 @@ func Answer(q Question, room *Room) []Line {
 		a.gaps()
 	case DueDiligence:
 		a.risks()
+		a.versions()
 	case Comparison:
 		a.compare()
 	case DeepDive:
 		a.breakDown()
 	case Synthesis:
 		a.bringTogether()
+		a.versions()
 	case Exploration:
 		a.overview()
 	default:
 		a.look()
 	}
 	return a.lines
+}
+
+// versions says of the documents that are quoted which take the place of an earlier version.
+func (a *answer) versions() {
+	told := map[string]bool{}
+	for _, l := range slices.Clone(a.lines) {
+		if old := a.room.Replaces[l.Document]; old != "" && l.Role == Claim && !told[l.Document] {
+			told[l.Document] = true
+			a.say("Note: %s replaced an earlier version, %s.", l.Document, old)
+		}
+	}
 }
 
 func (a *answer) say(format string, args ...any) {
@@ -125,7 +140,10 @@ func (f *Fact) line(role Role, text string) Line {
 func (a *answer) quote(p *Passage, s string) Line {
 	l := Line{Text: "“" + s + "” (source: " + p.Document + strings.TrimSuffix(", "+p.Place, ", ") + ")", Document: p.Document, Place: p.Place, Row: p.Row, Role: Claim}
 	for i := range a.room.Facts {
-		if f := &a.room.Facts[i]; f.Document == p.Document && f.Place == p.Place && !f.Superseded && f.Text != "" && strings.Contains(s, f.Text) {
+		beside := func(f *Fact) bool { // of a table each cell has its own place
+			return f.Place == p.Place && strings.Contains(s, f.Text) || within(f.Place) == within(p.Place) && strings.Contains(" | "+s+" | ", " | "+f.Text+" | ")
+		}
+		if f := &a.room.Facts[i]; f.Document == p.Document && !f.Superseded && f.Text != "" && beside(f) {
 			l.Fact = f
 			break
 		}

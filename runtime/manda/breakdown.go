@@ -144,6 +144,18 @@ func (a *answer) compare() {
 				pairs = append(pairs, pair{one, other, q.Parts[1], q.Parts[0]})
 			}
 		}
+	case q.LastYear && len(q.Periods) < 2 && len(q.Metrics) > 0:
+		for _, metric := range metrics {
+			to := a.told(metric, a.wanted())
+			if to == nil {
+				continue
+			}
+			before := parsePeriod(to.Period)
+			before.Year--
+			if from := a.told(metric, asked(before)); from != nil && from.Unit == to.Unit && from.Subject == to.Subject {
+				pairs = append(pairs, pair{from, to, from.Period, to.Period})
+			}
+		}
 	case len(q.Statuses) == 2 || len(q.Periods) < 2 && len(q.Metrics) < 2:
 		for _, metric := range metrics {
 			for _, to := range onePerPeriod(a.of(metric, false, a.wanted())) {

@@ -61,6 +61,9 @@ func Covering(requests []string, passages []Passage) []*Passage {
 		}
 		most := 0.0
 		for i := range passages {
+			if slices.ContainsFunc(want, func(a aim) bool { return slices.Contains(listed("form", "papers"), a.of) && !a.in(has[i].head) }) {
+				continue // somebody mentions the letter, and it is not here
+			}
 			head, _ := said(has[i].head)
 			for _, s := range has[i].sentences {
 				sum, n := said(s)

@@ -141,6 +141,7 @@ func (t *thesaurus) word(w string) []string {
 type aim struct {
 	of    string
 	words []string // the stems of its name, where that has several words
+	named bool     // it is a concept or a metric
 }
 
 // aims are what a text asks for, each once, in its order. Words that skip says are left out.
@@ -154,7 +155,7 @@ func aims(text string, skip func(word string) bool) (all []aim) {
 	t.spoken(text, func(name, of string, words int) {
 		switch {
 		case words > 1:
-			a := aim{of: of}
+			a := aim{of: of, named: true}
 			for w := range strings.FieldsSeq(name) {
 				if !stops()[w] {
 					a.words = append(a.words, stem(w))
@@ -162,11 +163,11 @@ func aims(text string, skip func(word string) bool) (all []aim) {
 			}
 			add(a)
 		case of != "":
-			add(aim{of: of})
+			add(aim{of: of, named: true})
 		case skip(name):
 		case len(name) >= 2*leastPart && len(t.within(name)) > 0:
 			for _, of := range t.within(name) {
-				add(aim{of: of})
+				add(aim{of: of, named: true})
 			}
 		default:
 			add(aim{of: stem(name)})
@@ -179,6 +180,14 @@ func aims(text string, skip func(word string) bool) (all []aim) {
 // the words of the one that was used, apart from each other.
 func (a aim) in(ideas map[string]bool) bool {
 	return ideas[a.of] || len(a.words) > 1 && !slices.ContainsFunc(a.words, func(w string) bool { return !ideas[w] })
+}
+
+// spoken are the words of some aims, for a search.
+func spoken(aims []aim) (all []string) {
+	for _, a := range aims {
+		all = append(all, a.of)
+	}
+	return all
 }
 
 // unsaid skips words that say nothing.

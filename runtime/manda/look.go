@@ -38,7 +38,11 @@ func (a *answer) look() {
 	}
 	if len(q.Metrics) == 0 {
 		if !a.labelled() {
-			a.passages("")
+			what := ""
+			if q.Figure {
+				what = strings.Join(q.Topic, " ")
+			}
+			a.passages(what)
 		}
 		a.requested()
 		return
@@ -153,6 +157,13 @@ func (a *answer) figure(metric string) bool {
 		}
 		some = true
 		a.state(f)
+		if f.Subject != "" && a.q.Part == "" && len(a.q.Parts) == 0 { // only of parts: of each
+			for _, o := range latest(a.of(metric, f.Status == Forecast, fits)) {
+				if o.Subject != f.Subject {
+					a.tell(o, "%s %s was %s", o.Period, called(o.Metric, o.Subject), o.value())
+				}
+			}
+		}
 	}
 	return some
 }

@@ -17,6 +17,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"verbatim/runtime"
 	"verbatim/runtime/sessions"
@@ -282,7 +284,7 @@ func load(ctx context.Context, c *runtime.Call, deal runtime.Ref) (*loader, erro
 	if err != nil {
 		return nil, err
 	}
-	l.room.Deal = row.Value("name").Text()
+	l.room.Deal, l.room.Replaces = row.Value("name").Text(), map[string]string{}
 	documents, err := c.Find(ctx, "document", runtime.Fields{"deal": deal})
 	if err != nil {
 		return nil, err
@@ -302,8 +304,12 @@ func load(ctx context.Context, c *runtime.Call, deal runtime.Ref) (*loader, erro
 	}
 	for _, k := range corrections {
 		l.replaced[k.To("older")] = true
-		if newer, ok := l.documents[k.To("newer")]; ok && l.by[k.To("older")] == "" {
+		newer, ok := l.documents[k.To("newer")]
+		if ok && l.by[k.To("older")] == "" {
 			l.by[k.To("older")] = newer.Value("name").Text()
+		}
+		if older, here := l.documents[k.To("older")]; ok && here {
+			l.room.Replaces[newer.Value("name").Text()] = older.Value("name").Text()
 		}
 	}
 	return l, nil
@@ -326,6 +332,9 @@ func (l *loader) answers(ctx context.Context, q Question) (runtime.Outcome, erro
 		if err = l.about(ctx, q.Metrics[0]); err != nil {
 			return runtime.Outcome{}, err
 		}
+	}
+	if err = l.narrow(ctx, &q); err != nil {
+		return runtime.Outcome{}, err
 	}
 	l.parts(&q)
 	var only func(metric string) bool
@@ -413,13 +422,59 @@ func (l *loader) parts(q *Question) {
 	}
 }
 
+// narrow leaves out of what a question is about what says little: words that are neither
+// the name of anything nor of this room, and sites where one is named. Something is left.
+func (l *loader) narrow(ctx context.Context, q *Question) error {
+	own := map[string]bool{}
+	for _, d := range l.documents {
+		maps.Copy(own, ideas(spaced(d.Value("name").Text())+" "+d.Value("title").Text()+" "+d.Value("part").Text()))
+	}
+	loose := map[string]bool{"site": true}
+	for _, w := range q.Topic {
+		of := stem(w)
+		if own[of] || !slices.ContainsFunc(q.Aims, func(a aim) bool { return a.of == of && !a.named }) {
+			continue
+		}
+		name, err := l.names(ctx, w)
+		if err != nil {
+			return err
+		}
+		loose[of] = !name
+	}
+	if left := slices.DeleteFunc(slices.Clone(q.Aims), func(a aim) bool { return loose[a.of] }); len(left) > 0 {
+		q.Aims = left
+		q.Topic = slices.DeleteFunc(q.Topic, func(w string) bool { return loose[stem(w)] })
+	}
+	return nil
+}
+
+// names reports whether the documents write a word as a name: with a capital letter, always.
+func (l *loader) names(ctx context.Context, word string) (bool, error) {
+	some, err := l.matching(ctx, word, mostFit)
+	if err != nil {
+		return false, err
+	}
+	name := false
+	for _, p := range some {
+		for _, is := range tokens.re().FindAllString(p.Text, -1) {
+			if plainly(is) == word {
+				if r, _ := utf8.DecodeRuneInString(is); !unicode.IsUpper(r) {
+					return false, nil
+				}
+				name = true
+			}
+		}
+	}
+	return name, nil
+}
+
 // needs are the metrics whose facts a question asks for.
 func needs(q *Question) []string {
 	switch {
 	case q.Intent == Exploration:
 		return []string{"revenue", "ebitda", "net income", "headcount"}
 	case q.Intent == DueDiligence:
-		return slices.Concat(listed("group", "risk"), q.Metrics)
+		return slices.Concat(listed("group", "risk"), q.Metrics, q.risky())
 	case q.Group != "":
 		return slices.Concat(listed("group", q.Group), q.Metrics)
 	case len(q.Metrics) == 0 && q.Intent == Comparison:
@@ -495,7 +550,7 @@ func (l *loader) clashes(ctx context.Context, only func(metric string) bool) err
 // mostPassages is how many passages are looked at for a question, and mostFit for a request.
 const (
 	mostPassages = 40
-	mostFit      = 8
+	mostFit      = 16
 )
 
 // passages finds those that fit a question.
@@ -503,9 +558,12 @@ func (l *loader) passages(ctx context.Context, q *Question) error {
 	texts := []string{widened(q.Text)}
 	switch q.Intent {
 	case DueDiligence:
-		texts = append(texts, widened(strings.Join(append(q.matter(), listed("topic", "risk")...), " ")))
+		if err := l.whole(ctx, q.Aims); err != nil {
+			return err
+		}
+		texts = append(texts, strings.Join(spoken(q.Aims), " "), widened(strings.Join(append(spoken(q.matter()), listed("topic", "risk")...), " ")))
 	case Synthesis:
-		texts = append(texts, strings.Join(q.matter(), " "))
+		texts = append(texts, strings.Join(spoken(q.matter()), " "))
 	}
 	if q.Intent == Synthesis {
 		if err := l.whole(ctx, q.Aims); err != nil {
@@ -625,6 +683,7 @@ func (l *loader) requests(ctx context.Context) error {
 		}
 		for _, p := range fit {
 			if ref := p.Row.(runtime.Ref); !seen[ref] {
+				p.Heading = strings.TrimSpace(p.Heading + " " + l.documents[p.Of.(runtime.Ref)].Value("title").Text())
 				seen[ref], passages = true, append(passages, p)
 			}
 		}

@@ -11,8 +11,31 @@ import (
 // Risks (M20)
 
 func (a *answer) risks() {
-	about := slices.DeleteFunc(slices.Clone(a.q.Topic), func(w string) bool { return slices.Contains(listed("topic", "risk"), w) })
-	of, matter := aims(strings.Join(about, " "), unsaid), aims(strings.Join(a.q.matter(), " "), unsaid)
+	about := a.q.Aims
+	if len(a.q.Metrics)+len(about) > 0 {
+		if a.risksOf(about, a.q.matter()) {
+			return
+		}
+		a.say("Nothing in the documents speaks of a risk of that. What stands out in all of them:")
+		a.q.Metrics, a.q.Aims, a.q.Topic = nil, nil, nil
+	}
+	if !a.risksOf(nil, nil) {
+		a.nothing("risks")
+	}
+}
+
+// risky are the metrics that say how risky it is what a question is about.
+func (q *Question) risky() (all []string) {
+	for _, p := range phrasings() {
+		if p.kind == "risky" && slices.ContainsFunc(q.matter(), func(a aim) bool { return a.of == p.name }) {
+			all = append(all, p.said...)
+		}
+	}
+	return all
+}
+
+// risksOf tells what speaks of a risk of something, or of all; false where nothing does.
+func (a *answer) risksOf(about, matter []aim) bool {
 	mine := func(f *Fact) bool {
 		return len(a.q.Metrics)+len(about) == 0 || slices.Contains(a.q.Metrics, f.Metric) || shared(matter, ideas(f.Metric+" "+f.Subject+" "+f.Domain+" "+spaced(f.Document))) > 0
 	}
@@ -45,13 +68,17 @@ func (a *answer) risks() {
 			unusual = append(unusual, f.line(Claim, fmt.Sprintf("- %s, %s: %s", capital(called(f.Metric, f.Subject)), f.Period, f.value())))
 		}
 	}
-	for _, f := range a.speaking(of, 4) {
-		if !slices.Contains(listed("group", "risk"), f.Metric) {
-			unusual = append(unusual, f.line(Claim, fmt.Sprintf("- %s, %s: %s", capital(called(f.Metric, f.Subject)), f.Period, f.value())))
+	for _, metric := range a.q.risky() {
+		for i := range a.room.Facts {
+			if f := &a.room.Facts[i]; f.Metric == metric && !f.Superseded && f.Status != Forecast {
+				unusual = append(unusual, f.line(Claim, fmt.Sprintf("- %s, %s: %s", capital(called(f.Metric, f.Subject)), f.Period, f.value())))
+			}
 		}
 	}
-	if len(about) == 0 {
-		matter = nil
+	for _, f := range a.speaking(about, 4) {
+		if shared(about, ideas(f.Metric)) > 0 && !slices.Contains(listed("group", "risk"), f.Metric) {
+			unusual = append(unusual, f.line(Claim, fmt.Sprintf("- %s, %s: %s", capital(called(f.Metric, f.Subject)), f.Period, f.value())))
+		}
 	}
 	quotes := a.riskQuotes(matter)
 	if len(quotes) == 0 {
@@ -69,8 +96,7 @@ func (a *answer) risks() {
 	missing := a.missing()
 	if len(about) > 0 {
 		missing = slices.DeleteFunc(missing, func(r *Request) bool {
-			has := ideas(r.Text + " " + r.Domain)
-			return !slices.ContainsFunc(about, func(w string) bool { return has[stem(w)] || shared(aims(w, unsaid), has) > 0 })
+			return shared(about, ideas(r.Text+" "+r.Domain)) == 0
 		})
 	}
 	if len(missing) > 0 {
@@ -79,9 +105,8 @@ func (a *answer) risks() {
 			a.lines = append(a.lines, Line{Text: "- " + r.Text + " (" + r.Domain + ", " + r.Priority + " priority)", Row: r.Row, Role: Missing})
 		}
 		a.say("%s", offerGaps)
-	} else if !some {
-		a.nothing(cmp.Or(strings.Join(about, " "), "risks"))
 	}
+	return some || len(missing) > 0
 }
 
 // riskQuotes are sentences that name a risk, and speak of what is asked about: in their own
@@ -224,22 +249,32 @@ func (a *answer) coverage(domain string) (covered, all int) {
 
 // Bringing together (M22) and an overview (M24)
 
+// mostTogether is how many sentences are brought together, and mostHere of one passage.
+const (
+	mostTogether = 24
+	mostHere     = 3
+)
+
 func (a *answer) bringTogether() {
 	topic := strings.Join(a.q.Topic, " ")
-	want := aims(strings.Join(a.q.matter(), " "), unsaid)
+	if topic == "" && len(a.q.Metrics) > 0 {
+		topic = called(a.q.Metrics[0], "")
+	}
+	want := a.q.matter()
 	by := map[string][]Line{}
 	var order []string
 	n := 0
 	for i := range a.room.Passages {
-		p := &a.room.Passages[i]
+		p, here := &a.room.Passages[i], 0
 		for _, s := range sentences(p.Text) {
 			fits := shared(want, ideas(s)) > 0
 			head := cmp.Or(p.Heading, p.Document)
-			if (fits || p.Whole && len(by[head]) < 2) && len(s) > len(p.Heading)+8 && n < 20 && !slices.ContainsFunc(by[head], func(l Line) bool { return strings.Contains(l.Text, s) }) {
+			if (fits || p.Whole && here == 0) && here < mostHere && len(s) > len(p.Heading)+8 && n < mostTogether && !slices.ContainsFunc(by[head], func(l Line) bool { return strings.Contains(l.Text, s) }) {
 				if by[head] == nil {
 					order = append(order, head)
 				}
-				if len(by[head]) < 4 {
+				if len(by[head]) < 3*mostHere {
+					here++
 					l := a.quote(p, s)
 					l.Text = "- " + l.Text
 					by[head] = append(by[head], l)
@@ -249,10 +284,18 @@ func (a *answer) bringTogether() {
 		}
 	}
 	figures := a.speaking(want, mostQuoted)
+	for _, metric := range a.q.Metrics {
+		for _, f := range a.of(metric, false, a.wanted()) {
+			if !slices.Contains(figures, f) && len(figures) < 2*mostQuoted {
+				figures = append(figures, f)
+			}
+		}
+	}
 	if n == 0 && len(figures) == 0 {
 		a.nothing(topic)
 		return
 	}
+	slices.SortStableFunc(order, func(x, y string) int { return shared(a.q.Aims, ideas(y)) - shared(a.q.Aims, ideas(x)) })
 	a.say("Here's what the documents say about %s:", cmp.Or(topic, "this"))
 	for _, head := range order {
 		a.say("**%s**", head)

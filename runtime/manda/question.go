@@ -37,6 +37,8 @@ type Question struct {
 	Aims     []aim    // what those name: concepts, or else their stems
 	Follows  bool     // it goes on from the one before
 	LastYear bool     // it asks of the year before
+	Figure   bool     // it asks for a figure, whatever of
+	When     bool     // it asks for a date
 
 	Assumed string // what it leaves out and the one before said: the period, or the metric
 	Unclear bool   // it may mean several periods: see Either
@@ -332,21 +334,32 @@ func read(text, deal string) Question {
 	if !strong && q.Intent == FactLookup && len(q.Topic) > 0 { // the results of a survey
 		q.Group = ""
 	}
+	_, _, q.Figure = says("figure", whole)
+	_, _, q.When = says("when", whole)
+	if q.Intent == FactLookup && len(q.Metrics) > 0 && (q.When && len(q.Periods) == 0 || !q.Figure && counted(names) && slices.ContainsFunc(q.Aims, func(a aim) bool { return a.named })) {
+		for _, m := range q.Metrics { // when loans are due, and not how much they are; of what customers say, and not how many they are
+			q.Aims = append(q.Aims, aims(m, unsaid)...)
+		}
+		q.Metrics = nil
+	}
 	q.Intent = q.settled(plain, whole, sure, len(names) > 0 && byKind.re().MatchString(text[names[0].end:]), ours)
 	return q
 }
 
-// matter is the topic of a question, with the words that belong to it: legal is contracts
-// and litigation too.
-func (q *Question) matter() []string {
-	all := slices.Clone(q.Topic)
+// matter is what a question is about, with what belongs to it: legal is contracts and
+// litigation too.
+func (q *Question) matter() []aim {
+	all := slices.Clone(q.Aims)
+	for _, m := range q.Metrics {
+		all = append(all, aims(m, unsaid)...)
+	}
+	topic := " " + strings.Join(q.Topic, " ") + " "
 	for _, p := range phrasings() {
-		if p.kind == "topic" && p.name != "risk" && slices.ContainsFunc(q.Topic, func(w string) bool { return slices.Contains(p.said, w) }) {
-			all = append(all, p.said...)
+		if p.kind == "topic" && p.name != "risk" && slices.ContainsFunc(p.parts, func(parts []string) bool { return stands(parts, topic) }) {
+			all = append(all, aims(strings.Join(append(p.said, listed("within", p.name)...), " "), unsaid)...)
 		}
 	}
-	slices.Sort(all)
-	return slices.Compact(all)
+	return all
 }
 
 // settled is the intent of a question whose parts are known: what it is about may say more
@@ -361,6 +374,14 @@ func (q *Question) settled(plain, whole string, sure, byKind bool, ours []string
 	company = company || len(ours) > 0 && strings.Contains(" "+plain+" ", " "+ours[0]+" ")
 	empty := !slices.ContainsFunc(q.Topic, func(w string) bool { return !formal()[stem(w)] && w != "profile" })
 	_, _, change := says("change", whole)
+	if growth := slices.Index(q.Metrics, "revenue growth"); growth >= 0 && len(q.Metrics) == 1 && (q.LastYear || len(q.Periods) > 1) {
+		q.Metrics[growth], change = "revenue", true
+	}
+	for i, p := range q.Periods { // what stands at the end of a year is of that year
+		if p.Kind == 'M' && p.N == 12 && len(q.Metrics) > 0 && !slices.ContainsFunc(q.Metrics, func(m string) bool { return !lexicon()[m].stock }) {
+			q.Periods[i] = p.close()
+		}
+	}
 	if !sure && (q.Intent == FactLookup || q.Intent == Comparison || q.Intent == DeepDive) && len(q.Metrics) > 0 {
 		switch {
 		case len(q.Periods) > 1, change && (q.LastYear || len(q.Periods) == 1):
@@ -384,6 +405,11 @@ func (q *Question) settled(plain, whole string, sure, byKind bool, ours []string
 		return DeepDive
 	}
 	return q.Intent
+}
+
+// counted reports whether all that a text names is counted in heads or pieces.
+func counted(names []mention) bool {
+	return !slices.ContainsFunc(names, func(m mention) bool { return m.kind != "count" })
 }
 
 // Either are the two periods that a question about the year before may mean, after a

@@ -15,6 +15,10 @@ const (
 // passages answers with what the documents say, where no figure answers.
 func (a *answer) passages(what string) {
 	quoted := a.quotes(2, mostQuoted/2)
+	if len(quoted) == 0 && a.q.When {
+		a.q.When = false
+		quoted = a.quotes(2, mostQuoted/2)
+	}
 	if len(quoted) == 0 {
 		a.nothing(what)
 		return
@@ -60,6 +64,12 @@ func (a *answer) quotes(least, most int) []Line {
 			}
 		}
 	}
+	ends := aims("maturity term termination", unsaid)
+	if a.q.When { // a date says when: what else has to be said is of what
+		if of := slices.DeleteFunc(slices.Clone(want), func(a aim) bool { return slices.ContainsFunc(ends, func(b aim) bool { return a.of == b.of }) }); len(of) > 0 {
+			want = of
+		}
+	}
 	if len(want) == 0 {
 		return nil
 	}
@@ -75,6 +85,9 @@ func (a *answer) quotes(least, most int) []Line {
 		for _, s := range sentences(p.Text) {
 			has := ideas(s)
 			n, own := 0, 0
+			if a.q.When && !slices.ContainsFunc(periods(s), func(p said) bool { return p.Kind == 'D' || p.Kind == 'M' }) {
+				continue
+			}
 			for _, w := range want {
 				switch {
 				case w.in(has):
@@ -82,6 +95,9 @@ func (a *answer) quotes(least, most int) []Line {
 				case w.in(around):
 					n++
 				}
+			}
+			if a.q.When && shared(ends, has) > 0 {
+				n += 2
 			}
 			if own > 0 && n >= 2*min(least, len(want))-1 && n >= len(want) {
 				all = append(all, scored{a.quote(p, s), n, rank})
