@@ -87,14 +87,12 @@ func Answer(q Question, room *Room) []Line {
 		a.gaps()
 	case DueDiligence:
 		a.risks()
-		a.versions()
 	case Comparison:
 		a.compare()
 	case DeepDive:
 		a.breakDown()
 	case Synthesis:
 		a.bringTogether()
-		a.versions()
 	case Exploration:
 		a.overview()
 	default:
@@ -103,11 +101,12 @@ func Answer(q Question, room *Room) []Line {
 	return a.lines
 }
 
-// versions says of the documents that are quoted which take the place of an earlier version.
-func (a *answer) versions() {
+// versions says of the documents that some lines rest on which take the place of an earlier
+// version.
+func (a *answer) versions(of []Line) {
 	told := map[string]bool{}
-	for _, l := range slices.Clone(a.lines) {
-		if old := a.room.Replaces[l.Document]; old != "" && l.Role == Claim && !told[l.Document] {
+	for _, l := range slices.Clone(of) {
+		if old := a.room.Replaces[l.Document]; old != "" && !told[l.Document] {
 			told[l.Document] = true
 			a.say("Note: %s replaced an earlier version, %s.", l.Document, old)
 		}

@@ -561,7 +561,7 @@ func (l *loader) passages(ctx context.Context, q *Question) error {
 		if err := l.whole(ctx, q.Aims); err != nil {
 			return err
 		}
-		texts = append(texts, strings.Join(spoken(q.Aims), " "), widened(strings.Join(append(spoken(q.matter()), listed("topic", "risk")...), " ")))
+		texts = append(texts, widened(strings.Join(spoken(q.Aims), " ")), widened(strings.Join(append(spoken(q.matter()), listed("topic", "risk")...), " ")))
 	case Synthesis:
 		texts = append(texts, strings.Join(spoken(q.matter()), " "))
 	}

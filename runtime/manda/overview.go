@@ -27,7 +27,7 @@ func (a *answer) risks() {
 // risky are the metrics that say how risky it is what a question is about.
 func (q *Question) risky() (all []string) {
 	for _, p := range phrasings() {
-		if p.kind == "risky" && slices.ContainsFunc(q.matter(), func(a aim) bool { return a.of == p.name }) {
+		if p.kind == "risky" && (p.name == q.Group || slices.ContainsFunc(q.matter(), func(a aim) bool { return a.of == p.name })) {
 			all = append(all, p.said...)
 		}
 	}
@@ -37,7 +37,7 @@ func (q *Question) risky() (all []string) {
 // risksOf tells what speaks of a risk of something, or of all; false where nothing does.
 func (a *answer) risksOf(about, matter []aim) bool {
 	mine := func(f *Fact) bool {
-		return len(a.q.Metrics)+len(about) == 0 || slices.Contains(a.q.Metrics, f.Metric) || shared(matter, ideas(f.Metric+" "+f.Subject+" "+f.Domain+" "+spaced(f.Document))) > 0
+		return len(a.q.Metrics)+len(about) == 0 || slices.ContainsFunc(about, func(w aim) bool { return slices.Contains(listed("within", f.Domain), w.of) }) && slices.Contains(listed("group", "risk"), f.Metric) || slices.Contains(a.q.Metrics, f.Metric) || shared(matter, ideas(f.Metric+" "+f.Subject+" "+f.Domain+" "+spaced(f.Document))) > 0
 	}
 	some, told := false, map[string]bool{}
 	for _, c := range a.room.Clashes {
@@ -59,7 +59,7 @@ func (a *answer) risksOf(about, matter []aim) bool {
 	var unusual []Line
 	for i := range a.room.Facts {
 		f := &a.room.Facts[i]
-		if slices.Contains(listed("group", "risk"), f.Metric) && mine(f) && !f.Superseded && f.Status != Forecast {
+		if slices.Contains(listed("group", "risk"), f.Metric) && mine(f) && !f.Superseded {
 			unusual = append(unusual, f.line(Claim, fmt.Sprintf("- %s, %s: %s", capital(called(f.Metric, f.Subject)), f.Period, f.value())))
 		}
 	}
@@ -90,7 +90,9 @@ func (a *answer) risksOf(about, matter []aim) bool {
 	}
 	if len(unusual) > 0 {
 		a.say("**Unusual items:**")
-		a.lines = append(a.lines, unusual[:min(len(unusual), 10)]...)
+		unusual = unusual[:min(len(unusual), 10)]
+		a.lines = append(a.lines, unusual...)
+		a.versions(unusual)
 		some = true
 	}
 	missing := a.missing()
@@ -249,10 +251,12 @@ func (a *answer) coverage(domain string) (covered, all int) {
 
 // Bringing together (M22) and an overview (M24)
 
-// mostTogether is how many sentences are brought together, and mostHere of one passage.
+// mostTogether is how many sentences are brought together, mostHere of one passage, and
+// mostRows of a table.
 const (
 	mostTogether = 24
-	mostHere     = 3
+	mostHere     = 2
+	mostRows     = 6
 )
 
 func (a *answer) bringTogether() {
@@ -265,15 +269,19 @@ func (a *answer) bringTogether() {
 	var order []string
 	n := 0
 	for i := range a.room.Passages {
-		p, here := &a.room.Passages[i], 0
+		p, here, most := &a.room.Passages[i], 0, mostHere
+		table := strings.Contains(p.Text, " | ") && shared(a.q.Aims, ideas(p.Heading)) > 0
+		if table { // below a heading that says what it is of, each row is of that
+			most = mostRows
+		}
 		for _, s := range sentences(p.Text) {
-			fits := shared(want, ideas(s)) > 0
+			fits := table || shared(want, ideas(s)) > 0
 			head := cmp.Or(p.Heading, p.Document)
-			if (fits || p.Whole && here == 0) && here < mostHere && len(s) > len(p.Heading)+8 && n < mostTogether && !slices.ContainsFunc(by[head], func(l Line) bool { return strings.Contains(l.Text, s) }) {
+			if (fits || p.Whole && len(by[head]) < 2) && here < most && len(s) > len(p.Heading)+8 && n < mostTogether && !slices.ContainsFunc(by[head], func(l Line) bool { return strings.Contains(l.Text, s) }) {
 				if by[head] == nil {
 					order = append(order, head)
 				}
-				if len(by[head]) < 3*mostHere {
+				if len(by[head]) < 2*most {
 					here++
 					l := a.quote(p, s)
 					l.Text = "- " + l.Text
@@ -296,6 +304,7 @@ func (a *answer) bringTogether() {
 		return
 	}
 	slices.SortStableFunc(order, func(x, y string) int { return shared(a.q.Aims, ideas(y)) - shared(a.q.Aims, ideas(x)) })
+	told := len(a.lines)
 	a.say("Here's what the documents say about %s:", cmp.Or(topic, "this"))
 	for _, head := range order {
 		a.say("**%s**", head)
@@ -307,6 +316,7 @@ func (a *answer) bringTogether() {
 			a.tell(f, "- %s, %s: %s", capital(called(f.Metric, f.Subject)), f.Period, f.value())
 		}
 	}
+	a.versions(a.lines[told:])
 	var open []*Request
 	for _, r := range a.missing() {
 		if shared(want, ideas(r.Text)) > 0 {
