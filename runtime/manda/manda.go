@@ -415,6 +415,8 @@ func (l *loader) parts(q *Question) {
 	}
 	q.Parts = slices.SortedFunc(maps.Keys(at), func(a, b string) int { return cmp.Or(at[a]-at[b], strings.Compare(a, b)) })
 	switch {
+	case len(q.Parts) == 2 && q.Intent == FactLookup:
+		q.Intent = Comparison
 	case len(q.Parts) == 1:
 		q.Part = q.Parts[0]
 	case len(q.Parts) == 0 && !slices.ContainsFunc(l.room.Facts, func(f Fact) bool { return f.Subject == q.Part }):

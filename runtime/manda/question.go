@@ -390,7 +390,12 @@ func (q *Question) settled(plain, whole string, sure, byKind bool, ours []string
 			return DeepDive // how it went
 		}
 	}
+	if q.Intent == FactLookup && !figures && slices.Contains(q.Statuses, Forecast) && !slices.ContainsFunc(q.Topic, func(w string) bool { return !forecasts.re().MatchString(w) && !actuals.re().MatchString(w) }) {
+		return Comparison // how good the forecast was
+	}
 	switch {
+	case !sure && q.When, !sure && (q.Intent == Synthesis && empty || q.Intent == DeepDive && q.Follows) && len(q.Metrics) > 0:
+		return FactLookup
 	case q.Intent == Gaps && figures && (!sure || len(q.Periods) > 0):
 		return FactLookup
 	case q.Intent == Exploration && !empty && !company && !figures:
@@ -399,7 +404,7 @@ func (q *Question) settled(plain, whole string, sure, byKind bool, ours []string
 		return DeepDive
 	case (q.Intent == FactLookup || q.Intent == Gaps && !sure) && company && empty && !figures:
 		return Exploration
-	case q.Intent == Synthesis && !figures && (len(q.Topic) == 0 || company && len(q.Topic) <= 1 && !sure):
+	case q.Intent == Synthesis && !figures && (len(q.Topic) == 0 || company && len(q.Topic) <= 1 && !sure && !slices.ContainsFunc(q.Aims, func(a aim) bool { return a.named })):
 		return Exploration
 	case q.Intent == Synthesis && (q.Group != "" || len(q.Metrics) > 0 && len(q.Topic) == 0):
 		return DeepDive

@@ -182,11 +182,14 @@ const (
 func spelled(word string) string {
 	w := plainly(word)
 	words := vocabulary()[firstRunes(w, 1)]
-	if words[w] || known(w) != nil || strings.ContainsAny(w, "0123456789&'.") {
+	if words[w] || known(w) != nil {
 		return word
 	}
-	if head, tail, ok := strings.Cut(word, "-"); ok {
+	if head, tail, ok := strings.Cut(word, "-"); ok && strings.ContainsFunc(word, unicode.IsLetter) {
 		return spelled(head) + " " + spelled(tail)
+	}
+	if strings.ContainsAny(w, "0123456789&'.") {
+		return word
 	}
 	n := utf8.RuneCountInString(w)
 	if n < leastSwapped {
