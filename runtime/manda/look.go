@@ -158,8 +158,8 @@ func (a *answer) figure(metric string) bool {
 		some = true
 		a.state(f)
 		if f.Subject != "" && a.q.Part == "" && len(a.q.Parts) == 0 { // only of parts: of each
-			for _, o := range latest(a.of(metric, f.Status == Forecast, fits)) {
-				if o.Subject != f.Subject {
+			for _, o := range a.of(metric, f.Status == Forecast, fits)[:min(len(a.of(metric, f.Status == Forecast, fits)), mostParts/2)] {
+				if o != f {
 					a.tell(o, "%s %s was %s", o.Period, called(o.Metric, o.Subject), o.value())
 				}
 			}

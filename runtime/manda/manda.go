@@ -446,6 +446,9 @@ func (l *loader) narrow(ctx context.Context, q *Question) error {
 	if left := slices.DeleteFunc(slices.Clone(q.Aims), func(a aim) bool { return loose[a.of] }); len(left) > 0 {
 		q.Aims = left
 		q.Topic = slices.DeleteFunc(q.Topic, func(w string) bool { return loose[stem(w)] })
+		if q.Intent == FactLookup && len(left) == 1 && !left[0].named && len(q.Metrics) == 0 && q.Group == "" && !q.Figure && !q.When {
+			q.Intent = Synthesis // a name alone: what there is on it
+		}
 	}
 	return nil
 }

@@ -212,7 +212,7 @@ func Read(text, deal string, before []string) Question {
 		return q
 	}
 	short := len(q.Topic) <= 2 && q.Group == "" && len(strings.Fields(q.Text)) <= 9
-	if q.Follows && len(q.Metrics) == 0 && len(q.Topic) == 0 && q.Group == "" && (q.Intent == DeepDive || q.Intent == Synthesis) {
+	if (q.Follows || q.LastYear) && len(q.Metrics) == 0 && len(q.Topic) == 0 && q.Group == "" && q.Intent != Gaps && q.Intent != DueDiligence {
 		q.Intent = FactLookup // and how did last year look?
 	}
 	if q.Intent != FactLookup || !short || !q.Follows && len(q.Metrics) > 0 && len(q.Periods) > 0 {
@@ -390,11 +390,23 @@ func (q *Question) settled(plain, whole string, sure, byKind bool, ours []string
 			return DeepDive // how it went
 		}
 	}
+	if q.Intent == FactLookup && !figures && q.Text != "" && len(q.Aims) == 0 && !q.LastYear && len(q.Periods) == 0 {
+		return Exploration // it names nothing: what there is can be asked about
+	}
+	if _, _, asks := says("asks", whole); q.Intent == FactLookup && !figures && !asks && !q.Figure && !q.When && !company && namedAims(q.Aims) == 1 {
+		return Synthesis // leases?
+	}
 	if q.Intent == FactLookup && !figures && slices.Contains(q.Statuses, Forecast) && !slices.ContainsFunc(q.Topic, func(w string) bool { return !forecasts.re().MatchString(w) && !actuals.re().MatchString(w) }) {
 		return Comparison // how good the forecast was
 	}
 	switch {
-	case !sure && q.When, !sure && (q.Intent == Synthesis && empty || q.Intent == DeepDive && q.Follows) && len(q.Metrics) > 0:
+	case !sure && q.When, !figures && q.Figure && q.Intent == DeepDive && !empty:
+		return FactLookup
+	case q.Intent == Exploration && len(q.Metrics) > 0 && !company:
+		return DeepDive
+	case q.Intent == FactLookup && !figures && !q.Figure && !q.When && slices.ContainsFunc(q.Aims, func(a aim) bool { return slices.Contains(listed("about", string(DueDiligence)), a.of) }):
+		return DueDiligence
+	case !sure && (q.Intent == Synthesis && (empty || len(q.Periods) > 0) || q.Intent == DeepDive && q.Follows) && len(q.Metrics) > 0:
 		return FactLookup
 	case q.Intent == Gaps && figures && (!sure || len(q.Periods) > 0):
 		return FactLookup
@@ -410,6 +422,16 @@ func (q *Question) settled(plain, whole string, sure, byKind bool, ours []string
 		return DeepDive
 	}
 	return q.Intent
+}
+
+// namedAims is how many of some aims are concepts or metrics.
+func namedAims(aims []aim) (n int) {
+	for _, a := range aims {
+		if a.named {
+			n++
+		}
+	}
+	return n
 }
 
 // counted reports whether all that a text names is counted in heads or pieces.

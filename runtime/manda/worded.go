@@ -20,6 +20,8 @@ var shorthand = []struct {
 	{`\b(\d{1,2})[./](\d{1,2})[./](\d\d)\b`, "$1.$2.20$3"},
 	{`(^|[^\d./\pL])0?([1-9])[./](20\d\d)\b`, "$1$3-0$2"},
 	{`(^|[^\d./\pL])(1[0-2])[./](20\d\d)\b`, "$1$3-$2"},
+	{`\b(0[1-9]|1[0-2])/([1-4]\d)\b`, "20$2-$1"},
+	{`(?i)\b([1-4])q\b`, "Q$1"},
 	{`(?i)\b(gross|ebitda|ebit)(?: profit| margin)? ?%`, "$1 margin"},
 	{`(?i)\b` + months + `\.?[ -]?'?([1-4]\d)\b([^\d.,]|$)`, "$1 20$2$3"},
 	{`(?i)\b(?:ye|year[- ]?end)[ -]?'?(?:20)?([1-4]\d)\b`, "31 December 20$1"},
@@ -103,7 +105,7 @@ func written(text string) string {
 	var b strings.Builder
 	from := 0
 	for _, is := range at {
-		b.WriteString(text[from:is[0]] + spelled(text[is[0]:is[1]]))
+		b.WriteString(text[from:is[0]] + spelled(text[is[0]:is[1]], is[0] > 0))
 		from = is[1]
 	}
 	return b.String() + text[from:]
@@ -175,18 +177,20 @@ func (a *alias) stands(words []string, i int) (used []int, ok bool) {
 const (
 	leastSwapped = 5
 	leastSlip    = 7
+	leastName    = 8 // with a capital letter inside a sentence
 )
 
 // spelled is a word as the vocabulary has it: with one slip of the pen put right, or taken
-// apart where it was put together. A word that is like no other stays as it is.
-func spelled(word string) string {
+// apart where it was put together. A word that is like no other stays as it is, and so does
+// what may be a name.
+func spelled(word string, inside bool) string {
 	w := plainly(word)
 	words := vocabulary()[firstRunes(w, 1)]
 	if words[w] || known(w) != nil {
 		return word
 	}
 	if head, tail, ok := strings.Cut(word, "-"); ok && strings.ContainsFunc(word, unicode.IsLetter) {
-		return spelled(head) + " " + spelled(tail)
+		return spelled(head, inside) + " " + spelled(tail, inside)
 	}
 	if strings.ContainsAny(w, "0123456789&'.") {
 		return word
@@ -199,6 +203,10 @@ func spelled(word string) string {
 		return word
 	}
 	best := ""
+	first, _ := utf8.DecodeRuneInString(word)
+	if inside && n < leastName && unicode.IsUpper(first) {
+		words = nil
+	}
 	for c := range words {
 		if near(w, c, n) && (best == "" || c < best) {
 			best = c
