@@ -419,7 +419,7 @@ func (l *loader) parts(q *Question) {
 		q.Intent = Comparison
 	case len(q.Parts) == 1:
 		q.Part = q.Parts[0]
-	case len(q.Parts) == 0 && !slices.ContainsFunc(l.room.Facts, func(f Fact) bool { return f.Subject == q.Part }):
+	case len(q.Parts) == 0 && !slices.ContainsFunc(l.room.Facts, func(f Fact) bool { return f.Subject == q.Part && slices.Contains(q.Metrics, f.Metric) }):
 		q.Part = "" // nothing is known by that name
 	}
 }

@@ -268,6 +268,9 @@ func read(text, deal string) Question {
 		}
 		if ok {
 			q.Intent, sure = Intent(name), kind == "intent"
+			if about, _, _ := says("about", whole); q.Intent == Synthesis && !sure && about == string(DueDiligence) {
+				q.Intent = DueDiligence
+			}
 			break
 		}
 	}
@@ -338,6 +341,9 @@ func read(text, deal string) Question {
 	_, _, q.When = says("when", whole)
 	if q.Intent == FactLookup && len(q.Metrics) > 0 && (q.When && len(q.Periods) == 0 || !q.Figure && counted(names) && slices.ContainsFunc(q.Aims, func(a aim) bool { return a.named })) {
 		for _, m := range q.Metrics { // when loans are due, and not how much they are; of what customers say, and not how many they are
+			if due := listed("due", m); q.When && due != nil {
+				m = due[0]
+			}
 			q.Aims = append(q.Aims, aims(m, unsaid)...)
 		}
 		q.Metrics = nil
@@ -365,7 +371,7 @@ func (q *Question) matter() []aim {
 // settled is the intent of a question whose parts are known: what it is about may say more
 // than its words. A matter that it names by a verb alone (who runs it) is added.
 func (q *Question) settled(plain, whole string, sure, byKind bool, ours []string) Intent {
-	if name, _, ok := says("means", whole); ok && len(q.Topic) == 0 {
+	if name, words, ok := says("means", whole); ok && !slices.ContainsFunc(q.Topic, func(w string) bool { return !slices.Contains(strings.Fields(words), w) }) {
 		q.Topic, q.Aims = []string{name}, aims(name, unsaid)
 		return Synthesis
 	}
@@ -398,6 +404,9 @@ func (q *Question) settled(plain, whole string, sure, byKind bool, ours []string
 	}
 	if q.Intent == FactLookup && !figures && slices.Contains(q.Statuses, Forecast) && !slices.ContainsFunc(q.Topic, func(w string) bool { return !forecasts.re().MatchString(w) && !actuals.re().MatchString(w) }) {
 		return Comparison // how good the forecast was
+	}
+	if q.Intent == DeepDive && q.Group == "" && len(q.Metrics) > 1 && !slices.ContainsFunc(q.Metrics, func(m string) bool { return !slices.Contains(listed("group", "P&L"), m) }) {
+		q.Group = "P&L" // how it goes from one to the other
 	}
 	switch {
 	case !sure && q.When, !figures && q.Figure && q.Intent == DeepDive && !empty:

@@ -15,8 +15,7 @@ const (
 // passages answers with what the documents say, where no figure answers.
 func (a *answer) passages(what string) {
 	quoted := a.quotes(2, mostQuoted/2)
-	if len(quoted) == 0 && a.q.When {
-		a.q.When = false
+	if a.q.When = a.q.When && len(quoted) > 0; len(quoted) == 0 {
 		quoted = a.quotes(2, mostQuoted/2)
 	}
 	if len(quoted) == 0 {
@@ -97,7 +96,7 @@ func (a *answer) quotes(least, most int) []Line {
 				}
 			}
 			if a.q.When && shared(ends, has) > 0 {
-				n += 2
+				n += 2 * len(want)
 			}
 			if own > 0 && n >= 2*min(least, len(want))-1 && n >= len(want) {
 				all = append(all, scored{a.quote(p, s), n, rank})
