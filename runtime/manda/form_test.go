@@ -32,6 +32,11 @@ func TestAnAnswerHasTheFormOfWhatItSays(t *testing.T) {
 				{Domain: "legal", Text: "Articles", Priority: "LOW", Covered: true, Document: "articles.pdf"},
 			},
 		}
+		room.Replaces = map[string]string{"contracts.docx": "contracts-old.docx"}
+		room.Passages = []Passage{
+			{Document: "contracts.docx", Place: "p.2", Heading: "Leases", Text: "Siegen, head office | 612"},
+			{Document: "notes.pdf", Place: "p.7", Text: "The facilities agreement is of 2019. The facilities agreement runs until 14 March 2027."},
+		}
 		room.Facts[3].Superseded, room.Facts[3].By = true, "2024.pdf"
 		room.Clashes = []Clash{{&room.Facts[5], &room.Facts[6]}}
 		return room
@@ -67,6 +72,32 @@ func TestAnAnswerHasTheFormOfWhatItSays(t *testing.T) {
 			"missing: - Transfer pricing documentation (tax, HIGH priority)",
 			"next: Would you like me to add the gaps to the Q&A list?",
 		}},
+		{"Are there concerns about dragons?", []string{
+			"said: Nothing in the documents speaks of a risk of that. What stands out in all of them:",
+			"said: **Contradictions:**",
+			"claim: - Headcount, FY2024: 634 (source: slides.pptx, p.1)",
+			"claim:   but 641 (source: staff.xlsx, p.1)",
+			"said: **Gaps:**",
+			"missing: - Transfer pricing documentation (tax, HIGH priority)",
+			"next: Would you like me to add the gaps to the Q&A list?",
+		}},
+		{"How does revenue compare to the year before?", []string{
+			"said: FY2024 against FY2023, side by side:",
+			"claim: - **Revenue, FY2023:** FY2023 €90m (source: 2023.pdf, p.1)",
+			"claim:   FY2024 €100m, variance +€10m (+11.1 %) (source: 2024.pdf, p.1)",
+		}},
+		{"Summarise the leases", []string{
+			"said: Here's what the documents say about leases:",
+			"said: **Leases**",
+			"claim: - “Siegen, head office | 612” (source: contracts.docx, p.2)",
+			"said: Note: contracts.docx replaced an earlier version, contracts-old.docx.",
+		}},
+		{"When does the facilities agreement end?", []string{
+			"claim: “The facilities agreement runs until 14 March 2027.” (source: notes.pdf, p.7)",
+		}},
+		{"How much do they spend on marketing?", []string{
+			"next: I couldn't find information about spend marketing: none of the 6 documents in the room says anything of it. Would you like me to add this to the Q&A list for the company?",
+		}},
 		{"What's missing?", []string{
 			"said: Here's the coverage against the information request list of Acme, judged by the words of the documents:",
 			"said: **Tax (0/1 items covered)**",
@@ -86,5 +117,20 @@ func TestAnAnswerHasTheFormOfWhatItSays(t *testing.T) {
 	}
 	if !reflect.DeepEqual(room, acme()) {
 		t.Error("an answer changed what is known of the deal")
+	}
+}
+
+// M23: who asks for minutes is not served by a sentence that mentions them.
+func TestAPaperIsNotThereBecauseItIsMentioned(t *testing.T) {
+	t.Parallel()
+	mentioned := Passage{Document: "report.pdf", Text: "The auditor has issued a management letter."}
+	here := Passage{Document: "letter.pdf", Heading: "Management letter of the auditor", Text: "We recommend four things."}
+	for _, c := range []struct {
+		of   []Passage
+		want *Passage
+	}{{[]Passage{mentioned}, nil}, {[]Passage{mentioned, here}, &here}} {
+		if by := Covering([]string{"Management letters of the auditor"}, c.of)[0]; (by == nil) != (c.want == nil) || by != nil && by.Document != c.want.Document {
+			t.Errorf("%v covers it", by)
+		}
 	}
 }

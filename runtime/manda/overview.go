@@ -254,7 +254,7 @@ func (a *answer) coverage(domain string) (covered, all int) {
 // mostTogether is how many sentences are brought together, mostHere of one passage, and
 // mostRows of a table.
 const (
-	mostTogether = 24
+	mostTogether = 30
 	mostHere     = 2
 	mostRows     = 6
 )
@@ -281,7 +281,7 @@ func (a *answer) bringTogether() {
 				if by[head] == nil {
 					order = append(order, head)
 				}
-				if len(by[head]) < 2*most {
+				if len(by[head]) < 3*most {
 					here++
 					l := a.quote(p, s)
 					l.Text = "- " + l.Text

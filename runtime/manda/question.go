@@ -261,14 +261,22 @@ func read(text, deal string) Question {
 	plain := plainly(possessive.re().ReplaceAllString(text, ""))
 	whole := plainly(joined.re().ReplaceAllString(text, " "))
 	sure := false
+	for _, s := range slices.Backward(sentences(said + " ")) { // what is wanted is said last
+		if name, _, ok := says("intent", plainly(joined.re().ReplaceAllString(s, " "))); ok && !sure {
+			q.Intent, sure = Intent(name), true
+		}
+	}
 	for _, kind := range [...]string{"intent", "weakly", "about"} {
+		if sure {
+			break
+		}
 		name, _, ok := says(kind, plainly(joined.re().ReplaceAllString(said, " ")))
 		if !ok {
 			name, _, ok = says(kind, whole)
 		}
 		if ok {
 			q.Intent, sure = Intent(name), kind == "intent"
-			if about, _, _ := says("about", whole); q.Intent == Synthesis && !sure && about == string(DueDiligence) {
+			if about, _, _ := says("about", whole); (q.Intent == Synthesis || q.Intent == Gaps) && !sure && about == string(DueDiligence) {
 				q.Intent = DueDiligence
 			}
 			break
@@ -290,6 +298,9 @@ func read(text, deal string) Question {
 		if !slices.Contains(q.Metrics, m.name) {
 			q.Metrics = append(q.Metrics, m.name)
 		}
+	}
+	if len(q.Metrics) > 1 { // how many people at two sites
+		q.Metrics = slices.DeleteFunc(q.Metrics, func(m string) bool { return m == "sites" })
 	}
 	name, said, ok := says("names", whole)
 	strong := ok

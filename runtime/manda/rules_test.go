@@ -188,6 +188,27 @@ func TestQuestionsAreTakenApart(t *testing.T) {
 		{[]string{"What was revenue in FY2024?"}, "And in the year before?", "fact_lookup revenue FY2023 assumes metric"},
 		{[]string{"What's the Q3 revenue?"}, "Tell me about the management team.", "synthesis"},
 		{[]string{"What's the Q3 revenue?"}, "What was net debt in FY2023?", "fact_lookup net debt FY2023"},
+		// in other words, and with slips of the pen
+		{nil, "topline 3Q?", "fact_lookup revenue Q3"},
+		{nil, "pls gimme the thrid quarter salse figure", "fact_lookup revenue Q3"},
+		{nil, "Wie viele Aufträge gingen im Jänner 2025 ein?", "fact_lookup order intake 2025-01"},
+		{nil, "heads YE24", "fact_lookup headcount FY2024"},
+		{nil, "Q3-Umsatz?", "fact_lookup revenue Q3"},
+		{nil, "Umsatzbudget 2025", "fact_lookup revenue FY2025 FORECAST"},
+		{nil, "third-quarter sales in 2024 against the same quarter of 2023", "comparison revenue Q3 2024 Q3 2023"},
+		{nil, "Did EBITDA go up in 2024 on the year before?", "comparison ebitda FY2024"},
+		{nil, "capex25 breakdwon", "deep_dive capex FY2025"},
+		{nil, "When do the bank loans fall due?", "fact_lookup"},
+		{nil, "I have not read the income statement yet. Give me the tour.", "deep_dive P&L"},
+		{nil, "Who runs the show?", "synthesis"},
+		{nil, "Who is Marek Hartung?", "fact_lookup"},                  // and not whose brand or liability
+		{nil, "siegen headcount 2024", "fact_lookup headcount FY2024"}, // and not how it rises
+		{nil, "What does Acme sell?", "exploration"},                   // and not what smells
+		{nil, "Any lawsuits?", "due_diligence"},
+		{nil, "What is missing in IT?", "gap_identification"},
+		{[]string{"Q3 2024 revenue?"}, "vs last year?", "fact_lookup revenue Q3 2023 assumes metric unclear"},
+		{[]string{"Q3 2024 revenue?"}, "Thank you. And how did last year look?", "fact_lookup revenue Q3 2023 assumes metric unclear"},
+		{nil, strings.Repeat("a-", 4000), "exploration"},
 		{nil, strings.Repeat("very long ", 4000), "exploration"}, // what names nothing is answered with what there is
 		{nil, "", "fact_lookup"},
 	} {

@@ -1,6 +1,7 @@
 package manda
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"sync"
@@ -69,29 +70,30 @@ var aliases = sync.OnceValue(func() map[string][]alias {
 	return all
 })
 
-// vocabulary are the words that a question is expected to have, by their first letters.
+// vocabulary are the words that a question is expected to have, by their first letters, and
+// whether they are of the name of a figure.
 var vocabulary = sync.OnceValue(func() map[string]map[string]bool {
 	all := map[string]map[string]bool{}
-	add := func(text string) {
+	add := func(text string, figure bool) {
 		for w := range strings.FieldsSeq(text) {
 			head := firstRunes(w, 1)
 			if all[head] == nil {
 				all[head] = map[string]bool{}
 			}
-			all[head][w] = true
+			all[head][w] = all[head][w] || figure
 		}
 	}
 	for _, p := range phrasings() {
-		add(plainly(p.name))
+		add(plainly(p.name), false)
 		for _, parts := range p.parts {
-			add(strings.Join(parts, " "))
+			add(strings.Join(parts, " "), false)
 		}
 	}
-	for name := range concepts().names {
-		add(name)
+	for name, of := range concepts().names {
+		add(name, lexicon()[of] != nil)
 	}
 	for w := range ordinals {
-		add(w)
+		add(w, false)
 	}
 	return all
 })
@@ -176,7 +178,8 @@ func (a *alias) stands(words []string, i int) (used []int, ok bool) {
 
 // Words that have fewer letters are not put right: too many others are like them.
 const (
-	leastSwapped = 5
+	leastSwapped = 4
+	leastLost    = 5
 	leastSlip    = 7
 	leastName    = 8 // with a capital letter inside a sentence
 )
@@ -187,7 +190,7 @@ const (
 func spelled(word string, inside bool) string {
 	w := plainly(word)
 	words := vocabulary()[firstRunes(w, 1)]
-	if words[w] || known(w) != nil {
+	if _, ok := words[w]; ok || known(w) != nil {
 		return word
 	}
 	if head, tail, ok := strings.Cut(word, "-"); ok && strings.ContainsFunc(word, unicode.IsLetter) {
@@ -208,8 +211,8 @@ func spelled(word string, inside bool) string {
 	if inside && n < leastName && unicode.IsUpper(first) {
 		words = nil
 	}
-	for c := range words {
-		if near(w, c, n) && (best == "" || c < best) {
+	for c, figure := range words {
+		if near(w, c, n, figure) && (best == "" || closer(w, c, best)) {
 			best = c
 		}
 	}
@@ -231,13 +234,34 @@ func spelled(word string, inside bool) string {
 }
 
 // near reports whether a word of n letters is another with one slip: two letters the other
-// way round or, in a longer word, one that is wrong, missing or too many.
-func near(w, other string, n int) bool {
+// way round or, in a longer word, one that is wrong, missing or too many. Of the name of a
+// figure one may be missing in a shorter word.
+func near(w, other string, n int, figure bool) bool {
 	m := utf8.RuneCountInString(other)
-	if m > n+1 || m < n-1 || n != m && n < leastSlip || dsl.Distance(w, other, 1) != 1 {
+	if m > n+1 || m < n-1 || dsl.Distance(w, other, 1) != 1 {
 		return false
 	}
-	return n >= leastSlip || slices.Equal(sorted(w), sorted(other))
+	return n >= leastSlip || n == m && slices.Equal(sorted(w), sorted(other)) || figure && n >= leastLost && m == n+1 && last(w) == last(other)
+}
+
+func last(w string) rune {
+	r, _ := utf8.DecodeLastRuneInString(w)
+	return r
+}
+
+// closer reports whether a word is rather meant for one than for another: that ends as it
+// does, that names a figure.
+func closer(w, one, other string) bool {
+	rank := func(c string) (n int) {
+		if last(c) == last(w) {
+			n += 2
+		}
+		if known(c) != nil {
+			n++
+		}
+		return n
+	}
+	return cmp.Or(rank(other)-rank(one), strings.Compare(one, other)) < 0
 }
 
 func sorted(w string) []rune {
