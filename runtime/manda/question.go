@@ -242,9 +242,6 @@ func Read(text, deal string, before []string) Question {
 	return q
 }
 
-// thanks are what people say before they go on.
-var thanks = map[string]bool{"ok": true, "okay": true, "thanks": true, "thank": true, "you": true, "right": true, "great": true, "good": true, "fine": true, "got": true, "it": true, "danke": true, "gut": true, "super": true, "prima": true, "alles": true, "klar": true, "merci": true, "so": true, "then": true, "now": true}
-
 // joined is what French writes as one word: l'entreprise, manque-t-il, expliquez-moi.
 var joined = pattern(`(?i)\b[ld]['’]|-(?:t-)?(?:ils?|elles?|on|moi|nous|vous)\b`)
 
@@ -255,38 +252,18 @@ var possessive = pattern(`['’]s\b`)
 
 // read takes one question apart, whatever was asked before.
 func read(text, deal string) Question {
-	said := written(strings.TrimSpace(firstRunes(text, mostAsked)))
-	text = named(said)
-	q := Question{Text: text, Intent: FactLookup}
+	asked := written(strings.TrimSpace(firstRunes(text, mostAsked)))
+	text = named(asked)
+	q := Question{Text: text}
 	plain := plainly(possessive.re().ReplaceAllString(text, ""))
 	whole := plainly(joined.re().ReplaceAllString(text, " "))
-	sure := false
-	for _, s := range slices.Backward(sentences(said + " ")) { // what is wanted is said last
-		if name, _, ok := says("intent", plainly(joined.re().ReplaceAllString(s, " "))); ok && !sure {
-			q.Intent, sure = Intent(name), true
-		}
-	}
-	for _, kind := range [...]string{"intent", "weakly", "about"} {
-		if sure {
-			break
-		}
-		name, _, ok := says(kind, plainly(joined.re().ReplaceAllString(said, " ")))
-		if !ok {
-			name, _, ok = says(kind, whole)
-		}
-		if ok {
-			q.Intent, sure = Intent(name), kind == "intent"
-			if about, _, _ := says("about", whole); (q.Intent == Synthesis || q.Intent == Gaps) && !sure && about == string(DueDiligence) {
-				q.Intent = DueDiligence
-			}
-			break
-		}
-	}
+	intent, sure := intended(asked, whole)
+	q.Intent = intent
 	q.Periods = asks(text)
 	_, _, q.LastYear = says("relative", whole)
 	for _, s := range sentences(text + " ") {
 		s = plainly(joined.re().ReplaceAllString(s, " "))
-		for head, tail, ok := strings.Cut(s, " "); ok && thanks[head]; head, tail, ok = strings.Cut(s, " ") {
+		for head, tail, ok := strings.Cut(s, " "); ok && slices.Contains(listed("thanks", "words"), head); head, tail, ok = strings.Cut(s, " ") {
 			s = tail
 		}
 		for _, w := range listed("follow", "and") {
@@ -363,6 +340,31 @@ func read(text, deal string) Question {
 	return q
 }
 
+// intended is what is wanted by what is said, as it was asked and in the words of documents,
+// and whether it was said outright.
+func intended(asked, whole string) (intent Intent, sure bool) {
+	for _, s := range slices.Backward(sentences(asked + " ")) { // what is wanted is said last
+		if name, _, ok := says("intent", plainly(joined.re().ReplaceAllString(s, " "))); ok {
+			return Intent(name), true
+		}
+	}
+	asked = plainly(joined.re().ReplaceAllString(asked, " "))
+	for _, kind := range [...]string{"intent", "weakly", "about"} {
+		for _, text := range [...]string{asked, whole} {
+			name, _, ok := says(kind, text)
+			if !ok {
+				continue
+			}
+			intent, sure = Intent(name), kind == "intent"
+			if about, _, _ := says("about", whole); (intent == Synthesis || intent == Gaps) && !sure && about == string(DueDiligence) {
+				intent = DueDiligence
+			}
+			return intent, sure
+		}
+	}
+	return FactLookup, false
+}
+
 // matter is what a question is about, with what belongs to it: legal is contracts and
 // litigation too.
 func (q *Question) matter() []aim {
@@ -373,70 +375,56 @@ func (q *Question) matter() []aim {
 	topic := " " + strings.Join(q.Topic, " ") + " "
 	for _, p := range phrasings() {
 		if p.kind == "topic" && p.name != "risk" && slices.ContainsFunc(p.parts, func(parts []string) bool { return stands(parts, topic) }) {
-			all = append(all, aims(strings.Join(append(p.said, listed("within", p.name)...), " "), unsaid)...)
+			all = append(all, aims(strings.Join(slices.Concat(p.said, listed("within", p.name)), " "), unsaid)...)
 		}
 	}
 	return all
 }
 
 // settled is the intent of a question whose parts are known: what it is about may say more
-// than its words. A matter that it names by a verb alone (who runs it) is added.
+// than its words. sure is whether they said it outright. A matter that it names by a verb
+// alone (who runs it) is added.
 func (q *Question) settled(plain, whole string, sure, byKind bool, ours []string) Intent {
 	if name, words, ok := says("means", whole); ok && !slices.ContainsFunc(q.Topic, func(w string) bool { return !slices.Contains(strings.Fields(words), w) }) {
 		q.Topic, q.Aims = []string{name}, aims(name, unsaid)
 		return Synthesis
 	}
+	change := q.through(whole)
 	figures := len(q.Metrics) > 0 || q.Group != ""
 	_, _, company := says("whole", whole)
 	company = company || len(ours) > 0 && strings.Contains(" "+plain+" ", " "+ours[0]+" ")
 	empty := !slices.ContainsFunc(q.Topic, func(w string) bool { return !formal()[stem(w)] && w != "profile" })
-	_, _, change := says("change", whole)
-	if growth := slices.Index(q.Metrics, "revenue growth"); growth >= 0 && len(q.Metrics) == 1 && (q.LastYear || len(q.Periods) > 1) {
-		q.Metrics[growth], change = "revenue", true
-	}
-	for i, p := range q.Periods { // what stands at the end of a year is of that year
-		if p.Kind == 'M' && p.N == 12 && len(q.Metrics) > 0 && !slices.ContainsFunc(q.Metrics, func(m string) bool { return !lexicon()[m].stock }) {
-			q.Periods[i] = p.close()
-		}
-	}
-	if !sure && (q.Intent == FactLookup || q.Intent == Comparison || q.Intent == DeepDive) && len(q.Metrics) > 0 {
-		switch {
-		case len(q.Periods) > 1, change && (q.LastYear || len(q.Periods) == 1):
-			return Comparison
-		case change:
-			return DeepDive // how it went
-		}
-	}
-	if q.Intent == FactLookup && !figures && q.Text != "" && len(q.Aims) == 0 && !q.LastYear && len(q.Periods) == 0 {
-		return Exploration // it names nothing: what there is can be asked about
-	}
-	if _, _, asks := says("asks", whole); q.Intent == FactLookup && !figures && !asks && !q.Figure && !q.When && !company && namedAims(q.Aims) == 1 {
-		return Synthesis // leases?
-	}
-	if q.Intent == FactLookup && !figures && slices.Contains(q.Statuses, Forecast) && !slices.ContainsFunc(q.Topic, func(w string) bool { return !forecasts.re().MatchString(w) && !actuals.re().MatchString(w) }) {
-		return Comparison // how good the forecast was
-	}
-	if q.Intent == DeepDive && q.Group == "" && len(q.Metrics) > 1 && !slices.ContainsFunc(q.Metrics, func(m string) bool { return !slices.Contains(listed("group", "P&L"), m) }) {
-		q.Group = "P&L" // how it goes from one to the other
-	}
+	things := slices.DeleteFunc(slices.Clone(q.Aims), func(a aim) bool { return !a.named })
+	_, _, sentence := says("asks", whole)
+	matter := q.Intent == FactLookup && !figures && !q.Figure && !q.When
 	switch {
+	case !sure && len(q.Metrics) > 0 && (q.Intent == FactLookup || q.Intent == Comparison || q.Intent == DeepDive) && (len(q.Periods) > 1 || change && (q.LastYear || len(q.Periods) == 1)):
+		return Comparison
+	case !sure && len(q.Metrics) > 0 && (q.Intent == FactLookup || q.Intent == Comparison || q.Intent == DeepDive) && change:
+		return DeepDive // how it went
+	case q.Intent == FactLookup && !figures && q.Text != "" && len(q.Aims) == 0 && !q.LastYear && len(q.Periods) == 0:
+		return Exploration // it names nothing: what there is can be asked about
+	case matter && !sentence && !company && len(things) == 1:
+		return Synthesis // leases?
+	case q.Intent == FactLookup && !figures && slices.Contains(q.Statuses, Forecast) && !slices.ContainsFunc(q.Topic, func(w string) bool { return !forecasts.re().MatchString(w) && !actuals.re().MatchString(w) }):
+		return Comparison // how good the forecast was
 	case !sure && q.When, !figures && q.Figure && q.Intent == DeepDive && !empty:
 		return FactLookup
 	case q.Intent == Exploration && len(q.Metrics) > 0 && !company:
-		return DeepDive
-	case q.Intent == FactLookup && !figures && !q.Figure && !q.When && slices.ContainsFunc(q.Aims, func(a aim) bool { return slices.Contains(listed("about", string(DueDiligence)), a.of) }):
-		return DueDiligence
+		return DeepDive // what's in the plan
+	case matter && slices.ContainsFunc(things, func(a aim) bool { return slices.Contains(listed("about", string(DueDiligence)), a.of) }):
+		return DueDiligence // Klagen?
 	case !sure && (q.Intent == Synthesis && (empty || len(q.Periods) > 0) || q.Intent == DeepDive && q.Follows) && len(q.Metrics) > 0:
 		return FactLookup
 	case q.Intent == Gaps && figures && (!sure || len(q.Periods) > 0):
-		return FactLookup
+		return FactLookup // of what was covered by insurance in 2024
 	case q.Intent == Exploration && !empty && !company && !figures:
 		return Synthesis
 	case q.Intent == FactLookup && (q.Group != "" && len(q.Metrics) == 0 || byKind):
 		return DeepDive
 	case (q.Intent == FactLookup || q.Intent == Gaps && !sure) && company && empty && !figures:
 		return Exploration
-	case q.Intent == Synthesis && !figures && (len(q.Topic) == 0 || company && len(q.Topic) <= 1 && !sure && !slices.ContainsFunc(q.Aims, func(a aim) bool { return a.named })):
+	case q.Intent == Synthesis && !figures && (len(q.Topic) == 0 || company && len(q.Topic) <= 1 && !sure && len(things) == 0):
 		return Exploration
 	case q.Intent == Synthesis && (q.Group != "" || len(q.Metrics) > 0 && len(q.Topic) == 0):
 		return DeepDive
@@ -444,14 +432,22 @@ func (q *Question) settled(plain, whole string, sure, byKind bool, ours []string
 	return q.Intent
 }
 
-// namedAims is how many of some aims are concepts or metrics.
-func namedAims(aims []aim) (n int) {
-	for _, a := range aims {
-		if a.named {
-			n++
+// through settles what a question asks to be told over time, and reports whether it asks
+// for a change.
+func (q *Question) through(whole string) bool {
+	_, _, change := says("change", whole)
+	if len(q.Metrics) == 1 && q.Metrics[0] == "revenue growth" && (q.LastYear || len(q.Periods) > 1) {
+		q.Metrics[0], change = "revenue", true
+	}
+	for i, p := range q.Periods { // what stands at the end of a year is of that year
+		if p.Kind == 'M' && p.N == 12 && len(q.Metrics) > 0 && !slices.ContainsFunc(q.Metrics, func(m string) bool { return !lexicon()[m].stock }) {
+			q.Periods[i] = p.close()
 		}
 	}
-	return n
+	if q.Intent == DeepDive && q.Group == "" && len(q.Metrics) > 1 && !slices.ContainsFunc(q.Metrics, func(m string) bool { return !slices.Contains(listed("group", "P&L"), m) }) {
+		q.Group = "P&L" // how it goes from one to the other
+	}
+	return change
 }
 
 // counted reports whether all that a text names is counted in heads or pieces.

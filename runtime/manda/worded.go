@@ -71,7 +71,7 @@ var aliases = sync.OnceValue(func() map[string][]alias {
 })
 
 // vocabulary are the words that a question is expected to have, by their first letters, and
-// whether they are of the name of a figure.
+// whether they are of the name of a figure or of a month.
 var vocabulary = sync.OnceValue(func() map[string]map[string]bool {
 	all := map[string]map[string]bool{}
 	add := func(text string, figure bool) {
@@ -86,7 +86,7 @@ var vocabulary = sync.OnceValue(func() map[string]map[string]bool {
 	for _, p := range phrasings() {
 		add(plainly(p.name), false)
 		for _, parts := range p.parts {
-			add(strings.Join(parts, " "), false)
+			add(strings.Join(parts, " "), p.kind == "month")
 		}
 	}
 	for name, of := range concepts().names {
