@@ -747,7 +747,7 @@ func listsComeAndGo(t *testing.T, r *room) {
 	r.unchanged(t, "imported twice", imports)
 }
 
-// M54, M55, M57, M58, M60, M61, M63, M66: an analyst compares two findings that contradict each
+// M11, M54, M55, M57, M58, M60, M61, M63, M66: an analyst compares two findings that contradict each
 // other, corrects one, says which of the two stands, and puts items on the list. Each asks
 // first where its verb says so, and from then on answers go by what was said.
 func anAnalystSays(t *testing.T, r *room) {
@@ -797,6 +797,11 @@ func anAnalystSays(t *testing.T, r *room) {
 		t.Errorf("corrected to what it is: exit %d\n%s", code, got)
 	}
 
+	for latest, want := range map[string]string{"@q3-2024-report-corrected-pdf": "[Q3_2024_Report_CORRECTED.pdf Q3_2024_Report.pdf]", "@forecast-2024-v3-xlsx": "[Forecast_2024_v3.xlsx Forecast_2024_v2.xlsx Forecast_2024.xlsx]"} {
+		if got := fmt.Sprint(r.asks(t, ada, "manda.list-versions :document-id "+latest)[0].column("document")); got != want {
+			t.Errorf("the versions back from %s are %s", latest, got)
+		}
+	}
 	if got := r.asks(t, ada, "manda.get-document-info :document-id @q3-2024-report-pdf")[0]; fmt.Sprint(got.column("state"), got.column("corrected"), got.column("corrects")) != "[ANALYSED] [1] [0]" {
 		t.Errorf("of a document that another takes the place of is told %v", got.Result)
 	}
