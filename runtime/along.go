@@ -2,20 +2,24 @@ package runtime
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"verbatim/stores"
 	"verbatim/verbs"
 )
 
+// mostWalked is how many rows a reference may lead to, whatever a read gives of them.
+const mostWalked = 10_000
+
 // along finds the keys of the row that a read begins with and of all that a reference leads
 // to from there, the nearest first. It asks once a step. A row that was met is not gone from
-// again, so that a circle ends; it stops beyond the limit of the read, which is refused.
-func (r *reading) along(ctx context.Context, st *step, read *verbs.Read) ([]stores.Value, error) {
-	start := st.rows[read.Along.From].Key()
+// again, so that a circle ends.
+func (r *reading) along(ctx context.Context, st *step, a *verbs.Along) ([]stores.Value, error) {
+	start := st.rows[a.From].Key()
 	found, met := []stores.Value{start}, map[stores.Value]bool{start: true}
-	for from := 0; from < len(found) && len(found) <= read.Limit; {
-		find := read.Along.Step(found[from:])
+	for from := 0; from < len(found); {
+		find := a.Step(found[from:])
 		find.Hold = r.holdsAs(stores.Shared)
 		rows, err := r.withOwed(ctx, find)
 		if err != nil {
@@ -27,6 +31,9 @@ func (r *reading) along(ctx context.Context, st *step, read *verbs.Read) ([]stor
 				met[key] = true
 				found = append(found, key)
 			}
+		}
+		if len(found) > mostWalked {
+			return nil, fmt.Errorf("more than %d rows are led to: %w", mostWalked, stores.ErrLimit)
 		}
 	}
 	return found, nil

@@ -50,6 +50,11 @@ verbs:
     roles: [keeper]
     args: [{name: shelf-id, type: ref, ref-type: shelf, required: true}]
     reads: {entity: shelf, from: shelf-id, along: shelf.inside, where: row.name > "b", order: [name desc], fields: {name: name}}
+  - verb: deepest
+    description: What is in a shelf and is called so, however deep.
+    roles: [keeper]
+    args: [{name: shelf-id, type: ref, ref-type: shelf, required: true}, {name: name, type: string, required: true}]
+    reads: {entity: shelf, from: shelf-id, along: shelf.inside, where: row.name == name, limit: 2, fields: {name: name}}
   - verb: how-many
     description: How many shelves are in one, with itself.
     roles: [keeper]
@@ -110,6 +115,9 @@ func TestReadsGoAlongAReference(t *testing.T) {
 			{"ada", "storage.below :shelf-id @hall", "hall cupboard attic theirs box beyond tin"},
 			{"kim", "storage.named :shelf-id @hall", "tin hall cupboard box"},
 			{"kim", "storage.how-many :shelf-id @hall", "5"},
+			// A limit is of what is given, and not of what is gone through.
+			{"kim", "storage.deepest :shelf-id @level-00 :name \"level 59\"", "level 59"},
+			{"kim", "storage.how-many :shelf-id @level-00", "60"},
 			{"kim", "storage.before :item-id @drill", "Drill Saw Tent Ladder"},
 			{"kim", "storage.before :item-id @tent", "Tent"},
 			// In a script that writes, the rows are held.

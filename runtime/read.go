@@ -23,7 +23,7 @@ func (r *reading) find(ctx context.Context, st *step) (*table, error) {
 	}
 	var along []stores.Value
 	if read.Along != nil {
-		if along, err = r.along(ctx, st, read); err != nil {
+		if along, err = r.along(ctx, st, read.Along); err != nil {
 			return nil, err
 		}
 		where = onlyThose(where, read.Entity.Store, along)

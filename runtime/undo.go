@@ -394,6 +394,7 @@ func (b *takingBack) free(ctx context.Context, of *verbs.Entity, told *receipt.R
 
 // work drops the jobs that the call scheduled, and schedules those that it dropped.
 func (b *takingBack) work(ctx context.Context, d *deed) error {
+	var done []stores.Job // of its own, which were done
 	if len(b.past.record.Jobs) > 0 {
 		jobs, err := b.read.Jobs(ctx, stores.JobFilter{IDs: b.past.record.Jobs})
 		if err != nil {
@@ -405,6 +406,7 @@ func (b *takingBack) work(ctx context.Context, d *deed) error {
 				return b.changed("work that it scheduled is being done", nil)
 			case stores.JobDone:
 				b.stays = append(b.stays, "its work was done: "+JobSubject(&j.Job))
+				done = append(done, j.Job)
 			default:
 				d.tended = append(d.tended, tendedJob(DropJob(*j)))
 				d.dropped = append(d.dropped, j.Job)
@@ -418,6 +420,11 @@ func (b *takingBack) work(ctx context.Context, d *deed) error {
 		job, err := journal.ReadJob(dropped)
 		if err != nil {
 			return failure(err)
+		}
+		if slices.ContainsFunc(done, func(j stores.Job) bool { return j.Kind == job.Kind && j.Unique == job.Unique }) {
+			// What took its place was done, and doing it as well would be to do it twice.
+			b.stays = append(b.stays, "the work before it is not scheduled again: "+JobSubject(&job))
+			continue
 		}
 		waiting, err := b.read.Jobs(ctx, stores.JobFilter{Kinds: []string{job.Kind}, Unique: job.Unique})
 		if err != nil {

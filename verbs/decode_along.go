@@ -16,7 +16,7 @@ type Along struct {
 	Here, There int
 }
 
-// maxAlong is how many rows a reference leads to at most where a read says no limit.
+// maxAlong is how many rows such a read gives at most, if it says no limit.
 const maxAlong = 1000
 
 // along reads from which row a read goes, and along which reference: a field of the entity
@@ -50,7 +50,7 @@ func (l *loader) along(vn *verbNode, r *Read, f mapping) {
 		d.report(tell(d.place(from.value), "type-mismatch/where-not-reference", &v.Params[i], ent))
 		return
 	case !v.Params[i].Required && !v.Params[i].Active:
-		d.report(tell(d.place(from.value), "contradiction/one", &v.Params[i]))
+		d.report(tell(d.place(from.value), "contradiction", "a read goes from a row, and :"+v.Params[i].Name+" may be left out", "say that :"+v.Params[i].Name+" is required", dsl.Place{}, ""))
 		return
 	}
 	n := by.value
@@ -83,6 +83,10 @@ func (l *loader) along(vn *verbNode, r *Read, f mapping) {
 		return
 	}
 	if a.Here < 0 || a.There < 0 {
+		return
+	}
+	if a.Here == a.There {
+		d.report(tell(d.place(n), "bad-form/along", n.Value, ent))
 		return
 	}
 	if r.Limit == 0 {

@@ -74,6 +74,7 @@ func TestRulesThatCannotBeMeant(t *testing.T) {
 		{"", "reads: {entity: basket, from: basket-id, fields: {sku: basket_id}}", "contradiction", "say both from and along"},
 		{"", "reads: {entity: basket, along: line.basket, fields: {sku: basket_id}}", "contradiction", "say both from and along"},
 		{"", "reads: {entity: basket, from: basket-id, along: line.basket, fields: {sku: basket_id}}", "bad-form", "edge.from.to"},
+		{"", "reads: {entity: basket, from: basket-id, along: line.basket.basket, fields: {sku: basket_id}}", "bad-form", "edge.from.to"},
 		{"", "reads: {entity: basket, from: basket-id, along: line.basket.skew, fields: {sku: basket_id}}", "unknown-field", ""},
 		{"", "reads: {entity: basket, from: basket-id, along: line.basket.price, fields: {sku: basket_id}}", "not-a-reference", ""},
 		{"", "reads: {entity: basket, from: basket-id, along: lines.basket.basket, fields: {sku: basket_id}}", "unknown-entity", ""},

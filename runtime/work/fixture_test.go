@@ -123,6 +123,7 @@ verbs:
         set: {note: note}
   - verb: chase
     roles: [clerk]
+    undo: {by: rows, within: 365d}
     args:
       - {name: promise-id, type: ref, ref-type: promise, required: true}
       - {name: day, type: date, required: true}

@@ -778,3 +778,26 @@ func TestTenYearsNothingEarlyAndNothingTwice(t *testing.T) {
 		t.Logf("%d days in ten years: %d reminders, %d expiries, %d notices that were refused at first", len(all), reminded, expired, retried)
 	})
 }
+
+// Whoever takes back a call whose work was done does not have the work done that it had taken
+// the place of: it would be done twice.
+func TestUndoOfWorkThatWasDone(t *testing.T) {
+	t.Parallel()
+	bothStores(t, nil, func(w *world) {
+		w.run("ada", `desk.promise :name "Papers"`)
+		w.run("ada", "desk.chase :promise-id @papers :day 2024-03-01")
+		w.run("ada", "desk.chase :promise-id @papers :day 2024-03-02")
+		second := w.last().Seq
+		w.set(time.Date(2024, 3, 3, 0, 0, 0, 0, time.UTC))
+		w.wantWork("done desk.remind; delivered customer")
+		reply := w.run("ada", fmt.Sprintf("desk.chase.undo :entry %d", second))
+		var stays []string
+		for _, row := range reply.Calls[0].Result.Rows {
+			stays = append(stays, row[0].Text())
+		}
+		if got := strings.Join(stays, "; "); !strings.Contains(got, "its work was done") || !strings.Contains(got, "not scheduled again") {
+			w.t.Errorf("what stays is told as %q", got)
+		}
+		w.wantWork("")
+	})
+}

@@ -19,7 +19,7 @@ import (
 
 // Options say how a receipt is printed. The zero Options are good for any.
 type Options struct {
-	Full  bool          // every call by itself; otherwise calls that look like one that was shown are counted
+	Full  bool          // every call by itself; otherwise writes that look like one that was shown are counted
 	Whole string        // the command that shows every row, said where calls are counted
 	State string        // of a preview: what became of it, "nothing was changed (dry run)"
 	Took  time.Duration // of what was done
@@ -157,7 +157,7 @@ func PrintCalls(w io.Writer, r *Receipt, o Options) {
 	shown := map[string]int{} // shape of a call that was shown, and which it was
 	for i := 0; i < len(r.Calls); {
 		c := &r.Calls[i]
-		if _, known := shown[shape(c)]; v.full || !known || len(c.Asks) > 0 || len(c.Errands) > 0 {
+		if _, known := shown[shape(c)]; v.full || !known || alone(c) {
 			if !known {
 				shown[shape(c)] = i + 1
 			}
@@ -166,7 +166,7 @@ func PrintCalls(w io.Writer, r *Receipt, o Options) {
 			continue
 		}
 		from := i
-		for i < len(r.Calls) && len(r.Calls[i].Asks) == 0 && len(r.Calls[i].Errands) == 0 {
+		for i < len(r.Calls) && !alone(&r.Calls[i]) {
 			if _, known := shown[shape(&r.Calls[i])]; !known {
 				break
 			}
@@ -205,6 +205,12 @@ func (v *view) totals(tables []Table) {
 		}
 		fmt.Fprintf(v.w, "  %-*s %s\n", width+1, v.tables[t.Table], strings.Join(parts, ", "))
 	}
+}
+
+// alone reports whether a call is never told together with others: it asks something, here or
+// of a tool, or all that it gives is its answer.
+func alone(c *Call) bool {
+	return len(c.Asks) > 0 || len(c.Errands) > 0 || c.Result != nil && len(c.Rows) == 0
 }
 
 // shape is what calls that are told together have in common: the verb, and

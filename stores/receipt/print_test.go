@@ -154,3 +154,19 @@ func TestTotalsCountRowsOnce(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// What a call only answers is shown, however many calls answer alike.
+func TestAnswersAreNotCounted(t *testing.T) {
+	t.Parallel()
+	r := &receipt.Receipt{Done: true, First: 1, Last: 9}
+	for i := range 9 {
+		r.Calls = append(r.Calls, receipt.Call{Verb: "lending.find", Result: &receipt.Result{Columns: []string{"item"}, Sensitive: []bool{false}, Rows: [][]stores.Value{{stores.NewString(fmt.Sprint("thing ", i))}}}})
+	}
+	var got strings.Builder
+	receipt.Print(&got, r, receipt.Options{})
+	for i := range 9 {
+		if want := fmt.Sprint("thing ", i); !strings.Contains(got.String(), want) {
+			t.Errorf("%s is not told:\n%s", want, got.String())
+		}
+	}
+}
