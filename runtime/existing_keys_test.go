@@ -101,6 +101,9 @@ verbs:
     roles: [clerk]
     args: [{name: shelved, type: ref, ref-type: shelved}]
     reads: {entity: shelved, order: [copies], fields: {what: album.title, where: shelf.place, copies: copies}}
+  - verb: named
+    roles: [clerk]
+    reads: {entity: shelved, order: [copies], fields: {shelved: album+shelf, copies: copies}}
   - verb: one
     roles: [clerk]
     args: [{name: shelved, type: ref, ref-type: shelved, required: true}]
@@ -131,6 +134,9 @@ func TestKeysAreTheDatabasesTheCallersOrOfSeveralParts(t *testing.T) {
 		}
 		if got, want := o.answer("music.shelves"), "Porgy upstairs 1\nBlue by the door 2\nPorgy anywhere 3"; got != want {
 			t.Errorf("shelves are\n%s\nwant\n%s", got, want)
+		}
+		if got, want := plain(o.answer("music.named")), "@porgy-on-b-2 1\n@blue-on-a-1 2\n@porgy-on-c-d-e 3"; got != want {
+			t.Errorf("shelves are called\n%s\nwant\n%s", got, want)
 		}
 		o.must("music.recount :shelved @porgy-on-c-d-e :copies 7")
 		if got := o.answer("music.one :shelved @porgy-on-c-d-e"); got != "7" {

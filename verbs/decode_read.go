@@ -144,6 +144,7 @@ func (l *loader) grouped(d *doc, r *Read, f mapping) {
 func (l *loader) rowsOf(vn *verbNode, r *Read, f mapping) {
 	d, v, ent := vn.d, vn.v, r.Entity
 	r.Order = l.order(d, f.at("order"), ent)
+	d.unprobed(ent, f, r.Filter, r.Order)
 	if after := f.at("after").value; after != nil {
 		switch i := d.paramAt(v, after); {
 		case i < 0:
@@ -279,7 +280,7 @@ func (l *loader) readField(vn *verbNode, r *Read, ent *Entity, val *yaml.Node) (
 		}
 		return f, false
 	}
-	if isPath(val.Value) {
+	if isPath(val.Value) || ent.field(val.Value) >= 0 { // a key of several parts has a + in its name
 		p, last, ok := d.path(ent, val, 0, val.Value)
 		if !ok {
 			return f, false
@@ -412,6 +413,7 @@ func (l *loader) readList(vn *verbNode, r *Read, name string, n *yaml.Node) {
 		list.Filter = l.filter(d, w, scope{verb: v, row: list.Entity})
 	}
 	list.Order = l.order(d, f.at("order"), list.Entity)
+	d.unprobed(list.Entity, f, list.Filter, list.Order)
 	d.scalars(f.at("fields"), func(k, val *yaml.Node) {
 		if !d.name(k, "field of a list") {
 			return

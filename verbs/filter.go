@@ -1,8 +1,11 @@
 package verbs
 
 import (
+	"slices"
+
 	"gopkg.in/yaml.v3"
 
+	"verbatim/dsl"
 	"verbatim/stores"
 	"verbatim/verbs/expr"
 )
@@ -88,7 +91,7 @@ func (c *exprChecker) textOfRow(n *expr.Node, op stores.CondOp, l, r term) term 
 	case op == stores.True, r.overRow(), r.name == nilType, !l.textual(), f == nil, f.Spelling != nil:
 		return c.fail(tell(c.place(n), "not-a-filter", "this"))
 	case sensitivePath(c.sc.row, *l.path):
-		return c.fail(tell(c.place(n), "not-a-filter", "a part of what is sensitive"))
+		return c.fail(tell(c.place(n), "not-a-filter/sensitive", "a part of what is sensitive"))
 	}
 	return term{name: BooleanType, cond: &filterNode{op: op, path: *l.path, lower: l.lower, value: r.prog}}
 }
@@ -120,4 +123,26 @@ func (c *exprChecker) compareRow(n *expr.Node, l, r term) term {
 		node.value = r.prog
 	}
 	return term{name: BooleanType, cond: node}
+}
+
+// halves reports whether a filter compares the order of a sensitive field with what a caller
+// says: each answer would halve what it may be.
+func (n *filterNode) halves(e *Entity) bool {
+	if said := false; n.op >= stores.Lt && n.op <= stores.Ge && sensitivePath(e, n.path) {
+		n.value.Uses(func(from expr.Source, _ int) { said = said || from == expr.Argument })
+		if said {
+			return true
+		}
+	}
+	return slices.ContainsFunc(n.kids, func(k filterNode) bool { return k.halves(e) })
+}
+
+// unprobed reports what a read selects or sorts its rows by, if that tells what is sensitive.
+func (d *doc) unprobed(e *Entity, f mapping, filter *Filter, order []stores.Order) {
+	if filter != nil && filter.root.halves(e) {
+		d.report(tell(d.place(f.at("where").value), "not-a-filter/sensitive", "the order of what is sensitive"))
+	}
+	if slices.ContainsFunc(order, func(o stores.Order) bool { return sensitivePath(e, o.Path) }) {
+		d.report(tell(d.place(f.at("order").value), "contradiction", "the order of rows would tell what is sensitive", "order by other fields", dsl.Place{}, ""))
+	}
 }

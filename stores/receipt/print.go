@@ -347,8 +347,13 @@ func (v *view) call(n int, c *Call) {
 	}
 	for _, ask := range c.Asks {
 		who := "asks first"
-		if ask.By != "" {
+		switch {
+		case ask.By != "" && v.r.Done:
+			who = "agreed to by somebody else with role " + ask.By
+		case ask.By != "":
 			who = "waits for somebody else with role " + ask.By
+		case v.r.Done:
+			who = "agreed to first"
 		}
 		fmt.Fprintf(v.w, "     ? %s: %s\n", who, Safe(ask.Reason))
 	}
