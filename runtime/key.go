@@ -251,6 +251,13 @@ func (r *reading) refers(all []reference, c *change) []reference {
 			all = append(all, reference{to, c.Before[a.Field]})
 		}
 	}
+	if c.Op == stores.Delete { // what a row that goes referred to is told, too
+		for field, v := range c.Before {
+			if to := r.e.refersTo(c.Entity, field); to != nil && field != c.Entity.Key && !v.IsNull() {
+				all = append(all, reference{to, v})
+			}
+		}
+	}
 	return all
 }
 

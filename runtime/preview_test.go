@@ -374,3 +374,16 @@ func TestPreviewsOfOtherPalettesDiffer(t *testing.T) {
 		t.Error("one digest is good under two palettes")
 	}
 }
+
+// A row that is deleted is told with the names of what it referred to.
+func TestADeletedRowTellsWhatItReferredTo(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	reply, err := w.run("kim", "lending.drop-loan :loan-id @ladder-ann")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := printed(reply); !strings.Contains(got, "@ann -> gone") || !strings.Contains(got, "@ladder -> gone") || strings.Contains(got, "(hidden)") {
+		t.Error(got)
+	}
+}
