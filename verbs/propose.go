@@ -152,11 +152,17 @@ func (p *proposer) unique(name string) string {
 
 func lastName(table string) string { return table[strings.LastIndexByte(table, '.')+1:] }
 
+// unaccented writes letters as names of rows have them: Fällig is fallig.
+var unaccented = strings.NewReplacer("ä", "a", "à", "a", "á", "a", "â", "a", "ã", "a", "å", "a", "æ", "ae", "ç", "c", "è", "e", "é", "e", "ê", "e", "ë", "e", "ì", "i", "í", "i", "î", "i", "ï", "i", "ñ", "n",
+	"ò", "o", "ó", "o", "ô", "o", "õ", "o", "ö", "o", "ø", "o", "œ", "oe", "ù", "u", "ú", "u", "û", "u", "ü", "u", "ý", "y", "ÿ", "y", "ß", "ss",
+	"Ä", "A", "À", "A", "Á", "A", "Â", "A", "Ã", "A", "Å", "A", "Æ", "Ae", "Ç", "C", "È", "E", "É", "E", "Ê", "E", "Ë", "E", "Ì", "I", "Í", "I", "Î", "I", "Ï", "I", "Ñ", "N",
+	"Ò", "O", "Ó", "O", "Ô", "O", "Õ", "O", "Ö", "O", "Ø", "O", "Œ", "Oe", "Ù", "U", "Ú", "U", "Û", "U", "Ü", "U", "Ý", "Y")
+
 // slug makes a name of a palette of a name of a database: OrderLine is order-line.
 func slug(name string, dash rune) string {
 	var b strings.Builder
 	last := dash
-	runes := []rune(name)
+	runes := []rune(unaccented.Replace(name))
 	for i, r := range runes {
 		lower := unicode.ToLower(r)
 		switch {

@@ -565,3 +565,12 @@ func (c *caller) against(s sample) string {
 	}
 	return ""
 }
+
+func TestNamesKeepTheirLetters(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{"Fällig": "fallig", "Überland-Größe": "uberland-grosse", "OrderLine": "order-line", "N° dossier": "n-dossier", "Œuvre": "oeuvre"} {
+		if got := slug(name, '-'); got != want {
+			t.Errorf("%s is %s, want %s", name, got, want)
+		}
+	}
+}
