@@ -88,7 +88,7 @@ func (a *app) say(ctx context.Context, message string, f sayFlags) error {
 	if l, ok := words.ParseLanguage(session.Person().Language); ok && f.sitting != "" && in.Languages == nil {
 		in.Languages = []words.Language{l}
 	}
-	heard := a.phrases(reg).Reader(phrase.Vocabulary{Verbs: session.Verbs(), Names: names, Usable: usable(ctx, session), Useful: useful(ctx, session)}).Read(message, in)
+	heard := a.phrases(reg).Reader(phrase.Vocabulary{Verbs: session.Verbs(), Names: names, Say: saying(reg, session), Usable: usable(ctx, session), Useful: useful(ctx, session)}).Read(message, in)
 	for i := range heard.Parts {
 		p := &heard.Parts[i]
 		if p.Call == "" {

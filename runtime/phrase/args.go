@@ -16,16 +16,18 @@ import (
 
 // A nameList indexes the names of an entity's rows by their words.
 type nameList struct {
+	kind   string // of rows, which begins the name of a label that begins with a digit
 	names  []string
 	stems  [][]string
 	byStem map[string][]int32
 	weight map[string]float64
 }
 
-func newNames(all []string, aliases []alias) *nameList {
-	n := &nameList{names: all, stems: make([][]string, len(all)), byStem: map[string][]int32{}, weight: map[string]float64{}}
+func newNames(kind string, all []string, aliases []alias) *nameList {
+	n := &nameList{kind: strings.ReplaceAll(kind, "_", "-"), names: all, stems: make([][]string, len(all)), byStem: map[string][]int32{}, weight: map[string]float64{}}
 	for i, name := range all {
-		for w := range strings.SplitSeq(name, "-") {
+		plain, _, _ := strings.Cut(name, "~") // what tells rows of one label apart is in no sentence
+		for w := range strings.SplitSeq(plain, "-") {
 			if w == "" || small()[w] {
 				continue
 			}
@@ -58,7 +60,7 @@ func newNames(all []string, aliases []alias) *nameList {
 type found struct {
 	names   []string // one where it is certain
 	words   []int    // of the clause
-	written bool     // as a call writes it: @pierre-dupont
+	written bool     // in full: as a call writes it, @pierre-dupont, or as its label does, MS-0004
 }
 
 // find returns the rows that a clause names. It is certain of one only if no other row's name has a
@@ -69,11 +71,16 @@ func (n *nameList) find(c *clause) found {
 	var words [64]int
 	count := 0
 	for i := range c.words {
-		if count == len(words) || c.quoted[i] || small()[c.words[i].Plain] {
+		if count == len(words) || c.quoted[i] {
 			continue
 		}
 		s := c.stems[i]
 		rows := n.byStem[s]
+		if from, to := c.glued(i, ""); rows == nil && to-from > 1 {
+			rows = n.byStem[c.joined(from, to)] // names are not divided between letters and digits
+		} else if small()[c.words[i].Plain] {
+			continue
+		}
 		if rows == nil && len(s) >= 4 && len(n.byStem) <= maxLoose && plainWord(s) {
 			// The beginning of a name's word, or a word with one typing error.
 			for t, all := range n.byStem {
@@ -136,8 +143,111 @@ func (n *nameList) find(c *clause) found {
 			}
 		}
 	}
+	// The small words of a name are said with it: of "MS-0004", "Ms" is no person's title.
+	for _, k := range slices.Clone(f.words) {
+		from, to := c.glued(k, labelMarks)
+		for i := from; i < to && !plainWord(c.joined(from, to)); i++ {
+			if small()[c.words[i].Plain] && !slices.Contains(f.words, i) && slices.ContainsFunc(f.names, func(name string) bool {
+				return slices.Contains(strings.Split(name, "-"), c.words[i].Plain)
+			}) {
+				f.words = append(f.words, i)
+			}
+		}
+	}
 	slices.Sort(f.words)
 	return f
+}
+
+// labelMarks stand inside labels such as MS-0004, 2024/17 and INV.2024.7.
+const labelMarks = "-–—/._#"
+
+// mostGlued is how many words of a run are looked at; a name is no longer.
+const mostGlued = 48
+
+// glued is the run of words around a word that only some marks join, without a space.
+func (c *clause) glued(i int, marks string) (from, to int) {
+	joins := func(a, b int) bool {
+		return strings.Trim(c.text[c.words[a].Range.End:c.words[b].Range.Start], marks) == ""
+	}
+	from, to = i, i+1
+	for from > 0 && i-from < mostGlued && joins(from-1, from) {
+		from--
+	}
+	for to < len(c.words) && to-i < mostGlued && joins(to-1, to) {
+		to++
+	}
+	return from, to
+}
+
+// joined is a run of words as names are written: a hyphen stands for what is between two of them.
+func (c *clause) joined(from, to int) string {
+	var b strings.Builder
+	for i := from; i < to; i++ {
+		if i > from && c.words[i].Range.Start > c.words[i-1].Range.End {
+			b.WriteByte('-')
+		}
+		b.WriteString(c.words[i].Plain)
+	}
+	return b.String()
+}
+
+// spelled finds the rows whose labels the clause has, letter by letter, where those hold digits
+// beside letters or marks: "MS-0004", "2024/17", "X1". Such a label means its row alone, although
+// other names have the same words, and whatever its parts mean elsewhere.
+func (n *nameList) spelled(c *clause) (found, bool) {
+	f := found{written: true}
+	for i := 0; i < len(c.words); {
+		from, to := c.glued(i, labelMarks)
+		i = to
+		start := c.words[from].Range.Start
+		if to-from < 2 || c.quoted[from] || inside(c.files, c.words[from].Range) || start > 0 && strings.IndexByte("@/:", c.text[start-1]) >= 0 {
+			continue
+		}
+		name := c.joined(from, to)
+		if plainWord(name) {
+			continue
+		}
+		if name[0] >= '0' && name[0] <= '9' {
+			name = n.kind + "-" + name
+		}
+		there := false
+		for _, row := range n.names {
+			if plain, _, _ := strings.Cut(row, "~"); plain == name {
+				there = true
+				if !slices.Contains(f.names, row) {
+					f.names = append(f.names, row)
+				}
+			}
+		}
+		for k := from; k < to && there; k++ {
+			f.words = append(f.words, k)
+		}
+	}
+	return f, len(f.names) > 0
+}
+
+// named is find, but for what is spelled: its words name no other row.
+func (n *nameList) named(c *clause) found {
+	f := n.find(c)
+	s, ok := n.spelled(c)
+	if !ok || len(f.names) == 1 && len(f.words) > len(s.words) {
+		return f // "the spare X1" is one row
+	}
+	rest := *c
+	rest.quoted = slices.Clone(c.quoted)
+	for k := range rest.quoted {
+		rest.quoted[k] = rest.quoted[k] || slices.Contains(s.words, k) || slices.Contains(strings.Split(n.kind, "-"), c.words[k].Plain)
+	}
+	f = n.find(&rest)
+	if !slices.ContainsFunc(f.names, func(name string) bool { return !slices.Contains(s.names, name) }) {
+		return s
+	}
+	s.written = false // another row is named besides
+	s.names, s.words = append(s.names, f.names...), append(s.words, f.words...)
+	slices.Sort(s.names)
+	slices.Sort(s.words)
+	s.names, s.words = slices.Compact(s.names), slices.Compact(s.words)
+	return s
 }
 
 // maxLoose is up to how many words of names an inexact match is tried.
@@ -178,7 +288,7 @@ func (r *Reader) rowsIn(c *clause, e *verbs.Entity) *found {
 	}
 	f, ok := r.names[e].written(c)
 	if !ok {
-		f = r.names[e].find(c)
+		f = r.names[e].named(c)
 	}
 	c.rows[e] = &f
 	return &f
@@ -409,7 +519,7 @@ func (r *Reader) argument(p *Part, pr *verbs.Param, c *clause, l words.Language,
 			if pr.Required {
 				p.Asks = append(p.Asks, r.which(p.Verb, pr, n.names, askStranger, l))
 			}
-		case len(f.names) == 1 && (pr.Required || n.sure(f, c)):
+		case len(f.names) == 1 && (pr.Required || n.sure(f, c) && !p.took(c.span(f.words))):
 			for _, k := range f.words {
 				taken[k] = true
 			}
@@ -556,6 +666,11 @@ func (q *Ask) offer(rd *words.Reading, c words.Choice, l words.Language) {
 		fits = strings.TrimSpace(c.Currency + " " + fits)
 	}
 	q.Choices, q.says, q.fits = append(q.Choices, c.Text()), append(q.says, rd.SayChoice(c, l)), append(q.fits, fits)
+}
+
+// took reports that a range of the message is the value of an argument, or within it.
+func (p *Part) took(at words.Range) bool {
+	return slices.ContainsFunc(p.Args, func(a Arg) bool { return a.Range.Start <= at.Start && at.End <= a.Range.End })
 }
 
 // follows returns the code that the part's row implies for an object's schema, and that row.
@@ -719,7 +834,7 @@ func (r *Reader) doubt(v *verbs.Verb, c *clause, f *found) bool {
 			if strings.Trim(between, " -") != "" {
 				continue
 			}
-			if !named[i] && (between == "-" || r.unknownName(c, i)) {
+			if !named[i] && (between == "-" || between == "" || r.unknownName(c, i)) {
 				return true
 			}
 		}

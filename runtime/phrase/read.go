@@ -31,7 +31,7 @@ func (ix *Index) Reader(v Vocabulary) *Reader {
 		}
 	}
 	for e, all := range v.Names {
-		r.names[e] = newNames(all, ix.aliases)
+		r.names[e] = newNames(e.Store.Name, all, ix.aliases)
 	}
 	return r
 }
@@ -371,12 +371,14 @@ func (r *Reader) query(c *clause) *query {
 		return c.sought
 	}
 	q := &query{}
-	rows := make([]uint64, len(c.words))
+	rows, whole := make([]uint64, len(c.words)), make([]bool, len(c.words))
 	for e := range r.names {
 		if n, ok := r.ix.entities[e]; ok {
 			kind := entityKind(n)
-			for _, k := range r.rowsIn(c, e).words {
+			f := r.rowsIn(c, e)
+			for _, k := range f.words {
 				rows[k] |= kind
+				whole[k] = whole[k] || f.written
 			}
 		}
 	}
@@ -413,7 +415,7 @@ func (r *Reader) query(c *clause) *query {
 			rd := &c.readings[k]
 			if rd.Range.Start <= at.Start && at.End <= rd.Range.End {
 				kind |= 1 << rd.What
-				if s := placeOfReading(rd.What); s != "" {
+				if s := placeOfReading(rd.What); s != "" && !whole[i] {
 					place = s
 				}
 			}
