@@ -27,13 +27,16 @@ type interpreter struct {
 
 // reader reads with the verbs and names that the session has now. It detects the language, unless
 // the session has one.
-func (i *interpreter) reader(ctx context.Context, chosen string) (*phrase.Reader, map[*verbs.Entity][]string, words.In, error) {
+func (i *interpreter) reader(ctx context.Context, settled dialog.Settled) (*phrase.Reader, map[*verbs.Entity][]string, words.In, error) {
 	in := words.In{Now: i.now().In(i.zone)}
 	names, err := i.session.Names(ctx, i.reg.Entities())
 	if err != nil {
 		return nil, nil, in, err
 	}
-	v := phrase.Vocabulary{Verbs: i.session.Verbs(), Names: names, Say: saying(i.reg, i.session), Usable: usable(ctx, i.session), Useful: useful(ctx, i.session), Chosen: chosen}
+	v := phrase.Vocabulary{Verbs: i.session.Verbs(), Names: names, Say: saying(i.reg, i.session), Usable: usable(ctx, i.session), Useful: useful(ctx, i.session), Chosen: settled.Verb}
+	for _, g := range settled.Texts {
+		v.Given = append(v.Given, phrase.Given(g))
+	}
 	if l, ok := words.ParseLanguage(i.session.Person().Language); ok {
 		in.Languages, v.Tongue = []words.Language{l}, &l
 	}
@@ -42,8 +45,8 @@ func (i *interpreter) reader(ctx context.Context, chosen string) (*phrase.Reader
 
 // Interpret implements dialog.Interpreter: a script of the complete parts, and a question about one
 // incomplete part.
-func (i *interpreter) Interpret(ctx context.Context, said, chosen string, before []dialog.Spoken) (dialog.Understood, error) {
-	r, names, in, err := i.reader(ctx, chosen)
+func (i *interpreter) Interpret(ctx context.Context, said string, settled dialog.Settled, before []dialog.Spoken) (dialog.Understood, error) {
+	r, names, in, err := i.reader(ctx, settled)
 	if err != nil {
 		return dialog.Understood{}, err
 	}
@@ -70,9 +73,17 @@ func (i *interpreter) Interpret(ctx context.Context, said, chosen string, before
 		case p.Call != "":
 		case u.Ask == "" && len(p.Asks) > 0:
 			a := &p.Asks[0]
-			u.Ask, u.Offers, u.Places, u.Dictated, u.Of = a.Text, offers(p, a), a.Places, a.Dictated(), p.Range
+			u.Ask, u.Offers, u.Places, u.Of, u.Texts = a.Text, offers(p, a), a.Places, p.Range, nil
+			if a.Dictated() {
+				u.Dictated = a.Param.Name
+			}
 		default:
 			u.Left = append(u.Left, part)
+		}
+		if u.Ask == "" || u.Of == p.Range { // of the part that is asked about, if there is one
+			for _, g := range p.Texts() {
+				u.Texts = append(u.Texts, dialog.Given(g))
+			}
 		}
 		if p.Verb != nil && p.Certainty == phrase.Sure && !slices.Contains(u.Verbs, p.Verb.Name) {
 			u.Verbs = append(u.Verbs, p.Verb.Name)
@@ -89,7 +100,7 @@ func (i *interpreter) Interpret(ctx context.Context, said, chosen string, before
 			}
 		}
 		for _, a := range p.Args {
-			if a.Said() && !a.Param.Sensitive {
+			if a.Said() && !a.Given && !a.Param.Sensitive {
 				u.Resolved = append(u.Resolved, said[a.Range.Start:a.Range.End]+": "+dsl.FormatValue(a.Value))
 			}
 		}
@@ -100,7 +111,7 @@ func (i *interpreter) Interpret(ctx context.Context, said, chosen string, before
 
 // Correct implements dialog.Interpreter.
 func (i *interpreter) Correct(ctx context.Context, said string, call *dsl.Call) (dialog.Correction, bool, error) {
-	r, _, in, err := i.reader(ctx, "")
+	r, _, in, err := i.reader(ctx, dialog.Settled{})
 	if err != nil {
 		return dialog.Correction{}, false, err
 	}
@@ -114,7 +125,7 @@ func (i *interpreter) Correct(ctx context.Context, said string, call *dsl.Call) 
 
 // Named implements dialog.Interpreter.
 func (i *interpreter) Named(ctx context.Context, text string) ([]string, error) {
-	r, _, in, err := i.reader(ctx, "")
+	r, _, in, err := i.reader(ctx, dialog.Settled{})
 	if err != nil {
 		return nil, err
 	}

@@ -355,7 +355,7 @@ func (w *world) rows(entity, field, value string) (all []*clerk.Row) {
 // phrases understands a few sentences; "this project" is what was spoken of last.
 type phrases struct{ s *runtime.Session }
 
-func (p phrases) Interpret(ctx context.Context, said, _ string, before []dialog.Spoken) (dialog.Understood, error) {
+func (p phrases) Interpret(ctx context.Context, said string, _ dialog.Settled, before []dialog.Spoken) (dialog.Understood, error) {
 	name := named(said)
 	if name == "" && len(before) > 0 && strings.Contains(said, "this") {
 		name = before[0].Names[0]

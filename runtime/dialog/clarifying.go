@@ -26,6 +26,8 @@ type unclear struct {
 	said   string        // all of it so far
 	before string        // the same without the last answer
 	verb   string        // that they chose, "" where they were not asked which
+	given  []Given       // texts that are not to be read from said
+	text   bool          // the question asks for one
 	asked  string        // the question
 	offers []Offer       // what it offers
 	places []words.Range // of said, that a choice stands in the place of
@@ -72,7 +74,7 @@ func (t *turn) chosen(ctx context.Context, was *unclear) (u *Understood, again b
 		return nil, true, nil
 	}
 	o := was.offers[i]
-	next := unclear{said: was.said, before: was.before, verb: was.verb}
+	next := unclear{said: was.said, before: was.before, verb: was.verb, given: was.given}
 	says := []string{o.Text}
 	switch {
 	case o.Verb != "":
@@ -89,7 +91,7 @@ func (t *turn) chosen(ctx context.Context, was *unclear) (u *Understood, again b
 		if k < len(says) {
 			next.said = was.with(says[k])
 		}
-		got, err := t.c.understood(ctx, next.said, next.verb, was.spoken)
+		got, err := t.c.understood(ctx, next.said, &next, was.spoken)
 		if err != nil {
 			return nil, false, err
 		}
@@ -102,8 +104,8 @@ func (t *turn) chosen(ctx context.Context, was *unclear) (u *Understood, again b
 }
 
 // understood interprets a message in one part. A message that is unclear runs nothing.
-func (c *Conversation) understood(ctx context.Context, said, verb string, spoken []Spoken) (Understood, error) {
-	u, err := c.o.Interpreter.Interpret(ctx, said, verb, spoken)
+func (c *Conversation) understood(ctx context.Context, said string, of *unclear, spoken []Spoken) (Understood, error) {
+	u, err := c.o.Interpreter.Interpret(ctx, said, Settled{of.verb, of.given}, spoken)
 	if u.Ask != "" {
 		u.Script = ""
 	}
@@ -132,6 +134,9 @@ func (t *turn) clarified(ctx context.Context, chosen *Understood, otherwise stri
 		// All of the text is the person's, including the day that they picked. A row that they
 		// picked is referred to by name; they did not say the words of its label.
 		t.trace.add(ofPerson, said, t.now)
+	}
+	for _, g := range t.next.given {
+		t.trace.add(ofPerson, g.Text, t.now)
 	}
 	return t.makes(ctx, &u, was, otherwise)
 }
@@ -228,15 +233,8 @@ func (t *turn) answer(ctx context.Context, says string, alone *Understood, was *
 		placed       bool
 	}
 	var attempts []attempt
-	if words.ReadAnswer(says).Answer == words.Other {
-		before, err := t.c.understood(ctx, was.said, was.verb, was.spoken)
-		if err != nil {
-			return nil, err
-		}
-		if before.Dictated {
-			head := strings.ReplaceAll(was.said, "\n", " ") // the row that was asked for first stands in it
-			attempts = append(attempts, attempt{head + ": " + says, was.said, false})
-		}
+	if u, err := t.dictated(ctx, says, alone, was); u != nil || err != nil {
+		return u, err
 	}
 	if len(was.places) > 0 {
 		attempts = append(attempts, attempt{was.with(says), was.said, true})
@@ -250,7 +248,7 @@ func (t *turn) answer(ctx context.Context, says string, alone *Understood, was *
 	}
 	var found, same *Understood
 	for _, a := range attempts {
-		u, err := t.c.understood(ctx, a.text, was.verb, was.spoken)
+		u, err := t.c.understood(ctx, a.text, was, was.spoken)
 		switch {
 		case err != nil:
 			return nil, err
@@ -258,21 +256,55 @@ func (t *turn) answer(ctx context.Context, says string, alone *Understood, was *
 			// The message means something by itself, and would mean something else joined with the
 			// earlier one.
 		case u.Script != "":
-			t.next = unclear{said: a.text}
+			t.next = unclear{said: a.text, given: was.given}
 			return &u, nil
 		case a.placed && len(u.Places) == 0: // it is none of that kind
 		case u.Ask == "" || alone.Ask != "" || a.before == was.before && u.Ask == was.asked:
 		case u.Ask == was.asked:
 			same = cmp.Or(same, &u)
 		case found == nil:
-			found, t.next = &u, unclear{said: a.text, before: a.before, verb: was.verb}
+			found, t.next = &u, unclear{said: a.text, before: a.before, verb: was.verb, given: was.given}
 		}
 	}
 	if found == nil && same != nil {
-		t.next = unclear{said: was.said, before: was.before, verb: was.verb, offers: was.offers, places: was.places}
+		t.next = unclear{said: was.said, before: was.before, verb: was.verb, given: was.given, offers: was.offers, places: was.places}
 		same.Offers, same.Places = was.offers, was.places
 	}
 	return cmp.Or(found, same), nil
+}
+
+// dictated takes an answer as the free text that was asked for; nil if none was, or the answer is
+// something else. Where the message announces a text, as "leave a note on Pierre" does, the answer
+// is read behind it, since it may say other things besides, such as a date.
+func (t *turn) dictated(ctx context.Context, says string, alone *Understood, was *unclear) (*Understood, error) {
+	if words.ReadAnswer(says).Answer != words.Other {
+		return nil, nil
+	}
+	before, err := t.c.understood(ctx, was.said, was, was.spoken)
+	if err != nil || before.Dictated == "" {
+		return nil, err
+	}
+	asked := func(g Given) bool { return g.Verb == before.Verb && g.Param == before.Dictated }
+	given := slices.DeleteFunc(slices.Clone(was.given), asked)
+	try := func(next unclear) (*Understood, error) {
+		u, err := t.c.understood(ctx, next.said, &next, was.spoken)
+		if err != nil || u.Script == "" && (u.Ask == "" || u.Ask == was.asked) || next.said != was.said && !slices.ContainsFunc(u.Texts, asked) {
+			return nil, err
+		}
+		t.next = next
+		return &u, nil
+	}
+	if head := strings.ReplaceAll(was.said, "\n", " "); alone.Ask == "" || was.subject(alone) { // the row that was asked for first stands in it
+		if u, err := try(unclear{said: head + ": " + says, before: was.said, verb: was.verb, given: given}); u != nil || err != nil {
+			return u, err
+		}
+	}
+	other := func(verb string) bool { return verb != before.Verb }
+	if strings.HasSuffix(says, "?") || strings.HasPrefix(says, "¿") || slices.ContainsFunc(alone.Verbs, other) {
+		return nil, nil
+	}
+	given = append(given, Given{before.Verb, before.Dictated, says})
+	return try(unclear{said: was.said, before: was.before, verb: was.verb, given: given})
 }
 
 // subject reports whether a message by itself is about the verbs of the question. A person who
@@ -313,6 +345,8 @@ const (
 type aboutUnclear struct {
 	Before string        `json:"before,omitempty"`
 	Verb   string        `json:"verb,omitempty"`
+	Given  []Given       `json:"given,omitempty"`
+	Text   bool          `json:"text,omitempty"`
 	Asked  string        `json:"asked"`
 	Offers []Offer       `json:"offers,omitempty"`
 	Places []words.Range `json:"places,omitempty"`
@@ -329,13 +363,13 @@ func recallUnclear(k *sessions.Question) (unclear, error) {
 	if err := json.Unmarshal([]byte(k.About), &about); err != nil || about.Asked == "" {
 		return unclear{}, &runtime.Failure{Err: errors.New("a question that waits cannot be read")}
 	}
-	return unclear{said: k.Words, before: about.Before, verb: about.Verb, asked: about.Asked, offers: about.Offers, places: about.Places, about: about.About, spoken: about.Spoken, corrects: about.Corrects,
+	return unclear{said: k.Words, before: about.Before, verb: about.Verb, given: about.Given, text: about.Text, asked: about.Asked, offers: about.Offers, places: about.Places, about: about.About, spoken: about.Spoken, corrects: about.Corrects,
 		id: k.Preview, at: k.Asked, until: k.Until, aside: about.Aside, fresh: k.Last, stored: true}, nil
 }
 
 // kept returns the question as it is stored.
 func (u *unclear) kept(source string) (sessions.Question, error) {
-	about, err := json.Marshal(aboutUnclear{u.before, u.verb, u.asked, u.offers, u.places, u.about, u.spoken, u.aside, u.corrects})
+	about, err := json.Marshal(aboutUnclear{u.before, u.verb, u.given, u.text, u.asked, u.offers, u.places, u.about, u.spoken, u.aside, u.corrects})
 	return sessions.Question{Preview: u.id, Asked: u.at, Until: u.until, Source: source, Words: u.said, About: string(about), Again: u.stored}, err
 }
 
@@ -378,7 +412,10 @@ func (t *turn) asksBack(u *Understood, was *unclear) {
 	} else {
 		next.spoken = was.spoken
 	}
-	next.asked, next.offers, next.places, next.about = u.Ask, u.Offers, u.Places, u.Verb
+	next.asked, next.offers, next.places, next.about, next.text = u.Ask, u.Offers, u.Places, u.Verb, u.Dictated != ""
+	if len(u.Places) == 0 { // what is chosen may stand in a text
+		next.given = u.Texts
+	}
 	next.at, next.until, next.fresh = t.now, t.now.Add(t.c.o.Limits.Open), true
 	next.id = fmt.Sprintf("words-%d-%x", t.record.Number, t.now.UnixNano())
 	t.c.unclear = next
@@ -402,7 +439,7 @@ func (t *turn) aside(ctx context.Context, text string) (string, error) {
 		return text + "\n" + t.c.wording.say(sayOpenStill, u.asked), nil
 	}
 	// Read it again: rows and the language may have changed.
-	now, err := t.c.understood(ctx, u.said, u.verb, u.spoken)
+	now, err := t.c.understood(ctx, u.said, u, u.spoken)
 	if err != nil {
 		return text, err
 	}
@@ -426,8 +463,8 @@ func (t *turn) lapse(ctx context.Context) (string, error) {
 			return "", err
 		}
 	}
-	t.next = unclear{said: was.said, before: was.before, verb: was.verb}
-	now, err := t.c.understood(ctx, was.said, was.verb, was.spoken)
+	t.next = unclear{said: was.said, before: was.before, verb: was.verb, given: was.given}
+	now, err := t.c.understood(ctx, was.said, &was, was.spoken)
 	if err != nil || now.Ask == "" {
 		return "", err
 	}

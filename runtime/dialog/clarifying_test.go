@@ -30,7 +30,7 @@ var (
 	oneDay  = regexp.MustCompile(`(?i)2027-04-03|2027-03-04|3 april 2027|4 march 2027`)
 )
 
-func (book) Interpret(_ context.Context, said, chosen string, _ []dialog.Spoken) (dialog.Understood, error) {
+func (book) Interpret(_ context.Context, said string, settled dialog.Settled, _ []dialog.Spoken) (dialog.Understood, error) {
 	plain := strings.ToLower(said)
 	row := ""
 	for name, word := range map[string]string{"@boiler": "boiler", "@kitchen-window": "window"} {
@@ -47,6 +47,8 @@ func (book) Interpret(_ context.Context, said, chosen string, _ []dialog.Spoken)
 		u.Offers = []dialog.Offer{{Says: "Boiler", Text: "@boiler"}, {Says: "Kitchen Window", Text: "@kitchen-window"}}
 	}
 	switch {
+	case strings.HasPrefix(plain, "tell them"), strings.HasPrefix(plain, "write down"):
+		u = note(said, settled.Texts)
 	case strings.Contains(plain, "cancel"):
 		if u.Verb = "house.cancel"; row == "" {
 			which("house.cancel")
@@ -67,12 +69,37 @@ func (book) Interpret(_ context.Context, said, chosen string, _ []dialog.Spoken)
 		default:
 			u.Script = fmt.Sprintf("house.note :repair-id %s :note %q :expected %s", row, said, map[bool]string{true: "2027-03-04", false: "2027-04-03"}[strings.Contains(strings.ToLower(day), "mar") || day == "2027-03-04"])
 		}
-	case strings.Contains(plain, "what is there"), chosen == "house.list-repairs":
+	case strings.Contains(plain, "what is there"), settled.Verb == "house.list-repairs":
 		u.Verb, u.Script = "house.list-repairs", "house.list-repairs"
 	case strings.Contains(plain, "repairs"):
 		u.Ask, u.Offers = "Is that what you mean: the list?", []dialog.Offer{{Says: "the list", Verb: "house.list-repairs"}}
 	}
 	return u, nil
+}
+
+// note understands "tell them: …", of which all behind the colon is the note, and "write down 4
+// March 2027", which has no place for one.
+func note(said string, texts []dialog.Given) dialog.Understood {
+	u := dialog.Understood{Confidence: 1, Verb: "house.note", Verbs: []string{"house.note"}}
+	text, day := "", oneDay.FindString(said)
+	if _, behind, ok := strings.Cut(said, "tell them: "); ok {
+		text = behind
+	}
+	if len(texts) > 0 {
+		text = texts[0].Text
+	}
+	switch {
+	case text == "":
+		u.Ask, u.Dictated = "What is the note?", "note"
+	case len(text) > 40:
+		u.Ask, u.Dictated = fmt.Sprintf("%d letters are too many.", len(text)), "note"
+	default:
+		u.Texts = []dialog.Given{{Verb: "house.note", Param: "note", Text: text}}
+		if u.Ask = "When is it?"; day != "" {
+			u.Ask, u.Script = "", fmt.Sprintf("house.note :repair-id @boiler :note %q :expected 2027-03-04", text)
+		}
+	}
+	return u
 }
 
 func (book) Correct(context.Context, string, *dsl.Call) (dialog.Correction, bool, error) {
@@ -122,6 +149,7 @@ func (h *house) waitsFor(who, name string) []sessions.Question {
 }
 
 const (
+	noted     = `to "The pump leaks".`
 	stillOpen = "My question is still open: "
 	letGo     = "I no longer wait for an answer to my question: "
 )
@@ -158,6 +186,14 @@ func TestWhatWasAskedBackIsAnsweredElsewhere(t *testing.T) {
 			{"the same matter in full", []string{"I would like to cancel", "cancel the window"}, []string{"Which repair", "Kitchen Window"}, true},
 			{"a no", []string{"I would like to cancel", "no", "the second"}, []string{"Which repair", "Good.", "did not understand"}, true},
 			{"nothing that fits", []string{"the repairs", "blue elephants", "yes"}, []string{"Is that what", "Is that what", "Boiler"}, true},
+			{"a text and a day", []string{"tell them", "The pump leaks", "4 March 2027"}, []string{"What is the note?", "When is it?", noted}, true},
+			{"a text that has no place", []string{"write down 4 March 2027", "The pump leaks"}, []string{"What is the note?", noted}, true},
+			{"a text that has no place, and a day", []string{"write down", "The pump leaks", "4 March 2027"}, []string{"What is the note?", "When is it?", noted}, true},
+			{"a text in quotation marks", []string{"write down 4 March 2027", `"The pump leaks"`}, []string{"What is the note?", noted}, true},
+			{"a text that is too long", []string{"tell them", strings.Repeat("drip ", 20), "The pump leaks", "4 March 2027"}, []string{"What is", "99 letters", "When is it?", noted}, true},
+			{"another matter than the text", []string{"write down 4 March 2027", "I would like to cancel"}, []string{"What is", letGo + "What is the note?\nWhich repair is it?"}, false},
+			{"a question in place of a text", []string{"write down 4 March 2027", "who reads that?"}, []string{"What is", "What is the note?"}, false},
+			{"no text", []string{"write down 4 March 2027", "no"}, []string{"What is", "Good."}, true},
 			{"a question that was put before it", []string{"cancel the boiler", "the repairs", "yes"}, []string{"Boiler", "Is that what you mean", "Boiler"}, true},
 		} {
 			name := fmt.Sprintf("%d", i)

@@ -87,14 +87,27 @@ func (l *Limits) fill() {
 // An Interpreter turns phrases into calls.
 type Interpreter interface {
 	// Interpret reads a sentence. before lists what earlier turns were about, the latest first, for
-	// references without a name; chosen is the verb that the person picked when asked, or "".
-	Interpret(ctx context.Context, said, chosen string, before []Spoken) (Understood, error)
+	// references without a name; settled is what the person said when asked about the sentence.
+	Interpret(ctx context.Context, said string, settled Settled, before []Spoken) (Understood, error)
 	// Correct reads a message as a new value for an argument of a call; ok is false if it is none.
 	Correct(ctx context.Context, said string, call *dsl.Call) (Correction, bool, error)
 	// Named lists the rows that a text names unambiguously.
 	Named(ctx context.Context, text string) ([]string, error)
 	// Shortlist returns the verbs that a sentence may be about, the likeliest first.
 	Shortlist(said string, among []*verbs.Verb, most int) []*verbs.Verb
+}
+
+// Settled is what the answers to questions about a sentence have settled.
+type Settled struct {
+	Verb  string // that they picked, "" where they were not asked which
+	Texts []Given
+}
+
+// A Given is the text of an argument of a verb, to the letter.
+type Given struct {
+	Verb  string `json:"verb"`
+	Param string `json:"param"`
+	Text  string `json:"text"`
 }
 
 // Understood is the reading of a message: calls for the parts that are complete, a question about
@@ -118,8 +131,10 @@ type Understood struct {
 	Assumed  []string // names of rows that were meant without being said
 	// Beyond says that the message asks for something that no verb does.
 	Beyond bool
-	// Dictated says that Ask asks for free text.
-	Dictated bool
+	// Dictated is the argument that Ask asks for, if that is free text.
+	Dictated string
+	// Texts are the free texts of the part that Ask is about, or of all parts.
+	Texts []Given
 	// Long says that the message is too long to be read at once. Then nothing is understood, since
 	// a part may mean something other than the whole.
 	Long bool

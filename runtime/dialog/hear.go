@@ -46,6 +46,14 @@ func hear(text string, automatic bool, person string) heard {
 	return h
 }
 
+// unquote takes one line in quotation marks for the person's own words.
+func (h *heard) unquote() {
+	if inner := []rune(h.quoted); wholeQuote(h.quoted) && !h.auto && !h.hidden {
+		h.own, h.quoted = strings.TrimSpace(string(inner[1:len(inner)-1])), ""
+		h.reply = h.replied()
+	}
+}
+
 // replied reads a yes or a no in the person's own words. An automatic reply is neither. A message
 // with hidden characters can decline, but not agree.
 func (h *heard) replied() words.Reply {

@@ -69,7 +69,7 @@ func TestHiddenValuesAreShown(t *testing.T) {
 // halting understands a sentence only as a whole.
 type halting struct{ fixed }
 
-func (halting) Interpret(_ context.Context, said, _ string, _ []dialog.Spoken) (dialog.Understood, error) {
+func (halting) Interpret(_ context.Context, said string, _ dialog.Settled, _ []dialog.Spoken) (dialog.Understood, error) {
 	switch {
 	case strings.Contains(said, "cancel") && strings.Contains(said, "boiler"):
 		return dialog.Understood{Script: cancelBoiler}, nil

@@ -46,7 +46,7 @@ func (t *turn) interpret(ctx context.Context, otherwise string) (string, error) 
 	case chosen != nil:
 		return t.clarified(ctx, chosen, otherwise)
 	}
-	u, err := c.o.Interpreter.Interpret(ctx, t.heard.own, "", t.before())
+	u, err := c.o.Interpreter.Interpret(ctx, t.heard.own, Settled{}, t.before())
 	if err != nil {
 		return t.system(ctx, err)
 	}

@@ -96,7 +96,7 @@ func (t *turn) askedFor(ctx context.Context) func(*verbs.Verb) bool {
 	}
 	wanted, spoken := map[string]bool{}, map[string]bool{}
 	for _, text := range said {
-		u, err := t.c.o.Interpreter.Interpret(ctx, text, "", t.before())
+		u, err := t.c.o.Interpreter.Interpret(ctx, text, Settled{}, t.before())
 		if err != nil {
 			continue // then nothing was asked for, as far as is known
 		}

@@ -76,6 +76,9 @@ func (t *turn) take(ctx context.Context, m Message) (string, error) {
 		f := uploads.FileOf(&u)
 		return &f
 	}
+	if u := &c.unclear; u.open() && u.text && t.heard.own == "" {
+		t.heard.unquote() // what is asked for is put in quotation marks
+	}
 	t.record.Said, t.record.Quoted = t.heard.own, t.heard.quoted
 	t.answers = m.Answers
 	if m.ReplyTo != "" {

@@ -223,7 +223,7 @@ func (h *house) state() string {
 // fixed understands every sentence in the same way.
 type fixed struct{ u dialog.Understood }
 
-func (f fixed) Interpret(context.Context, string, string, []dialog.Spoken) (dialog.Understood, error) {
+func (f fixed) Interpret(context.Context, string, dialog.Settled, []dialog.Spoken) (dialog.Understood, error) {
 	return f.u, nil
 }
 

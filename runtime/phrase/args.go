@@ -708,6 +708,14 @@ func (r *Reader) text(p *Part, pr *verbs.Param, c *clause, missing func(...strin
 		missing()
 		return
 	}
+	for _, g := range r.in.Given {
+		if g.Verb == p.Verb.Name && g.Param == pr.Name {
+			if hold(stores.NewString(g.Text)) {
+				p.Args = append(p.Args, Arg{Param: pr, Value: dsl.NewString(g.Text), Given: true})
+			}
+			return
+		}
+	}
 	if !pr.Required {
 		return
 	}

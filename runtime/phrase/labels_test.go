@@ -169,3 +169,50 @@ func TestALabelCorrects(t *testing.T) {
 		}
 	}
 }
+
+// A text that was given is its argument, to the letter and alone; what the message says is read for
+// the others. One that cannot be taken is asked for again.
+func TestGivenTextsAreTheirArguments(t *testing.T) {
+	t.Parallel()
+	reg, ds := verbs.Load(fstest.MapFS{"trips.yaml": {Data: []byte(`
+domain: trips
+roles: [{name: member}]
+entities:
+  team:
+    {managed: true, key: team_id, scope: self, label: "{name}", fields: {name: {type: string}}}
+verbs:
+  - verb: plan
+    description: Plan a trip.
+    roles: [member]
+    phrases: ["plan a trip to {goal}", "plan a trip on {day} to {goal}"]
+    args:
+      - {name: goal, type: string, required: true, max-length: 20, asks: "Where to?"}
+      - {name: day, type: date, required: true, asks: "When?"}
+    effects: [{notifies: desk}]
+`)}})
+	if ds.HasErrors() {
+		t.Fatal(ds)
+	}
+	for _, c := range []struct{ said, verb, goal, call, asks string }{
+		{"plan a trip", "", "", "", "Where to?"},
+		{"plan a trip", "trips.plan", "Vienna", "", "When?"},
+		{"plan a trip\n3 March 2025", "trips.plan", "Vienna", "trips.plan :goal \"Vienna\" :day 2025-03-03", ""},
+		{"plan a trip: Vienna\n3 March 2025", "trips.plan", "Vienna", "trips.plan :goal \"Vienna\" :day 2025-03-03", ""},
+		{"plan a trip on 3 March 2025", "trips.plan", "to Rome, 5 May", "trips.plan :goal \"to Rome, 5 May\" :day 2025-03-03", ""},
+		{"plan a trip on 3 March 2025", "trips.plan", strings.Repeat("a", 21), "", "21 characters"},
+		{"plan a trip on 3 March 2025", "trips.other", "Vienna", "", "Where to?"},
+	} {
+		var given []Given
+		if c.verb != "" {
+			given = []Given{{c.verb, "goal", c.goal}}
+		}
+		h := New(reg).Reader(Vocabulary{Verbs: reg.Verbs(), Given: given}).Read(c.said, words.In{Now: now})
+		if len(h.Parts) != 1 || h.Parts[0].Call != c.call || c.asks != "" && (len(h.Parts[0].Asks) == 0 || !strings.Contains(h.Parts[0].Asks[0].Text, c.asks)) {
+			t.Errorf("%q with %q: %+v", c.said, c.goal, h.Parts)
+			continue
+		}
+		if texts := h.Parts[0].Texts(); c.call != "" && !slices.Equal(texts, given) {
+			t.Errorf("%q has the texts %v", c.said, texts)
+		}
+	}
+}

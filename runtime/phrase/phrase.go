@@ -58,6 +58,9 @@ type Vocabulary struct {
 	// Chosen is the verb that the person picked when asked which they mean. It is meant wherever
 	// that question would come again.
 	Chosen string
+	// Given are texts that the person was asked for and answered. Each is its argument, whatever
+	// the message says.
+	Given []Given
 }
 
 // Certainty says how sure the reading of a verb is.
@@ -85,6 +88,9 @@ type Heard struct {
 	// Cut says that the message is too long; then nothing is read.
 	Cut bool
 }
+
+// A Given is the text of an argument of a verb.
+type Given struct{ Verb, Param, Text string }
 
 // A Part is one or more sentences with one meaning.
 type Part struct {
@@ -134,10 +140,22 @@ type Arg struct {
 	Reading *words.Reading // of a date, an amount or a number
 	// Follows is the name of the row that implies the value, if nobody said it.
 	Follows string
+	// Given says that it is one of Vocabulary.Given.
+	Given bool
 }
 
 // Said reports whether the person said it.
-func (a *Arg) Said() bool { return a.Range.End > a.Range.Start }
+func (a *Arg) Said() bool { return a.Given || a.Range.End > a.Range.Start }
+
+// Texts are the free texts that a part has.
+func (p *Part) Texts() (all []Given) {
+	for i := range p.Args {
+		if a := &p.Args[i]; freeText(a.Param) {
+			all = append(all, Given{p.Verb.Name, a.Param.Name, a.Value.Text})
+		}
+	}
+	return all
+}
 
 // An Ask is a question that must be answered before there is a call.
 type Ask struct {

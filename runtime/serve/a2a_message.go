@@ -10,6 +10,7 @@ import (
 	"verbatim/dsl"
 	"verbatim/runtime"
 	"verbatim/runtime/a2a"
+	"verbatim/runtime/dialog"
 	"verbatim/runtime/digest"
 	"verbatim/runtime/sessions"
 	"verbatim/verbs"
@@ -223,7 +224,7 @@ func (p *peer) meant(ctx context.Context, s *runtime.Session, text string, t *ta
 	}
 	if p.Talk != nil && len(text) <= 4000 {
 		if o := p.Talk(s); o.Interpreter != nil {
-			u, err := o.Interpreter.Interpret(ctx, text, "", nil)
+			u, err := o.Interpreter.Interpret(ctx, text, dialog.Settled{}, nil)
 			switch {
 			case err != nil:
 				return "", nil, err

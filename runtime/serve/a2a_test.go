@@ -132,7 +132,7 @@ type deskServer struct {
 // understands stands for the phrases of a program.
 type understands struct{}
 
-func (understands) Interpret(_ context.Context, said, _ string, _ []dialog.Spoken) (dialog.Understood, error) {
+func (understands) Interpret(_ context.Context, said string, _ dialog.Settled, _ []dialog.Spoken) (dialog.Understood, error) {
 	if text, ok := strings.CutSuffix(said, " does not work"); ok {
 		return dialog.Understood{Script: fmt.Sprintf("desk.report :text %q", text), Verb: "desk.report", Confidence: 1}, nil
 	}
