@@ -94,9 +94,10 @@ type Entity struct {
 	// Managed tables are created and migrated by Migrate; others exist already
 	// and are verified, never altered.
 	Managed bool
-	// Added, Changed and Removed say what verbs do with its rows, so that the database
-	// role of the application needs the right.
-	Added, Changed, Removed bool
+	// Added and Removed say what verbs do with its rows, and Changed which fields of them
+	// they change, so that the database role of the application needs the right.
+	Added, Removed bool
+	Changed        []int
 
 	Unique [][]int // sets of fields unique together, always within the scope root
 	Found  [][]int // sets of fields that need an index, beside Unique and references

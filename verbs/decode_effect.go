@@ -82,6 +82,7 @@ func (l *loader) effect(vn *verbNode, n *yaml.Node) {
 	case Updates, Deletes:
 		if row != nil {
 			l.changes(vn, &e, f, sc)
+			e.noteChanged()
 		}
 	case Triggers, Notifies:
 		d.scalars(f.at("with"), func(k, val *yaml.Node) {
@@ -247,7 +248,7 @@ func (l *loader) effectEntity(vn *verbNode, e *Effect, f mapping, at *yaml.Node)
 		return nil
 	}
 	s := ent.Store
-	s.Added, s.Changed, s.Removed = s.Added || e.Kind == Creates, s.Changed || e.Kind == Updates, s.Removed || e.Kind == Deletes
+	s.Added, s.Removed = s.Added || e.Kind == Creates, s.Removed || e.Kind == Deletes
 	switch {
 	case len(e.Operand.Path) == 1 && e.Operand.Value == "":
 	case e.Kind != Updates || len(e.Operand.Path) > 2 || e.Operand.Value != "":
@@ -359,7 +360,7 @@ func (l *loader) upserts(vn *verbNode, e *Effect, n *yaml.Node, f mapping, ent *
 		return
 	}
 	change := *e
-	change.Kind, change.As, change.Set, change.Where, s.Changed = Updates, "", nil, &Where{Param: -1}, true
+	change.Kind, change.As, change.Set, change.Where = Updates, "", nil, &Where{Param: -1}
 	by := f.at("by")
 	var fields []int
 	d.items(by, func(n *yaml.Node) {
@@ -393,7 +394,32 @@ func (l *loader) upserts(vn *verbNode, e *Effect, n *yaml.Node, f mapping, ent *
 			change.Set = append(change.Set, set)
 		}
 	}
+	change.noteChanged()
 	vn.v.Effects = append(vn.v.Effects, change)
+}
+
+// noteChanged tells the entity which of its fields an update changes.
+func (e *Effect) noteChanged() {
+	if e.Kind != Updates {
+		return
+	}
+	s := e.Entity.Store
+	fields := slices.Clone(e.Fields)
+	for _, set := range e.Set {
+		fields = append(fields, set.Field)
+	}
+	if len(fields) == 0 && !e.Upsert { // a handler may change any
+		for i := range s.Fields {
+			if i != s.Key && !slices.Contains(s.Parts, i) && !s.Fields[i].Computed {
+				fields = append(fields, i)
+			}
+		}
+	}
+	for _, f := range fields {
+		if !slices.Contains(s.Changed, f) {
+			s.Changed = append(s.Changed, f)
+		}
+	}
 }
 
 // calls reads what later effects call a new row.

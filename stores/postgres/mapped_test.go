@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -404,6 +405,65 @@ func TestRightsOnTablesOfOthers(t *testing.T) {
 	}
 	if plan, err = s.Migrate(ctx, all, true); err != nil || granted(plan) != nil {
 		t.Errorf("%v: it is granted again: %s", err, strings.Join(granted(plan), "\n"))
+	}
+}
+
+// F19: when a verb comes to change a table whose rows were only locked before, the right to
+// change is granted too, and a rehearsal says so before. Where an owner has granted the
+// columns that verbs change, and no others, that is enough.
+func TestRightsGrowWithTheVerbs(t *testing.T) {
+	t.Parallel()
+	db := pgtest.Database(t)
+	run(t, db.Admin, `CREATE TABLE public.shipments (id text PRIMARY KEY, state text, weight text); CREATE TABLE public.depots (id text PRIMARY KEY);
+		ALTER TABLE public.shipments OWNER TO verbatim_owner; ALTER TABLE public.depots OWNER TO verbatim_owner; INSERT INTO public.shipments VALUES ('s1', 'open', '3')`)
+	shipment, depot := mappedTo("shipments", of("state", stores.String), of("weight", stores.String)), mappedTo("depots")
+	depot.Name, depot.Changed, depot.Added = "depot", nil, true
+	all := []*stores.Entity{shipment, depot}
+	ctx := context.Background()
+	s, err := Open(ctx, db.App, MigrateAs(db.Owner))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	rights := func(plan stores.Plan, err error) string {
+		t.Helper()
+		if err != nil || len(plan.Problems) > 0 {
+			t.Fatal(plan.Problems, err)
+		}
+		return strings.Join(slices.DeleteFunc(plan.Steps, func(step string) bool {
+			return !strings.HasPrefix(step, "GRANT ") || !strings.HasSuffix(step, ` ON "public"."shipments" TO "verbatim_app"`)
+		}), "\n")
+	}
+	change := func(field int) error {
+		return s.Update(ctx, stores.Scope{All: true}, func(tx stores.Tx) error {
+			return tx.Apply(ctx, stores.Batch{Changes: []stores.Change{{Op: stores.Update, Entity: shipment, Key: stores.NewString("s1"), Set: []stores.Assign{{Field: field, Value: stores.NewString("done")}}}}})
+		})
+	}
+	if got, want := rights(s.Migrate(ctx, all, true)), `GRANT SELECT, UPDATE ("id") ON "public"."shipments" TO "verbatim_app"`; got != want {
+		t.Fatal(got)
+	}
+	if err := change(1); err == nil {
+		t.Fatal("a row that may only be locked can be changed")
+	}
+	run(t, db.Owner, "GRANT UPDATE (state) ON public.shipments TO verbatim_app")
+	shipment.Changed = []int{1}
+	if got := rights(s.Migrate(ctx, all, true)); got != "" {
+		t.Errorf("the columns that verbs change are granted already, and this is run: %s", got)
+	}
+	shipment.Changed = []int{1, 2}
+	plan, _, err := s.Rehearse(ctx, all, nil)
+	const want = `GRANT UPDATE ON "public"."shipments" TO "verbatim_app"`
+	if got := rights(plan, err); got != want {
+		t.Errorf("a rehearsal says %q", got)
+	}
+	if got := rights(s.Migrate(ctx, all, true)); got != want {
+		t.Error(got)
+	}
+	if err := change(2); err != nil {
+		t.Error(err)
+	}
+	if got := rights(s.Migrate(ctx, all, true)); got != "" {
+		t.Errorf("it is granted again: %s", got)
 	}
 }
 

@@ -82,7 +82,7 @@ func some(groups ...string) []string {
 }
 
 func cbuEntity() *stores.Entity {
-	return &stores.Entity{Name: "cbu", Table: "bank.cbus", Managed: true, Access: stores.ByPath, Place: "bank.yaml:1:1", Added: true, Changed: true,
+	return &stores.Entity{Name: "cbu", Table: "bank.cbus", Managed: true, Access: stores.ByPath, Place: "bank.yaml:1:1", Added: true, Changed: []int{1},
 		Fields: []stores.Field{{Name: "cbu-id", Column: "cbu_id", Kind: stores.Int, Required: true}, {Name: "name", Column: "name", Kind: stores.String}}}
 }
 

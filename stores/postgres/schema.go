@@ -1167,22 +1167,38 @@ func (m *migration) rights(e *stores.Entity) error {
 		return nil
 	}
 	schema, name := schemaAndName(e.Table)
-	decides := slices.ContainsFunc(m.entities, func(e *stores.Entity) bool { return !e.Managed && (e.Added || e.Changed || e.Removed) })
-	return m.ask(`SELECT pg_catalog.has_schema_privilege($3::text, n.oid, 'USAGE'), pg_catalog.pg_has_role(n.nspowner, 'USAGE'), pg_catalog.pg_has_role(c.relowner, 'USAGE'),
-	pg_catalog.has_any_column_privilege($3::text, c.oid, 'SELECT'), pg_catalog.has_any_column_privilege($3::text, c.oid, 'INSERT'), pg_catalog.has_any_column_privilege($3::text, c.oid, 'UPDATE'), pg_catalog.has_table_privilege($3::text, c.oid, 'DELETE'), c.relkind IN ('r', 'p')
-FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1::text AND c.relname = $2::text`,
-		[]any{schema, name, m.role}, func(r row) error {
+	decides := slices.ContainsFunc(m.entities, func(e *stores.Entity) bool { return !e.Managed && (e.Added || len(e.Changed) > 0 || e.Removed) })
+	// What is granted is the whole table, and an owner may have granted columns alone. A right
+	// to one column, as to lock rows, is no right to the others.
+	var all, added []int
+	for i := range e.Fields {
+		if i == e.Key && len(e.Parts) > 0 {
+			continue // it has no column
+		}
+		f := &e.Fields[i]
+		if all = append(all, i); e.Added && f.Required && f.Default.IsNull() && !f.Computed && !f.Drawn {
+			added = append(added, i) // whatever a verb leaves out
+		}
+	}
+	return m.ask(`SELECT pg_catalog.has_schema_privilege($3::text, n.oid, 'USAGE'), pg_catalog.pg_has_role(n.nspowner, 'USAGE'), pg_catalog.pg_has_role(c.relowner, 'USAGE'), c.relkind IN ('r', 'p'),
+	r.selects, r.inserts AND (NOT $7::boolean OR pg_catalog.has_any_column_privilege($3::text, c.oid, 'INSERT')), r.updates, pg_catalog.has_table_privilege($3::text, c.oid, 'DELETE'), pg_catalog.has_any_column_privilege($3::text, c.oid, 'UPDATE')
+FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace CROSS JOIN LATERAL (
+	SELECT COALESCE(bool_and(pg_catalog.has_column_privilege($3::text, c.oid, a.attnum, 'SELECT') OR a.attname <> ALL ($4::text[])), true) AS selects,
+	COALESCE(bool_and(pg_catalog.has_column_privilege($3::text, c.oid, a.attnum, 'INSERT') OR a.attname <> ALL ($5::text[])), true) AS inserts,
+	COALESCE(bool_and(pg_catalog.has_column_privilege($3::text, c.oid, a.attnum, 'UPDATE') OR a.attname <> ALL ($6::text[])), true) AS updates
+	FROM pg_catalog.pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped) r
+WHERE n.nspname = $1::text AND c.relname = $2::text`,
+		[]any{schema, name, m.role, columnsOf(e, all), columnsOf(e, added), columnsOf(e, e.Changed), e.Added}, func(r row) error {
 			if !r.yes(0) {
 				m.give(fmt.Sprintf("GRANT USAGE ON SCHEMA %s TO %s", quote(schema), quote(m.role)), r.yes(1))
 			}
-			update := "UPDATE"
-			if !e.Changed {
-				update = "UPDATE (" + quote(e.Fields[e.KeyFields()[0]].Column) + ")"
-			}
 			var rights []string
-			for i, needed := range [...]bool{true, e.Added, e.Changed || decides && r.yes(7), e.Removed} {
-				if needed && !r.yes(3+i) {
-					rights = append(rights, [...]string{"SELECT", "INSERT", update, "DELETE"}[i])
+			for i, right := range [...]string{"SELECT", "INSERT", "UPDATE", "DELETE"} {
+				switch {
+				case (i < 3 || e.Removed) && !r.yes(4+i):
+					rights = append(rights, right)
+				case right == "UPDATE" && decides && r.yes(3) && !r.yes(8): // to lock
+					rights = append(rights, "UPDATE ("+quote(e.Fields[e.KeyFields()[0]].Column)+")")
 				}
 			}
 			if len(rights) > 0 {
