@@ -259,6 +259,10 @@ func (a *app) found(ctx context.Context, where, palettes string, names []string)
 	}
 	// The rows are written by the role that uses the store, not by the owner of its tables.
 	store, err := a.open(ctx, where)
+	var no *stop
+	if errors.As(err, &no) && no.code == "store-role" {
+		no.next = "the tables are migrated; give --administrator in a second verbatim migrate, whose --store names the role that runs use"
+	}
 	if err != nil {
 		return err
 	}

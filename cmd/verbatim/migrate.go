@@ -58,6 +58,9 @@ verbs would stop: by statements of queries, rights, codes, roles or waiting work
 			if planOnly && from != "" {
 				return usage("--plan changes nothing and --from does", "give one of them")
 			}
+			if len(administrators) > 0 && grantTo != "" {
+				return a.twoCommands(store, palettes, grantTo, administrators)
+			}
 			if err := a.migrate(cmd.Context(), store, palettes, grantTo, from, planOnly, yes, cut, data); err != nil {
 				return err
 			}
@@ -76,6 +79,28 @@ verbs would stop: by statements of queries, rights, codes, roles or waiting work
 	cmd.Flags().StringArrayVar(&data, "data", nil, "run the SQL of a `file` first")
 	cmd.Flags().StringVar(&from, "from", "", "then fill the store with all that is in this one, a `file`")
 	return cmd
+}
+
+// twoCommands says how the owner of the tables migrates, and the role that runs use then makes
+// administrators: the owner may not write rows.
+func (a *app) twoCommands(where, palettes, grantTo string, administrators []string) error {
+	at, err := a.storeAddress(where)
+	if err != nil {
+		return err
+	}
+	if at.url == "" {
+		return usage("a file has no roles to grant anything to", "leave --grant-to out")
+	}
+	migrate := "verbatim migrate"
+	if palettes != "" {
+		migrate += " --palettes " + shell(palettes)
+	}
+	then := migrate + " --store " + shell(at.as(grantTo))
+	for _, name := range administrators {
+		then += " --administrator " + shell(name)
+	}
+	return usage("an administrator is made by the role that runs use, and --grant-to is for the one that owns the tables; nothing was done",
+		migrate+" --store "+shell(at.as(""))+" --grant-to "+shell(grantTo)+", then "+then)
 }
 
 func (a *app) migrate(ctx context.Context, where, palettes, grantTo, from string, planOnly, yes, cut bool, data []string) error {

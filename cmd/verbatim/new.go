@@ -208,21 +208,25 @@ func (a *app) fromTables(ctx context.Context, name, from, dir string) (b beginni
 	}
 	b = beginning{source: filepath.Base(at.String()), what: "table", count: len(tables)}
 	b.files = verbs.Propose(name, b.source, tables)
-	store := " --store URL --grant-to ROLE"
-	if strings.HasPrefix(from, "sqlite:") {
-		store = " --store " + shell(from)
+	b.next = thenMigrate(dir, " --store "+shell(from))
+	if at.url != "" {
+		b.next = thenMigrate(dir, " --store OWNERURL --grant-to ROLE", " --store ROLEURL")
 	}
-	b.next = thenMigrate(dir, store)
 	return b, nil
 }
 
-// thenMigrate is the next command after a palette for tables.
-func thenMigrate(dir, store string) string {
+// thenMigrate is the next commands after a palette for tables: migrate runs once with each
+// of these flags. The last, on PostgreSQL as the role that runs use, makes an administrator.
+func thenMigrate(dir string, flags ...string) string {
 	lint, palettes := "", ""
 	if dir != "verbs" {
 		lint, palettes = " "+shell(dir), " --palettes "+shell(dir)
 	}
-	return "verbatim lint" + lint + ", then verbatim migrate" + palettes + store + " --administrator NAME"
+	next := "verbatim lint" + lint
+	for _, f := range flags {
+		next += ", then verbatim migrate" + palettes + f
+	}
+	return next + " --administrator NAME"
 }
 
 // fromFile proposes a palette from a description of tools or of an API.

@@ -1,12 +1,15 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -38,6 +41,33 @@ func (p address) String() string {
 	// A parameter may hold a password too.
 	u.RawQuery, u.Fragment = "", ""
 	return u.Redacted()
+}
+
+// as writes the URL as that of another role of the server, or, of "", of the same one. No
+// password is in it.
+func (p address) as(role string) string {
+	u, err := url.Parse(p.url)
+	if err != nil {
+		return "postgres://" + role + "@HOST/DATABASE"
+	}
+	params := u.Query()
+	maps.DeleteFunc(params, func(name string, _ []string) bool {
+		return !slices.Contains([]string{"host", "port", "user", "sslmode", "sslrootcert", "default_query_exec_mode"}, name)
+	})
+	if role == "" {
+		role = cmp.Or(params.Get("user"), u.User.Username())
+	}
+	params.Del("user")
+	u.User = nil
+	switch {
+	case role == "":
+	case u.Host == "": // a user would be followed by an @
+		params.Set("user", role)
+	default:
+		u.User = url.User(role)
+	}
+	u.RawQuery, u.Fragment = params.Encode(), ""
+	return u.String()
 }
 
 // storeAddress reads --store.
