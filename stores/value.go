@@ -42,6 +42,14 @@ func (k Kind) String() string {
 	return "kind " + strconv.Itoa(int(k))
 }
 
+// A writes the kind with its article: a decimal, an integer.
+func (k Kind) A() string {
+	if k == Int {
+		return "an " + k.String()
+	}
+	return "a " + k.String()
+}
+
 // A Value is one immutable datum. The zero Value is null. Values of one kind
 // that mean the same are equal with ==, except decimals (3.50 and 3.5), for
 // which see Equal.

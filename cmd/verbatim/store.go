@@ -153,7 +153,7 @@ func ofThisVersion(ctx context.Context, at address, store stores.Store) error {
 // A preparer is a store that can be migrated and filled.
 type preparer interface {
 	stores.Store
-	Load(ctx context.Context, script string) error
+	Load(ctx context.Context, script string, entities ...*stores.Entity) error
 }
 
 // prepare opens the store for migrate.

@@ -60,7 +60,7 @@ var deskPeople = map[string]string{"acme": "guest", "other": "guest", "clara": "
 
 type openStore interface {
 	stores.Store
-	Load(context.Context, string) error
+	Load(context.Context, string, ...*stores.Entity) error
 }
 
 func newDesk(t testing.TB, migrate openStore, open func() (stores.Store, error)) *desk {

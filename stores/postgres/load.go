@@ -14,8 +14,9 @@ import (
 // Load runs an operator's SQL, in one transaction, as the role that migrates: the
 // tables and rows of an example or of a test, beside what is there. It answers
 // ErrDuplicate where they cannot stand beside it, and nothing was done then. It is no
-// part of stores.Store, and nothing of the engine reaches it.
-func (s *Store) Load(ctx context.Context, script string) error {
+// part of stores.Store, and nothing of the engine reaches it. What columns of entities hold,
+// PostgreSQL itself sees to.
+func (s *Store) Load(ctx context.Context, script string, _ ...*stores.Entity) error {
 	return s.write(ctx, s.migrator(), stores.Scope{All: true}, func(c *conn) error {
 		if err := c.do(ctx, op{doing: "load", sql: "SET LOCAL search_path = public"}); err != nil { // which begins the transaction
 			return err

@@ -160,7 +160,7 @@ func (r row) decode(i int, kind stores.Kind) (stores.Value, error) {
 		return stores.Value{}, nil
 	}
 	fail := func() (stores.Value, error) {
-		return stores.Value{}, fmt.Errorf("something other than a %s", kind)
+		return stores.Value{}, fmt.Errorf("something other than %s", kind.A())
 	}
 	given := func(v stores.Value, ok bool) (stores.Value, error) {
 		if !ok {

@@ -45,7 +45,8 @@
 // Tables of ours are STRICT. Decimals are text, compared by their worth through
 // a collation that only this program has; a tool for SQLite reads everything and
 // orders decimals wrongly. Dates and instants are text in ISO 8601, durations
-// microseconds, uuids lower case.
+// microseconds, uuids lower case. What SQL writes into them in another way, Load and
+// Migrate spell so, or refuse.
 //
 // Tables of others may spell instants as SQLite does, with a space and without
 // an offset, which means UTC, and JSON in any way; both are read, and compared

@@ -15,12 +15,15 @@ import (
 // of a test, beside what is there. It answers ErrDuplicate where they cannot stand
 // beside it, and nothing was done then. It is no part of stores.Store, and nothing of
 // the engine reaches it.
-func (s *Store) Load(ctx context.Context, script string) error {
+//
+// Instants, dates and decimals of managed entities have to be readable. Migrate then spells
+// them as the store does.
+func (s *Store) Load(ctx context.Context, script string, entities ...*stores.Entity) error {
 	return s.write(ctx, func(c *conn) error {
 		err := raise(c.script(script))
 		switch resultCode(err) {
 		case sqlite.ResultOK:
-			return err
+			return c.loaded(entities)
 		case sqlite.ResultConstraintUnique, sqlite.ResultConstraintPrimaryKey, sqlite.ResultConstraintRowID:
 			return fmt.Errorf("%w: %w", stores.ErrDuplicate, err)
 		}
@@ -46,6 +49,30 @@ func (c *conn) script(text string) error {
 			return err
 		}
 		text = text[len(text)-left:]
+	}
+	return nil
+}
+
+// loaded refuses rows of ours that cannot be read.
+func (c *conn) loaded(entities []*stores.Entity) error {
+	m := &migration{c: c}
+	if err := m.look(); err != nil {
+		return err
+	}
+	for _, e := range entities {
+		if !e.Managed {
+			continue
+		}
+		t, err := m.read(e)
+		if err == nil && t != nil && !t.view {
+			err = m.respell(e, t)
+		}
+		if err != nil {
+			return fault("load", err)
+		}
+		if len(m.Problems) > 0 {
+			return fmt.Errorf("%w: %s", stores.ErrInvalid, m.Problems[0])
+		}
 	}
 	return nil
 }

@@ -545,8 +545,11 @@ func (r *reader) SQL(ctx context.Context, entities []*stores.Entity, q stores.SQ
 			c, cell := q.Columns[k], cellOf{found, i}
 			if row[k], err = decode(c.Kind, cell); err != nil {
 				hint := ""
-				if c.Kind == stores.Decimal && cell.Type() == sqlite.TypeFloat {
+				switch real := cell.Type() == sqlite.TypeFloat; {
+				case real && c.Kind == stores.Decimal:
 					hint = " (" + sumFunction + " adds exactly)"
+				case real && c.Kind == stores.Int:
+					hint = " (of decimals, sum is a binary fraction: " + sumFunction + " adds exactly, for a column of type decimal)"
 				}
 				return &stores.SQLError{Offset: 0, Msg: fmt.Sprintf("column %s holds %v%s", c.Name, err, hint)}
 			}

@@ -237,11 +237,57 @@ func (m *migration) plan() error {
 		if err == nil && t != nil {
 			err = m.codes(e, t)
 		}
+		if err == nil && t != nil && e.Managed {
+			err = m.respell(e, t)
+		}
 		if err != nil {
 			return err
 		}
 	}
 	return m.searched()
+}
+
+// respell plans that what SQL wrote into a table of ours is spelled as bind does, since such
+// values are compared as they stand. One that cannot be read is a problem. The text of a key
+// is kept in other tables too, so that it is never changed.
+func (m *migration) respell(e *stores.Entity, t *tableInfo) error {
+	for i := range e.Fields {
+		f := &e.Fields[i]
+		kind := f.Keeps()
+		if !t.there(strings.ToLower(f.Column)) || !slices.Contains([]stores.Kind{stores.Time, stores.Date, stores.Decimal}, kind) {
+			continue
+		}
+		if why, err := m.c.misspelt(e, i); err != nil || why != "" {
+			if why != "" {
+				m.problem(e, "%s", why)
+			}
+			return err
+		}
+		column := quote(f.Column)
+		canonical := fmt.Sprintf("%s(%d, %s, '', 0)", canonicalFunction, kind, column)
+		differs := column + " COLLATE BINARY <> " + canonical
+		rows, err := m.count("SELECT count(*) FROM " + table(e) + " WHERE " + differs)
+		switch {
+		case err != nil:
+			return err
+		case rows == 0:
+		case f.Ref != nil || slices.Contains(e.KeyFields(), i):
+			m.problem(e, "column %s of table %s is a key, and rows spell %s in another way than this program: write it as %s", f.Column, tableName(e), kind.A(), map[stores.Kind]string{stores.Time: "2006-01-02T15:04:05.000000Z", stores.Date: "2006-01-02", stores.Decimal: "12.50, without zeros in front"}[kind])
+		default:
+			m.step("UPDATE %s SET %s = %s WHERE %s", table(e), column, canonical, differs)
+		}
+	}
+	return nil
+}
+
+// misspelt says in which row of a table of ours a value cannot be read, if there is one.
+func (c *conn) misspelt(e *stores.Entity, field int) (why string, err error) {
+	f := &e.Fields[field]
+	err = c.query(context.Background(), fmt.Sprintf("SELECT CAST(%s AS TEXT) FROM %s t WHERE NOT verbatim_readable(%d, %s, 0) LIMIT 1", raw(e, "t", e.Key), table(e), f.Keeps(), column(e, "t", field)), nil, func(row *sqlite.Stmt) error {
+		why = fmt.Sprintf("column %s of table %s holds something other than %s in row %s", f.Column, tableName(e), f.Keeps().A(), row.ColumnText(0))
+		return nil
+	})
+	return why, err
 }
 
 // look learns what there is.

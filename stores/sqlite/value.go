@@ -140,7 +140,7 @@ func decode[C cell](kind stores.Kind, c C) (stores.Value, error) {
 			}
 		}
 	}
-	return stores.Value{}, fmt.Errorf("something other than a %s", kind)
+	return stores.Value{}, fmt.Errorf("something other than %s", kind.A())
 }
 
 // maxBinary is how many digits a binary fraction holds exactly.
