@@ -710,7 +710,10 @@ func tooDeep(place dsl.Place, verb string) dsl.Diagnostic {
 	return complain(codeTooMuch, place, verb+" would make more calls than is allowed at once", "do it in several steps")
 }
 
-func namesUnread() dsl.Diagnostic {
+func namesUnread(err error) dsl.Diagnostic {
+	if errors.Is(err, stores.ErrSchema) {
+		return complain(codeNamesUnread, dsl.Place{}, "what your names stand for could not be looked up: the store is not as the palettes say", "whoever looks after it runs verbatim migrate")
+	}
 	return complain(codeNamesUnread, dsl.Place{}, "what your names stand for could not be looked up", "try again in a moment")
 }
 

@@ -82,7 +82,7 @@ func (s *Session) check(ctx context.Context, script *dsl.Script, with func(*dsl.
 	if err != nil && ds.HasErrors() {
 		// The store failed to answer for some names, and the checker reports them as
 		// unknown, which would mislead.
-		return nil, dsl.Diagnostics{namesUnread()}
+		return nil, dsl.Diagnostics{namesUnread(err)}
 	}
 	if p != nil {
 		names.bind(p)
