@@ -230,12 +230,7 @@ func (a *app) evalCase(ctx context.Context, set *dialog.Dataset, c *dialog.Case,
 	}
 	defer store.Close()
 	all := append(tables(reg), ownTables()...)
-	// Tables of ours are created before the data is loaded. Tables of others are created by the
-	// data.
-	if _, err := store.Migrate(ctx, all, true); err != nil {
-		return out, broken("there is no store for the case", err, "try again")
-	}
-	if err := a.fill(ctx, store, set.Data, data); err != nil {
+	if _, err := a.fill(ctx, store, all, set.Data, data); err != nil {
 		return out, err
 	}
 	if plan, err := store.Migrate(ctx, all, true); err != nil || len(plan.Problems) > 0 {

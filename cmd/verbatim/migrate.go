@@ -149,12 +149,12 @@ func (a *app) migrate(ctx context.Context, where, palettes, grantTo, from string
 			}
 		}
 	}()
-	err = a.fill(ctx, store, data, scripts)
+	all := append(tables(reg), ownTables()...)
+	made, err := a.fill(ctx, store, all, data, scripts)
 	if err != nil {
 		return err
 	}
 	var plan stores.Plan
-	all := append(tables(reg), ownTables()...)
 	var agreed []stores.Deed
 	tell := func(p *stores.Plan) ([]stores.Entry, error) {
 		if !yes && !slices.EqualFunc(p.Deeds, agreed, sameDeed) {
@@ -185,6 +185,7 @@ func (a *app) migrate(ctx context.Context, where, palettes, grantTo, from string
 		}
 		plan.Warnings = append(plan.Warnings, left...)
 	}
+	plan.Steps = append(made, plan.Steps...)
 	if err = a.tellPlan(at.String(), plan, planOnly, declared(reg)); err != nil || planOnly {
 		return err
 	}
@@ -239,24 +240,56 @@ func (a *app) nameRows(ctx context.Context, reg *verbs.Registry, store stores.St
 }
 
 // fill loads the data of an example. The store's own tables come first, since the data contains
-// rights.
-func (a *app) fill(ctx context.Context, store preparer, names, scripts []string) error {
+// rights, and then those of the palettes, which it says were made.
+func (a *app) fill(ctx context.Context, store preparer, entities []*stores.Entity, names, scripts []string) (made []string, err error) {
 	if len(scripts) == 0 {
-		return nil
+		return nil, nil
 	}
 	if _, err := store.Migrate(ctx, nil, true); err != nil {
-		return broken("the store cannot be prepared", err, "nothing was changed; try again")
+		return nil, broken("the store cannot be prepared", err, "nothing was changed; try again")
 	}
-	err := store.Load(ctx, strings.Join(scripts, "\n;\n"))
+	// The data may itself make tables that palettes map, and what refers to those waits for it.
+	for _, some := range [][]*stores.Entity{entities, onlyOurs(entities)} {
+		plan, err := store.Migrate(ctx, some, false)
+		fits := err == nil && len(plan.Problems)+len(plan.Deeds) == 0
+		if fits {
+			plan, err = store.Migrate(ctx, some, true)
+		}
+		if err != nil {
+			return nil, broken("the store cannot be prepared", err, "no data was loaded; try again")
+		}
+		if fits {
+			made = plan.Steps
+			break
+		}
+	}
+	unchanged := "nothing was changed"
+	if len(made) > 0 {
+		unchanged = "no data was loaded"
+	}
+	err = store.Load(ctx, strings.Join(scripts, "\n;\n"), entities...)
 	switch {
 	case errors.Is(err, stores.ErrDuplicate):
-		return &stop{exitRefused, "there-already", fmt.Sprintf("%s: %s", strings.Join(names, ", "), err), "nothing was changed; take out of the SQL what is there already"}
+		return nil, &stop{exitRefused, "there-already", fmt.Sprintf("%s: %s", strings.Join(names, ", "), err), unchanged + "; take out of the SQL what is there already"}
 	case errors.Is(err, stores.ErrInvalid):
-		return &stop{exitInput, "bad-sql", fmt.Sprintf("%s: %s", strings.Join(names, ", "), err), "nothing was changed; correct the SQL and try again"}
+		return nil, &stop{exitInput, "bad-sql", fmt.Sprintf("%s: %s", strings.Join(names, ", "), err), unchanged + "; correct the SQL and try again"}
 	case err != nil:
-		return broken("the data cannot be loaded", err, "nothing was changed; try again")
+		return nil, broken("the data cannot be loaded", err, unchanged+"; try again")
 	}
-	return nil
+	return made, nil
+}
+
+// onlyOurs leaves out the tables of others, and those of ours that lead to them.
+func onlyOurs(entities []*stores.Entity) []*stores.Entity {
+	ours := slices.DeleteFunc(slices.Clone(entities), func(e *stores.Entity) bool { return !e.Managed })
+	for n := -1; n != len(ours); {
+		n = len(ours)
+		kept := slices.Clone(ours)
+		ours = slices.DeleteFunc(ours, func(e *stores.Entity) bool {
+			return slices.ContainsFunc(e.Fields, func(f stores.Field) bool { return f.Ref != nil && !slices.Contains(kept, f.Ref) })
+		})
+	}
+	return ours
 }
 
 func (a *app) tellPlan(path string, plan stores.Plan, planOnly bool, entities int) error {
