@@ -106,7 +106,7 @@ func newCrowd(people, questions int) (*crowd, error) {
 func (c *crowd) fill(store interface {
 	stores.Store
 	stores.Searcher
-	Load(context.Context, string) error
+	Load(context.Context, string, ...*stores.Entity) error
 }) error {
 	ctx := context.Background()
 	if plan, err := store.Migrate(ctx, []*stores.Entity{c.register, c.person}, true); err != nil || len(plan.Problems) > 0 {
