@@ -842,7 +842,7 @@ func (r *Reader) doubt(v *verbs.Verb, c *clause, f *found) bool {
 			if strings.Trim(between, " -") != "" {
 				continue
 			}
-			if !named[i] && (between == "-" || between == "" || r.unknownName(c, i)) {
+			if !named[i] && (between == "-" || between == "" || r.unknownName(c, i) || c.otherLabel(i) || i > k && !takesNumbers(v) && c.integer(i)) {
 				return true
 			}
 		}
@@ -850,19 +850,38 @@ func (r *Reader) doubt(v *verbs.Verb, c *clause, f *found) bool {
 	return false
 }
 
+// otherLabel reports that a word is part of a label of letters and digits, such as T3, that is
+// nothing else: no date and no amount.
+func (c *clause) otherLabel(i int) bool {
+	from, to := c.glued(i, labelMarks)
+	at := c.words[i].Range
+	return to-from > 1 && !plainWord(c.joined(from, to)) && !slices.ContainsFunc(c.readings, func(rd words.Reading) bool {
+		return rd.What != words.Integer && rd.Range.Start <= at.Start && at.End <= rd.Range.End
+	})
+}
+
+// integer reports that a word is a number and no more.
+func (c *clause) integer(i int) bool {
+	return slices.ContainsFunc(c.readings, func(rd words.Reading) bool { return rd.What == words.Integer && rd.Range == c.words[i].Range })
+}
+
+// takesNumbers reports that a verb has a use for a number.
+func takesNumbers(v *verbs.Verb) bool {
+	return v != nil && slices.ContainsFunc(v.Params, func(p verbs.Param) bool {
+		return p.Type.Name == verbs.IntegerType || p.Type.Name == verbs.DecimalType
+	})
+}
+
 // others reports that a clause has a name or number that the verb has no use for. Then even an only
 // row need not be meant.
 func (r *Reader) others(c *clause, v *verbs.Verb) bool {
-	counts := slices.ContainsFunc(v.Params, func(p verbs.Param) bool {
-		return p.Type.Name == verbs.IntegerType || p.Type.Name == verbs.DecimalType
-	})
 	named := r.named(v, c) // what another argument takes is of use
 	for i := range c.words {
 		if !named[i] && (r.unknownName(c, i) || !c.taken[i] && !plainWord(c.words[i].Plain)) {
 			return true
 		}
 	}
-	return !counts && c.has(words.Integer)
+	return !takesNumbers(v) && c.has(words.Integer)
 }
 
 // unknownName reports that a word has a capital letter inside a sentence and no known meaning.

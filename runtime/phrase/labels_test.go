@@ -23,6 +23,8 @@ entities:
     {managed: true, key: package_id, scope: team, label: "{mark}", fields: {team: {type: ref, ref-type: team, required: true}, mark: {type: string}}}
   bill:
     {managed: true, key: bill_id, scope: team, label: "{number}", fields: {team: {type: ref, ref-type: team, required: true}, number: {type: string}}}
+  crane:
+    {managed: true, key: crane_id, scope: team, label: "crane {number}", fields: {team: {type: ref, ref-type: team, required: true}, number: {type: string}}}
 verbs:
   - verb: look
     description: Where a shipment is.
@@ -43,6 +45,12 @@ verbs:
     args:
       - {name: pieces, type: integer, required: true}
       - {name: package-id, type: ref, ref-type: package, required: true}
+    effects: [{notifies: desk}]
+  - verb: lift
+    description: Lift something.
+    roles: [member]
+    phrases: ["lift it with {crane-id}"]
+    args: [{name: crane-id, type: ref, ref-type: crane, required: true}]
     effects: [{notifies: desk}]
   - verb: pay
     description: Pay a bill.
@@ -68,6 +76,7 @@ func labelReader(t *testing.T) (*Reader, *verbs.Registry) {
 	return New(reg).Reader(Vocabulary{Verbs: reg.Verbs(), Names: map[*verbs.Entity][]string{
 		reg.Entity("shipment"): {"ab-1234", "ab-1234-b", "a-12", "b-12", "ms-0004", "ms-0100", "ms-0004-pallets-lyon"},
 		reg.Entity("package"):  {"c1", "p1", "x1", "x2", "x1-spare", "px-7", "b2b-samples", "crate-t2", "bay-5", "d7~01vgh30ah7rs", "d7~9crk2m5qx8t1"},
+		reg.Entity("crane"):    {"crane-c4"},
 		reg.Entity("bill"):     {"bill-2024-17", "bill-2024-18", "bill-17-2024", "inv-2024-7", "inv-2024-7-1"},
 	}}), reg
 }
@@ -78,33 +87,37 @@ func TestRowsAreFoundByTheirLabels(t *testing.T) {
 	t.Parallel()
 	r, _ := labelReader(t)
 	for said, want := range map[string]string{
-		"where is MS-0004":           "freight.look :shipment-id @ms-0004",
-		"Where is MS-0004?":          "freight.look :shipment-id @ms-0004",
-		"where is ms-0100":           "freight.look :shipment-id @ms-0100",
-		"where is ms 0100":           "freight.look :shipment-id @ms-0100",
-		"where is 0100":              "freight.look :shipment-id @ms-0100",
-		"where is AB-1234":           "freight.look :shipment-id @ab-1234",
-		"where is AB-1234-B":         "freight.look :shipment-id @ab-1234-b",
-		"where is A-12?":             "freight.look :shipment-id @a-12",
-		"Wo ist MS-0004?":            "freight.look :shipment-id @ms-0004",
-		"Was ist mit MS-0100?":       "freight.look :shipment-id @ms-0100",
-		"what is in X1":              "freight.inside :package-id @x1",
-		"what is in the spare X1?":   "freight.inside :package-id @x1-spare",
-		"what is in x1?":             "freight.inside :package-id @x1",
-		"Was ist in X2?":             "freight.inside :package-id @x2",
-		"what is in the B2B samples": "freight.inside :package-id @b2b-samples",
-		"what is in crate T2":        "freight.inside :package-id @crate-t2",
-		"what is in T2":              "freight.inside :package-id @crate-t2",
-		"what is in bay5":            "freight.inside :package-id @bay-5",
-		"split X1 into 3 pieces":     "freight.split :pieces 3 :package-id @x1",
-		"split PX-7 into 3 pieces":   "freight.split :pieces 3 :package-id @px-7",
-		"pay 2024/17":                "freight.pay :bill-id @bill-2024-17",
-		"pay the bill 17/2024":       "freight.pay :bill-id @bill-17-2024",
-		"pay INV.2024.7":             "freight.pay :bill-id @inv-2024-7",
-		"pay INV.2024.7.":            "freight.pay :bill-id @inv-2024-7",
-		"bezahle INV.2024.7.1":       "freight.pay :bill-id @inv-2024-7-1",
-		"book a shipment MS-0004":    `freight.book :number "MS-0004"`,
-		"what is in D7":              "", // two rows have that label
+		"where is MS-0004":            "freight.look :shipment-id @ms-0004",
+		"Where is MS-0004?":           "freight.look :shipment-id @ms-0004",
+		"where is ms-0100":            "freight.look :shipment-id @ms-0100",
+		"where is ms 0100":            "freight.look :shipment-id @ms-0100",
+		"where is 0100":               "freight.look :shipment-id @ms-0100",
+		"where is AB-1234":            "freight.look :shipment-id @ab-1234",
+		"where is AB-1234-B":          "freight.look :shipment-id @ab-1234-b",
+		"where is A-12?":              "freight.look :shipment-id @a-12",
+		"Wo ist MS-0004?":             "freight.look :shipment-id @ms-0004",
+		"Was ist mit MS-0100?":        "freight.look :shipment-id @ms-0100",
+		"what is in X1":               "freight.inside :package-id @x1",
+		"what is in the spare X1?":    "freight.inside :package-id @x1-spare",
+		"what is in x1?":              "freight.inside :package-id @x1",
+		"Was ist in X2?":              "freight.inside :package-id @x2",
+		"what is in the B2B samples":  "freight.inside :package-id @b2b-samples",
+		"what is in crate T2":         "freight.inside :package-id @crate-t2",
+		"what is in T2":               "freight.inside :package-id @crate-t2",
+		"what is in bay5":             "freight.inside :package-id @bay-5",
+		"split X1 into 3 pieces":      "freight.split :pieces 3 :package-id @x1",
+		"split PX-7 into 3 pieces":    "freight.split :pieces 3 :package-id @px-7",
+		"pay 2024/17":                 "freight.pay :bill-id @bill-2024-17",
+		"pay the bill 17/2024":        "freight.pay :bill-id @bill-17-2024",
+		"pay INV.2024.7":              "freight.pay :bill-id @inv-2024-7",
+		"pay INV.2024.7.":             "freight.pay :bill-id @inv-2024-7",
+		"bezahle INV.2024.7.1":        "freight.pay :bill-id @inv-2024-7-1",
+		"book a shipment MS-0004":     `freight.book :number "MS-0004"`,
+		"lift it with crane C4":       "freight.lift :crane-id @crane-c4",
+		"lift it with C4":             "freight.lift :crane-id @crane-c4",
+		"lift it with crane C4 today": "freight.lift :crane-id @crane-c4",
+		"lift it with the crane":      "freight.lift :crane-id @crane-c4", // there is one
+		"what is in D7":               "",                                 // two rows have that label
 		// Such rows are not there; none that is named alike is meant.
 		"where is MS-0005":            "",
 		"where is MX-0004":            "",
@@ -115,6 +128,10 @@ func TestRowsAreFoundByTheirLabels(t *testing.T) {
 		"what is in X9":               "",
 		"what is in Z5":               "",
 		"pay 2024/19":                 "",
+		"lift it with crane C5":       "",
+		"lift it with crane X2":       "",
+		"lift it with crane 7":        "",
+		"lift it with C5":             "",
 		"pay INV.2024.8":              "",
 	} {
 		h := r.Read(said, words.In{Now: now})
