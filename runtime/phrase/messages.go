@@ -68,6 +68,9 @@ func (r *Reader) ask(l words.Language, q question, about any, choices []string) 
 		if !ok { // what an argument is called is English, and so is the whole sentence
 			l, name = words.English, strings.ReplaceAll(strings.TrimSuffix(name, "-id"), "-", " ")
 		}
+		if q == askMissing && p.Type.Entity != nil && l == words.English {
+			q = askSeveral // "What is yard?" would ask what a yard is
+		}
 		text := q.In(l, name)
 		switch {
 		case q == askLimit:
