@@ -235,6 +235,7 @@ func (w wording) fileWords(f *receipt.File) string {
 // escaped makes invisible characters visible, so that a value is shown exactly as it will be
 // stored.
 func escaped(text string) string {
+	text = strings.ReplaceAll(text, "\n", " ↵ ")
 	if strings.IndexFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) < 0 {
 		return text
 	}
