@@ -252,9 +252,9 @@ func (t *turn) answer(ctx context.Context, says string, alone *Understood, was *
 		switch {
 		case err != nil:
 			return nil, err
-		case alone.Ask != "" && !was.subject(&u):
-			// The message means something by itself, and would mean something else joined with the
-			// earlier one.
+		case (alone.Ask != "" || was.about != "") && !was.subject(&u):
+			// The message means something by itself, or it was clear which verb is meant; joined
+			// with the earlier one it would mean something else.
 		case u.Script != "":
 			t.next = unclear{said: a.text, given: was.given}
 			return &u, nil
@@ -305,6 +305,29 @@ func (t *turn) dictated(ctx context.Context, says string, alone *Understood, was
 	}
 	given = append(given, Given{before.Verb, before.Dictated, says})
 	return try(unclear{said: was.said, before: was.before, verb: was.verb, given: given})
+}
+
+// How many words somebody needs who asks back. Where a text is asked for, "Can I send it
+// later?" may be that text.
+const (
+	mostAsking     = 5
+	mostAskingText = 2
+)
+
+// puzzled reports whether a message is a remark on the question, such as "why?" or "I don't know".
+func (t *turn) puzzled(u *Understood) bool {
+	most := mostAsking
+	if t.was.text {
+		most = mostAskingText
+	}
+	return t.was.about != "" && !t.was.corrects && u.Ask == "" && len(strings.Fields(t.heard.own)) <= most && words.ReadRemark(t.heard.own) == words.ARemark
+}
+
+// saysWhy says what the answer is for, and puts the question again.
+func (t *turn) saysWhy() string {
+	t.as(TakenAgain)
+	t.c.unclear.fresh = true
+	return t.c.wording.wholly(func(w wording) string { return w.say(sayNeededFor, w.does(w.reg.Verb(t.was.about))) }) + "\n" + t.was.asked
 }
 
 // subject reports whether a message by itself is about the verbs of the question. A person who

@@ -65,8 +65,15 @@ func (t *turn) interpret(ctx context.Context, otherwise string) (string, error) 
 		t.also, u.Script = u.Script, ""
 	}
 	if u.Script == "" {
+		puzzled := t.was.open() && t.puzzled(&u)
+		if puzzled && t.was.text { // it would be taken for the text
+			return t.saysWhy(), nil
+		}
 		if chosen, err = t.answer(ctx, t.heard.own, &u, &t.was); err != nil {
 			return t.system(ctx, err)
+		}
+		if puzzled && (chosen == nil || chosen.Ask == t.was.asked) {
+			return t.saysWhy(), nil
 		}
 	}
 	if chosen != nil && t.was.open() {

@@ -64,6 +64,7 @@ const (
 	sayHeldUp         words.Key = "dialog/held-up"
 	sayStillOpen      words.Key = "dialog/still-open"
 	sayOpenStill      words.Key = "dialog/open-still"
+	sayNeededFor      words.Key = "dialog/needed-for"
 	saySayWhich       words.Key = "dialog/say-which"
 	sayLetGo          words.Key = "dialog/let-go"
 	sayUnknownEnd     words.Key = "dialog/unknown-end"
