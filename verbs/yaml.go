@@ -389,13 +389,17 @@ func (d *doc) inspect(n *yaml.Node, depth int) {
 		d.report(tell(d.place(n), "yaml-feature/alias", n.Value))
 		n.Kind, n.Alias = poisoned, nil
 	case yaml.SequenceNode:
+		d.commas(n, 1)
 		for _, c := range n.Content {
 			d.inspect(c, depth+1)
 		}
 	case yaml.MappingNode:
+		d.commas(n, 2)
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			k := n.Content[i]
 			switch {
+			case k.Kind == poisoned:
+				continue
 			case k.Kind == yaml.ScalarNode && k.Tag == "!!merge":
 				d.report(tell(d.place(k), "yaml-feature/merge"))
 				k.Kind = poisoned
@@ -414,6 +418,32 @@ func (d *doc) inspect(n *yaml.Node, depth int) {
 		}
 	}
 }
+
+// commas refuses an expression that commas cut, as in {mean: average(price, 2)}: within
+// { } and [ ], YAML ends a value there. each is how many nodes make an entry.
+func (d *doc) commas(n *yaml.Node, each int) {
+	if n.Style&yaml.FlowStyle == 0 {
+		return
+	}
+	for i := each; i < len(n.Content); i += each {
+		open := n.Content[i-1]
+		if !plainScalar(open) || strings.Count(open.Value, "(") <= strings.Count(open.Value, ")") {
+			continue
+		}
+		for end := i; end < len(n.Content) && plainScalar(n.Content[end]) && (each == 1 || n.Content[end+1].Tag == "!!null"); end += each {
+			if !strings.Contains(n.Content[end].Value, ")") {
+				continue
+			}
+			d.report(tell(d.place(open), "yaml-feature/comma"))
+			for _, cut := range n.Content[i-1 : end+each] {
+				cut.Kind = poisoned
+			}
+			break
+		}
+	}
+}
+
+func plainScalar(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.Style == 0 }
 
 // syntaxError makes a diagnostic of what the YAML library said. It counts lines
 // in its own way, and differently for each kind of mistake, so the place is
