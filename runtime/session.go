@@ -84,10 +84,29 @@ func (s *Session) check(ctx context.Context, script *dsl.Script, with func(*dsl.
 		// unknown, which would mislead.
 		return nil, dsl.Diagnostics{namesUnread(err)}
 	}
+	s.unseen(script, ds)
 	if p != nil {
 		names.bind(p)
 	}
 	return p, ds
+}
+
+// unseen adds to each name that is unknown in a call of a verb which the principal may not use
+// that they may not: who may not, often does not see the rows either.
+func (s *Session) unseen(script *dsl.Script, ds dsl.Diagnostics) {
+	for i := range ds {
+		d := &ds[i]
+		if d.Code != codeUnknownName {
+			continue
+		}
+		for k := range script.Calls {
+			c := &script.Calls[k]
+			if v := s.e.reg.Verb(c.Verb); v != nil && !v.Internal && !permits(s.roles, v.Roles) && c.Range.Start <= d.Place.Range.Start && d.Place.Range.End <= c.Range.End {
+				refused := notPermitted(d.Place, c.Verb, "")
+				d.Notes = append([]string{refused.Summary + "; " + refused.Notes[0]}, d.Notes...)
+			}
+		}
+	}
 }
 
 // begins says that a request is about to use the session's names, until the function that it
