@@ -274,7 +274,7 @@ var bankStore = sync.OnceValues(func() (fstest.MapFS, error) {
 	sum := fmt.Sprintf("%x", sha256.Sum256(passport))
 	err = alterFile(name, fmt.Sprintf(`INSERT INTO verbatim_contents (sum, tag, size, state) VALUES ('%[1]s', '0123456789abcdef', %[2]d, 'HELD');
 		INSERT INTO verbatim_uploads (id, owner, name, media_type, size, sum, content, verdict, scanner, uploaded_at)
-		VALUES ('thm7qk2vx9dn4wz8rc5gy3pb6jfe0sau', 'clara', 'passport.pdf', 'application/pdf', %[2]d, '%[1]s', '%[1]s', 'CLEAN', 'none', '2024-12-26T18:00:00Z')`, sum, len(passport)))
+		VALUES ('thm7qk2vx9dn4wz8rc5gy3pb6jfe0sau', 'clara', 'passport.pdf', 'application/pdf', %[2]d, '%[1]s', '%[1]s', 'CLEAN', 'none', '2024-12-26T18:00:00.000000Z')`, sum, len(passport)))
 	if err != nil {
 		return nil, err
 	}

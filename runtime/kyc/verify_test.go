@@ -111,7 +111,7 @@ INSERT INTO verbatim_grant (principal, role, entity, key) VALUES
     ('northbank', 'peer', 'peer', '00000004-0000-4000-8000-000000000001'), ('southbank', 'peer', 'peer', '00000004-0000-4000-8000-000000000002'),
     ('safe-wallet', 'wallet', '', ''), ('other-wallet', 'wallet', '', ''), ('rosa', 'compliance', '', ''), ('omar', 'compliance', '', '')`
 	if err := store.(interface {
-		Load(context.Context, string) error
+		Load(context.Context, string, ...*stores.Entity) error
 	}).Load(ctx, string(script)+";\n"+who); err != nil {
 		t.Fatal(err)
 	}
