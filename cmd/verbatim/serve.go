@@ -146,36 +146,17 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	if err != nil {
 		return err
 	}
-	certified, err := a.certified(f.cert != "")
+	certified, certs, err := a.certificates(&f)
 	if err != nil {
 		return err
-	}
-	var certs *tls.Config
-	if f.cert != "" {
-		pair, err := tls.LoadX509KeyPair(f.cert, f.key)
-		if err != nil {
-			return usage("the certificate cannot be used: "+reason(err), "check --tls-cert and --tls-key")
-		}
-		certs = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
-		if certified {
-			certs.ClientAuth = tls.RequestClientCert // each is known by its digest, whoever signed it
-		}
 	}
 	tools, err := a.tools("")
 	if err != nil {
 		return err
 	}
 	meter, logger := serve.NewMeter(), a.logger(f.log)
-	if endpoint := a.env("OTEL_EXPORTER_OTLP_ENDPOINT"); endpoint != "" {
-		meter.Spans, err = serve.NewSpans(endpoint, a.env("OTEL_EXPORTER_OTLP_HEADERS"), a.env("OTEL_SERVICE_NAME"), func(err error) { logger.Error("spans", "lost", err.Error()) })
-		if err != nil {
-			return usage(err.Error(), "set OTEL_EXPORTER_OTLP_ENDPOINT, or leave it out")
-		}
-		ends = append(ends, func() {
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
-			defer cancel()
-			_ = meter.Spans.Close(ctx) // what could not be sent was told
-		})
+	if err := a.spans(ctx, meter, logger, &ends); err != nil {
+		return err
 	}
 	model = watched(model, chat.model, meter)
 	a.observe = meter.Observe
@@ -209,12 +190,8 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	if channels != nil && channels.Writes() {
 		o.Mail = mailer(channels)
 	}
-	if issuer := a.env("VERBATIM_OPENID"); issuer != "" {
-		if a.env("VERBATIM_OPENID_CLIENT") == "" {
-			return usage("an OpenID provider knows this server by an id", "set VERBATIM_OPENID_CLIENT")
-		}
-		o.OpenID = &serve.OpenID{Name: cmp.Or(a.env("VERBATIM_OPENID_NAME"), "your organisation"), Issuer: strings.TrimRight(issuer, "/"),
-			ClientID: a.env("VERBATIM_OPENID_CLIENT"), Secret: a.env("VERBATIM_OPENID_SECRET")}
+	if o.OpenID, err = a.openID(); err != nil {
+		return err
 	}
 	if o.Uploads, err = a.shelved(ctx, reg, engine, &ends); err != nil {
 		return err
@@ -250,22 +227,8 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 		return broken("nothing can be served", err, "name another address with --listen")
 	}
 	defer l.Close()
-	for i, at := range f.urls {
-		u, err := url.Parse(at)
-		if err != nil || u.Host == "" {
-			return usage(fmt.Sprintf("--url takes a URL, not %q", at), "write it like https://portal.bank.example")
-		}
-		if o.Hosts = append(o.Hosts, u.Host); i == 0 {
-			o.URL = at
-		}
-	}
-	if o.URL == "" {
-		_, port, _ := net.SplitHostPort(l.Addr().String())
-		o.URL = "http://localhost:" + port
-		if certs != nil {
-			o.URL = "https://localhost:" + port
-		}
-		o.Hosts = append(o.Hosts, "127.0.0.1:"+port)
+	if o.URL, o.Hosts, err = f.reached(l, certs != nil); err != nil {
+		return err
 	}
 	if server, err = serve.New(o); err != nil {
 		return usage(err.Error(), "verbatim serve --help")
@@ -274,15 +237,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	if err := server.Housekeep(ctx); err != nil {
 		return a.runFailed(err)
 	}
-	fmt.Fprintf(a.out, "serving   %s\n", o.URL)
-	for _, name := range f.signIn {
-		link, err := server.Link(ctx, name, "/")
-		if err != nil {
-			return a.runFailed(err)
-		}
-		fmt.Fprintf(a.out, "sign in   %s  %s\n", name, link)
-	}
-	if err := a.flush(); err != nil {
+	if err := a.announces(ctx, server, o.URL, f.signIn); err != nil {
 		return err
 	}
 	if a.env("GOGC") == "" {
@@ -330,6 +285,86 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 		return broken("the server ended", err, "look at what it logged")
 	}
 	return nil
+}
+
+// certificates reads the certificate of the server, nil where it has none, and whether programs
+// show certificates of their own.
+func (a *app) certificates(f *serveFlags) (certified bool, certs *tls.Config, err error) {
+	if certified, err = a.certified(f.cert != ""); err != nil || f.cert == "" {
+		return certified, nil, err
+	}
+	pair, err := tls.LoadX509KeyPair(f.cert, f.key)
+	if err != nil {
+		return certified, nil, usage("the certificate cannot be used: "+reason(err), "check --tls-cert and --tls-key")
+	}
+	certs = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
+	if certified {
+		certs.ClientAuth = tls.RequestClientCert // each is known by its digest, whoever signed it
+	}
+	return certified, certs, nil
+}
+
+// spans sends the meter's spans to where the environment says.
+func (a *app) spans(ctx context.Context, meter *serve.Meter, logger *slog.Logger, ends *[]func()) (err error) {
+	endpoint := a.env("OTEL_EXPORTER_OTLP_ENDPOINT")
+	if endpoint == "" {
+		return nil
+	}
+	meter.Spans, err = serve.NewSpans(endpoint, a.env("OTEL_EXPORTER_OTLP_HEADERS"), a.env("OTEL_SERVICE_NAME"), func(err error) { logger.Error("spans", "lost", err.Error()) })
+	if err != nil {
+		return usage(err.Error(), "set OTEL_EXPORTER_OTLP_ENDPOINT, or leave it out")
+	}
+	*ends = append(*ends, func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+		defer cancel()
+		_ = meter.Spans.Close(ctx) // what could not be sent was told
+	})
+	return nil
+}
+
+// openID is the provider that the environment names, nil where it names none.
+func (a *app) openID() (*serve.OpenID, error) {
+	issuer, client := a.env("VERBATIM_OPENID"), a.env("VERBATIM_OPENID_CLIENT")
+	switch {
+	case issuer == "":
+		return nil, nil
+	case client == "":
+		return nil, usage("an OpenID provider knows this server by an id", "set VERBATIM_OPENID_CLIENT")
+	}
+	return &serve.OpenID{Name: cmp.Or(a.env("VERBATIM_OPENID_NAME"), "your organisation"), Issuer: strings.TrimRight(issuer, "/"), ClientID: client, Secret: a.env("VERBATIM_OPENID_SECRET")}, nil
+}
+
+// reached says how people reach the server: the URL for links, and the hosts that it answers for.
+func (f *serveFlags) reached(l net.Listener, secure bool) (first string, hosts []string, err error) {
+	for _, at := range f.urls {
+		u, err := url.Parse(at)
+		if err != nil || u.Host == "" {
+			return "", nil, usage(fmt.Sprintf("--url takes a URL, not %q", at), "write it like https://portal.bank.example")
+		}
+		hosts = append(hosts, u.Host)
+	}
+	if len(f.urls) > 0 {
+		return f.urls[0], hosts, nil
+	}
+	scheme := "http"
+	if secure {
+		scheme = "https"
+	}
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	return scheme + "://localhost:" + port, []string{"127.0.0.1:" + port}, nil
+}
+
+// announces prints where the server is, and links for who signs in at this machine.
+func (a *app) announces(ctx context.Context, server *serve.Server, at string, signIn []string) error {
+	fmt.Fprintf(a.out, "serving   %s\n", at)
+	for _, name := range signIn {
+		link, err := server.Link(ctx, name, "/")
+		if err != nil {
+			return a.runFailed(err)
+		}
+		fmt.Fprintf(a.out, "sign in   %s  %s\n", name, link)
+	}
+	return a.flush()
 }
 
 // talks returns the options of conversations, for people who sign in or write.
