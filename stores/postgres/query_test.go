@@ -282,7 +282,7 @@ func TestNestedQueriesAreNotUnfolded(t *testing.T) {
 			t.Fatal(err)
 		}
 		err = s.read(ctx, s.pool, scope, func(c *conn) error {
-			res, err := c.pc.Conn().PgConn().Exec(ctx, "EXPLAIN VERBOSE "+p.write(&view{scoped: newScoped(scope)}, 9).sql).ReadAll()
+			res, err := c.pc.Conn().PgConn().Exec(ctx, "EXPLAIN VERBOSE "+write(p, &view{scoped: newScoped(scope)}, 9).sql).ReadAll()
 			if err != nil {
 				return err
 			}

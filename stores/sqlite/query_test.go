@@ -230,8 +230,8 @@ func TestScopeIsABarrier(t *testing.T) {
 	}
 	var steps []string
 	err = s.read(ctx, func(c *conn) error {
-		q, _ := p.write(&view{scope}, 10)
-		return c.query(ctx, "EXPLAIN QUERY PLAN "+q.String(), q.args, func(row *sqlite.Stmt) error {
+		q, _ := write(p, &view{scope}, 10)
+		return c.query(ctx, "EXPLAIN QUERY PLAN "+q.Whole(), q.Args, func(row *sqlite.Stmt) error {
 			steps = append(steps, row.ColumnText(3))
 			return nil
 		})
