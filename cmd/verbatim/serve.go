@@ -245,34 +245,49 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 		debug.SetGCPercent(150)
 		debug.FreeOSMemory()
 	}
+	send := plans.delivers(by.delivers(posting(reg, &peers.Book{Store: store, Clock: o.Clock, Random: a.random}, o.Posts, sending(reg, store, channels, o.URL))))
+	r := served{Server: server, channels: by, plans: plans, queue: queue, gateway: gateway, work: func(ctx context.Context) error { return a.workBeside(ctx, f, engine, store, send) }}
+	return r.run(ctx, l, certs)
+}
+
+// A served is a server with all that runs beside it.
+type served struct {
+	*serve.Server
+	work     func(context.Context) error
+	channels *reached
+	plans    *planning
+	queue    func(context.Context) error // nil where plans come by no queue
+	gateway  *trustgraph.Gateway         // nil where they come by none
+}
+
+// run serves until ctx ends, and returns after all beside it has ended. A channel or a queue
+// that fails stops it.
+func (r *served) run(ctx context.Context, l net.Listener, certs *tls.Config) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	working := make(chan error, 1)
-	go func() {
-		working <- a.workBeside(ctx, f, engine, store, plans.delivers(by.delivers(posting(reg, &peers.Book{Store: store, Clock: o.Clock, Random: a.random}, o.Posts, sending(reg, store, channels, o.URL)))))
-	}()
-	by.listens(ctx, stop)
-	go plans.tends(ctx)
-	answered := make(chan error, 1)
-	if queue != nil {
+	working, answered := make(chan error, 1), make(chan error, 1)
+	go func() { working <- r.work(ctx) }()
+	r.channels.listens(ctx, stop)
+	go r.plans.tends(ctx)
+	if r.queue != nil {
 		go func() {
-			err := queue(ctx)
+			err := r.queue(ctx)
 			if err != nil {
 				stop(err)
 			}
 			answered <- err
 		}()
 	}
-	if gateway != nil {
+	if r.gateway != nil {
 		go func() {
 			<-ctx.Done() // sockets are not the server's to end
 			closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 			defer cancel()
-			_ = gateway.Close(closing) // what could not be finished goes on after
+			_ = r.gateway.Close(closing) // what could not be finished goes on after
 		}()
 	}
-	err = server.Run(ctx, l, certs)
-	if queue != nil {
+	err := r.Run(ctx, l, certs)
+	if r.queue != nil {
 		<-answered
 	}
 	if werr := <-working; err == nil {

@@ -150,9 +150,9 @@ type handling struct {
 	this dsl.Arg // the message, as an argument
 }
 
-// stranger keeps a message of somebody unknown for a person to look at. Nothing looks into it:
-// whatever it says, and whether its sender was never known, is not verified or is known no
-// more, they are told the same.
+// stranger keeps a message of somebody unknown for a person to look at. Nothing does what it
+// says: whatever that is, and whether its sender was never known, is not verified or is known
+// no more, they are told the same, in the language that they wrote in.
 func (h *handling) stranger(ctx context.Context, w whose) error {
 	var script []dsl.Call
 	if !w.doubted.IsNull() {
@@ -173,7 +173,7 @@ func (h *handling) stranger(ctx context.Context, w whose) error {
 		if err != nil {
 			return err
 		}
-		q.Args = append(q.Args, clerk.Text("tells", sayStranger.In(words.English)), clerk.Text("facts", facts))
+		q.Args = append(q.Args, clerk.Text("tells", sayStranger.In(writtenIn(h.f.Text))), clerk.Text("facts", facts))
 	}
 	if keeps {
 		if err := h.keepFiles(ctx, &script); err != nil {
@@ -279,6 +279,15 @@ const source = "channel "
 func languageOf(session *runtime.Session) words.Language {
 	if l, ok := words.ParseLanguage(session.Person().Language); ok {
 		return l
+	}
+	return words.English
+}
+
+// writtenIn is the language of a text by somebody of whom nothing is known: English where it
+// may be several.
+func writtenIn(text string) words.Language {
+	if all := words.Detect(text); len(all) == 1 {
+		return all[0]
 	}
 	return words.English
 }

@@ -13,6 +13,7 @@ import (
 	"verbatim/runtime/channel/internal/proven"
 	"verbatim/runtime/clerk"
 	"verbatim/runtime/sessions"
+	"verbatim/runtime/words"
 	"verbatim/stores"
 )
 
@@ -99,6 +100,29 @@ func TestAStrangerIsToldNothing(t *testing.T) {
 		f.Automatic = true
 		if out := w.hears(f); len(out) != 0 {
 			t.Errorf("%+v", out)
+		}
+	})
+}
+
+// K13: strangers are told so in the language that they write in, also those who prefer another,
+// and in English where that is not sure.
+func TestAStrangerIsToldInTheirLanguage(t *testing.T) {
+	on(t, func(t *testing.T, w *world) {
+		for i, c := range []struct {
+			says string
+			l    words.Language
+		}{
+			{"Wie ist der Stand von Solar One?", words.German},
+			{"Quel est l'état de Solar One ?", words.French},
+			{"¿Cuál es el estado de Solar One?", words.Spanish},
+			{"Hoe staat Solar One ervoor?", words.English},
+			{"Solar One", words.English},
+			{"", words.English},
+		} {
+			out := one(t, w.hears(w.mail(fmt.Sprintf("nobody%d@umza.example", i), fmt.Sprint("s", i), c.says)))
+			if want := sayStranger.In(c.l); !strings.HasPrefix(out.Text, want) {
+				t.Errorf("%q is answered %q, not %q", c.says, out.Text, want)
+			}
 		}
 	})
 }

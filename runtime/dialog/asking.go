@@ -102,66 +102,15 @@ func (t *turn) settles(ctx context.Context) (text string, handled bool, err erro
 	if said == words.Other && a.Which != 0 && choosing != words.Other {
 		said = choosing
 	}
+	pleased := a.Answer == words.Pleased && slices.ContainsFunc(c.open, func(q *Question) bool { return q.fresh })
+	if said == words.Other || pleased || a.Answer == words.Change && len(c.open) == 1 && c.open[0].fresh {
+		return t.otherwise(ctx, a, pleased)
+	}
+	q, asks := t.whichQuestion(a, said)
 	switch {
-	case a.Answer == words.Change && len(c.open) == 1 && c.open[0].fresh:
-		// "No wait, make it Friday": the question is withdrawn, and the rest is read as a new
-		// request.
-		q := c.open[0]
-		if c.o.Model == nil && c.o.Interpreter != nil {
-			q.fresh, t.held = false, q // until it is understood what they say instead
-			return "", false, nil
-		}
-		if err := t.withdraw(ctx, q); err != nil {
-			return "", true, err
-		}
-		t.record.Withdrawn = q.Calls
-		return "", false, nil
-	case a.Answer == words.Pleased && slices.ContainsFunc(c.open, func(q *Question) bool { return q.fresh }):
-		// "Perfect" is no yes, and no new subject either.
-		t.as(TakenCourtesy)
-		freshen(c.open)
-		return c.wording.again(c.open), true, nil
-	case said == words.Other && !t.heard.hidden && details().MatchString(t.heard.own):
-		// They asked for details: all changes are shown, and the question is put again.
-		freshen(c.open)
-		var all []string
-		for _, q := range c.open {
-			all = append(all, c.wording.rows(q))
-		}
-		return strings.Join(all, "\n"), true, nil
-	case said == words.Other:
-		// They changed the subject. The question stays open, and is put again before an answer to
-		// it counts.
-		for _, q := range c.open {
-			q.fresh = false
-		}
-		return "", false, nil
-	}
-	q := c.open[0]
-	if i := slices.IndexFunc(c.open, func(q *Question) bool { return q.ID == t.answers }); i >= 0 {
-		q = c.open[i]
-		q.fresh = true // it says itself which it answers
-	} else if len(c.open) > 1 {
-		at := a.Which - 1
-		if a.Which < 0 {
-			at = len(c.open) - 1
-		}
-		switch {
-		case a.Which == 0:
-			c.choosing = said
-			freshen(c.open)
-			return c.wording.whichOne(c.open, whichAsks(said)), true, nil
-		case at >= len(c.open):
-			c.choosing = said
-			freshen(c.open)
-			return c.wording.whichOne(c.open, sayNoSuch), true, nil
-		}
-		q = c.open[at]
-	} else if a.Which > 1 {
-		q.fresh = true
-		return c.wording.meantThat(q), true, nil
-	}
-	if said == words.Decline {
+	case q == nil:
+		return asks, true, nil
+	case said == words.Decline:
 		t.as(TakenNo)
 		if err := t.withdraw(ctx, q); err != nil {
 			return "", true, err
@@ -179,6 +128,77 @@ func (t *turn) settles(ctx context.Context) (text string, handled bool, err erro
 		text, err = t.goesOn(ctx, text)
 	}
 	return text, true, err
+}
+
+// otherwise takes a message, while questions are open, that is no yes and no no. pleased reports that
+// it is a courtesy, such as "perfect", right after a question.
+func (t *turn) otherwise(ctx context.Context, a words.Reply, pleased bool) (text string, handled bool, err error) {
+	c := t.c
+	switch {
+	case a.Answer == words.Change && len(c.open) == 1 && c.open[0].fresh:
+		// "No wait, make it Friday": the question is withdrawn, and the rest is read as a new
+		// request.
+		q := c.open[0]
+		if c.o.Model == nil && c.o.Interpreter != nil {
+			q.fresh, t.held = false, q // until it is understood what they say instead
+			return "", false, nil
+		}
+		if err := t.withdraw(ctx, q); err != nil {
+			return "", true, err
+		}
+		t.record.Withdrawn = q.Calls
+		return "", false, nil
+	case pleased: // it is no new subject either
+		t.as(TakenCourtesy)
+		freshen(c.open)
+		return c.wording.again(c.open), true, nil
+	case !t.heard.hidden && details().MatchString(t.heard.own):
+		// They asked for details: all changes are shown, and the question is put again.
+		freshen(c.open)
+		var all []string
+		for _, q := range c.open {
+			all = append(all, c.wording.rows(q))
+		}
+		return strings.Join(all, "\n"), true, nil
+	}
+	// They changed the subject. The question stays open, and is put again before an answer to it
+	// counts.
+	for _, q := range c.open {
+		q.fresh = false
+	}
+	return "", false, nil
+}
+
+// whichQuestion returns the open question that a yes or a no is for, or nil and what the person is asked
+// since that is not clear.
+func (t *turn) whichQuestion(a words.Reply, said words.Answer) (q *Question, asks string) {
+	c := t.c
+	if i := slices.IndexFunc(c.open, func(q *Question) bool { return q.ID == t.answers }); i >= 0 {
+		q = c.open[i]
+		q.fresh = true // it says itself which it answers
+		return q, ""
+	}
+	if len(c.open) > 1 {
+		at := a.Which - 1
+		if a.Which < 0 {
+			at = len(c.open) - 1
+		}
+		which := whichAsks(said)
+		if a.Which != 0 && at < len(c.open) {
+			return c.open[at], ""
+		} else if a.Which != 0 {
+			which = sayNoSuch
+		}
+		c.choosing = said
+		freshen(c.open)
+		return nil, c.wording.whichOne(c.open, which)
+	}
+	q = c.open[0]
+	if a.Which > 1 {
+		q.fresh = true
+		return nil, c.wording.meantThat(q)
+	}
+	return q, ""
 }
 
 // restates reports whether a message agrees to the one question that was just put, in words of that

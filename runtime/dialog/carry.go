@@ -25,97 +25,43 @@ type step struct {
 	says     string          // what the model is told of what was found and done
 }
 
+// A task is a proposal that passed the checks.
+type task struct {
+	proposal
+	call      *dsl.Script
+	program   *verbs.Program
+	canonical string        // the script in its canonical form
+	by        verbs.Origin  // of the strangers who may have wanted some of it
+	swayed    []*verbs.Verb // what they may have wanted
+}
+
 // carry checks and previews calls, and then asks the person or runs them.
 func (t *turn) carry(ctx context.Context, p proposal) (step, error) {
-	c := t.c
-	script, ds := dsl.Parse(dsl.NewSource(c.o.Source, p.script))
-	if ds.HasErrors() {
-		return t.mistaken(script, ds), nil
-	}
-	if n := t.calls + len(script.Calls); n > c.o.Limits.Calls {
-		return step{wrong: modelTooMany(n, c.o.Limits.Calls)}, nil
-	}
-	t.trace.phrased = p.phrased
-	literals, traced := t.trace.literals(script)
-	program, ds := c.o.Session.CheckFrom(ctx, script, literals)
-	if ds.HasErrors() || program == nil {
-		return t.mistaken(script, ds), nil
-	}
-	if len(program.Calls()) == 0 {
-		return step{wrong: modelNothing}, nil
-	}
-	if key := t.bareKey(program, literals); key != nil {
-		return t.mistaken(script, dsl.Diagnostics{*key}), nil
-	}
-	t.record.Resolved = append(t.record.Resolved, t.open(program, traced)...)
-	t.means(program)
-	canonical := dsl.Format(script)
-	if t.ran[canonical] {
-		return step{wrong: modelRepeats}, nil
-	}
-	var refusal *runtime.Refusal
-	var by verbs.Origin
-	var swayed []*verbs.Verb
-	if !p.phrased {
-		by, swayed = t.swayed(ctx, script, literals)
-	}
-	if len(swayed) > 0 && slices.ContainsFunc(swayed, sendsOnly) {
-		t.record.note(noteToolAfter, by.Words())
-		return step{wrong: modelSwayed(by.Words()), why: dsl.Diagnostics{notAsked(by.Words())}}, nil
-	}
-	if !p.phrased && slices.ContainsFunc(program.Calls(), func(call verbs.Call) bool { return call.Verb.Undoes != nil }) {
-		p.asked = true // which call a model wants taken back is for the person to say
+	k, s := t.checked(ctx, p)
+	if k == nil {
+		return s, nil
 	}
 	kind := Doing
-	if c.o.Session.Reads(program) {
+	if t.c.o.Session.Reads(k.program) {
 		kind = Reading
 	}
-	for i := range program.Calls() {
-		t.event(kind, program.Calls()[i].Verb)
+	for i := range k.program.Calls() {
+		t.event(kind, k.program.Calls()[i].Verb)
 	}
 	var counted *hold
+	var refusal *runtime.Refusal
 	if kind == Doing {
-		preview, before, err := t.preview(ctx, program)
+		q, held, err := t.asksAbout(ctx, k)
 		if errors.As(err, &refusal) {
 			return t.refusedStep(refusal), nil
 		}
-		if err != nil {
-			return step{}, err
+		if err != nil || q != nil {
+			held.release(ctx)
+			return step{question: q}, err
 		}
-		var why []reason
-		if !p.phrased {
-			for _, name := range t.unshown(program) {
-				why = append(why, c.wording.reason(sayUnshown, name))
-			}
-			if names := t.mentioned(program); len(names) > 0 {
-				why = append(why, reason{sayOwnWord.In(words.English, strings.Join(names, ", ")), c.wording.wholly(func(w wording) string {
-					said := make([]string, len(names))
-					for i, name := range names {
-						said[i] = w.label(name)
-					}
-					return w.say(sayOwnWord, strings.Join(said, w.say(sayAnd)))
-				})})
-			}
-		}
-		if len(swayed) > 0 {
-			why = append(why, reason{sayStrangers.In(words.English, by.Words()), c.wording.say(sayStrangers, c.wording.source(by))})
-		}
-		if len(preview.Asks()) == 0 {
-			var much *reason
-			if much, counted, err = t.together(ctx, script); err != nil {
-				counted.release(ctx)
-				return step{}, err
-			}
-			if much != nil {
-				why = append(why, *much)
-			}
-		}
-		if len(preview.Asks())+len(why) > 0 || p.asked || p.phrased && t.beyond(preview, c.o.Registry.Verb) {
-			counted.release(ctx)
-			return step{question: t.question(program, preview, before, why...)}, nil
-		}
+		counted = held
 	}
-	reply, err := t.run(ctx, program, runtime.RunOptions{}, nil)
+	reply, err := t.run(ctx, k.program, runtime.RunOptions{}, nil)
 	if err != nil {
 		counted.unless(ctx, err)
 	}
@@ -125,19 +71,113 @@ func (t *turn) carry(ctx context.Context, p proposal) (step, error) {
 	if err != nil {
 		return step{}, err
 	}
-	t.calls += len(script.Calls)
-	before := len(t.done)
-	t.did(program, reply)
-	if len(t.done) > before {
-		t.remember(program)
+	return t.concluded(ctx, k, reply, counted), nil
+}
+
+// checked checks a proposal. It returns nil where nothing is to be run, and then what the model is
+// told.
+func (t *turn) checked(ctx context.Context, p proposal) (*task, step) {
+	c := t.c
+	script, ds := dsl.Parse(dsl.NewSource(c.o.Source, p.script))
+	if ds.HasErrors() {
+		return nil, t.mistaken(script, ds)
 	}
+	if n := t.calls + len(script.Calls); n > c.o.Limits.Calls {
+		return nil, step{wrong: modelTooMany(n, c.o.Limits.Calls)}
+	}
+	t.trace.phrased = p.phrased
+	literals, traced := t.trace.literals(script)
+	program, ds := c.o.Session.CheckFrom(ctx, script, literals)
+	if ds.HasErrors() || program == nil {
+		return nil, t.mistaken(script, ds)
+	}
+	if len(program.Calls()) == 0 {
+		return nil, step{wrong: modelNothing}
+	}
+	if key := t.bareKey(program, literals); key != nil {
+		return nil, t.mistaken(script, dsl.Diagnostics{*key})
+	}
+	t.record.Resolved = append(t.record.Resolved, t.open(program, traced)...)
+	t.means(program)
+	k := &task{proposal: p, call: script, program: program, canonical: dsl.Format(script)}
+	if t.ran[k.canonical] {
+		return nil, step{wrong: modelRepeats}
+	}
+	if p.phrased {
+		return k, step{}
+	}
+	k.by, k.swayed = t.swayed(ctx, script, literals)
+	if len(k.swayed) > 0 && slices.ContainsFunc(k.swayed, sendsOnly) {
+		t.record.note(noteToolAfter, k.by.Words())
+		return nil, step{wrong: modelSwayed(k.by.Words()), why: dsl.Diagnostics{notAsked(k.by.Words())}}
+	}
+	if slices.ContainsFunc(program.Calls(), func(call verbs.Call) bool { return call.Verb.Undoes != nil }) {
+		k.asked = true // which call a model wants taken back is for the person to say
+	}
+	return k, step{}
+}
+
+// asksAbout previews what changes something, and returns the question that the person has to answer
+// first, or nil. counted holds what it adds to the amounts of the conversation, also with an error.
+func (t *turn) asksAbout(ctx context.Context, k *task) (q *Question, counted *hold, err error) {
+	preview, before, err := t.preview(ctx, k.program)
+	if err != nil {
+		return nil, nil, err
+	}
+	why := t.doubts(k)
+	if len(preview.Asks()) == 0 {
+		var much *reason
+		if much, counted, err = t.together(ctx, k.call); err != nil {
+			return nil, counted, err
+		}
+		if much != nil {
+			why = append(why, *much)
+		}
+	}
+	if len(preview.Asks())+len(why) > 0 || k.asked || k.phrased && t.beyond(preview, t.c.o.Registry.Verb) {
+		q = t.question(k.program, preview, before, why...)
+	}
+	return q, counted, nil
+}
+
+// doubts says what the person may not have wanted: rows that nobody named, values that they only
+// mentioned, and what strangers may have asked for.
+func (t *turn) doubts(k *task) (why []reason) {
+	w := t.c.wording
+	if !k.phrased {
+		for _, name := range t.unshown(k.program) {
+			why = append(why, w.reason(sayUnshown, name))
+		}
+		if names := t.mentioned(k.program); len(names) > 0 {
+			why = append(why, reason{sayOwnWord.In(words.English, strings.Join(names, ", ")), w.wholly(func(w wording) string {
+				said := make([]string, len(names))
+				for i, name := range names {
+					said[i] = w.label(name)
+				}
+				return w.say(sayOwnWord, strings.Join(said, w.say(sayAnd)))
+			})})
+		}
+	}
+	if len(k.swayed) > 0 {
+		why = append(why, reason{sayStrangers.In(words.English, k.by.Words()), w.say(sayStrangers, w.source(k.by))})
+	}
+	return why
+}
+
+// concluded notes what was run, and tells the model.
+func (t *turn) concluded(ctx context.Context, k *task, reply *receipt.Receipt, counted *hold) step {
+	c := t.c
+	t.calls += len(k.call.Calls)
+	before := len(t.done)
+	t.did(k.program, reply)
 	var says strings.Builder
 	if len(t.done) > before {
-		t.ran[canonical] = true
+		t.remember(k.program)
+		t.ran[k.canonical] = true
 		if c.unasked == nil {
 			c.unasked = tally{}
 		}
-		c.unasked.add(script)
+		c.unasked.add(k.call)
 		says.WriteString(deed(reply))
 	} else {
 		counted.release(ctx)
@@ -150,7 +190,7 @@ func (t *turn) carry(ctx context.Context, p proposal) (step, error) {
 	if says.Len() == 0 {
 		says.WriteString("done; it answered nothing\n")
 	}
-	return step{says: says.String() + modelGoOn}, nil
+	return step{says: says.String() + modelGoOn}
 }
 
 // shows records the names of rows that the model was shown.

@@ -65,165 +65,34 @@ var loadPatterns = sync.OnceValue(func() *rules {
 	return r
 })
 
+// A patternReader reads patterns.txt line by line.
+type patternReader struct {
+	rules
+	classes map[string]int32 // of sets, and of phrases that rules are made of
+	filled  []bool           // which classes have a word
+	numbers map[string]int   // of words
+	list    []string         // of words, by number
+	marked  []string         // the marks
+}
+
+// mostClasses is how many classes there may be: each rule keeps two bits for each.
+const mostClasses = 1024
+
 func readPatterns(text string) (*rules, error) {
-	const enough = 1024
-	r := &rules{}
-	classes, numbers := map[string]int32{}, map[string]int{}
-	var words, marks []string
-	var filled []bool
-	class := func(name string) int32 {
-		c, ok := classes[name]
-		if !ok {
-			c = int32(len(r.of))
-			classes[name] = c
-			r.of, filled = append(r.of, nil), append(filled, false)
-		}
-		return c
-	}
-	addAs := func(u use, phrase string) error {
-		word := alike(squeeze(phrase))
-		if word == "" || len(word) >= longest {
-			return fmt.Errorf("%q has no letters, or too many", phrase)
-		}
-		n, ok := numbers[word]
-		if !ok {
-			n = len(words)
-			numbers[word] = n
-			words, r.uses, r.size = append(words, word), append(r.uses, nil), append(r.size, len(word))
-		}
-		if !slices.Contains(r.uses[n], u) {
-			r.uses[n] = append(r.uses[n], u)
-		}
-		return nil
-	}
-	add := func(c int32, phrase string) error {
-		filled[c] = true
-		forms := []string{phrase}
-		if old := umlauts.Replace(phrase); old != phrase {
-			forms = append(forms, old)
-		}
-		for _, form := range forms {
-			spaces := strings.FieldsFunc(phrase, func(r rune) bool { return r == ' ' || r == '\'' || r == '-' || r == '_' })
-			u := use{c, strings.HasPrefix(phrase, "*"), strings.HasSuffix(phrase, "*"), len(spaces)}
-			if err := addAs(u, form); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	// parse reads parts of a rule, and what joins them.
-	parse := func(text string) (parts []int32, joins []string, err error) {
-		join, phrase := "", ""
-		end := func() {
-			if phrase != "" {
-				c := class(phrase)
-				parts, joins = append(parts, c), append(joins, join)
-				err = errors.Join(err, add(c, phrase))
-				join, phrase = "", ""
-			}
-		}
-		for _, word := range strings.Fields(text) {
-			switch {
-			case word == "..." || word == "~":
-				end()
-				join = word
-			case word[0] == '{':
-				end()
-				parts, joins = append(parts, class(word)), append(joins, join)
-				join = ""
-			default:
-				phrase = strings.TrimSpace(phrase + " " + word)
-			}
-		}
-		end()
-		if len(parts) == 0 || len(parts) > most || join != "" || joins[0] != "" {
-			err = errors.Join(err, fmt.Errorf("%q is no rule of one to %d parts", text, most))
-		}
-		return parts, joins, err
-	}
-	kinds := []Kind{Override, Exfiltration, Prompt, Bypass, Role, Tool, Markup}
+	r := &patternReader{classes: map[string]int32{}, numbers: map[string]int{}}
 	at := 0
 	for line := range strings.Lines(text) {
 		at++
-		line = strings.TrimSpace(line)
-		err := error(nil)
-		switch verb, rest, _ := strings.Cut(line, " "); verb {
-		case "", "#":
-		case "set":
-			name, list, _ := strings.Cut(rest, " = ")
-			for phrase := range strings.SplitSeq(list, ", ") {
-				err = errors.Join(err, add(class("{"+name+"}"), phrase))
-			}
-		case "misspelt":
-			for word := range strings.SplitSeq(rest, ", ") {
-				n, ok := numbers[alike(squeeze(word))]
-				if !ok {
-					err = fmt.Errorf("%q stands in no set above", word)
-					break
-				}
-				for _, wrong := range misspelt(squeeze(word)) {
-					for _, u := range r.uses[n] {
-						err = errors.Join(err, addAs(u, wrong))
-					}
-				}
-			}
-		case "mark", "frame":
-			mark := strings.ReplaceAll(rest, "^", "\n")
-			c := int32(none)
-			if verb == "frame" {
-				c = class("{frame}")
-				filled[c] = true
-			}
-			if marks, r.frame = append(marks, mark), append(r.frame, c); len(mark) > longest {
-				err = fmt.Errorf("a mark has at most %d characters", longest)
-			}
-		default:
-			kind := Kind(strings.TrimSuffix(verb, ":"))
-			if !slices.Contains(kinds, kind) {
-				err = fmt.Errorf("%q is none of set, misspelt, mark, frame and the kinds", verb)
-				break
-			}
-			rest, unless, _ := strings.Cut(rest, " unless ")
-			var parts []int32
-			var joins []string
-			if parts, joins, err = parse(rest); err != nil {
-				break
-			}
-			u := rule{kind: kind}
-			u.unless, u.around = make([]uint64, enough/64), make([]uint64, enough/64)
-			excuses := u.unless
-			for name := range strings.FieldsSeq(unless) {
-				if name == "..." {
-					excuses = u.around
-				} else if c := class(name); c < enough {
-					excuses[c/64] |= 1 << (c % 64)
-				}
-			}
-			for i, c := range parts {
-				gap := near
-				if joins[i] != "" {
-					gap = reach
-				}
-				u.parts = append(u.parts, part{c, gap})
-			}
-			r.all = append(r.all, u)
-			if i := slices.Index(joins, "~"); i > 0 { // the other way round, too
-				turned := slices.Concat(u.parts[i:], u.parts[:i])
-				turned[len(parts)-i].gap = reach
-				u.parts = turned
-				r.all = append(r.all, u)
-			}
-		}
-		if err != nil {
+		if err := r.line(strings.TrimSpace(line)); err != nil {
 			return nil, fmt.Errorf("line %d: %w", at, err)
 		}
 	}
-	r.about, r.mirror = class("{about}"), class("{mirrored}")
-	if len(r.of) > enough {
-		return nil, fmt.Errorf("there are %d sets and words of rules, more than %d", len(r.of), enough)
+	r.about, r.mirror = r.class("{about}"), r.class("{mirrored}")
+	if len(r.of) > mostClasses {
+		return nil, fmt.Errorf("there are %d sets and words of rules, more than %d", len(r.of), mostClasses)
 	}
-	for name, c := range classes {
-		if !filled[c] {
+	for name, c := range r.classes {
+		if !r.filled[c] {
 			return nil, fmt.Errorf("there is no set %s", name)
 		}
 	}
@@ -231,11 +100,171 @@ func readPatterns(text string) (*rules, error) {
 		last := u.parts[len(u.parts)-1].class
 		r.of[last] = append(r.of[last], int32(n))
 	}
-	r.words, r.marks = newAutomaton(words), newAutomaton(marks)
-	for _, m := range marks {
+	r.words, r.marks = newAutomaton(r.list), newAutomaton(r.marked)
+	for _, m := range r.marked {
 		r.markSize = append(r.markSize, len(m))
 	}
-	return r, nil
+	return &r.rules, nil
+}
+
+func (r *patternReader) line(line string) error {
+	switch verb, rest, _ := strings.Cut(line, " "); verb {
+	case "", "#":
+		return nil
+	case "set":
+		return r.set(rest)
+	case "misspelt":
+		return r.misspelt(rest)
+	case "mark":
+		return r.mark(rest, none)
+	case "frame":
+		c := r.class("{frame}")
+		r.filled[c] = true
+		return r.mark(rest, c)
+	default:
+		kind := Kind(strings.TrimSuffix(verb, ":"))
+		if !slices.Contains([]Kind{Override, Exfiltration, Prompt, Bypass, Role, Tool, Markup}, kind) {
+			return fmt.Errorf("%q is none of set, misspelt, mark, frame and the kinds", verb)
+		}
+		return r.rule(kind, rest)
+	}
+}
+
+// class is the number of a name.
+func (r *patternReader) class(name string) int32 {
+	c, ok := r.classes[name]
+	if !ok {
+		c = int32(len(r.of))
+		r.classes[name] = c
+		r.of, r.filled = append(r.of, nil), append(r.filled, false)
+	}
+	return c
+}
+
+// add gives a class a phrase, in each of its spellings.
+func (r *patternReader) add(c int32, phrase string) error {
+	r.filled[c] = true
+	spaces := strings.FieldsFunc(phrase, func(r rune) bool { return r == ' ' || r == '\'' || r == '-' || r == '_' })
+	u := use{c, strings.HasPrefix(phrase, "*"), strings.HasSuffix(phrase, "*"), len(spaces)}
+	err := r.spell(u, phrase)
+	if old := umlauts.Replace(phrase); old != phrase {
+		err = errors.Join(err, r.spell(u, old))
+	}
+	return err
+}
+
+// spell takes one spelling of a phrase for a use.
+func (r *patternReader) spell(u use, phrase string) error {
+	word := alike(squeeze(phrase))
+	if word == "" || len(word) >= longest {
+		return fmt.Errorf("%q has no letters, or too many", phrase)
+	}
+	n, ok := r.numbers[word]
+	if !ok {
+		n = len(r.list)
+		r.numbers[word] = n
+		r.list, r.uses, r.size = append(r.list, word), append(r.uses, nil), append(r.size, len(word))
+	}
+	if !slices.Contains(r.uses[n], u) {
+		r.uses[n] = append(r.uses[n], u)
+	}
+	return nil
+}
+
+func (r *patternReader) set(text string) (err error) {
+	name, list, _ := strings.Cut(text, " = ")
+	c := r.class("{" + name + "}")
+	for phrase := range strings.SplitSeq(list, ", ") {
+		err = errors.Join(err, r.add(c, phrase))
+	}
+	return err
+}
+
+func (r *patternReader) misspelt(text string) (err error) {
+	for word := range strings.SplitSeq(text, ", ") {
+		n, ok := r.numbers[alike(squeeze(word))]
+		if !ok {
+			return fmt.Errorf("%q stands in no set above", word)
+		}
+		for _, wrong := range misspelt(squeeze(word)) {
+			for _, u := range r.uses[n] {
+				err = errors.Join(err, r.spell(u, wrong))
+			}
+		}
+	}
+	return err
+}
+
+func (r *patternReader) mark(text string, class int32) error {
+	mark := strings.ReplaceAll(text, "^", "\n")
+	if len(mark) > longest {
+		return fmt.Errorf("a mark has at most %d characters", longest)
+	}
+	r.marked, r.frame = append(r.marked, mark), append(r.frame, class)
+	return nil
+}
+
+func (r *patternReader) rule(kind Kind, text string) error {
+	text, unless, _ := strings.Cut(text, " unless ")
+	parts, joins, err := r.parts(text)
+	if err != nil {
+		return err
+	}
+	u := rule{kind: kind, unless: make([]uint64, mostClasses/64), around: make([]uint64, mostClasses/64)}
+	excuses := u.unless
+	for name := range strings.FieldsSeq(unless) {
+		if name == "..." {
+			excuses = u.around
+		} else if c := r.class(name); c < mostClasses {
+			excuses[c/64] |= 1 << (c % 64)
+		}
+	}
+	for i, c := range parts {
+		gap := near
+		if joins[i] != "" {
+			gap = reach
+		}
+		u.parts = append(u.parts, part{c, gap})
+	}
+	r.all = append(r.all, u)
+	if i := slices.Index(joins, "~"); i > 0 { // the other way round, too
+		turned := slices.Concat(u.parts[i:], u.parts[:i])
+		turned[len(parts)-i].gap = reach
+		u.parts = turned
+		r.all = append(r.all, u)
+	}
+	return nil
+}
+
+// parts reads the classes that a rule is made of, and what joins each to the one before.
+func (r *patternReader) parts(text string) (parts []int32, joins []string, err error) {
+	join, phrase := "", ""
+	end := func() {
+		if phrase != "" {
+			c := r.class(phrase)
+			parts, joins = append(parts, c), append(joins, join)
+			err = errors.Join(err, r.add(c, phrase))
+			join, phrase = "", ""
+		}
+	}
+	for _, word := range strings.Fields(text) {
+		switch {
+		case word == "..." || word == "~":
+			end()
+			join = word
+		case word[0] == '{':
+			end()
+			parts, joins = append(parts, r.class(word)), append(joins, join)
+			join = ""
+		default:
+			phrase = strings.TrimSpace(phrase + " " + word)
+		}
+	}
+	end()
+	if len(parts) == 0 || len(parts) > most || join != "" || joins[0] != "" {
+		err = errors.Join(err, fmt.Errorf("%q is no rule of one to %d parts", text, most))
+	}
+	return parts, joins, err
 }
 
 // misspelt gives a word without one of its letters, or with two that changed places.

@@ -7,18 +7,47 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
 
-// program builds the command, which editors start.
+// built is the command, which editors start, in a folder of its own; it is built as it is
+// released, and once.
+var built = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "verbatim-lsp-")
+	if err != nil {
+		return "", err
+	}
+	build := exec.Command("go", "build", "-o", dir+"/verbatim", "../../cmd/verbatim")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		return dir, fmt.Errorf("%w: %s", err, out)
+	}
+	return dir, nil
+})
+
+var wanted atomic.Bool // by a test
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if wanted.Load() {
+		if dir, _ := built(); dir != "" {
+			os.RemoveAll(dir)
+		}
+	}
+	os.Exit(code)
+}
+
 func program(t *testing.T) string {
 	t.Helper()
-	file := filepath.Join(t.TempDir(), "verbatim")
-	if out, err := exec.Command("go", "build", "-o", file, "../../cmd/verbatim").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
+	wanted.Store(true)
+	dir, err := built()
+	if err != nil {
+		t.Fatal(err)
 	}
-	return file
+	return filepath.Join(dir, "verbatim")
 }
 
 // OB12: the command is a server over standard input and output, and what it ends with says

@@ -69,89 +69,130 @@ const (
 
 func newMatcher(all []known) *matcher {
 	m := &matcher{exact: map[string][]int32{}, verbs: len(all), words: map[string]int32{}, pieces: map[string]int32{}, letters: map[byte][]int32{}, of: make([][]int32, len(all))}
-	var has []map[int32]bool // by word: verbs
-	var pieces [][]int32
-	counted := map[int64]bool{}
-	var common []float64 // by piece: phrases that have it
-	word := func(s string, verb int) int32 {
-		id, ok := m.words[s]
-		if !ok {
-			id = int32(len(m.list))
-			m.words[s], m.list, m.one, has = id, append(m.list, s), append(m.one, -2), append(has, map[int32]bool{})
-		}
-		has[id][int32(verb)] = true
-		return id
-	}
+	g := gathering{m: m, counted: map[int64]bool{}}
 	for v, k := range all {
-		for l, phrases := range append([][][]string{nil}, k.phrases...) {
-			t := text{verb: int32(v), counts: map[int32]float32{}}
-			if l == 0 {
-				phrases = nil
-				if len(k.phrases) > 0 {
-					phrases = k.phrases[0]
-				}
-				for _, w := range k.about {
-					id := word(w, v)
-					t.counts[id] = max(t.counts[id], 0.7)
-					m.one[id] = -1
-				}
-			} else if l == 1 {
-				continue
-			}
-			for _, p := range phrases {
-				s := wording{verb: int32(v), text: int32(len(m.texts))}
-				m.exact[strings.Join(p, " ")] = append(m.exact[strings.Join(p, " ")], int32(len(m.phrases)))
-				var ids []int32
-				for _, w := range p {
-					if strings.HasPrefix(w, "{") {
-						continue
-					}
-					id := word(w, v)
-					s.words = append(s.words, id)
-					if t.counts[id]++; m.one[id] == -2 {
-						m.one[id] = int32(len(m.phrases))
-					} else if m.one[id] != int32(len(m.phrases)) {
-						m.one[id] = -1
-					}
-				}
-				for _, piece := range m.piecesOf(p) {
-					id, ok := m.pieces[piece]
-					if !ok {
-						id = int32(len(m.pieces))
-						m.pieces[piece] = id
-						m.rarity, common = append(m.rarity, 0), append(common, 0)
-					}
-					ids = append(ids, id)
-				}
-				for _, id := range ids {
-					common[id]++
-					key := int64(v)<<32 | int64(id)
-					if !counted[key] {
-						counted[key] = true
-						m.rarity[id]++
-					}
-				}
-				m.phrases, pieces = append(m.phrases, s), append(pieces, ids)
-			}
-			if len(t.counts) == 0 {
-				continue
-			}
-			length := 0.0 // which is exact, in whatever order
-			for _, n := range t.counts {
-				length += float64(n)
-			}
-			t.length = float32(length)
-			m.of[v] = append(m.of[v], int32(len(m.texts)))
-			m.texts = append(m.texts, t)
+		g.verb(int32(v), k)
+	}
+	m.weighWords(g.has)
+	m.indexTexts()
+	m.weighPieces(g.common)
+	m.indexPhrases(g.pieces)
+	m.rough = shipped(len(all))
+	if m.large() {
+		m.weighed = sync.OnceValue(func() *weighed { return m.weigh(g.pieces) })
+	}
+	return m
+}
+
+// A gathering numbers the words and pieces of verbs, and counts who has them.
+type gathering struct {
+	m       *matcher
+	has     []map[int32]bool // by word: verbs
+	pieces  [][]int32        // by phrase
+	common  []float64        // by piece: phrases that have it
+	counted map[int64]bool   // a verb and a piece
+}
+
+// The phrase that alone has a word, of a word that none has and of one that several have.
+const (
+	noPhrase = -2
+	several  = -1
+)
+
+// verb takes the texts of a verb: one of what it is called and of its phrases in the first
+// language, and one of those in each other.
+func (g *gathering) verb(v int32, k known) {
+	t := text{verb: v, counts: map[int32]float32{}}
+	for _, w := range k.about {
+		id := g.word(w, v)
+		t.counts[id] = max(t.counts[id], 0.7)
+		g.m.one[id] = several
+	}
+	for l, phrases := range k.phrases {
+		if l > 0 {
+			g.text(t)
+			t = text{verb: v, counts: map[int32]float32{}}
+		}
+		for _, p := range phrases {
+			g.phrase(v, p, t.counts)
 		}
 	}
+	g.text(t)
+}
+
+func (g *gathering) word(s string, verb int32) int32 {
+	m := g.m
+	id, ok := m.words[s]
+	if !ok {
+		id = int32(len(m.list))
+		m.words[s], m.list, m.one, g.has = id, append(m.list, s), append(m.one, noPhrase), append(g.has, map[int32]bool{})
+	}
+	g.has[id][verb] = true
+	return id
+}
+
+func (g *gathering) text(t text) {
+	if len(t.counts) == 0 {
+		return
+	}
+	length := 0.0 // which is exact, in whatever order
+	for _, n := range t.counts {
+		length += float64(n)
+	}
+	t.length = float32(length)
+	g.m.of[t.verb] = append(g.m.of[t.verb], int32(len(g.m.texts)))
+	g.m.texts = append(g.m.texts, t)
+}
+
+// phrase takes a phrase of the text that comes next, whose words it counts.
+func (g *gathering) phrase(v int32, p []string, counts map[int32]float32) {
+	m, n := g.m, int32(len(g.m.phrases))
+	s := wording{verb: v, text: int32(len(m.texts))}
+	said := strings.Join(p, " ")
+	m.exact[said] = append(m.exact[said], n)
+	for _, w := range p {
+		if strings.HasPrefix(w, "{") {
+			continue
+		}
+		id := g.word(w, v)
+		s.words = append(s.words, id)
+		if counts[id]++; m.one[id] == noPhrase {
+			m.one[id] = n
+		} else if m.one[id] != n {
+			m.one[id] = several
+		}
+	}
+	var ids []int32
+	for _, piece := range m.piecesOf(p) {
+		id, ok := m.pieces[piece]
+		if !ok {
+			id = int32(len(m.pieces))
+			m.pieces[piece] = id
+			m.rarity, g.common = append(m.rarity, 0), append(g.common, 0)
+		}
+		ids = append(ids, id)
+		g.common[id]++
+		if key := int64(v)<<32 | int64(id); !g.counted[key] {
+			g.counted[key] = true
+			m.rarity[id]++
+		}
+	}
+	m.phrases, g.pieces = append(m.phrases, s), append(g.pieces, ids)
+}
+
+// weighWords weighs each word by the verbs that have it.
+func (m *matcher) weighWords(has []map[int32]bool) {
 	m.weight = make([]float32, len(m.list))
-	for id := range m.list {
-		m.weight[id] = m.says(len(has[id])) * ordinary(m.list[id])
-		if s := m.list[id]; len(s) > 0 {
-			m.letters[s[0]] = append(m.letters[s[0]], int32(id))
+	for id, w := range m.list {
+		m.weight[id] = m.says(len(has[id])) * ordinary(w)
+		if len(w) > 0 {
+			m.letters[w[0]] = append(m.letters[w[0]], int32(id))
 		}
 	}
+}
+
+// indexTexts notes which texts have a word, and what it says of them (BM25).
+func (m *matcher) indexTexts() {
 	m.posts = make([][]post, len(m.list))
 	mean := float32(0)
 	for i := range m.texts {
@@ -167,17 +208,25 @@ func newMatcher(all []known) *matcher {
 	for id := range m.posts {
 		slices.SortFunc(m.posts[id], func(a, b post) int { return int(a.at - b.at) })
 	}
-	// Inverse document frequency, over verbs and over phrases.
-	n, np := math.Log(1+float64(len(all))), math.Log(1+float64(len(m.phrases)))
+}
+
+// weighPieces weighs each piece by its inverse document frequency, over verbs and over phrases.
+func (m *matcher) weighPieces(common []float64) {
+	verbs, phrases := float64(m.verbs), float64(len(m.phrases))
 	for id, of := range m.rarity {
-		m.rarity[id] = float32(math.Log(1+float64(len(all))/float64(of))/n+math.Log(1+float64(len(m.phrases))/common[id])/np) / 2
+		m.rarity[id] = float32(math.Log(1+verbs/float64(of))/math.Log(1+verbs)+math.Log(1+phrases/common[id])/math.Log(1+phrases)) / 2
 	}
+}
+
+// indexPhrases notes which phrases have a piece, by the pieces of each, and how long the phrases
+// of a verb are together.
+func (m *matcher) indexPhrases(pieces [][]int32) {
 	names := make([]string, len(m.pieces))
 	for piece, id := range m.pieces {
 		names[id] = piece
 	}
 	m.inside = make([][]post, len(m.rarity))
-	m.norms = make([]float32, len(all))
+	m.norms = make([]float32, m.verbs)
 	together := make([]float32, len(m.rarity)) // by piece: of all phrases of a verb, which follow each other
 	var of []int32
 	for p, ids := range pieces {
@@ -203,11 +252,6 @@ func newMatcher(all []known) *matcher {
 			m.norms[v], of = 1/float32(math.Sqrt(max(float64(m.norms[v]), 1e-9))), of[:0]
 		}
 	}
-	m.rough = shipped(len(all))
-	if m.large() {
-		m.weighed = sync.OnceValue(func() *weighed { return m.weigh(pieces) })
-	}
-	return m
 }
 
 // large reports whether the palette counts as large.
@@ -308,6 +352,41 @@ type candidate struct {
 // compare scores the verbs for a sentence. left is a phrase that is left out, or -1.
 func (m *matcher) compare(q *query, may []bool, takes []uint64, left int32) []candidate {
 	ids, weights := m.find(q, left)
+	all := m.alike(q, takes, left)
+	for t, s := range m.full(ids, weights, left) {
+		c := &all[m.texts[t].verb]
+		c.signs[ofWords] = max(c.signs[ofWords], s/10)
+	}
+	out := all[:0]
+	for v, c := range all {
+		if may != nil && !may[v] || c.signs[ofWords] == 0 && c.signs[ofNearest] == 0 {
+			continue
+		}
+		for _, k := range [...]int{ofWords, ofNearest, ofThree, ofAll} {
+			c.score += float64(m.rough.signs[k] * c.signs[k])
+		}
+		out = append(out, c)
+	}
+	slices.SortFunc(out, func(a, b candidate) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.verb, b.verb)) })
+	out = slices.Clone(out[:min(len(out), mostCompared)])
+	var total, unknown float32
+	for i := range ids {
+		total += weights[i]
+		if ids[i] < 0 && q.kinds[i] == 0 {
+			unknown += weights[i]
+		}
+	}
+	for k := range out {
+		c := &out[k]
+		c.signs[ofCover], c.signs[ofOrdinary] = m.covers(c.verb, q, ids, weights, takes[c.verb], left)
+		c.signs[ofCover] /= max(total, 0.01)
+		c.signs[ofUnknown] = unknown / max(total, 0.01)
+	}
+	return out
+}
+
+// full is what the words of a sentence say of each text (BM25).
+func (m *matcher) full(ids []int32, weights []float32, left int32) []float32 {
 	full := make([]float32, len(m.texts))
 	for i, id := range ids {
 		if id < 0 {
@@ -320,6 +399,11 @@ func (m *matcher) compare(q *query, may []bool, takes []uint64, left int32) []ca
 	if left >= 0 {
 		full[m.phrases[left].text] = m.without(ids, weights, left)
 	}
+	return full
+}
+
+// alike gives the candidates, all verbs, with the signs that likeness to phrases gives them.
+func (m *matcher) alike(q *query, takes []uint64, left int32) []candidate {
 	said := m.piecesOf(q.words)
 	like := m.likeness(said)
 	var masked []string
@@ -332,13 +416,6 @@ func (m *matcher) compare(q *query, may []bool, takes []uint64, left int32) []ca
 	if left >= 0 && together != nil {
 		for _, own := range m.weighed().own[left] {
 			together[own.at] -= own.weight * like[left]
-		}
-	}
-	var total, unknown float32
-	for i := range ids {
-		total += weights[i]
-		if ids[i] < 0 && q.kinds[i] == 0 {
-			unknown += weights[i]
 		}
 	}
 	all := make([]candidate, m.verbs)
@@ -368,62 +445,49 @@ func (m *matcher) compare(q *query, may []bool, takes []uint64, left int32) []ca
 			n[2] = s
 		}
 	}
-	for t, s := range full {
-		c := &all[m.texts[t].verb]
-		c.signs[ofWords] = max(c.signs[ofWords], s/10)
-	}
-	out := all[:0]
 	for v := range all {
-		c := all[v]
+		c := &all[v]
 		c.signs[ofNearest] = near[v][0]
 		c.signs[ofThree] = (near[v][0] + near[v][1] + near[v][2]) / 3
-		if may != nil && !may[v] || c.signs[ofWords] == 0 && c.signs[ofNearest] == 0 {
-			continue
-		}
 		c.signs[ofAll] = sum[v] * m.norms[v]
 		if together != nil {
 			c.signs[ofAll] = together[v] / 10
 		}
-		for _, k := range [...]int{ofWords, ofNearest, ofThree, ofAll} {
-			c.score += float64(m.rough.signs[k] * c.signs[k])
-		}
-		out = append(out, c)
 	}
-	slices.SortFunc(out, func(a, b candidate) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.verb, b.verb)) })
-	out = slices.Clone(out[:min(len(out), mostCompared)])
-	for k := range out {
-		c := &out[k]
-		var cover, free float32
-		c.signs[ofOrdinary] = 1
-		for i, id := range ids {
-			if q.kinds[i]&takes[c.verb] != 0 {
-				free += weights[i] // it is a value, or a name, and not a word
-				if q.kinds[i]&takes[c.verb]&(codeKind|fileKind) != 0 {
-					c.signs[ofOrdinary] = 0
-				}
-				continue
+	return all
+}
+
+// covers is the weight of what a verb has of a sentence, as its words or as values that it takes;
+// common is 1 where those are words that any sentence may have, and otherwise 0.
+func (m *matcher) covers(verb int32, q *query, ids []int32, weights []float32, takes uint64, left int32) (cover, common float32) {
+	common = 1
+	var free float32
+	for i, id := range ids {
+		if kinds := q.kinds[i] & takes; kinds != 0 {
+			free += weights[i] // it is a value, or a name, and not a word
+			if kinds&(codeKind|fileKind) != 0 {
+				common = 0
 			}
-			if id < 0 {
-				continue
+			continue
+		}
+		if id < 0 {
+			continue
+		}
+		for _, t := range m.of[verb] {
+			n := m.texts[t].counts[id]
+			if left >= 0 && m.phrases[left].text == t {
+				n -= float32(count(m.phrases[left].words, id))
 			}
-			for _, t := range m.of[c.verb] {
-				n := m.texts[t].counts[id]
-				if left >= 0 && m.phrases[left].text == t {
-					n -= float32(count(m.phrases[left].words, id))
+			if n > 0.5 {
+				cover += weights[i]
+				if ordinary(m.list[id]) == 1 {
+					common = 0
 				}
-				if n > 0.5 {
-					cover += weights[i]
-					if ordinary(m.list[id]) == 1 {
-						c.signs[ofOrdinary] = 0
-					}
-					break
-				}
+				break
 			}
 		}
-		c.signs[ofCover] = (cover + free) / max(total, 0.01)
-		c.signs[ofUnknown] = unknown / max(total, 0.01)
 	}
-	return out
+	return cover + free, common
 }
 
 func count[T comparable](all []T, of T) (n int) {

@@ -126,76 +126,37 @@ func (c *clause) birthday(rd *words.Reading) bool {
 	return rd.What == words.Date && (day.Before(c.in.Now) || day.After(c.in.Now.AddDate(2, 0, 0)))
 }
 
-// object fills an object.
-func (r *Reader) object(p *Part, pr *verbs.Param, c *clause, l words.Language, used map[int]bool) {
-	k, ok := pr.SchemaOf()
-	var code string
-	if ok {
-		for i := range p.Args {
-			if p.Args[i].Param == &p.Verb.Params[k] && p.Args[i].Value.Kind == dsl.Code {
-				code = p.Args[i].Value.Text
-			}
-		}
-	}
-	if !ok || code == "" {
-		if pr.Required && len(p.Asks) == 0 {
-			p.Asks = append(p.Asks, Ask{Param: pr, Text: r.ask(l, askMissing, pr, nil)})
+// object fills an object, whose schema its code decides.
+func (f *filling) object() {
+	code := f.codeOfObject()
+	if code == "" {
+		if len(f.p.Asks) == 0 {
+			f.missing()
 		}
 		return
 	}
-	form := r.ix.forms[p.Verb.Params[k].Type.Codes.Schema(code)]
+	k, _ := f.pr.SchemaOf()
+	form := f.r.ix.forms[f.p.Verb.Params[k].Type.Codes.Schema(code)]
 	if form == nil {
-		p.Asks = append(p.Asks, Ask{Param: pr, Text: r.ask(l, askMissing, pr, nil)})
+		f.missing()
 		return
 	}
-	speaks := r.speaks(l)
-	filled, err := form.In(speaks).Fill(stores.Value{}, nil)
+	filled, err := form.In(f.r.speaks(f.l)).Fill(stores.Value{}, nil)
 	if err != nil {
-		p.Asks = append(p.Asks, Ask{Param: pr, Text: r.ask(l, askMissing, pr, nil)})
+		f.missing()
 		return
 	}
-	in := collect.In{Now: c.in.Now, Language: speaks}
 	var at words.Range
 	for _, q := range filled.Questions() {
-		of := told(q.Kind)
-		alike := 0
-		for _, other := range form.Questions {
-			if len(of) > 0 && slices.Equal(told(other.Kind), of) {
-				alike++
-			}
-		}
-		if alike != 1 {
-			continue // which of them it answers, nobody said
-		}
-		var found []int
-		for i := range c.readings {
-			if !used[i] && slices.Contains(of, c.readings[i].What) {
-				found = append(found, i)
-			}
-		}
-		switch {
-		case len(found) == 0:
-			continue
-		case len(found) > 1:
-			q := r.either(pr, l, &c.readings[found[0]], &c.readings[found[1]])
-			if pr.Sensitive {
-				q.Text = r.ask(l, askSeveral, pr, nil)
-			}
-			p.Asks = append(p.Asks, q)
+		rd, ok := f.answering(form, q)
+		if !ok {
 			return
 		}
-		rd := &c.readings[found[0]]
-		used[found[0]] = true
-		next, wrong := filled.Answer(q.Field, stores.NewString(c.raw(rd.Range)), in)
-		if wrong != nil {
-			q := Ask{Param: pr, Text: wrong.Says}
-			if wrong.Asks && rd.Problem == 0 {
-				q.Places = []words.Range{rd.Range}
-				for _, o := range wrong.Others {
-					q.offer(rd, o, speaks)
-				}
-			}
-			p.Asks = append(p.Asks, q)
+		if rd == nil {
+			continue
+		}
+		next, ok := f.answer(filled, q, rd)
+		if !ok {
 			return
 		}
 		filled = next
@@ -218,14 +179,78 @@ func (r *Reader) object(p *Part, pr *verbs.Param, c *clause, l words.Language, u
 	}
 	switch {
 	case len(lacks) == 0 && len(entries) > 0:
-		p.Args = append(p.Args, Arg{Param: pr, Value: dsl.NewMap(entries...), Range: at})
+		f.take(dsl.NewMap(entries...), at, nil)
 	case len(lacks) == 1 && len(entries) == 0:
-		p.Asks = append(p.Asks, Ask{Param: pr, Text: r.ask(l, askField, lacks[0], nil)})
-	default:
-		if !r.guided(p) {
-			p.Asks = append(p.Asks, Ask{Param: pr, Text: r.ask(l, askMissing, pr, nil)})
+		f.asks(Ask{Param: f.pr, Text: f.r.ask(f.l, askField, lacks[0], nil)})
+	case !f.r.guided(f.p):
+		f.missing()
+	}
+}
+
+// codeOfObject is the code that the part has for the object at hand, or "".
+func (f *filling) codeOfObject() string {
+	k, ok := f.pr.SchemaOf()
+	if !ok {
+		return ""
+	}
+	for i := range f.p.Args {
+		if a := &f.p.Args[i]; a.Param == &f.p.Verb.Params[k] && a.Value.Kind == dsl.Code {
+			return a.Value.Text
 		}
 	}
+	return ""
+}
+
+// answering returns the reading that answers a question of a form, or nil where none does, or
+// several questions would take it. ok is false if there are two: then it asks which.
+func (f *filling) answering(form *collect.Form, q collect.Question) (rd *words.Reading, ok bool) {
+	of := told(q.Kind)
+	alike := 0
+	for _, other := range form.Questions {
+		if len(of) > 0 && slices.Equal(told(other.Kind), of) {
+			alike++
+		}
+	}
+	if alike != 1 {
+		return nil, true
+	}
+	var found []int
+	for i := range f.c.readings {
+		if !f.used[i] && slices.Contains(of, f.c.readings[i].What) {
+			found = append(found, i)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return nil, true
+	case 1:
+		f.used[found[0]] = true
+		return &f.c.readings[found[0]], true
+	}
+	a := f.r.either(f.pr, f.l, &f.c.readings[found[0]], &f.c.readings[found[1]])
+	if f.pr.Sensitive {
+		a.Text = f.r.ask(f.l, askSeveral, f.pr, nil)
+	}
+	f.asks(a)
+	return nil, false
+}
+
+// answer gives a form a reading, or asks again where the form does not accept it.
+func (f *filling) answer(filled collect.Filled, q collect.Question, rd *words.Reading) (collect.Filled, bool) {
+	speaks := f.r.speaks(f.l)
+	next, wrong := filled.Answer(q.Field, stores.NewString(f.c.raw(rd.Range)), collect.In{Now: f.c.in.Now, Language: speaks})
+	if wrong == nil {
+		return next, true
+	}
+	a := Ask{Param: f.pr, Text: wrong.Says}
+	if wrong.Asks && rd.Problem == 0 {
+		a.Places = []words.Range{rd.Range}
+		for _, o := range wrong.Others {
+			a.offer(rd, o, speaks)
+		}
+	}
+	f.asks(a)
+	return filled, false
 }
 
 // guided turns a part into the call that asks the questions of a row one by one: it requires only

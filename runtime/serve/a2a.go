@@ -15,7 +15,9 @@ import (
 	"verbatim/runtime/a2a"
 	"verbatim/runtime/digest"
 	"verbatim/runtime/serve/peers"
+	"verbatim/runtime/sessions"
 	"verbatim/runtime/wire"
+	"verbatim/stores/receipt"
 	"verbatim/verbs"
 )
 
@@ -347,30 +349,9 @@ func (p *peer) takes(ctx context.Context, r *a2a.SendMessageRequest) (*a2a.SendM
 		t, err := p.toldTask(ctx, before.Task, history)
 		return &a2a.SendMessageResponse{Task: t}, err
 	}
-	var t *task
-	name := m.ContextID
-	if m.TaskID != "" {
-		if t, err = p.task(ctx, m.TaskID); err != nil {
-			return nil, err
-		}
-		names, err := p.contexts(ctx, t)
-		if err != nil {
-			return nil, err
-		}
-		if name != "" && name != names[0] {
-			return nil, invalidParams("the task is of another contextId")
-		}
-		name = names[0]
-		// This message may be the one that ended the task, if its answer was lost.
-		if done, err := p.session.Done(ctx, key); err != nil || done == nil && (t.state.Ended() || t.key.IsNull()) {
-			if err == nil {
-				err = &a2a.Error{Code: a2a.UnsupportedOperation, Text: "the task takes no messages as it is"}
-			}
-			return nil, err
-		}
-	}
-	if name == "" {
-		name = "a2a-" + digest.Of("verbatim context 1", m.MessageID)[:24]
+	t, name, err := p.addressed(ctx, m, key)
+	if err != nil {
+		return nil, err
 	}
 	s, err := p.named(name)
 	if err != nil {
@@ -386,53 +367,18 @@ func (p *peer) takes(ctx context.Context, r *a2a.SendMessageRequest) (*a2a.SendM
 	said := p.said(m, t, asks.kept)
 	a, err := p.act(ctx, s, asks.script, runtime.RunOptions{Key: key, Agreed: asks.agreed, Said: said})
 	var refused *runtime.Refusal
-	if errors.As(err, &refused) && problemOf(err).Code != "key-reused" {
-		why := problemOf(err)
-		text := why.Title + "."
-		if why.Next != "" {
-			text += " " + why.Next + "."
-		}
-		return p.says(name, t, a2a.TextPart(text), a2a.DataPart(refusalOf(why))), nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	if a.asks != nil {
-		var why []string
-		for _, ask := range a.asks.Asks() {
-			why = append(why, ask.Reason)
-		}
-		return p.says(name, t, a2a.TextPart("You have to agree first: "+strings.Join(why, "; ")+". Send it again as data in this context, with agreed: "+a.asks.ID+"."),
-			a2a.DataPart(wire.Run{Schema: wire.RunSchema, Outcome: wire.Previewed, Preview: a.asks})), nil
-	}
-	now, err := p.became(ctx, a)
-	if err != nil {
-		return nil, err
-	}
-	if now == nil && t != nil {
-		if now, err = p.task(ctx, t.id); err != nil {
-			return nil, err
-		}
-	}
-	kept := peers.Message{Sum: sum, Context: name}
-	if now != nil {
-		kept.Task = now.id
-		if t != nil && t.id != now.id && now.key == t.key {
-			now.id, kept.Task = t.id, t.id // it is known by the name under which its agreement was asked
-		}
-	}
-	if a.pending != nil && now != nil {
-		for i := range said {
-			said[i].Mentions = []string{now.id}
-		}
-		if _, err := s.Say(ctx, said...); err != nil {
-			return nil, err
-		}
-	}
-	if err := p.peers.Keep(ctx, p.principal, m.MessageID, kept); err != nil {
-		return nil, err
-	}
 	switch {
+	case errors.As(err, &refused) && problemOf(err).Code != "key-reused":
+		return p.says(name, t, refusedIn(problemOf(err))...), nil
+	case err != nil:
+		return nil, err
+	case a.asks != nil:
+		return p.says(name, t, asksFirst(a.asks)...), nil
+	}
+	now, err := p.keeps(ctx, s, m.MessageID, peers.Message{Sum: sum, Context: name}, t, a, said)
+	switch {
+	case err != nil:
+		return nil, err
 	case now == nil && a.pending != nil:
 		return p.says(name, nil, a2a.TextPart("Somebody else has to agree to it first; whether they did is not told here."),
 			a2a.DataPart(wire.Run{Schema: wire.RunSchema, Outcome: wire.Waiting, Preview: a.pending.Preview, Confirmation: wire.NewConfirmation(a.pending)})), nil
@@ -450,6 +396,80 @@ func (p *peer) takes(ctx context.Context, r *a2a.SendMessageRequest) (*a2a.SendM
 		_, err = p.setPush(ctx, &c, now, w)
 	}
 	return &a2a.SendMessageResponse{Task: w}, err
+}
+
+// addressed returns the task that a message is to, nil for none, and the name of its context. key
+// is that of what the message does.
+func (p *peer) addressed(ctx context.Context, m *a2a.Message, key string) (t *task, name string, err error) {
+	if name = m.ContextID; m.TaskID == "" {
+		if name == "" {
+			name = "a2a-" + digest.Of("verbatim context 1", m.MessageID)[:24]
+		}
+		return nil, name, nil
+	}
+	if t, err = p.task(ctx, m.TaskID); err != nil {
+		return nil, "", err
+	}
+	names, err := p.contexts(ctx, t)
+	if err != nil {
+		return nil, "", err
+	}
+	if name != "" && name != names[0] {
+		return nil, "", invalidParams("the task is of another contextId")
+	}
+	// This message may be the one that ended the task, if its answer was lost.
+	done, err := p.session.Done(ctx, key)
+	if err == nil && done == nil && (t.state.Ended() || t.key.IsNull()) {
+		err = &a2a.Error{Code: a2a.UnsupportedOperation, Text: "the task takes no messages as it is"}
+	}
+	return t, names[0], err
+}
+
+func refusedIn(why problem) []a2a.Part {
+	text := why.Title + "."
+	if why.Next != "" {
+		text += " " + why.Next + "."
+	}
+	return []a2a.Part{a2a.TextPart(text), a2a.DataPart(refusalOf(why))}
+}
+
+func asksFirst(preview *receipt.Receipt) []a2a.Part {
+	var why []string
+	for _, ask := range preview.Asks() {
+		why = append(why, ask.Reason)
+	}
+	return []a2a.Part{
+		a2a.TextPart("You have to agree first: " + strings.Join(why, "; ") + ". Send it again as data in this context, with agreed: " + preview.ID + "."),
+		a2a.DataPart(wire.Run{Schema: wire.RunSchema, Outcome: wire.Previewed, Preview: preview}),
+	}
+}
+
+// keeps notes what a message became, and returns the task that it is or was to, nil for none.
+func (p *peer) keeps(ctx context.Context, s *runtime.Session, id string, kept peers.Message, t *task, a *acted, said []sessions.Said) (*task, error) {
+	now, err := p.became(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	if now == nil && t != nil {
+		if now, err = p.task(ctx, t.id); err != nil {
+			return nil, err
+		}
+	}
+	if now != nil {
+		kept.Task = now.id
+		if t != nil && t.id != now.id && now.key == t.key {
+			now.id, kept.Task = t.id, t.id // it is known by the name under which its agreement was asked
+		}
+	}
+	if a.pending != nil && now != nil {
+		for i := range said {
+			said[i].Mentions = []string{now.id}
+		}
+		if _, err := s.Say(ctx, said...); err != nil {
+			return nil, err
+		}
+	}
+	return now, p.peers.Keep(ctx, p.principal, id, kept)
 }
 
 // List implements a2a.Agent.

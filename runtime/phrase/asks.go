@@ -1,0 +1,88 @@
+package phrase
+
+import (
+	"strconv"
+	"strings"
+
+	"verbatim/runtime/words"
+	"verbatim/stores"
+	"verbatim/verbs"
+)
+
+// unclear asks what an ambiguous value means.
+func (r *Reader) unclear(pr *verbs.Param, l words.Language, rd *words.Reading) Ask {
+	speaks := r.speaks(l)
+	q := Ask{Param: pr, Text: rd.Ask(speaks)}
+	if rd.Problem == 0 && len(rd.Others) > 0 {
+		q.Places = []words.Range{rd.Range}
+		for _, o := range rd.Offered() {
+			q.offer(rd, o, speaks)
+		}
+	}
+	return q
+}
+
+// either asks which of two values is meant for one argument.
+func (r *Reader) either(pr *verbs.Param, l words.Language, all ...*words.Reading) Ask {
+	q := Ask{Param: pr}
+	speaks := r.speaks(l)
+	for _, rd := range all {
+		if !rd.Known() {
+			// One of the two is ambiguous itself, so positions cannot be offered.
+			q = Ask{Param: pr}
+			break
+		}
+		q.Places = append(q.Places, rd.Range)
+		q.offer(rd, rd.Choice, speaks)
+	}
+	q.Text = r.ask(l, askSeveral, pr, q.says)
+	return q
+}
+
+// offer adds one meaning of an ambiguous value to the choices.
+func (q *Ask) offer(rd *words.Reading, c words.Choice, l words.Language) {
+	fits := c.Text()
+	if c.Value.Kind() == stores.Int || c.Value.Kind() == stores.Decimal {
+		// Three digits after a point may be read as thousands; four cannot.
+		if fits = c.Value.Text(); len(fits) > 4 && fits[len(fits)-4] == '.' {
+			fits += "0"
+		}
+		fits = strings.TrimSpace(c.Currency + " " + fits)
+	}
+	q.Choices, q.says, q.fits = append(q.Choices, c.Text()), append(q.says, rd.SayChoice(c, l)), append(q.fits, fits)
+}
+
+// maxNames is how many rows a question offers.
+const maxNames = 5
+
+// which asks which of some rows is meant. It lists the first of those that the verb accepts, and
+// how many more there are. (F27)
+func (r *Reader) which(v *verbs.Verb, pr *verbs.Param, names []string, q question, l words.Language) Ask {
+	names = r.usable(v, pr, names)
+	choices := symbols(names[:min(len(names), maxNames)])
+	a := Ask{Param: pr, Text: r.ask(l, q, pr, choices), Choices: choices}
+	if more := len(names) - len(choices); more > 0 {
+		a.Text += " " + askMore.In(r.speaks(l), strconv.Itoa(more))
+	}
+	return a
+}
+
+// usable lists the rows that the verb accepts, or all rows if it accepts none: then the refusal
+// says why.
+func (r *Reader) usable(v *verbs.Verb, pr *verbs.Param, names []string) []string {
+	if r.in.Usable == nil || len(names) < 2 {
+		return names
+	}
+	if left := r.in.Usable(v, pr, names); len(left) > 0 {
+		return left
+	}
+	return names
+}
+
+func symbols(names []string) []string {
+	all := make([]string, len(names))
+	for i, n := range names {
+		all[i] = "@" + n
+	}
+	return all
+}

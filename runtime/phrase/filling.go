@@ -1,0 +1,441 @@
+package phrase
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"verbatim/dsl"
+	"verbatim/runtime/words"
+	"verbatim/stores"
+	"verbatim/verbs"
+)
+
+// arguments fills the arguments that the clause gives, and asks for the others.
+func (r *Reader) arguments(p *Part, c *clause, l words.Language) {
+	v := p.Verb
+	f := r.filling(p, c, l)
+	for i := range v.Params {
+		pr := &v.Params[i]
+		if v.Read != nil && v.Read.After == i {
+			continue // nobody says after which row a page begins
+		}
+		f.argument(pr)
+		if p.guide {
+			break
+		}
+	}
+	r.refer(p, c)
+	p.finish()
+}
+
+// fill adds what a later clause says to a part.
+func (r *Reader) fill(p *Part, c *clause, l words.Language) {
+	f := r.filling(p, c, l)
+	for i := range p.Verb.Params {
+		pr := &p.Verb.Params[i]
+		if open := p.open(pr, c); p.given(pr) || !open && pr.Type.Name != verbs.DateType && pr.Type.Name != verbs.MoneyType && pr.Type.Name != verbs.ObjectType {
+			continue
+		}
+		p.Asks = slices.DeleteFunc(p.Asks, func(a Ask) bool { return a.Param == pr })
+		f.argument(pr)
+	}
+	p.Range.End = c.rng.End
+	p.finish()
+}
+
+// finish makes the call.
+func (p *Part) finish() {
+	p.call, p.Call = dsl.Call{}, ""
+	if len(p.Asks) > 0 {
+		return
+	}
+	var args []dsl.Arg
+	for i := range p.Verb.Params {
+		for k := range p.Args {
+			if p.Args[k].Param == &p.Verb.Params[i] {
+				args = append(args, dsl.NewArg(p.Args[k].Param.Name, p.Args[k].Value))
+			}
+		}
+	}
+	p.call = dsl.NewCall(p.Verb.Name, args...)
+	if p.call.Err() != nil {
+		p.Asks = append(p.Asks, Ask{Text: "?"})
+		return
+	}
+	p.Call = dsl.FormatCall(&p.call)
+}
+
+// A filling gives the arguments of a part, one after the other, what a clause says for them.
+type filling struct {
+	r     *Reader
+	p     *Part
+	c     *clause
+	l     words.Language
+	used  map[int]bool // readings that an argument has
+	taken []bool       // words that name the row of an argument
+
+	pr *verbs.Param // the argument at hand
+}
+
+func (r *Reader) filling(p *Part, c *clause, l words.Language) *filling {
+	return &filling{r: r, p: p, c: c, l: l, used: map[int]bool{}, taken: make([]bool, len(c.words))}
+}
+
+// argument fills an argument, or asks for what it lacks.
+func (f *filling) argument(pr *verbs.Param) {
+	f.pr = pr
+	switch pr.Type.Name {
+	case verbs.RefType:
+		f.row()
+	case verbs.CodeType:
+		f.code()
+	case verbs.DateType:
+		f.value(func(v stores.Value) dsl.Value { return dsl.NewDate(v.Text()) }, words.Date)
+	case verbs.MoneyType:
+		f.money()
+	case verbs.IntegerType:
+		f.value(func(v stores.Value) dsl.Value {
+			n, _ := strconv.ParseInt(v.Text(), 10, 64)
+			return dsl.NewInteger(n)
+		}, words.Integer)
+	case verbs.DecimalType:
+		f.found(func(v stores.Value) dsl.Value { return dsl.NewNumber(v.Text()) }, words.Decimal, words.Percent, words.Integer)
+	case verbs.EmailType:
+		f.found(asText, words.Email)
+	case verbs.PhoneType:
+		f.found(asText, words.Phone)
+	case verbs.StringType:
+		f.text()
+	case verbs.ObjectType:
+		if pr.Required {
+			f.object()
+		}
+	default:
+		f.missing()
+	}
+}
+
+func asText(v stores.Value) dsl.Value { return dsl.NewString(v.Text()) }
+
+func (f *filling) take(v dsl.Value, at words.Range, rd *words.Reading) {
+	f.p.Args = append(f.p.Args, Arg{Param: f.pr, Value: v, Range: at, Reading: rd})
+}
+
+func (f *filling) asks(a Ask) { f.p.Asks = append(f.p.Asks, a) }
+
+// missing asks for an argument that is required.
+func (f *filling) missing(choices ...string) {
+	if f.pr.Required {
+		f.asks(Ask{Param: f.pr, Text: f.r.ask(f.l, askMissing, f.pr, choices), Choices: choices})
+	}
+}
+
+// several asks which of some codes is meant.
+func (f *filling) several(codes []string) {
+	f.asks(Ask{Param: f.pr, Text: f.r.ask(f.l, askSeveral, f.pr, codes), Choices: codes})
+}
+
+// reading returns the only reading of some kinds that no argument has yet. there reports that the
+// clause has one, also where it is not returned since it has to be asked about.
+func (f *filling) reading(what ...words.What) (one *words.Reading, there bool) {
+	index := -1
+	for i := range f.c.readings {
+		rd := &f.c.readings[i]
+		if f.used[i] || !slices.Contains(what, rd.What) || rd.What == words.Integer && f.c.inName(rd.Range, f.taken) {
+			continue
+		}
+		if one != nil {
+			f.asks(f.r.either(f.pr, f.l, one, rd))
+			return nil, true
+		}
+		one, index = rd, i
+	}
+	if one == nil {
+		return nil, false
+	}
+	f.used[index] = true
+	if f.pr.Type.Name == verbs.DateType {
+		// An ambiguous date means the one that the argument accepts.
+		held := words.Between(f.pr.Type.Between(stores.DateOf(f.c.in.Now))).Hold(*one)
+		one = &held
+	}
+	if !one.Known() {
+		f.asks(f.r.unclear(f.pr, f.l, one))
+		return nil, true
+	}
+	return one, true
+}
+
+// accepted reports that an argument accepts a value; otherwise it asks for another, and says why.
+func (f *filling) accepted(v stores.Value) bool {
+	n := utf8.RuneCountInString(v.Text())
+	if most := f.pr.Type.MaxLength; freeText(f.pr) && most > 0 && n > most {
+		f.asks(Ask{Param: f.pr, Text: f.r.ask(f.l, askShorter, f.pr, []string{strconv.Itoa(n), strconv.Itoa(most)})})
+		return false
+	}
+	if _, err := f.pr.Type.Accept(v); err != nil {
+		f.asks(Ask{Param: f.pr, Text: f.r.ask(f.l, askLimit, f.pr, []string{err.Error()})})
+		return false
+	}
+	return true
+}
+
+// found fills an argument with a reading of some kinds, and says how it is written.
+func (f *filling) found(written func(stores.Value) dsl.Value, what ...words.What) {
+	rd, there := f.reading(what...)
+	switch {
+	case rd != nil:
+		f.take(written(rd.Value), rd.Range, rd)
+	case !there:
+		f.missing()
+	}
+}
+
+// value is found, for a value that the argument must accept.
+func (f *filling) value(written func(stores.Value) dsl.Value, what words.What) {
+	rd, there := f.reading(what)
+	switch {
+	case rd != nil && f.accepted(rd.Value):
+		f.take(written(rd.Value), rd.Range, rd)
+	case !there:
+		f.missing()
+	}
+}
+
+func (f *filling) row() {
+	r, p, pr, c := f.r, f.p, f.pr, f.c
+	if pr.Type.Entity == nil {
+		f.missing()
+		return
+	}
+	all := r.names[pr.Type.Entity]
+	if all == nil || len(all.names) == 0 {
+		f.missing()
+		return
+	}
+	said := r.rowsApart(p.Verb, pr, c)
+	switch {
+	case len(said.names) > 0 && r.doubt(p.Verb, c, said):
+		// "Thomas Schmidt", if only Thomas Müller exists.
+		if pr.Required {
+			f.asks(r.which(p.Verb, pr, all.names, askStranger, f.l))
+		}
+	case len(said.names) == 1 && (pr.Required || all.sure(said, c) && !p.took(c.span(said.words))):
+		for _, k := range said.words {
+			f.taken[k] = true
+		}
+		f.take(dsl.NewSymbol(said.names[0]), c.span(said.words), nil)
+	case !pr.Required:
+	case len(said.names) > 1 && p.supposing == pr && slices.Contains(said.names, p.supposed):
+		f.take(dsl.NewSymbol(p.supposed), words.Range{}, nil)
+	case len(said.names) > 1:
+		a := r.which(p.Verb, pr, said.names, askSeveral, f.l)
+		a.Among = said.names
+		f.asks(a)
+	case len(all.names) == 1 && !r.others(c, p.Verb):
+		f.take(dsl.NewSymbol(all.names[0]), words.Range{}, nil)
+	case p.supposing == pr && slices.Contains(all.names, p.supposed):
+		f.take(dsl.NewSymbol(p.supposed), words.Range{}, nil)
+	default:
+		a := r.which(p.Verb, pr, all.names, askMissing, f.l)
+		a.Open = !r.others(c, p.Verb)
+		f.asks(a)
+	}
+}
+
+func (f *filling) code() {
+	list := f.pr.Type.Codes
+	if list == nil {
+		f.missing()
+		return
+	}
+	codes, at := f.r.codesIn(f.c, list)
+	row, follows := f.p.follows(f.pr)
+	switch {
+	case follows != "" && len(codes) == 0:
+		f.p.Args = append(f.p.Args, Arg{Param: f.pr, Value: dsl.NewCode(follows), Follows: row})
+	case follows != "" && !slices.Contains(codes, follows):
+		f.several(append(codes, follows)) // the words name one code, and the row implies another
+	case len(codes) == 1:
+		f.take(dsl.NewCode(codes[0]), f.c.span(at), nil)
+	case len(codes) > 1:
+		f.several(codes)
+	default:
+		var first []string
+		for _, code := range list.Codes[:min(len(list.Codes), 8)] {
+			first = append(first, code.Name)
+		}
+		f.missing(first...)
+	}
+}
+
+func (f *filling) money() {
+	rd, there := f.reading(words.Money)
+	switch {
+	case rd == nil && !there:
+		f.missing()
+	case rd == nil:
+	case len(f.pr.Type.Currencies) > 0 && !slices.Contains(f.pr.Type.Currencies, rd.Currency):
+		f.asks(Ask{Param: f.pr, Text: f.r.ask(f.l, askMissing, f.pr, f.pr.Type.Currencies), Choices: f.pr.Type.Currencies})
+	default:
+		f.take(dsl.NewMap(dsl.NewArg("amount", dsl.NewNumber(rd.Value.Text())), dsl.NewArg("currency", dsl.NewCode(rd.Currency))), rd.Range, rd)
+	}
+}
+
+// text fills a string argument: with a text that matches its pattern or, for free text, with the
+// person's own words.
+func (f *filling) text() {
+	r, p, pr, c := f.r, f.p, f.pr, f.c
+	if pr.Type.Pattern != nil {
+		f.patterned()
+		return
+	}
+	for _, g := range r.in.Given {
+		if g.Verb == p.Verb.Name && g.Param == pr.Name {
+			if f.accepted(stores.NewString(g.Text)) {
+				p.Args = append(p.Args, Arg{Param: pr, Value: dsl.NewString(g.Text), Given: true})
+			}
+			return
+		}
+	}
+	if !pr.Required {
+		return
+	}
+	free := 0
+	for i := range p.Verb.Params {
+		if q := &p.Verb.Params[i]; q.Required && q.Type.Name == verbs.StringType && q.Type.Pattern == nil {
+			free++
+		}
+	}
+	at, how := r.captured(p, pr, c)
+	if colon := c.colon(); how == elsewhere && colon > 0 && r.announcement(p.Verb, pr, c, colon) {
+		at, how = unquoted(c.text, words.Range{Start: colon, End: c.rng.End}), said
+	}
+	if at.End == c.rng.End && strings.HasPrefix(c.text[at.End:], "?") {
+		at.End++
+	}
+	switch {
+	case how == said && !r.onlyNames(p.Verb, c, at):
+	case how == elsewhere && free == 1 && sentences(pr) && c.content() && !r.announcement(p.Verb, pr, c, c.rng.End):
+		at = c.rng
+	default:
+		f.missing()
+		return
+	}
+	if raw := c.raw(at); f.accepted(stores.NewString(raw)) {
+		f.take(dsl.NewString(raw), at, nil)
+	}
+}
+
+// patterned fills a string argument that has a pattern.
+func (f *filling) patterned() {
+	rd, there := f.reading(words.IBAN)
+	if rd != nil && f.pr.Type.Pattern.MatchString(rd.Value.Text()) {
+		f.take(asText(rd.Value), rd.Range, rd)
+		return
+	}
+	if there && rd == nil {
+		return
+	}
+	if at, ok := patternIn(f.c, f.pr); ok {
+		f.take(dsl.NewString(f.c.raw(at)), at, nil)
+		return
+	}
+	f.missing()
+}
+
+// took reports that a range of the message is the value of an argument, or within it.
+func (p *Part) took(at words.Range) bool {
+	return slices.ContainsFunc(p.Args, func(a Arg) bool { return a.Range.Start <= at.Start && at.End <= a.Range.End })
+}
+
+// follows returns the code that the part's row implies for an object's schema, and that row.
+func (p *Part) follows(pr *verbs.Param) (row, code string) {
+	for i := range p.Verb.Params {
+		k, ok := p.Verb.Params[i].SchemaOf()
+		if !ok || &p.Verb.Params[k] != pr {
+			continue
+		}
+		for j := range p.Args {
+			if a := &p.Args[j]; a.Param.Type.Name == verbs.RefType && a.Param.Required {
+				if code := p.reader.codeOfRow(pr.Type.Codes, a.Value.Text); code != "" {
+					return a.Value.Text, code
+				}
+			}
+		}
+	}
+	return "", ""
+}
+
+// onlyNames reports that a range of a clause is nothing but names of rows.
+func (r *Reader) onlyNames(v *verbs.Verb, c *clause, at words.Range) bool {
+	named := r.named(v, c)
+	for i := range c.words {
+		if c.words[i].Range.Start >= at.Start && c.words[i].Range.End <= at.End && !named[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// content reports that a clause says more than which verb is meant.
+func (c *clause) content() bool {
+	n := 0
+	for i := range c.words {
+		if c.weights[i] > 0.2 {
+			n++
+		}
+	}
+	return n >= 2 || len(c.words) >= 4
+}
+
+// announcement reports that a clause, up to a place, only announces the text that follows. All of
+// its words lead to the text's place in the phrases, name rows, or are small words; if a word such
+// as "note" names the argument, one other word is allowed: "add a note". (F26)
+func (r *Reader) announcement(v *verbs.Verb, pr *verbs.Param, c *clause, upto int) bool {
+	named, calls, leads, others := r.named(v, c), 0, 0, 0
+	for i := range c.words {
+		switch {
+		case c.words[i].Range.End > upto:
+			continue
+		case named[i]:
+			leads++
+			continue
+		case small()[c.words[i].Plain]:
+			continue
+		}
+		as := 0
+		for t := range r.ix.templates {
+			tp := &r.ix.templates[t]
+			ends := len(tp.words) > 0 && tp.words[len(tp.words)-1].param == pr
+			switch {
+			case r.ix.verbs[tp.verb] != v || !tp.named && !ends || !r.has(tp, c, i):
+			case tp.named || tp.colon:
+				as = 2
+			default:
+				as = max(as, 1)
+			}
+		}
+		switch {
+		case as == 2 || c.is(i, stem(pr.Name)):
+			calls++
+		case as == 1:
+			leads++
+		default:
+			others++
+		}
+	}
+	return others == 0 && calls+leads > 0 || calls > 0 && others+leads <= 1+count(named, true)
+}
+
+// span is the range from the first to the last of some words.
+func (c *clause) span(at []int) words.Range {
+	if len(at) == 0 {
+		return words.Range{}
+	}
+	return words.Range{Start: c.words[at[0]].Range.Start, End: c.words[at[len(at)-1]].Range.End}
+}
+
+func (c *clause) raw(at words.Range) string { return c.text[at.Start:at.End] }
