@@ -56,6 +56,9 @@ IN_MEMORY = dir=$$(mktemp -d /dev/shm/verbatim-XXXXXX 2>/dev/null) || exit 0; \
 	if df -Pk /dev/shm | awk 'NR == 2 { exit $$4 < 6291456 }' && awk '/^MemAvailable/ { exit $$2 < 12582912 }' /proc/meminfo && \
 		printf '\043!/bin/sh\n' >$$dir/try && chmod +x $$dir/try && $$dir/try 2>/dev/null && chmod 711 $$dir; then echo $$dir; else rm -rf $$dir; fi
 
+# Without the paths of this machine, what one clone compiled serves another in another folder.
+export GOFLAGS ?= -trimpath
+
 # A program that is watched waits a second before it ends, and tests start hundreds.
 export GORACE := atexit_sleep_ms=10
 

@@ -20,9 +20,9 @@ type budget struct {
 	why        []string
 }
 
-// budgets are read from testdata/budgets.txt, whose head says how it is written.
+// budgets are read from testdata/budgets.list, whose head says how it is written.
 func budgets(t *testing.T) (all []budget) {
-	text, err := os.ReadFile("testdata/budgets.txt")
+	text, err := os.ReadFile("testdata/budgets.list")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +35,7 @@ func budgets(t *testing.T) (all []budget) {
 		case all[len(all)-1].most == 0:
 			b := &all[len(all)-1]
 			if n, _ := fmt.Sscanf(said, "%d + %d", &b.most, &b.over); n == 0 {
-				t.Fatalf("budgets.txt:%d: %q is no number of lines", i+1, said)
+				t.Fatalf("budgets.list:%d: %q is no number of lines", i+1, said)
 			}
 		default:
 			b := &all[len(all)-1]

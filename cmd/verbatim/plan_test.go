@@ -18,12 +18,12 @@ import (
 //	roof    cmd/verbatim        wiring
 //	2       runtime             the engine
 //	        runtime/{names,tools}   its parts: what rows are called; whether a tool fits its verb
-//	1       verbs               verbs/{expr,drift,grammar}   verbs/verbstest   stores/{sqlite,postgres,journal}   stores/storetest
+//	1       verbs               verbs/{expr,drift,grammar}   verbs/verbstest   stores/{sqlite,postgres,sqlcore,journal}   stores/storetest
 //	ground  dsl   stores
 //
 // A package that is not named here is not part of the house yet, and the test
 // says so: whoever adds a room adds its lines and their reasons.
-var rooms = []string{"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/postgres/pgtest", "stores/postgres/internal/ajar", "stores/receipt", "stores/journal", "stores/files", "stores/search", "verbs", "verbs/expr", "verbs/drift", "verbs/grammar", "verbs/pack", "verbs/verbstest", "runtime", "runtime/names", "runtime/tools", "runtime/view", "runtime/digest", "runtime/confirmations", "runtime/provenance", "runtime/uploads", "runtime/sessions", "runtime/dial", "runtime/notify", "runtime/channel", "runtime/channel/internal/proven", "runtime/channel/contact", "runtime/channel/mail", "runtime/channel/signed", "runtime/channel/whatsapp", "runtime/channel/whatsapp/cloudtest", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/mcp/door", "runtime/system", "runtime/upload", "runtime/words", "runtime/phrase", "runtime/collect", "runtime/client", "runtime/wire", "runtime/a2a", "runtime/serve", "runtime/serve/logins", "runtime/serve/peers", "runtime/serve/pages", "runtime/serve/browsertest", "runtime/torture", "runtime/documents", "runtime/guard", "runtime/services", "runtime/sheet", "runtime/manda", "runtime/kyc", "runtime/kiisha", "runtime/clerk", "runtime/plan", "runtime/rerun", "runtime/confidence", "runtime/confidence/score", "runtime/confidence/react", "runtime/confidence/modeltest", "runtime/trustgraph", "runtime/trustgraph/rabbit", "runtime/trustgraph/rabbit/rabbittest", "runtime/eval", "runtime/lsp", "runtime/norace", "cmd/verbatim", "cmd/teeth", "examples/embed"}
+var rooms = []string{"dsl", "stores", "stores/storetest", "stores/sqlcore", "stores/sqlite", "stores/postgres", "stores/postgres/pgtest", "stores/postgres/internal/ajar", "stores/receipt", "stores/journal", "stores/files", "stores/search", "verbs", "verbs/expr", "verbs/drift", "verbs/grammar", "verbs/pack", "verbs/verbstest", "runtime", "runtime/names", "runtime/tools", "runtime/view", "runtime/digest", "runtime/confirmations", "runtime/provenance", "runtime/uploads", "runtime/sessions", "runtime/dial", "runtime/notify", "runtime/channel", "runtime/channel/internal/proven", "runtime/channel/contact", "runtime/channel/mail", "runtime/channel/signed", "runtime/channel/whatsapp", "runtime/channel/whatsapp/cloudtest", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/mcp/door", "runtime/system", "runtime/upload", "runtime/words", "runtime/phrase", "runtime/collect", "runtime/client", "runtime/wire", "runtime/a2a", "runtime/serve", "runtime/serve/logins", "runtime/serve/peers", "runtime/serve/pages", "runtime/serve/browsertest", "runtime/torture", "runtime/documents", "runtime/guard", "runtime/services", "runtime/sheet", "runtime/manda", "runtime/kyc", "runtime/kiisha", "runtime/clerk", "runtime/plan", "runtime/rerun", "runtime/confidence", "runtime/confidence/score", "runtime/confidence/react", "runtime/confidence/modeltest", "runtime/trustgraph", "runtime/trustgraph/rabbit", "runtime/trustgraph/rabbit/rabbittest", "runtime/eval", "runtime/lsp", "runtime/norace", "cmd/verbatim", "cmd/teeth", "examples/embed"}
 
 // allowed are the arrows that exist.
 var allowed = map[string][]string{
@@ -31,8 +31,9 @@ var allowed = map[string][]string{
 	"stores":                 {"stores/search"},
 	"stores/search":          nil,
 	"stores/storetest":       {"stores", "stores/search"},
-	"stores/sqlite":          {"stores", "stores/search"},
-	"stores/postgres":        {"stores", "stores/search", "stores/postgres/internal/ajar"},
+	"stores/sqlcore":         {"stores"},
+	"stores/sqlite":          {"stores", "stores/search", "stores/sqlcore"},
+	"stores/postgres":        {"stores", "stores/search", "stores/sqlcore", "stores/postgres/internal/ajar"},
 	"stores/postgres/pgtest": {"stores/postgres/internal/ajar"},
 
 	"stores/postgres/internal/ajar": nil,
@@ -135,6 +136,7 @@ var groups = map[string][]string{
 	"who makes no files":                         allBut("runtime", "runtime/services", "runtime/sheet"),
 	"who reads no files":                         allBut("runtime/documents", "runtime/services", "runtime/manda", "runtime/kiisha", "cmd/verbatim"),
 	"who brings no services":                     allBut("runtime/services", "runtime/manda", "runtime/kiisha", "cmd/verbatim", "runtime/confidence"),
+	"who speaks no SQL":                          allBut("stores/sqlcore", "stores/sqlite", "stores/postgres"),
 	"who searches nothing":                       allBut("stores", "stores/search", "stores/storetest", "stores/sqlite", "stores/postgres", "runtime", "runtime/view", "runtime/kyc", "cmd/verbatim"),
 	"who goes nowhere that others name":          allBut("runtime/dial", "runtime/notify", "runtime/channel/whatsapp", "runtime/mcp"),
 	"who is no channel":                          allBut("runtime/channel", "runtime/channel/internal/proven", "runtime/channel/mail", "runtime/channel/signed", "runtime/channel/whatsapp", "cmd/verbatim"),
@@ -194,8 +196,8 @@ var forbidden = []arrow{
 	{"stores", []string{"stores/sqlite", "stores/postgres", "stores/storetest"}, "the interface does not know who implements it or how that is tested"},
 	{"stores/sqlite", []string{"dsl", "verbs", "runtime"}, "a backend has no private feature that the engine could need, so it has nothing to ask of the floors above"},
 	{"stores/sqlite", []string{"stores/storetest"}, "the conformance suite calls the backend's tests, the backend itself is built without it"},
-	{"stores/sqlite", []string{"stores/postgres"}, "two dialects of one interface: what they share is in stores, and either can go without the other"},
-	{"stores/postgres", []string{"stores/sqlite"}, "two dialects of one interface: what they share is in stores, and either can go without the other"},
+	{"stores/sqlite", []string{"stores/postgres"}, "two dialects of one interface: what they share is in stores and stores/sqlcore, and either can go without the other"},
+	{"stores/postgres", []string{"stores/sqlite"}, "two dialects of one interface: what they share is in stores and stores/sqlcore, and either can go without the other"},
 	{"stores/postgres", []string{"dsl", "verbs", "runtime"}, "a backend has no private feature that the engine could need, so it has nothing to ask of the floors above"},
 	{"stores/postgres", []string{"stores/storetest"}, "the conformance suite calls the backend's tests, the backend itself is built without it"},
 	{"stores/journal", []string{"dsl", "verbs", "runtime"}, "whether a journal is whole, and what rows it makes, can be shown without a palette and without our language"},
@@ -282,6 +284,8 @@ var forbidden = []arrow{
 	{"runtime/sheet", allBut("runtime/sheet", "stores"), "it makes a file of values, whoever they are for"},
 	{"who makes no files", []string{"runtime/sheet"}, "rows are written into a file by the engine, and read back by a service"},
 	{"runtime/services", allBut("runtime/services", "runtime/documents", "runtime/sheet", "runtime/tools", "stores", "stores/files"), "what palettes use as tools knows neither the engine nor who asks"},
+	{"who speaks no SQL", []string{"stores/sqlcore"}, "what two dialects say alike is their affair"},
+	{"stores/sqlcore", allBut("stores/sqlcore", "stores"), "it writes SQL for rows, whatever they are and whoever keeps them"},
 	{"who searches nothing", []string{"stores/search"}, "what words and vectors an index keeps is the stores' affair, and the engine's who asks"},
 	{"stores/search", allBut("stores/search"), "it makes numbers of texts, whatever rows they stand in"},
 	{"runtime/dial", allBut("runtime/dial"), "it looks at the address that is dialled, whoever goes there"},

@@ -133,8 +133,8 @@ type lasting struct {
 }
 
 // emptyShell starts a shell in a folder with an empty environment, apart from
-// PATH, a home and what finds Go's caches. -trimpath lets copies of the tree
-// share them; TMPDIR is removed after the test.
+// PATH, a home and what finds Go's caches. -trimpath and CGO_ENABLED=0 let copies
+// of the tree share them with make test; TMPDIR is removed after the test.
 func emptyShell(t *testing.T, dir string) *lasting {
 	t.Helper()
 	caches, err := exec.Command("go", "env", "GOCACHE", "GOMODCACHE").Output()
@@ -144,7 +144,7 @@ func emptyShell(t *testing.T, dir string) *lasting {
 	at := strings.Split(string(caches), "\n")
 	cmd := exec.Command("bash", "--noprofile", "--norc")
 	cmd.Dir = dir
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "TMPDIR=" + t.TempDir(), "GOCACHE=" + at[0], "GOMODCACHE=" + at[1], "DEMO=exit", "GOENV=off", "GOFLAGS=-trimpath"}
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "TMPDIR=" + t.TempDir(), "GOCACHE=" + at[0], "GOMODCACHE=" + at[1], "DEMO=exit", "GOENV=off", "GOFLAGS=-trimpath", "CGO_ENABLED=0"}
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)

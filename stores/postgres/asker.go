@@ -71,7 +71,7 @@ func (m *migration) askers() error {
 	if !member {
 		m.give(fmt.Sprintf("GRANT %s TO %s", quote(asker), quote(m.role)), false)
 	}
-	spoken := stores.Spoken(m.entities)
+	spoken := stores.Spoken(m.Entities)
 	var all []*stores.Entity
 	for _, e := range spoken {
 		for _, at := range append([]*stores.Entity{e}, tos(e)...) {
@@ -81,7 +81,7 @@ func (m *migration) askers() error {
 		}
 	}
 	for _, e := range all {
-		if m.tables[e] == nil && !slices.Contains(m.entities, e) {
+		if m.tables[e] == nil && !slices.Contains(m.Entities, e) {
 			continue // whoever migrates it grants it
 		}
 		named := slices.Contains(spoken, e)
@@ -123,7 +123,7 @@ WHERE n.nspname = $1::text AND c.relname = $2::text ORDER BY a.attnum`, []any{sc
 			case r.yes(3):
 				more = true
 			default:
-				m.warn(e, "every role may read column %s of table %s, and the queries of palettes are not to: REVOKE SELECT ON %s FROM PUBLIC", column, e.Table, table(e))
+				m.Warn(e, "every role may read column %s of table %s, and the queries of palettes are not to: REVOKE SELECT ON %s FROM PUBLIC", column, e.Table, table(e))
 			}
 			return nil
 		})

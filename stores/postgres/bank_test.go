@@ -9,10 +9,8 @@ import (
 
 	"verbatim/stores"
 	"verbatim/stores/postgres/pgtest"
+	"verbatim/stores/storetest"
 )
-
-// canary is in every row that the caller must not see.
-const canary = "CANARY"
 
 // bank is a store with two roots, of which the caller holds one, and things that
 // no palette declares. Of its tables, replies is one of the organisation's own.
@@ -72,7 +70,7 @@ func bankOn(t testing.TB, db pgtest.DB, opts ...Option) (*Store, []*stores.Entit
 		}
 		return c
 	}
-	one, two, mine, theirs := stores.NewInt(1), stores.NewInt(2), stores.NewString("mine"), stores.NewString(canary)
+	one, two, mine, theirs := stores.NewInt(1), stores.NewInt(2), stores.NewString("mine"), stores.NewString(storetest.Canary)
 	err = s.Update(ctx, stores.Scope{All: true}, func(tx stores.Tx) error {
 		return tx.Apply(ctx, stores.Batch{
 			Changes: []stores.Change{
@@ -84,8 +82,8 @@ func bankOn(t testing.TB, db pgtest.DB, opts ...Option) (*Store, []*stores.Entit
 				change(page, 1, stores.NewString("p"), mine), change(page, 2, stores.NewString("q"), theirs),
 				change(land, 1, mine), change(hidden, 1, theirs),
 			},
-			Entries: []stores.Entry{{Verb: canary, Call: canary}},
-			Jobs:    []stores.Job{{ID: "1", Kind: "notice", Principal: canary, Payload: `{"text":"` + canary + `"}`, At: time.Unix(1, 0)}},
+			Entries: []stores.Entry{{Verb: storetest.Canary, Call: storetest.Canary}},
+			Jobs:    []stores.Job{{ID: "1", Kind: "notice", Principal: storetest.Canary, Payload: `{"text":"` + storetest.Canary + `"}`, At: time.Unix(1, 0)}},
 		})
 	})
 	if err != nil {

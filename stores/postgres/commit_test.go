@@ -16,6 +16,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"verbatim/stores"
+	"verbatim/stores/storetest"
 )
 
 var chained = flag.Int("entries", 640, "how many journal entries many writers make at once")
@@ -361,9 +362,9 @@ func TestRunsTellWhatSingleChangesDo(t *testing.T) {
 	}{
 		"all as planned":         {[]stores.Change{update(1, "mine", "a"), update(3, "mine too", "b")}, nil},
 		"one that differs":       {[]stores.Change{update(1, "mine", "a"), update(3, "other", "b")}, stores.ErrConflict},
-		"one of another's":       {[]stores.Change{update(1, "mine", "a"), update(2, canary, "b")}, stores.ErrNotFound},
+		"one of another's":       {[]stores.Change{update(1, "mine", "a"), update(2, storetest.Canary, "b")}, stores.ErrNotFound},
 		"one that is not there":  {[]stores.Change{update(1, "mine", "a"), update(99, "x", "b")}, stores.ErrNotFound},
-		"the first one counts":   {[]stores.Change{update(3, "other", "b"), update(2, canary, "b")}, stores.ErrConflict},
+		"the first one counts":   {[]stores.Change{update(3, "other", "b"), update(2, storetest.Canary, "b")}, stores.ErrConflict},
 		"new ones":               {[]stores.Change{insert(10, 1), insert(11, 1), insert(12, 1)}, nil},
 		"new, one of another's":  {[]stores.Change{insert(10, 1), insert(11, 2)}, stores.ErrNotFound},
 		"new, one twice":         {[]stores.Change{insert(10, 1), insert(1, 1)}, stores.ErrDuplicate},

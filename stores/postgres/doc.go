@@ -127,6 +127,8 @@
 //
 // # Where the dialects differ
 //
+// What both stores say alike is in stores/sqlcore; what is here is PostgreSQL's own.
+//
 // An author's query is PostgreSQL's SQL. decimal_sum, which a file needs to add
 // exactly, is sum here. A parameter's type is that of its value, and in CheckSQL,
 // which may have none, that of the place where it stands. Tables of ours compare

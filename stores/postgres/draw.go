@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"verbatim/stores"
+	"verbatim/stores/sqlcore"
 )
 
 // Draw implements stores.Tx. It works out the default of a column, or takes the next
@@ -16,7 +17,7 @@ func (t *tx) Draw(ctx context.Context, e *stores.Entity, field int) (v stores.Va
 	}
 	f, sh := &e.Fields[field], t.shapes[e]
 	if sh.drawn[field] == "" {
-		return v, because(stores.ErrSchema, &failure{doing: "draw", code: "42601", about: "column " + e.Table + "." + f.Column})
+		return v, sqlcore.Because(stores.ErrSchema, &failure{doing: "draw", code: "42601", about: "column " + e.Table + "." + f.Column})
 	}
 	form := &sh.columns[field]
 	as := "(" + sh.drawn[field] + ")"

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"verbatim/stores"
+	"verbatim/stores/sqlcore"
 )
 
 // A failure is what operators may know of an error of PostgreSQL's: what was
@@ -57,30 +58,30 @@ func fault(ctx context.Context, doing string, err error) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		return because(stores.ErrLimit, f)
+		return sqlcore.Because(stores.ErrLimit, f)
 	case "40001", "40P01", "55P03", "0A000": // the last: a prepared plan that a migration outdated
-		return because(stores.ErrConflict, f)
+		return sqlcore.Because(stores.ErrConflict, f)
 	case "23503":
 		// The row referred to went to another owner, or away, since the statement
 		// read whose it is. (What is deleted and referred to is another matter.)
 		if strings.HasPrefix(e.ConstraintName, "verbatim_root_") && doing != "delete" {
-			return because(stores.ErrConflict, f)
+			return sqlcore.Because(stores.ErrConflict, f)
 		}
 	case "23505", "23P01":
-		return because(stores.ErrDuplicate, f)
+		return sqlcore.Because(stores.ErrDuplicate, f)
 	case "42P01", "3F000", "42703", "42704":
-		return because(stores.ErrSchema, f)
+		return sqlcore.Because(stores.ErrSchema, f)
 	case "42501":
 		// A policy refused a row, which no missing privilege can look like.
 		if e.Routine == "ExecWithCheckOptions" {
 			return stores.ErrNotFound
 		}
 	case "54000", "53200":
-		return because(stores.ErrLimit, f)
+		return sqlcore.Because(stores.ErrLimit, f)
 	}
 	switch e.Code[:2] {
 	case "22", "23", "44":
-		return because(stores.ErrInvalid, f)
+		return sqlcore.Because(stores.ErrInvalid, f)
 	}
 	return f
 }
@@ -179,27 +180,15 @@ func commitFault(err error, where int) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, context.DeadlineExceeded):
-		return because(stores.ErrUnknown, &failure{doing: "commit", cause: err})
+		return sqlcore.Because(stores.ErrUnknown, &failure{doing: "commit", cause: err})
 	case !errors.As(err, &f):
 		return err
 	case where > 0:
-		return because(stores.ErrUnknown, f)
+		return sqlcore.Because(stores.ErrUnknown, f)
 	case f.code == "" && pgconn.SafeToRetry(f.cause):
 		return err
 	case f.code == "" || f.code[:2] == "57" && where == 0 || f.code[:2] == "08":
-		return because(stores.ErrUnknown, f)
+		return sqlcore.Because(stores.ErrUnknown, f)
 	}
 	return err
 }
-
-// because gives an error the text and the identity of one of ours, and keeps the
-// cause for errors.As. The text is that of ours alone: users may see it.
-func because(ours error, cause *failure) error { return &caused{ours, cause} }
-
-type caused struct {
-	ours  error
-	cause *failure
-}
-
-func (c *caused) Error() string   { return c.ours.Error() }
-func (c *caused) Unwrap() []error { return []error{c.ours, c.cause} }

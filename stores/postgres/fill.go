@@ -26,8 +26,8 @@ func (s *Store) Fill(ctx context.Context, fn func(stores.Filler) error) error {
 		if err := fn(f); err != nil {
 			return err
 		}
-		if f.failed != nil {
-			return f.failed
+		if f.Failed != nil {
+			return f.Failed
 		}
 		return f.follow(ctx)
 	})
@@ -112,18 +112,18 @@ func keepJobs(jobs []stores.JobRecord) (op, error) {
 			cols[i] = append(cols[i], v)
 		}
 	}
-	q := newText().add("INSERT INTO ", riverJob, ` (args, kind, max_attempts, metadata, queue, scheduled_at, unique_key, unique_states, state, attempt, created_at, attempted_at, finalized_at, attempted_by)
+	q := newText().Add("INSERT INTO ", riverJob, ` (args, kind, max_attempts, metadata, queue, scheduled_at, unique_key, unique_states, state, attempt, created_at, attempted_at, finalized_at, attempted_by)
 SELECT v.args, v.kind, v.tries, v.meta, '`, riverQueue, `', v.at, v.key, CASE WHEN v.key IS NOT NULL THEN B'`, unfinished, `' END,
 	(CASE WHEN v.state = 'available' AND v.at > now() + interval '5 seconds' THEN 'scheduled' ELSE v.state END)::`, riverSchema, `.river_job_state,
 	v.attempt, v.created, v.started, v.ended, CASE WHEN v.worker IS NOT NULL THEN ARRAY[v.worker] END
 FROM unnest(`)
 	for i, typ := range [...]string{"jsonb[]", "text[]", "smallint[]", "jsonb[]", "timestamptz[]", "bytea[]", "text[]", "smallint[]", "timestamptz[]", "timestamptz[]", "timestamptz[]", "text[]"} {
 		if i > 0 {
-			q.add(", ")
+			q.Add(", ")
 		}
-		q.arg(arrayOf(cols[i]), typ)
+		q.Arg(arrayOf(cols[i]), "::", typ)
 	}
-	return q.add(") WITH ORDINALITY v (args, kind, tries, meta, at, key, state, attempt, created, started, ended, worker, n) ORDER BY v.n").op("enqueue", nil), nil
+	return opOf(q.Add(") WITH ORDINALITY v (args, kind, tries, meta, at, key, state, attempt, created, started, ended, worker, n) ORDER BY v.n"), "enqueue", nil), nil
 }
 
 // CountFrom implements stores.Filler.

@@ -33,9 +33,9 @@ type way struct {
 
 func reachedBy(alias string, e *stores.Entity) way { return way{alias: alias, entity: e} }
 
-// counts notes that rows are counted that refer to those of an alias.
-func (q *finder) counts(alias string) {
-	q.counted = q.counted || alias == q.at
+// Counted implements sqlcore.Asks.
+func (q *finder) Counted(alias string) {
+	q.counted = q.counted || alias == q.At
 	for i := range q.ways {
 		q.ways[i].counted = q.ways[i].counted || q.ways[i].alias == alias
 	}
@@ -45,7 +45,7 @@ func (q *finder) counts(alias string) {
 // question after its columns.
 func (q *finder) locks(r *reader, f *stores.Find, as asked, tail *text) []lockOf {
 	var ways []lockOf
-	for i, w := range append([]way{{"t", q.root, q.counted}}, q.ways...) {
+	for i, w := range append([]way{{"t", q.Root, q.counted}}, q.ways...) {
 		if i == 0 && as.has {
 			continue
 		}
@@ -57,19 +57,19 @@ func (q *finder) locks(r *reader, f *stores.Find, as asked, tail *text) []lockOf
 		if w.counted || i == 0 && as.hold == stores.Firm {
 			strength = " FOR NO KEY UPDATE OF "
 		}
-		key := func(alias string) string { return r.datum(w.entity, alias, w.entity.Key) }
+		key := func(alias string) string { return r.Datum(w.entity, alias, w.entity.Key) }
 		t := newText()
 		if i == 0 {
-			t.add("SELECT ", key("t")).join(tail).add(" ORDER BY ", key("t"))
+			t.Add("SELECT ", key("t")).Join(tail).Add(" ORDER BY ", key("t"))
 			if !f.Cut {
-				t.limit(as.most)
+				t.Limit(as.most)
 			}
-			t.add(strength, "t")
+			t.Add(strength, "t")
 		} else {
-			t.add("SELECT ", key("h"), " FROM ", table(w.entity), " h WHERE ", key("h"), " IN (SELECT ", key(w.alias)).join(tail)
-			t.add(") ORDER BY ", key("h"), strength, "h")
+			t.Add("SELECT ", key("h"), " FROM ", table(w.entity), " h WHERE ", key("h"), " IN (SELECT ", key(w.alias)).Join(tail)
+			t.Add(") ORDER BY ", key("h"), strength, "h")
 		}
-		ways = append(ways, lockOf{w.alias, w.entity, t.whole(), t.args})
+		ways = append(ways, lockOf{w.alias, w.entity, t.Whole(), t.Args})
 	}
 	return ways
 }
@@ -115,8 +115,8 @@ func (r *reader) holdTable(e *stores.Entity) []op {
 		r.tables = map[*stores.Entity]bool{}
 	}
 	r.tables[e] = true
-	t := newText().add("SELECT pg_catalog.pg_advisory_xact_lock_shared", tableLock).arg("verbatim rows of "+e.Table, "text").add(", 0))")
-	return []op{t.op("hold", nil)}
+	t := newText().Add("SELECT pg_catalog.pg_advisory_xact_lock_shared", tableLock).Arg("verbatim rows of "+e.Table, "::text").Add(", 0))")
+	return []op{opOf(t, "hold", nil)}
 }
 
 // claimTable takes the exclusive lock on a table of reference data.
@@ -124,6 +124,6 @@ func claimTable(e *stores.Entity) []op {
 	if e.Access != stores.ForAll {
 		return nil
 	}
-	t := newText().add("SELECT pg_catalog.pg_advisory_xact_lock", tableLock).arg("verbatim rows of "+e.Table, "text").add(", 0))")
-	return []op{t.op("hold", nil)}
+	t := newText().Add("SELECT pg_catalog.pg_advisory_xact_lock", tableLock).Arg("verbatim rows of "+e.Table, "::text").Add(", 0))")
+	return []op{opOf(t, "hold", nil)}
 }

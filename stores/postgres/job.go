@@ -92,22 +92,22 @@ func (t *tx) enqueue(jobs []stores.Job) (also []part, ops []op, err error) {
 		if jobs[0].Again == stores.ReplaceOther {
 			ops = append(ops, op{doing: "enqueue", args: []any{cols[5][0]}, sql: "DELETE FROM " + riverJob + " WHERE unique_key = $1::bytea AND " + unfinishedSQL + " AND state <> 'running'"})
 		}
-		q := newText().add("INSERT INTO ", riverJob, ` (args, kind, max_attempts, metadata, queue, scheduled_at, state, unique_key, unique_states)
+		q := newText().Add("INSERT INTO ", riverJob, ` (args, kind, max_attempts, metadata, queue, scheduled_at, state, unique_key, unique_states)
 SELECT v.args, v.kind, v.tries, v.meta, '`, riverQueue, `', v.at, CASE WHEN v.at > now() + interval '5 seconds' THEN 'scheduled' ELSE 'available' END::`, riverSchema, `.river_job_state, v.key, CASE WHEN v.key IS NOT NULL THEN B'`, unfinished, `' END
 FROM unnest(`)
 		for i, typ := range [...]string{"jsonb[]", "text[]", "smallint[]", "jsonb[]", "timestamptz[]", "bytea[]"} {
 			if i > 0 {
-				q.add(", ")
+				q.Add(", ")
 			}
-			q.arg(arrayOf(cols[i]), typ)
+			q.Arg(arrayOf(cols[i]), "::", typ)
 		}
-		q.add(`) WITH ORDINALITY v (args, kind, tries, meta, at, key, n) ORDER BY v.n
+		q.Add(`) WITH ORDINALITY v (args, kind, tries, meta, at, key, n) ORDER BY v.n
 ON CONFLICT (unique_key) WHERE `, unfinishedSQL, ` DO NOTHING`)
 		switch jobs[0].Again {
 		case stores.ReplaceOther: // the other is running
-			ops = append(ops, q.add(" RETURNING 1").op("enqueue", nil).counted(1, stores.ErrConflict))
+			ops = append(ops, opOf(q.Add(" RETURNING 1"), "enqueue", nil).counted(1, stores.ErrConflict))
 		case stores.RefuseAnother:
-			ops = append(ops, q.add(" RETURNING 1").op("enqueue", nil).counted(1, stores.ErrDuplicate))
+			ops = append(ops, opOf(q.Add(" RETURNING 1"), "enqueue", nil).counted(1, stores.ErrDuplicate))
 		default:
 			also = append(also, part{"enqueue", q, -1, nil})
 		}
@@ -229,7 +229,7 @@ func (r *reader) Jobs(ctx context.Context, f stores.JobFilter) (records []stores
 
 // jobs makes the statement that lists jobs.
 func (r *reader) jobs(f *stores.JobFilter, into *[]stores.JobRecord) op {
-	t := newText().add(`SELECT kind, args::text, metadata::text, scheduled_at, max_attempts, state::text, attempt, created_at, attempted_at, finalized_at,
+	t := newText().Add(`SELECT kind, args::text, metadata::text, scheduled_at, max_attempts, state::text, attempt, created_at, attempted_at, finalized_at,
 	COALESCE(attempted_by[array_length(attempted_by, 1)], ''), errors[array_length(errors, 1)]::text FROM `, riverJob, " WHERE true")
 	among := func(column string, words []string) {
 		if len(words) > 0 {
@@ -237,16 +237,16 @@ func (r *reader) jobs(f *stores.JobFilter, into *[]stores.JobRecord) op {
 			for i, w := range words {
 				items[i] = w
 			}
-			t.add(" AND ", column, " = ANY(").arg(arrayOf(items), "text[]").add(")")
+			t.Add(" AND ", column, " = ANY(").Arg(arrayOf(items), "::text[]").Add(")")
 		}
 	}
 	among("metadata->>'verbatim_id'", f.IDs)
 	among("kind", f.Kinds)
 	if f.Tried {
-		t.add(" AND (attempt > 0 OR metadata ? '" + riverNote + "')") // River takes back an attempt that does not count
+		t.Add(" AND (attempt > 0 OR metadata ? '" + riverNote + "')") // River takes back an attempt that does not count
 	}
 	if f.Unique != "" {
-		t.add(" AND unique_key = ").arg(uniqueKey(strings.Join(f.Kinds, ""), f.Unique), "bytea").add(" AND ", unfinishedSQL)
+		t.Add(" AND unique_key = ").Arg(uniqueKey(strings.Join(f.Kinds, ""), f.Unique), "::bytea").Add(" AND ", unfinishedSQL)
 	}
 	var states []string
 	for theirs, ours := range stateOf {
@@ -259,8 +259,8 @@ func (r *reader) jobs(f *stores.JobFilter, into *[]stores.JobRecord) op {
 	if f.Limit > 0 {
 		limit = min(limit, f.Limit)
 	}
-	t.add(" ORDER BY scheduled_at, id LIMIT ").arg(strconv.Itoa(limit), "bigint")
-	return t.op("jobs", func(raw row) error {
+	t.Add(" ORDER BY scheduled_at, id LIMIT ").Arg(strconv.Itoa(limit), "::bigint")
+	return opOf(t, "jobs", func(raw row) error {
 		j := rivertype.JobRow{Kind: raw.str(0), EncodedArgs: []byte(raw.str(1)), Metadata: []byte(raw.str(2)), MaxAttempts: int(raw.num(4)),
 			State: rivertype.JobState(raw.str(5)), Attempt: int(raw.num(6))}
 		for i, to := range map[int]*time.Time{3: &j.ScheduledAt, 7: &j.CreatedAt} {

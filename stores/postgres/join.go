@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"verbatim/stores"
+	"verbatim/stores/sqlcore"
 )
 
 // The changes of a batch are one statement where that is possible: a statement costs the server
@@ -25,7 +26,7 @@ type part struct {
 
 // op makes a statement of a part alone.
 func (p part) op() op {
-	o := p.text.op(p.doing, nil)
+	o := opOf(p.text, p.doing, nil)
 	if p.rows >= 0 {
 		o = o.counted(p.rows, nil)
 		o.fails = p.fails
@@ -69,7 +70,7 @@ func (j *joiner) change(c *stores.Change, p part, after []op) {
 
 // moves reports whether an update may change the owner of a row, or hide it.
 func moves(c *stores.Change) bool {
-	return c.Op == stores.Update && (hides(*c) || len(c.Entity.Scope) > 0 && sets(*c, c.Entity.Scope[0].Field))
+	return c.Op == stores.Update && (sqlcore.Hides(c) || len(c.Entity.Scope) > 0 && sqlcore.Sets(c, c.Entity.Scope[0].Field))
 }
 
 // flush makes one statement of the parts, of the jobs and names that are kept with them
@@ -92,34 +93,33 @@ const missedOf = 1_000_000
 // join makes one statement of parts and questions for names.
 func join(parts []part, asks []stores.NameAsk) op {
 	t := newText()
-	verdict := t.part()
+	verdict := t.Part()
 	for i, p := range parts {
 		name := "u" + strconv.Itoa(i)
 		if i == 0 {
-			t.add("WITH ")
+			t.Add("WITH ")
 		} else {
-			t.add(", ")
+			t.Add(", ")
 		}
-		t.add(name, " AS (").join(p.text).add(")")
-		p.text.done()
+		include(t.Add(name, " AS ("), p.text).Add(")")
 		if p.rows >= 0 {
 			rows := "(SELECT count(*) FROM " + name + ")"
-			verdict.add(" + CASE WHEN ", rows, " = ").arg(strconv.Itoa(p.rows), "bigint")
-			verdict.add(" THEN 0 ELSE ('", missing, "' || (", strconv.Itoa(i*missedOf), " + ", rows, "))::int END")
+			verdict.Add(" + CASE WHEN ", rows, " = ").Arg(strconv.Itoa(p.rows), "::bigint")
+			verdict.Add(" THEN 0 ELSE ('", missing, "' || (", strconv.Itoa(i*missedOf), " + ", rows, "))::int END")
 		}
 	}
-	t.add(" SELECT 0").join(verdict)
+	t.Add(" SELECT 0").Join(verdict)
 	if len(asks) > 0 {
-		t.add(", n.ask, n.row_key, n.plain, n.suffix, n.owner FROM (VALUES (0)) v LEFT JOIN (")
+		t.Add(", n.ask, n.row_key, n.plain, n.suffix, n.owner FROM (VALUES (0)) v LEFT JOIN (")
 		for i := range asks {
 			if i > 0 {
-				t.add(" UNION ALL ")
+				t.Add(" UNION ALL ")
 			}
-			t.add("(SELECT ", strconv.Itoa(i), " AS ask, x.* FROM (").join(namesText(t.part(), &asks[i].NameQuery)).add(") x)")
+			t.Add("(SELECT ", strconv.Itoa(i), " AS ask, x.* FROM (").Join(namesText(t.Part(), &asks[i].NameQuery)).Add(") x)")
 		}
-		t.add(") n ON true")
+		t.Add(") n ON true")
 	}
-	o := t.op("change", func(raw row) error {
+	o := opOf(t, "change", func(raw row) error {
 		if len(asks) > 0 && raw.raw[1] != nil {
 			ask := &asks[raw.num(1)]
 			raw.raw, raw.fields = raw.raw[2:], raw.fields[2:]

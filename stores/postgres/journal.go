@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"verbatim/stores"
+	"verbatim/stores/sqlcore"
 )
 
 const entryColumns = "seq, time, principal, roles, session, source, verb, call, outcome, reason, changes, preview, agreed, palette, turn, origins, prev, body, hash"
@@ -41,7 +42,7 @@ const lateFlush = "SELECT pg_catalog.pg_logical_emit_message(true, 'verbatim', '
 // begins when the lock is ours, and so sees every entry that was committed. That
 // prev is unique keeps the chain from forking whatever happens to the lock.
 func (t *tx) append() ([]op, error) {
-	if len(t.entries) == 0 {
+	if len(t.Entries) == 0 {
 		return nil, nil
 	}
 	t.c.chains = true
@@ -49,7 +50,7 @@ func (t *tx) append() ([]op, error) {
 	if t.s.late {
 		ops[0].sql = waitLater
 	}
-	for run := range slices.Chunk(t.entries, maxRun) {
+	for run := range slices.Chunk(t.Entries, maxRun) {
 		for i := range run {
 			run[i].Write()
 		}
@@ -212,24 +213,7 @@ func (s *Store) Principal(ctx context.Context, name string) (stores.Principal, e
 				return nil
 			}},
 			op{doing: "principal", sql: "SELECT role, entity, key, kind FROM public.verbatim_grant WHERE principal = $1::text ORDER BY role, entity, key", args: []any{name}, read: func(r row) error {
-				if role := r.str(0); role != "" && !slices.Contains(p.Roles, role) {
-					p.Roles = append(p.Roles, role)
-				}
-				entity := r.str(1)
-				if entity == "" {
-					return nil
-				}
-				key, err := readKey(r.str(2), r.str(3))
-				if err != nil {
-					return err
-				}
-				if p.Holds == nil {
-					p.Holds = map[string][]stores.Value{}
-				}
-				if !slices.Contains(p.Holds[entity], key) {
-					p.Holds[entity] = append(p.Holds[entity], key)
-				}
-				return nil
+				return sqlcore.Granted(&p, r.str(0), r.str(1), func() (stores.Value, error) { return readKey(r.str(2), r.str(3)) })
 			}})
 	})
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"verbatim/stores"
+	"verbatim/stores/sqlcore"
 )
 
 // What belongs to the rows of a Find comes back with each of them, as an array of
@@ -30,45 +31,45 @@ type listed struct {
 // list writes the column of a list.
 func (q *finder) list(t *text, l *stores.List, most int) (listed, error) {
 	found := listed{List: l, most: most, forms: l.Spellings()}
-	if err := l.Check(q.root); err != nil {
+	if err := l.Check(q.Root); err != nil {
 		return found, err
 	}
-	in := &finder{view: q.view, from: t.part(), root: l.Entity, at: t.alias()}
-	t.add("ARRAY(SELECT ARRAY[")
+	in := newFinder(q.view, l.Entity, t.Alias(), t.Part())
+	t.Add("ARRAY(SELECT ARRAY[")
 	for i, p := range l.Select {
 		if i > 0 {
-			t.add(",")
+			t.Add(",")
 		}
-		kind, err := in.path(t.add("("), p)
+		kind, err := in.Path(t.Add("("), p)
 		if err != nil {
 			return found, err
 		}
 		found.kinds = append(found.kinds, kind)
 		found.as.fields = append(found.as.fields, pgconn.FieldDescription{Format: pgtype.TextFormatCode, DataTypeOID: spellings[kind]})
-		t.add(")::text")
+		t.Add(")::text")
 	}
-	where := t.part()
-	if _, err := in.path(where, l.By); err != nil {
+	where := t.Part()
+	if _, err := in.Path(where, l.By); err != nil {
 		return found, err
 	}
-	where.add(" = ", q.datum(q.root, q.at, q.root.Key))
+	where.Add(" = ", q.Datum(q.Root, q.At, q.Root.Key))
 	if len(l.By.Steps) == 0 && l.Entity.Vouches(l.By.Field) {
 		// It is its owner's whose row it belongs to, and that row is shown.
-		in.itself(where, l.Entity, func(f int) string { return in.datum(l.Entity, in.at, f) })
+		sqlcore.Itself(where, in, l.Entity, func(f int) string { return in.Datum(l.Entity, in.At, f) })
 	} else {
-		in.within(where, l.Entity, in.at, false)
+		sqlcore.Within(where, in, l.Entity, in.At, false)
 	}
 	if l.Where != nil {
-		if err := in.cond(where.add(" AND "), *l.Where, false); err != nil {
+		if err := in.Cond(where.Add(" AND "), l.Where, false); err != nil {
 			return found, err
 		}
 	}
-	order := t.part()
-	if err := in.order(order, l.Order); err != nil {
+	order := t.Part()
+	if err := in.Order(order, l.Order); err != nil {
 		return found, err
 	}
-	t.add("] FROM ", table(l.Entity), " ", in.at).join(in.from).add(" WHERE ").join(where).join(order)
-	t.add(" LIMIT ").arg(strconv.Itoa(most+1), "bigint").add(")")
+	t.Add("] FROM ", table(l.Entity), " ", in.At).Join(in.From).Add(" WHERE ").Join(where).Join(order)
+	t.Add(" LIMIT ").Arg(strconv.Itoa(most+1), "::bigint").Add(")")
 	return found, nil
 }
 
@@ -97,12 +98,12 @@ func (l *listed) read(raw row, at int) error {
 				l.as.raw[j] = b[:1] // true or false
 			}
 			if rows[i][j], err = l.as.decode(j, kind); err != nil {
-				e, field := reached(l.Entity, l.Select[j])
+				e, field := sqlcore.Reached(l.Entity, l.Select[j])
 				return fmt.Errorf("%s.%s holds %w: %w", e.Name, e.Fields[field].Name, err, stores.ErrInvalid)
 			}
 		}
 		if j, err := stores.Load(rows[i], l.forms); err != nil {
-			e, field := reached(l.Entity, l.Select[j])
+			e, field := sqlcore.Reached(l.Entity, l.Select[j])
 			return fmt.Errorf("%s.%s holds %w: %w", e.Name, e.Fields[field].Name, err, stores.ErrInvalid)
 		}
 	}

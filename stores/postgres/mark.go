@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"verbatim/stores"
+	"verbatim/stores/sqlcore"
 )
 
 // The marks of a row are an object from column to origin. A row of ours keeps it itself, in a
@@ -27,8 +28,8 @@ func (v *view) trusts(t *text, e *stores.Entity) bool {
 	if v.hasMarks(e.Table) {
 		return false
 	}
-	if !slices.Contains(t.trusted, e.Table) {
-		t.trusted = append(t.trusted, e.Table)
+	if !slices.Contains(t.Own.trusted, e.Table) {
+		t.Own.trusted = append(t.Own.trusted, e.Table)
 	}
 	return true
 }
@@ -36,14 +37,14 @@ func (v *view) trusts(t *text, e *stores.Entity) bool {
 // doubts adds a column that tells whether a table that the statement trusts has marks. It
 // reports false if the statement trusts none.
 func doubts(t *text) bool {
-	if len(t.trusted) == 0 {
+	if len(t.Own.trusted) == 0 {
 		return false
 	}
-	tables := make([]any, len(t.trusted))
-	for i, name := range t.trusted {
+	tables := make([]any, len(t.Own.trusted))
+	for i, name := range t.Own.trusted {
 		tables[i] = name
 	}
-	t.add(",EXISTS (SELECT 1 FROM public.verbatim_origin WHERE table_name = ANY (").arg(arrayOf(tables), "text[]").add("))")
+	t.Add(",EXISTS (SELECT 1 FROM public.verbatim_origin WHERE table_name = ANY (").Arg(arrayOf(tables), "::text[]").Add("))")
 	return true
 }
 
@@ -77,23 +78,23 @@ const waited = `(NOT pg_visible_in_snapshot(((pg_snapshot_xmax(pg_current_snapsh
 // marksOf writes the marks of the row that alias names.
 func (v *view) marksOf(t *text, e *stores.Entity, alias string) {
 	if v.shapes[e].marked {
-		t.add(alias, ".", markColumn, "::text")
+		t.Add(alias, ".", markColumn, "::text")
 		return
 	}
 	if v.trusts(t, e) {
-		t.add("NULL::text")
+		t.Add("NULL::text")
 		return
 	}
-	t.add("CASE WHEN EXISTS (SELECT 1 FROM public.verbatim_origin WHERE table_name = ").arg(e.Table, "text")
-	t.add(") THEN ", marksObject).arg(e.Table, "text")
-	t.add(" AND o.row_key = ", v.datum(e, alias, e.Key), "::text) END")
+	t.Add("CASE WHEN EXISTS (SELECT 1 FROM public.verbatim_origin WHERE table_name = ").Arg(e.Table, "::text")
+	t.Add(") THEN ", marksObject).Arg(e.Table, "::text")
+	t.Add(" AND o.row_key = ", v.Datum(e, alias, e.Key), "::text) END")
 }
 
 // marksOfRow writes the marks of the row with a key: its text, or a slot for that.
 func marksOfRow(t *text, e *stores.Entity, key any) {
-	t.add(marksObject).arg(e.Table, "text")
-	t.add(" AND o.row_key = ").arg(key, "text")
-	t.add(")")
+	t.Add(marksObject).Arg(e.Table, "::text")
+	t.Add(" AND o.row_key = ").Arg(key, "::text")
+	t.Add(")")
 }
 
 // marks reads them.
@@ -106,9 +107,9 @@ func (r row) marks(i int, e *stores.Entity) ([]stores.Mark, error) {
 
 // marksNow reads the marks of a row that is locked.
 func (r *reader) marksNow(ctx context.Context, e *stores.Entity, key stores.Value) (found []stores.Mark, err error) {
-	t := newText().add("SELECT ")
+	t := newText().Add("SELECT ")
 	marksOfRow(t, e, key.Text())
-	err = r.c.do(ctx, t.op("marks", func(raw row) (err error) {
+	err = r.c.do(ctx, opOf(t, "marks", func(raw row) (err error) {
 		found, err = raw.marks(0, e)
 		return err
 	}))
@@ -122,23 +123,23 @@ func (r *reader) origins(entities []*stores.Entity, found *[]string) op {
 	t := newText()
 	for i, e := range entities {
 		if i > 0 {
-			t.add(" UNION ")
+			t.Add(" UNION ")
 		}
 		if r.shapes[e].marked {
-			t.add("SELECT DISTINCT o.value FROM ", table(e), " t CROSS JOIN jsonb_each_text(t.", markColumn, ") o WHERE t.", markColumn, " IS NOT NULL")
-			r.within(t, e, "t", false)
+			t.Add("SELECT DISTINCT o.value FROM ", table(e), " t CROSS JOIN jsonb_each_text(t.", markColumn, ") o WHERE t.", markColumn, " IS NOT NULL")
+			sqlcore.Within(t, r, e, "t", false)
 			continue
 		}
-		t.add("SELECT DISTINCT o.origin FROM public.verbatim_origin o")
-		if !r.opens(e) {
+		t.Add("SELECT DISTINCT o.origin FROM public.verbatim_origin o")
+		if !r.Opens(e) {
 			// Keys of other tables may be no keys of this one.
-			t.add(" JOIN ", table(e), " t ON ", r.datum(e, "t", e.Key), " = (CASE WHEN o.table_name = ").arg(e.Table, "text")
-			t.add(" THEN o.row_key END)::", r.shapes[e].columns[e.Key].arg)
+			t.Add(" JOIN ", table(e), " t ON ", r.Datum(e, "t", e.Key), " = (CASE WHEN o.table_name = ").Arg(e.Table, "::text")
+			t.Add(" THEN o.row_key END)::", r.shapes[e].columns[e.Key].arg)
 		}
-		t.add(" WHERE o.table_name = ").arg(e.Table, "text")
-		r.within(t, e, "t", false)
+		t.Add(" WHERE o.table_name = ").Arg(e.Table, "::text")
+		sqlcore.Within(t, r, e, "t", false)
 	}
-	return t.op("marks", func(raw row) error {
+	return opOf(t, "marks", func(raw row) error {
 		*found = append(*found, raw.str(0))
 		return nil
 	})
@@ -195,20 +196,20 @@ func (v *view) markOps(cs []stores.Change) []op {
 		}
 	}
 	if len(set[0]) > 0 {
-		q := newText().add("INSERT INTO public.verbatim_origin (table_name, row_key, column_name, origin) SELECT ").arg(e.Table, "text").add(", v.* FROM unnest(")
+		q := newText().Add("INSERT INTO public.verbatim_origin (table_name, row_key, column_name, origin) SELECT ").Arg(e.Table, "::text").Add(", v.* FROM unnest(")
 		for i := range set {
 			if i > 0 {
-				q.add(",")
+				q.Add(",")
 			}
-			q.arg(arrayOf(set[i]), "text[]")
+			q.Arg(arrayOf(set[i]), "::text[]")
 		}
-		q.add(") v ON CONFLICT (table_name, row_key, column_name) DO UPDATE SET origin = excluded.origin")
-		ops = append(ops, q.op("mark", nil))
+		q.Add(") v ON CONFLICT (table_name, row_key, column_name) DO UPDATE SET origin = excluded.origin")
+		ops = append(ops, opOf(q, "mark", nil))
 	}
 	if len(clear[0]) > 0 {
-		q := newText().add("DELETE FROM public.verbatim_origin o USING unnest(").arg(arrayOf(clear[0]), "text[]").add(",").arg(arrayOf(clear[1]), "text[]")
-		q.add(") v(k, c) WHERE o.table_name = ").arg(e.Table, "text").add(" AND o.row_key = v.k AND o.column_name = v.c")
-		ops = append(ops, q.op("mark", nil))
+		q := newText().Add("DELETE FROM public.verbatim_origin o USING unnest(").Arg(arrayOf(clear[0]), "::text[]").Add(",").Arg(arrayOf(clear[1]), "::text[]")
+		q.Add(") v(k, c) WHERE o.table_name = ").Arg(e.Table, "::text").Add(" AND o.row_key = v.k AND o.column_name = v.c")
+		ops = append(ops, opOf(q, "mark", nil))
 	}
 	return ops
 }
@@ -216,26 +217,24 @@ func (v *view) markOps(cs []stores.Change) []op {
 // marks plans the columns of rows that keep their marks. What stood beside older rows moves
 // into them. An index finds the rows that have marks.
 func (m *migration) marks() {
-	for _, e := range m.entities {
+	for _, e := range m.Entities {
 		t := m.tables[e]
-		if !e.Managed || t != nil && t.view {
+		if !e.Managed || t != nil && t.View {
 			continue
 		}
-		if t != nil {
-			if _, there := t.columns[markColumn]; there {
-				continue
-			}
+		if t != nil && t.There(markColumn) {
+			continue
 		}
-		m.step("ALTER TABLE %s ADD COLUMN %s jsonb", table(e), markColumn)
+		m.Step("ALTER TABLE %s ADD COLUMN %s jsonb", table(e), markColumn)
 		if t != nil {
-			m.step("UPDATE %s AS t SET %s = o.marks FROM (SELECT row_key, jsonb_object_agg(column_name, origin) AS marks FROM public.verbatim_origin WHERE table_name = %s GROUP BY row_key) o WHERE t.%s::text = o.row_key",
+			m.Step("UPDATE %s AS t SET %s = o.marks FROM (SELECT row_key, jsonb_object_agg(column_name, origin) AS marks FROM public.verbatim_origin WHERE table_name = %s GROUP BY row_key) o WHERE t.%s::text = o.row_key",
 				table(e), markColumn, literalText(e.Table), quote(e.Fields[e.Key].Column))
-			m.step("DELETE FROM public.verbatim_origin WHERE table_name = %s", literalText(e.Table))
+			m.Step("DELETE FROM public.verbatim_origin WHERE table_name = %s", literalText(e.Table))
 		}
 		by := e.Fields[e.Key].Column
 		if tellsOwner(e) {
 			by = ownerColumn(e)
 		}
-		m.step("CREATE INDEX ON %s (%s) WHERE %s IS NOT NULL", table(e), quote(by), markColumn)
+		m.Step("CREATE INDEX ON %s (%s) WHERE %s IS NOT NULL", table(e), quote(by), markColumn)
 	}
 }

@@ -61,7 +61,7 @@ func rightVersion(ctx context.Context, c *conn) error {
 // Names implements stores.Reader.
 func (r *reader) Names(ctx context.Context, q stores.NameQuery) ([]stores.Name, error) {
 	var names []stores.Name
-	err := r.c.do(ctx, namesText(newText(), &q).op("names", func(raw row) error {
+	err := r.c.do(ctx, opOf(namesText(newText(), &q), "names", func(raw row) error {
 		names = append(names, raw.names(q.Entity)...)
 		return nil
 	}))
@@ -79,45 +79,45 @@ func (r row) names(e *stores.Entity) []stores.Name {
 }
 
 func namesText(t *text, q *stores.NameQuery) *text {
-	t.add("SELECT n.row_key, n.plain, n.suffix, n.owner FROM ")
+	t.Add("SELECT n.row_key, n.plain, n.suffix, n.owner FROM ")
 	// What is compared with one text and not with a list is planned once and for all.
 	owned := func(alias string) {
 		switch {
 		case len(q.Owners) == 1:
-			t.add(" AND ", alias, ".owner = ").arg(q.Owners[0], "text")
+			t.Add(" AND ", alias, ".owner = ").Arg(q.Owners[0], "::text")
 		case q.Owners != nil:
-			t.add(" AND ", alias, ".owner = ANY (").arg(textsOf(q.Owners), "text[]").add(")")
+			t.Add(" AND ", alias, ".owner = ANY (").Arg(textsOf(q.Owners), "::text[]").Add(")")
 		}
 	}
 	limit := " LIMIT " + strconv.Itoa(q.Most)
 	switch {
 	case q.Behind != nil:
-		t.add("public.verbatim_name n WHERE n.table_name = ").arg(q.Entity.Table, "text").add(" AND (n.plain, n.owner, n.row_key) > (")
-		t.arg(q.Behind.Plain, "text").add(", ").arg(q.Behind.Owner, "text").add(", ").arg(q.Behind.Key.Text(), "text")
-		t.add(") ORDER BY n.plain, n.owner, n.row_key", limit)
+		t.Add("public.verbatim_name n WHERE n.table_name = ").Arg(q.Entity.Table, "::text").Add(" AND (n.plain, n.owner, n.row_key) > (")
+		t.Arg(q.Behind.Plain, "::text").Add(", ").Arg(q.Behind.Owner, "::text").Add(", ").Arg(q.Behind.Key.Text(), "::text")
+		t.Add(") ORDER BY n.plain, n.owner, n.row_key", limit)
 	case len(q.Plain) == 1:
-		t.add("public.verbatim_name n WHERE n.table_name = ").arg(q.Entity.Table, "text").add(" AND n.plain = ").arg(q.Plain[0], "text")
+		t.Add("public.verbatim_name n WHERE n.table_name = ").Arg(q.Entity.Table, "::text").Add(" AND n.plain = ").Arg(q.Plain[0], "::text")
 		owned("n")
-		t.add(limit)
+		t.Add(limit)
 	case len(q.Plain) > 0:
 		// Of a name that a million rows have, no more are looked at than are wanted.
-		t.add("unnest(").arg(textsOf(q.Plain), "text[]").add(") p CROSS JOIN LATERAL (SELECT * FROM public.verbatim_name m WHERE m.table_name = ").arg(q.Entity.Table, "text")
-		t.add(" AND m.plain = p")
+		t.Add("unnest(").Arg(textsOf(q.Plain), "::text[]").Add(") p CROSS JOIN LATERAL (SELECT * FROM public.verbatim_name m WHERE m.table_name = ").Arg(q.Entity.Table, "::text")
+		t.Add(" AND m.plain = p")
 		owned("m")
-		t.add(limit, ") n ORDER BY n.row_key")
+		t.Add(limit, ") n ORDER BY n.row_key")
 	case q.Suffix != "":
-		t.add("public.verbatim_name n WHERE n.table_name = ").arg(q.Entity.Table, "text")
-		t.add(" AND n.suffix >= ").arg(q.Suffix, "text").add(" AND n.suffix < ").arg(q.Suffix+"~", "text")
+		t.Add("public.verbatim_name n WHERE n.table_name = ").Arg(q.Entity.Table, "::text")
+		t.Add(" AND n.suffix >= ").Arg(q.Suffix, "::text").Add(" AND n.suffix < ").Arg(q.Suffix+"~", "::text")
 		owned("n")
-		t.add(" ORDER BY n.row_key", limit)
+		t.Add(" ORDER BY n.row_key", limit)
 	default:
 		keys := make([]string, len(q.Keys))
 		for i, k := range q.Keys {
 			keys[i] = k.Text()
 		}
-		t.add("public.verbatim_name n WHERE n.table_name = ").arg(q.Entity.Table, "text").add(" AND n.row_key = ANY (").arg(textsOf(keys), "text[]").add(")")
+		t.Add("public.verbatim_name n WHERE n.table_name = ").Arg(q.Entity.Table, "::text").Add(" AND n.row_key = ANY (").Arg(textsOf(keys), "::text[]").Add(")")
 		owned("n")
-		t.add(" ORDER BY n.row_key")
+		t.Add(" ORDER BY n.row_key")
 	}
 	return t
 }
@@ -153,21 +153,21 @@ func keepNames(names []stores.Name) *text {
 			columns[j][i] = s
 		}
 	}
-	t := newText().add("INSERT INTO public.verbatim_name (table_name, plain, owner, row_key, suffix) ")
+	t := newText().Add("INSERT INTO public.verbatim_name (table_name, plain, owner, row_key, suffix) ")
 	if len(names) == 1 {
-		t.add("VALUES (")
+		t.Add("VALUES (")
 	} else {
-		t.add("SELECT * FROM unnest(")
+		t.Add("SELECT * FROM unnest(")
 	}
 	for i := range columns {
 		if i > 0 {
-			t.add(",")
+			t.Add(",")
 		}
 		if len(names) == 1 {
-			t.arg(columns[i][0], "text")
+			t.Arg(columns[i][0], "::text")
 		} else {
-			t.arg(arrayOf(columns[i]), "text[]")
+			t.Arg(arrayOf(columns[i]), "::text[]")
 		}
 	}
-	return t.add(") ON CONFLICT DO NOTHING")
+	return t.Add(") ON CONFLICT DO NOTHING")
 }

@@ -71,7 +71,7 @@ SELECT 'kyc.requests', CASE WHEN i % 2 = 1 THEN 'same' ELSE 'row-' || i END, (i 
 // explained is how a statement would be carried out.
 func explained(t *testing.T, s *Store, how string, q *text) string {
 	t.Helper()
-	o := q.op("explain", nil)
+	o := opOf(q, "explain", nil)
 	rows, err := s.owner.Query(context.Background(), how+o.sql, append([]any{pgx.QueryExecModeSimpleProtocol}, o.args...)...)
 	if err != nil {
 		t.Fatal(err)

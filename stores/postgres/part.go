@@ -81,7 +81,7 @@ func (m *migration) cut() error {
 	if err := m.c.do(m.ctx, partsOp(&parts)); err != nil {
 		return err
 	}
-	end, err := m.count("SELECT COALESCE(max(seq), 0) FROM public.verbatim_journal")
+	end, err := m.Count("SELECT COALESCE(max(seq), 0) FROM public.verbatim_journal")
 	if err != nil {
 		return err
 	}
@@ -100,31 +100,31 @@ func (m *migration) cut() error {
 	const journal = "public.verbatim_journal"
 	part := "public." + last.name
 	if len(parts) == 0 {
-		m.step("ALTER TABLE %s RENAME TO %s", journal, last.name)
-		m.step("ALTER INDEX public.verbatim_journal_pkey RENAME TO %s_pkey", last.name)
-		m.step("ALTER INDEX public.verbatim_journal_prev_key RENAME TO %s_prev_key", last.name)
+		m.Step("ALTER TABLE %s RENAME TO %s", journal, last.name)
+		m.Step("ALTER INDEX public.verbatim_journal_pkey RENAME TO %s_pkey", last.name)
+		m.Step("ALTER INDEX public.verbatim_journal_prev_key RENAME TO %s_prev_key", last.name)
 		// What stops a slip of the hand in a row is copied from the whole to its parts.
-		m.step("DROP TRIGGER verbatim_journal_rows ON %s", part)
-		m.step("CREATE TABLE %s (LIKE %s, PRIMARY KEY (seq)) PARTITION BY RANGE (seq)", journal, part)
-		m.step("CREATE TRIGGER verbatim_journal_rows BEFORE UPDATE OR DELETE ON %s FOR EACH ROW EXECUTE FUNCTION public.verbatim_append_only()", journal)
-		m.step("CREATE TRIGGER verbatim_journal_table BEFORE TRUNCATE ON %s FOR EACH STATEMENT EXECUTE FUNCTION public.verbatim_append_only()", journal)
+		m.Step("DROP TRIGGER verbatim_journal_rows ON %s", part)
+		m.Step("CREATE TABLE %s (LIKE %s, PRIMARY KEY (seq)) PARTITION BY RANGE (seq)", journal, part)
+		m.Step("CREATE TRIGGER verbatim_journal_rows BEFORE UPDATE OR DELETE ON %s FOR EACH ROW EXECUTE FUNCTION public.verbatim_append_only()", journal)
+		m.Step("CREATE TRIGGER verbatim_journal_table BEFORE TRUNCATE ON %s FOR EACH STATEMENT EXECUTE FUNCTION public.verbatim_append_only()", journal)
 		// Whoever could read and add still can, by way of the whole.
 		err := m.ask(`SELECT pg_catalog.string_agg(a.privilege_type, ', ' ORDER BY a.privilege_type), a.grantee::pg_catalog.regrole::text FROM pg_catalog.pg_class c, LATERAL pg_catalog.aclexplode(c.relacl) a
 	WHERE c.oid = 'public.verbatim_journal'::pg_catalog.regclass AND a.grantee NOT IN (c.relowner, 0) GROUP BY 2`, nil, func(r row) error {
-			m.step("GRANT %s ON %s TO %s", r.str(0), journal, r.str(1))
-			m.step("REVOKE ALL ON %s FROM %s", part, r.str(1))
+			m.Step("GRANT %s ON %s TO %s", r.str(0), journal, r.str(1))
+			m.Step("REVOKE ALL ON %s FROM %s", part, r.str(1))
 			return nil
 		})
 		if err != nil {
 			return err
 		}
 	} else {
-		m.step("ALTER TABLE %s DETACH PARTITION %s", journal, part)
+		m.Step("ALTER TABLE %s DETACH PARTITION %s", journal, part)
 	}
-	m.step("ALTER TABLE %s ATTACH PARTITION %s FOR VALUES FROM (%d) TO (%d)", journal, part, last.first, end+1)
+	m.Step("ALTER TABLE %s ATTACH PARTITION %s FOR VALUES FROM (%d) TO (%d)", journal, part, last.first, end+1)
 	next := partName(end + 1)
-	m.step("CREATE TABLE public.%s PARTITION OF %s (UNIQUE (prev)) FOR VALUES FROM (%d) TO (MAXVALUE)", next, journal, end+1)
-	m.step("CREATE TRIGGER verbatim_journal_table BEFORE TRUNCATE ON public.%s FOR EACH STATEMENT EXECUTE FUNCTION public.verbatim_append_only()", next)
+	m.Step("CREATE TABLE public.%s PARTITION OF %s (UNIQUE (prev)) FOR VALUES FROM (%d) TO (MAXVALUE)", next, journal, end+1)
+	m.Step("CREATE TRIGGER verbatim_journal_table BEFORE TRUNCATE ON public.%s FOR EACH STATEMENT EXECUTE FUNCTION public.verbatim_append_only()", next)
 	m.Deeds = append(m.Deeds, stores.Deed{Kind: stores.CutJournal, Entity: "journal", From: strings.TrimPrefix(part, "public."), Rows: end - last.first + 1})
 	return nil
 }

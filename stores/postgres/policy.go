@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"verbatim/stores"
+	"verbatim/stores/sqlcore"
 )
 
 // Row-level security is a second lock on tables of ours: were a condition of the
@@ -130,7 +131,7 @@ func (m *migration) rule(e *stores.Entity) string {
 	case n == 1:
 		return m.end(e, e, m.read(e, own, e.Scope[0].Field))
 	case rooted(e):
-		at, _ := ending(e)
+		at, _ := sqlcore.Ending(e)
 		return m.end(e, at, own+"."+rootColumn)
 	}
 	first := e.Scope[0]
@@ -187,7 +188,7 @@ func (m *migration) end(e, at *stores.Entity, col string) string {
 func (m *migration) read(e *stores.Entity, alias string, field int) string {
 	col := column(e, alias, field)
 	if t := m.tables[e]; t != nil {
-		if d, ok := t.columns[e.Fields[field].Column]; ok {
+		if d, ok := t.declared[e.Fields[field].Column]; ok {
 			if f, err := d.form(e.Fields[field].Keeps(), e.Managed); err == nil {
 				return f.read(col)
 			}

@@ -11,6 +11,7 @@ import (
 
 	"verbatim/stores"
 	"verbatim/stores/postgres/pgtest"
+	"verbatim/stores/storetest"
 )
 
 // SAFE-A5: row-level security is a lock of its own. The engine's condition is
@@ -29,7 +30,7 @@ func TestPoliciesHoldAlone(t *testing.T) {
 		err := s.View(ctx, scope, func(r stores.Reader) error {
 			rows, err := r.Find(ctx, stores.Find{Entity: e, Last: true})
 			for _, row := range rows {
-				if row[len(row)-1] == stores.NewString(canary) {
+				if row[len(row)-1] == stores.NewString(storetest.Canary) {
 					t.Errorf("%s: found %v", e.Name, row)
 				}
 			}
@@ -49,7 +50,7 @@ func TestPoliciesHoldAlone(t *testing.T) {
 				t.Errorf("%s: not even our own rows", e.Name)
 			}
 			for _, row := range rows {
-				if row[len(row)-1] == stores.NewString(canary) {
+				if row[len(row)-1] == stores.NewString(storetest.Canary) {
 					t.Errorf("%s: found %v", e.Name, row)
 				}
 			}

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"verbatim/stores"
+	"verbatim/stores/sqlcore"
 )
 
 // Most questions are asked again and again, with other values: a verb asks the same
@@ -180,7 +181,7 @@ const (
 func itemsOf(e *stores.Entity, c *stores.Cond, odd *bool) (v operand, form byte) {
 	kind := stores.Int
 	if c.Path.Count == nil {
-		at, field := reached(e, c.Path)
+		at, field := sqlcore.Reached(e, c.Path)
 		if at == nil || field < 0 || field >= len(at.Fields) {
 			*odd = true
 			return v, 0

@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"verbatim/stores"
+	"verbatim/stores/sqlcore"
 )
 
 // A palette's author may write a query of their own, and must be able to do
@@ -36,10 +37,30 @@ import (
 //  6. On tables of ours, row-level security.
 //  7. Where the server has a role for it, that role runs it: asker.go.
 
+// guardian is what an author may write for PostgreSQL, whose marks are written apart: it
+// would read a run of such characters as one operator. What it reads in different ways by
+// its settings is refused, or written so that it reads it in one.
+var guardian = &sqlcore.Guard{Dialect: dialect, Schemas: true,
+	TableFunctions: sqlcore.SetOf("json_array_elements json_array_elements_text jsonb_array_elements jsonb_array_elements_text json_each json_each_text jsonb_each jsonb_each_text unnest"),
+	Syntax: &sqlcore.Syntax{
+		Quotes: `"`, LineEnds: "\n\r", Nested: true, Params: "$:", MaxName: 63, Plain: lowerASCII,
+		Marks: strings.Fields("#>> ->> -> #> @> <@ ?| ?& || <= >= <> != :: ( ) [ ] + - * / % < > = ? , ."),
+	}}
+
+// lowerASCII folds a name as PostgreSQL does in UTF-8.
+func lowerASCII(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'A' && r <= 'Z' {
+			return r + 'a' - 'A'
+		}
+		return r
+	}, s)
+}
+
 // PostgreSQL's functions that only compute, and cost no more than they are given.
 // Those that make text of any length from a number, that read files, settings or
 // the catalogue, that wait, lock or run a text as a query, are not here.
-var functions = setOf(`abs age array_agg array_length avg bool_and bool_or cardinality ceil ceiling char_length
+var functions = sqlcore.SetOf(`abs age array_agg array_length avg bool_and bool_or cardinality ceil ceiling char_length
 	character_length coalesce concat concat_ws count cume_dist date date_part date_trunc decimal_sum dense_rank every
 	extract first_value floor greatest initcap json_agg json_array_length json_build_array json_build_object
 	json_extract_path_text json_object_agg json_typeof jsonb_agg jsonb_array_length jsonb_build_array jsonb_build_object
@@ -52,41 +73,27 @@ var functions = setOf(`abs age array_agg array_length avg bool_and bool_or cardi
 // here.
 var renamed = map[string]string{"decimal_sum": "sum"}
 
-// tableFunctions may stand where a table can.
-var tableFunctions = setOf("json_array_elements json_array_elements_text jsonb_array_elements jsonb_array_elements_text json_each json_each_text jsonb_each jsonb_each_text unnest")
-
 // asking are functions in whose brackets FROM names no table.
-var asking = setOf("extract substring trim")
+var asking = sqlcore.SetOf("extract substring trim")
 
 // types are those that a value can be made of: none looks a name up.
-var types = setOf(`int integer bigint smallint int2 int4 int8 numeric decimal text varchar boolean bool date timestamp
+var types = sqlcore.SetOf(`int integer bigint smallint int2 int4 int8 numeric decimal text varchar boolean bool date timestamp
 	timestamptz time interval uuid json jsonb`)
 
 // Words after which a bracket does not make a call, and a text can stand.
-var noCalls = setOf(`all and any array as between both by case cast collate cross cube distinct else end escape except
+var noCalls = sqlcore.SetOf(`all and any array as between both by case cast collate cross cube distinct else end escape except
 	exists filter first from full group grouping having ilike in inner intersect is isnull join last leading left like
 	limit materialized natural not notnull null nulls offset on or order outer over partition right rollup row select
 	sets some symmetric then trailing union using values when where with within zone`)
 
 // Words that have no business in a query.
-var refused = setOf(`copy current_catalog current_role current_schema current_user delete execute insert into lateral
+var refused = sqlcore.SetOf(`copy current_catalog current_role current_schema current_user delete execute insert into lateral
 	merge operator recursive returning session_user similar table tablesample update user`)
 
 // reserved reports whether a name is PostgreSQL's or ours.
 func reserved(name string) bool {
 	name = strings.ToLower(name)
 	return strings.HasPrefix(name, "pg_") || strings.HasPrefix(name, "verbatim_") || name == "information_schema"
-}
-
-// A query is an author's text, taken apart and found harmless as far as the text
-// alone can tell.
-type query struct {
-	sql    stores.SQL
-	toks   []token
-	as     []string                  // per token: what is written in its place
-	tables []*stores.Entity          // the entities named, in order of first use
-	names  map[*stores.Entity]string // what each is called in the query
-	ctes   []string                  // the author's own common tables, in order
 }
 
 // A frame is what the walk knows of one pair of brackets.
@@ -109,32 +116,29 @@ type frame struct {
 // subqueries that each say x || x would become a billion expressions while the
 // statement is still being planned. It does so neither to a common table that is
 // MATERIALIZED nor to a subquery with an OFFSET.
-func parse(entities []*stores.Entity, q stores.SQL) (*query, error) {
-	toks, lexErr := lex(q.Text)
-	if lexErr != nil {
-		return nil, lexErr
+func parse(entities []*stores.Entity, q stores.SQL) (*sqlcore.Query, error) {
+	if !utf8.ValidString(q.Text) {
+		return nil, &stores.SQLError{Msg: "the query is not UTF-8"}
 	}
-	p := &query{sql: q, toks: toks, as: make([]string, len(toks)), names: map[*stores.Entity]string{}}
+	p, err := guardian.Split(entities, q)
+	if err != nil {
+		return nil, err
+	}
+	toks := p.Toks
 	for i, t := range toks {
-		switch {
-		case t.isText():
-			p.as[i] = literalText(t.name)
-		case t.kind == quoted:
-			p.as[i] = quote(t.name)
-		default:
-			p.as[i] = t.text
+		if t.IsText() {
+			p.As[i] = literalText(t.Name)
+		} else if t.Kind == sqlcore.Quoted {
+			p.As[i] = quote(t.Name)
 		}
 	}
-	if !toks[0].is("SELECT", "WITH") {
-		return nil, p.fail(0, "a query begins with SELECT or WITH")
-	}
 	frames := []frame{{}}
-	with := toks[0].is("WITH") // before the author's first SELECT at the outermost level
+	with := toks[0].Is("WITH") // before the author's first SELECT at the outermost level
 	depth := func() int { return len(frames) - 1 }
 	for i := 0; i < len(toks)-1; i++ {
 		f := &frames[len(frames)-1]
 		t, next := toks[i], toks[i+1]
-		prev := token{kind: end}
+		prev := sqlcore.Token{Kind: sqlcore.End}
 		if i > 0 {
 			prev = toks[i-1]
 		}
@@ -143,233 +147,130 @@ func parse(entities []*stores.Entity, q stores.SQL) (*query, error) {
 			switch {
 			case i == 0:
 				continue
-			case t.is("SELECT"):
+			case t.Is("SELECT"):
 				with = false
-			case (prev.is("WITH") || prev.is(",")) && t.naming():
-				if t.kind == word && refused[t.name] {
-					return nil, p.fail(i, "%s is not allowed in a query", strings.ToUpper(t.text))
+			case (prev.Is("WITH") || prev.Is(",")) && t.Naming():
+				if t.Kind == sqlcore.Word && refused[t.Name] {
+					return nil, p.Fail(i, "%s is not allowed in a query", strings.ToUpper(t.Text))
 				}
-				if reserved(t.name) {
-					return nil, p.fail(i, "the name %s is taken", t.name)
+				if reserved(t.Name) {
+					return nil, p.Fail(i, "the name %s is taken", t.Name)
 				}
-				for _, e := range entities {
-					if strings.EqualFold(t.name, e.Table) || strings.EqualFold(t.name, lastPart(e.Table)) || strings.EqualFold(t.name, flat(e)) {
-						return nil, p.fail(i, "%s is the name of a table already", t.name)
-					}
+				if slices.Contains(p.Own, t.Name) {
+					return nil, p.Fail(i, "%s is named twice", t.Name)
 				}
-				if slices.Contains(p.ctes, t.name) {
-					return nil, p.fail(i, "%s is named twice", t.name)
+				if err := p.Names(i); err != nil {
+					return nil, err
 				}
-				p.ctes = append(p.ctes, t.name)
 				continue
-			case t.is("AS"):
-				p.as[i] = "AS MATERIALIZED" // see above
+			case t.Is("AS"):
+				p.As[i] = "AS MATERIALIZED" // see above
 				continue
-			case t.is("NOT", "MATERIALIZED"):
-				p.as[i] = ""
+			case t.Is("NOT", "MATERIALIZED"):
+				p.As[i] = ""
 				continue
-			case t.is(","):
+			case t.Is(","):
 				continue
-			case t.is("("):
+			case t.Is("("):
 				frames = append(frames, frame{})
 				continue
 			default:
-				return nil, p.fail(i, "WITH is followed by a name, AS, and a query in brackets")
+				return nil, p.Fail(i, "WITH is followed by a name, AS, and a query in brackets")
 			}
 			f = &frames[len(frames)-1]
 		}
 		switch {
-		case f.expect && !t.is("(", "SELECT", "VALUES"):
+		case f.expect && !t.Is("(", "SELECT", "VALUES"):
 			f.expect = false
-			last, e := p.table(i, entities, with)
-			if e != nil {
-				return nil, e
+			last, err := p.Table(i, with)
+			if err != nil {
+				return nil, err
 			}
 			i = last
 			continue
-		case t.is("("):
-			inner := frame{from: f.expect, expect: f.expect, table: f.expect, open: i, casts: prev.is("CAST"), asks: prev.kind == word && asking[prev.name]}
+		case t.Is("("):
+			inner := frame{from: f.expect, expect: f.expect, table: f.expect, open: i, casts: prev.Is("CAST"), asks: prev.Kind == sqlcore.Word && asking[prev.Name]}
 			f.expect = false
 			frames = append(frames, inner)
 			continue
-		case t.is(")"):
+		case t.Is(")"):
 			if depth() == 0 {
-				return nil, p.fail(i, "a bracket that was never opened")
+				return nil, p.Fail(i, "a bracket that was never opened")
 			}
 			if f.table && f.selects && !f.limits {
-				p.as[i] = "OFFSET 0 )" // see above
+				p.As[i] = "OFFSET 0 )" // see above
 			}
 			if f.table && !f.selects && !f.several {
-				p.as[f.open], p.as[i] = "", "" // brackets around one table mean nothing
+				p.As[f.open], p.As[i] = "", "" // brackets around one table mean nothing
 			}
 			frames = frames[:len(frames)-1]
 			continue
-		case t.is("::") || f.casts && t.is("AS"):
+		case t.Is("::") || f.casts && t.Is("AS"):
 			// The type's name is looked at here; what may follow it is harmless.
-			if next.kind != word || !types[next.name] || toks[min(i+2, len(toks)-1)].is(".") {
-				return nil, p.fail(i+1, "%s is not a type that a query may make", strings.TrimSpace(next.text+" "))
+			if next.Kind != sqlcore.Word || !types[next.Name] || toks[min(i+2, len(toks)-1)].Is(".") {
+				return nil, p.Fail(i+1, "%s is not a type that a query may make", strings.TrimSpace(next.Text+" "))
 			}
 			i++
 			continue
 		}
-		if prev.is(".") && t.naming() {
-			if next.is("(") {
-				return nil, p.fail(i, "the function %s is not one that a query may use", t.name)
+		if prev.Is(".") && t.Naming() {
+			if next.Is("(") {
+				return nil, p.Fail(i, "the function %s is not one that a query may use", t.Name)
 			}
 			continue // a column's name, whatever it is
 		}
 		switch {
-		case t.is("SELECT", "VALUES"):
+		case t.Is("SELECT", "VALUES"):
 			f.from, f.expect, f.asks = false, false, false
-			f.selects, f.several = f.selects || t.is("SELECT"), true
-		case t.is("FROM"):
-			// x IS NOT DISTINCT FROM y names no table, nor does extract(year FROM y).
-			if !f.asks && !(prev.is("DISTINCT") && i > 1 && toks[i-2].is("IS", "NOT")) {
+			f.selects, f.several = f.selects || t.Is("SELECT"), true
+		case t.Is("FROM"):
+			// extract(year FROM y) names no table.
+			if !f.asks && p.From(i) {
 				f.from, f.expect = true, true
 			}
-		case t.is("FOR"):
+		case t.Is("FOR"):
 			if !f.asks {
-				return nil, p.fail(i, "FOR is not allowed in a query")
+				return nil, p.Fail(i, "FOR is not allowed in a query")
 			}
-		case t.is("JOIN") || t.is(",") && f.from:
+		case t.Is("JOIN") || t.Is(",") && f.from:
 			f.expect, f.several = true, true
-		case t.is("WHERE", "GROUP", "HAVING", "ORDER", "LIMIT", "OFFSET", "FETCH", "UNION", "EXCEPT", "INTERSECT", "WINDOW"):
+		case t.Is("WHERE", "GROUP", "HAVING", "ORDER", "LIMIT", "OFFSET", "FETCH", "UNION", "EXCEPT", "INTERSECT", "WINDOW"):
 			f.from = false
-			f.limits = f.limits || t.is("LIMIT", "OFFSET", "FETCH")
-		case t.is("WITH"):
-			return nil, p.fail(i, "WITH stands at the beginning of a query only")
-		case t.kind == word && refused[t.name]:
-			return nil, p.fail(i, "%s is not allowed in a query", strings.ToUpper(t.text))
-		case t.kind == param:
-			if !slices.Contains(q.Params, t.name) {
-				return nil, p.fail(i, "there is no argument %s", t.name)
+			f.limits = f.limits || t.Is("LIMIT", "OFFSET", "FETCH")
+		case t.Is("WITH"):
+			return nil, p.Fail(i, "WITH stands at the beginning of a query only")
+		case t.Kind == sqlcore.Word && refused[t.Name]:
+			return nil, p.Fail(i, "%s is not allowed in a query", strings.ToUpper(t.Text))
+		case t.Kind == sqlcore.Param:
+			if !slices.Contains(q.Params, t.Name) {
+				return nil, p.Fail(i, "there is no argument %s", t.Name)
 			}
-		case t.naming():
-			if reserved(t.name) {
-				return nil, p.fail(i, "the name %s is taken", t.name)
+		case t.Naming():
+			if reserved(t.Name) {
+				return nil, p.Fail(i, "the name %s is taken", t.Name)
 			}
-			keyword := t.kind == word && noCalls[t.name]
-			if next.is("(") && !keyword {
-				if !functions[t.name] {
-					return nil, p.fail(i, "the function %s is not one that a query may use", t.name)
+			keyword := t.Kind == sqlcore.Word && noCalls[t.Name]
+			if next.Is("(") && !keyword {
+				if !functions[t.Name] {
+					return nil, p.Fail(i, "the function %s is not one that a query may use", t.Name)
 				}
-				if ours, ok := renamed[t.name]; ok {
-					p.as[i] = ours
+				if ours, ok := renamed[t.Name]; ok {
+					p.As[i] = ours
 				}
 			}
 			// A word before a text makes a value of a type, or reads the text in
 			// another way.
-			if next.isText() && !keyword && !(t.kind == word && types[t.name]) {
-				return nil, p.fail(i, "%s is not a type that a query may make", t.name)
+			if next.IsText() && !keyword && !(t.Kind == sqlcore.Word && types[t.Name]) {
+				return nil, p.Fail(i, "%s is not a type that a query may make", t.Name)
 			}
-			// schema.table.column
-			if next.is(".") && i+4 < len(toks) && toks[i+3].is(".") {
-				if e := declared2(entities, t.name+"."+toks[i+2].name); e != nil {
-					p.as[i], p.as[i+1], p.as[i+2] = "\x00"+flat(e), "", ""
-					i += 2
-				}
-			}
+			i = p.Qualified(i)
 		}
 	}
 	if depth() > 0 {
-		return nil, p.fail(len(toks)-1, "a bracket is never closed")
+		return nil, p.Fail(len(toks)-1, "a bracket is never closed")
 	}
-	p.call()
+	p.Call()
 	return p, nil
-}
-
-func (p *query) fail(i int, format string, args ...any) error {
-	return &stores.SQLError{Offset: p.toks[i].start, Msg: fmt.Sprintf(format, args...)}
-}
-
-func lastPart(table string) string { return table[strings.LastIndexByte(table, '.')+1:] }
-
-// flat is an entity's table in one word.
-func flat(e *stores.Entity) string { return strings.ReplaceAll(e.Table, ".", "_") }
-
-// declared2 finds an entity by its table, as the palette writes it.
-func declared2(entities []*stores.Entity, table string) *stores.Entity {
-	for _, e := range entities {
-		if strings.EqualFold(e.Table, table) {
-			return e
-		}
-	}
-	return nil
-}
-
-// table reads a table's name at token i and returns its last token.
-func (p *query) table(i int, entities []*stores.Entity, with bool) (int, error) {
-	t := p.toks[i]
-	if !t.naming() {
-		return i, p.fail(i, "a table's name is missing")
-	}
-	name, last := t.name, i
-	for p.toks[last+1].is(".") && p.toks[last+2].naming() {
-		name += "." + p.toks[last+2].name
-		last += 2
-	}
-	if p.toks[last+1].is("(") {
-		if last > i || !tableFunctions[name] || slices.Contains(p.ctes, name) {
-			return i, p.fail(i, "the function %s cannot stand for a table", name)
-		}
-		return last, nil
-	}
-	if last == i {
-		if n := slices.Index(p.ctes, name); n >= 0 {
-			// Within WITH, only what came before: a table that reads itself may
-			// never end.
-			if with && n == len(p.ctes)-1 {
-				return i, p.fail(i, "%s reads itself", name)
-			}
-			return last, nil
-		}
-	}
-	e := declared2(entities, name)
-	if last == i && strings.Contains(name, ".") {
-		e = nil // "schema.table" is one name, of another table
-	}
-	if e == nil {
-		for _, e := range entities {
-			if strings.EqualFold(lastPart(e.Table), name) {
-				return i, p.fail(i, "no palette declares the table %s; did you mean %s?", name, e.Table)
-			}
-		}
-		return i, p.fail(i, "no palette declares the table %s", name)
-	}
-	if !slices.Contains(p.tables, e) {
-		p.tables = append(p.tables, e)
-	}
-	p.as[i] = "\x00" + flat(e)
-	for j := i + 1; j <= last; j++ {
-		p.as[j] = ""
-	}
-	return last, nil
-}
-
-// call gives every entity the name under which the query sees it: the last part
-// of its table's name, so that columns can be qualified with it as elsewhere, or
-// all of it where two would be called the same.
-func (p *query) call() {
-	for _, e := range p.tables {
-		name := lastPart(e.Table)
-		for _, other := range p.tables {
-			if other != e && strings.EqualFold(lastPart(other.Table), name) {
-				name = flat(e)
-			}
-		}
-		p.names[e] = name
-	}
-	for i, s := range p.as {
-		if !strings.HasPrefix(s, "\x00") {
-			continue
-		}
-		p.as[i] = quote(s[1:])
-		for _, e := range p.tables {
-			if flat(e) == s[1:] {
-				p.as[i] = quote(p.names[e])
-			}
-		}
-	}
 }
 
 // A statement is what runs of a query.
@@ -381,56 +282,33 @@ type statement struct {
 }
 
 // write makes the statement that runs.
-func (p *query) write(v *view, limit int) *statement {
+func write(p *sqlcore.Query, v *view, limit int) *statement {
 	t := newText()
-	for i, e := range p.tables {
-		if i == 0 {
-			t.add("WITH ")
-		} else {
-			t.add(", ")
+	sqlcore.With(p, t, v, func(e *stores.Entity, field int) string {
+		// JSON as it is declared, so that its operators work on it.
+		f, col := &e.Fields[field], column(e, "t", field)
+		if f.Keeps() != stores.JSON {
+			col = v.Datum(e, "t", field)
 		}
-		hint := " AS NOT MATERIALIZED ("
-		if !v.opens(e) {
-			hint = " AS MATERIALIZED ("
+		if f.Spelling != nil && f.Spelling.Digits > 0 {
+			col = "(" + col + " * 0." + strings.Repeat("0", f.Spelling.Digits-1) + "1)"
 		}
-		t.add(quote(p.names[e]), hint, "SELECT ")
-		bare := true
-		for i := range e.Fields {
-			if !p.sql.Reads(e, i) {
-				continue
-			}
-			if !bare {
-				t.add(",")
-			}
-			bare = false
-			// JSON as it is declared, so that its operators work on it.
-			col := column(e, "t", i)
-			if e.Fields[i].Keeps() != stores.JSON {
-				col = v.datum(e, "t", i)
-			}
-			if s := e.Fields[i].Spelling; s != nil && s.Digits > 0 {
-				col = "(" + col + " * 0." + strings.Repeat("0", s.Digits-1) + "1)"
-			}
-			t.add(col, " AS ", quote(e.Fields[i].Column))
-		}
-		t.add(" FROM ", table(e), " t WHERE true")
-		v.within(t, e, "t", true)
-		t.add(")")
-	}
-	s := &statement{args: slices.Clone(t.filled()), at: make([]int, len(p.toks))}
-	b := []byte(t.whole() + " SELECT * FROM (")
+		return col
+	})
+	s := &statement{args: slices.Clone(filled(t)), at: make([]int, len(p.Toks))}
+	b := []byte(t.Whole() + " SELECT * FROM (")
 	first := len(s.args) + 1
-	used := make([]bool, len(p.sql.Params))
-	for i := range p.toks[:len(p.toks)-1] {
+	used := make([]bool, len(p.SQL.Params))
+	for i := range p.Toks[:len(p.Toks)-1] {
 		b = append(b, ' ')
 		s.at[i] = len(b)
-		if p.toks[i].kind != param {
-			b = append(b, p.as[i]...)
+		if p.Toks[i].Kind != sqlcore.Param {
+			b = append(b, p.As[i]...)
 			continue
 		}
-		k := slices.Index(p.sql.Params, p.toks[i].name)
+		k := slices.Index(p.SQL.Params, p.Toks[i].Name)
 		used[k] = true
-		b = append(b, p.argument(k, first)...)
+		b = append(b, argument(p, k, first)...)
 	}
 	s.to = len(b)
 	b = append(b, " ) verbatim_result"...)
@@ -444,10 +322,10 @@ func (p *query) write(v *view, limit int) *statement {
 		}
 	}
 	s.sql = string(b) + " LIMIT " + strconv.Itoa(limit)
-	for i := range p.sql.Params {
+	for i := range p.SQL.Params {
 		var arg any // CheckSQL may have none yet
-		if i < len(p.sql.Args) {
-			arg = encode(p.sql.Args[i])
+		if i < len(p.SQL.Args) {
+			arg = encode(p.SQL.Args[i])
 		}
 		s.args = append(s.args, arg)
 	}
@@ -457,14 +335,14 @@ func (p *query) write(v *view, limit int) *statement {
 // argument writes a placeholder for a parameter, with the type of its value or
 // the one that was declared. Where neither is known, its type is that of the
 // place where it stands, and a place such as IS NULL gives none.
-func (p *query) argument(k, first int) string {
+func argument(p *sqlcore.Query, k, first int) string {
 	s := "$" + strconv.Itoa(first+k)
 	kind := stores.Null
-	if k < len(p.sql.Args) {
-		kind = p.sql.Args[k].Kind()
+	if k < len(p.SQL.Args) {
+		kind = p.SQL.Args[k].Kind()
 	}
-	if kind == stores.Null && k < len(p.sql.Kinds) {
-		kind = p.sql.Kinds[k]
+	if kind == stores.Null && k < len(p.SQL.Kinds) {
+		kind = p.SQL.Kinds[k]
 	}
 	switch kind {
 	case stores.Null:
@@ -488,37 +366,17 @@ func (c *conn) checkSQL(ctx context.Context, entities []*stores.Entity, q stores
 	if err := columnsNamed(q); err != nil {
 		return err
 	}
-	scope := stores.Scope{Principal: "x", Holds: map[string][]stores.Value{}}
-	for _, e := range p.tables {
-		if n := len(e.Scope); n > 0 && e.Access == stores.ByPath {
-			root := e.Scope[n-1].To
-			scope.Holds[root.Name] = []stores.Value{sample(root)}
-		}
-		scope.Holds[e.Name] = []stores.Value{sample(e)}
-	}
-	for _, sc := range []stores.Scope{scope, {All: true}} {
-		v := &view{scoped: newScoped(sc)}
-		if err := c.ready(ctx, v, p.tables...); err != nil {
+	for _, scope := range p.Scopes() {
+		v := &view{scoped: newScoped(scope)}
+		if err := c.ready(ctx, v, p.Tables...); err != nil {
 			return err
 		}
-		err := c.aside(ctx, c.asks(q), func() error { return c.check(ctx, p, v, p.write(v, 1)) })
+		err := c.aside(ctx, c.asks(q), func() error { return c.check(ctx, p, v, write(p, v, 1)) })
 		if err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// sample is some key of an entity.
-func sample(e *stores.Entity) stores.Value {
-	switch e.Fields[e.Key].Kind {
-	case stores.Int:
-		return stores.NewInt(0)
-	case stores.UUID:
-		v, _ := stores.ParseUUID("00000000-0000-0000-0000-000000000000")
-		return v
-	}
-	return stores.NewString("")
 }
 
 func columnsNamed(q stores.SQL) error {
@@ -575,7 +433,7 @@ func (c *conn) aside(ctx context.Context, as string, fn func() error, look ...op
 const setAside = "SELECT pg_catalog.set_config('transaction_read_only', 'on', true), pg_catalog.set_config('statement_timeout', $1::text, true), pg_catalog.set_config('plan_cache_mode', 'auto', true)"
 
 // check asks PostgreSQL about a statement.
-func (c *conn) check(ctx context.Context, p *query, v *view, st *statement) error {
+func (c *conn) check(ctx context.Context, p *sqlcore.Query, v *view, st *statement) error {
 	c.s.mu.Lock()
 	sound := c.s.sound[st.sql]
 	c.s.mu.Unlock()
@@ -585,14 +443,14 @@ func (c *conn) check(ctx context.Context, p *query, v *view, st *statement) erro
 	const name = "verbatim_query"
 	desc, err := c.pc.Conn().PgConn().Prepare(ctx, name, st.sql, nil)
 	if err != nil {
-		return p.blame(ctx, st, err)
+		return blame(ctx, p, st, err)
 	}
 	defer func() {
 		if !c.pc.Conn().IsClosed() {
 			_ = c.pc.Conn().PgConn().Deallocate(context.WithoutCancel(ctx), name)
 		}
 	}()
-	if _, err := p.columns(len(desc.Fields), func(i int) string { return desc.Fields[i].Name }); err != nil {
+	if _, err := columnsOf(p, len(desc.Fields), func(i int) string { return desc.Fields[i].Name }); err != nil {
 		return err
 	}
 	if err := c.explain(ctx, p, name, len(desc.ParamOIDs)); err != nil {
@@ -613,18 +471,18 @@ const maxSound = 500
 // explain looks at the plan that PostgreSQL makes of a prepared statement: a
 // plan for any arguments, in which nothing is left out because of the ones at
 // hand.
-func (c *conn) explain(ctx context.Context, p *query, name string, args int) error {
+func (c *conn) explain(ctx context.Context, p *sqlcore.Query, name string, args int) error {
 	allowed := map[string]bool{}
 	known := map[*stores.Entity]bool{}
-	for _, e := range p.tables {
+	for _, e := range p.Tables {
 		for _, at := range append([]*stores.Entity{e}, tos(e)...) {
 			if known[at] {
 				continue
 			}
 			known[at] = true
 			columns := "*"
-			if c.asks(p.sql) != "" {
-				columns = columnList(asks(at, slices.Contains(p.tables, at), p.tables))
+			if c.asks(p.SQL) != "" {
+				columns = columnList(asks(at, slices.Contains(p.Tables, at), p.Tables))
 			}
 			plan, err := c.planOf(ctx, "SELECT "+columns+" FROM "+table(at))
 			if err != nil {
@@ -699,7 +557,7 @@ func (n *plan) relations(to map[string]bool) bool {
 		to[quote(n.Schema)+"."+quote(n.Relation)] = true
 	}
 	if n.Node == "Function Scan" || n.Function != "" {
-		ok = ok && tableFunctions[n.Function]
+		ok = ok && guardian.TableFunctions[n.Function]
 	}
 	for _, kid := range n.Plans {
 		ok = kid.relations(to) && ok
@@ -709,7 +567,7 @@ func (n *plan) relations(to map[string]bool) bool {
 
 // blame turns PostgreSQL's complaint about a statement into one about the
 // author's text, at the place where it points.
-func (p *query) blame(ctx context.Context, st *statement, err error) error {
+func blame(ctx context.Context, p *sqlcore.Query, st *statement, err error) error {
 	var e *pgconn.PgError
 	if !errors.As(err, &e) || ctx.Err() != nil {
 		return fault(ctx, "query", err)
@@ -726,7 +584,7 @@ func (p *query) blame(ctx context.Context, st *statement, err error) error {
 			at += size
 		}
 	}
-	last := len(p.toks) - 1
+	last := len(p.Toks) - 1
 	i := -1
 	switch {
 	case at >= st.to:
@@ -743,35 +601,35 @@ func (p *query) blame(ctx context.Context, st *statement, err error) error {
 	switch e.Code {
 	case "42601":
 		if i == last {
-			return p.fail(i, "the query ends too early")
+			return p.Fail(i, "the query ends too early")
 		}
-		return p.fail(i, "%s does not belong here", p.toks[i].text)
+		return p.Fail(i, "%s does not belong here", p.Toks[i].Text)
 	case "42703", "42P01", "42702":
-		for i+2 < last && p.toks[i+1].is(".") && p.toks[i+2].naming() {
+		for i+2 < last && p.Toks[i+1].Is(".") && p.Toks[i+2].Naming() {
 			i += 2
 		}
 		if e.Code == "42703" {
-			return p.fail(i, "there is no column %s%s", p.toks[i].name, p.sql.Unread(p.tables, p.toks[i].name))
+			return p.Fail(i, "there is no column %s%s", p.Toks[i].Name, p.SQL.Unread(p.Tables, p.Toks[i].Name))
 		}
 		if e.Code == "42702" {
-			return p.fail(i, "the column %s could be that of several tables", p.toks[i].name)
+			return p.Fail(i, "the column %s could be that of several tables", p.Toks[i].Name)
 		}
 	case "42P18":
-		return p.fail(i, "the type of %s cannot be told from where it stands; write CAST(%s AS type)", p.toks[i].text, p.toks[i].text)
+		return p.Fail(i, "the type of %s cannot be told from where it stands; write CAST(%s AS type)", p.Toks[i].Text, p.Toks[i].Text)
 	}
-	return p.fail(i, "%s", e.Message)
+	return p.Fail(i, "%s", e.Message)
 }
 
-// columns finds the declared columns among those that come back.
-func (p *query) columns(n int, name func(int) string) ([]int, error) {
-	at := make([]int, len(p.sql.Columns))
+// columnsOf finds the declared columns among those that come back.
+func columnsOf(p *sqlcore.Query, n int, name func(int) string) ([]int, error) {
+	at := make([]int, len(p.SQL.Columns))
 	seen := map[string]int{}
 	for i := range n {
 		if _, twice := seen[strings.ToLower(name(i))]; !twice {
 			seen[strings.ToLower(name(i))] = i
 		}
 	}
-	for k, c := range p.sql.Columns {
+	for k, c := range p.SQL.Columns {
 		i, ok := seen[strings.ToLower(c.Name)]
 		if !ok {
 			return nil, &stores.SQLError{Offset: 0, Msg: fmt.Sprintf("the query returns no column %s, which the palette declares", c.Name)}
@@ -802,21 +660,18 @@ func (r *reader) SQL(ctx context.Context, entities []*stores.Entity, q stores.SQ
 	if err := columnsNamed(q); err != nil {
 		return nil, err
 	}
-	if err := r.c.ready(ctx, &r.view, p.tables...); err != nil {
+	if err := r.c.ready(ctx, &r.view, p.Tables...); err != nil {
 		return nil, err
 	}
-	limit := q.Limit
-	if limit <= 0 || limit > r.s.rowCap {
-		limit = r.s.rowCap
-	}
+	limit := sqlcore.Capped(q.Limit, r.s.rowCap)
 	var rows [][]stores.Value
 	var look []op
-	if q.Origins != nil && len(p.tables) > 0 {
+	if q.Origins != nil && len(p.Tables) > 0 {
 		*q.Origins = nil
-		look = []op{r.origins(p.tables, q.Origins)}
+		look = []op{r.origins(p.Tables, q.Origins)}
 	}
 	err = r.c.aside(ctx, r.c.asks(q), func() error {
-		st := p.write(&r.view, limit+1)
+		st := write(p, &r.view, limit+1)
 		if err := r.c.check(ctx, p, &r.view, st); err != nil {
 			return err
 		}
@@ -834,7 +689,7 @@ func (r *reader) SQL(ctx context.Context, entities []*stores.Entity, q stores.SQ
 }
 
 // run reads the rows of a statement and gives their columns the declared kinds.
-func (c *conn) run(ctx context.Context, p *query, st *statement, limit int) ([][]stores.Value, error) {
+func (c *conn) run(ctx context.Context, p *sqlcore.Query, st *statement, limit int) ([][]stores.Value, error) {
 	res, err := c.pc.Query(ctx, st.sql, st.args...)
 	if err != nil {
 		return nil, fault(ctx, "query", err)
@@ -846,7 +701,7 @@ func (c *conn) run(ctx context.Context, p *query, st *statement, limit int) ([][
 	for res.Next() {
 		if at == nil {
 			fields := res.FieldDescriptions()
-			if at, err = p.columns(len(fields), func(i int) string { return fields[i].Name }); err != nil {
+			if at, err = columnsOf(p, len(fields), func(i int) string { return fields[i].Name }); err != nil {
 				return nil, err
 			}
 			raw.fields = fields
@@ -857,7 +712,7 @@ func (c *conn) run(ctx context.Context, p *query, st *statement, limit int) ([][
 		raw.raw = res.RawValues()
 		row := make([]stores.Value, len(at))
 		for k, i := range at {
-			c := p.sql.Columns[k]
+			c := p.SQL.Columns[k]
 			if row[k], err = raw.decode(i, c.Kind); err == nil {
 				row[k], err = c.Spelling.Loaded(row[k])
 			}

@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 
 	"verbatim/stores"
+	"verbatim/stores/sqlcore"
 )
 
 // View implements stores.Store.
@@ -53,26 +53,9 @@ func (r *reader) Get(ctx context.Context, e *stores.Entity, key stores.Value) (s
 	return rows[0], nil
 }
 
-// hasKey writes that the row alias names has a key, by its parts if it has several;
-// write writes one of them, as an argument of a type.
-func (v *view) hasKey(t *text, e *stores.Entity, alias string, write func(part int, typ string)) {
-	for i, f := range e.KeyFields() {
-		if i > 0 {
-			t.add(" AND ")
-		}
-		t.add(v.datum(e, alias, f), " = ")
-		write(i, v.shapes[e].columns[f].arg)
-	}
-}
-
-// is writes that a row has a key; what is no key finds no row.
+// is writes that a row has a key.
 func (v *view) is(t *text, e *stores.Entity, alias string, key stores.Value) {
-	parts, ok := e.PartsOf(key)
-	if !ok {
-		t.add("false")
-		return
-	}
-	v.hasKey(t, e, alias, func(part int, typ string) { t.arg(encode(parts[part]), typ) })
+	sqlcore.HasKeyOf(t, v, e, alias, key, func(part stores.Value, field int) { t.Arg(encode(part), "::", v.shapes[e].columns[field].arg) })
 }
 
 // Find implements stores.Reader.
@@ -135,10 +118,7 @@ func (r *reader) finding(ctx context.Context, whole stores.Find, into *[][]store
 	spellings := f.Spellings()
 	var q question
 	q.ask(&f)
-	limit := f.Limit
-	if limit <= 0 || limit > r.s.rowCap {
-		limit = r.s.rowCap
-	}
+	limit := sqlcore.Capped(f.Limit, r.s.rowCap)
 	most := limit
 	if !f.Cut {
 		most++ // one more shows that there are too many
@@ -259,52 +239,48 @@ func (r *reader) found(ctx context.Context, f *stores.Find, q *question, most in
 
 // write writes the statement of a Find.
 func (r *reader) write(f *stores.Find, as asked) (*statementOf, error) {
-	q := &finder{view: &r.view, from: newText(), root: f.Entity, at: "t", near: as.hold == stores.Loose}
-	sel := q.from.part()
-	names := f.Select
-	if names == nil {
-		for i := range f.Entity.Fields {
-			names = append(names, stores.Path{Field: i})
-		}
-	}
+	sel := newText()
+	q := newFinder(&r.view, f.Entity, "t", sel.Part())
+	q.near = as.hold == stores.Loose
+	names := sqlcore.Selected(f)
 	st := &statementOf{columns: make([]stores.Kind, len(names)), lists: make([]listed, len(f.Lists)), doubts: -1}
-	sel.add("SELECT ")
+	sel.Add("SELECT ")
 	var err error
 	for i, p := range names {
 		if i > 0 {
-			sel.add(",")
+			sel.Add(",")
 		}
-		if st.columns[i], err = q.path(sel, p); err != nil {
+		if st.columns[i], err = q.Path(sel, p); err != nil {
 			return nil, err
 		}
 	}
 	if len(names) == 0 {
-		sel.add("1")
+		sel.Add("1")
 	}
 	for i := range st.lists {
-		if st.lists[i], err = q.list(sel.add(","), &f.Lists[i], r.s.rowCap); err != nil {
+		if st.lists[i], err = q.list(sel.Add(","), &f.Lists[i], r.s.rowCap); err != nil {
 			return nil, err
 		}
 	}
-	where := q.from.part()
+	where := q.From.Part()
 	if f.Where != nil {
-		if err := q.cond(where, *f.Where, false); err != nil {
+		if err := q.Cond(where, f.Where, false); err != nil {
 			return nil, err
 		}
 	} else {
-		where.add("true")
+		where.Add(dialect.True)
 	}
-	r.within(where, f.Entity, "t", true)
-	order := q.from.part()
-	if err := q.order(order, f.Order); err != nil {
+	sqlcore.Within(where, r, f.Entity, "t", true)
+	order := q.From.Part()
+	if err := q.Order(order, f.Order); err != nil {
 		return nil, err
 	}
-	tail := q.from.part().add(" FROM ", table(f.Entity), " t").join(q.from).add(" WHERE ").join(where)
+	tail := q.From.Part().Add(" FROM ", table(f.Entity), " t").Join(q.From).Add(" WHERE ").Join(where)
 	if as.hold != stores.Loose {
 		st.ways = q.locks(r, f, as, tail)
 		for _, w := range st.ways {
 			if w.sql != "" {
-				sel.add(",", r.datum(w.entity, w.alias, w.entity.Key))
+				sel.Add(",", r.Datum(w.entity, w.alias, w.entity.Key))
 			}
 		}
 	}
@@ -316,32 +292,9 @@ func (r *reader) write(f *stores.Find, as asked) (*statementOf, error) {
 			}
 		}
 	}
-	t := sel.join(tail).join(order).limit(as.most)
-	st.sql, st.args, st.trusted = t.whole(), t.args, t.trusted
+	t := sel.Join(tail).Join(order).Limit(as.most)
+	st.sql, st.args, st.trusted = t.Whole(), t.Args, t.Own.trusted
 	return st, nil
-}
-
-// order writes in which order rows come.
-func (q *finder) order(t *text, by []stores.Order) error {
-	t.add(" ORDER BY ")
-	for _, o := range by {
-		kind, err := q.path(t, o.Path)
-		if err != nil {
-			return err
-		}
-		if kind == stores.String || kind == stores.JSON && q.form(o.Path).text {
-			t.add(bytewise)
-		}
-		if o.Desc {
-			t.add(" DESC")
-		}
-		t.add(" NULLS LAST,")
-	}
-	t.add(q.datum(q.root, q.at, q.root.Key))
-	if q.root.Fields[q.root.Key].Kind == stores.String {
-		t.add(bytewise)
-	}
-	return nil
 }
 
 // counted lists the entity that rows are asked of, and those whose rows are
@@ -374,23 +327,11 @@ func counted(f stores.Find) []*stores.Entity {
 	return all
 }
 
-// reached is the entity and field at the end of a path.
-func reached(e *stores.Entity, p stores.Path) (*stores.Entity, int) {
-	for _, s := range p.Steps {
-		e = s.To
-	}
-	return e, p.Field
-}
-
-// finder writes the parts of one Find. Every path that goes the same way shares
-// the same joins.
+// finder writes the parts of one Find.
 type finder struct {
+	sqlcore.Finder[any, shared]
 	*view
-	from  *text // the joins
-	root  *stores.Entity
-	at    string            // alias of the row asked for
-	joins map[string]string // "3.1" -> alias of the row reached by fields 3 and then 1
-	ways  []way             // the same rows, in the order in which they are reached
+	ways []way // the rows that paths lead to, in the order in which they are reached
 	// counted says that something is counted for the rows asked for themselves.
 	counted bool
 	// near says that whose a row is may be taken from what the row keeps of it.
@@ -398,218 +339,69 @@ type finder struct {
 	near bool
 }
 
-// owner reports whether a path leads along the scope path of the row asked for
-// to its end, which the row keeps itself: see root.go.
-func (q *finder) owner(p stores.Path) bool {
-	last := len(q.root.Scope) - 1
-	if !q.near || p.Marks || p.Count != nil || last < 1 || len(p.Steps) != last || p.Field != q.root.Scope[last].Field || !q.shapes[q.root].rooted {
-		return false
-	}
-	return slices.EqualFunc(p.Steps, q.root.Scope[:last], func(a, b stores.Step) bool { return a.Field == b.Field && a.To == b.To })
+func newFinder(v *view, root *stores.Entity, at string, from *text) *finder {
+	q := &finder{view: v}
+	q.Finder = sqlcore.Finder[any, shared]{Asks: q, From: from, Root: root, At: at}
+	return q
 }
 
-// row returns the alias of the row that steps lead to, and its entity. A row
-// outside the scope is not reached: everything about it is null.
-func (q *finder) row(steps []stores.Step) (string, *stores.Entity, error) {
-	alias, e, way := q.at, q.root, ""
-	for _, s := range steps {
-		if s.To == nil || s.Field < 0 || s.Field >= len(e.Fields) || e.Fields[s.Field].Ref != s.To {
-			return "", nil, fmt.Errorf("a path from %s follows a field of %s that is no reference: %w", q.root.Name, e.Name, stores.ErrInvalid)
-		}
-		way += "." + strconv.Itoa(s.Field)
-		next, ok := q.joins[way]
-		if !ok {
-			next = q.from.alias()
-			if q.joins == nil {
-				q.joins = map[string]string{}
-			}
-			q.joins[way] = next
-			q.ways = append(q.ways, reachedBy(next, s.To))
-			q.from.add(" LEFT JOIN ", table(s.To), " ", next, " ON ", q.datum(s.To, next, s.To.Key), " = ", q.datum(e, alias, s.Field))
-			if !e.Vouches(s.Field) {
-				q.within(q.from, s.To, next, false)
-			}
-		}
-		alias, e = next, s.To
+// Near implements sqlcore.Asks: a path that leads along the scope path of the row asked
+// for to its end leads to what the row keeps itself: see root.go.
+func (q *finder) Near(p stores.Path) (col string, kind stores.Kind, ok bool) {
+	last := len(q.Root.Scope) - 1
+	if !q.near || p.Marks || p.Count != nil || last < 1 || len(p.Steps) != last || p.Field != q.Root.Scope[last].Field || !q.shapes[q.Root].rooted ||
+		!slices.EqualFunc(p.Steps, q.Root.Scope[:last], func(a, b stores.Step) bool { return a.Field == b.Field && a.To == b.To }) {
+		return "", 0, false
 	}
-	return alias, e, nil
+	at, field := sqlcore.Ending(q.Root)
+	return q.At + "." + rootColumn, at.Fields[field].Holds(), true
 }
 
-// path writes what a path leads to and returns its kind.
-func (q *finder) path(t *text, p stores.Path) (stores.Kind, error) {
-	if q.owner(p) {
-		at, field := ending(q.root)
-		t.add(q.at, ".", rootColumn)
-		return at.Fields[field].Holds(), nil
+// Joined implements sqlcore.Asks.
+func (q *finder) Joined(alias string, e *stores.Entity) { q.ways = append(q.ways, reachedBy(alias, e)) }
+
+// Marks implements sqlcore.Asks.
+func (q *finder) Marks(t *text, e *stores.Entity, alias string) { q.marksOf(t, e, alias) }
+
+// Orders implements sqlcore.Asks.
+func (q *finder) Orders(t *text, p stores.Path, kind stores.Kind) {
+	if kind == stores.String || kind == stores.JSON && q.form(p).text {
+		t.Add(bytewise)
 	}
-	alias, e, err := q.row(p.Steps)
-	if err != nil {
-		return 0, err
-	}
-	if p.Marks {
-		q.marksOf(t, e, alias)
-		return stores.String, nil
-	}
-	if p.Count == nil {
-		if p.Field < 0 || p.Field >= len(e.Fields) {
-			return 0, fmt.Errorf("a path from %s ends at no field of %s: %w", q.root.Name, e.Name, stores.ErrInvalid)
-		}
-		t.add(q.datum(e, alias, p.Field))
-		return e.Fields[p.Field].Keeps(), nil
-	}
-	if p.By < 0 || p.By >= len(p.Count.Fields) || p.Count.Fields[p.By].Ref != e {
-		return 0, fmt.Errorf("a count of %s by a field that does not refer to %s: %w", p.Count.Name, e.Name, stores.ErrInvalid)
-	}
-	q.counts(alias)
-	c := t.alias()
-	t.add("(SELECT count(*) FROM ", table(p.Count), " ", c, " WHERE ", q.datum(p.Count, c, p.By), " = ", q.datum(e, alias, e.Key))
-	if !p.Count.Vouches(p.By) {
-		q.within(t, p.Count, c, false)
-	} else {
-		q.itself(t, p.Count, func(f int) string { return q.datum(p.Count, c, f) })
-	}
-	t.add(")")
-	return stores.Int, nil
 }
 
-// cond writes a condition. SQL has three truth values and stores.Cond two, in
-// which null equals null and nothing is before or after null; under a Not the
-// difference shows, so there, in exact mode, unknown is made false.
-func (q *finder) cond(t *text, c stores.Cond, exact bool) error {
-	switch c.Op {
-	case stores.True:
-		t.add("true")
-	case stores.False:
-		t.add("false")
-	case stores.And, stores.Or:
-		word, none := " AND ", "true"
-		if c.Op == stores.Or {
-			word, none = " OR ", "false"
-		}
-		if len(c.Kids) == 0 {
-			t.add(none)
-			return nil
-		}
-		t.add("(")
-		for i, k := range c.Kids {
-			if i > 0 {
-				t.add(word)
-			}
-			if err := q.cond(t, k, exact); err != nil {
-				return err
-			}
-		}
-		t.add(")")
-	case stores.Not:
-		if len(c.Kids) != 1 {
-			return fmt.Errorf("a negation of %d conditions: %w", len(c.Kids), stores.ErrInvalid)
-		}
-		t.add("NOT (")
-		if err := q.cond(t, c.Kids[0], true); err != nil {
-			return err
-		}
-		t.add(")")
-	case stores.In:
-		return q.member(t, c, exact)
-	case stores.Eq, stores.Ne, stores.Lt, stores.Le, stores.Gt, stores.Ge:
-		return q.compare(t, c, exact)
-	case stores.Contains, stores.Starts, stores.Ends, stores.Same:
-		return q.ofText(t, c)
-	default:
-		return fmt.Errorf("an unknown condition: %w", stores.ErrInvalid)
-	}
-	return nil
-}
-
-var operators = map[stores.CondOp]string{
-	stores.Lt: " < ", stores.Le: " <= ", stores.Gt: " > ", stores.Ge: " >= ",
-}
-
-func (q *finder) compare(t *text, c stores.Cond, exact bool) error {
-	left, right := t.part(), t.part()
-	kind, err := q.path(left, c.Path)
-	if err != nil {
-		return err
-	}
-	value := slot{of: slotValue}
-	other, constant := c.Value.Kind(), c.Other == nil
+// Sides implements sqlcore.Asks.
+func (q *finder) Sides(c *stores.Cond, s *sqlcore.Sides[any, shared]) {
+	constant := c.Other == nil
 	if constant {
-		value.n = t.nth()
-	}
-	if !constant {
-		if other, err = q.path(right, *c.Other); err != nil {
-			return err
-		}
-	} else if c.Value.IsNull() {
-		switch c.Op {
-		case stores.Eq:
-			t.join(left).add(" IS NULL")
-		case stores.Ne:
-			t.join(left).add(" IS NOT NULL")
-		default:
-			t.add("false")
-		}
-		return nil
-	}
-	number := func(k stores.Kind) bool { return k == stores.Int || k == stores.Decimal }
-	if kind != other && !(number(kind) && number(other)) {
-		// Values of different kinds are never equal, unless both are null, and
-		// never in an order.
-		equal := t.part().add("false")
-		if !constant {
-			equal = t.part().add("(").join(left).add(" IS NULL AND ").join(right).add(" IS NULL)")
-		}
-		switch c.Op {
-		case stores.Eq:
-			t.join(equal)
-		case stores.Ne:
-			t.add("NOT ").join(equal)
-		default:
-			t.add("false")
-		}
-		return nil
-	}
-	if constant {
-		typ := typeOf(other)
-		if other == stores.JSON {
+		typ := typeOf(s.To)
+		if s.To == stores.JSON {
 			typ = q.form(c.Path).arg
 		}
-		right.arg(value, typ)
-	} else if kind == stores.JSON && q.form(c.Path).arg != q.form(*c.Other).arg {
-		left, right = t.part().add("(").join(left).add(")::jsonb"), t.part().add("(").join(right).add(")::jsonb")
+		s.Right.Arg(slot{of: slotValue, n: s.Nth}, "::", typ)
+	} else if s.Of == stores.JSON && q.form(c.Path).arg != q.form(*c.Other).arg {
+		s.Left, s.Right = s.Left.Part().Add("(").Join(s.Left).Add(")::jsonb"), s.Left.Part().Add("(").Join(s.Right).Add(")::jsonb")
 	}
-	text := kind == stores.String || kind == stores.JSON && (!constant || q.form(c.Path).text)
+	if s.Of != stores.String && !(s.Of == stores.JSON && (!constant || q.form(c.Path).text)) {
+		return
+	}
 	switch c.Op {
-	case stores.Eq:
-		// = finds through an index what IS NOT DISTINCT FROM does not, and a
-		// constant is not null.
-		if constant && !exact {
-			t.join(left).add(" = ").join(right)
-			return nil
+	case stores.Eq, stores.Ne:
+		if !constant && q.form(c.Path).text && q.form(*c.Other).text { // both are text to PostgreSQL
+			s.Left.Add(bytewise)
 		}
-		if text && !constant && q.textual(c) {
-			left.add(bytewise)
-		}
-		t.add("(").join(left).add(" IS NOT DISTINCT FROM ").join(right).add(")")
-	case stores.Ne:
-		if text && !constant && q.textual(c) {
-			left.add(bytewise)
-		}
-		t.add("(").join(left).add(" IS DISTINCT FROM ").join(right).add(")")
 	default:
-		if kind == stores.JSON {
-			t.add("false")
-			return nil
-		}
-		if text {
-			left.add(bytewise)
-		}
-		t.add("(").join(left).add(operators[c.Op]).join(right).add(")")
-		if exact {
-			t.add(" IS TRUE")
-		}
+		s.Left.Add(bytewise)
 	}
-	return nil
+}
+
+// Among implements sqlcore.Asks.
+func (q *finder) Among(t *text, c *stores.Cond, kind stores.Kind, _ []stores.Value, nth int) {
+	typ := typeOf(kind)
+	if kind == stores.JSON {
+		typ = q.form(c.Path).arg
+	}
+	t.Add(" = ANY (").Arg(slot{of: slotItems, n: nth}, "::", typ, "[]").Add(")")
 }
 
 // What stands before a text, and after it, to have it in the small letters of
@@ -620,34 +412,28 @@ const (
 	lowerEnds   = `, 'İΣ', 'iσ') COLLATE pg_catalog."und-x-icu")`
 )
 
-// ofText writes what stores.Cond.OfText says.
-func (q *finder) ofText(t *text, c stores.Cond) error {
-	left := t.part()
-	kind, err := q.path(left, c.Path)
-	if err != nil {
-		return err
+// OfText implements sqlcore.Asks.
+func (q *finder) OfText(t *text, c *stores.Cond, left *text, nth int) {
+	if !q.form(c.Path).text {
+		t.Add(dialect.False)
+		return
 	}
-	value := slot{of: slotValue, n: t.nth()}
-	if kind != stores.String || c.Value.Kind() != stores.String || !q.form(c.Path).text {
-		t.add("false")
-		return nil
-	}
+	value := slot{of: slotValue, n: nth}
 	if c.Lower {
-		left = t.part().add(lowerBegins).join(left).add(lowerEnds)
+		left = t.Part().Add(lowerBegins).Join(left).Add(lowerEnds)
 	}
-	left.add(bytewise)
-	switch t.add("COALESCE("); c.Op {
+	left.Add(bytewise)
+	switch t.Add("COALESCE("); c.Op {
 	case stores.Contains:
-		t.add("pg_catalog.strpos(").join(left).add(", ").arg(value, "text").add(") > 0")
+		t.Add("pg_catalog.strpos(").Join(left).Add(", ").Arg(value, "::text").Add(") > 0")
 	case stores.Starts:
-		t.add("pg_catalog.strpos(").join(left).add(", ").arg(value, "text").add(") = 1")
+		t.Add("pg_catalog.strpos(").Join(left).Add(", ").Arg(value, "::text").Add(") = 1")
 	case stores.Ends:
-		t.add("pg_catalog.right(").join(left).add(", pg_catalog.char_length(").arg(value, "text").add(")) = ").arg(value, "text")
+		t.Add("pg_catalog.right(").Join(left).Add(", pg_catalog.char_length(").Arg(value, "::text").Add(")) = ").Arg(value, "::text")
 	default:
-		t.add("(").join(left).add(") = ").arg(value, "text")
+		t.Add("(").Join(left).Add(") = ").Arg(value, "::text")
 	}
-	t.add(", false)")
-	return nil
+	t.Add(", false)")
 }
 
 // bytewise orders text by its bytes, as stores.Compare does.
@@ -655,40 +441,6 @@ const bytewise = ` COLLATE pg_catalog."C"`
 
 // form is that of the column at the end of a path.
 func (q *finder) form(p stores.Path) *form {
-	e, field := reached(q.root, p)
+	e, field := sqlcore.Reached(q.Root, p)
 	return &q.shapes[e].columns[field]
-}
-
-// textual reports whether both sides of a comparison are text to PostgreSQL.
-func (q *finder) textual(c stores.Cond) bool { return q.form(c.Path).text && q.form(*c.Other).text }
-
-func (q *finder) member(t *text, c stores.Cond, exact bool) error {
-	left := t.part()
-	kind, err := q.path(left, c.Path)
-	if err != nil {
-		return err
-	}
-	items, err := c.Value.Items(kind)
-	if err != nil {
-		return fmt.Errorf("a list to look in: %w: %w", err, stores.ErrInvalid)
-	}
-	at := slot{of: slotItems, n: t.nth()}
-	t.add("(")
-	if slices.ContainsFunc(items, stores.Value.IsNull) {
-		t.join(left).add(" IS NULL OR ")
-	}
-	if !slices.ContainsFunc(items, func(v stores.Value) bool { return !v.IsNull() }) {
-		t.add("false)")
-		return nil
-	}
-	t.join(left)
-	typ := typeOf(kind)
-	if kind == stores.JSON {
-		typ = q.form(c.Path).arg
-	}
-	t.add(" = ANY (").arg(at, typ+"[]").add("))")
-	if exact {
-		t.add(" IS TRUE")
-	}
-	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"verbatim/stores"
+	"verbatim/stores/sqlcore"
 )
 
 // A replica is a server that follows the store's own by streaming replication. A View
@@ -219,7 +220,7 @@ func (s *Store) viewReplica(ctx context.Context, scope stores.Scope, fn func(*co
 	var f *failure
 	if ctx.Err() == nil && errors.As(err, &f) && (f.code == "" || f.code[:2] == "57" || f.code[:2] == "08") {
 		s.replica.leave(err)
-		return because(stores.ErrConflict, f)
+		return sqlcore.Because(stores.ErrConflict, f)
 	}
 	return err
 }

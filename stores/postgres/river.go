@@ -481,7 +481,7 @@ var searches = [...]string{"river_job_args_index", "river_job_metadata_index"}
 func (m *migration) jobs() error {
 	done := map[int]bool{}
 	if !m.schemas[riverSchema] {
-		m.step("CREATE SCHEMA %s", riverSchema)
+		m.Step("CREATE SCHEMA %s", riverSchema)
 	} else if m.indexes[riverSchema]["river_migration"] {
 		err := m.ask("SELECT version FROM "+riverSchema+".river_migration", nil, func(r row) error {
 			done[int(r.num(0))] = true
@@ -504,11 +504,11 @@ func (m *migration) jobs() error {
 		}
 	}
 	if !m.indexes[riverSchema]["verbatim_job_id"] {
-		m.step("CREATE UNIQUE INDEX verbatim_job_id ON %s ((metadata->>'verbatim_id'))", riverJob)
+		m.Step("CREATE UNIQUE INDEX verbatim_job_id ON %s ((metadata->>'verbatim_id'))", riverJob)
 	}
 	for _, name := range searches {
 		if !done[2] || m.indexes[riverSchema][name] {
-			m.step("DROP INDEX %s.%s", riverSchema, name)
+			m.Step("DROP INDEX %s.%s", riverSchema, name)
 		}
 	}
 	if m.role == "" {

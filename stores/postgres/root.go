@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"verbatim/stores"
+	"verbatim/stores/sqlcore"
 )
 
 // Whose a row is stands at the end of its scope path, several rows away. To go
@@ -49,17 +50,6 @@ func ownerColumn(e *stores.Entity) string {
 	return rootColumn
 }
 
-// ending is the entity at which the scope path of e ends, and the field of it
-// that says whose a row is.
-func ending(e *stores.Entity) (at *stores.Entity, field int) {
-	at = e
-	n := len(e.Scope) - 1
-	for _, step := range e.Scope[:n] {
-		at = step.To
-	}
-	return at, e.Scope[n].Field
-}
-
 // rootName names what keeps a root true: the foreign key and the function. It
 // holds a digest of the way there. Where the foreign key of that name is, the
 // column holds what stands at the end of this path and no other.
@@ -78,7 +68,7 @@ func rootName(e *stores.Entity) string {
 // what is to go of those that say it no more. Parents come first: children take
 // theirs from them.
 func (m *migration) roots() error {
-	sorted := slices.Clone(m.entities)
+	sorted := slices.Clone(m.Entities)
 	slices.SortStableFunc(sorted, func(a, b *stores.Entity) int { return len(a.Scope) - len(b.Scope) })
 	for _, e := range sorted {
 		if !e.Managed {
@@ -87,17 +77,17 @@ func (m *migration) roots() error {
 		t, name := m.tables[e], rootName(e)
 		fresh := t == nil
 		if fresh {
-			t = &tableInfo{columns: map[string]declaration{}}
+			t = &tableInfo{Table: &sqlcore.Table{}}
 		}
-		if t.view || rooted(e) && slices.Equal(t.roots, []string{name}) {
+		if t.View || rooted(e) && slices.Equal(t.roots, []string{name}) {
 			continue
 		}
-		if _, there := t.columns[rootColumn]; there {
+		if t.There(rootColumn) {
 			// It holds what stands at the end of another path. Policies that
 			// name it go with it; secure makes those that are needed now.
-			m.step("ALTER TABLE %s DROP COLUMN %s CASCADE", table(e), rootColumn)
+			m.Step("ALTER TABLE %s DROP COLUMN %s CASCADE", table(e), rootColumn)
 			for _, old := range t.roots {
-				m.step("DROP FUNCTION IF EXISTS public.%s() CASCADE", quote(old))
+				m.Step("DROP FUNCTION IF EXISTS public.%s() CASCADE", quote(old))
 			}
 			t.policies = slices.DeleteFunc(t.policies, func(p string) bool { return strings.HasPrefix(p, "verbatim_scope_") })
 		}
@@ -116,15 +106,15 @@ func (m *migration) root(e *stores.Entity, t *tableInfo, fresh bool, name string
 	first := e.Scope[0]
 	parent, ref := first.To, quote(e.Fields[first.Field].Column)
 	key, owner := quote(parent.Fields[parent.Key].Column), quote(ownerColumn(parent))
-	at, field := ending(e)
-	m.step("ALTER TABLE %s ADD COLUMN %s %s", table(e), rootColumn, declaredAs(at.Fields[field].Holds()))
-	if _, there := t.columns[e.Fields[first.Field].Column]; !fresh && there && m.tables[parent] != nil {
+	at, field := sqlcore.Ending(e)
+	m.Step("ALTER TABLE %s ADD COLUMN %s %s", table(e), rootColumn, declaredAs(at.Fields[field].Holds()))
+	if !fresh && t.There(e.Fields[first.Field].Column) && m.tables[parent] != nil {
 		lost, err := m.exists("SELECT 1 FROM " + table(e) + " c LEFT JOIN " + table(parent) + " p ON p." + key + " = c." + ref + " WHERE p." + key + " IS NULL LIMIT 1")
 		if err != nil {
 			return err
 		}
 		if lost {
-			m.problem(e, "table %s has rows whose %s leads nowhere, so that nobody owns them", e.Table, e.Fields[first.Field].Name)
+			m.Problem(e, "table %s has rows whose %s leads nowhere, so that nobody owns them", e.Table, e.Fields[first.Field].Name)
 			return nil
 		}
 		// A foreign key of one column says nothing more.
@@ -132,32 +122,32 @@ func (m *migration) root(e *stores.Entity, t *tableInfo, fresh bool, name string
 		err = m.ask(`SELECT k.conname::text FROM pg_catalog.pg_constraint k JOIN pg_catalog.pg_class c ON c.oid = k.conrelid JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 	JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND k.conkey = ARRAY[a.attnum]
 WHERE n.nspname = $1::text AND c.relname = $2::text AND a.attname = $3::text AND k.contype = 'f' ORDER BY 1`, []any{schema, its, e.Fields[first.Field].Column}, func(r row) error {
-			m.step("ALTER TABLE %s DROP CONSTRAINT %s", table(e), quote(r.str(0)))
+			m.Step("ALTER TABLE %s DROP CONSTRAINT %s", table(e), quote(r.str(0)))
 			return nil
 		})
 		if err != nil {
 			return err
 		}
-		m.step("UPDATE %s AS c SET %s = p.%s FROM %s p WHERE p.%s = c.%s", table(e), rootColumn, owner, table(parent), key, ref)
+		m.Step("UPDATE %s AS c SET %s = p.%s FROM %s p WHERE p.%s = c.%s", table(e), rootColumn, owner, table(parent), key, ref)
 	}
-	m.step("ALTER TABLE %s ALTER COLUMN %s SET NOT NULL", table(e), rootColumn)
-	m.indexOn(e, t, []string{rootColumn}, false)
-	pt := m.tables[parent]
-	if pt == nil {
-		pt = m.begun[parent]
+	m.Step("ALTER TABLE %s ALTER COLUMN %s SET NOT NULL", table(e), rootColumn)
+	m.IndexOn(e, t.Table, []string{rootColumn}, false)
+	pt := m.begun[parent]
+	if there := m.tables[parent]; there != nil {
+		pt = there.Table
 	}
 	if pt != nil {
-		m.indexOn(parent, pt, []string{parent.Fields[parent.Key].Column, ownerColumn(parent)}, true)
+		m.IndexOn(parent, pt, []string{parent.Fields[parent.Key].Column, ownerColumn(parent)}, true)
 	}
-	m.step("ALTER TABLE %s ADD CONSTRAINT %s FOREIGN KEY (%s, %s) REFERENCES %s (%s, %s) ON UPDATE CASCADE", table(e), quote(name), ref, rootColumn, table(parent), key, owner)
+	m.Step("ALTER TABLE %s ADD CONSTRAINT %s FOREIGN KEY (%s, %s) REFERENCES %s (%s, %s) ON UPDATE CASCADE", table(e), quote(name), ref, rootColumn, table(parent), key, owner)
 	// Whoever calls it sees what they may see: it makes nothing of what it is not
 	// shown, and the column takes no null.
 	if !fresh {
-		m.step("DROP FUNCTION IF EXISTS public.%s() CASCADE", quote(name))
+		m.Step("DROP FUNCTION IF EXISTS public.%s() CASCADE", quote(name))
 	}
-	m.step(`CREATE FUNCTION public.%s() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog AS
+	m.Step(`CREATE FUNCTION public.%s() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog AS
 $$BEGIN NEW.%s := (SELECT p.%s FROM %s p WHERE p.%s = NEW.%s); RETURN NEW; END$$`, quote(name), rootColumn, owner, table(parent), key, ref)
-	m.step("CREATE TRIGGER verbatim_root_new BEFORE INSERT ON %s FOR EACH ROW WHEN (NEW.%s IS NULL) EXECUTE FUNCTION public.%s()", table(e), rootColumn, quote(name))
-	m.step("CREATE TRIGGER verbatim_root_moved BEFORE UPDATE OF %s ON %s FOR EACH ROW WHEN (NEW.%s IS DISTINCT FROM OLD.%s) EXECUTE FUNCTION public.%s()", ref, table(e), ref, ref, quote(name))
+	m.Step("CREATE TRIGGER verbatim_root_new BEFORE INSERT ON %s FOR EACH ROW WHEN (NEW.%s IS NULL) EXECUTE FUNCTION public.%s()", table(e), rootColumn, quote(name))
+	m.Step("CREATE TRIGGER verbatim_root_moved BEFORE UPDATE OF %s ON %s FOR EACH ROW WHEN (NEW.%s IS DISTINCT FROM OLD.%s) EXECUTE FUNCTION public.%s()", ref, table(e), ref, ref, quote(name))
 	return nil
 }

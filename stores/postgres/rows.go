@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"verbatim/stores"
+	"verbatim/stores/sqlcore"
 )
 
 // Rows implements stores.Reader. Within an Update it locks the rows as Get does,
@@ -146,14 +147,14 @@ const oneRow, manyRows = 1, 2
 // writeRows writes the statement that reads rows by their keys.
 func (r *reader) writeRows(e *stores.Entity, many bool) *statementOf {
 	st := &statementOf{epoch: r.epoch, doubts: -1}
-	t := newText().add("SELECT ")
+	t := newText().Add("SELECT ")
 	for i := range e.Fields {
 		if i > 0 {
-			t.add(",")
+			t.Add(",")
 		}
-		t.add(r.datum(e, "t", i))
+		t.Add(r.Datum(e, "t", i))
 	}
-	t.add(",")
+	t.Add(",")
 	if !many && !r.shapes[e].marked && !r.trusts(t, e) {
 		marksOfRow(t, e, slot{of: slotText})
 	} else {
@@ -162,37 +163,37 @@ func (r *reader) writeRows(e *stores.Entity, many bool) *statementOf {
 	columns := len(e.Fields) + 1
 	if r.locks(e) {
 		if st.ways = []lockOf{{entity: e}}; r.shapes[e].marked {
-			t.add(",false")
+			t.Add(",false")
 		} else {
-			t.add(",", waited)
+			t.Add(",", waited)
 		}
 		columns++
 	}
 	if doubts(t) {
 		st.doubts = columns
 	}
-	t.add(" FROM ", table(e), " t WHERE ")
+	t.Add(" FROM ", table(e), " t WHERE ")
 	if !many {
-		r.hasKey(t, e, "t", func(part int, typ string) {
+		sqlcore.HasKey(t, r, e, "t", func(part, field int) {
 			if len(e.Parts) == 0 {
 				part = -1
 			}
-			t.arg(slot{of: slotValue, part: part + 1}, typ)
+			t.Arg(slot{of: slotValue, part: part + 1}, "::", r.shapes[e].columns[field].arg)
 		})
-		r.within(t, e, "t", false)
+		sqlcore.Within(t, r, e, "t", false)
 	} else {
-		key := r.datum(e, "t", e.Key)
-		t.add(key, " = ANY (").arg(slot{of: slotItems}, r.shapes[e].columns[e.Key].arg+"[]").add(")")
-		r.within(t, e, "t", true)
-		t.add(" ORDER BY ", key)
+		key := r.Datum(e, "t", e.Key)
+		t.Add(key, " = ANY (").Arg(slot{of: slotItems}, "::", r.shapes[e].columns[e.Key].arg, "[]").Add(")")
+		sqlcore.Within(t, r, e, "t", true)
+		t.Add(" ORDER BY ", key)
 		if e.Fields[e.Key].Kind == stores.String {
-			t.add(bytewise)
+			t.Add(bytewise)
 		}
 	}
 	if len(st.ways) > 0 {
-		t.add(" FOR NO KEY UPDATE OF t")
+		t.Add(" FOR NO KEY UPDATE OF t")
 	}
-	st.sql, st.args, st.trusted = t.whole(), t.args, t.trusted
+	st.sql, st.args, st.trusted = t.Whole(), t.Args, t.Own.trusted
 	return st
 }
 

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -13,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"verbatim/stores"
+	"verbatim/stores/sqlcore"
 )
 
 // schemaVersion is that of all that the program keeps in a database, in
@@ -130,24 +130,10 @@ func (s *Store) Migrate(ctx context.Context, entities []*stores.Entity, apply bo
 		}
 		t := &tx{reader: reader{s: s, c: m.c, view: view{scoped: m.c.scoped}, writes: true}, migrates: true}
 		m.c.judge = func(ctx context.Context, err error) error { return t.told(ctx, err) }
-		for _, tell := range tell {
-			entries, err := tell(&m.Plan)
-			if err == nil {
-				err = t.Apply(ctx, stores.Batch{Entries: entries})
-			}
-			if err != nil {
-				return err
-			}
+		if err := m.Carry(ctx, t, tell, func(step string) error { return m.c.plain(ctx, "migrate", step) }); err != nil {
+			return err
 		}
-		for _, step := range m.Steps[m.moved:] {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			if err := m.c.plain(ctx, "migrate", step); err != nil {
-				return err
-			}
-		}
-		for _, e := range m.reindex {
+		for _, e := range m.Reindex {
 			if err := m.c.anew(ctx, e); err != nil {
 				return err
 			}
@@ -174,15 +160,15 @@ func (s *Store) Rehearse(ctx context.Context, entities []*stores.Entity, queries
 		wrong = nil
 		m.undeclared()
 		switch {
-		case len(m.shapes) > 0 && len(m.Problems) > 0:
+		case len(m.Shapes) > 0 && len(m.Problems) > 0:
 			return errPlanned
-		case len(m.shapes) > 0 && m.itself:
+		case len(m.Shapes) > 0 && m.itself:
 			m.notOwner()
 			return errPlanned
-		case len(m.shapes) > 0 && !m.writes:
+		case len(m.Shapes) > 0 && !m.writes:
 			return errWrites
 		}
-		for _, step := range m.shapes {
+		for _, step := range m.Shapes {
 			if err := m.c.plain(ctx, "migrate", step); err != nil {
 				return err
 			}
@@ -198,7 +184,7 @@ func (s *Store) Rehearse(ctx context.Context, entities []*stores.Entity, queries
 				return err
 			})
 			if m.c.broken = nil; err != nil {
-				m.problem(e, "its rows cannot be read: %v", err)
+				m.Problem(e, "its rows cannot be read: %v", err)
 			}
 		}
 		for _, q := range queries {
@@ -225,7 +211,8 @@ var (
 func (s *Store) migrate(ctx context.Context, entities []*stores.Entity, how migration, fn func(*migration) error) (stores.Plan, error) {
 	var plan stores.Plan
 	run := func(c *conn) error {
-		m := &migration{c: c, ctx: ctx, entities: entities, role: s.grantTo, cuts: s.cutJournal, writes: how.writes, rehearses: how.rehearses}
+		m := &migration{c: c, ctx: ctx, role: s.grantTo, cuts: s.cutJournal, writes: how.writes, rehearses: how.rehearses}
+		m.Schema = sqlcore.Schema{Dialect: dialect, On: m, Entities: entities}
 		if m.writes {
 			if err := c.do(ctx, op{doing: "migrate", sql: "SELECT pg_catalog.pg_advisory_xact_lock(" + migrateLock + ")"}); err != nil {
 				return err
@@ -257,26 +244,22 @@ func (s *Store) migrate(ctx context.Context, entities []*stores.Entity, how migr
 
 // migration compares what is there with what should be.
 type migration struct {
-	stores.Plan
-	c        *conn
-	ctx      context.Context
-	entities []*stores.Entity
-	role     string // of the application; "" when nothing is to be granted
-	cuts     bool   // the journal goes on in another part
-	writes   bool   // the transaction does
+	sqlcore.Schema
+	c      *conn
+	ctx    context.Context
+	role   string // of the application; "" when nothing is to be granted
+	cuts   bool   // the journal goes on in another part
+	writes bool   // the transaction does
 	// rehearses says that nothing stays; itself, that the role that asks is the
 	// application's, which cannot grant itself anything.
 	rehearses, itself bool
-	moved             int              // how many of Steps were run already: those that rename
-	shapes            []string         // of Steps, what queries depend on
-	reindex           []*stores.Entity // whose index is to be made
 	tables            map[*stores.Entity]*tableInfo
-	schemas           map[string]bool               // that are there, or planned
-	begun             map[*stores.Entity]*tableInfo // what is planned of tables that are not there yet
-	indexes           map[string]map[string]bool    // schema -> names of relations that are there, or planned
-	grants            []string                      // schemas that the role may use, or will
-	lacks             []string                      // statements that give it rights, for owners of tables to run
-	added             []addedField                  // to tables that are there
+	schemas           map[string]bool                   // that are there, or planned
+	begun             map[*stores.Entity]*sqlcore.Table // what is planned of tables that are not there yet
+	indexes           map[string]map[string]bool        // schema -> names of relations that are there, or planned
+	grants            []string                          // schemas that the role may use, or will
+	lacks             []string                          // statements that give it rights, for owners of tables to run
+	added             []addedField                      // to tables that are there
 }
 
 // An addedField is a field that its table lacks so far.
@@ -286,7 +269,7 @@ type addedField struct {
 }
 
 func (m *migration) plan() error {
-	m.tables, m.begun = map[*stores.Entity]*tableInfo{}, map[*stores.Entity]*tableInfo{}
+	m.tables, m.begun = map[*stores.Entity]*tableInfo{}, map[*stores.Entity]*sqlcore.Table{}
 	if err := m.known(); err != nil {
 		return err
 	}
@@ -299,11 +282,13 @@ func (m *migration) plan() error {
 			return err
 		}
 	}
-	if err := m.move(); errors.Is(err, errNotOwner) {
-		m.notOwner()
-		return nil
-	} else if err != nil {
-		return err
+	if m.indexes["public"]["verbatim_schema"] {
+		if err := m.Move(); errors.Is(err, errNotOwner) {
+			m.notOwner()
+			return nil
+		} else if err != nil {
+			return err
+		}
 	}
 	if err := m.own(); err != nil {
 		return err
@@ -318,8 +303,8 @@ func (m *migration) plan() error {
 	}
 	m.names()
 	var err error
-	all := slices.Clone(m.entities)
-	for _, e := range m.entities { // what references lead to, declared here or not
+	all := slices.Clone(m.Entities)
+	for _, e := range m.Entities { // what references lead to, declared here or not
 		for i := range e.Fields {
 			if ref := e.Fields[i].Ref; ref != nil && !slices.Contains(all, ref) {
 				all = append(all, ref)
@@ -336,21 +321,18 @@ func (m *migration) plan() error {
 		}
 	}
 	var fresh []*stores.Entity
-	for _, e := range m.entities {
-		t := m.tables[e]
-		switch {
-		case t == nil && e.Managed:
-			m.create(e)
+	for _, e := range m.Entities {
+		var there *sqlcore.Table
+		if t := m.tables[e]; t != nil {
+			there = t.Table
+		} else if e.Managed {
 			fresh = append(fresh, e)
-		case t == nil:
-			m.problem(e, "table %s is not there", e.Table)
-		case e.Managed:
-			err = m.extend(e, t)
-		default:
-			err = m.verify(e, t)
 		}
-		if err == nil && t != nil {
-			err = m.codes(e, t)
+		if there != nil && !e.Managed {
+			err = m.rights(e)
+		}
+		if err == nil {
+			err = m.Entity(e, there)
 		}
 		if err != nil {
 			return err
@@ -372,7 +354,7 @@ func (m *migration) plan() error {
 	if err := m.searched(); err != nil {
 		return err
 	}
-	for _, e := range m.entities {
+	for _, e := range m.Entities {
 		if e.Managed {
 			if err := m.secure(e); err != nil {
 				return err
@@ -402,98 +384,71 @@ func (m *migration) known() error {
 		})
 }
 
-// move gives tables and columns of ours the names that they have now, and what is kept
-// by those.
-func (m *migration) move() error {
-	if !m.indexes["public"]["verbatim_schema"] {
-		return nil
+// Read implements sqlcore.Catalogue.
+func (m *migration) Read(e *stores.Entity) (*sqlcore.Table, error) {
+	t, err := m.look(e)
+	if err != nil || t == nil {
+		return nil, err
 	}
-	do := func(format string, args ...any) error {
-		switch {
-		case m.itself:
-			return errNotOwner
-		case !m.writes:
-			return errWrites
-		}
-		m.step(format, args...)
-		m.moved = len(m.Steps)
-		return m.c.plain(m.ctx, "migrate", m.Steps[m.moved-1])
-	}
-	for _, e := range m.entities {
-		schema, name := schemaAndName(e.Table)
-		oldSchema, was := schemaAndName(e.WasTable)
-		if e.Managed && e.WasTable != "" && m.indexes[oldSchema][was] && !slices.ContainsFunc(m.entities, func(o *stores.Entity) bool { return o.Table == e.WasTable }) {
-			if m.indexes[schema][name] {
-				m.problem(e, "tables %s and %s are both there, and one was to become the other: see what each holds, and drop one", e.WasTable, e.Table)
-				continue
-			}
-			old := quote(oldSchema) + "." + quote(was)
-			rows, err := m.count("SELECT count(*) FROM " + old)
-			if err == nil && schema != oldSchema {
-				if !m.schemas[schema] {
-					err = do("CREATE SCHEMA %s", quote(schema))
-				}
-				if err == nil {
-					err = do("ALTER TABLE %s SET SCHEMA %s", old, quote(schema))
-				}
-			}
-			if err == nil && name != was {
-				err = do("ALTER TABLE %s.%s RENAME TO %s", quote(schema), quote(was), quote(name))
-			}
-			for _, of := range [...]string{"origin", "name"} {
-				if err == nil {
-					err = do("UPDATE public.verbatim_%s SET table_name = %s WHERE table_name = %s", of, literalText(e.Table), literalText(e.WasTable))
-				}
-			}
-			if err == nil {
-				err = m.known()
-			}
-			if err != nil {
-				return err
-			}
-			m.Deeds = append(m.Deeds, stores.Deed{Kind: stores.RenameEntity, Entity: e.Name, From: e.Was, To: e.Name, Rows: rows})
-		}
-		if !e.Managed || !slices.ContainsFunc(e.Fields, func(f stores.Field) bool { return f.WasColumn != "" }) {
-			continue
-		}
-		t, err := m.look(e)
-		if err != nil || t == nil || t.view {
-			if err != nil {
-				return err
-			}
-			continue
-		}
-		for i := range e.Fields {
-			f := &e.Fields[i]
-			_, there := t.columns[f.WasColumn]
-			if f.WasColumn == "" || !there || slices.ContainsFunc(e.Fields, func(o stores.Field) bool { return o.Column == f.WasColumn }) {
-				continue
-			}
-			if _, both := t.columns[f.Column]; both {
-				m.problem(e, "columns %s and %s of table %s are both there, and one was to become the other: see what each holds, and drop one", f.WasColumn, f.Column, e.Table)
-				continue
-			}
-			rows, err := m.count("SELECT count(*) FROM " + table(e))
-			if err == nil {
-				err = do("ALTER TABLE %s RENAME COLUMN %s TO %s", table(e), quote(f.WasColumn), quote(f.Column))
-			}
-			if err == nil {
-				err = do("UPDATE public.verbatim_origin SET column_name = %s WHERE table_name = %s AND column_name = %s", literalText(f.Column), literalText(e.Table), literalText(f.WasColumn))
-			}
-			if _, keeps := t.columns[markColumn]; err == nil && keeps {
-				err = do("UPDATE %[1]s SET %[2]s = (%[2]s - %[3]s) || jsonb_build_object(%[4]s, %[2]s -> %[3]s) WHERE %[2]s ? %[3]s", table(e), markColumn, literalText(f.WasColumn), literalText(f.Column))
-			}
-			if err != nil {
-				return err
-			}
-			m.Deeds = append(m.Deeds, stores.Deed{Kind: stores.RenameField, Entity: e.Name, Field: f.Name, From: f.Was, To: f.Name, Rows: rows})
-		}
-	}
-	return nil
+	return t.Table, nil
 }
 
-func (m *migration) count(sql string, args ...any) (n int64, err error) {
-	err = m.ask(sql, args, func(r row) error {
+// Run implements sqlcore.Catalogue.
+func (m *migration) Run(step string) error {
+	switch {
+	case m.itself:
+		return errNotOwner
+	case !m.writes:
+		return errWrites
+	}
+	return m.c.plain(m.ctx, "migrate", step)
+}
+
+// Was implements sqlcore.Catalogue.
+func (m *migration) Was(e *stores.Entity) (called, table string, there, now bool) {
+	oldSchema, was := schemaAndName(e.WasTable)
+	schema, name := schemaAndName(e.Table)
+	return e.WasTable, quote(oldSchema) + "." + quote(was), e.WasTable != "" && m.indexes[oldSchema][was], m.indexes[schema][name]
+}
+
+// Rename implements sqlcore.Catalogue.
+func (m *migration) Rename(e *stores.Entity) (err error) {
+	schema, name := schemaAndName(e.Table)
+	oldSchema, was := schemaAndName(e.WasTable)
+	if schema != oldSchema {
+		if !m.schemas[schema] {
+			err = m.Do("CREATE SCHEMA %s", quote(schema))
+		}
+		if err == nil {
+			err = m.Do("ALTER TABLE %s.%s SET SCHEMA %s", quote(oldSchema), quote(was), quote(schema))
+		}
+	}
+	if err == nil && name != was {
+		err = m.Do("ALTER TABLE %s.%s RENAME TO %s", quote(schema), quote(was), quote(name))
+	}
+	for _, of := range [...]string{"origin", "name"} {
+		if err == nil {
+			err = m.Do("UPDATE public.verbatim_%s SET table_name = %s WHERE table_name = %s", of, literalText(e.Table), literalText(e.WasTable))
+		}
+	}
+	if err == nil {
+		err = m.known()
+	}
+	return err
+}
+
+// Recolumn implements sqlcore.Catalogue.
+func (m *migration) Recolumn(e *stores.Entity, t *sqlcore.Table, f *stores.Field) error {
+	err := m.Do("UPDATE public.verbatim_origin SET column_name = %s WHERE table_name = %s AND column_name = %s", literalText(f.Column), literalText(e.Table), literalText(f.WasColumn))
+	if err == nil && t.There(markColumn) {
+		err = m.Do("UPDATE %[1]s SET %[2]s = (%[2]s - %[3]s) || jsonb_build_object(%[4]s, %[2]s -> %[3]s) WHERE %[2]s ? %[3]s", table(e), markColumn, literalText(f.WasColumn), literalText(f.Column))
+	}
+	return err
+}
+
+// Count implements sqlcore.Catalogue.
+func (m *migration) Count(sql string) (n int64, err error) {
+	err = m.ask(sql, nil, func(r row) error {
 		n = r.num(0)
 		return nil
 	})
@@ -505,23 +460,14 @@ func (m *migration) notOwner() {
 	m.Problems = append(m.Problems, fmt.Sprintf("tables have to be changed first, which role %s may not: migrate as the role that owns them", m.role))
 }
 
-// ownColumn reports whether a column is the store's own.
-func ownColumn(column string) bool { return column == rootColumn || column == markColumn }
+// Own implements sqlcore.Catalogue.
+func (m *migration) Own(column string) bool { return column == rootColumn || column == markColumn }
 
 // undeclared lists the columns that no field has.
 func (m *migration) undeclared() {
-	for _, e := range m.entities {
-		t := m.tables[e]
-		if t == nil {
-			continue
-		}
-		if t.view {
-			m.Views = append(m.Views, e)
-		}
-		for _, name := range slices.Sorted(maps.Keys(t.columns)) {
-			if !ownColumn(name) && !slices.ContainsFunc(e.Fields, func(f stores.Field) bool { return f.Column == name }) {
-				m.Undeclared = append(m.Undeclared, stores.OfNoField(e, name, e.Table, t.columns[name].notNull && !t.columns[name].fallback))
-			}
+	for _, e := range m.Entities {
+		if t := m.tables[e]; t != nil {
+			m.Undeclare(e, t.Table)
 		}
 	}
 }
@@ -540,23 +486,8 @@ func (m *migration) exists(sql string, args ...any) (bool, error) {
 	return found, err
 }
 
-func (m *migration) problem(e *stores.Entity, format string, args ...any) {
-	m.Problems = append(m.Problems, fmt.Sprintf("%s: entity %s: %s", e.Place, e.Name, fmt.Sprintf(format, args...)))
-}
-
-func (m *migration) warn(e *stores.Entity, format string, args ...any) {
-	m.Warnings = append(m.Warnings, fmt.Sprintf("%s: entity %s: %s", e.Place, e.Name, fmt.Sprintf(format, args...)))
-}
-
-func (m *migration) step(format string, args ...any) {
-	m.Steps = append(m.Steps, fmt.Sprintf(format, args...))
-}
-
-// shape is step, of a statement that queries depend on.
-func (m *migration) shape(format string, args ...any) {
-	m.step(format, args...)
-	m.shapes = append(m.shapes, m.Steps[len(m.Steps)-1])
-}
+// Exists implements sqlcore.Catalogue.
+func (m *migration) Exists(sql string) (bool, error) { return m.exists(sql) }
 
 // own plans the store's own tables.
 func (m *migration) own() error {
@@ -579,7 +510,7 @@ func (m *migration) own() error {
 			return err
 		}
 		if version == marksBeside {
-			m.step("UPDATE public.verbatim_schema SET version = %d", schemaVersion)
+			m.Step("UPDATE public.verbatim_schema SET version = %d", schemaVersion)
 		} else if version != schemaVersion {
 			m.Problems = append(m.Problems, fmt.Sprintf("the database cannot be used: %v", &stores.VersionError{Is: version, Known: schemaVersion}))
 			return nil
@@ -630,39 +561,23 @@ func (m *migration) grant(schema, name, rights string) error {
 // names finds what would share a name.
 func (m *migration) names() {
 	tables := map[string]*stores.Entity{}
-	for _, e := range m.entities {
+	for _, e := range m.Entities {
 		schema, name := schemaAndName(e.Table)
 		if strings.HasPrefix(strings.ToLower(name), "verbatim_") || strings.HasPrefix(schema, "pg_") || schema == "information_schema" {
-			m.problem(e, "a table cannot be called %s here: such names are taken", e.Table)
+			m.Problem(e, "a table cannot be called %s here: such names are taken", e.Table)
 		}
 		if other := tables[schema+"."+name]; other != nil {
-			m.problem(e, "its table %s is also that of entity %s (%s)", e.Table, other.Name, other.Place)
+			m.Problem(e, "its table %s is also that of entity %s (%s)", e.Table, other.Name, other.Place)
 		}
 		tables[schema+"."+name] = e
-		columns := map[string]string{}
-		for i, f := range e.Fields {
-			if i == e.Key && len(e.Parts) > 0 {
-				continue
-			}
-			// A query without quotes could not tell names apart by their case.
-			column := strings.ToLower(f.Column)
-			if e.Managed && ownColumn(column) {
-				m.problem(e, "field %s cannot have the column %s: the store keeps there whose a row is, or where its values come from", f.Name, f.Column)
-			}
-			if other, ok := columns[column]; ok {
-				m.problem(e, "fields %s and %s share the column %s", other, f.Name, f.Column)
-			}
-			columns[column] = f.Name
-		}
+		m.SharedColumns(e)
 	}
 }
 
 // A tableInfo is what there is.
 type tableInfo struct {
-	view       bool
-	columns    map[string]declaration
-	key        []string // columns of the primary key
-	indexes    []indexInfo
+	*sqlcore.Table
+	declared   map[string]declaration
 	secured    bool // row-level security is enabled and forced
 	policies   []string
 	roots      []string // foreign keys of ours that keep a root true
@@ -671,11 +586,7 @@ type tableInfo struct {
 	readable   bool     // and read it
 }
 
-type indexInfo struct {
-	columns []string // "" for an expression
-	unique  bool
-}
-
+// look learns what there is for an entity.
 func (m *migration) look(e *stores.Entity) (*tableInfo, error) {
 	schema, name := schemaAndName(e.Table)
 	const of = " FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
@@ -683,7 +594,7 @@ func (m *migration) look(e *stores.Entity) (*tableInfo, error) {
 	args := []any{schema, name}
 	var t *tableInfo
 	err := m.ask("SELECT c.relkind IN ('v', 'm'), c.relrowsecurity AND c.relforcerowsecurity, pg_catalog.has_table_privilege(c.oid, 'REFERENCES'), pg_catalog.has_table_privilege(c.oid, 'SELECT')"+of+is+"AND c.relkind IN ('r', 'p', 'v', 'm', 'f')", args, func(r row) error {
-		t = &tableInfo{view: r.yes(0), secured: r.yes(1), referrable: r.yes(2), readable: r.yes(3), columns: map[string]declaration{}}
+		t = &tableInfo{Table: &sqlcore.Table{View: r.yes(0), Columns: map[string]sqlcore.Column{}}, declared: map[string]declaration{}, secured: r.yes(1), referrable: r.yes(2), readable: r.yes(3)}
 		return nil
 	})
 	if err != nil || t == nil {
@@ -691,7 +602,7 @@ func (m *migration) look(e *stores.Entity) (*tableInfo, error) {
 	}
 	err = m.ask(theColumns, args, func(r row) error {
 		d := readDeclaration(r)
-		t.columns[d.name] = d
+		t.declared[d.name], t.Columns[d.name] = d, d.Column
 		return nil
 	})
 	if err != nil {
@@ -699,9 +610,9 @@ func (m *migration) look(e *stores.Entity) (*tableInfo, error) {
 	}
 	err = m.ask("SELECT pg_catalog.pg_get_expr(k.conbin, k.conrelid)"+of+"JOIN pg_catalog.pg_constraint k ON k.conrelid = c.oid"+is+"AND k.contype = 'c'", args, func(r row) error {
 		column, values, ok := stores.CheckedValues(r.str(0))
-		if d := t.columns[column]; ok && d.takes == nil && d.name != "" {
-			d.takes = values
-			t.columns[column] = d
+		if c, there := t.Columns[column]; ok && there && c.Takes == nil {
+			c.Takes = values
+			t.Columns[column] = c
 		}
 		return nil
 	})
@@ -712,11 +623,11 @@ func (m *migration) look(e *stores.Entity) (*tableInfo, error) {
 	pg_catalog.array_to_string(ARRAY(SELECT COALESCE(a.attname::text, '') FROM pg_catalog.unnest(i.indkey::int2[]) WITH ORDINALITY k(num, pos)
 		LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum = k.num AND k.num > 0 WHERE k.pos <= i.indnkeyatts ORDER BY k.pos), E'\x01')`+
 		of+"JOIN pg_catalog.pg_index i ON i.indrelid = c.oid"+is+"AND i.indpred IS NULL AND i.indisvalid ORDER BY i.indexrelid", args, func(r row) error {
-		x := indexInfo{columns: strings.Split(r.str(2), "\x01"), unique: r.yes(0)}
+		x := sqlcore.Index{Columns: strings.Split(r.str(2), "\x01"), Unique: r.yes(0)}
 		if r.yes(1) {
-			t.key = x.columns
+			t.Key = x.Columns
 		}
-		t.indexes = append(t.indexes, x)
+		t.Indexes = append(t.Indexes, x)
 		return nil
 	})
 	if err != nil {
@@ -740,57 +651,27 @@ func (m *migration) look(e *stores.Entity) (*tableInfo, error) {
 	return t, err
 }
 
-// has reports whether an index begins with the columns; with unique, whether
-// one forbids two rows alike in them.
-func (t *tableInfo) has(columns []string, unique bool) bool {
-	return slices.ContainsFunc(t.indexes, func(x indexInfo) bool {
-		if unique {
-			have, want := slices.Sorted(slices.Values(x.columns)), slices.Sorted(slices.Values(columns))
-			return x.unique && slices.Equal(have, want)
-		}
-		return len(x.columns) >= len(columns) && slices.Equal(x.columns[:len(columns)], columns)
-	})
+// Declared implements sqlcore.Catalogue.
+func (m *migration) Declared(kind stores.Kind) string {
+	switch kind {
+	case stores.String:
+		return "text"
+	case stores.Time:
+		return "timestamp with time zone"
+	}
+	return declaredAs(kind)
 }
 
-// columnsOf returns the columns of fields.
-func columnsOf(e *stores.Entity, fields []int) []string {
-	columns := make([]string, len(fields))
-	for i, f := range fields {
-		columns[i] = e.Fields[f].Column
-	}
-	return columns
+// Define implements sqlcore.Catalogue.
+func (m *migration) Define(e *stores.Entity, field int) string {
+	return m.Column(e, field, declaredAs(e.Fields[field].Keeps()), func(v stores.Value) string { return literalText(encode(v).(string)) })
 }
 
-// walked lists the fields of an entity that scope paths follow.
-func (m *migration) walked(e *stores.Entity) []int {
-	var fields []int
-	for _, other := range m.entities {
-		at := other
-		for _, step := range other.Scope {
-			if at == e && !slices.Contains(fields, step.Field) {
-				fields = append(fields, step.Field)
-			}
-			at = step.To
-		}
-	}
-	slices.Sort(fields)
-	return fields
-}
-
-func (m *migration) define(e *stores.Entity, field int) string {
-	f := &e.Fields[field]
-	def := quote(f.Column) + " " + declaredAs(f.Keeps())
-	if f.Required || field == e.Key {
-		def += " NOT NULL"
-	}
-	if field == e.Key {
-		def += " PRIMARY KEY"
-	}
-	if !f.Default.IsNull() {
-		v, _ := f.Stored(f.Default)
-		def += " DEFAULT " + literalText(encode(v).(string))
-	}
-	return def
+// Called, Altered and Added implement sqlcore.Catalogue.
+func (m *migration) Called(e *stores.Entity) string  { return e.Table }
+func (m *migration) Altered(e *stores.Entity) string { return table(e) }
+func (m *migration) Added(e *stores.Entity, field int) {
+	m.added = append(m.added, addedField{e, field})
 }
 
 // literalText writes a constant. A backslash in it is one, whatever the settings.
@@ -802,21 +683,15 @@ func literalText(s string) string {
 	return "'" + s + "'"
 }
 
-func (m *migration) create(e *stores.Entity) {
+// Create implements sqlcore.Catalogue.
+func (m *migration) Create(e *stores.Entity, t *sqlcore.Table) string {
 	schema, name := schemaAndName(e.Table)
 	if !m.schemas[schema] {
-		m.shape("CREATE SCHEMA %s", quote(schema))
+		m.Shape("CREATE SCHEMA %s", quote(schema))
 		m.schemas[schema], m.indexes[schema] = true, map[string]bool{}
 	}
-	defs := make([]string, len(e.Fields))
-	for i := range e.Fields {
-		defs[i] = "  " + m.define(e, i)
-	}
-	m.shape("CREATE TABLE %s (\n%s\n)", table(e), strings.Join(defs, ",\n"))
-	m.indexes[schema][name] = true
-	m.begun[e] = &tableInfo{indexes: []indexInfo{{columns: columnsOf(e, []int{e.Key}), unique: true}}}
-	m.index(e, m.begun[e])
-	_ = m.given(e, m.begun[e]) // there is no row that could break it
+	m.indexes[schema][name], m.begun[e] = true, t
+	return ""
 }
 
 // reference plans the constraint that a field refers to a row, where the table
@@ -826,242 +701,117 @@ func (m *migration) reference(e *stores.Entity, field int) {
 	if ref == nil || rooted(e) && field == e.Scope[0].Field {
 		return // or one of two columns will be
 	}
-	key := columnsOf(ref, []int{ref.Key})
+	key := m.Columns(ref, ref.Key)
 	if t := m.tables[ref]; t != nil {
-		d := t.columns[key[0]]
+		d := t.declared[key[0]]
 		f, err := d.form(ref.Fields[ref.Key].Kind, ref.Managed)
-		if t.view || !t.referrable || err != nil || f.reads != "" || f.typ != f.arg || !t.has(key, true) {
+		if t.View || !t.referrable || err != nil || f.reads != "" || f.typ != f.arg || !t.Has(key, true) {
 			return
 		}
 	} else if !ref.Managed {
 		return
 	}
-	m.step("ALTER TABLE %s ADD FOREIGN KEY (%s) REFERENCES %s (%s)", table(e), quote(e.Fields[field].Column), table(ref), quote(key[0]))
+	m.Step("ALTER TABLE %s ADD FOREIGN KEY (%s) REFERENCES %s (%s)", table(e), quote(e.Fields[field].Column), table(ref), quote(key[0]))
 }
 
 // secure plans row-level security and the application's rights.
 func (m *migration) secure(e *stores.Entity) error {
 	t := m.tables[e]
 	if t == nil {
-		t = &tableInfo{}
+		t = &tableInfo{Table: &sqlcore.Table{}}
 	}
-	if t.view {
+	if t.View {
 		return nil // a problem already
 	}
 	if !t.secured {
-		m.step("ALTER TABLE %s ENABLE ROW LEVEL SECURITY", table(e))
-		m.step("ALTER TABLE %s FORCE ROW LEVEL SECURITY", table(e))
+		m.Step("ALTER TABLE %s ENABLE ROW LEVEL SECURITY", table(e))
+		m.Step("ALTER TABLE %s FORCE ROW LEVEL SECURITY", table(e))
 	}
 	var keep []string
 	for _, p := range m.policies(e) {
 		keep = append(keep, p.name)
 		if !slices.Contains(t.policies, p.name) {
-			m.step("%s", p.statement(e))
+			m.Step("%s", p.statement(e))
 		}
 	}
 	for _, name := range t.policies {
 		if strings.HasPrefix(name, "verbatim_") && !slices.Contains(keep, name) {
-			m.step("DROP POLICY %s ON %s", quote(name), table(e))
+			m.Step("DROP POLICY %s ON %s", quote(name), table(e))
 		}
 	}
 	schema, name := schemaAndName(e.Table)
 	return m.grant(schema, name, "SELECT, INSERT, UPDATE, DELETE")
 }
 
-// index plans the indexes that are not there: for unique sets, for sets by which rows are
-// found, and for references, which scope paths, joins and counts follow.
-func (m *migration) index(e *stores.Entity, t *tableInfo) {
-	for _, set := range e.Unique {
-		fields, unique := uniqueWithin(e, set)
-		m.indexOn(e, t, columnsOf(e, fields), unique)
-	}
-	for _, set := range e.Found {
-		m.indexOn(e, t, columnsOf(e, set), false)
-	}
-	for _, f := range m.walked(e) {
-		m.indexOn(e, t, columnsOf(e, []int{f}), false)
-	}
-	for i := range e.Fields {
-		if e.Fields[i].Ref != nil {
-			m.indexOn(e, t, columnsOf(e, []int{i}), false)
-		}
-	}
-}
-
-// indexOn plans one, unless it is there.
-func (m *migration) indexOn(e *stores.Entity, t *tableInfo, columns []string, unique bool) {
-	if t.has(columns, unique) {
-		return
-	}
+// NameIndex implements sqlcore.Catalogue. PostgreSQL would cut a longer name, and two could
+// become one.
+func (m *migration) NameIndex(e *stores.Entity, columns []string, suffix string) string {
 	schema, name := schemaAndName(e.Table)
-	kind, suffix := "INDEX", "_idx"
-	if unique {
-		kind, suffix = "UNIQUE INDEX", "_key"
-	}
-	quoted := make([]string, len(columns))
-	for i, c := range columns {
-		quoted[i] = quote(c)
-		name += "_" + c
-	}
-	// PostgreSQL would cut a longer name, and two could become one.
-	if len(name) > 50 {
+	if name += "_" + strings.Join(columns, "_"); len(name) > 50 {
 		name = fmt.Sprintf("%.40s_%.8x", name, sha256.Sum256([]byte(name)))
 		name = strings.ToValidUTF8(name, "")
 	}
 	for name += suffix; m.indexes[schema][name]; name += "_" {
 	}
 	m.indexes[schema][name] = true
-	m.step("CREATE %s %s ON %s (%s)", kind, quote(name), table(e), strings.Join(quoted, ", "))
-	t.indexes = append(t.indexes, indexInfo{columns: columns, unique: unique})
+	return name
 }
 
-// uniqueWithin gives the index that keeps a set unique within the scope root.
-// Where the root is several references away and the set does not name the first
-// of them, no index can: tx.unique checks, with the help of a plain one.
-func uniqueWithin(e *stores.Entity, set []int) (fields []int, unique bool) {
-	switch {
-	case len(e.Scope) == 0 || slices.Contains(set, e.Scope[0].Field):
-		return set, true
-	case len(e.Scope) == 1:
-		return append([]int{e.Scope[0].Field}, set...), true
-	}
-	return set, false
+// Helps implements sqlcore.Catalogue.
+func (m *migration) Helps(e *stores.Entity, field int) string {
+	return fmt.Sprintf("CREATE INDEX ON %s (%s)", table(e), quote(e.Fields[field].Column))
 }
 
-// fullType is a column's type as the catalogue spells it.
-func fullType(kind stores.Kind) string {
-	switch kind {
-	case stores.String:
-		return "text"
-	case stores.Time:
-		return "timestamp with time zone"
+// Given implements sqlcore.Catalogue with constraints.
+func (m *migration) Given(e *stores.Entity, t *sqlcore.Table) error {
+	var kept, given []string
+	if there := m.tables[e]; there != nil {
+		given = there.given
 	}
-	return declaredAs(kind)
-}
-
-// extend plans what a table of ours lacks, and finds what it cannot become.
-func (m *migration) extend(e *stores.Entity, t *tableInfo) error {
-	if t.view {
-		m.problem(e, "%s is a view, and a managed entity needs a table", e.Table)
-		return nil
-	}
-	if !slices.Equal(t.key, columnsOf(e, []int{e.Key})) {
-		m.problem(e, "the key of table %s is (%s), not %s", e.Table, strings.Join(t.key, ", "), e.Fields[e.Key].Column)
-	}
-	known := map[string]bool{}
-	for i := range e.Fields {
-		f := &e.Fields[i]
-		known[f.Column] = true
-		c, ok := t.columns[f.Column]
-		switch {
-		case !ok && f.Required && f.Default.IsNull():
-			m.problem(e, "column %s of table %s is new and required: rows that are there need a default", f.Column, e.Table)
-		case !ok && f.Ref != nil && !f.Default.IsNull():
-			m.problem(e, "column %s of table %s is a new reference, which cannot have a default", f.Column, e.Table)
-		case !ok:
-			m.shape("ALTER TABLE %s ADD COLUMN %s", table(e), m.define(e, i))
-			m.added = append(m.added, addedField{e, i})
-			if f.Default.IsNull() {
-				break
-			}
-			rows, err := m.count("SELECT count(*) FROM " + table(e))
-			if err != nil {
-				return err
-			}
-			if rows > 0 {
-				m.Deeds = append(m.Deeds, stores.Filled(e, f, rows))
-			}
-		case c.full != fullType(f.Keeps()):
-			m.problem(e, "column %s of table %s is declared %s, and a %s is kept as %s", f.Column, e.Table, c.full, f.Keeps(), fullType(f.Keeps()))
-		case c.notNull && !f.Required && i != e.Key:
-			m.problem(e, "column %s of table %s takes no null, and the field is optional", f.Column, e.Table)
-		case !c.notNull && f.Required:
-			// The store itself refuses a null from now on; the rows that are
-			// there have to agree.
-			found, err := m.exists("SELECT 1 FROM " + table(e) + " WHERE " + quote(f.Column) + " IS NULL LIMIT 1")
-			if err != nil {
-				return err
-			}
-			if found {
-				m.problem(e, "column %s of table %s holds nulls, and the field is now required", f.Column, e.Table)
-			}
-		}
-	}
-	for name, c := range t.columns {
-		if !known[name] && c.notNull && !c.fallback && !ownColumn(name) {
-			m.problem(e, "column %s of table %s is required and has no default, and no field gives it a value", name, e.Table)
-		}
-	}
-	for _, set := range e.Unique {
-		fields, unique := uniqueWithin(e, set)
-		columns := columnsOf(e, fields)
-		all := !slices.ContainsFunc(columns, func(c string) bool { _, ok := t.columns[c]; return !ok })
-		if !unique || !all || t.has(columns, true) {
-			continue
-		}
-		var quoted, filled []string
-		for _, c := range columns {
-			quoted = append(quoted, quote(c))
-			filled = append(filled, quote(c)+" IS NOT NULL")
-		}
-		found, err := m.exists("SELECT 1 FROM " + table(e) + " WHERE " + strings.Join(filled, " AND ") + " GROUP BY " + strings.Join(quoted, ", ") + " HAVING count(*) > 1 LIMIT 1")
-		if err != nil {
-			return err
-		}
-		if found {
-			m.problem(e, "table %s has rows alike in (%s), which is now unique", e.Table, strings.Join(columns, ", "))
-		}
-	}
-	m.index(e, t)
-	return m.given(e, t)
-}
-
-// given plans the constraints that keep what an entity says of how many fields have values.
-func (m *migration) given(e *stores.Entity, t *tableInfo) error {
-	var kept []string
 	for i := range e.Given {
 		g := &e.Given[i]
-		columns, before := columnsOf(e, g.Fields), make([]string, len(g.Fields))
-		for j, f := range g.Fields {
-			columns[j], before[j] = quote(e.Fields[f].Column), "NULL"
-			if _, there := t.columns[e.Fields[f].Column]; there {
+		columns, before := m.Columns(e, g.Fields...), make([]string, len(g.Fields))
+		for j, c := range columns {
+			columns[j], before[j] = quote(c), "NULL"
+			if t.There(c) {
 				before[j] = columns[j]
 			}
 		}
 		holds := g.SQL("num_nonnulls(" + strings.Join(columns, ", ") + ")")
 		name := fmt.Sprintf("verbatim_given_%.8x", sha256.Sum256([]byte(holds)))
-		if kept = append(kept, name); slices.Contains(t.given, name) {
+		if kept = append(kept, name); slices.Contains(given, name) {
 			continue
 		}
-		if len(t.columns) > 0 {
+		if len(t.Columns) > 0 {
 			found, err := m.exists("SELECT 1 FROM " + table(e) + " WHERE NOT " + g.SQL("num_nonnulls("+strings.Join(before, ", ")+")") + " LIMIT 1")
 			if err != nil {
 				return err
 			}
 			if found {
-				m.problem(e, "table %s has rows that its constraint over %s does not allow", e.Table, strings.Join(columns, ", "))
+				m.Problem(e, "table %s has rows that its constraint over %s does not allow", e.Table, strings.Join(columns, ", "))
 				continue
 			}
 		}
-		m.step("ALTER TABLE %s ADD CONSTRAINT %s CHECK (%s)", table(e), quote(name), holds)
+		m.Step("ALTER TABLE %s ADD CONSTRAINT %s CHECK (%s)", table(e), quote(name), holds)
 	}
-	for _, name := range t.given {
+	for _, name := range given {
 		if !slices.Contains(kept, name) {
-			m.step("ALTER TABLE %s DROP CONSTRAINT %s", table(e), quote(name))
+			m.Step("ALTER TABLE %s DROP CONSTRAINT %s", table(e), quote(name))
 		}
 	}
 	return nil
 }
 
-// drawn finds fields for which the database has no value of its own, and those that it
-// alone gives a value.
-func (m *migration) drawn(e *stores.Entity, f *stores.Field, d *declaration) error {
-	sequence, counts := sequenceOf(d.gives)
+// Drawn implements sqlcore.Catalogue: it finds fields for which the database has no value
+// of its own, and those that it alone gives a value.
+func (m *migration) Drawn(e *stores.Entity, field int, _ *sqlcore.Table, c *sqlcore.Column) error {
+	f := &e.Fields[field]
+	sequence, counts := sequenceOf(c.Gives)
 	switch {
-	case f.Drawn && d.gives == "":
-		m.problem(e, "column %s of table %s has no default and is no identity, and the database is to give field %s its value", f.Column, e.Table, f.Name)
-	case d.computed && !f.Computed:
-		m.problem(e, "column %s of table %s is generated, and nobody can set field %s: say read-only: true", f.Column, e.Table, f.Name)
+	case f.Drawn && c.Gives == "":
+		m.Problem(e, "column %s of table %s has no default and is no identity, and the database is to give field %s its value", f.Column, e.Table, f.Name)
+	case c.Computed && !f.Computed:
+		m.Problem(e, "column %s of table %s is generated, and nobody can set field %s: say read-only: true", f.Column, e.Table, f.Name)
 	case f.Drawn && counts && m.role != "" && e.Added:
 		return m.ask(`SELECT pg_catalog.has_sequence_privilege($1::text, c.oid, 'USAGE'), pg_catalog.pg_has_role(c.relowner, 'USAGE') FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 WHERE c.relkind = 'S' AND $2::text IN (pg_catalog.format('%I.%I', n.nspname, c.relname), pg_catalog.format('%I', CASE WHEN n.nspname = 'public' THEN c.relname ELSE '' END))`, []any{m.role, sequence}, func(r row) error {
@@ -1081,71 +831,54 @@ func sequenceOf(gives string) (name string, counts bool) {
 	return strings.ReplaceAll(strings.Trim(name, "'"), "''", "'"), counts
 }
 
-// codes finds what columns hold that is no code of their fields, and codes that they
-// do not take.
-func (m *migration) codes(e *stores.Entity, t *tableInfo) error {
-	for i := range e.Fields {
-		f := &e.Fields[i]
-		d, there := t.columns[f.Column]
-		form, err := d.form(f.Keeps(), e.Managed)
-		known := f.StoredCodes()
-		if there && err == nil && e.Managed {
-			for _, pair := range f.Former() {
-				if err := m.recode(e, f, pair[0], pair[1]); err != nil {
-					return err
-				}
-				known = append(known, pair[0])
-			}
-		}
-		if f.Codes == nil || f.Ref != nil || !there || err != nil {
-			continue
-		}
-		if untaken := f.Untaken(d.takes); len(untaken) > 0 {
-			m.problem(e, "column %s of table %s takes only %s, and not %s of field %s: say with value: how the column spells each code", f.Column, e.Table, strings.Join(d.takes, ", "), strings.Join(untaken, ", "), f.Name)
-			continue
-		}
-		if n := lengthOf(d.full); n > 0 && form.arg == "text" {
-			for j, stored := range f.StoredCodes() {
-				if utf8.RuneCountInString(stored) > n {
-					m.warn(e, "column %s of table %s is declared %s, and is too short for code %s of field %s", f.Column, e.Table, d.full, f.Codes[j], f.Name)
-				}
-			}
-		}
-		if !t.readable {
-			m.warn(e, "the role that migrates may not read table %s, so that what column %s holds could not be compared with the codes of field %s", e.Table, f.Column, f.Name)
-			continue
-		}
-		datum := form.read(quote(f.Column))
-		var held []stores.Held
-		err = m.ask("SELECT ("+datum+")::text, count(*) FROM "+table(e)+" WHERE ("+datum+")::text <> ALL ($1::text[]) GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 7", []any{textsOf(known)}, func(r row) error {
-			held = append(held, stores.Held{Value: r.str(0), Rows: r.num(1)})
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-		if held := f.Uncovered(held); held != "" {
-			m.problem(e, "column %s of table %s holds what is no code of field %s: %s; say with value: how the column spells each code", f.Column, e.Table, f.Name, held)
-		}
-	}
-	return nil
+// Fits implements sqlcore.Catalogue.
+func (m *migration) Fits(e *stores.Entity, field int, _ *sqlcore.Table) bool {
+	d := m.tables[e].declared[e.Fields[field].Column]
+	_, err := d.form(e.Fields[field].Keeps(), e.Managed)
+	return err == nil
 }
 
-// recode plans that a column spells a code as it is called now.
-func (m *migration) recode(e *stores.Entity, f *stores.Field, was, now string) error {
-	holds, becomes := quote(f.Column)+" = "+literalText(was), literalText(now)
+// Held implements sqlcore.Catalogue.
+func (m *migration) Held(e *stores.Entity, field int, _ *sqlcore.Table, known []string) (held []stores.Held, err error) {
+	f := &e.Fields[field]
+	d := m.tables[e].declared[f.Column]
+	form, _ := d.form(f.Keeps(), e.Managed)
+	if n := lengthOf(d.Declared); n > 0 && form.arg == "text" {
+		for j, stored := range f.StoredCodes() {
+			if utf8.RuneCountInString(stored) > n {
+				m.Warn(e, "column %s of table %s is declared %s, and is too short for code %s of field %s", f.Column, e.Table, d.Declared, f.Codes[j], f.Name)
+			}
+		}
+	}
+	if !m.tables[e].readable {
+		m.Warn(e, "the role that migrates may not read table %s, so that what column %s holds could not be compared with the codes of field %s", e.Table, f.Column, f.Name)
+		return nil, nil
+	}
+	datum := form.read(quote(f.Column))
+	err = m.ask("SELECT ("+datum+")::text, count(*) FROM "+table(e)+" WHERE ("+datum+")::text <> ALL ($1::text[]) GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 7", []any{textsOf(known)}, func(r row) error {
+		held = append(held, stores.Held{Value: r.str(0), Rows: r.num(1)})
+		return nil
+	})
+	return held, err
+}
+
+// Recoded implements sqlcore.Catalogue.
+func (m *migration) Recoded(f *stores.Field, was, now string) (holds, becomes string) {
 	if f.Kind == stores.JSON { // a list of them
-		text := quote(f.Column) + "::text"
-		holds = "pg_catalog.strpos(" + text + ", " + literalText(`"`+was+`"`) + ") > 0"
-		becomes = "pg_catalog.replace(" + text + ", " + literalText(`"`+was+`"`) + ", " + literalText(`"`+now+`"`) + ")::" + declaredAs(f.Keeps())
+		text, was, now := quote(f.Column)+"::text", literalText(`"`+was+`"`), literalText(`"`+now+`"`)
+		return "pg_catalog.strpos(" + text + ", " + was + ") > 0", "pg_catalog.replace(" + text + ", " + was + ", " + now + ")::" + declaredAs(f.Keeps())
 	}
-	rows, err := m.count("SELECT count(*) FROM " + table(e) + " WHERE " + holds)
-	if err != nil || rows == 0 {
-		return err
+	return quote(f.Column) + " = " + literalText(was), literalText(now)
+}
+
+// Unfit implements sqlcore.Catalogue.
+func (m *migration) Unfit(e *stores.Entity, field int, _ *sqlcore.Table, _ *sqlcore.Column) string {
+	f := &e.Fields[field]
+	d := m.tables[e].declared[f.Column]
+	if _, err := d.form(f.Keeps(), false); err != nil {
+		return err.Error()
 	}
-	m.step("UPDATE %s SET %s = %s WHERE %s", table(e), quote(f.Column), becomes, holds)
-	m.Deeds = append(m.Deeds, stores.Deed{Kind: stores.RenameCode, Entity: e.Name, Field: f.Name, From: was, To: now, Rows: rows})
-	return nil
+	return ""
 }
 
 // give plans a right of the application's on what is not ours, or leaves it to the owner.
@@ -1153,7 +886,7 @@ func (m *migration) give(statement string, owned bool) {
 	switch {
 	case slices.Contains(m.lacks, statement), slices.Contains(m.Steps, statement):
 	case owned:
-		m.step("%s", statement)
+		m.Step("%s", statement)
 	default:
 		m.lacks = append(m.lacks, statement)
 	}
@@ -1167,7 +900,7 @@ func (m *migration) rights(e *stores.Entity) error {
 		return nil
 	}
 	schema, name := schemaAndName(e.Table)
-	decides := slices.ContainsFunc(m.entities, func(e *stores.Entity) bool { return !e.Managed && (e.Added || len(e.Changed) > 0 || e.Removed) })
+	decides := slices.ContainsFunc(m.Entities, func(e *stores.Entity) bool { return !e.Managed && (e.Added || len(e.Changed) > 0 || e.Removed) })
 	// What is granted is the whole table, and an owner may have granted columns alone. A right
 	// to one column, as to lock rows, is no right to the others.
 	var all, added []int
@@ -1188,7 +921,7 @@ FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamesp
 	COALESCE(bool_and(pg_catalog.has_column_privilege($3::text, c.oid, a.attnum, 'UPDATE') OR a.attname <> ALL ($6::text[])), true) AS updates
 	FROM pg_catalog.pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped) r
 WHERE n.nspname = $1::text AND c.relname = $2::text`,
-		[]any{schema, name, m.role, columnsOf(e, all), columnsOf(e, added), columnsOf(e, e.Changed), e.Added}, func(r row) error {
+		[]any{schema, name, m.role, m.Columns(e, all...), m.Columns(e, added...), m.Columns(e, e.Changed...), e.Added}, func(r row) error {
 			if !r.yes(0) {
 				m.give(fmt.Sprintf("GRANT USAGE ON SCHEMA %s TO %s", quote(schema), quote(m.role)), r.yes(1))
 			}
@@ -1206,43 +939,4 @@ WHERE n.nspname = $1::text AND c.relname = $2::text`,
 			}
 			return nil
 		})
-}
-
-// verify finds why a table of others cannot carry an entity.
-func (m *migration) verify(e *stores.Entity, t *tableInfo) error {
-	if err := m.rights(e); err != nil {
-		return err
-	}
-	for i := range e.Fields {
-		f := &e.Fields[i]
-		if i == e.Key && len(e.Parts) > 0 {
-			continue // it has no column
-		}
-		c, ok := t.columns[f.Column]
-		if ok && !t.view {
-			if err := m.drawn(e, f, &c); err != nil {
-				return err
-			}
-		}
-		if !ok {
-			m.problem(e, "table %s has no column %s, which field %s needs", e.Table, f.Column, f.Name)
-			continue
-		}
-		if _, err := c.form(f.Keeps(), false); err != nil {
-			m.problem(e, "column %s of table %s is declared %s: %s", f.Column, e.Table, c.full, err)
-		}
-	}
-	if t.view {
-		return nil // a view has neither keys nor indexes of its own
-	}
-	key := columnsOf(e, e.KeyFields())
-	if there := !slices.ContainsFunc(key, func(c string) bool { return t.columns[c].name == "" }); there && !t.has(key, true) {
-		m.problem(e, "nothing makes (%s) of table %s unique, and it is the key", strings.Join(key, ", "), e.Table)
-	}
-	for _, f := range m.walked(e) {
-		if column := columnsOf(e, []int{f}); t.columns[column[0]].name != "" && !t.has(column, false) {
-			m.warn(e, "no index of table %s begins with column %s, by which rows are found for those who may see them: CREATE INDEX ON %s (%s)", e.Table, column[0], table(e), quote(e.Fields[f].Column))
-		}
-	}
-	return nil
 }

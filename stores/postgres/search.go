@@ -12,6 +12,7 @@ import (
 
 	"verbatim/stores"
 	"verbatim/stores/search"
+	"verbatim/stores/sqlcore"
 )
 
 // searchTables keep the index, as stores/sqlite does. No tsvector would do: ts_rank
@@ -79,7 +80,7 @@ func (m *migration) searched() error {
 		}
 	}
 	some, named := false, m.indexes["public"]["verbatim_search_name"]
-	for _, e := range m.entities {
+	for _, e := range m.Entities {
 		if e.Search == nil {
 			continue
 		}
@@ -92,8 +93,8 @@ func (m *migration) searched() error {
 			named = true
 		}
 		if signature := e.Search.Signature(e); made[e.Table] != signature {
-			m.reindex = append(m.reindex, e)
-			m.step("INSERT INTO public.verbatim_search (table_name, signature) VALUES (%s, %s) ON CONFLICT (table_name) DO UPDATE SET signature = excluded.signature", literalText(e.Table), literalText(signature))
+			m.Reindex = append(m.Reindex, e)
+			m.Step("INSERT INTO public.verbatim_search (table_name, signature) VALUES (%s, %s) ON CONFLICT (table_name) DO UPDATE SET signature = excluded.signature", literalText(e.Table), literalText(signature))
 		}
 	}
 	if !some {
@@ -146,34 +147,34 @@ func (t *tx) follow(ctx context.Context) error {
 
 // said asks for what the index is made of: of the rows t that where says, by key.
 func said(e *stores.Entity, where *text, into *[]stores.Indexed) op {
-	t := newText().add("SELECT ", column(e, "t", e.Key), "::text, ")
+	t := newText().Add("SELECT ", column(e, "t", e.Key), "::text, ")
 	switch n := len(e.Scope); {
 	case e.Access == stores.ForAll:
-		t.add("''")
+		t.Add("''")
 	case n == 0:
-		t.add(column(e, "t", e.Key))
+		t.Add(column(e, "t", e.Key))
 	case rooted(e):
-		t.add("t.", rootColumn)
+		t.Add("t.", rootColumn)
 	case n == 1:
-		t.add(column(e, "t", e.Scope[0].Field))
+		t.Add(column(e, "t", e.Scope[0].Field))
 	default:
-		at, alias := e.Scope[0].To, t.alias()
+		at, alias := e.Scope[0].To, t.Alias()
 		first := column(at, alias, at.Key) + " = " + column(e, "t", e.Scope[0].Field)
-		from := t.part().add(" FROM ", table(at), " ", alias)
+		from := t.Part().Add(" FROM ", table(at), " ", alias)
 		for _, step := range e.Scope[1 : n-1] {
-			next := t.alias()
-			from.add(" JOIN ", table(step.To), " ", next, " ON ", column(step.To, next, step.To.Key), " = ", column(at, alias, step.Field))
+			next := t.Alias()
+			from.Add(" JOIN ", table(step.To), " ", next, " ON ", column(step.To, next, step.To.Key), " = ", column(at, alias, step.Field))
 			at, alias = step.To, next
 		}
-		t.add("(SELECT ", column(at, alias, e.Scope[n-1].Field), from.String(), " WHERE ", first, ")")
+		t.Add("(SELECT ", column(at, alias, e.Scope[n-1].Field), from.String(), " WHERE ", first, ")")
 	}
-	t.add("::text")
+	t.Add("::text")
 	fields := e.Search.Fields()
 	for _, f := range fields {
-		t.add(", ", column(e, "t", f), "::text")
+		t.Add(", ", column(e, "t", f), "::text")
 	}
-	t.add(" FROM ", table(e), " t WHERE ").join(where)
-	return t.op("index", func(r row) error {
+	t.Add(" FROM ", table(e), " t WHERE ").Join(where)
+	return opOf(t, "index", func(r row) error {
 		texts := make([]string, len(fields))
 		for i := range texts {
 			texts[i] = r.str(2 + i)
@@ -185,7 +186,7 @@ func said(e *stores.Entity, where *text, into *[]stores.Indexed) op {
 
 // haveKeys is the condition that the rows t have some keys.
 func haveKeys(e *stores.Entity, keys []string) *text {
-	return newText().add(column(e, "t", e.Key), " = ANY (").arg(textsOf(keys), typeOf(e.Fields[e.Key].Kind)+"[]").add(")")
+	return newText().Add(column(e, "t", e.Key), " = ANY (").Arg(textsOf(keys), "::", typeOf(e.Fields[e.Key].Kind), "[]").Add(")")
 }
 
 // reindex makes the statements by which the index keeps of some rows what they say now.
@@ -193,8 +194,8 @@ func (c *conn) reindex(ctx context.Context, e *stores.Entity, keys []string) ([]
 	var rows []stores.Indexed
 	type old struct{ owner, digest int64 }
 	was := map[string]old{}
-	there := newText().add("SELECT row_key, owner, digest FROM public.verbatim_search_row WHERE table_name = ").arg(e.Table, "text").add(" AND row_key = ANY (").arg(textsOf(keys), "text[]").add(")")
-	err := c.do(ctx, said(e, haveKeys(e, keys), &rows), there.op("index", func(r row) error {
+	there := newText().Add("SELECT row_key, owner, digest FROM public.verbatim_search_row WHERE table_name = ").Arg(e.Table, "::text").Add(" AND row_key = ANY (").Arg(textsOf(keys), "::text[]").Add(")")
+	err := c.do(ctx, said(e, haveKeys(e, keys), &rows), opOf(there, "index", func(r row) error {
 		was[r.str(0)] = old{r.num(1), r.num(2)}
 		return nil
 	}))
@@ -211,12 +212,12 @@ func (c *conn) reindex(ctx context.Context, e *stores.Entity, keys []string) ([]
 	}
 	var ops []op
 	if len(was) > 0 {
-		gone := newText().add("WITH o AS (DELETE FROM public.verbatim_search_row WHERE table_name = ").arg(e.Table, "text").add(" AND row_key = ANY (").arg(textsOf(slices.Sorted(maps.Keys(was))), "text[]")
+		gone := newText().Add("WITH o AS (DELETE FROM public.verbatim_search_row WHERE table_name = ").Arg(e.Table, "::text").Add(" AND row_key = ANY (").Arg(textsOf(slices.Sorted(maps.Keys(was))), "::text[]")
 		if len(e.Search.Names) > 0 {
-			names := newText().add("DELETE FROM public.verbatim_search_name WHERE table_name = ").arg(e.Table, "text").add(" AND row_key = ANY (").arg(textsOf(slices.Sorted(maps.Keys(was))), "text[]").add(")")
-			ops = append(ops, names.op("index", nil))
+			names := newText().Add("DELETE FROM public.verbatim_search_name WHERE table_name = ").Arg(e.Table, "::text").Add(" AND row_key = ANY (").Arg(textsOf(slices.Sorted(maps.Keys(was))), "::text[]").Add(")")
+			ops = append(ops, opOf(names, "index", nil))
 		}
-		ops = append(ops, gone.add(") RETURNING doc, owner, terms) DELETE FROM public.verbatim_search_term x USING (SELECT doc, owner, unnest(terms) AS term FROM o) o WHERE x.term = o.term AND x.owner = o.owner AND x.doc = o.doc").op("index", nil))
+		ops = append(ops, opOf(gone.Add(") RETURNING doc, owner, terms) DELETE FROM public.verbatim_search_term x USING (SELECT doc, owner, unnest(terms) AS term FROM o) o WHERE x.term = o.term AND x.owner = o.owner AND x.doc = o.doc"), "index", nil))
 	}
 	more := map[int64]int64{}
 	for _, o := range was {
@@ -239,9 +240,9 @@ func stamp(e *stores.Entity, more map[int64]int64) []op {
 	for i, owner := range owners {
 		counts[i] = more[owner]
 	}
-	t := newText().add("INSERT INTO public.verbatim_search_owner AS o (table_name, owner, rows, stamp) SELECT ").arg(e.Table, "text").add(", k.owner, k.rows, pg_current_xact_id()::text::bigint FROM unnest(").arg(numbers(owners), "bigint[]").add(", ").arg(numbers(counts), "bigint[]")
-	t.add(") AS k(owner, rows) ON CONFLICT (table_name, owner) DO UPDATE SET rows = o.rows + excluded.rows, stamp = excluded.stamp")
-	return []op{t.op("index", nil)}
+	t := newText().Add("INSERT INTO public.verbatim_search_owner AS o (table_name, owner, rows, stamp) SELECT ").Arg(e.Table, "::text").Add(", k.owner, k.rows, pg_current_xact_id()::text::bigint FROM unnest(").Arg(numbers(owners), "::bigint[]").Add(", ").Arg(numbers(counts), "::bigint[]")
+	t.Add(") AS k(owner, rows) ON CONFLICT (table_name, owner) DO UPDATE SET rows = o.rows + excluded.rows, stamp = excluded.stamp")
+	return []op{opOf(t, "index", nil)}
 }
 
 // enter makes the statement that puts rows into the index that are not there.
@@ -260,17 +261,17 @@ func enter(e *stores.Entity, rows []stores.Indexed) []op {
 			cols[j] = append(cols[j], s)
 		}
 	}
-	t := newText().add("WITH k AS (SELECT * FROM unnest(")
+	t := newText().Add("WITH k AS (SELECT * FROM unnest(")
 	for j, typ := range [...]string{"text[]", "bigint[]", "bigint[]", "text[]", "text[]", "text[]"} {
 		if j > 0 {
-			t.add(", ")
+			t.Add(", ")
 		}
-		t.arg(arrayOf(cols[j]), typ)
+		t.Arg(arrayOf(cols[j]), "::", typ)
 	}
-	t.add(") AS k(row_key, owner, digest, vector, terms, weights)), r AS (INSERT INTO public.verbatim_search_row (table_name, row_key, owner, digest, maker, vector, terms) SELECT ").arg(e.Table, "text")
-	t.add(", k.row_key, k.owner, k.digest, '", search.Letters, "', decode(k.vector, 'hex'), k.terms::bigint[] FROM k RETURNING doc, row_key)")
-	t.add(" INSERT INTO public.verbatim_search_term (term, owner, doc, weight) SELECT p.term, k.owner, r.doc, p.weight FROM r JOIN k ON k.row_key = r.row_key CROSS JOIN LATERAL unnest(k.terms::bigint[], k.weights::int[]) AS p(term, weight)")
-	return append([]op{t.op("index", nil)}, name(e, rows)...)
+	t.Add(") AS k(row_key, owner, digest, vector, terms, weights)), r AS (INSERT INTO public.verbatim_search_row (table_name, row_key, owner, digest, maker, vector, terms) SELECT ").Arg(e.Table, "::text")
+	t.Add(", k.row_key, k.owner, k.digest, '", search.Letters, "', decode(k.vector, 'hex'), k.terms::bigint[] FROM k RETURNING doc, row_key)")
+	t.Add(" INSERT INTO public.verbatim_search_term (term, owner, doc, weight) SELECT p.term, k.owner, r.doc, p.weight FROM r JOIN k ON k.row_key = r.row_key CROSS JOIN LATERAL unnest(k.terms::bigint[], k.weights::int[]) AS p(term, weight)")
+	return append([]op{opOf(t, "index", nil)}, name(e, rows)...)
 }
 
 // name makes the statements that put the names of rows into the index.
@@ -286,8 +287,8 @@ func name(e *stores.Entity, rows []stores.Indexed) []op {
 	if len(cols[0]) == 0 {
 		return nil
 	}
-	t := newText().add("INSERT INTO public.verbatim_search_name (table_name, row_key, owner, name) SELECT ").arg(e.Table, "text").add(", k.row_key, k.owner, k.name FROM unnest(").arg(arrayOf(cols[0]), "text[]").add(", ").arg(arrayOf(cols[1]), "bigint[]").add(", ").arg(arrayOf(cols[2]), "text[]")
-	return []op{{doing: "index", sql: nameLock}, t.add(") AS k(row_key, owner, name)").op("index", nil)}
+	t := newText().Add("INSERT INTO public.verbatim_search_name (table_name, row_key, owner, name) SELECT ").Arg(e.Table, "::text").Add(", k.row_key, k.owner, k.name FROM unnest(").Arg(arrayOf(cols[0]), "::text[]").Add(", ").Arg(arrayOf(cols[1]), "::bigint[]").Add(", ").Arg(arrayOf(cols[2]), "::text[]")
+	return []op{{doing: "index", sql: nameLock}, opOf(t.Add(") AS k(row_key, owner, name)"), "index", nil)}
 }
 
 // numbers is an array as a text.
@@ -310,11 +311,11 @@ func (c *conn) each(ctx context.Context, e *stores.Entity, fn func(rows []stores
 		order += ` COLLATE pg_catalog."C"`
 	}
 	for last := ""; ; {
-		where := newText().add("true")
+		where := newText().Add("true")
 		if last != "" {
-			where = newText().add(order, " > ").arg(last, typeOf(e.Fields[e.Key].Kind))
+			where = newText().Add(order, " > ").Arg(last, "::", typeOf(e.Fields[e.Key].Kind))
 		}
-		where.add(" ORDER BY ", order).limit(maxRun)
+		where.Add(" ORDER BY ", order).Limit(maxRun)
 		var rows []stores.Indexed
 		if err := c.do(ctx, said(e, where, &rows)); err != nil || len(rows) == 0 {
 			return err
@@ -328,15 +329,15 @@ func (c *conn) each(ctx context.Context, e *stores.Entity, fn func(rows []stores
 
 // anew makes the index of an entity anew. Whoever writes to it meanwhile waits.
 func (c *conn) anew(ctx context.Context, e *stores.Entity) error {
-	gone := newText().add("DELETE FROM public.verbatim_search_row WHERE table_name = ").arg(e.Table, "text")
-	none := newText().add("DELETE FROM public.verbatim_search_owner WHERE table_name = ").arg(e.Table, "text")
+	gone := newText().Add("DELETE FROM public.verbatim_search_row WHERE table_name = ").Arg(e.Table, "::text")
+	none := newText().Add("DELETE FROM public.verbatim_search_owner WHERE table_name = ").Arg(e.Table, "::text")
 	if len(e.Search.Names) > 0 {
-		names := newText().add("DELETE FROM public.verbatim_search_name WHERE table_name = ").arg(e.Table, "text")
-		if err := c.do(ctx, op{doing: "index", sql: nameLock}, names.op("index", nil)); err != nil {
+		names := newText().Add("DELETE FROM public.verbatim_search_name WHERE table_name = ").Arg(e.Table, "::text")
+		if err := c.do(ctx, op{doing: "index", sql: nameLock}, opOf(names, "index", nil)); err != nil {
 			return err
 		}
 	}
-	err := c.do(ctx, op{doing: "index", sql: "LOCK TABLE public.verbatim_search_row IN SHARE ROW EXCLUSIVE MODE"}, gone.op("index", nil), none.op("index", nil),
+	err := c.do(ctx, op{doing: "index", sql: "LOCK TABLE public.verbatim_search_row IN SHARE ROW EXCLUSIVE MODE"}, opOf(gone, "index", nil), opOf(none, "index", nil),
 		op{doing: "index", sql: "DELETE FROM public.verbatim_search_term x WHERE NOT EXISTS (SELECT 1 FROM public.verbatim_search_row r WHERE r.doc = x.doc)"})
 	if err != nil {
 		return err
@@ -378,19 +379,19 @@ func (s *Store) Index(ctx context.Context, e *stores.Entity, anew bool) (state s
 					cols[j] = append(cols[j], s)
 				}
 			}
-			t := newText().add("SELECT r.doc IS NOT NULL, coalesce(r.owner = k.owner AND r.digest = k.digest AND r.terms = k.terms::bigint[] AND k.sum = (SELECT count(*) * 1000000000 + coalesce(sum(x.weight), 0) FROM public.verbatim_search_term x WHERE x.term = ANY (r.terms) AND x.owner = r.owner AND x.doc = r.doc)")
+			t := newText().Add("SELECT r.doc IS NOT NULL, coalesce(r.owner = k.owner AND r.digest = k.digest AND r.terms = k.terms::bigint[] AND k.sum = (SELECT count(*) * 1000000000 + coalesce(sum(x.weight), 0) FROM public.verbatim_search_term x WHERE x.term = ANY (r.terms) AND x.owner = r.owner AND x.doc = r.doc)")
 			if len(e.Search.Names) > 0 {
-				t.add(" AND k.names = coalesce((SELECT string_agg(n.name, E'\\n' ORDER BY n.name) FROM public.verbatim_search_name n WHERE n.table_name = r.table_name AND n.row_key = r.row_key AND n.owner = r.owner), '')")
+				t.Add(" AND k.names = coalesce((SELECT string_agg(n.name, E'\\n' ORDER BY n.name) FROM public.verbatim_search_name n WHERE n.table_name = r.table_name AND n.row_key = r.row_key AND n.owner = r.owner), '')")
 			}
-			t.add(", false) FROM unnest(")
+			t.Add(", false) FROM unnest(")
 			for j, typ := range [...]string{"text[]", "bigint[]", "bigint[]", "text[]", "bigint[]", "text[]"} {
 				if j > 0 {
-					t.add(", ")
+					t.Add(", ")
 				}
-				t.arg(arrayOf(cols[j]), typ)
+				t.Arg(arrayOf(cols[j]), "::", typ)
 			}
-			t.add(") AS k(row_key, owner, digest, terms, sum, names) LEFT JOIN public.verbatim_search_row r ON r.row_key = k.row_key AND r.table_name = ").arg(e.Table, "text")
-			return c.do(ctx, t.op("index", func(r row) error {
+			t.Add(") AS k(row_key, owner, digest, terms, sum, names) LEFT JOIN public.verbatim_search_row r ON r.row_key = k.row_key AND r.table_name = ").Arg(e.Table, "::text")
+			return c.do(ctx, opOf(t, "index", func(r row) error {
 				state.Count(r.yes(0), r.yes(1))
 				return nil
 			}))
@@ -398,16 +399,16 @@ func (s *Store) Index(ctx context.Context, e *stores.Entity, anew bool) (state s
 		if err != nil {
 			return err
 		}
-		there := newText().add("SELECT (SELECT count(*) FROM public.verbatim_search_row WHERE table_name = ").arg(e.Table, "text")
-		there.add("), (SELECT count(*) FROM public.verbatim_search_term x WHERE NOT EXISTS (SELECT 1 FROM public.verbatim_search_row r WHERE r.doc = x.doc)), ")
-		there.add("(SELECT count(*) FROM (SELECT owner, count(*) AS n FROM public.verbatim_search_row WHERE table_name = ").arg(e.Table, "text").add(" GROUP BY owner) r FULL JOIN (SELECT owner, rows FROM public.verbatim_search_owner WHERE table_name = ").arg(e.Table, "text")
-		asked := []op{there.add(") o ON o.owner = r.owner WHERE coalesce(r.n, 0) <> coalesce(o.rows, 0))").op("index", func(r row) error {
+		there := newText().Add("SELECT (SELECT count(*) FROM public.verbatim_search_row WHERE table_name = ").Arg(e.Table, "::text")
+		there.Add("), (SELECT count(*) FROM public.verbatim_search_term x WHERE NOT EXISTS (SELECT 1 FROM public.verbatim_search_row r WHERE r.doc = x.doc)), ")
+		there.Add("(SELECT count(*) FROM (SELECT owner, count(*) AS n FROM public.verbatim_search_row WHERE table_name = ").Arg(e.Table, "::text").Add(" GROUP BY owner) r FULL JOIN (SELECT owner, rows FROM public.verbatim_search_owner WHERE table_name = ").Arg(e.Table, "::text")
+		asked := []op{opOf(there.Add(") o ON o.owner = r.owner WHERE coalesce(r.n, 0) <> coalesce(o.rows, 0))"), "index", func(r row) error {
 			state.Stray = r.num(0) - (state.Rows - state.Missing) + r.num(1) + r.num(2)
 			return nil
 		})}
 		if len(e.Search.Names) > 0 {
-			names := newText().add("SELECT count(*) FROM public.verbatim_search_name n WHERE n.table_name = ").arg(e.Table, "text")
-			asked = append(asked, names.add(" AND NOT EXISTS (SELECT 1 FROM public.verbatim_search_row r WHERE r.table_name = n.table_name AND r.row_key = n.row_key)").op("index", func(r row) error {
+			names := newText().Add("SELECT count(*) FROM public.verbatim_search_name n WHERE n.table_name = ").Arg(e.Table, "::text")
+			asked = append(asked, opOf(names.Add(" AND NOT EXISTS (SELECT 1 FROM public.verbatim_search_row r WHERE r.table_name = n.table_name AND r.row_key = n.row_key)"), "index", func(r row) error {
 				state.Stray += r.num(0)
 				return nil
 			}))
@@ -423,8 +424,8 @@ func (s *Store) Vectors(ctx context.Context, e *stores.Entity, maker string, mos
 	all := stores.Scope{All: true}
 	err := s.read(ctx, s.pool, all, func(c *conn) error {
 		var keys []string
-		t := newText().add("SELECT row_key FROM public.verbatim_search_row WHERE table_name = ").arg(e.Table, "text").add(" AND maker <> ").arg(maker, "text").add(" AND length(vector) > 0 ORDER BY doc").limit(most)
-		err := c.do(ctx, t.op("index", func(r row) error {
+		t := newText().Add("SELECT row_key FROM public.verbatim_search_row WHERE table_name = ").Arg(e.Table, "::text").Add(" AND maker <> ").Arg(maker, "::text").Add(" AND length(vector) > 0 ORDER BY doc").Limit(most)
+		err := c.do(ctx, opOf(t, "index", func(r row) error {
 			keys = append(keys, r.str(0))
 			return nil
 		}))
@@ -451,9 +452,9 @@ func (s *Store) Vectors(ctx context.Context, e *stores.Entity, maker string, mos
 			cols[j] = append(cols[j], s)
 		}
 	}
-	t := newText().add("UPDATE public.verbatim_search_row r SET vector = decode(k.vector, 'hex'), maker = ").arg(maker, "text").add(" FROM unnest(").arg(arrayOf(cols[0]), "text[]").add(", ").arg(arrayOf(cols[1]), "bigint[]").add(", ").arg(arrayOf(cols[2]), "text[]")
-	t.add(") AS k(row_key, digest, vector) WHERE r.row_key = k.row_key AND r.digest = k.digest AND r.table_name = ").arg(e.Table, "text")
-	err = s.write(ctx, s.pool, all, func(c *conn) error { return c.do(ctx, append([]op{t.op("index", nil)}, stamp(e, changed)...)...) })
+	t := newText().Add("UPDATE public.verbatim_search_row r SET vector = decode(k.vector, 'hex'), maker = ").Arg(maker, "::text").Add(" FROM unnest(").Arg(arrayOf(cols[0]), "::text[]").Add(", ").Arg(arrayOf(cols[1]), "::bigint[]").Add(", ").Arg(arrayOf(cols[2]), "::text[]")
+	t.Add(") AS k(row_key, digest, vector) WHERE r.row_key = k.row_key AND r.digest = k.digest AND r.table_name = ").Arg(e.Table, "::text")
+	err = s.write(ctx, s.pool, all, func(c *conn) error { return c.do(ctx, append([]op{opOf(t, "index", nil)}, stamp(e, changed)...)...) })
 	return len(rows), err
 }
 
@@ -481,19 +482,19 @@ type matching struct {
 func owned(t *text, alias string, owners []int64) {
 	switch {
 	case len(owners) == 1:
-		t.add(" AND ", alias, ".owner = ").arg(strconv.FormatInt(owners[0], 10), "bigint")
+		t.Add(" AND ", alias, ".owner = ").Arg(strconv.FormatInt(owners[0], 10), "::bigint")
 	case owners != nil:
-		t.add(" AND ", alias, ".owner = ANY (").arg(numbers(owners), "bigint[]").add(")")
+		t.Add(" AND ", alias, ".owner = ANY (").Arg(numbers(owners), "::bigint[]").Add(")")
 	}
 }
 
 func (m *matching) Owned(owners []int64) (rows int64, stamps map[int64]int64, err error) {
-	t := newText().add("SELECT s.signature, o.owner, o.rows, o.stamp FROM public.verbatim_search s LEFT JOIN public.verbatim_search_owner o ON o.table_name = s.table_name AND o.rows > 0")
+	t := newText().Add("SELECT s.signature, o.owner, o.rows, o.stamp FROM public.verbatim_search s LEFT JOIN public.verbatim_search_owner o ON o.table_name = s.table_name AND o.rows > 0")
 	owned(t, "o", owners)
-	t.add(" WHERE s.table_name = ").arg(m.e.Table, "text")
+	t.Add(" WHERE s.table_name = ").Arg(m.e.Table, "::text")
 	stamps = map[int64]int64{}
 	made := ""
-	err = m.c.do(m.ctx, t.op("match", func(r row) error {
+	err = m.c.do(m.ctx, opOf(t, "match", func(r row) error {
 		if made = r.str(0); r.num(2) > 0 {
 			rows += r.num(2)
 			stamps[r.num(1)] = r.num(3)
@@ -503,7 +504,7 @@ func (m *matching) Owned(owners []int64) (rows int64, stamps map[int64]int64, er
 	var f *failure
 	switch {
 	case errors.As(err, &f) && f.code == "42501": // migrate grants what it makes
-		err = because(stores.ErrSchema, f)
+		err = sqlcore.Because(stores.ErrSchema, f)
 	case err == nil && made != m.e.Search.Signature(m.e):
 		err = stores.ErrSchema
 	}
@@ -512,14 +513,14 @@ func (m *matching) Owned(owners []int64) (rows int64, stamps map[int64]int64, er
 
 func (m *matching) Hits(terms, owners []int64, most int) (map[int64][]search.Hit, error) {
 	// As one value for each term: a row for each hit takes twice as long.
-	t := newText().add("SELECT p.term, (SELECT string_agg(int8send(h), '') FROM (SELECT x.doc << ", strconv.Itoa(search.HitBits), " | x.weight AS h FROM public.verbatim_search_term x WHERE x.term = p.term")
+	t := newText().Add("SELECT p.term, (SELECT string_agg(int8send(h), '') FROM (SELECT x.doc << ", strconv.Itoa(search.HitBits), " | x.weight AS h FROM public.verbatim_search_term x WHERE x.term = p.term")
 	owned(t, "x", owners)
 	if most > 0 {
-		t.limit(most)
+		t.Limit(most)
 	}
-	t.add(") h) FROM unnest(").arg(numbers(terms), "bigint[]").add(") AS p(term)")
+	t.Add(") h) FROM unnest(").Arg(numbers(terms), "::bigint[]").Add(") AS p(term)")
 	hits := map[int64][]search.Hit{}
-	err := m.c.do(m.ctx, t.op("match", func(r row) error {
+	err := m.c.do(m.ctx, opOf(t, "match", func(r row) error {
 		packed := r.bytes(1)
 		list := make([]search.Hit, 0, len(packed)/8)
 		for ; len(packed) >= 8; packed = packed[8:] {
@@ -533,8 +534,8 @@ func (m *matching) Hits(terms, owners []int64, most int) (map[int64][]search.Hit
 
 func (m *matching) Keys(rows []int64) (map[int64]string, error) {
 	keys := make(map[int64]string, len(rows))
-	t := newText().add("SELECT doc, row_key FROM public.verbatim_search_row WHERE doc = ANY (").arg(numbers(rows), "bigint[]").add(")")
-	err := m.c.do(m.ctx, t.op("match", func(r row) error {
+	t := newText().Add("SELECT doc, row_key FROM public.verbatim_search_row WHERE doc = ANY (").Arg(numbers(rows), "::bigint[]").Add(")")
+	err := m.c.do(m.ctx, opOf(t, "match", func(r row) error {
 		keys[r.num(0)] = r.str(1)
 		return nil
 	}))
@@ -542,8 +543,8 @@ func (m *matching) Keys(rows []int64) (map[int64]string, error) {
 }
 
 func (m *matching) NamesSince(entry int64, most int) (all []search.Named, err error) {
-	t := newText().add("SELECT entry, owner, row_key, name, table_name FROM public.verbatim_search_name WHERE entry > ").arg(strconv.FormatInt(entry, 10), "bigint").add(" ORDER BY entry").limit(most)
-	err = m.c.do(m.ctx, t.op("match", func(r row) error {
+	t := newText().Add("SELECT entry, owner, row_key, name, table_name FROM public.verbatim_search_name WHERE entry > ").Arg(strconv.FormatInt(entry, 10), "::bigint").Add(" ORDER BY entry").Limit(most)
+	err = m.c.do(m.ctx, opOf(t, "match", func(r row) error {
 		all = append(all, search.Named{Seq: r.num(0), Owner: r.num(1), Key: r.str(2), Name: r.str(3), Other: r.str(4) != m.e.Table})
 		return nil
 	}))
@@ -552,8 +553,8 @@ func (m *matching) NamesSince(entry int64, most int) (all []search.Named, err er
 
 func (m *matching) NamesOf(keys []string) (map[string][]string, error) {
 	of := make(map[string][]string, len(keys))
-	t := newText().add("SELECT row_key, name FROM public.verbatim_search_name WHERE table_name = ").arg(m.e.Table, "text").add(" AND row_key = ANY (").arg(textsOf(keys), "text[]").add(")")
-	err := m.c.do(m.ctx, t.op("match", func(r row) error {
+	t := newText().Add("SELECT row_key, name FROM public.verbatim_search_name WHERE table_name = ").Arg(m.e.Table, "::text").Add(" AND row_key = ANY (").Arg(textsOf(keys), "::text[]").Add(")")
+	err := m.c.do(m.ctx, opOf(t, "match", func(r row) error {
 		of[r.str(0)] = append(of[r.str(0)], r.str(1))
 		return nil
 	}))
@@ -561,10 +562,10 @@ func (m *matching) NamesOf(keys []string) (map[string][]string, error) {
 }
 
 func (m *matching) Vectors(maker string, owners []int64, fn func(owner int64, vector []float32, key string)) error {
-	t := newText().add("SELECT r.vector, r.row_key, r.owner FROM public.verbatim_search_row r WHERE r.table_name = ").arg(m.e.Table, "text").add(" AND r.maker = ").arg(maker, "text")
+	t := newText().Add("SELECT r.vector, r.row_key, r.owner FROM public.verbatim_search_row r WHERE r.table_name = ").Arg(m.e.Table, "::text").Add(" AND r.maker = ").Arg(maker, "::text")
 	owned(t, "r", owners)
 	var vector []float32
-	return m.c.do(m.ctx, t.op("match", func(r row) error {
+	return m.c.do(m.ctx, opOf(t, "match", func(r row) error {
 		vector = search.Vector(r.bytes(0), vector)
 		fn(r.num(2), vector, r.str(1))
 		return nil

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"verbatim/stores"
+	"verbatim/stores/sqlcore"
 )
 
 // A shape is what the database has for an entity: how its columns are declared,
@@ -85,10 +86,10 @@ func (f *form) write(t *text, arg func(*text)) {
 		arg(t)
 		return
 	}
-	p := t.part()
+	p := t.Part()
 	arg(p)
-	t.add(fill(f.writes, p.String()))
-	t.args = append(t.args, p.args...)
+	t.Add(fill(f.writes, p.String()))
+	t.Args = append(t.Args, p.Args...)
 }
 
 func fill(pattern, with string) string {
@@ -100,21 +101,16 @@ func fill(pattern, with string) string {
 
 // A declaration is what the catalogue says of a column.
 type declaration struct {
-	name       string
-	typ        string // as an argument is cast: without length or precision
-	full       string // as a person would declare it
-	base       string // pg_type.typname, of a domain that of its base
-	baseSchema string
-	class      string // pg_type.typtype of the base: b, e …
-	category   string // pg_type.typcategory of the base: A is an array
-	element    string // typname of an array's element
-	notNull    bool
-	fallback   bool     // has a default, or is generated
-	gives      string   // the expression that gives a new row its value, "" without one
-	always     bool     // an identity that takes no other value unless it is told to
-	computed   bool     // generated of other columns
-	exact      bool     // its collation tells apart what differs
-	takes      []string // all that it takes, of an enumeration or a constraint that lists it; nil is not known
+	sqlcore.Column // declared as a person would
+	name           string
+	typ            string // as an argument is cast: without length or precision
+	base           string // pg_type.typname, of a domain that of its base
+	baseSchema     string
+	class          string // pg_type.typtype of the base: b, e …
+	category       string // pg_type.typcategory of the base: A is an array
+	element        string // typname of an array's element
+	always         bool   // an identity that takes no other value unless it is told to
+	exact          bool   // its collation tells apart what differs
 }
 
 // theColumns asks the catalogue about the columns of a table; its arguments are
@@ -137,10 +133,10 @@ LEFT JOIN pg_catalog.pg_attrdef ad ON ad.adrelid = a.attrelid AND ad.adnum = a.a
 WHERE n.nspname = $1::text AND c.relname = $2::text ORDER BY a.attnum`
 
 func readDeclaration(r row) declaration {
-	d := declaration{name: r.str(0), typ: r.str(1), full: r.str(2), base: r.str(3), baseSchema: r.str(4), class: r.str(5),
-		category: r.str(6), element: r.str(7), notNull: r.yes(8), fallback: r.yes(9), exact: r.yes(10), gives: r.str(12), always: r.yes(13), computed: r.yes(14)}
+	d := declaration{name: r.str(0), typ: r.str(1), base: r.str(3), baseSchema: r.str(4), class: r.str(5), category: r.str(6), element: r.str(7), exact: r.yes(10), always: r.yes(13),
+		Column: sqlcore.Column{Declared: r.str(2), NotNull: r.yes(8), Fallback: r.yes(9), Gives: r.str(12), Computed: r.yes(14)}}
 	if labels := r.str(11); labels != "" {
-		d.takes = strings.Split(labels, "\x01")
+		d.Takes = strings.Split(labels, "\x01")
 	}
 	return d
 }
@@ -221,7 +217,7 @@ func (d *declaration) form(kind stores.Kind, managed bool) (form, error) {
 }
 
 // arrayElements are the types of items that a list in an array may have.
-var arrayElements = setOf("text varchar bpchar citext uuid int2 int4 int8 numeric bool date")
+var arrayElements = sqlcore.SetOf("text varchar bpchar citext uuid int2 int4 int8 numeric bool date")
 
 // declaredAs is the type of a column of ours.
 func declaredAs(kind stores.Kind) string {
@@ -337,13 +333,13 @@ FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamesp
 			continue
 		}
 		d, ok := found[f.Column]
-		sh.drawn[i], sh.always = d.gives, sh.always || d.always
+		sh.drawn[i], sh.always = d.Gives, sh.always || d.always
 		if !ok {
-			return nil, because(stores.ErrSchema, &failure{doing: "schema", code: "42703", about: "column " + e.Table + "." + f.Column})
+			return nil, sqlcore.Because(stores.ErrSchema, &failure{doing: "schema", code: "42703", about: "column " + e.Table + "." + f.Column})
 		}
 		sh.quoted[i] = quote(f.Column)
 		if sh.columns[i], err = d.form(f.Keeps(), e.Managed); err != nil {
-			return nil, because(stores.ErrSchema, &failure{doing: "schema", code: "42804", about: "column " + e.Table + "." + f.Column})
+			return nil, sqlcore.Because(stores.ErrSchema, &failure{doing: "schema", code: "42804", about: "column " + e.Table + "." + f.Column})
 		}
 	}
 	c.s.mu.Lock()
@@ -378,13 +374,4 @@ func (f *form) encodeAs(v stores.Value) (any, error) {
 		}
 	}
 	return arrayOf(list), nil
-}
-
-// setOf makes a set of words.
-func setOf(words string) map[string]bool {
-	set := map[string]bool{}
-	for _, w := range strings.Fields(words) {
-		set[w] = true
-	}
-	return set
 }

@@ -230,7 +230,7 @@ func lengthOf(full string) int {
 
 // described says what kind of field holds a column.
 func described(d declaration) stores.TableColumn {
-	c := stores.TableColumn{Name: d.name, Type: d.full, Required: d.notNull, Given: d.gives != "" && !d.computed, Numbered: strings.Contains(d.gives, "nextval("), Computed: d.computed, Takes: d.takes}
+	c := stores.TableColumn{Name: d.name, Type: d.Declared, Required: d.NotNull, Given: d.Gives != "" && !d.Computed, Numbered: strings.Contains(d.Gives, "nextval("), Computed: d.Computed, Takes: d.Takes}
 	c.Kind = map[string]stores.Kind{
 		"int2": stores.Int, "int4": stores.Int, "int8": stores.Int, "bool": stores.Bool, "numeric": stores.Decimal, "date": stores.Date, "timestamp": stores.Time, "timestamptz": stores.Time,
 		"uuid": stores.UUID, "json": stores.JSON, "jsonb": stores.JSON, "interval": stores.Duration, "text": stores.String, "varchar": stores.String, "bpchar": stores.String, "name": stores.String, "citext": stores.String,
@@ -246,15 +246,15 @@ func described(d declaration) stores.TableColumn {
 		}
 	}
 	if c.Kind == stores.String {
-		c.Length = lengthOf(d.full)
+		c.Length = lengthOf(d.Declared)
 	}
-	if size := sizeOf(d.full); len(size) == 2 && c.Kind == stores.Decimal {
+	if size := sizeOf(d.Declared); len(size) == 2 && c.Kind == stores.Decimal {
 		c.Places, _ = strconv.Atoi(size[1])
 	}
 	if c.Kind == stores.Null {
-		c.Why = "its type " + d.full + " is not one that a field holds"
+		c.Why = "its type " + d.Declared + " is not one that a field holds"
 		if d.base == "float4" || d.base == "float8" || d.base == "money" {
-			c.Why = "its type " + d.full + " is not exact"
+			c.Why = "its type " + d.Declared + " is not exact"
 		}
 	} else if _, err := d.form(c.Kind, false); err != nil {
 		c.Kind, c.Why = stores.Null, err.Error()

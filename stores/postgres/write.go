@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"verbatim/stores"
+	"verbatim/stores/sqlcore"
 )
 
 // Update implements stores.Store.
@@ -18,60 +19,40 @@ func (s *Store) Update(ctx context.Context, scope stores.Scope, fn func(stores.T
 	t := &tx{}
 	err := s.write(ctx, s.pool, scope, func(c *conn) error {
 		c.judge = func(ctx context.Context, err error) error {
-			t.failed = t.told(ctx, err)
-			return t.failed
+			t.Failed = t.told(ctx, err)
+			return t.Failed
 		}
 		t.reader = reader{s: s, c: c, view: view{scoped: c.scoped, ajar: s.ajar, marked: &s.marked}, writes: true}
-		if err := fn(t); err != nil {
+		if err := t.Commits(fn(t)); err != nil {
 			return err
-		}
-		switch {
-		case t.discarded:
-			return errDiscarded
-		case t.failed != nil:
-			return t.failed
 		}
 		if err := t.follow(ctx); err != nil {
 			return err
 		}
 		return t.finish()
 	})
-	if errors.Is(err, errDiscarded) {
-		return nil
-	}
-	t.done = err == nil
-	return err
+	return t.Ended(err)
 }
-
-// errDiscarded rolls a transaction back that was discarded.
-var errDiscarded = errors.New("discarded")
 
 // tx is a reader that also writes.
 type tx struct {
 	reader
-	failed    error           // of the first Apply that failed: nothing commits after it
-	entries   []stores.Entry  // of all batches, chained while the transaction commits
-	numbers   []stores.Change // that wait for the journal's numbers
-	done      bool            // it was committed
-	discarded bool
+	sqlcore.Update
 	reindexed bool                               // the index was changed
 	touched   map[*stores.Entity]map[string]bool // keys of rows whose index has to follow
 	migrates  bool                               // it tells of a migration, or fills
 	fills     bool
 }
 
-// Discard implements stores.Tx.
-func (t *tx) Discard() { t.discarded = true }
-
 // Apply implements stores.Tx. The changes of a batch are one round trip. Its
 // entries and its notices go with the commit: nothing in a transaction reads
 // them.
 func (t *tx) Apply(ctx context.Context, b stores.Batch) error {
-	if t.failed != nil {
-		return t.failed
+	if t.Failed != nil {
+		return t.Failed
 	}
-	t.failed = t.told(ctx, t.apply(ctx, b))
-	return t.failed
+	t.Failed = t.told(ctx, t.apply(ctx, b))
+	return t.Failed
 }
 
 // told says what an error of a change means.
@@ -81,14 +62,6 @@ func (t *tx) told(ctx context.Context, err error) error {
 		err = t.why(ctx, miss.change)
 	}
 	return err
-}
-
-// Chained implements stores.Tx.
-func (t *tx) Chained() []stores.Entry {
-	if !t.done {
-		return nil
-	}
-	return t.entries
 }
 
 func (t *tx) apply(ctx context.Context, b stores.Batch) error {
@@ -102,7 +75,7 @@ func (t *tx) apply(ctx context.Context, b stores.Batch) error {
 	for _, c := range b.Changes {
 		c, err := c.Prepare()
 		if err == nil {
-			err = t.mayWrite(c)
+			err = sqlcore.MayWrite(&t.scope, &c)
 		}
 		if err != nil {
 			// What comes before in the batch may have a better reason to fail,
@@ -113,7 +86,7 @@ func (t *tx) apply(ctx context.Context, b stores.Batch) error {
 			return err
 		}
 		if c.Number != 0 {
-			t.numbers = append(t.numbers, c)
+			t.Numbers = append(t.Numbers, c)
 			continue
 		}
 		changes = append(changes, c)
@@ -154,7 +127,7 @@ func (t *tx) apply(ctx context.Context, b stores.Batch) error {
 			return err
 		}
 	}
-	t.entries = append(t.entries, b.Entries...)
+	t.Entries = append(t.Entries, b.Entries...)
 	return nil
 }
 
@@ -166,32 +139,13 @@ func (t *tx) finish() error {
 		return err
 	}
 	var j joiner
-	for i := range t.numbers {
-		if err := t.change(&j, t.numbers[i:i+1]); err != nil {
+	for i := range t.Numbers {
+		if err := t.change(&j, t.Numbers[i:i+1]); err != nil {
 			return err
 		}
 	}
 	j.flush(nil, nil)
 	t.c.last = append(append(t.c.last, ops...), j.ops...)
-	return nil
-}
-
-// mayWrite refuses what a scope sees and must not write.
-func (t *tx) mayWrite(c stores.Change) error {
-	e := c.Entity
-	switch {
-	case t.scope.All:
-	case e.Access == stores.ForAll:
-		return stores.ErrReadOnly
-	case len(e.Scope) == 0 && c.Op != stores.Delete:
-		for _, a := range c.Set {
-			for _, set := range e.Unique {
-				if slices.Contains(set, a.Field) {
-					return stores.ErrReadOnly
-				}
-			}
-		}
-	}
 	return nil
 }
 
@@ -237,13 +191,13 @@ func (t *tx) change(j *joiner, cs []stores.Change) error {
 		j.change(&cs[0], t.insert(cs, rows), append(t.unique(cs), t.markOps(cs)...))
 	case stores.Update:
 		var after []op
-		if !t.opens(e) && (len(e.Scope) > 0 && sets(cs[0], e.Scope[0].Field) && !e.Vouches(e.Scope[0].Field) || hides(cs[0])) {
+		if !t.Opens(e) && sqlcore.Leaves(&cs[0]) {
 			// The row may not leave the scope either. Where the path begins with
 			// a reference that vouches for the row, refers has seen to it.
-			q := newText().add("SELECT 1 FROM ", table(e), " t WHERE ")
+			q := newText().Add("SELECT 1 FROM ", table(e), " t WHERE ")
 			t.among(q, cs, "t")
-			t.within(q, e, "t", false)
-			after = append(after, q.op("update", nil).counted(len(cs), stores.ErrNotFound))
+			sqlcore.Within(q, t, e, "t", false)
+			after = append(after, opOf(q, "update", nil).counted(len(cs), stores.ErrNotFound))
 		}
 		after = append(append(after, t.unique(cs)...), t.markOps(cs)...)
 		if p := t.update(cs, rows); len(cs) == 1 {
@@ -272,7 +226,7 @@ func (t *tx) among(q *text, cs []stores.Change, alias string) {
 	for i := range cs {
 		keys[i] = cs[i].Key
 	}
-	q.add(t.datum(e, alias, e.Key), " = ANY (").arg(array(keys), t.shapes[e].columns[e.Key].arg+"[]").add(")")
+	q.Add(t.Datum(e, alias, e.Key), " = ANY (").Arg(array(keys), "::", t.shapes[e].columns[e.Key].arg, "[]").Add(")")
 }
 
 // rowsOf is where the values of changes come from: a list of arguments for one change, and for
@@ -338,111 +292,111 @@ func (r *rowsOf) guard(q *text, i int) { r.val(q, r.guards+i) }
 // val writes one column: an argument, or a column of the table v.
 func (r *rowsOf) val(q *text, column int) {
 	if r.many() {
-		q.add("v.c", strconv.Itoa(column))
+		q.Add("v.c", strconv.Itoa(column))
 		return
 	}
-	q.arg(r.values[column], r.types[column])
+	q.Arg(r.values[column], "::", r.types[column])
 }
 
 // from writes the table v.
 func (r *rowsOf) from(q *text) {
-	q.add("unnest(")
+	q.Add("unnest(")
 	for i, typ := range r.types {
 		if i > 0 {
-			q.add(",")
+			q.Add(",")
 		}
-		q.arg(arrayOf(r.values[i*r.changes:(i+1)*r.changes]), typ+"[]")
+		q.Arg(arrayOf(r.values[i*r.changes:(i+1)*r.changes]), "::", typ, "[]")
 	}
-	q.add(") WITH ORDINALITY AS v(")
+	q.Add(") WITH ORDINALITY AS v(")
 	for i := range r.types {
-		q.add("c", strconv.Itoa(i), ",")
+		q.Add("c", strconv.Itoa(i), ",")
 	}
-	q.add("n)")
+	q.Add("n)")
 }
 
 func (t *tx) insert(cs []stores.Change, rows *rowsOf) part {
 	e, c := cs[0].Entity, cs[0]
 	forms := t.shapes[e].columns
-	q := newText().add("INSERT INTO ", table(e), " (")
+	q := newText().Add("INSERT INTO ", table(e), " (")
 	for i, a := range c.Set {
 		if i > 0 {
-			q.add(",")
+			q.Add(",")
 		}
-		q.add(t.shapes[e].quoted[a.Field])
+		q.Add(t.shapes[e].quoted[a.Field])
 	}
 	var parent *stores.Entity // from which the row has whose it is
 	above := ""
 	if t.shapes[e].rooted {
-		parent, above = e.Scope[0].To, q.alias()
-		q.add(",", rootColumn)
+		parent, above = e.Scope[0].To, q.Alias()
+		q.Add(",", rootColumn)
 	}
 	if rows.marks >= 0 {
-		q.add(",", markColumn)
+		q.Add(",", markColumn)
 	}
-	q.add(")")
+	q.Add(")")
 	if t.shapes[e].always {
-		q.add(" OVERRIDING SYSTEM VALUE")
+		q.Add(" OVERRIDING SYSTEM VALUE")
 	}
-	q.add(" SELECT ")
+	q.Add(" SELECT ")
 	for i, a := range c.Set {
 		if i > 0 {
-			q.add(",")
+			q.Add(",")
 		}
 		forms[a.Field].write(q, func(q *text) {
-			if a.Field == c.Number && len(t.entries) > 0 {
-				q.add("(SELECT seq - ").arg(strconv.Itoa(len(t.entries)-1), "bigint").add(" FROM public.verbatim_journal ORDER BY seq DESC LIMIT 1)")
+			if a.Field == c.Number && len(t.Entries) > 0 {
+				q.Add("(SELECT seq - ").Arg(strconv.Itoa(len(t.Entries)-1), "::bigint").Add(" FROM public.verbatim_journal ORDER BY seq DESC LIMIT 1)")
 				return
 			}
 			rows.set(q, i)
 		})
 	}
 	if parent != nil {
-		q.add(",", above, ".", quote(ownerColumn(parent)))
+		q.Add(",", above, ".", quote(ownerColumn(parent)))
 	}
 	if rows.marks >= 0 {
-		q.add(",NULLIF(")
+		q.Add(",NULLIF(")
 		rows.val(q, rows.marks)
-		q.add(", '{}')")
+		q.Add(", '{}')")
 	}
 	switch {
 	case rows.many() && parent != nil:
-		q.add(" FROM ")
+		q.Add(" FROM ")
 		rows.from(q)
-		q.add(", ", table(parent), " ", above)
+		q.Add(", ", table(parent), " ", above)
 	case rows.many():
-		q.add(" FROM ")
+		q.Add(" FROM ")
 		rows.from(q)
 	case parent != nil:
-		q.add(" FROM ", table(parent), " ", above)
+		q.Add(" FROM ", table(parent), " ", above)
 	}
-	q.add(" WHERE ")
+	q.Add(" WHERE ")
 	skip := -1
 	if parent != nil {
 		skip = e.Scope[0].Field
-		q.add(t.datum(parent, above, parent.Key), " = ")
+		q.Add(t.Datum(parent, above, parent.Key), " = ")
 		rows.set(q, c.At(skip))
-		t.within(q, parent, above, false)
+		sqlcore.Within(q, t, parent, above, false)
 	} else {
-		q.add("true")
+		q.Add("true")
 	}
 	t.refers(q, cs, rows, skip)
 	col := func(f int) string {
-		p := q.part()
+		p := q.Part()
 		rows.set(p, c.At(f))
-		q.args = append(q.args, p.args...)
+		q.Args = append(q.Args, p.Args...)
 		return p.String()
 	}
 	switch {
-	case t.opens(e):
+	case t.Opens(e):
 	case len(e.Scope) > 0 && e.Vouches(e.Scope[0].Field):
 		// Where the path begins with a reference that vouches for the row,
 		// refers has said the rest already.
-		t.itself(q, e, col)
+		sqlcore.Itself(q, t, e, col)
 	default:
-		q.add(" AND ")
-		t.scopeOf(q, e, false, col)
+		q.Add(" AND ")
+		sqlcore.InScope(q, t, e, false, col)
 	}
-	return part{"insert", q.add(" RETURNING 1"), len(cs), func(int64) error { return stores.ErrNotFound }}
+	return part{"insert", q.Add(" RETURNING 1"), len(cs), func(int64) error { return stores.ErrNotFound }}
 }
 
 // refers adds that every row the changes refer to is there for the caller, but
@@ -466,56 +420,56 @@ func (t *tx) refers(q *text, cs []stores.Change, rows *rowsOf, skip int) {
 		if null+own == len(cs) {
 			continue
 		}
-		q.add(" AND (")
+		q.Add(" AND (")
 		if null > 0 {
 			rows.set(q, i)
-			q.add(" IS NULL OR ")
+			q.Add(" IS NULL OR ")
 		}
 		if own > 0 {
 			rows.set(q, i)
-			q.add(" = v.c0 OR ")
+			q.Add(" = v.c0 OR ")
 		}
-		alias := q.alias()
-		q.add("EXISTS (SELECT 1 FROM ", table(ref), " ", alias, " WHERE ", t.datum(ref, alias, ref.Key), " = ")
+		alias := q.Alias()
+		q.Add("EXISTS (SELECT 1 FROM ", table(ref), " ", alias, " WHERE ", t.Datum(ref, alias, ref.Key), " = ")
 		rows.set(q, i)
-		t.within(q, ref, alias, false)
-		q.add("))")
+		sqlcore.Within(q, t, ref, alias, false)
+		q.Add("))")
 	}
 }
 
 func (t *tx) update(cs []stores.Change, rows *rowsOf) part {
 	e := cs[0].Entity
 	forms := t.shapes[e].columns
-	q := newText().add("UPDATE ", table(e), " AS t SET ")
+	q := newText().Add("UPDATE ", table(e), " AS t SET ")
 	for i, a := range cs[0].Set {
 		if i > 0 {
-			q.add(",")
+			q.Add(",")
 		}
-		q.add(t.shapes[e].quoted[a.Field], " = ")
+		q.Add(t.shapes[e].quoted[a.Field], " = ")
 		forms[a.Field].write(q, func(q *text) { rows.set(q, i) })
 	}
 	if rows.marks >= 0 {
-		q.add(",", markColumn, " = NULLIF(jsonb_strip_nulls(COALESCE(t.", markColumn, ", '{}') || ")
+		q.Add(",", markColumn, " = NULLIF(jsonb_strip_nulls(COALESCE(t.", markColumn, ", '{}') || ")
 		rows.val(q, rows.marks)
-		q.add("), '{}')")
+		q.Add("), '{}')")
 	}
 	if rows.many() {
-		q.add(" FROM ")
+		q.Add(" FROM ")
 		rows.from(q)
 	}
-	q.add(" WHERE ")
+	q.Add(" WHERE ")
 	t.guarded(q, cs[0], rows)
 	t.refers(q, cs, rows, -1)
 	return changing("update", q, cs)
 }
 
 func (t *tx) delete(cs []stores.Change, rows *rowsOf) part {
-	q := newText().add("DELETE FROM ", table(cs[0].Entity), " AS t")
+	q := newText().Add("DELETE FROM ", table(cs[0].Entity), " AS t")
 	if rows.many() {
-		q.add(" USING ")
+		q.Add(" USING ")
 		rows.from(q)
 	}
-	q.add(" WHERE ")
+	q.Add(" WHERE ")
 	t.guarded(q, cs[0], rows)
 	return changing("delete", q, cs)
 }
@@ -524,10 +478,10 @@ func (t *tx) delete(cs []stores.Change, rows *rowsOf) part {
 // is the one meant, within the scope, and as it was when the change was planned.
 func (t *tx) guarded(q *text, c stores.Change, rows *rowsOf) {
 	e := c.Entity
-	t.hasKey(q, e, "t", func(part int, _ string) { rows.val(q, part) })
-	t.within(q, e, "t", false)
+	sqlcore.HasKey(q, t, e, "t", func(part, _ int) { rows.val(q, part) })
+	sqlcore.Within(q, t, e, "t", false)
 	for i, g := range c.Guard {
-		q.add(" AND ", t.datum(e, "t", g), " IS NOT DISTINCT FROM ")
+		q.Add(" AND ", t.Datum(e, "t", g), dialect.Is)
 		rows.guard(q, i)
 	}
 }
@@ -536,16 +490,16 @@ func (t *tx) guarded(q *text, c stores.Change, rows *rowsOf) {
 // are several.
 func changing(doing string, q *text, cs []stores.Change) part {
 	if len(cs) > 1 {
-		return part{doing, q.add(" RETURNING v.n"), len(cs), nil}
+		return part{doing, q.Add(" RETURNING v.n"), len(cs), nil}
 	}
-	return part{doing, q.add(" RETURNING 1"), 1, func(int64) error { return &missed{&cs[0]} }}
+	return part{doing, q.Add(" RETURNING 1"), 1, func(int64) error { return &missed{&cs[0]} }}
 }
 
 // telling makes a statement of several changes that tells which of them it missed.
 func telling(p part, cs []stores.Change) op {
-	whole := newText().add("WITH u AS (").join(p.text).add(") SELECT ", orMiss("m IS NULL", "m"), " FROM (SELECT min(i) AS m FROM generate_series(1, ").
-		arg(strconv.Itoa(len(cs)), "bigint").add(") i WHERE i NOT IN (SELECT n FROM u)) x")
-	o := whole.op(p.doing, nil)
+	whole := include(newText().Add("WITH u AS ("), p.text).Add(") SELECT ", orMiss("m IS NULL", "m"), " FROM (SELECT min(i) AS m FROM generate_series(1, ").
+		Arg(strconv.Itoa(len(cs)), "::bigint").Add(") i WHERE i NOT IN (SELECT n FROM u)) x")
+	o := opOf(whole, p.doing, nil)
 	o.fails = func(n int64) error {
 		if n < 1 || n > int64(len(cs)) {
 			return stores.ErrNotFound
@@ -572,16 +526,16 @@ func (t *tx) why(ctx context.Context, c *stores.Change) error {
 		t.c.rollback(ctx)
 		t.c.begun, t.c.broken, t.c.last = false, nil, nil
 	}
-	q := newText().add("SELECT 1 FROM ", table(c.Entity), " t WHERE ")
+	q := newText().Add("SELECT 1 FROM ", table(c.Entity), " t WHERE ")
 	t.is(q, c.Entity, "t", c.Key)
-	t.within(q, c.Entity, "t", false)
+	sqlcore.Within(q, t, c.Entity, "t", false)
 	rows, err := t.rows([]stores.Change{*c})
 	if err != nil {
 		return err
 	}
 	t.refers(q, []stores.Change{*c}, rows, -1)
 	there := false
-	err = t.c.do(ctx, q.op("look", func(row) error {
+	err = t.c.do(ctx, opOf(q, "look", func(row) error {
 		there = true
 		return nil
 	}))
@@ -594,71 +548,38 @@ func (t *tx) why(ctx context.Context, c *stores.Change) error {
 	return stores.ErrNotFound
 }
 
-// hides reports whether a change sets what hides its row.
-func hides(c stores.Change) bool {
-	return slices.ContainsFunc(c.Entity.Visible, func(f int) bool { return sets(c, f) })
-}
-
-func sets(c stores.Change, field int) bool {
-	return slices.ContainsFunc(c.Set, func(a stores.Assign) bool { return a.Field == field })
-}
-
 // unique checks the unique sets that no index can, because the root that they
 // are unique within is several references away. One transaction at a time does
 // so for one root and one set: the next sees what it committed.
 func (t *tx) unique(cs []stores.Change) []op {
 	e := cs[0].Entity
-	if !e.Managed || len(e.Scope) < 2 || t.fills {
+	if t.fills {
 		return nil // rows of another store are unique, and as many locks as they have owners are too many
 	}
 	var ops []op
-	for n, set := range e.Unique {
-		if slices.Contains(set, e.Scope[0].Field) {
-			continue // within the parent, and so within the root: an index does it
-		}
-		if !slices.ContainsFunc(cs[0].Set, func(a stores.Assign) bool {
-			return a.Field == e.Scope[0].Field || slices.Contains(set, a.Field)
-		}) {
-			continue
-		}
+	for _, n := range sqlcore.Unindexed(&cs[0]) {
+		set := e.Unique[n]
 		filled := func(q *text) {
 			for _, f := range set {
-				q.add(" AND ", column(e, "a", f), " IS NOT NULL")
+				q.Add(" AND ", column(e, "a", f), " IS NOT NULL")
 			}
 		}
 		lock := newText()
-		root := t.root(lock, e, "a")
-		lock.add("SELECT pg_advisory_xact_lock(h) FROM (SELECT DISTINCT hashtextextended(").arg(e.Table+"."+strconv.Itoa(n)+":", "text")
-		lock.add(" || ", root, "::text, 0) AS h FROM ", table(e), " a WHERE ")
+		root := sqlcore.Root(lock, t, e, "a")
+		lock.Add("SELECT pg_advisory_xact_lock(h) FROM (SELECT DISTINCT hashtextextended(").Arg(e.Table+"."+strconv.Itoa(n)+":", "::text")
+		lock.Add(" || ", root, "::text, 0) AS h FROM ", table(e), " a WHERE ")
 		t.among(lock, cs, "a")
 		filled(lock)
-		lock.add(" ORDER BY h) x")
+		lock.Add(" ORDER BY h) x")
 
-		q := newText().add("SELECT 1 FROM ", table(e), " a JOIN ", table(e), " b ON ")
+		q := newText().Add("SELECT 1 FROM ", table(e), " a JOIN ", table(e), " b ON ")
 		for _, f := range set {
-			q.add(column(e, "b", f), " = ", column(e, "a", f), " AND ")
+			q.Add(column(e, "b", f), " = ", column(e, "a", f), " AND ")
 		}
-		q.add(column(e, "b", e.Key), " <> ", column(e, "a", e.Key), " WHERE ")
+		q.Add(column(e, "b", e.Key), " <> ", column(e, "a", e.Key), " WHERE ")
 		t.among(q, cs, "a")
-		q.add(" AND ", t.root(q, e, "a"), " = ", t.root(q, e, "b"), " LIMIT 1")
-		ops = append(ops, lock.op("unique", nil), q.op("unique", nil).counted(0, stores.ErrDuplicate))
+		q.Add(" AND ", sqlcore.Root(q, t, e, "a"), " = ", sqlcore.Root(q, t, e, "b"), " LIMIT 1")
+		ops = append(ops, opOf(lock, "unique", nil), opOf(q, "unique", nil).counted(0, stores.ErrDuplicate))
 	}
 	return ops
-}
-
-// root returns the value at the end of the scope path of a row.
-func (t *tx) root(q *text, e *stores.Entity, row string) string {
-	if t.shapes[e].rooted {
-		return row + "." + rootColumn
-	}
-	p := q.part()
-	at, alias := e.Scope[0].To, q.alias()
-	key := t.datum(at, alias, at.Key) + " = " + t.datum(e, row, e.Scope[0].Field)
-	p.add(" FROM ", table(at), " ", alias)
-	for _, step := range e.Scope[1 : len(e.Scope)-1] {
-		next := q.alias()
-		p.add(" JOIN ", table(step.To), " ", next, " ON ", t.datum(step.To, next, step.To.Key), " = ", t.datum(at, alias, step.Field))
-		at, alias = step.To, next
-	}
-	return "(SELECT " + t.datum(at, alias, e.Scope[len(e.Scope)-1].Field) + p.String() + " WHERE " + key + ")"
 }

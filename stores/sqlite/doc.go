@@ -57,6 +57,8 @@
 //
 // # Where the dialects differ
 //
+// What both stores say alike is in stores/sqlcore; what is here is SQLite's own.
+//
 // An author's query is SQLite's SQL. sum adds binary fractions, and a column
 // declared decimal refuses them; decimal_sum adds exactly. In PostgreSQL sum is
 // exact.

@@ -9,6 +9,7 @@ import (
 	"zombiezen.com/go/sqlite"
 
 	"verbatim/stores"
+	"verbatim/stores/sqlcore"
 )
 
 // A failure is what operators may know of an error of SQLite's: what was being
@@ -69,22 +70,22 @@ func fault(doing string, err error) error {
 		return context.Canceled
 	case sqlite.ResultConstraintUnique, sqlite.ResultConstraintPrimaryKey, sqlite.ResultConstraintRowID:
 		f.text = constraint(r)
-		return because(stores.ErrDuplicate, f)
+		return sqlcore.Because(stores.ErrDuplicate, f)
 	}
 	switch r.code.ToPrimary() {
 	case sqlite.ResultConstraint:
 		f.text = constraint(r)
-		return because(stores.ErrInvalid, f)
+		return sqlcore.Because(stores.ErrInvalid, f)
 	case sqlite.ResultMismatch, sqlite.ResultTooBig:
-		return because(stores.ErrInvalid, f)
+		return sqlcore.Because(stores.ErrInvalid, f)
 	case sqlite.ResultBusy, sqlite.ResultLocked:
-		return because(stores.ErrConflict, f)
+		return sqlcore.Because(stores.ErrConflict, f)
 	case sqlite.ResultError:
 		if what, ok := strings.CutPrefix(r.msg, unreadable); ok {
 			return fmt.Errorf("%s: %w", what, errUnreadable)
 		}
 		if strings.Contains(r.msg, "no such table") || strings.Contains(r.msg, "no such column") || strings.Contains(r.msg, "has no column named") {
-			return because(stores.ErrSchema, f)
+			return sqlcore.Because(stores.ErrSchema, f)
 		}
 	}
 	return f
@@ -98,7 +99,7 @@ var errUnreadable = fmt.Errorf("%w", stores.ErrInvalid)
 // after a restart.
 func commitFault(err error) error {
 	if code := resultCode(err); code.ToPrimary() == sqlite.ResultIOErr {
-		return because(stores.ErrUnknown, &failure{doing: "commit", code: code, text: code.Message()})
+		return sqlcore.Because(stores.ErrUnknown, &failure{doing: "commit", code: code, text: code.Message()})
 	}
 	return fault("commit", err)
 }
@@ -110,15 +111,3 @@ func constraint(r *raised) string {
 	}
 	return r.code.Message()
 }
-
-// because gives an error the text and the identity of one of ours, and keeps the
-// cause for errors.As. The text is that of ours alone: users may see it.
-func because(ours error, cause *failure) error { return &caused{ours, cause} }
-
-type caused struct {
-	ours  error
-	cause *failure
-}
-
-func (c *caused) Error() string   { return c.ours.Error() }
-func (c *caused) Unwrap() []error { return []error{c.ours, c.cause} }

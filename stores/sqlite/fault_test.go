@@ -13,6 +13,7 @@ import (
 	"zombiezen.com/go/sqlite"
 
 	"verbatim/stores"
+	"verbatim/stores/storetest"
 )
 
 var errInjected = errors.New("injected")
@@ -241,13 +242,13 @@ func TestSettingsAreInForce(t *testing.T) {
 // table is read whole.
 func TestFindWalksIndexes(t *testing.T) {
 	t.Parallel()
-	s, request, scope := benchBank(t, 3, 3)
+	s := benchBank(t, 3, 3)
 	ctx := context.Background()
-	err := s.View(ctx, scope, func(r stores.Reader) error {
-		if _, err := r.Find(ctx, benchFind(request)); err != nil {
+	err := s.View(ctx, s.Scope, func(r stores.Reader) error {
+		if _, err := r.Find(ctx, s.Find()); err != nil {
 			return err
 		}
-		if _, err := r.Get(ctx, request, benchKey(4, 1)); err != nil {
+		if _, err := r.Get(ctx, s.Request, storetest.BenchKey(4, 1)); err != nil {
 			return err
 		}
 		c := r.(*reader).c

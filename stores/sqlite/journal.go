@@ -12,6 +12,7 @@ import (
 	"zombiezen.com/go/sqlite"
 
 	"verbatim/stores"
+	"verbatim/stores/sqlcore"
 )
 
 const entryColumns = "seq, time, principal, roles, session, source, verb, call, outcome, reason, changes, preview, agreed, palette, turn, origins, prev, body, hash"
@@ -20,7 +21,7 @@ const entryColumns = "seq, time, principal, roles, session, source, verb, call, 
 // held, so that seq order is commit order; that prev is unique keeps the chain
 // from forking even if it were not.
 func (t *tx) append() error {
-	if len(t.entries) == 0 {
+	if len(t.Entries) == 0 {
 		return nil
 	}
 	var seq int64
@@ -36,8 +37,8 @@ func (t *tx) append() error {
 	// for the first of them only.
 	var args [19]stores.Value
 	var last *stores.Entry
-	for i := range t.entries {
-		e := &t.entries[i]
+	for i := range t.Entries {
+		e := &t.Entries[i]
 		e.Seal(seq+1, head)
 		args[0] = stores.NewInt(e.Seq)
 		args[1] = stores.NewTime(e.Time)
@@ -147,24 +148,7 @@ func (s *Store) Principal(ctx context.Context, name string) (stores.Principal, e
 			return err
 		}
 		return c.query(ctx, "SELECT role, entity, key FROM main.verbatim_grant WHERE principal = ? ORDER BY role, entity, key", []stores.Value{str(name)}, func(row *sqlite.Stmt) error {
-			if role := row.ColumnText(0); role != "" && !slices.Contains(p.Roles, role) {
-				p.Roles = append(p.Roles, role)
-			}
-			entity := row.ColumnText(1)
-			if entity == "" {
-				return nil
-			}
-			key, err := readKey(cellOf{row, 2})
-			if err != nil {
-				return err
-			}
-			if p.Holds == nil {
-				p.Holds = map[string][]stores.Value{}
-			}
-			if !slices.Contains(p.Holds[entity], key) {
-				p.Holds[entity] = append(p.Holds[entity], key)
-			}
-			return nil
+			return sqlcore.Granted(&p, row.ColumnText(0), row.ColumnText(1), func() (stores.Value, error) { return readKey(cellOf{row, 2}) })
 		})
 	})
 	if err != nil {

@@ -55,7 +55,7 @@ func (c *conn) script(text string) error {
 
 // loaded refuses rows of ours that cannot be read.
 func (c *conn) loaded(entities []*stores.Entity) error {
-	m := &migration{c: c}
+	m := newMigration(c, entities, true)
 	if err := m.look(); err != nil {
 		return err
 	}
@@ -63,8 +63,8 @@ func (c *conn) loaded(entities []*stores.Entity) error {
 		if !e.Managed {
 			continue
 		}
-		t, err := m.read(e)
-		if err == nil && t != nil && !t.view {
+		t, err := m.Read(e)
+		if err == nil && t != nil && !t.View {
 			err = m.respell(e, t)
 		}
 		if err != nil {

@@ -7,6 +7,7 @@ import (
 	"zombiezen.com/go/sqlite"
 
 	"verbatim/stores"
+	"verbatim/stores/sqlcore"
 )
 
 // The marks of a row are an object from column to origin. A row that nobody
@@ -17,15 +18,15 @@ const marksObject = `(SELECT nullif(json_group_object(o.column_name, o.origin), 
 
 // marksOf writes the marks of the row that alias names.
 func marksOf(t *text, e *stores.Entity, alias string) {
-	t.add("CASE WHEN EXISTS (SELECT 1 FROM main.verbatim_origin) THEN ", marksObject).arg(str(tableName(e)))
-	t.add(" AND o.row_key = CAST(", datum(e, alias, e.Key), " AS TEXT)) END")
+	t.Add("CASE WHEN EXISTS (SELECT 1 FROM main.verbatim_origin) THEN ", marksObject).Arg(str(tableName(e)))
+	t.Add(" AND o.row_key = CAST(", datum(e, alias, e.Key), " AS TEXT)) END")
 }
 
 // marksOfRow writes the marks of the row with a key.
 func marksOfRow(t *text, e *stores.Entity, key stores.Value) {
-	t.add(marksObject).arg(str(tableName(e)))
-	t.add(" AND o.row_key = ").arg(markKey(key))
-	t.add(")")
+	t.Add(marksObject).Arg(str(tableName(e)))
+	t.Add(" AND o.row_key = ").Arg(markKey(key))
+	t.Add(")")
 }
 
 // markKey is a key as marks know it: as a cast to text writes it.
@@ -47,21 +48,21 @@ func (r *reader) origins(entities []*stores.Entity) ([]string, error) {
 	t := newText()
 	for i, e := range entities {
 		if i > 0 {
-			t.add(" UNION ")
+			t.Add(" UNION ")
 		}
-		t.add("SELECT DISTINCT o.origin FROM main.verbatim_origin o")
-		if !r.opens(e) {
+		t.Add("SELECT DISTINCT o.origin FROM main.verbatim_origin o")
+		if !r.Opens(e) {
 			key := "o.row_key"
 			if e.Fields[e.Key].Kind == stores.Int {
 				key = "CAST(o.row_key AS INTEGER)"
 			}
-			t.add(" JOIN ", table(e), " t ON ", datum(e, "t", e.Key), " = ", key)
+			t.Add(" JOIN ", table(e), " t ON ", datum(e, "t", e.Key), " = ", key)
 		}
-		t.add(" WHERE o.table_name = ").arg(str(tableName(e)))
-		r.within(t, e, "t", false)
+		t.Add(" WHERE o.table_name = ").Arg(str(tableName(e)))
+		sqlcore.Within(t, r, e, "t", false)
 	}
 	var found []string
-	err := r.c.query(context.Background(), t.String()+" ORDER BY 1", t.args, func(row *sqlite.Stmt) error {
+	err := r.c.query(context.Background(), t.Add(" ORDER BY 1").Whole(), t.Args, func(row *sqlite.Stmt) error {
 		found = append(found, row.ColumnText(0))
 		return nil
 	})

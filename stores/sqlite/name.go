@@ -56,7 +56,7 @@ func rightVersion(ctx context.Context, c *conn) error {
 func (r *reader) Names(ctx context.Context, q stores.NameQuery) ([]stores.Name, error) {
 	var names []stores.Name
 	t := namesText(&q)
-	err := r.c.query(ctx, t.String(), t.args, func(row *sqlite.Stmt) error {
+	err := r.c.query(ctx, t.Whole(), t.Args, func(row *sqlite.Stmt) error {
 		text := row.ColumnText
 		key, ok := stores.Parse(q.Entity.Fields[q.Entity.Key].Kind, text(0))
 		if ok { // a key of another kind was that of a row before the table changed
@@ -68,36 +68,36 @@ func (r *reader) Names(ctx context.Context, q stores.NameQuery) ([]stores.Name, 
 }
 
 func namesText(q *stores.NameQuery) *text {
-	t := newText().add("SELECT n.row_key, n.plain, n.suffix, n.owner FROM ")
+	t := newText().Add("SELECT n.row_key, n.plain, n.suffix, n.owner FROM ")
 	owned := func(alias string) {
 		if q.Owners != nil {
-			t.add(" AND ", alias, ".owner IN (SELECT value FROM json_each(").arg(str(listOf(q.Owners))).add("))")
+			t.Add(" AND ", alias, ".owner IN (SELECT value FROM json_each(").Arg(str(listOf(q.Owners))).Add("))")
 		}
 	}
 	switch {
 	case q.Behind != nil:
-		t.add("main.verbatim_name n WHERE n.table_name = ").arg(str(q.Entity.Table)).add(" AND (n.plain, n.owner, n.row_key) > (")
-		t.arg(str(q.Behind.Plain)).add(", ").arg(str(q.Behind.Owner)).add(", ").arg(str(q.Behind.Key.Text()))
-		t.add(") ORDER BY n.plain, n.owner, n.row_key LIMIT ", strconv.Itoa(q.Most))
+		t.Add("main.verbatim_name n WHERE n.table_name = ").Arg(str(q.Entity.Table)).Add(" AND (n.plain, n.owner, n.row_key) > (")
+		t.Arg(str(q.Behind.Plain)).Add(", ").Arg(str(q.Behind.Owner)).Add(", ").Arg(str(q.Behind.Key.Text()))
+		t.Add(") ORDER BY n.plain, n.owner, n.row_key LIMIT ", strconv.Itoa(q.Most))
 	case len(q.Plain) > 0:
 		// Of a name that a million rows have, no more are looked at than are wanted.
-		t.add("json_each(").arg(str(listOf(q.Plain))).add(") p CROSS JOIN main.verbatim_name n WHERE n.rowid IN (SELECT m.rowid FROM main.verbatim_name m WHERE m.table_name = ").arg(str(q.Entity.Table))
-		t.add(" AND m.plain = p.value")
+		t.Add("json_each(").Arg(str(listOf(q.Plain))).Add(") p CROSS JOIN main.verbatim_name n WHERE n.rowid IN (SELECT m.rowid FROM main.verbatim_name m WHERE m.table_name = ").Arg(str(q.Entity.Table))
+		t.Add(" AND m.plain = p.value")
 		owned("m")
-		t.add(" LIMIT ", strconv.Itoa(q.Most), ") ORDER BY n.row_key")
+		t.Add(" LIMIT ", strconv.Itoa(q.Most), ") ORDER BY n.row_key")
 	case q.Suffix != "":
-		t.add("main.verbatim_name n WHERE n.table_name = ").arg(str(q.Entity.Table))
-		t.add(" AND n.suffix >= ").arg(str(q.Suffix)).add(" AND n.suffix < ").arg(str(q.Suffix + "~"))
+		t.Add("main.verbatim_name n WHERE n.table_name = ").Arg(str(q.Entity.Table))
+		t.Add(" AND n.suffix >= ").Arg(str(q.Suffix)).Add(" AND n.suffix < ").Arg(str(q.Suffix + "~"))
 		owned("n")
-		t.add(" ORDER BY n.row_key LIMIT ", strconv.Itoa(q.Most))
+		t.Add(" ORDER BY n.row_key LIMIT ", strconv.Itoa(q.Most))
 	default:
 		keys := make([]string, len(q.Keys))
 		for i, k := range q.Keys {
 			keys[i] = k.Text()
 		}
-		t.add("json_each(").arg(str(listOf(keys))).add(") p CROSS JOIN main.verbatim_name n WHERE n.table_name = ").arg(str(q.Entity.Table)).add(" AND n.row_key = p.value")
+		t.Add("json_each(").Arg(str(listOf(keys))).Add(") p CROSS JOIN main.verbatim_name n WHERE n.table_name = ").Arg(str(q.Entity.Table)).Add(" AND n.row_key = p.value")
 		owned("n")
-		t.add(" ORDER BY n.row_key")
+		t.Add(" ORDER BY n.row_key")
 	}
 	return t
 }

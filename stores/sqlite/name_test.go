@@ -46,7 +46,7 @@ INSERT INTO verbatim_name SELECT 'kyc.requests', iif(i %% 2, 'same', 'row-' || i
 			q := q
 			text := namesText(&q)
 			var plan []string
-			if err := c.query(ctx, "EXPLAIN QUERY PLAN "+text.String(), text.args, func(row *sqlite.Stmt) error {
+			if err := c.query(ctx, "EXPLAIN QUERY PLAN "+text.String(), text.Args, func(row *sqlite.Stmt) error {
 				plan = append(plan, row.ColumnText(3))
 				return nil
 			}); err != nil {

@@ -10,6 +10,7 @@ import (
 	"zombiezen.com/go/sqlite"
 
 	"verbatim/stores"
+	"verbatim/stores/sqlcore"
 )
 
 // View implements stores.Store.
@@ -38,14 +39,14 @@ func (r *reader) Get(ctx context.Context, e *stores.Entity, key stores.Value) (s
 	if key.IsNull() || key.Kind() != e.Fields[e.Key].Kind {
 		return stores.Row{}, stores.ErrNotFound
 	}
-	t := newText().add("SELECT ")
+	t := newText().Add("SELECT ")
 	fields(t, e)
 	marksOfRow(t, e, key)
-	t.add(" FROM ", table(e), " t WHERE ")
-	hasKeyOf(t, e, "t", key)
-	r.within(t, e, "t", false)
+	t.Add(" FROM ", table(e), " t WHERE ")
+	r.hasKey(t, e, "t", key)
+	sqlcore.Within(t, r, e, "t", false)
 	var row stores.Row
-	err := r.c.query(context.Background(), t.String(), t.args, func(found *sqlite.Stmt) (err error) {
+	err := r.c.query(context.Background(), t.Whole(), t.Args, func(found *sqlite.Stmt) (err error) {
 		row, err = readRow(e, found)
 		return err
 	})
@@ -70,27 +71,27 @@ func (r *reader) Rows(ctx context.Context, e *stores.Entity, keys []stores.Value
 	if len(fit) == 0 {
 		return nil, ctx.Err()
 	}
-	t := newText().add("SELECT ")
+	t := newText().Add("SELECT ")
 	fields(t, e)
 	marksOf(t, e, "t")
-	t.add(" FROM ", table(e), " t WHERE ")
+	t.Add(" FROM ", table(e), " t WHERE ")
 	if len(e.Parts) == 0 {
-		t.add(datum(e, "t", e.Key))
+		t.Add(datum(e, "t", e.Key))
 		in(t, kind, fit)
 	} else {
-		t.add("(")
+		t.Add("(")
 		for i, key := range fit {
 			if i > 0 {
-				t.add(" OR ")
+				t.Add(" OR ")
 			}
-			hasKeyOf(t, e, "t", key)
+			r.hasKey(t, e, "t", key)
 		}
-		t.add(")")
+		t.Add(")")
 	}
-	r.within(t, e, "t", true)
-	t.add(" ORDER BY ", datum(e, "t", e.Key))
+	sqlcore.Within(t, r, e, "t", true)
+	t.Add(" ORDER BY ", datum(e, "t", e.Key))
 	var rows []stores.Row
-	err := r.c.query(ctx, t.String(), t.args, func(found *sqlite.Stmt) error {
+	err := r.c.query(ctx, t.Whole(), t.Args, func(found *sqlite.Stmt) error {
 		row, err := readRow(e, found)
 		rows = append(rows, row)
 		return err
@@ -109,7 +110,7 @@ func (r *reader) Together(ctx context.Context, asks []stores.Ask) error {
 // fields writes the fields of the row t, and a comma.
 func fields(t *text, e *stores.Entity) {
 	for i := range e.Fields {
-		t.add(raw(e, "t", i), ",")
+		t.Add(raw(e, "t", i), ",")
 	}
 }
 
@@ -131,15 +132,6 @@ func readRow(e *stores.Entity, found *sqlite.Stmt) (stores.Row, error) {
 	marks, err := readMarks(e, cellOf{found, len(e.Fields)})
 	row.Marks = marks
 	return row, err
-}
-
-// within adds to a condition that the row alias names lies within the scope.
-func (v *view) within(t *text, e *stores.Entity, alias string, many bool) {
-	if v.opens(e) {
-		return
-	}
-	t.add(" AND ")
-	v.scopeOf(t, e, many, func(f int) string { return datum(e, alias, f) })
 }
 
 // Find implements stores.Reader.
@@ -178,80 +170,58 @@ func (r *reader) find(ctx context.Context, f stores.Find, readable bool) ([][]st
 		}
 		return key
 	}
-	limit := f.Limit
-	if limit <= 0 || limit > r.s.rowCap {
-		limit = r.s.rowCap
-	}
-	q := &finder{view: &r.view, from: newText(), root: f.Entity}
-	sel := q.from.part()
+	limit := sqlcore.Capped(f.Limit, r.s.rowCap)
+	t := newText().Add("SELECT ")
+	q := newFinder(&r.view, f.Entity, t.Part())
 	kinds := make([]stores.Kind, 0, max(len(f.Select), len(f.Entity.Fields)))
-	names := f.Select
-	if names == nil {
-		for i := range f.Entity.Fields {
-			names = append(names, stores.Path{Field: i})
-		}
-	}
+	names := sqlcore.Selected(&f)
 	places := make([]int, len(names))
-	sel.add("SELECT ")
 	for i, p := range names {
-		if e, field := reached(f.Entity, p); p.Count == nil && !p.Marks && e != nil && field >= 0 && field < len(e.Fields) {
+		if e, field := sqlcore.Reached(f.Entity, p); p.Count == nil && !p.Marks && e != nil && field >= 0 && field < len(e.Fields) {
 			places[i] = e.Fields[field].Places
 		}
 		if i > 0 {
-			sel.add(",")
+			t.Add(",")
 		}
-		kind, err := q.selected(sel, p)
+		kind, err := q.selected(t, p)
 		if err != nil {
 			return nil, err
 		}
 		kinds = append(kinds, kind)
 	}
 	if len(names) == 0 {
-		sel.add("1")
+		t.Add("1")
 	}
-	where := q.from.part()
+	where := q.From.Part()
 	if f.Where != nil {
-		if err := q.cond(where, *f.Where, false); err != nil {
+		if err := q.Cond(where, f.Where, false); err != nil {
 			return nil, err
 		}
 	} else {
-		where.add("1")
+		where.Add(dialect.True)
 	}
 	if readable {
 		for i := range f.Entity.Fields {
 			if doubtful(f.Entity, i) {
-				where.add(" AND ", readableFunction(f.Entity, i))
+				where.Add(" AND ", readableFunction(f.Entity, i))
 			}
 		}
 	}
-	r.within(where, f.Entity, "t", true)
-	order := q.from.part()
-	order.add(" ORDER BY ")
-	for _, o := range f.Order {
-		kind, err := q.path(order, o.Path)
-		if err != nil {
-			return nil, err
-		}
-		if kind == stores.Decimal {
-			order.add(" COLLATE ", decimalCollation)
-		}
-		if o.Desc {
-			order.add(" DESC")
-		}
-		order.add(" NULLS LAST,")
+	sqlcore.Within(where, r, f.Entity, "t", true)
+	order := q.From.Part()
+	if err := q.Order(order, f.Order); err != nil {
+		return nil, err
 	}
-	order.add(datum(f.Entity, "t", f.Entity.Key))
-
-	t := sel.add(" FROM ", table(f.Entity), " t").join(q.from).add(" WHERE ").join(where).join(order)
+	t.Add(" FROM ", table(f.Entity), " t").Join(q.From).Add(" WHERE ").Join(where).Join(order)
 	most := limit
 	if !f.Cut {
 		most++ // one more shows that there are too many
 	}
-	t.add(" LIMIT ", strconv.Itoa(most)) // a literal: a value that is bound has SQLite plan the statement again each time
+	t.Limit(most)
 
 	var rows [][]stores.Value
 	var block []stores.Value
-	err = r.c.query(ctx, t.String(), t.args, func(found *sqlite.Stmt) error {
+	err = r.c.query(ctx, t.Whole(), t.Args, func(found *sqlite.Stmt) error {
 		if len(rows) == limit {
 			return fmt.Errorf("more than %d rows: %w", limit, stores.ErrLimit)
 		}
@@ -287,9 +257,9 @@ func (r *reader) unreadable(ctx context.Context, f *stores.Find) (found bool, er
 		if !doubtful(e, i) {
 			continue
 		}
-		t := newText().add("SELECT ", raw(e, "t", e.Key), ",", column(e, "t", i), " FROM ", table(e), " t WHERE NOT ", readableFunction(e, i))
-		r.within(t, e, "t", true)
-		err := r.c.query(ctx, t.String(), t.args, func(row *sqlite.Stmt) error {
+		t := newText().Add("SELECT ", raw(e, "t", e.Key), ",", column(e, "t", i), " FROM ", table(e), " t WHERE NOT ", readableFunction(e, i))
+		sqlcore.Within(t, r, e, "t", true)
+		err := r.c.query(ctx, t.Whole(), t.Args, func(row *sqlite.Stmt) error {
 			found = true
 			u := stores.Unreadable{Entity: e, Field: e.Name + "." + e.Fields[i].Name}
 			u.Key, _ = decode(e.Fields[e.Key].Kind, cellOf{row, 0})
@@ -306,278 +276,84 @@ func (r *reader) unreadable(ctx context.Context, f *stores.Find) (found bool, er
 	return found, nil
 }
 
-// reached is the entity and field at the end of a path.
-func reached(e *stores.Entity, p stores.Path) (*stores.Entity, int) {
-	for _, s := range p.Steps {
-		e = s.To
-	}
-	return e, p.Field
-}
-
-// finder writes the parts of one Find. Every path that goes the same way shares
-// the same joins.
+// finder writes the parts of one Find.
 type finder struct {
+	sqlcore.Finder[stores.Value, slots]
 	*view
-	from  *text // the joins
-	root  *stores.Entity
-	joins map[string]string // "3.1" -> alias of the row reached by fields 3 and then 1
 }
 
-// row returns the alias of the row that steps lead to, and its entity. A row
-// outside the scope is not reached: everything about it is null.
-func (q *finder) row(steps []stores.Step) (string, *stores.Entity, error) {
-	alias, e, way := "t", q.root, ""
-	for _, s := range steps {
-		if s.To == nil || s.Field < 0 || s.Field >= len(e.Fields) || e.Fields[s.Field].Ref != s.To {
-			return "", nil, fmt.Errorf("a path from %s follows a field of %s that is no reference: %w", q.root.Name, e.Name, stores.ErrInvalid)
-		}
-		way += "." + strconv.Itoa(s.Field)
-		next, ok := q.joins[way]
-		if !ok {
-			next = q.from.alias()
-			if q.joins == nil {
-				q.joins = map[string]string{}
-			}
-			q.joins[way] = next
-			q.from.add(" LEFT JOIN ", table(s.To), " ", next, " ON ", datum(s.To, next, s.To.Key), " = ", column(e, alias, s.Field))
-			if !e.Vouches(s.Field) {
-				q.within(q.from, s.To, next, false)
-			}
-		}
-		alias, e = next, s.To
-	}
-	return alias, e, nil
+func newFinder(v *view, root *stores.Entity, from *text) *finder {
+	q := &finder{view: v}
+	q.Finder = sqlcore.Finder[stores.Value, slots]{Asks: q, From: from, Root: root, At: "t"}
+	return q
 }
 
-// selected is path for what is returned, which may be as others spell it: it is read
+// selected is Path for what is returned, which may be as others spell it: it is read
 // and not compared.
 func (q *finder) selected(t *text, p stores.Path) (stores.Kind, error) {
-	e, field := reached(q.root, p)
+	e, field := sqlcore.Reached(q.Root, p)
 	if p.Count != nil || p.Marks || e == nil || field < 0 || field >= len(e.Fields) {
-		return q.path(t, p)
+		return q.Path(t, p)
 	}
-	alias, e, err := q.row(p.Steps)
+	alias, e, err := q.Row(p.Steps)
 	if err != nil {
 		return 0, err
 	}
-	t.add(raw(e, alias, field))
+	t.Add(raw(e, alias, field))
 	return e.Fields[field].Keeps(), nil
 }
 
-// path writes what a path leads to and returns its kind.
-func (q *finder) path(t *text, p stores.Path) (stores.Kind, error) {
-	alias, e, err := q.row(p.Steps)
-	if err != nil {
-		return 0, err
-	}
-	if p.Marks {
-		marksOf(t, e, alias)
-		return stores.String, nil
-	}
-	if p.Count == nil {
-		if p.Field < 0 || p.Field >= len(e.Fields) {
-			return 0, fmt.Errorf("a path from %s ends at no field of %s: %w", q.root.Name, e.Name, stores.ErrInvalid)
-		}
-		t.add(datum(e, alias, p.Field))
-		return e.Fields[p.Field].Keeps(), nil
-	}
-	if p.By < 0 || p.By >= len(p.Count.Fields) || p.Count.Fields[p.By].Ref != e {
-		return 0, fmt.Errorf("a count of %s by a field that does not refer to %s: %w", p.Count.Name, e.Name, stores.ErrInvalid)
-	}
-	c := t.alias()
-	t.add("(SELECT count(*) FROM ", table(p.Count), " ", c, " WHERE ", datum(p.Count, c, p.By), " = ", column(e, alias, e.Key))
-	if !p.Count.Vouches(p.By) {
-		q.within(t, p.Count, c, false)
-	} else {
-		q.itself(t, p.Count, func(f int) string { return datum(p.Count, c, f) })
-	}
-	t.add(")")
-	return stores.Int, nil
-}
+// Near implements sqlcore.Asks: no row keeps what a path leads to.
+func (q *finder) Near(stores.Path) (string, stores.Kind, bool) { return "", 0, false }
 
-// cond writes a condition. SQL has three truth values and stores.Cond two, in
-// which null equals null and nothing is before or after null; under a Not the
-// difference shows, so there, in exact mode, unknown is made false.
-func (q *finder) cond(t *text, c stores.Cond, exact bool) error {
-	switch c.Op {
-	case stores.True:
-		t.add("1")
-	case stores.False:
-		t.add("0")
-	case stores.And, stores.Or:
-		word, none := " AND ", "1"
-		if c.Op == stores.Or {
-			word, none = " OR ", "0"
-		}
-		if len(c.Kids) == 0 {
-			t.add(none)
-			return nil
-		}
-		t.add("(")
-		for i, k := range c.Kids {
-			if i > 0 {
-				t.add(word)
-			}
-			if err := q.cond(t, k, exact); err != nil {
-				return err
-			}
-		}
-		t.add(")")
-	case stores.Not:
-		if len(c.Kids) != 1 {
-			return fmt.Errorf("a negation of %d conditions: %w", len(c.Kids), stores.ErrInvalid)
-		}
-		t.add("NOT (")
-		if err := q.cond(t, c.Kids[0], true); err != nil {
-			return err
-		}
-		t.add(")")
-	case stores.In:
-		return q.member(t, c, exact)
-	case stores.Eq, stores.Ne, stores.Lt, stores.Le, stores.Gt, stores.Ge:
-		return q.compare(t, c, exact)
-	case stores.Contains, stores.Starts, stores.Ends, stores.Same:
-		left := t.part()
-		kind, err := q.path(left, c.Path)
-		if err != nil {
-			return err
-		}
-		if kind != stores.String || c.Value.Kind() != stores.String {
-			t.add("0")
-			return nil
-		}
-		lower := "0"
-		if c.Lower {
-			lower = "1"
-		}
-		t.add(ofTextFunction, "(", strconv.Itoa(int(c.Op)), ",", lower, ",").join(left).add(",").arg(c.Value).add(")")
-	default:
-		return fmt.Errorf("an unknown condition: %w", stores.ErrInvalid)
-	}
-	return nil
-}
+// Joined and Counted implement sqlcore.Asks: nothing is locked here.
+func (q *finder) Joined(string, *stores.Entity) {}
+func (q *finder) Counted(string)                {}
 
-var operators = map[stores.CondOp]string{
-	stores.Lt: " < ", stores.Le: " <= ", stores.Gt: " > ", stores.Ge: " >= ",
-}
+// Marks implements sqlcore.Asks.
+func (q *finder) Marks(t *text, e *stores.Entity, alias string) { marksOf(t, e, alias) }
 
-func (q *finder) compare(t *text, c stores.Cond, exact bool) error {
-	left, right := t.part(), t.part()
-	kind, err := q.path(left, c.Path)
-	if err != nil {
-		return err
-	}
-	other, constant := c.Value.Kind(), c.Other == nil
-	if !constant {
-		if other, err = q.path(right, *c.Other); err != nil {
-			return err
-		}
-	} else if c.Value.IsNull() {
-		switch c.Op {
-		case stores.Eq:
-			t.join(left).add(" IS NULL")
-		case stores.Ne:
-			t.join(left).add(" IS NOT NULL")
-		default:
-			t.add("0")
-		}
-		return nil
-	}
-	decimals := false
-	number := func(k stores.Kind) bool { return k == stores.Int || k == stores.Decimal }
-	switch {
-	case number(kind) && number(other):
-		decimals = kind == stores.Decimal || other == stores.Decimal
-	case kind != other:
-		// Values of different kinds are never equal, unless both are null, and
-		// never in an order.
-		equal := t.part().add("0")
-		if !constant {
-			equal = t.part().add("(").join(left).add(" IS NULL AND ").join(right).add(" IS NULL)")
-		}
-		switch c.Op {
-		case stores.Eq:
-			t.join(equal)
-		case stores.Ne:
-			t.add("NOT ").join(equal)
-		default:
-			t.add("0")
-		}
-		return nil
-	}
-	if constant {
-		right.arg(c.Value)
-		if decimals {
-			right.args[0] = kept(stores.Decimal, c.Value)
-		}
-	}
-	if decimals {
-		if kind == stores.Int {
-			left = t.part().add("CAST(").join(left).add(" AS TEXT)")
-		}
-		if other == stores.Int && !constant {
-			right = t.part().add("CAST(").join(right).add(" AS TEXT)")
-		}
-		left.add(" COLLATE ", decimalCollation)
-	}
-	switch c.Op {
-	case stores.Eq:
-		// = finds through an index what IS finds, and a constant is not null.
-		if constant && !exact {
-			t.join(left).add(" = ").join(right)
-			return nil
-		}
-		t.add("(").join(left).add(" IS ").join(right).add(")")
-	case stores.Ne:
-		t.add("(").join(left).add(" IS NOT ").join(right).add(")")
-	default:
-		if kind == stores.JSON {
-			t.add("0")
-			return nil
-		}
-		t.add("(").join(left).add(operators[c.Op]).join(right).add(")")
-		if exact {
-			t.add(" IS TRUE")
-		}
-	}
-	return nil
-}
+// Orders implements sqlcore.Asks.
+func (q *finder) Orders(t *text, _ stores.Path, kind stores.Kind) { collate(t, kind) }
 
-func (q *finder) member(t *text, c stores.Cond, exact bool) error {
-	left := t.part()
-	kind, err := q.path(left, c.Path)
-	if err != nil {
-		return err
-	}
-	items, err := c.Value.Items(kind)
-	if err != nil {
-		return fmt.Errorf("a list to look in: %w: %w", err, stores.ErrInvalid)
-	}
-	null := false
-	some := items[:0]
-	for _, v := range items {
-		if v.IsNull() {
-			null = true
-		} else {
-			some = append(some, v)
-		}
-	}
-	t.add("(")
-	if null {
-		t.join(left).add(" IS NULL OR ")
-	}
-	if len(some) == 0 {
-		t.add("0)")
-		return nil
-	}
-	t.join(left)
+// collate writes how values of a kind are compared.
+func collate(t *text, kind stores.Kind) {
 	if kind == stores.Decimal {
-		t.add(" COLLATE ", decimalCollation)
+		t.Add(" COLLATE ", decimalCollation)
 	}
+}
+
+// Sides implements sqlcore.Asks.
+func (q *finder) Sides(c *stores.Cond, s *sqlcore.Sides[stores.Value, slots]) {
+	decimals := s.Of == stores.Decimal || s.To == stores.Decimal
+	if c.Other == nil && decimals {
+		s.Right.Arg(kept(stores.Decimal, c.Value))
+	} else if c.Other == nil {
+		s.Right.Arg(c.Value)
+	}
+	if !decimals {
+		return
+	}
+	if s.Of == stores.Int {
+		s.Left = s.Left.Part().Add("CAST(").Join(s.Left).Add(" AS TEXT)")
+	}
+	if s.To == stores.Int && c.Other != nil {
+		s.Right = s.Right.Part().Add("CAST(").Join(s.Right).Add(" AS TEXT)")
+	}
+	collate(s.Left, stores.Decimal)
+}
+
+// Among implements sqlcore.Asks.
+func (q *finder) Among(t *text, _ *stores.Cond, kind stores.Kind, some []stores.Value, _ int) {
+	collate(t, kind)
 	in(t, kind, some)
-	t.add(")")
-	if exact {
-		t.add(" IS TRUE")
+}
+
+// OfText implements sqlcore.Asks.
+func (q *finder) OfText(t *text, c *stores.Cond, left *text, _ int) {
+	lower := "0"
+	if c.Lower {
+		lower = "1"
 	}
-	return nil
+	t.Add(ofTextFunction, "(", strconv.Itoa(int(c.Op)), ",", lower, ",").Join(left).Add(",").Arg(c.Value).Add(")")
 }

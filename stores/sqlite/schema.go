@@ -12,6 +12,7 @@ import (
 	"zombiezen.com/go/sqlite"
 
 	"verbatim/stores"
+	"verbatim/stores/sqlcore"
 )
 
 // schemaVersion is that of all that the program keeps in a file, in verbatim_schema:
@@ -97,24 +98,14 @@ func (s *Store) Migrate(ctx context.Context, entities []*stores.Entity, apply bo
 			return errPlanned
 		}
 		t := &tx{reader: reader{s: s, c: m.c, view: view{stores.Scope{All: true}}}}
-		for _, tell := range tell {
-			entries, err := tell(&m.Plan)
-			if err == nil {
-				err = t.Apply(ctx, stores.Batch{Entries: entries})
-			}
-			if err != nil {
-				return err
-			}
+		err := m.Carry(ctx, t, tell, func(step string) error {
+			_, err := m.c.exec(step)
+			return fault("migrate", err)
+		})
+		if err != nil {
+			return err
 		}
-		for _, step := range m.Steps[m.moved:] {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			if _, err := m.c.exec(step); err != nil {
-				return fault("migrate", err)
-			}
-		}
-		for _, e := range m.reindex {
+		for _, e := range m.Reindex {
 			if err := m.c.anew(ctx, e); err != nil {
 				return fault("index", err)
 			}
@@ -130,12 +121,12 @@ func (s *Store) Rehearse(ctx context.Context, entities []*stores.Entity, queries
 		wrong = nil
 		m.undeclared()
 		switch {
-		case len(m.shapes) > 0 && len(m.Problems) > 0:
+		case len(m.Shapes) > 0 && len(m.Problems) > 0:
 			return errPlanned
-		case len(m.shapes) > 0 && !m.writes:
+		case len(m.Shapes) > 0 && !m.writes:
 			return errWrites
 		}
-		for _, step := range m.shapes {
+		for _, step := range m.Shapes {
 			if _, err := m.c.exec(step); err != nil {
 				return fault("migrate", err)
 			}
@@ -146,7 +137,7 @@ func (s *Store) Rehearse(ctx context.Context, entities []*stores.Entity, queries
 				break // which may be why
 			}
 			if _, err := r.Find(ctx, stores.Find{Entity: e, Where: &stores.Cond{Op: stores.False}}); err != nil {
-				m.problem(e, "its rows cannot be read: %v", err)
+				m.Problem(e, "its rows cannot be read: %v", err)
 			}
 		}
 		for _, q := range queries {
@@ -171,7 +162,7 @@ var (
 func (s *Store) migrate(ctx context.Context, entities []*stores.Entity, writes bool, fn func(*migration) error) (stores.Plan, error) {
 	var plan stores.Plan
 	run := func(c *conn) error {
-		m := &migration{c: c, entities: entities, writes: writes}
+		m := newMigration(c, entities, writes)
 		err := m.plan()
 		if err == nil {
 			err = fn(m)
@@ -198,44 +189,35 @@ func (s *Store) migrate(ctx context.Context, entities []*stores.Entity, writes b
 
 // migration compares what is there with what should be.
 type migration struct {
-	stores.Plan
-	c        *conn
-	entities []*stores.Entity
-	writes   bool              // the transaction does
-	moved    int               // how many of Steps were run already: those that rename
-	shapes   []string          // of Steps, what queries depend on
-	reindex  []*stores.Entity  // whose index is to be made
-	objects  map[string]string // lower-case name of a table, view, index or trigger -> its type
+	sqlcore.Schema
+	c       *conn
+	writes  bool              // the transaction does
+	objects map[string]string // lower-case name of a table, view, index or trigger -> its type
+}
+
+func newMigration(c *conn, entities []*stores.Entity, writes bool) *migration {
+	m := &migration{c: c, writes: writes}
+	m.Schema = sqlcore.Schema{Dialect: dialect, On: m, Entities: entities}
+	return m
 }
 
 func (m *migration) plan() error {
 	if err := m.look(); err != nil {
 		return err
 	}
-	if err := m.move(); err != nil {
-		return err
+	if m.objects["verbatim_schema"] != "" {
+		if err := m.Move(); err != nil {
+			return err
+		}
 	}
 	if err := m.own(); err != nil {
 		return err
 	}
 	m.names()
-	for _, e := range m.entities {
-		t, err := m.read(e)
-		if err != nil {
-			return err
-		}
-		switch {
-		case t == nil && e.Managed:
-			m.create(e)
-		case t == nil:
-			m.problem(e, "table %s is not there", tableName(e))
-		case e.Managed:
-			err = m.extend(e, t)
-		default:
-			m.verify(e, t)
-		}
-		if err == nil && t != nil {
-			err = m.codes(e, t)
+	for _, e := range m.Entities {
+		t, err := m.Read(e)
+		if err == nil {
+			err = m.Entity(e, t)
 		}
 		if err == nil && t != nil && e.Managed {
 			err = m.respell(e, t)
@@ -250,31 +232,31 @@ func (m *migration) plan() error {
 // respell plans that what SQL wrote into a table of ours is spelled as bind does, since such
 // values are compared as they stand. One that cannot be read is a problem. The text of a key
 // is kept in other tables too, so that it is never changed.
-func (m *migration) respell(e *stores.Entity, t *tableInfo) error {
+func (m *migration) respell(e *stores.Entity, t *sqlcore.Table) error {
 	for i := range e.Fields {
 		f := &e.Fields[i]
 		kind := f.Keeps()
-		if !t.there(strings.ToLower(f.Column)) || !slices.Contains([]stores.Kind{stores.Time, stores.Date, stores.Decimal}, kind) {
+		if !t.There(strings.ToLower(f.Column)) || !slices.Contains([]stores.Kind{stores.Time, stores.Date, stores.Decimal}, kind) {
 			continue
 		}
 		if why, err := m.c.misspelt(e, i); err != nil || why != "" {
 			if why != "" {
-				m.problem(e, "%s", why)
+				m.Problem(e, "%s", why)
 			}
 			return err
 		}
 		column := quote(f.Column)
 		canonical := fmt.Sprintf("%s(%d, %s, '', 0)", canonicalFunction, kind, column)
 		differs := column + " COLLATE BINARY <> " + canonical
-		rows, err := m.count("SELECT count(*) FROM " + table(e) + " WHERE " + differs)
+		rows, err := m.Count("SELECT count(*) FROM " + table(e) + " WHERE " + differs)
 		switch {
 		case err != nil:
 			return err
 		case rows == 0:
 		case f.Ref != nil || slices.Contains(e.KeyFields(), i):
-			m.problem(e, "column %s of table %s is a key, and rows spell %s in another way than this program: write it as %s", f.Column, tableName(e), kind.A(), map[stores.Kind]string{stores.Time: "2006-01-02T15:04:05.000000Z", stores.Date: "2006-01-02", stores.Decimal: "12.50, without zeros in front"}[kind])
+			m.Problem(e, "column %s of table %s is a key, and rows spell %s in another way than this program: write it as %s", f.Column, tableName(e), kind.A(), map[stores.Kind]string{stores.Time: "2006-01-02T15:04:05.000000Z", stores.Date: "2006-01-02", stores.Decimal: "12.50, without zeros in front"}[kind])
 		default:
-			m.step("UPDATE %s SET %s = %s WHERE %s", table(e), column, canonical, differs)
+			m.Step("UPDATE %s SET %s = %s WHERE %s", table(e), column, canonical, differs)
 		}
 	}
 	return nil
@@ -299,82 +281,44 @@ func (m *migration) look() error {
 	})
 }
 
-// move gives tables and columns of ours the names that they have now, and what is kept
-// by those.
-func (m *migration) move() error {
-	if m.objects["verbatim_schema"] == "" {
-		return nil
+// Run implements sqlcore.Catalogue.
+func (m *migration) Run(step string) error {
+	if !m.writes {
+		return errWrites
 	}
-	do := func(format string, args ...any) error {
-		if !m.writes {
-			return errWrites
-		}
-		m.step(format, args...)
-		_, err := m.c.exec(m.Steps[len(m.Steps)-1])
-		m.moved = len(m.Steps)
-		return err
-	}
-	for _, e := range m.entities {
-		was := strings.ReplaceAll(e.WasTable, ".", "_")
-		if e.Managed && was != "" && m.objects[strings.ToLower(was)] == "table" && !slices.ContainsFunc(m.entities, func(o *stores.Entity) bool { return strings.EqualFold(tableName(o), was) }) {
-			if m.objects[strings.ToLower(tableName(e))] != "" {
-				m.problem(e, "tables %s and %s are both there, and one was to become the other: see what each holds, and drop one", was, tableName(e))
-				continue
-			}
-			rows, err := m.count("SELECT count(*) FROM " + quote(was))
-			if err == nil {
-				err = do("ALTER TABLE %s RENAME TO %s", quote(was), quote(tableName(e)))
-			}
-			if err == nil {
-				err = do("UPDATE main.verbatim_origin SET table_name = %s WHERE table_name = %s", literal(str(tableName(e))), literal(str(was)))
-			}
-			if err == nil {
-				err = do("UPDATE main.verbatim_name SET table_name = %s WHERE table_name = %s", literal(str(e.Table)), literal(str(e.WasTable)))
-			}
-			if err == nil {
-				err = m.look()
-			}
-			if err != nil {
-				return err
-			}
-			m.Deeds = append(m.Deeds, stores.Deed{Kind: stores.RenameEntity, Entity: e.Name, From: e.Was, To: e.Name, Rows: rows})
-		}
-		if !e.Managed || !slices.ContainsFunc(e.Fields, func(f stores.Field) bool { return f.WasColumn != "" }) {
-			continue
-		}
-		t, err := m.read(e)
-		if err != nil || t == nil || t.view {
-			if err != nil {
-				return err
-			}
-			continue
-		}
-		for i := range e.Fields {
-			f := &e.Fields[i]
-			if f.WasColumn == "" || !t.there(strings.ToLower(f.WasColumn)) || slices.ContainsFunc(e.Fields, func(o stores.Field) bool { return strings.EqualFold(o.Column, f.WasColumn) }) {
-				continue
-			}
-			if t.there(strings.ToLower(f.Column)) {
-				m.problem(e, "columns %s and %s of table %s are both there, and one was to become the other: see what each holds, and drop one", f.WasColumn, f.Column, tableName(e))
-				continue
-			}
-			rows, err := m.count("SELECT count(*) FROM " + table(e))
-			if err == nil {
-				err = do("ALTER TABLE %s RENAME COLUMN %s TO %s", quote(tableName(e)), quote(f.WasColumn), quote(f.Column))
-			}
-			if err == nil {
-				err = do("UPDATE main.verbatim_origin SET column_name = %s WHERE table_name = %s AND column_name = %s", literal(str(f.Column)), literal(str(tableName(e))), literal(str(f.WasColumn)))
-			}
-			if err != nil {
-				return err
-			}
-			m.Deeds = append(m.Deeds, stores.Deed{Kind: stores.RenameField, Entity: e.Name, Field: f.Name, From: f.Was, To: f.Name, Rows: rows})
-		}
-	}
-	return nil
+	_, err := m.c.exec(step)
+	return err
 }
 
-func (m *migration) count(sql string) (n int64, err error) {
+// Was implements sqlcore.Catalogue.
+func (m *migration) Was(e *stores.Entity) (called, table string, there, now bool) {
+	was := strings.ReplaceAll(e.WasTable, ".", "_")
+	return was, quote(was), m.objects[strings.ToLower(was)] == "table", m.objects[strings.ToLower(tableName(e))] != ""
+}
+
+// Rename implements sqlcore.Catalogue.
+func (m *migration) Rename(e *stores.Entity) error {
+	called, was, _, _ := m.Was(e)
+	err := m.Do("ALTER TABLE %s RENAME TO %s", was, quote(tableName(e)))
+	if err == nil {
+		err = m.Do("UPDATE main.verbatim_origin SET table_name = %s WHERE table_name = %s", literal(str(tableName(e))), literal(str(called)))
+	}
+	if err == nil {
+		err = m.Do("UPDATE main.verbatim_name SET table_name = %s WHERE table_name = %s", literal(str(e.Table)), literal(str(e.WasTable)))
+	}
+	if err == nil {
+		err = m.look()
+	}
+	return err
+}
+
+// Recolumn implements sqlcore.Catalogue.
+func (m *migration) Recolumn(e *stores.Entity, _ *sqlcore.Table, f *stores.Field) error {
+	return m.Do("UPDATE main.verbatim_origin SET column_name = %s WHERE table_name = %s AND column_name = %s", literal(str(f.Column)), literal(str(tableName(e))), literal(str(f.WasColumn)))
+}
+
+// Count implements sqlcore.Catalogue.
+func (m *migration) Count(sql string) (n int64, err error) {
 	err = m.c.query(context.Background(), sql, nil, func(row *sqlite.Stmt) error {
 		n = row.ColumnInt64(0)
 		return nil
@@ -382,40 +326,16 @@ func (m *migration) count(sql string) (n int64, err error) {
 	return n, err
 }
 
+// Exists implements sqlcore.Catalogue.
+func (m *migration) Exists(sql string) (bool, error) { return m.c.exists(sql, nil) }
+
 // undeclared lists the columns that no field has.
 func (m *migration) undeclared() {
-	for _, e := range m.entities {
-		t, err := m.read(e)
-		if err != nil || t == nil {
-			continue
-		}
-		if t.view {
-			m.Views = append(m.Views, e)
-		}
-		for _, name := range slices.Sorted(maps.Keys(t.columns)) {
-			if !slices.ContainsFunc(e.Fields, func(f stores.Field) bool { return strings.EqualFold(f.Column, name) }) {
-				m.Undeclared = append(m.Undeclared, stores.OfNoField(e, name, tableName(e), t.columns[name].notNull && !t.columns[name].fallback))
-			}
+	for _, e := range m.Entities {
+		if t, err := m.Read(e); err == nil && t != nil {
+			m.Undeclare(e, t)
 		}
 	}
-}
-
-func (m *migration) problem(e *stores.Entity, format string, args ...any) {
-	m.Problems = append(m.Problems, fmt.Sprintf("%s: entity %s: %s", e.Place, e.Name, fmt.Sprintf(format, args...)))
-}
-
-func (m *migration) warn(e *stores.Entity, format string, args ...any) {
-	m.Warnings = append(m.Warnings, fmt.Sprintf("%s: entity %s: %s", e.Place, e.Name, fmt.Sprintf(format, args...)))
-}
-
-func (m *migration) step(format string, args ...any) {
-	m.Steps = append(m.Steps, fmt.Sprintf(format, args...))
-}
-
-// shape is step, of a statement that queries depend on.
-func (m *migration) shape(format string, args ...any) {
-	m.step(format, args...)
-	m.shapes = append(m.shapes, m.Steps[len(m.Steps)-1])
 }
 
 // own plans the store's own tables.
@@ -447,26 +367,16 @@ func (m *migration) own() error {
 // names finds what would share a name.
 func (m *migration) names() {
 	tables := map[string]*stores.Entity{}
-	for _, e := range m.entities {
+	for _, e := range m.Entities {
 		name := strings.ToLower(tableName(e))
 		if strings.HasPrefix(name, "verbatim_") && !engineOwn(e) || strings.HasPrefix(name, "sqlite_") {
-			m.problem(e, "a table cannot be called %s here: such names are taken", tableName(e))
+			m.Problem(e, "a table cannot be called %s here: such names are taken", tableName(e))
 		}
 		if other := tables[name]; other != nil {
-			m.problem(e, "its table %s and %s, the table of entity %s (%s), are both called %s here: SQLite has no schemas and no case", e.Table, other.Table, other.Name, other.Place, tableName(e))
+			m.Problem(e, "its table %s and %s, the table of entity %s (%s), are both called %s here: SQLite has no schemas and no case", e.Table, other.Table, other.Name, other.Place, tableName(e))
 		}
 		tables[name] = e
-		columns := map[string]string{}
-		for i, f := range e.Fields {
-			if i == e.Key && len(e.Parts) > 0 {
-				continue
-			}
-			column := strings.ToLower(f.Column)
-			if other, ok := columns[column]; ok {
-				m.problem(e, "fields %s and %s share the column %s", other, f.Name, f.Column)
-			}
-			columns[column] = f.Name
-		}
+		m.SharedColumns(e)
 	}
 }
 
@@ -479,40 +389,19 @@ func engineOwn(e *stores.Entity) bool {
 	})
 }
 
-// A tableInfo is what there is.
-type tableInfo struct {
-	view    bool
-	columns map[string]columnInfo // by lower-case name
-	key     []string              // columns of the primary key
-	indexes []indexInfo
-}
-
-type columnInfo struct {
-	declared string // upper case
-	notNull  bool
-	fallback bool     // has a default, or is generated
-	gives    string   // the expression of its default, "" without one
-	computed bool     // generated of other columns
-	takes    []string // all that it takes, where a constraint lists it; nil is not known
-}
-
-type indexInfo struct {
-	columns []string // lower case; "" for an expression
-	unique  bool
-}
-
-func (m *migration) read(e *stores.Entity) (*tableInfo, error) {
+// Read implements sqlcore.Catalogue.
+func (m *migration) Read(e *stores.Entity) (*sqlcore.Table, error) {
 	name := []stores.Value{str(tableName(e))}
 	kind := m.objects[strings.ToLower(tableName(e))]
 	if kind != "table" && kind != "view" {
 		return nil, nil
 	}
-	t := &tableInfo{view: kind == "view", columns: map[string]columnInfo{}}
+	t := &sqlcore.Table{View: kind == "view", Columns: map[string]sqlcore.Column{}}
 	key := map[int64]string{}
 	bg := context.Background()
 	err := m.c.query(bg, `SELECT lower(name), upper(type), "notnull", dflt_value IS NOT NULL OR hidden > 1, pk, coalesce(dflt_value, ''), hidden > 1 FROM pragma_table_xinfo(?)`, name, func(row *sqlite.Stmt) error {
 		column, pk := row.ColumnText(0), row.ColumnInt64(4)
-		t.columns[column] = columnInfo{declared: row.ColumnText(1), notNull: row.ColumnBool(2), fallback: row.ColumnBool(3), gives: row.ColumnText(5), computed: row.ColumnBool(6)}
+		t.Columns[column] = sqlcore.Column{Declared: row.ColumnText(1), NotNull: row.ColumnBool(2), Fallback: row.ColumnBool(3), Gives: row.ColumnText(5), Computed: row.ColumnBool(6)}
 		if pk > 0 {
 			key[pk] = column
 		}
@@ -522,14 +411,14 @@ func (m *migration) read(e *stores.Entity) (*tableInfo, error) {
 		return nil, err
 	}
 	for i := int64(1); key[i] != ""; i++ {
-		t.key = append(t.key, key[i])
+		t.Key = append(t.Key, key[i])
 	}
 	err = m.c.query(bg, "SELECT sql FROM sqlite_schema WHERE lower(name) = lower(?) AND type = 'table'", name, func(row *sqlite.Stmt) error {
 		for _, check := range stores.Checks(row.ColumnText(0)) {
 			column, values, ok := stores.CheckedValues(check)
-			if c, there := t.columns[strings.ToLower(column)]; ok && there {
-				c.takes = values
-				t.columns[strings.ToLower(column)] = c
+			if c, there := t.Columns[strings.ToLower(column)]; ok && there {
+				c.Takes = values
+				t.Columns[strings.ToLower(column)] = c
 			}
 		}
 		return nil
@@ -539,55 +428,13 @@ func (m *migration) read(e *stores.Entity) (*tableInfo, error) {
 	}
 	err = m.c.query(bg, `SELECT l.name, l."unique" AND NOT l.partial, group_concat(coalesce(lower(i.name), ''), char(0) ORDER BY i.seqno)
 FROM pragma_index_list(?) l, pragma_index_info(l.name) i WHERE NOT l.partial GROUP BY l.name`, name, func(row *sqlite.Stmt) error {
-		t.indexes = append(t.indexes, indexInfo{columns: strings.Split(row.ColumnText(2), "\x00"), unique: row.ColumnBool(1)})
+		t.Indexes = append(t.Indexes, sqlcore.Index{Columns: strings.Split(row.ColumnText(2), "\x00"), Unique: row.ColumnBool(1)})
 		return nil
 	})
-	if len(t.key) > 0 {
-		t.indexes = append(t.indexes, indexInfo{columns: t.key, unique: true})
+	if len(t.Key) > 0 {
+		t.Indexes = append(t.Indexes, sqlcore.Index{Columns: t.Key, Unique: true})
 	}
 	return t, err
-}
-
-// has reports whether an index begins with the columns; with unique, whether
-// one forbids two rows alike in them.
-func (t *tableInfo) has(columns []string, unique bool) bool {
-	return slices.ContainsFunc(t.indexes, func(x indexInfo) bool {
-		if unique {
-			have, want := slices.Sorted(slices.Values(x.columns)), slices.Sorted(slices.Values(columns))
-			return x.unique && slices.Equal(have, want)
-		}
-		return len(x.columns) >= len(columns) && slices.Equal(x.columns[:len(columns)], columns)
-	})
-}
-
-func (t *tableInfo) there(column string) bool {
-	_, ok := t.columns[column]
-	return ok
-}
-
-// lower returns the columns of fields as SQLite compares names.
-func lower(e *stores.Entity, fields []int) []string {
-	columns := make([]string, len(fields))
-	for i, f := range fields {
-		columns[i] = strings.ToLower(e.Fields[f].Column)
-	}
-	return columns
-}
-
-// walked lists the fields of an entity that scope paths follow.
-func (m *migration) walked(e *stores.Entity) []int {
-	var fields []int
-	for _, other := range m.entities {
-		at := other
-		for _, step := range other.Scope {
-			if at == e && !slices.Contains(fields, step.Field) {
-				fields = append(fields, step.Field)
-			}
-			at = step.To
-		}
-	}
-	slices.Sort(fields)
-	return fields
 }
 
 // declared is the type of a column of ours.
@@ -599,19 +446,13 @@ func declared(kind stores.Kind) string {
 	return "TEXT"
 }
 
-func (m *migration) define(e *stores.Entity, field int) string {
+// Declared implements sqlcore.Catalogue.
+func (m *migration) Declared(kind stores.Kind) string { return declared(kind) }
+
+// Define implements sqlcore.Catalogue.
+func (m *migration) Define(e *stores.Entity, field int) string {
 	f := &e.Fields[field]
-	def := quote(f.Column) + " " + declared(f.Keeps())
-	if f.Required || field == e.Key {
-		def += " NOT NULL"
-	}
-	if field == e.Key {
-		def += " PRIMARY KEY"
-	}
-	if !f.Default.IsNull() {
-		v, _ := f.Stored(f.Default)
-		def += " DEFAULT " + literal(kept(f.Keeps(), v))
-	}
+	def := m.Column(e, field, declared(f.Keeps()), func(v stores.Value) string { return literal(kept(f.Keeps(), v)) })
 	if f.Keeps() == stores.Bool {
 		def += " CHECK (" + quote(f.Column) + " IN (0, 1))"
 	}
@@ -628,20 +469,21 @@ func literal(v stores.Value) string {
 	return "'" + strings.ReplaceAll(spelling(v), "'", "''") + "'"
 }
 
-func (m *migration) create(e *stores.Entity) {
-	defs := make([]string, len(e.Fields))
-	for i := range e.Fields {
-		defs[i] = "  " + m.define(e, i)
-	}
-	m.shape("CREATE TABLE %s (\n%s\n) STRICT", quote(tableName(e)), strings.Join(defs, ",\n"))
+// Called, Altered, Own and Added implement sqlcore.Catalogue.
+func (m *migration) Called(e *stores.Entity) string  { return tableName(e) }
+func (m *migration) Altered(e *stores.Entity) string { return quote(tableName(e)) }
+func (m *migration) Own(string) bool                 { return false }
+func (m *migration) Added(*stores.Entity, int)       {}
+
+// Create implements sqlcore.Catalogue.
+func (m *migration) Create(e *stores.Entity, _ *sqlcore.Table) string {
 	m.objects[strings.ToLower(tableName(e))] = "table"
-	m.index(e, &tableInfo{indexes: []indexInfo{{columns: lower(e, []int{e.Key}), unique: true}}})
-	_ = m.given(e, nil) // there is no row that could break it
+	return " STRICT"
 }
 
-// given plans the triggers that keep what an entity says of how many fields have values.
-// SQLite adds no constraint to a table that is there.
-func (m *migration) given(e *stores.Entity, t *tableInfo) error {
+// Given implements sqlcore.Catalogue with triggers: SQLite adds no constraint to a table
+// that is there.
+func (m *migration) Given(e *stores.Entity, t *sqlcore.Table) error {
 	kept := map[string]bool{}
 	for i := range e.Given {
 		g := &e.Given[i]
@@ -649,10 +491,7 @@ func (m *migration) given(e *stores.Entity, t *tableInfo) error {
 		for j, f := range g.Fields {
 			column := e.Fields[f].Column
 			terms[j], before[j] = "(NEW."+quote(column)+" IS NOT NULL)", "0"
-			if t == nil {
-				continue
-			}
-			if t.there(strings.ToLower(column)) {
+			if t.There(strings.ToLower(column)) {
 				before[j] = "(" + quote(column) + " IS NOT NULL)"
 			}
 		}
@@ -662,24 +501,24 @@ func (m *migration) given(e *stores.Entity, t *tableInfo) error {
 		if m.objects[name+"_insert"] != "" && m.objects[name+"_update"] != "" {
 			continue
 		}
-		if t != nil {
-			found, err := m.c.exists("SELECT 1 FROM "+table(e)+" WHERE NOT "+g.SQL("("+strings.Join(before, " + ")+")")+" LIMIT 1", nil)
+		if len(t.Columns) > 0 {
+			found, err := m.Exists("SELECT 1 FROM " + table(e) + " WHERE NOT " + g.SQL("("+strings.Join(before, " + ")+")") + " LIMIT 1")
 			if err != nil {
 				return err
 			}
 			if found {
-				m.problem(e, "table %s has rows that its constraint over %s does not allow", tableName(e), strings.Join(lower(e, g.Fields), ", "))
+				m.Problem(e, "table %s has rows that its constraint over %s does not allow", tableName(e), strings.Join(m.Columns(e, g.Fields...), ", "))
 				continue
 			}
 		}
 		for _, op := range [...]string{"INSERT", "UPDATE"} {
-			m.step("CREATE TRIGGER %s BEFORE %s ON %s WHEN NOT %s BEGIN SELECT RAISE(ABORT, 'constraint over %s'); END",
-				quote(name+"_"+strings.ToLower(op)), op, quote(tableName(e)), holds, strings.ReplaceAll(strings.Join(lower(e, g.Fields), ", "), "'", "''"))
+			m.Step("CREATE TRIGGER %s BEFORE %s ON %s WHEN NOT %s BEGIN SELECT RAISE(ABORT, 'constraint over %s'); END",
+				quote(name+"_"+strings.ToLower(op)), op, quote(tableName(e)), holds, strings.ReplaceAll(strings.Join(m.Columns(e, g.Fields...), ", "), "'", "''"))
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(m.objects)) {
 		if (strings.HasPrefix(name, givenPrefix(tableName(e))) || e.WasTable != "" && strings.HasPrefix(name, givenPrefix(strings.ReplaceAll(e.WasTable, ".", "_")))) && m.objects[name] == "trigger" && !kept[name] {
-			m.step("DROP TRIGGER %s", quote(name))
+			m.Step("DROP TRIGGER %s", quote(name))
 		}
 	}
 	return nil
@@ -690,240 +529,70 @@ func givenPrefix(table string) string {
 	return fmt.Sprintf("verbatim_given_%.8x_", sha256.Sum256([]byte(strings.ToLower(table))))
 }
 
-// index plans the indexes that are not there: for unique sets, for sets by which rows are
-// found, and for references, which scope paths, joins and counts follow.
-func (m *migration) index(e *stores.Entity, t *tableInfo) {
-	add := func(fields []int, unique bool) {
-		if t.has(lower(e, fields), unique) {
-			return
-		}
-		kind, suffix := "INDEX", "_idx"
-		if unique {
-			kind, suffix = "UNIQUE INDEX", "_key"
-		}
-		quoted, name := make([]string, len(fields)), tableName(e)
-		for i, f := range fields {
-			quoted[i] = quote(e.Fields[f].Column)
-			name += "_" + e.Fields[f].Column
-		}
-		for name += suffix; m.objects[strings.ToLower(name)] != ""; name += "_" {
-		}
-		m.objects[strings.ToLower(name)] = "index"
-		m.step("CREATE %s %s ON %s (%s)", kind, quote(name), quote(tableName(e)), strings.Join(quoted, ", "))
-		t.indexes = append(t.indexes, indexInfo{columns: lower(e, fields), unique: unique})
+// NameIndex implements sqlcore.Catalogue.
+func (m *migration) NameIndex(e *stores.Entity, columns []string, suffix string) string {
+	name := tableName(e) + "_" + strings.Join(columns, "_") + suffix
+	for ; m.objects[strings.ToLower(name)] != ""; name += "_" {
 	}
-	for _, set := range e.Unique {
-		add(uniqueWithin(e, set))
-	}
-	for _, set := range e.Found {
-		add(set, false)
-	}
-	for _, f := range m.walked(e) {
-		add([]int{f}, false)
-	}
-	for i := range e.Fields {
-		if e.Fields[i].Ref != nil {
-			add([]int{i}, false)
-		}
-	}
+	m.objects[strings.ToLower(name)] = "index"
+	return name
 }
 
-// uniqueWithin gives the index that keeps a set unique within the scope root.
-// Where the root is several references away and the set does not name the first
-// of them, no index can: tx.unique checks, with the help of a plain one.
-func uniqueWithin(e *stores.Entity, set []int) (fields []int, unique bool) {
-	switch {
-	case len(e.Scope) == 0 || slices.Contains(set, e.Scope[0].Field):
-		return set, true
-	case len(e.Scope) == 1:
-		return append([]int{e.Scope[0].Field}, set...), true
-	}
-	return set, false
+// Helps implements sqlcore.Catalogue.
+func (m *migration) Helps(e *stores.Entity, field int) string {
+	column := e.Fields[field].Column
+	return fmt.Sprintf("CREATE INDEX %s ON %s (%s)", quote(tableName(e)+"_"+column), quote(tableName(e)), quote(column))
 }
 
-// extend plans what a table of ours lacks, and finds what it cannot become.
-func (m *migration) extend(e *stores.Entity, t *tableInfo) error {
-	if t.view {
-		m.problem(e, "%s is a view, and a managed entity needs a table", tableName(e))
-		return nil
-	}
-	if !slices.Equal(t.key, lower(e, []int{e.Key})) {
-		m.problem(e, "the key of table %s is (%s), not %s", tableName(e), strings.Join(t.key, ", "), e.Fields[e.Key].Column)
-	}
-	known := map[string]bool{}
-	for i := range e.Fields {
-		f := &e.Fields[i]
-		known[strings.ToLower(f.Column)] = true
-		c, ok := t.columns[strings.ToLower(f.Column)]
-		switch {
-		case !ok && f.Required && f.Default.IsNull():
-			m.problem(e, "column %s of table %s is new and required: rows that are there need a default", f.Column, tableName(e))
-		case !ok && f.Ref != nil && !f.Default.IsNull():
-			m.problem(e, "column %s of table %s is a new reference, which cannot have a default", f.Column, tableName(e))
-		case !ok:
-			m.shape("ALTER TABLE %s ADD COLUMN %s", quote(tableName(e)), m.define(e, i))
-			if f.Default.IsNull() {
-				break
-			}
-			rows, err := m.count("SELECT count(*) FROM " + table(e))
-			if err != nil {
-				return err
-			}
-			if rows > 0 {
-				m.Deeds = append(m.Deeds, stores.Filled(e, f, rows))
-			}
-		case c.declared != declared(f.Keeps()):
-			m.problem(e, "column %s of table %s is declared %s, and a %s is kept as %s", f.Column, tableName(e), orNothing(c.declared), f.Keeps(), declared(f.Keeps()))
-		case c.notNull && !f.Required && i != e.Key:
-			m.problem(e, "column %s of table %s takes no null, and the field is optional", f.Column, tableName(e))
-		case !c.notNull && f.Required:
-			// The store itself refuses a null from now on; the rows that are
-			// there have to agree.
-			found, err := m.c.exists("SELECT 1 FROM "+table(e)+" WHERE "+quote(f.Column)+" IS NULL LIMIT 1", nil)
-			if err != nil {
-				return err
-			}
-			if found {
-				m.problem(e, "column %s of table %s holds nulls, and the field is now required", f.Column, tableName(e))
-			}
-		}
-	}
-	for name, c := range t.columns {
-		if !known[name] && c.notNull && !c.fallback {
-			m.problem(e, "column %s of table %s is required and has no default, and no field gives it a value", name, tableName(e))
-		}
-	}
-	for _, set := range e.Unique {
-		fields, unique := uniqueWithin(e, set)
-		all := !slices.ContainsFunc(lower(e, fields), func(c string) bool { _, ok := t.columns[c]; return !ok })
-		if !unique || !all || t.has(lower(e, fields), true) {
-			continue
-		}
-		var columns, filled []string
-		for _, f := range fields {
-			columns = append(columns, quote(e.Fields[f].Column))
-			filled = append(filled, quote(e.Fields[f].Column)+" IS NOT NULL")
-		}
-		found, err := m.c.exists("SELECT 1 FROM "+table(e)+" WHERE "+strings.Join(filled, " AND ")+" GROUP BY "+strings.Join(columns, ", ")+" HAVING count(*) > 1 LIMIT 1", nil)
-		if err != nil {
-			return err
-		}
-		if found {
-			m.problem(e, "table %s has rows alike in (%s), which is now unique", tableName(e), strings.Join(lower(e, fields), ", "))
-		}
-	}
-	m.index(e, t)
-	return m.given(e, t)
-}
-
-func orNothing(s string) string {
-	if s == "" {
-		return "without a type"
-	}
-	return s
-}
-
-// drawn finds fields for which the database has no value of its own, and those that it
-// alone gives a value.
-func (m *migration) drawn(e *stores.Entity, field int, t *tableInfo, c *columnInfo) {
+// Drawn implements sqlcore.Catalogue: it finds fields for which the database has no value
+// of its own, and those that it alone gives a value.
+func (m *migration) Drawn(e *stores.Entity, field int, t *sqlcore.Table, c *sqlcore.Column) error {
 	f := &e.Fields[field]
 	switch {
-	case f.Drawn && c.gives == "" && !(c.declared == "INTEGER" && slices.Equal(t.key, lower(e, []int{field}))):
-		m.problem(e, "column %s of table %s has no default and is no INTEGER PRIMARY KEY, and the database is to give field %s its value", f.Column, tableName(e), f.Name)
-	case c.computed && !f.Computed:
-		m.problem(e, "column %s of table %s is generated, and nobody can set field %s: say read-only: true", f.Column, tableName(e), f.Name)
-	}
-}
-
-// codes finds what columns hold that is no code of their fields, and codes that they
-// do not take.
-func (m *migration) codes(e *stores.Entity, t *tableInfo) error {
-	for i := range e.Fields {
-		f := &e.Fields[i]
-		c, there := t.columns[strings.ToLower(f.Column)]
-		known := f.StoredCodes()
-		if there && e.Managed {
-			for _, pair := range f.Former() {
-				if err := m.recode(e, f, pair[0], pair[1]); err != nil {
-					return err
-				}
-				known = append(known, pair[0])
-			}
-		}
-		if f.Codes == nil || f.Ref != nil || !there {
-			continue
-		}
-		if untaken := f.Untaken(c.takes); len(untaken) > 0 {
-			m.problem(e, "column %s of table %s takes only %s, and not %s of field %s: say with value: how the column spells each code", f.Column, tableName(e), strings.Join(c.takes, ", "), strings.Join(untaken, ", "), f.Name)
-			continue
-		}
-		column := quote(f.Column)
-		var held []stores.Held
-		err := m.c.query(context.Background(), "SELECT CAST("+column+" AS TEXT), count(*) FROM "+table(e)+" WHERE "+column+" IS NOT NULL AND (CAST("+column+" AS TEXT) NOT IN (SELECT value FROM json_each(?)) OR typeof("+column+") <> ?) GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 7",
-			[]stores.Value{str(listOf(known)), str(strings.ToLower(declared(f.Keeps())))}, func(row *sqlite.Stmt) error {
-				held = append(held, stores.Held{Value: row.ColumnText(0), Rows: row.ColumnInt64(1)})
-				return nil
-			})
-		if err != nil {
-			return err
-		}
-		if held := f.Uncovered(held); held != "" {
-			m.problem(e, "column %s of table %s holds what is no code of field %s: %s; say with value: how the column spells each code", f.Column, tableName(e), f.Name, held)
-		}
+	case f.Drawn && c.Gives == "" && !(c.Declared == "INTEGER" && slices.Equal(t.Key, m.Columns(e, field))):
+		m.Problem(e, "column %s of table %s has no default and is no INTEGER PRIMARY KEY, and the database is to give field %s its value", f.Column, tableName(e), f.Name)
+	case c.Computed && !f.Computed:
+		m.Problem(e, "column %s of table %s is generated, and nobody can set field %s: say read-only: true", f.Column, tableName(e), f.Name)
 	}
 	return nil
 }
 
-// recode plans that a column spells a code as it is called now.
-func (m *migration) recode(e *stores.Entity, f *stores.Field, was, now string) error {
-	column, holds, becomes := quote(f.Column), " = "+literal(str(was)), literal(str(now))
+// Fits implements sqlcore.Catalogue: anything can be compared as text.
+func (m *migration) Fits(*stores.Entity, int, *sqlcore.Table) bool { return true }
+
+// Held implements sqlcore.Catalogue.
+func (m *migration) Held(e *stores.Entity, field int, _ *sqlcore.Table, known []string) (held []stores.Held, err error) {
+	f := &e.Fields[field]
+	column := quote(f.Column)
+	err = m.c.query(context.Background(), "SELECT CAST("+column+" AS TEXT), count(*) FROM "+table(e)+" WHERE "+column+" IS NOT NULL AND (CAST("+column+" AS TEXT) NOT IN (SELECT value FROM json_each(?)) OR typeof("+column+") <> ?) GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 7",
+		[]stores.Value{str(listOf(known)), str(strings.ToLower(declared(f.Keeps())))}, func(row *sqlite.Stmt) error {
+			held = append(held, stores.Held{Value: row.ColumnText(0), Rows: row.ColumnInt64(1)})
+			return nil
+		})
+	return held, err
+}
+
+// Recoded implements sqlcore.Catalogue.
+func (m *migration) Recoded(f *stores.Field, was, now string) (holds, becomes string) {
+	column := quote(f.Column)
 	if f.Kind == stores.JSON { // a list of them
-		column, holds, becomes = "instr("+column+", "+literal(str(`"`+was+`"`))+")", " > 0", "replace("+quote(f.Column)+", "+literal(str(`"`+was+`"`))+", "+literal(str(`"`+now+`"`))+")"
+		was, now := literal(str(`"`+was+`"`)), literal(str(`"`+now+`"`))
+		return "instr(" + column + ", " + was + ") > 0", "replace(" + column + ", " + was + ", " + now + ")"
 	}
-	rows, err := m.count("SELECT count(*) FROM " + table(e) + " WHERE " + column + holds)
-	if err != nil || rows == 0 {
-		return err
-	}
-	m.step("UPDATE %s SET %s = %s WHERE %s%s", table(e), quote(f.Column), becomes, column, holds)
-	m.Deeds = append(m.Deeds, stores.Deed{Kind: stores.RenameCode, Entity: e.Name, Field: f.Name, From: was, To: now, Rows: rows})
-	return nil
+	return column + " = " + literal(str(was)), literal(str(now))
 }
 
-// verify finds why a table of others cannot carry an entity.
-func (m *migration) verify(e *stores.Entity, t *tableInfo) {
-	for i := range e.Fields {
-		f := &e.Fields[i]
-		if i == e.Key && len(e.Parts) > 0 {
-			continue // it has no column
-		}
-		c, ok := t.columns[strings.ToLower(f.Column)]
-		if ok && !t.view {
-			m.drawn(e, i, t, &c)
-		}
-		if !ok {
-			m.problem(e, "table %s has no column %s, which field %s needs", tableName(e), f.Column, f.Name)
-			continue
-		}
-		kind := f.Keeps()
-		if f.Spelling != nil && kind == stores.String {
-			kind = f.Holds() // a date as text stays text
-		}
-		if why := unfit(kind, c.declared, f.Places); why != "" && !t.view {
-			m.problem(e, "column %s of table %s is declared %s: %s", f.Column, tableName(e), orNothing(c.declared), why)
-		}
+// Unfit implements sqlcore.Catalogue.
+func (m *migration) Unfit(e *stores.Entity, field int, t *sqlcore.Table, c *sqlcore.Column) string {
+	if t.View {
+		return ""
 	}
-	if t.view {
-		return // a view has neither keys nor indexes of its own
+	f := &e.Fields[field]
+	kind := f.Keeps()
+	if f.Spelling != nil && kind == stores.String {
+		kind = f.Holds() // a date as text stays text
 	}
-	key := lower(e, e.KeyFields())
-	if there := !slices.ContainsFunc(key, func(c string) bool { return !t.there(c) }); there && !t.has(key, true) {
-		m.problem(e, "nothing makes (%s) of table %s unique, and it is the key", strings.Join(key, ", "), tableName(e))
-	}
-	for _, f := range m.walked(e) {
-		if column := lower(e, []int{f}); t.there(column[0]) && !t.has(column, false) {
-			m.warn(e, "no index of table %s begins with column %s, by which rows are found for those who may see them: CREATE INDEX %s ON %s (%s)", tableName(e), column[0], quote(tableName(e)+"_"+e.Fields[f].Column), quote(tableName(e)), quote(e.Fields[f].Column))
-		}
-	}
+	return unfit(kind, c.Declared, f.Places)
 }
 
 // unfit says why a column declared so cannot hold values of a kind. SQLite

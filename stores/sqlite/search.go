@@ -13,6 +13,7 @@ import (
 
 	"verbatim/stores"
 	"verbatim/stores/search"
+	"verbatim/stores/sqlcore"
 )
 
 // searchTables keep the index: of each row what was indexed, the rows that have a term,
@@ -74,7 +75,7 @@ func (m *migration) searched() error {
 			return err
 		}
 	}
-	for _, e := range m.entities {
+	for _, e := range m.Entities {
 		if e.Search == nil {
 			continue
 		}
@@ -90,8 +91,8 @@ func (m *migration) searched() error {
 			m.Steps = append(m.Steps, nameTables...)
 			m.objects["verbatim_search_name"] = "table"
 		}
-		m.reindex = append(m.reindex, e)
-		m.step("INSERT INTO main.verbatim_search (table_name, signature) VALUES (%s, %s) ON CONFLICT (table_name) DO UPDATE SET signature = excluded.signature", literal(str(e.Table)), literal(str(signature)))
+		m.Reindex = append(m.Reindex, e)
+		m.Step("INSERT INTO main.verbatim_search (table_name, signature) VALUES (%s, %s) ON CONFLICT (table_name) DO UPDATE SET signature = excluded.signature", literal(str(e.Table)), literal(str(signature)))
 	}
 	return nil
 }
@@ -131,24 +132,24 @@ const atOnce = 500
 
 // texts reads what the index is made of: all that where says of the rows t, by key.
 func (c *conn) texts(ctx context.Context, e *stores.Entity, where *text) (rows []stores.Indexed, err error) {
-	t := newText().add("SELECT CAST(", raw(e, "t", e.Key), " AS TEXT), CAST(")
+	t := newText().Add("SELECT CAST(", raw(e, "t", e.Key), " AS TEXT), CAST(")
 	switch n := len(e.Scope); {
 	case e.Access == stores.ForAll:
-		t.add("''")
+		t.Add("''")
 	case n == 0:
-		t.add(raw(e, "t", e.Key))
+		t.Add(raw(e, "t", e.Key))
 	case n == 1:
-		t.add(column(e, "t", e.Scope[0].Field))
+		t.Add(column(e, "t", e.Scope[0].Field))
 	default:
-		t.add(root(t, e, "t"))
+		t.Add(sqlcore.Root(t, &view{}, e, "t"))
 	}
-	t.add(" AS TEXT)")
+	t.Add(" AS TEXT)")
 	fields := e.Search.Fields()
 	for _, f := range fields {
-		t.add(", ", column(e, "t", f))
+		t.Add(", ", column(e, "t", f))
 	}
-	t.add(" FROM ", table(e), " t WHERE ").join(where)
-	err = c.query(ctx, t.String(), t.args, func(row *sqlite.Stmt) error {
+	t.Add(" FROM ", table(e), " t WHERE ").Join(where)
+	err = c.query(ctx, t.Whole(), t.Args, func(row *sqlite.Stmt) error {
 		texts := make([]string, len(fields))
 		for i := range texts {
 			texts[i] = row.ColumnText(2 + i)
@@ -161,7 +162,7 @@ func (c *conn) texts(ctx context.Context, e *stores.Entity, where *text) (rows [
 
 // reindex makes what the index keeps of some rows what they say now.
 func (c *conn) reindex(ctx context.Context, e *stores.Entity, keys []stores.Value) error {
-	where := newText().add(raw(e, "t", e.Key))
+	where := newText().Add(raw(e, "t", e.Key))
 	in(where, e.Fields[e.Key].Kind, keys)
 	rows, err := c.texts(ctx, e, where)
 	if err != nil {
@@ -261,11 +262,11 @@ func (c *conn) enter(ctx context.Context, e *stores.Entity, rows []stores.Indexe
 func (c *conn) each(ctx context.Context, e *stores.Entity, fn func(rows []stores.Indexed) error) error {
 	last := stores.Value{}
 	for {
-		where := newText().add("1")
+		where := newText().Add("1")
 		if !last.IsNull() {
-			where = newText().add(raw(e, "t", e.Key), " > ").arg(last)
+			where = newText().Add(raw(e, "t", e.Key), " > ").Arg(last)
 		}
-		where.add(" ORDER BY ", raw(e, "t", e.Key), " LIMIT ", strconv.Itoa(atOnce))
+		where.Add(" ORDER BY ", raw(e, "t", e.Key), " LIMIT ", strconv.Itoa(atOnce))
 		rows, err := c.texts(ctx, e, where)
 		if err != nil || len(rows) == 0 {
 			return err
@@ -391,7 +392,7 @@ func (s *Store) Vectors(ctx context.Context, e *stores.Entity, maker string, mos
 		if err != nil || len(keys) == 0 {
 			return err
 		}
-		where := newText().add(raw(e, "t", e.Key))
+		where := newText().Add(raw(e, "t", e.Key))
 		in(where, e.Fields[e.Key].Kind, keys)
 		rows, err := c.texts(ctx, e, where)
 		keys = keys[:0]
@@ -454,7 +455,7 @@ func owned(t *text, alias string, owners []int64) {
 	if owners == nil {
 		return
 	}
-	t.add(" AND ", alias, ".owner IN (SELECT value FROM json_each(").arg(str(numbers(owners))).add("))")
+	t.Add(" AND ", alias, ".owner IN (SELECT value FROM json_each(").Arg(str(numbers(owners))).Add("))")
 }
 
 // numbers is a list for json_each.
@@ -470,12 +471,12 @@ func numbers(of []int64) string {
 }
 
 func (m *matching) Owned(owners []int64) (rows int64, stamps map[int64]int64, err error) {
-	t := newText().add("SELECT s.signature, o.owner, o.rows, o.stamp FROM main.verbatim_search s LEFT JOIN main.verbatim_search_owner o ON o.table_name = s.table_name AND o.rows > 0")
+	t := newText().Add("SELECT s.signature, o.owner, o.rows, o.stamp FROM main.verbatim_search s LEFT JOIN main.verbatim_search_owner o ON o.table_name = s.table_name AND o.rows > 0")
 	owned(t, "o", owners)
-	t.add(" WHERE s.table_name = ").arg(str(m.e.Table))
+	t.Add(" WHERE s.table_name = ").Arg(str(m.e.Table))
 	stamps = map[int64]int64{}
 	made := ""
-	err = m.c.query(m.ctx, t.String(), t.args, func(row *sqlite.Stmt) error {
+	err = m.c.query(m.ctx, t.Whole(), t.Args, func(row *sqlite.Stmt) error {
 		if made = row.ColumnText(0); row.ColumnType(1) != sqlite.TypeNull {
 			rows += row.ColumnInt64(2)
 			stamps[row.ColumnInt64(1)] = row.ColumnInt64(3)
@@ -489,16 +490,16 @@ func (m *matching) Owned(owners []int64) (rows int64, stamps map[int64]int64, er
 }
 
 func (m *matching) Hits(terms, owners []int64, most int) (map[int64][]search.Hit, error) {
-	t := newText().add("SELECT x.doc << ", strconv.Itoa(search.HitBits), " | x.weight FROM main.verbatim_search_term x WHERE x.term = ")
-	before := len(t.args)
-	t.arg(stores.NewInt(0))
+	t := newText().Add("SELECT x.doc << ", strconv.Itoa(search.HitBits), " | x.weight FROM main.verbatim_search_term x WHERE x.term = ")
+	before := len(t.Args)
+	t.Arg(stores.NewInt(0))
 	owned(t, "x", owners)
-	t.add(" LIMIT ").arg(stores.NewInt(int64(cmp.Or(most, -1))))
-	hits := map[int64][]search.Hit{}
+	t.Add(" LIMIT ").Arg(stores.NewInt(int64(cmp.Or(most, -1))))
+	hits, sql := map[int64][]search.Hit{}, t.Whole()
 	for _, term := range terms {
 		var list []search.Hit
-		t.args[before] = stores.NewInt(term)
-		err := m.c.query(m.ctx, t.String(), t.args, func(row *sqlite.Stmt) error {
+		t.Args[before] = stores.NewInt(term)
+		err := m.c.query(m.ctx, sql, t.Args, func(row *sqlite.Stmt) error {
 			list = append(list, search.Hit(row.ColumnInt64(0)))
 			return nil
 		})
@@ -537,11 +538,11 @@ func (m *matching) NamesOf(keys []string) (map[string][]string, error) {
 }
 
 func (m *matching) Vectors(maker string, owners []int64, fn func(owner int64, vector []float32, key string)) error {
-	t := newText().add("SELECT r.vector, r.row_key, r.owner FROM main.verbatim_search_row r WHERE r.table_name = ").arg(str(m.e.Table)).add(" AND r.maker = ").arg(str(maker))
+	t := newText().Add("SELECT r.vector, r.row_key, r.owner FROM main.verbatim_search_row r WHERE r.table_name = ").Arg(str(m.e.Table)).Add(" AND r.maker = ").Arg(str(maker))
 	owned(t, "r", owners)
 	var kept []byte
 	var vector []float32
-	return m.c.query(m.ctx, t.String(), t.args, func(row *sqlite.Stmt) error {
+	return m.c.query(m.ctx, t.Whole(), t.Args, func(row *sqlite.Stmt) error {
 		n := row.ColumnLen(0)
 		kept = slices.Grow(kept[:0], n)[:n]
 		row.ColumnBytes(0, kept)

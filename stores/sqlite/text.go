@@ -5,68 +5,31 @@ import (
 	"strings"
 
 	"verbatim/stores"
+	"verbatim/stores/sqlcore"
 )
 
-// text is a statement in the making: its words and, in step, its arguments.
-type text struct {
-	strings.Builder
-	args  []stores.Value
-	slots []slot // the arguments that are of a change, ascending
-	seq   *int   // of aliases, shared by the parts of one statement
-}
+// dialect is how SQLite spells what sqlcore writes.
+var dialect = &sqlcore.Dialect{Quote: quote, Table: table, Fold: strings.ToLower, True: "1", False: "0", Yes: " = 1", Is: " IS ", IsNot: " IS NOT "}
 
-func newText() *text {
-	t := &text{seq: new(int)}
-	t.Grow(512)
-	return t
-}
+// text is a statement in the making.
+type text = sqlcore.Text[stores.Value, slots]
 
-// part begins a piece that is written out of turn and joined later.
-func (t *text) part() *text { return &text{seq: t.seq} }
+// slots are the arguments of a statement that are of a change, ascending.
+type slots []slot
 
-// add writes words one after another.
-func (t *text) add(words ...string) *text {
-	for _, w := range words {
-		t.WriteString(w)
-	}
-	return t
-}
+func newText() *text { return sqlcore.NewText[stores.Value, slots](sqlcore.Marked) }
 
-// arg writes a placeholder.
-func (t *text) arg(v stores.Value) *text {
-	t.WriteByte('?')
-	t.args = append(t.args, v)
-	return t
-}
+// put writes a placeholder for what a change has in a slot.
+func put(t *text, c *stores.Change, kind slotKind, at int) { fill(t.Add("?"), c, kind, at) }
 
-// of writes a placeholder for what a change has in a slot.
-func (t *text) of(c *stores.Change, kind slotKind, at int) *text {
-	t.WriteByte('?')
-	t.fill(c, kind, at)
-	return t
-}
-
-// fill is of, for a placeholder that is written elsewhere.
-func (t *text) fill(c *stores.Change, kind slotKind, at int) {
-	s := slot{arg: len(t.args), kind: kind, at: at}
-	t.slots, t.args = append(t.slots, s), append(t.args, s.of(c))
+// fill is put, for a placeholder that is written elsewhere.
+func fill(t *text, c *stores.Change, kind slotKind, at int) {
+	s := slot{arg: len(t.Args), kind: kind, at: at}
+	t.Own, t.Args = append(t.Own, s), append(t.Args, s.of(c))
 }
 
 // str is a text as an argument.
 func str(s string) stores.Value { return stores.NewString(s) }
-
-// join appends a piece with its arguments, none of which is of a change.
-func (t *text) join(p *text) *text {
-	t.WriteString(p.String())
-	t.args = append(t.args, p.args...)
-	return t
-}
-
-// alias makes a name that no other part of the statement has.
-func (t *text) alias() string {
-	*t.seq++
-	return "v" + strconv.Itoa(*t.seq)
-}
 
 // quote writes a name so that it can be nothing but a name.
 func quote(name string) string {
@@ -74,7 +37,7 @@ func quote(name string) string {
 }
 
 // tableName is what an entity's table is called here: SQLite has no schemas.
-func tableName(e *stores.Entity) string { return strings.ReplaceAll(e.Table, ".", "_") }
+func tableName(e *stores.Entity) string { return sqlcore.Flat(e) }
 
 // table is the entity's table as a statement names it. The schema is written, so
 // that no common table expression can stand in for it.
@@ -147,25 +110,9 @@ func wholeKey(e *stores.Entity, alias string) string {
 	return "(" + strings.Join(parts, "||'/'||") + ")"
 }
 
-// hasKey writes that the row alias names has a key, by its parts if it has several.
-func hasKey(t *text, e *stores.Entity, alias string, write func(part int)) {
-	for i, f := range e.KeyFields() {
-		if i > 0 {
-			t.add(" AND ")
-		}
-		t.add(datum(e, alias, f), " = ")
-		write(i)
-	}
-}
-
-// hasKeyOf is hasKey for a key that is at hand; a key that is none finds no row.
-func hasKeyOf(t *text, e *stores.Entity, alias string, key stores.Value) {
-	parts, ok := e.PartsOf(key)
-	if !ok {
-		t.add("0")
-		return
-	}
-	hasKey(t, e, alias, func(part int) { t.arg(parts[part]) })
+// hasKey writes that the row alias names has a key.
+func (v *view) hasKey(t *text, e *stores.Entity, alias string, key stores.Value) {
+	sqlcore.HasKeyOf(t, v, e, alias, key, func(part stores.Value, _ int) { t.Arg(part) })
 }
 
 // view is the scope that a transaction reads and writes within.
@@ -173,103 +120,40 @@ type view struct {
 	scope stores.Scope
 }
 
-// opens reports whether the scope opens every row of an entity.
-func (v *view) opens(e *stores.Entity) bool { return v.scope.All || e.Access == stores.ForAll }
+// Spells implements sqlcore.Rows.
+func (v *view) Spells() *sqlcore.Dialect { return dialect }
 
-// scopeOf writes the condition that a row of e lies within a scope that does not
-// open every row of e; col gives a field of that row. For one row, the condition
-// follows the row's references; for many, it begins at the rows held, so that the
-// indexes on references lead from there.
-func (v *view) scopeOf(t *text, e *stores.Entity, many bool, col func(field int) string) {
-	switch n := len(e.Scope); {
-	case n == 0:
-		v.holds(t, col(e.Key), e, e.Fields[e.Key].Kind)
-	case n == 1:
-		v.last(t, e, e, col(e.Scope[0].Field))
-	default:
-		first := e.Scope[0]
-		alias := t.alias()
-		key := datum(first.To, alias, first.To.Key)
-		if many {
-			t.add(col(first.Field), " IN (SELECT ", key)
-		} else {
-			t.add("EXISTS (SELECT 1")
-		}
-		t.add(" FROM ", table(first.To), " ", alias)
-		at := first.To
-		for _, step := range e.Scope[1 : n-1] {
-			next := t.alias()
-			t.add(" JOIN ", table(step.To), " ", next, " ON ", datum(step.To, next, step.To.Key), " = ", column(at, alias, step.Field))
-			at, alias = step.To, next
-		}
-		t.add(" WHERE ")
-		if !many {
-			t.add(key, " = ", col(first.Field), " AND ")
-		}
-		v.last(t, e, at, datum(at, alias, e.Scope[n-1].Field))
-		t.add(")")
-	}
-	v.shown(t, e, col)
+// Datum implements sqlcore.Rows.
+func (v *view) Datum(e *stores.Entity, alias string, field int) string { return datum(e, alias, field) }
+
+// Follows implements sqlcore.Rows: an index on the column as it stands leads on.
+func (v *view) Follows(e *stores.Entity, alias string, field int) string {
+	return column(e, alias, field)
 }
 
-// shown adds to the condition of the scope that nothing hides a row of e, and
-// none of those on its way to its owner.
-func (v *view) shown(t *text, e *stores.Entity, col func(field int) string) {
-	v.itself(t, e, col)
-	n := e.Hides()
-	if n < 1 {
+// Opens implements sqlcore.Rows.
+func (v *view) Opens(e *stores.Entity) bool { return v.scope.All || e.Access == stores.ForAll }
+
+// Keeps implements sqlcore.Rows: no row here keeps whose it is.
+func (v *view) Keeps(*stores.Entity, string) string { return "" }
+
+// Principal implements sqlcore.Rows.
+func (v *view) Principal(t *text, col string) {
+	if v.scope.Principal == "" {
+		t.Add(dialect.False)
 		return
 	}
-	at, alias := e.Scope[0].To, t.alias()
-	t.add(" AND EXISTS (SELECT 1 FROM ", table(at), " ", alias)
-	hidden := t.part()
-	own := func() {
-		v.itself(hidden, at, func(f int) string { return datum(at, alias, f) })
-	}
-	own()
-	where := t.part().add(" WHERE ", datum(at, alias, at.Key), " = ", col(e.Scope[0].Field))
-	for _, step := range e.Scope[1:n] {
-		next := t.alias()
-		t.add(" JOIN ", table(step.To), " ", next, " ON ", datum(step.To, next, step.To.Key), " = ", column(at, alias, step.Field))
-		at, alias = step.To, next
-		own()
-	}
-	t.join(where).join(hidden).add(")")
+	t.Add(col, " = ").Arg(str(v.scope.Principal))
 }
 
-// itself adds that a row does not hide itself.
-func (v *view) itself(t *text, e *stores.Entity, col func(field int) string) {
-	if v.opens(e) {
-		return
-	}
-	for _, f := range e.Visible {
-		t.add(" AND ", col(f), " = 1")
-	}
-}
-
-// last writes the condition on the field where the scope path of e ends.
-func (v *view) last(t *text, e, at *stores.Entity, col string) {
-	step := e.Scope[len(e.Scope)-1]
-	if e.Access == stores.ByPrincipal {
-		if v.scope.Principal == "" {
-			t.add("0")
-			return
-		}
-		t.add(col, " = ").arg(str(v.scope.Principal))
-		return
-	}
-	v.holds(t, col, step.To, at.Fields[step.Field].Holds())
-}
-
-// holds writes that a column is the key of a row of root that the scope holds.
-func (v *view) holds(t *text, col string, root *stores.Entity, kind stores.Kind) {
-	keys := v.scope.Holds[root.Name]
+// Holds implements sqlcore.Rows.
+func (v *view) Holds(t *text, col string, of *stores.Entity, kind stores.Kind) {
+	keys := v.scope.Holds[of.Name]
 	if len(keys) == 0 {
-		t.add("0")
+		t.Add(dialect.False)
 		return
 	}
-	t.add(col)
-	in(t, kind, keys)
+	in(t.Add(col), kind, keys)
 }
 
 // in writes membership in a list of values, none of them null. The lengths are
@@ -288,19 +172,19 @@ func in(t *text, kind stores.Kind, keys []stores.Value) {
 				b = stores.AppendJSONString(b, spelling(k))
 			}
 		}
-		t.add(" IN (SELECT value FROM json_each(").arg(str(string(append(b, ']')))).add("))")
+		t.Add(" IN (SELECT value FROM json_each(").Arg(str(string(append(b, ']')))).Add("))")
 		return
 	}
 	size := 1
 	for size < len(keys) {
 		size *= 2
 	}
-	t.add(" IN (")
+	t.Add(" IN (")
 	for i := range size {
 		if i > 0 {
-			t.add(",")
+			t.Add(",")
 		}
-		t.arg(kept(kind, keys[min(i, len(keys)-1)]))
+		t.Arg(kept(kind, keys[min(i, len(keys)-1)]))
 	}
-	t.add(")")
+	t.Add(")")
 }

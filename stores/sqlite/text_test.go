@@ -46,8 +46,8 @@ func TestListsOfAnyLengthMakeFewStatements(t *testing.T) {
 		}
 		q := newText()
 		in(q, stores.Int, keys)
-		if want := " IN (?" + strings.Repeat(",?", places-1) + ")"; q.String() != want || !reflect.DeepEqual(q.args, args) {
-			t.Errorf("%d values: %s %v", n, q, q.args)
+		if want := " IN (?" + strings.Repeat(",?", places-1) + ")"; q.String() != want || !reflect.DeepEqual(q.Args, args) {
+			t.Errorf("%d values: %s %v", n, q, q.Args)
 		}
 	}
 	for _, c := range []struct {
@@ -61,8 +61,8 @@ func TestListsOfAnyLengthMakeFewStatements(t *testing.T) {
 		}
 		q := newText()
 		in(q, c.kind, keys)
-		if want := "[" + c.want + strings.Repeat(","+c.want, 32) + "]"; q.String() != " IN (SELECT value FROM json_each(?))" || !reflect.DeepEqual(q.args, []stores.Value{str(want)}) {
-			t.Errorf("%s: %s %v", c.kind, q, q.args)
+		if want := "[" + c.want + strings.Repeat(","+c.want, 32) + "]"; q.String() != " IN (SELECT value FROM json_each(?))" || !reflect.DeepEqual(q.Args, []stores.Value{str(want)}) {
+			t.Errorf("%s: %s %v", c.kind, q, q.Args)
 		}
 	}
 }

@@ -80,7 +80,7 @@ func (s *slot) of(c *stores.Change) stores.Value {
 type wording struct {
 	words string
 	args  []stores.Value
-	slots []slot
+	slots slots
 }
 
 // worded returns the statement that carries a change out, which write writes if
@@ -91,14 +91,15 @@ func (t *tx) worded(c *stores.Change, write func(q *text)) (string, []stores.Val
 	if !ok || w == nil {
 		q := newText()
 		write(q)
+		words := q.Whole()
 		if ok {
-			w = &wording{words: q.String(), args: q.args, slots: q.slots}
+			w = &wording{words: words, args: q.Args, slots: q.Own}
 			if t.wordings == nil {
 				t.wordings = make(map[shape]*wording)
 			}
 			t.wordings[s] = w
 		}
-		return q.String(), q.args
+		return words, q.Args
 	}
 	for i := range w.slots {
 		w.args[w.slots[i].arg] = w.slots[i].of(c)

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"verbatim/stores"
+	"verbatim/stores/storetest"
 )
 
 // A statement that was worded for one change carries out others of its shape.
@@ -31,7 +32,7 @@ func TestStatementsAreWordedForTheirShape(t *testing.T) {
 	}
 	node.Scope = []stores.Step{{Field: 1, To: owner}}
 	const owners, nodes = 2, 3
-	scope := stores.Scope{Principal: "p", Holds: map[string][]stores.Value{"owner": {benchKey(1, 0)}}}
+	scope := stores.Scope{Principal: "p", Holds: map[string][]stores.Value{"owner": {storetest.BenchKey(1, 0)}}}
 	open := func(t *testing.T, name string) *Store {
 		s, err := Open(filepath.Join(t.TempDir(), name))
 		if err != nil {
@@ -43,9 +44,9 @@ func TestStatementsAreWordedForTheirShape(t *testing.T) {
 		}
 		var all stores.Batch
 		for i := range owners {
-			all.Changes = append(all.Changes, stores.Change{Op: stores.Insert, Entity: owner, Key: benchKey(1, i)})
+			all.Changes = append(all.Changes, stores.Change{Op: stores.Insert, Entity: owner, Key: storetest.BenchKey(1, i)})
 		}
-		all.Changes = append(all.Changes, stores.Change{Op: stores.Insert, Entity: node, Key: benchKey(2, nodes), Set: []stores.Assign{{Field: 1, Value: benchKey(1, 1)}}})
+		all.Changes = append(all.Changes, stores.Change{Op: stores.Insert, Entity: node, Key: storetest.BenchKey(2, nodes), Set: []stores.Assign{{Field: 1, Value: storetest.BenchKey(1, 1)}}})
 		if err := s.Update(ctx, stores.Scope{All: true}, func(tx stores.Tx) error { return tx.Apply(ctx, all) }); err != nil {
 			t.Fatal(err)
 		}
@@ -104,32 +105,32 @@ func TestStatementsAreWordedForTheirShape(t *testing.T) {
 		return all
 	}
 	insert := func(n int, all []stores.Assign) stores.Change {
-		return stores.Change{Op: stores.Insert, Entity: node, Key: benchKey(2, n), Set: all}
+		return stores.Change{Op: stores.Insert, Entity: node, Key: storetest.BenchKey(2, n), Set: all}
 	}
 	// One that begins a tree, one that is its own, and one below another.
 	try(t.Fatalf, []stores.Change{
-		insert(0, set(1, benchKey(1, 0))),
-		insert(1, set(1, benchKey(1, 0), 2, benchKey(2, 1))),
-		insert(2, set(1, benchKey(1, 0), 2, benchKey(2, 0), 4, stores.NewString("x"))),
-		insert(9, set(1, benchKey(1, 1))), // of an owner out of scope
+		insert(0, set(1, storetest.BenchKey(1, 0))),
+		insert(1, set(1, storetest.BenchKey(1, 0), 2, storetest.BenchKey(2, 1))),
+		insert(2, set(1, storetest.BenchKey(1, 0), 2, storetest.BenchKey(2, 0), 4, stores.NewString("x"))),
+		insert(9, set(1, storetest.BenchKey(1, 1))), // of an owner out of scope
 	})
 	update := func(n int, all []stores.Assign) stores.Change {
-		return stores.Change{Op: stores.Update, Entity: node, Key: benchKey(2, n), Set: all}
+		return stores.Change{Op: stores.Update, Entity: node, Key: storetest.BenchKey(2, n), Set: all}
 	}
 	// Words that look for no row, and then a row that is somebody else's.
-	try(t.Fatalf, []stores.Change{update(0, set(2, benchKey(2, 0))), update(1, set(2, benchKey(2, nodes)))})
-	try(t.Fatalf, []stores.Change{update(0, set(2, stores.Value{})), update(1, set(2, benchKey(2, nodes)))})
+	try(t.Fatalf, []stores.Change{update(0, set(2, storetest.BenchKey(2, 0))), update(1, set(2, storetest.BenchKey(2, nodes)))})
+	try(t.Fatalf, []stores.Change{update(0, set(2, stores.Value{})), update(1, set(2, storetest.BenchKey(2, nodes)))})
 	rapid.Check(t, func(rt *rapid.T) {
 		n := rapid.IntRange(1, 8).Draw(rt, "changes")
 		var changes []stores.Change
 		value := func(field int) stores.Value {
 			switch n := rapid.IntRange(0, 4).Draw(rt, "value"); {
 			case field == 1:
-				return benchKey(1, n/3)
+				return storetest.BenchKey(1, n/3)
 			case n == 0:
 				return stores.Value{}
 			case field == 2:
-				return benchKey(2, n-1) // the last is somebody else's
+				return storetest.BenchKey(2, n-1) // the last is somebody else's
 			case field == 3 && n == 1:
 				return stores.NewInt(2)
 			case field == 3:
@@ -140,7 +141,7 @@ func TestStatementsAreWordedForTheirShape(t *testing.T) {
 		}
 		now := rows(together)
 		for range n {
-			c := stores.Change{Op: stores.Update, Entity: node, Key: benchKey(2, rapid.IntRange(0, nodes-1).Draw(rt, "row"))}
+			c := stores.Change{Op: stores.Update, Entity: node, Key: storetest.BenchKey(2, rapid.IntRange(0, nodes-1).Draw(rt, "row"))}
 			for f := 1; f < len(node.Fields); f++ {
 				if rapid.Bool().Draw(rt, "set") {
 					c.Set = append(c.Set, stores.Assign{Field: f, Value: value(f)})

@@ -2,11 +2,10 @@ package sqlite
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"slices"
 
 	"verbatim/stores"
+	"verbatim/stores/sqlcore"
 )
 
 // Update implements stores.Store.
@@ -14,36 +13,18 @@ func (s *Store) Update(ctx context.Context, scope stores.Scope, fn func(stores.T
 	t := &tx{}
 	err := s.write(ctx, func(c *conn) error {
 		t.reader = reader{s: s, c: c, view: view{scope}}
-		if err := fn(t); err != nil {
+		if err := t.Commits(fn(t)); err != nil {
 			return err
-		}
-		switch {
-		case t.discarded:
-			return errDiscarded
-		case t.failed != nil:
-			return t.failed
 		}
 		return t.finish(ctx)
 	})
-	if errors.Is(err, errDiscarded) {
-		return nil
-	}
-	t.done = err == nil
-	return err
+	return t.Ended(err)
 }
-
-// errDiscarded rolls a transaction back that was discarded.
-var errDiscarded = errors.New("discarded")
 
 // tx is a reader that also writes.
 type tx struct {
 	reader
-	failed    error           // of the first Apply that failed: nothing commits after it
-	entries   []stores.Entry  // of all batches, chained by finish
-	numbers   []stores.Change // that wait for the journal's numbers
-	done      bool            // it was committed
-	discarded bool
-
+	sqlcore.Update
 	wordings  map[shape]*wording
 	drawn     map[*stores.Entity]int64 // the last key that was drawn
 	touched   touched
@@ -52,21 +33,10 @@ type tx struct {
 
 // Apply implements stores.Tx.
 func (t *tx) Apply(ctx context.Context, b stores.Batch) error {
-	if t.failed == nil {
-		t.failed = t.apply(ctx, b)
+	if t.Failed == nil {
+		t.Failed = t.apply(ctx, b)
 	}
-	return t.failed
-}
-
-// Discard implements stores.Tx.
-func (t *tx) Discard() { t.discarded = true }
-
-// Chained implements stores.Tx.
-func (t *tx) Chained() []stores.Entry {
-	if !t.done {
-		return nil
-	}
-	return t.entries
+	return t.Failed
 }
 
 func (t *tx) apply(ctx context.Context, b stores.Batch) error {
@@ -78,12 +48,12 @@ func (t *tx) apply(ctx context.Context, b stores.Batch) error {
 		if err != nil {
 			return err
 		}
-		if err := t.mayWrite(c); err != nil {
+		if err := sqlcore.MayWrite(&t.scope, &c); err != nil {
 			return err
 		}
 		switch {
 		case c.Number != 0:
-			t.numbers = append(t.numbers, c)
+			t.Numbers = append(t.Numbers, c)
 		case c.Op == stores.Insert:
 			err = t.insert(c)
 		case c.Op == stores.Update:
@@ -123,7 +93,7 @@ func (t *tx) apply(ctx context.Context, b stores.Batch) error {
 	if err := t.call(b.Names); err != nil {
 		return err
 	}
-	t.entries = append(t.entries, b.Entries...)
+	t.Entries = append(t.Entries, b.Entries...)
 	return nil
 }
 
@@ -135,10 +105,10 @@ func (t *tx) exact(c *stores.Change) error {
 		if f.Places == 0 || a.Value.IsNull() || digits(a.Value.Text()) <= maxBinary {
 			continue
 		}
-		q := newText().add("SELECT 1 FROM ", table(c.Entity), " t WHERE ")
-		hasKeyOf(q, c.Entity, "t", c.Key)
-		q.add(" AND typeof(", column(c.Entity, "t", a.Field), ") = 'text'")
-		kept, err := t.c.exists(q.String(), q.args)
+		q := newText().Add("SELECT 1 FROM ", table(c.Entity), " t WHERE ")
+		t.hasKey(q, c.Entity, "t", c.Key)
+		q.Add(" AND typeof(", column(c.Entity, "t", a.Field), ") = 'text'")
+		kept, err := t.c.exists(q.Whole(), q.Args)
 		if err != nil {
 			return fault("update", err)
 		}
@@ -163,9 +133,9 @@ func (t *tx) finish(ctx context.Context) error {
 	if err := t.append(); err != nil {
 		return err
 	}
-	for _, c := range t.numbers {
-		if len(t.entries) > 0 {
-			c.Set[c.Number].Value = stores.NewInt(t.entries[0].Seq)
+	for _, c := range t.Numbers {
+		if len(t.Entries) > 0 {
+			c.Set[c.Number].Value = stores.NewInt(t.Entries[0].Seq)
 		}
 		if err := t.insert(c); err != nil {
 			return err
@@ -174,57 +144,38 @@ func (t *tx) finish(ctx context.Context) error {
 	return nil
 }
 
-// mayWrite refuses what a scope sees and must not write.
-func (t *tx) mayWrite(c stores.Change) error {
-	e := c.Entity
-	switch {
-	case t.scope.All:
-	case e.Access == stores.ForAll:
-		return stores.ErrReadOnly
-	case len(e.Scope) == 0 && c.Op != stores.Delete:
-		for _, a := range c.Set {
-			for _, set := range e.Unique {
-				if slices.Contains(set, a.Field) {
-					return stores.ErrReadOnly
-				}
-			}
-		}
-	}
-	return nil
-}
-
 func (t *tx) insert(c stores.Change) error {
 	e := c.Entity
 	words, args := t.worded(&c, func(q *text) {
-		q.add("INSERT INTO ", table(e), " (")
+		q.Add("INSERT INTO ", table(e), " (")
 		for i := range c.Set {
 			if i > 0 {
-				q.add(",")
+				q.Add(",")
 			}
-			q.add(column(e, "", c.Set[i].Field))
+			q.Add(column(e, "", c.Set[i].Field))
 		}
-		q.add(") SELECT ")
+		q.Add(") SELECT ")
 		for i := range c.Set {
 			if i > 0 {
-				q.add(",")
+				q.Add(",")
 			}
-			q.of(&c, aSet, i)
+			put(q, &c, aSet, i)
 		}
-		q.add(" WHERE 1")
+		q.Add(" WHERE 1")
 		t.refers(q, &c)
 		col := func(f int) string {
-			q.fill(&c, aSet, c.At(f))
+			fill(q, &c, aSet, c.At(f))
 			return "?"
 		}
 		switch {
-		case t.opens(e):
+		case t.Opens(e):
 		case len(e.Scope) > 0 && e.Vouches(e.Scope[0].Field):
 			// Where the path begins with a reference that vouches for the row,
 			// refers has said the rest already.
-			t.itself(q, e, col)
+			sqlcore.Itself(q, t, e, col)
 		default:
-			q.add(" AND ")
-			t.scopeOf(q, e, false, col)
+			q.Add(" AND ")
+			sqlcore.InScope(q, t, e, false, col)
 		}
 	})
 	n, err := t.c.exec(words, args...)
@@ -244,24 +195,25 @@ func (t *tx) refers(q *text, c *stores.Change) {
 		if !looksUp(c, a) {
 			continue
 		}
-		ref, alias := c.Entity.Fields[a.Field].Ref, q.alias()
-		q.add(" AND EXISTS (SELECT 1 FROM ", table(ref), " ", alias, " WHERE ", datum(ref, alias, ref.Key), " = ").of(c, aRef, i)
-		t.within(q, ref, alias, false)
-		q.add(")")
+		ref, alias := c.Entity.Fields[a.Field].Ref, q.Alias()
+		q.Add(" AND EXISTS (SELECT 1 FROM ", table(ref), " ", alias, " WHERE ", datum(ref, alias, ref.Key), " = ")
+		put(q, c, aRef, i)
+		sqlcore.Within(q, t, ref, alias, false)
+		q.Add(")")
 	}
 }
 
 func (t *tx) update(c stores.Change) error {
 	e := c.Entity
 	words, args := t.worded(&c, func(q *text) {
-		q.add("UPDATE ", table(e), " AS t SET ")
+		q.Add("UPDATE ", table(e), " AS t SET ")
 		for i, a := range c.Set {
 			if i > 0 {
-				q.add(",")
+				q.Add(",")
 			}
-			q.add(column(e, "", a.Field), " = ").of(&c, aSet, i)
+			put(q.Add(column(e, "", a.Field), " = "), &c, aSet, i)
 		}
-		q.add(" WHERE ")
+		q.Add(" WHERE ")
 		t.guarded(q, &c)
 		t.refers(q, &c)
 	})
@@ -272,13 +224,13 @@ func (t *tx) update(c stores.Change) error {
 	if n == 0 {
 		return t.missed(c)
 	}
-	if !t.opens(e) && (len(e.Scope) > 0 && sets(c, e.Scope[0].Field) && !e.Vouches(e.Scope[0].Field) || hides(c)) {
+	if !t.Opens(e) && sqlcore.Leaves(&c) {
 		// The row may not leave the scope either. Where the path begins with a
 		// reference that vouches for the row, refers has seen to it.
-		q := newText().add("SELECT 1 FROM ", table(e), " t WHERE ")
-		hasKeyOf(q, e, "t", c.Key)
-		t.within(q, e, "t", false)
-		switch ok, err := t.c.exists(q.String(), q.args); {
+		q := newText().Add("SELECT 1 FROM ", table(e), " t WHERE ")
+		t.hasKey(q, e, "t", c.Key)
+		sqlcore.Within(q, t, e, "t", false)
+		switch ok, err := t.c.exists(q.Whole(), q.Args); {
 		case err != nil:
 			return fault("update", err)
 		case !ok:
@@ -290,7 +242,7 @@ func (t *tx) update(c stores.Change) error {
 
 func (t *tx) delete(c stores.Change) error {
 	words, args := t.worded(&c, func(q *text) {
-		q.add("DELETE FROM ", table(c.Entity), " AS t WHERE ")
+		q.Add("DELETE FROM ", table(c.Entity), " AS t WHERE ")
 		t.guarded(q, &c)
 	})
 	n, err := t.c.exec(words, args...)
@@ -307,24 +259,21 @@ func (t *tx) delete(c stores.Change) error {
 // is the one meant, within the scope, and as it was when the change was planned.
 func (t *tx) guarded(q *text, c *stores.Change) {
 	e := c.Entity
-	hasKey(q, e, "t", func(part int) { q.of(c, theKey, part) })
-	t.within(q, e, "t", false)
+	sqlcore.HasKey(q, t, e, "t", func(part, _ int) { put(q, c, theKey, part) })
+	sqlcore.Within(q, t, e, "t", false)
 	for _, g := range c.Guard {
-		q.add(" AND ", datum(e, "t", g))
-		kind := e.Fields[g].Keeps()
-		if kind == stores.Decimal {
-			q.add(" COLLATE ", decimalCollation)
-		}
-		q.add(" IS ").of(c, aBefore, g)
+		q.Add(" AND ", datum(e, "t", g))
+		collate(q, e.Fields[g].Keeps())
+		put(q.Add(dialect.Is), c, aBefore, g)
 	}
 }
 
 // missed says why a change found no row.
 func (t *tx) missed(c stores.Change) error {
 	look := func(c stores.Change) (bool, error) {
-		q := newText().add("SELECT 1 FROM ", table(c.Entity), " t WHERE ")
+		q := newText().Add("SELECT 1 FROM ", table(c.Entity), " t WHERE ")
 		t.guarded(q, &c)
-		return t.c.exists(q.String(), q.args)
+		return t.c.exists(q.Whole(), q.Args)
 	}
 	plain := c
 	plain.Guard = nil
@@ -343,39 +292,19 @@ func (t *tx) missed(c stores.Change) error {
 	return stores.ErrNotFound
 }
 
-// hides reports whether a change sets what hides its row.
-func hides(c stores.Change) bool {
-	return slices.ContainsFunc(c.Entity.Visible, func(f int) bool { return sets(c, f) })
-}
-
-func sets(c stores.Change, field int) bool {
-	return slices.ContainsFunc(c.Set, func(a stores.Assign) bool { return a.Field == field })
-}
-
 // unique checks the unique sets that no index can, because the root that they
 // are unique within is several references away. The write lock keeps others
 // out between the check and the commit.
 func (t *tx) unique(c stores.Change) error {
 	e := c.Entity
-	if !e.Managed || len(e.Scope) < 2 {
-		return nil
-	}
-	for _, set := range e.Unique {
-		if slices.Contains(set, e.Scope[0].Field) {
-			continue // within the parent, and so within the root: an index does it
+	for _, n := range sqlcore.Unindexed(&c) {
+		q := newText().Add("SELECT 1 FROM ", table(e), " a JOIN ", table(e), " b ON ")
+		for _, f := range e.Unique[n] {
+			q.Add(column(e, "b", f), " = ", column(e, "a", f), " AND ")
 		}
-		if !slices.ContainsFunc(c.Set, func(a stores.Assign) bool {
-			return a.Field == e.Scope[0].Field || slices.Contains(set, a.Field)
-		}) {
-			continue
-		}
-		q := newText().add("SELECT 1 FROM ", table(e), " a JOIN ", table(e), " b ON ")
-		for _, f := range set {
-			q.add(column(e, "b", f), " = ", column(e, "a", f), " AND ")
-		}
-		q.add(column(e, "b", e.Key), " <> ", column(e, "a", e.Key), " WHERE ", column(e, "a", e.Key), " = ").arg(c.Key)
-		q.add(" AND ", root(q, e, "a"), " = ", root(q, e, "b"))
-		switch taken, err := t.c.exists(q.String(), q.args); {
+		q.Add(column(e, "b", e.Key), " <> ", column(e, "a", e.Key), " WHERE ", column(e, "a", e.Key), " = ").Arg(c.Key)
+		q.Add(" AND ", sqlcore.Root(q, t, e, "a"), " = ", sqlcore.Root(q, t, e, "b"))
+		switch taken, err := t.c.exists(q.Whole(), q.Args); {
 		case err != nil:
 			return fault("unique", err)
 		case taken:
@@ -383,18 +312,4 @@ func (t *tx) unique(c stores.Change) error {
 		}
 	}
 	return nil
-}
-
-// root returns the value at the end of the scope path of a row.
-func root(q *text, e *stores.Entity, row string) string {
-	t := q.part()
-	at, alias := e.Scope[0].To, q.alias()
-	key := datum(at, alias, at.Key) + " = " + column(e, row, e.Scope[0].Field)
-	t.add(" FROM ", table(at), " ", alias)
-	for _, step := range e.Scope[1 : len(e.Scope)-1] {
-		next := q.alias()
-		t.add(" JOIN ", table(step.To), " ", next, " ON ", datum(step.To, next, step.To.Key), " = ", column(at, alias, step.Field))
-		at, alias = step.To, next
-	}
-	return "(SELECT " + datum(at, alias, e.Scope[len(e.Scope)-1].Field) + t.String() + " WHERE " + key + ")"
 }

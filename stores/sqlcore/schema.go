@@ -1,0 +1,549 @@
+package sqlcore
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"verbatim/stores"
+)
+
+// A Table is what there is for an entity. Columns are called as Fold has them.
+type Table struct {
+	View    bool
+	Columns map[string]Column
+	Key     []string // columns of the primary key
+	Indexes []Index
+}
+
+// A Column is what the catalogue says of one.
+type Column struct {
+	Declared string // its type
+	NotNull  bool
+	Fallback bool     // has a default, or is generated
+	Gives    string   // the expression that gives a new row its value, "" without one
+	Computed bool     // generated of other columns
+	Takes    []string // all that it takes, where the database lists it; nil is not known
+}
+
+// An Index is one without a condition.
+type Index struct {
+	Columns []string // "" for an expression
+	Unique  bool
+}
+
+// There reports whether all of these are columns.
+func (t *Table) There(columns ...string) bool {
+	return !slices.ContainsFunc(columns, func(c string) bool { _, there := t.Columns[c]; return !there })
+}
+
+// Has reports whether an index begins with the columns; with unique, whether one forbids
+// two rows alike in them.
+func (t *Table) Has(columns []string, unique bool) bool {
+	return slices.ContainsFunc(t.Indexes, func(x Index) bool {
+		if unique {
+			have, want := slices.Sorted(slices.Values(x.Columns)), slices.Sorted(slices.Values(columns))
+			return x.Unique && slices.Equal(have, want)
+		}
+		return len(x.Columns) >= len(columns) && slices.Equal(x.Columns[:len(columns)], columns)
+	})
+}
+
+// Catalogue is what a Schema needs of a database: what there is of tables, and how what
+// changes them is spelled.
+type Catalogue interface {
+	Read(e *stores.Entity) (*Table, error) // nil where there is none
+	Run(step string) error                 // for Do
+	Count(sql string) (int64, error)
+	Exists(sql string) (bool, error)
+	// Called is what people call the table of an entity, Altered what a statement that
+	// changes it calls it.
+	Called(e *stores.Entity) string
+	Altered(e *stores.Entity) string
+	// Was is the table of an entity that was called otherwise, as people and statements
+	// call it, whether it is there, and whether there is one of the name that it has now.
+	// Rename does it, and what is kept by that name; Recolumn does what is kept by that of a
+	// column.
+	Was(e *stores.Entity) (called, table string, there, now bool)
+	Rename(e *stores.Entity) error
+	Recolumn(e *stores.Entity, t *Table, f *stores.Field) error
+
+	// Declared is the type of a column of ours as the catalogue has it, Define the column
+	// as a statement has it.
+	Declared(kind stores.Kind) string
+	Define(e *stores.Entity, field int) string
+	Own(column string) bool // the store's own, of which no field tells
+	// NameIndex names an index of a table, as no other is called.
+	NameIndex(e *stores.Entity, columns []string, suffix string) string
+	// Helps is a statement that makes an index of a table of others.
+	Helps(e *stores.Entity, field int) string
+
+	// Create makes room for a table of ours, and returns what stands behind its columns; t
+	// is what there is then.
+	Create(e *stores.Entity, t *Table) (end string)
+	// Added notes that a column is added to a table that is there.
+	Added(e *stores.Entity, field int)
+	// Given plans what keeps Entity.Given. A table that is yet to be made has no columns.
+	Given(e *stores.Entity, t *Table) error
+	// Drawn and Unfit find why a column of others cannot carry a field.
+	Drawn(e *stores.Entity, field int, t *Table, c *Column) error
+	Unfit(e *stores.Entity, field int, t *Table, c *Column) string
+	// Fits reports whether a column can be asked about its codes; Held finds what it
+	// holds besides those that are known.
+	Fits(e *stores.Entity, field int, t *Table) bool
+	Held(e *stores.Entity, field int, t *Table, known []string) ([]stores.Held, error)
+	// Recoded is the condition that a column spells a code as it was called, and what it
+	// becomes.
+	Recoded(f *stores.Field, was, now string) (holds, becomes string)
+}
+
+// A Schema compares what is there with what should be, and plans the rest.
+type Schema struct {
+	stores.Plan
+	*Dialect
+	On       Catalogue
+	Entities []*stores.Entity
+	Moved    int              // how many of Steps were run already: those that rename
+	Shapes   []string         // of Steps, what queries depend on
+	Reindex  []*stores.Entity // whose index is to be made
+}
+
+// Problem notes what stands in the way of an entity.
+func (m *Schema) Problem(e *stores.Entity, format string, args ...any) {
+	m.Problems = append(m.Problems, fmt.Sprintf("%s: entity %s: %s", e.Place, e.Name, fmt.Sprintf(format, args...)))
+}
+
+// Warn notes what an entity can do with.
+func (m *Schema) Warn(e *stores.Entity, format string, args ...any) {
+	m.Warnings = append(m.Warnings, fmt.Sprintf("%s: entity %s: %s", e.Place, e.Name, fmt.Sprintf(format, args...)))
+}
+
+// Step plans a statement.
+func (m *Schema) Step(format string, args ...any) {
+	m.Steps = append(m.Steps, fmt.Sprintf(format, args...))
+}
+
+// Shape is Step, of a statement that queries depend on.
+func (m *Schema) Shape(format string, args ...any) {
+	m.Step(format, args...)
+	m.Shapes = append(m.Shapes, m.Steps[len(m.Steps)-1])
+}
+
+// Columns are those of fields.
+func (m *Schema) Columns(e *stores.Entity, fields ...int) []string {
+	columns := make([]string, len(fields))
+	for i, f := range fields {
+		columns[i] = m.Fold(e.Fields[f].Column)
+	}
+	return columns
+}
+
+func (m *Schema) quoted(e *stores.Entity, fields []int) []string {
+	columns := make([]string, len(fields))
+	for i, f := range fields {
+		columns[i] = m.Quote(e.Fields[f].Column)
+	}
+	return columns
+}
+
+// Entity plans what an entity lacks, and finds what it cannot have. t is nil where it
+// has no table.
+func (m *Schema) Entity(e *stores.Entity, t *Table) error {
+	var err error
+	switch {
+	case t == nil && e.Managed:
+		return m.create(e)
+	case t == nil:
+		m.Problem(e, "table %s is not there", m.On.Called(e))
+		return nil
+	case e.Managed:
+		err = m.extend(e, t)
+	default:
+		err = m.verify(e, t)
+	}
+	if err != nil {
+		return err
+	}
+	return m.codes(e, t)
+}
+
+// SharedColumns finds fields that would share a column. A query without quotes could not
+// tell columns apart by their case.
+func (m *Schema) SharedColumns(e *stores.Entity) {
+	columns := map[string]string{}
+	for i, f := range e.Fields {
+		if i == e.Key && len(e.Parts) > 0 {
+			continue
+		}
+		column := strings.ToLower(f.Column)
+		if e.Managed && m.On.Own(column) {
+			m.Problem(e, "field %s cannot have the column %s: the store keeps there whose a row is, or where its values come from", f.Name, f.Column)
+		}
+		if other, ok := columns[column]; ok {
+			m.Problem(e, "fields %s and %s share the column %s", other, f.Name, f.Column)
+		}
+		columns[column] = f.Name
+	}
+}
+
+// Do plans a step and runs it at once, because the rest of the plan depends on it.
+func (m *Schema) Do(format string, args ...any) error {
+	step := fmt.Sprintf(format, args...)
+	err := m.On.Run(step)
+	if err == nil {
+		m.Steps = append(m.Steps, step)
+		m.Moved = len(m.Steps)
+	}
+	return err
+}
+
+// Move gives tables and columns of ours the names that they have now, and what is kept by
+// those.
+func (m *Schema) Move() error {
+	for _, e := range m.Entities {
+		if !e.Managed {
+			continue
+		}
+		called, table, there, now := m.On.Was(e)
+		if there && !slices.ContainsFunc(m.Entities, func(o *stores.Entity) bool { return m.Fold(m.On.Called(o)) == m.Fold(called) }) {
+			if now {
+				m.Problem(e, "tables %s and %s are both there, and one was to become the other: see what each holds, and drop one", called, m.On.Called(e))
+				continue
+			}
+			rows, err := m.On.Count("SELECT count(*) FROM " + table)
+			if err == nil {
+				err = m.On.Rename(e)
+			}
+			if err != nil {
+				return err
+			}
+			m.Deeds = append(m.Deeds, stores.Deed{Kind: stores.RenameEntity, Entity: e.Name, From: e.Was, To: e.Name, Rows: rows})
+		}
+		if !slices.ContainsFunc(e.Fields, func(f stores.Field) bool { return f.WasColumn != "" }) {
+			continue
+		}
+		t, err := m.On.Read(e)
+		if err == nil && t != nil && !t.View {
+			err = m.moveColumns(e, t)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *Schema) moveColumns(e *stores.Entity, t *Table) error {
+	for i := range e.Fields {
+		f := &e.Fields[i]
+		was := m.Fold(f.WasColumn)
+		if was == "" || !t.There(was) || slices.ContainsFunc(e.Fields, func(o stores.Field) bool { return m.Fold(o.Column) == was }) {
+			continue
+		}
+		if t.There(m.Fold(f.Column)) {
+			m.Problem(e, "columns %s and %s of table %s are both there, and one was to become the other: see what each holds, and drop one", f.WasColumn, f.Column, m.On.Called(e))
+			continue
+		}
+		rows, err := m.On.Count("SELECT count(*) FROM " + m.Table(e))
+		if err == nil {
+			err = m.Do("ALTER TABLE %s RENAME COLUMN %s TO %s", m.On.Altered(e), m.Quote(f.WasColumn), m.Quote(f.Column))
+		}
+		if err == nil {
+			err = m.On.Recolumn(e, t, f)
+		}
+		if err != nil {
+			return err
+		}
+		m.Deeds = append(m.Deeds, stores.Deed{Kind: stores.RenameField, Entity: e.Name, Field: f.Name, From: f.Was, To: f.Name, Rows: rows})
+	}
+	return nil
+}
+
+// Carry tells of the plan and then runs its steps, in one transaction.
+func (m *Schema) Carry(ctx context.Context, tx stores.Tx, tell []func(*stores.Plan) ([]stores.Entry, error), run func(step string) error) error {
+	for _, tell := range tell {
+		entries, err := tell(&m.Plan)
+		if err == nil {
+			err = tx.Apply(ctx, stores.Batch{Entries: entries})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for _, step := range m.Steps[m.Moved:] {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := run(step); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Undeclare lists the columns that no field has.
+func (m *Schema) Undeclare(e *stores.Entity, t *Table) {
+	if t.View {
+		m.Views = append(m.Views, e)
+	}
+	for _, name := range slices.Sorted(maps.Keys(t.Columns)) {
+		if !m.On.Own(name) && !slices.ContainsFunc(e.Fields, func(f stores.Field) bool { return m.Fold(f.Column) == name }) {
+			m.Undeclared = append(m.Undeclared, stores.OfNoField(e, name, m.On.Called(e), t.Columns[name].NotNull && !t.Columns[name].Fallback))
+		}
+	}
+}
+
+// Column is a column of ours as a statement defines it, of a type, with a default as the
+// database writes constants.
+func (m *Schema) Column(e *stores.Entity, field int, typ string, literal func(stores.Value) string) string {
+	f := &e.Fields[field]
+	def := m.Quote(f.Column) + " " + typ
+	if f.Required || field == e.Key {
+		def += " NOT NULL"
+	}
+	if field == e.Key {
+		def += " PRIMARY KEY"
+	}
+	if !f.Default.IsNull() {
+		v, _ := f.Stored(f.Default)
+		def += " DEFAULT " + literal(v)
+	}
+	return def
+}
+
+// create plans a table of ours.
+func (m *Schema) create(e *stores.Entity) error {
+	t := &Table{Indexes: []Index{{Columns: m.Columns(e, e.Key), Unique: true}}}
+	end := m.On.Create(e, t)
+	defs := make([]string, len(e.Fields))
+	for i := range e.Fields {
+		defs[i] = "  " + m.On.Define(e, i)
+	}
+	m.Shape("CREATE TABLE %s (\n%s\n)%s", m.On.Altered(e), strings.Join(defs, ",\n"), end)
+	m.index(e, t)
+	return m.On.Given(e, t)
+}
+
+// walked lists the fields of an entity that scope paths follow.
+func (m *Schema) walked(e *stores.Entity) []int {
+	var fields []int
+	for _, other := range m.Entities {
+		at := other
+		for _, step := range other.Scope {
+			if at == e && !slices.Contains(fields, step.Field) {
+				fields = append(fields, step.Field)
+			}
+			at = step.To
+		}
+	}
+	slices.Sort(fields)
+	return fields
+}
+
+// index plans the indexes that are not there: for unique sets, for sets by which rows are
+// found, and for references, which scope paths, joins and counts follow.
+func (m *Schema) index(e *stores.Entity, t *Table) {
+	add := func(fields []int, unique bool) {
+		columns := make([]string, len(fields))
+		for i, f := range fields {
+			columns[i] = e.Fields[f].Column
+		}
+		m.IndexOn(e, t, columns, unique)
+	}
+	for _, set := range e.Unique {
+		add(UniqueWithin(e, set))
+	}
+	for _, set := range e.Found {
+		add(set, false)
+	}
+	for _, f := range m.walked(e) {
+		add([]int{f}, false)
+	}
+	for i := range e.Fields {
+		if e.Fields[i].Ref != nil {
+			add([]int{i}, false)
+		}
+	}
+}
+
+// IndexOn plans one, unless it is there.
+func (m *Schema) IndexOn(e *stores.Entity, t *Table, columns []string, unique bool) {
+	folded, quoted := make([]string, len(columns)), make([]string, len(columns))
+	for i, c := range columns {
+		folded[i], quoted[i] = m.Fold(c), m.Quote(c)
+	}
+	if t.Has(folded, unique) {
+		return
+	}
+	kind, suffix := "INDEX", "_idx"
+	if unique {
+		kind, suffix = "UNIQUE INDEX", "_key"
+	}
+	m.Step("CREATE %s %s ON %s (%s)", kind, m.Quote(m.On.NameIndex(e, columns, suffix)), m.On.Altered(e), strings.Join(quoted, ", "))
+	t.Indexes = append(t.Indexes, Index{Columns: folded, Unique: unique})
+}
+
+// orNothing spells the type of a column that may have none.
+func orNothing(s string) string {
+	if s == "" {
+		return "without a type"
+	}
+	return s
+}
+
+// extend plans what a table of ours lacks, and finds what it cannot become.
+func (m *Schema) extend(e *stores.Entity, t *Table) error {
+	called := m.On.Called(e)
+	if t.View {
+		m.Problem(e, "%s is a view, and a managed entity needs a table", called)
+		return nil
+	}
+	if !slices.Equal(t.Key, m.Columns(e, e.Key)) {
+		m.Problem(e, "the key of table %s is (%s), not %s", called, strings.Join(t.Key, ", "), e.Fields[e.Key].Column)
+	}
+	known := map[string]bool{}
+	for i := range e.Fields {
+		f := &e.Fields[i]
+		known[m.Fold(f.Column)] = true
+		c, ok := t.Columns[m.Fold(f.Column)]
+		switch {
+		case !ok && f.Required && f.Default.IsNull():
+			m.Problem(e, "column %s of table %s is new and required: rows that are there need a default", f.Column, called)
+		case !ok && f.Ref != nil && !f.Default.IsNull():
+			m.Problem(e, "column %s of table %s is a new reference, which cannot have a default", f.Column, called)
+		case !ok:
+			m.Shape("ALTER TABLE %s ADD COLUMN %s", m.On.Altered(e), m.On.Define(e, i))
+			m.On.Added(e, i)
+			if f.Default.IsNull() {
+				break
+			}
+			rows, err := m.On.Count("SELECT count(*) FROM " + m.Table(e))
+			if err != nil {
+				return err
+			}
+			if rows > 0 {
+				m.Deeds = append(m.Deeds, stores.Filled(e, f, rows))
+			}
+		case c.Declared != m.On.Declared(f.Keeps()):
+			m.Problem(e, "column %s of table %s is declared %s, and a %s is kept as %s", f.Column, called, orNothing(c.Declared), f.Keeps(), m.On.Declared(f.Keeps()))
+		case c.NotNull && !f.Required && i != e.Key:
+			m.Problem(e, "column %s of table %s takes no null, and the field is optional", f.Column, called)
+		case !c.NotNull && f.Required:
+			// The store itself refuses a null from now on; the rows that are there have
+			// to agree.
+			found, err := m.On.Exists("SELECT 1 FROM " + m.Table(e) + " WHERE " + m.Quote(f.Column) + " IS NULL LIMIT 1")
+			if err != nil {
+				return err
+			}
+			if found {
+				m.Problem(e, "column %s of table %s holds nulls, and the field is now required", f.Column, called)
+			}
+		}
+	}
+	for name, c := range t.Columns {
+		if !known[name] && c.NotNull && !c.Fallback && !m.On.Own(name) {
+			m.Problem(e, "column %s of table %s is required and has no default, and no field gives it a value", name, called)
+		}
+	}
+	for _, set := range e.Unique {
+		fields, unique := UniqueWithin(e, set)
+		columns := m.Columns(e, fields...)
+		if !unique || !t.There(columns...) || t.Has(columns, true) {
+			continue
+		}
+		quoted := m.quoted(e, fields)
+		found, err := m.On.Exists("SELECT 1 FROM " + m.Table(e) + " WHERE " + strings.Join(quoted, " IS NOT NULL AND ") + " IS NOT NULL GROUP BY " + strings.Join(quoted, ", ") + " HAVING count(*) > 1 LIMIT 1")
+		if err != nil {
+			return err
+		}
+		if found {
+			m.Problem(e, "table %s has rows alike in (%s), which is now unique", called, strings.Join(columns, ", "))
+		}
+	}
+	m.index(e, t)
+	return m.On.Given(e, t)
+}
+
+// codes finds what columns hold that is no code of their fields, and codes that they do
+// not take.
+func (m *Schema) codes(e *stores.Entity, t *Table) error {
+	for i := range e.Fields {
+		f := &e.Fields[i]
+		c, there := t.Columns[m.Fold(f.Column)]
+		if !there || !m.On.Fits(e, i, t) {
+			continue
+		}
+		known := f.StoredCodes()
+		if e.Managed {
+			for _, pair := range f.Former() {
+				if err := m.recode(e, f, pair[0], pair[1]); err != nil {
+					return err
+				}
+				known = append(known, pair[0])
+			}
+		}
+		if f.Codes == nil || f.Ref != nil {
+			continue
+		}
+		if untaken := f.Untaken(c.Takes); len(untaken) > 0 {
+			m.Problem(e, "column %s of table %s takes only %s, and not %s of field %s: say with value: how the column spells each code", f.Column, m.On.Called(e), strings.Join(c.Takes, ", "), strings.Join(untaken, ", "), f.Name)
+			continue
+		}
+		held, err := m.On.Held(e, i, t, known)
+		if err != nil {
+			return err
+		}
+		if held := f.Uncovered(held); held != "" {
+			m.Problem(e, "column %s of table %s holds what is no code of field %s: %s; say with value: how the column spells each code", f.Column, m.On.Called(e), f.Name, held)
+		}
+	}
+	return nil
+}
+
+// recode plans that a column spells a code as it is called now.
+func (m *Schema) recode(e *stores.Entity, f *stores.Field, was, now string) error {
+	holds, becomes := m.On.Recoded(f, was, now)
+	rows, err := m.On.Count("SELECT count(*) FROM " + m.Table(e) + " WHERE " + holds)
+	if err != nil || rows == 0 {
+		return err
+	}
+	m.Step("UPDATE %s SET %s = %s WHERE %s", m.Table(e), m.Quote(f.Column), becomes, holds)
+	m.Deeds = append(m.Deeds, stores.Deed{Kind: stores.RenameCode, Entity: e.Name, Field: f.Name, From: was, To: now, Rows: rows})
+	return nil
+}
+
+// verify finds why a table of others cannot carry an entity.
+func (m *Schema) verify(e *stores.Entity, t *Table) error {
+	called := m.On.Called(e)
+	for i := range e.Fields {
+		f := &e.Fields[i]
+		if i == e.Key && len(e.Parts) > 0 {
+			continue // it has no column
+		}
+		c, ok := t.Columns[m.Fold(f.Column)]
+		if ok && !t.View {
+			if err := m.On.Drawn(e, i, t, &c); err != nil {
+				return err
+			}
+		}
+		if !ok {
+			m.Problem(e, "table %s has no column %s, which field %s needs", called, f.Column, f.Name)
+		} else if why := m.On.Unfit(e, i, t, &c); why != "" {
+			m.Problem(e, "column %s of table %s is declared %s: %s", f.Column, called, orNothing(c.Declared), why)
+		}
+	}
+	if t.View {
+		return nil // a view has neither keys nor indexes of its own
+	}
+	if key := m.Columns(e, e.KeyFields()...); t.There(key...) && !t.Has(key, true) {
+		m.Problem(e, "nothing makes (%s) of table %s unique, and it is the key", strings.Join(key, ", "), called)
+	}
+	for _, f := range m.walked(e) {
+		if column := m.Columns(e, f); t.There(column...) && !t.Has(column, false) {
+			m.Warn(e, "no index of table %s begins with column %s, by which rows are found for those who may see them: %s", called, column[0], m.On.Helps(e, f))
+		}
+	}
+	return nil
+}

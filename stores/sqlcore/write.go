@@ -1,0 +1,116 @@
+package sqlcore
+
+import (
+	"errors"
+	"slices"
+
+	"verbatim/stores"
+)
+
+// An Update is what a transaction that writes has come to.
+type Update struct {
+	Failed    error           // of the first Apply that failed: nothing commits after it
+	Entries   []stores.Entry  // of all batches, chained when the transaction commits
+	Numbers   []stores.Change // that wait for the journal's numbers
+	committed bool
+	discarded bool
+}
+
+// errDiscarded rolls a transaction back that was discarded.
+var errDiscarded = errors.New("discarded")
+
+// Discard implements stores.Tx.
+func (u *Update) Discard() { u.discarded = true }
+
+// Chained implements stores.Tx.
+func (u *Update) Chained() []stores.Entry {
+	if !u.committed {
+		return nil
+	}
+	return u.Entries
+}
+
+// Commits is nil if a transaction is to be committed whose function returned err.
+func (u *Update) Commits(err error) error {
+	switch {
+	case err != nil:
+		return err
+	case u.discarded:
+		return errDiscarded
+	}
+	return u.Failed
+}
+
+// Ended notes how the transaction ended, and is the error that the caller is told.
+func (u *Update) Ended(err error) error {
+	u.committed = err == nil
+	if errors.Is(err, errDiscarded) {
+		return nil
+	}
+	return err
+}
+
+// MayWrite refuses what a scope sees and must not write.
+func MayWrite(scope *stores.Scope, c *stores.Change) error {
+	e := c.Entity
+	switch {
+	case scope.All:
+	case e.Access == stores.ForAll:
+		return stores.ErrReadOnly
+	case len(e.Scope) == 0 && c.Op != stores.Delete:
+		for _, a := range c.Set {
+			for _, set := range e.Unique {
+				if slices.Contains(set, a.Field) {
+					return stores.ErrReadOnly
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// Hides reports whether a change sets what hides its row.
+func Hides(c *stores.Change) bool {
+	return slices.ContainsFunc(c.Entity.Visible, func(f int) bool { return Sets(c, f) })
+}
+
+// Sets reports whether a change sets a field.
+func Sets(c *stores.Change, field int) bool {
+	return slices.ContainsFunc(c.Set, func(a stores.Assign) bool { return a.Field == field })
+}
+
+// Leaves reports whether an update may take its row out of the scope, so that it has to
+// be looked for again. Where the scope path begins with a reference that vouches for the
+// row, the row it refers to is looked for in any case.
+func Leaves(c *stores.Change) bool {
+	e := c.Entity
+	return len(e.Scope) > 0 && Sets(c, e.Scope[0].Field) && !e.Vouches(e.Scope[0].Field) || Hides(c)
+}
+
+// Unindexed lists the unique sets that a change touches and no index can keep, because
+// the root that they are unique within is several references away.
+func Unindexed(c *stores.Change) (sets []int) {
+	e := c.Entity
+	if !e.Managed || len(e.Scope) < 2 {
+		return nil
+	}
+	for n, set := range e.Unique {
+		if _, unique := UniqueWithin(e, set); !unique && (Sets(c, e.Scope[0].Field) || slices.ContainsFunc(set, func(f int) bool { return Sets(c, f) })) {
+			sets = append(sets, n)
+		}
+	}
+	return sets
+}
+
+// UniqueWithin gives the index that keeps a set unique within the scope root. Where the
+// root is several references away and the set does not name the first of them, no index
+// can: the store checks, with the help of a plain one.
+func UniqueWithin(e *stores.Entity, set []int) (fields []int, unique bool) {
+	switch {
+	case len(e.Scope) == 0 || slices.Contains(set, e.Scope[0].Field):
+		return set, true
+	case len(e.Scope) == 1:
+		return append([]int{e.Scope[0].Field}, set...), true
+	}
+	return set, false
+}
