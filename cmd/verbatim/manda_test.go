@@ -321,7 +321,7 @@ INSERT INTO verbatim_grant (principal, role, entity, key) VALUES ('mia', 'analys
 	r.does(t, 0, "", "", grants...)
 }
 
-// M9, M18 to M24, X13: what testdata/room.txt asks, in four languages, of documents in three;
+// M9, M18 to M24, X13: what testdata/room.golden asks, in four languages, of documents in three;
 // each is answered in its own, and quotes, files and places stay as they are. A short question
 // is answered in the language of its conversation. With -update, answers are written anew.
 func TestARoomAnswersInTheLanguageOfTheQuestion(t *testing.T) {
@@ -331,7 +331,7 @@ func TestARoomAnswersInTheLanguageOfTheQuestion(t *testing.T) {
 		r.does(t, 0, ada, r.adds(t, ada, heron, filepath.Join(filesOf("heron"), name)), "run")
 	}
 	r.does(t, 0, ada, fmt.Sprintf("manda.import-irl :file %q", r.send(t, ada, mandaDir+"/room/heron/irl.xlsx")), "run")
-	file, err := os.ReadFile("testdata/room.txt")
+	file, err := os.ReadFile("testdata/room.golden")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -360,8 +360,18 @@ func TestARoomAnswersInTheLanguageOfTheQuestion(t *testing.T) {
 	if after := r.asks(t, ada, "manda.suggest-questions")[0].column("text"); !slices.Contains(before, "Please provide: "+known) || len(after) != len(before)-1 || slices.Contains(after, "Please provide: "+known) {
 		t.Errorf("suggested %q\nand then %q", before, after)
 	}
+	// What asks nothing is answered in the person's own language: here, that of the browser.
+	page := newVisitor(t)
+	page.Client.Transport = browserIn("de")
+	server := r.serve(t, ada)
+	page.comes(server, ada)
+	for verb, want := range map[string]string{"find-gaps": "Steuern (0/6 abgedeckt)", "suggest-questions": "Bitte stellen Sie bereit: Status of tax audits"} {
+		if _, body := page.form(server.url+"/do/manda."+verb, url.Values{"key": {verb}}); !strings.Contains(body, want) || strings.Contains(body, "Please provide") {
+			t.Errorf("%s does not say %q:\n%s", verb, want, body)
+		}
+	}
 	if *update {
-		if err := os.WriteFile("testdata/room.txt", []byte(got), 0o600); err != nil {
+		if err := os.WriteFile("testdata/room.golden", []byte(got), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		return
@@ -369,9 +379,17 @@ func TestARoomAnswersInTheLanguageOfTheQuestion(t *testing.T) {
 	is, want := strings.Split(got, "\n"), strings.Split(string(file), "\n")
 	for i := range is {
 		if i >= len(want) || is[i] != want[i] {
-			t.Fatalf("line %d of testdata/room.txt differs; run with -update, and read it:\n%s\nwant\n%s", i+1, is[i], at(want, i))
+			t.Fatalf("line %d of testdata/room.golden differs; run with -update, and read it:\n%s\nwant\n%s", i+1, is[i], at(want, i))
 		}
 	}
+}
+
+// browserIn is a browser that is set to a language.
+type browserIn string
+
+func (s browserIn) RoundTrip(r *http.Request) (*http.Response, error) {
+	r.Header.Set("Accept-Language", string(s))
+	return http.DefaultTransport.RoundTrip(r)
 }
 
 // M8: somebody who works on both deals relates a document to those of its own deal alone.

@@ -39,9 +39,9 @@ var catalogues = sync.OnceValue(func() []map[string][]string {
 
 // The forms of a sentence, of a metric and of a period.
 const (
-	one, many, nameless = 0, 1, 2
-	label, subject      = 0, 1 // and whether it is a plural
-	adverbial, atEnd    = 1, 2
+	one, many, nameless    = 0, 1, 2
+	label, subject, plural = 0, 1, 2
+	adverbial, atEnd       = 1, 2 // of a period, besides its label
 )
 
 // A tongue is the language of an answer.
@@ -182,7 +182,7 @@ func (t tongue) about(f *Fact, key string, places ...string) string {
 	form := nameless
 	if named {
 		form = one
-		if number, _ := t.form(2, "metric "+f.Metric); number == "many" {
+		if n, _ := t.form(plural, "metric "+f.Metric); n == "many" {
 			form = many
 		}
 	} else {
