@@ -321,6 +321,77 @@ INSERT INTO verbatim_grant (principal, role, entity, key) VALUES ('mia', 'analys
 	r.does(t, 0, "", "", grants...)
 }
 
+// M9, M18 to M24, X13: what testdata/room.golden asks, in four languages, of documents in three;
+// each is answered in its own, and quotes, files and places stay as they are. A short question
+// is answered in the language of its conversation. With -update, answers are written anew.
+func TestARoomAnswersInTheLanguageOfTheQuestion(t *testing.T) {
+	t.Parallel()
+	r := newRoom(t, "sqlite")
+	for _, name := range strings.Fields("Q3_2024_Report.pdf Q3_2024_Report_CORRECTED.pdf Annual_Report_2024.pdf PL_2022_2024.xlsx Forecast_2024_v3.xlsx Headcount_Dec_2024_updated.xlsx Management_Presentation_FINAL.pptx Rapport_Annuel_Roanne_2024.pdf Pensionsbewertung_Kessler.pdf") {
+		r.does(t, 0, ada, r.adds(t, ada, heron, filepath.Join(filesOf("heron"), name)), "run")
+	}
+	r.does(t, 0, ada, fmt.Sprintf("manda.import-irl :file %q", r.send(t, ada, mandaDir+"/room/heron/irl.xlsx")), "run")
+	file, err := os.ReadFile("testdata/room.golden")
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, _, _ := strings.Cut(string(file), "\n?")
+	got := strings.TrimSpace(head) + "\n"
+	session := 0
+	for line := range strings.Lines(string(file)) {
+		if turns, ok := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "? "); ok {
+			session++
+			said := ""
+			for turn := range strings.SplitSeq(turns, " / ") {
+				var out bytes.Buffer
+				code := run(t.Context(), world{args: []string{"chat", "--session", fmt.Sprint("s", session), "--palettes", mandaDir + "/verbs", "--store", r.store, "--as", ada}, in: strings.NewReader(turn + "\n"), out: &out, err: io.Discard, env: func(name string) string { return r.env[name] },
+					now: func() time.Time { return time.Date(2025, 6, 2, 9, 0, 0, 0, time.UTC) }, random: rand.Reader, terminal: func(world) (io.ReadCloser, bool) { return nil, false }})
+				if said = out.String(); code != 0 {
+					t.Fatalf("%s: exit %d\n%s", turn, code, said)
+				}
+			}
+			got += "\n? " + turns + "\n" + strings.TrimSpace(strings.ReplaceAll(said, "Assistant: ", "")) + "\n"
+		}
+	}
+	// What is asked of the company in one language is not suggested in another.
+	const known = "Real estate transfer tax on a sale of the shares"
+	before := r.asks(t, ada, "manda.suggest-questions")[0].column("text")
+	r.does(t, 0, ada, fmt.Sprintf("manda.add-to-qa :domain \"tax\" :priority HIGH :text %q", "Bitte stellen Sie bereit: "+known), "run")
+	if after := r.asks(t, ada, "manda.suggest-questions")[0].column("text"); !slices.Contains(before, "Please provide: "+known) || len(after) != len(before)-1 || slices.Contains(after, "Please provide: "+known) {
+		t.Errorf("suggested %q\nand then %q", before, after)
+	}
+	// What asks nothing is answered in the person's own language: here, that of the browser.
+	page := newVisitor(t)
+	page.Client.Transport = browserIn("de")
+	server := r.serve(t, ada)
+	page.comes(server, ada)
+	for verb, want := range map[string]string{"find-gaps": "Steuern (0/6 abgedeckt)", "suggest-questions": "Bitte stellen Sie bereit: Status of tax audits"} {
+		if _, body := page.form(server.url+"/do/manda."+verb, url.Values{"key": {verb}}); !strings.Contains(body, want) || strings.Contains(body, "Please provide") {
+			t.Errorf("%s does not say %q:\n%s", verb, want, body)
+		}
+	}
+	if *update {
+		if err := os.WriteFile("testdata/room.golden", []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	is, want := strings.Split(got, "\n"), strings.Split(string(file), "\n")
+	for i := range is {
+		if i >= len(want) || is[i] != want[i] {
+			t.Fatalf("line %d of testdata/room.golden differs; run with -update, and read it:\n%s\nwant\n%s", i+1, is[i], at(want, i))
+		}
+	}
+}
+
+// browserIn is a browser that is set to a language.
+type browserIn string
+
+func (s browserIn) RoundTrip(r *http.Request) (*http.Response, error) {
+	r.Header.Set("Accept-Language", string(s))
+	return http.DefaultTransport.RoundTrip(r)
+}
+
 // M8: somebody who works on both deals relates a document to those of its own deal alone.
 func TestDealsAreNotRelated(t *testing.T) {
 	t.Parallel()

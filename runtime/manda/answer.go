@@ -1,7 +1,6 @@
 package manda
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -72,6 +71,7 @@ const (
 
 // An answer is put together line by line.
 type answer struct {
+	tongue
 	room  *Room
 	q     Question
 	lines []Line
@@ -81,7 +81,7 @@ type answer struct {
 // that does not stand in a document, and says where each does; a confidence is never told
 // as a number, but as what it comes of. It is a function of its arguments.
 func Answer(q Question, room *Room) []Line {
-	a := &answer{room: room, q: q}
+	a := &answer{tongue: tongue(q.Language), room: room, q: q}
 	switch q.Intent {
 	case Gaps:
 		a.gaps()
@@ -108,13 +108,17 @@ func (a *answer) versions(of []Line) {
 	for _, l := range slices.Clone(of) {
 		if old := a.room.Replaces[l.Document]; old != "" && !told[l.Document] {
 			told[l.Document] = true
-			a.say("Note: %s replaced an earlier version, %s.", l.Document, old)
+			a.say("note-replaced", "document", l.Document, "older", old)
 		}
 	}
 }
 
-func (a *answer) say(format string, args ...any) {
-	l := Line{Text: fmt.Sprintf(format, args...), Role: Said}
+// say adds a sentence of the catalogue.
+func (a *answer) say(key string, places ...string) { a.write(a.text(key, places...)) }
+
+// write adds a line as it is.
+func (a *answer) write(text string) {
+	l := Line{Text: text, Role: Said}
 	if strings.HasSuffix(l.Text, "?") {
 		l.Role = NextStep
 	}
@@ -122,22 +126,22 @@ func (a *answer) say(format string, args ...any) {
 }
 
 // tell says something of a fact, and where that stands.
-func (a *answer) tell(f *Fact, format string, args ...any) {
-	a.lines = append(a.lines, f.line(Claim, fmt.Sprintf(format, args...)))
+func (a *answer) tell(f *Fact, key string, places ...string) {
+	a.lines = append(a.lines, a.line(f, Claim, a.about(f, key, places...)))
 }
 
-// doubt says what speaks against a fact that was told.
-func (a *answer) doubt(f *Fact, format string, args ...any) {
-	a.lines = append(a.lines, f.line(Against, fmt.Sprintf(format, args...)))
+// doubt says what speaks against a fact that was told, below what it is said of.
+func (a *answer) doubt(f *Fact, below, key string, places ...string) {
+	a.lines = append(a.lines, a.line(f, Against, below+a.about(f, key, places...)))
 }
 
-func (f *Fact) line(role Role, text string) Line {
-	return Line{Text: text + " " + f.source(), Fact: f, Document: f.Document, Place: f.Place, Row: f.Row, Role: role}
+func (a *answer) line(f *Fact, role Role, text string) Line {
+	return Line{Text: text + " " + a.source(f.Document, f.Place), Fact: f, Document: f.Document, Place: f.Place, Row: f.Row, Role: role}
 }
 
 // quote is a sentence of a passage, with the figure that it states, where one is known.
 func (a *answer) quote(p *Passage, s string) Line {
-	l := Line{Text: "“" + s + "” (source: " + p.Document + strings.TrimSuffix(", "+p.Place, ", ") + ")", Document: p.Document, Place: p.Place, Row: p.Row, Role: Claim}
+	l := Line{Text: a.text("quote", "text", s) + " " + a.source(p.Document, p.Place), Document: p.Document, Place: p.Place, Row: p.Row, Role: Claim}
 	for i := range a.room.Facts {
 		beside := func(f *Fact) bool { // of a table each cell has its own place
 			return f.Place == p.Place && strings.Contains(s, f.Text) || within(f.Place) == within(p.Place) && strings.Contains(" | "+s+" | ", " | "+f.Text+" | ")
@@ -149,11 +153,3 @@ func (a *answer) quote(p *Passage, s string) Line {
 	}
 	return l
 }
-
-// offers the next step, as an answer without one would be a dead end (M14, M15).
-const (
-	offerOne  = "Would you like me to add this to the Q&A list for the company?"
-	offerGaps = "Would you like me to add the gaps to the Q&A list?"
-)
-
-func (f *Fact) value() string { return Show(f.Value, f.Unit) }

@@ -28,3 +28,18 @@ func BenchmarkIdeas(b *testing.B) {
 		ideas(text)
 	}
 }
+
+// What an answer of each kind takes, from what is known of a deal.
+func BenchmarkAnswer(b *testing.B) {
+	room := deal()
+	var all []Question
+	for _, text := range []string{"What's the revenue?", "Walk me through the P&L", "Compare forecast to actual", "Any red flags?", "What's missing?", "Tell me about the company"} {
+		all = append(all, Read(text, room.Deal, nil))
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		for _, q := range all {
+			Answer(q, room)
+		}
+	}
+}

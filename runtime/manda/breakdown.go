@@ -1,7 +1,6 @@
 package manda
 
 import (
-	"fmt"
 	"slices"
 )
 
@@ -16,8 +15,9 @@ func (a *answer) breakDown() {
 	if title == "" && len(metrics) == 0 {
 		title = "P&L"
 	}
+	topic := a.word("group", title)
 	if title == "" {
-		title = called(metrics[0], a.q.Part)
+		topic = a.called(metrics[0], a.q.Part)
 		if len(metrics) == 1 && a.series(metrics[0]) {
 			return
 		}
@@ -32,10 +32,10 @@ func (a *answer) breakDown() {
 		a.q.Part = ""
 	}
 	if period.Kind == 0 {
-		a.passages(title)
+		a.passages(topic)
 		return
 	}
-	a.say("Here's the %s breakdown for %s:", title, period)
+	a.say("breakdown", "topic", topic, "period", a.period(period, label))
 	before := period
 	before.Year--
 	var anomalies []Line
@@ -44,19 +44,17 @@ func (a *answer) breakDown() {
 		if now == nil {
 			continue
 		}
-		trend := ""
+		key, by := "line", ""
 		if then := first(a.of(metric, false, asked(before))); then != nil && then.Unit == now.Unit && then.Subject == now.Subject {
-			_, by := Change(then.Value, now.Value, now.Unit)
-			trend = fmt.Sprintf(", %s against %s", by, before)
+			key, by = "line-trend", a.change(then.Value, now.Value, now.Unit)
 			if notable(then.Value, now.Value, now.Unit) {
-				anomalies = append(anomalies, then.line(Claim, fmt.Sprintf("- %s moved by %s, from %s in %s", capital(called(metric, "")), by, then.value(), before)))
+				anomalies = append(anomalies, a.line(then, Claim, a.about(then, "moved", "metric", a.called(metric, ""), "change", by, "period", a.period(before, label))))
 			}
 		}
-		note := ""
 		if now.Status == Forecast {
-			note = ", a forecast"
+			key += "-forecast"
 		}
-		a.tell(now, "- **%s:** %s%s%s", capital(called(metric, now.Subject)), now.value(), trend, note)
+		a.tell(now, key, "change", by, "before", a.period(before, label))
 		var parts []*Fact
 		if len(metrics) == 1 {
 			parts = a.table(metric, period)
@@ -67,19 +65,19 @@ func (a *answer) breakDown() {
 		for _, part := range parts {
 			name := part.Subject
 			if part.Metric != metric {
-				name = called(part.Metric, part.Subject)
+				name = a.called(part.Metric, part.Subject)
 			}
-			a.tell(part, "  - %s: %s", capital(name), part.value())
+			a.tell(part, "part", "part", name)
 		}
 		for _, c := range a.room.Clashes {
 			if o := c.other(now); o != nil && !o.Superseded {
-				a.doubt(o, "  - Conflict: %s states %s", o.Document, o.value())
+				a.doubt(o, "  - ", "conflict")
 				break
 			}
 		}
 	}
 	if len(anomalies) > 0 {
-		a.say("**Worth attention:**")
+		a.say("attention")
 		a.lines = append(a.lines, anomalies...)
 	}
 }
@@ -93,29 +91,28 @@ func (a *answer) series(metric string) bool {
 	if len(all) < 2 {
 		return false
 	}
-	a.say("%s over time:", capital(called(metric, a.q.Part)))
+	a.say("over-time", "metric", a.called(metric, a.q.Part))
 	for i, f := range all[:min(len(all), 10)] {
-		trend := ""
+		key, by := "at-period", ""
 		for _, o := range all[i+1:] {
 			p, was := parsePeriod(f.Period), parsePeriod(o.Period)
 			if p.Kind == was.Kind && p.N == was.N && p.Year == was.Year+1 && o.Unit == f.Unit && o.Subject == f.Subject {
-				_, by := Change(o.Value, f.Value, f.Unit)
-				trend = fmt.Sprintf(", %s on the year before", by)
+				key, by = "at-period-trend", a.change(o.Value, f.Value, f.Unit)
 			}
 		}
-		of := ""
-		if f.Subject != a.q.Part {
-			of = " (" + f.Subject + ")"
+		of := f.Subject
+		if of == a.q.Part {
+			of = ""
 		}
-		a.tell(f, "- %s%s: %s%s", f.Period, of, f.value(), trend)
+		a.tell(f, key, "period", a.withPart(a.at(f, label), of), "change", by)
 		for _, o := range every { // where there are only parts, each of them
 			if o.Period == f.Period && o.Subject != f.Subject {
-				a.tell(o, "  - %s: %s", capital(o.Subject), o.value())
+				a.tell(o, "part", "part", o.Subject)
 			}
 		}
 		for _, c := range a.room.Clashes {
 			if o := c.other(f); o != nil && !o.Superseded {
-				a.doubt(o, "  - Conflict: %s states %s", o.Document, o.value())
+				a.doubt(o, "  - ", "conflict")
 				break
 			}
 		}
@@ -153,14 +150,14 @@ func (a *answer) compare() {
 			before := parsePeriod(to.Period)
 			before.Year--
 			if from := a.told(metric, asked(before)); from != nil && from.Unit == to.Unit && from.Subject == to.Subject {
-				pairs = append(pairs, pair{from, to, from.Period, to.Period})
+				pairs = append(pairs, pair{from, to, a.at(from, label), a.at(to, label)})
 			}
 		}
 	case len(q.Statuses) == 2 || len(q.Periods) < 2 && len(q.Metrics) < 2:
 		for _, metric := range metrics {
 			for _, to := range onePerPeriod(a.of(metric, false, a.wanted())) {
 				if from := first(a.of(metric, true, asked(parsePeriod(to.Period)))); from != nil && from.Unit == to.Unit {
-					pairs = append(pairs, pair{from, to, "forecast", "actual"})
+					pairs = append(pairs, pair{from, to, a.text("side forecast"), a.text("side actual")})
 					if len(q.Metrics) != 1 {
 						break
 					}
@@ -174,7 +171,7 @@ func (a *answer) compare() {
 				from, to = to, from
 			}
 			if from != nil && to != nil && from.Unit == to.Unit && from != to {
-				pairs = append(pairs, pair{from, to, from.Period, to.Period})
+				pairs = append(pairs, pair{from, to, a.at(from, label), a.at(to, label)})
 			}
 		}
 	default:
@@ -183,7 +180,7 @@ func (a *answer) compare() {
 			if x := a.told(metrics[0], a.wanted()); x != nil {
 				fits = asked(parsePeriod(x.Period))
 				if y := a.told(metric, fits); y != nil && i == 0 {
-					pairs = append(pairs, pair{x, y, called(x.Metric, ""), called(y.Metric, "")})
+					pairs = append(pairs, pair{x, y, a.called(x.Metric, ""), a.called(y.Metric, "")})
 				}
 			}
 		}
@@ -192,7 +189,7 @@ func (a *answer) compare() {
 		for _, metric := range q.Metrics {
 			if now := a.told(metric, a.wanted()); now != nil {
 				if old := a.replaced(now); old != nil {
-					pairs = append(pairs, pair{old, now, "earlier version", "current version"})
+					pairs = append(pairs, pair{old, now, a.text("side earlier"), a.text("side current")})
 				}
 			}
 		}
@@ -201,29 +198,29 @@ func (a *answer) compare() {
 		if len(q.Metrics) == 1 && len(q.Periods) == 1 && a.series(q.Metrics[0]) {
 			return
 		}
-		what := "both sides of this"
-		if len(q.Metrics) > 0 {
-			what = "both sides of " + called(q.Metrics[0], q.Part)
-		}
 		some := false
 		for _, metric := range q.Metrics {
 			some = a.figure(metric) || some
 		}
 		if some {
-			a.say("The documents have only one side of this comparison. %s", offerOne)
+			a.write(a.text("one-side") + " " + a.text("offer-one"))
 			return
 		}
-		a.nothing(what)
+		if len(q.Metrics) > 0 {
+			a.lacks("nothing-sides", "metric", a.called(q.Metrics[0], q.Part))
+		} else {
+			a.lacks("nothing-sides-this")
+		}
 		return
 	}
-	a.say("%s against %s, side by side:", capital(pairs[0].to), pairs[0].from)
+	a.say("sides", "to", pairs[0].to, "from", pairs[0].from)
 	for _, p := range pairs {
-		_, by := Change(p.a.Value, p.b.Value, p.b.Unit)
+		key := "side-to"
 		if p.a.Metric != p.b.Metric {
-			by = "difference " + by
+			key = "side-to-other"
 		}
-		a.tell(p.a, "- **%s, %s:** %s %s", capital(called(p.a.Metric, p.a.Subject)), p.a.Period, p.from, p.a.value())
-		a.tell(p.b, "  %s %s, variance %s", p.to, p.b.value(), by)
+		a.tell(p.a, "side-from", "from", p.from)
+		a.tell(p.b, key, "to", p.to, "change", a.change(p.a.Value, p.b.Value, p.b.Unit))
 		a.clashes(p.b)
 	}
 }
@@ -232,7 +229,7 @@ func (a *answer) compare() {
 func (a *answer) clashes(f *Fact) {
 	for _, c := range a.room.Clashes {
 		if o := c.other(f); o != nil && !o.Superseded {
-			a.doubt(o, "  Conflict: %s states %s for the same period", o.Document, o.value())
+			a.doubt(o, "  ", "conflict-period")
 			return
 		}
 	}

@@ -95,13 +95,15 @@ func latest(all []*Fact) []*Fact {
 	return slices.DeleteFunc(slices.Clone(all), func(f *Fact) bool { return f.Period != at })
 }
 
-// quality says in which way two sources differ that state different figures.
-func quality(f, o *Fact) string {
-	words := map[string]string{Audited: "audited figures", Draft: "a draft", Actual: "management's own figures"}
-	if f.Status != o.Status && words[o.Status] != "" && words[f.Status] != "" {
-		return "; that is from " + words[o.Status] + ", the figure above from " + words[f.Status]
+// against tells a figure that contradicts another and, where their sources differ in
+// quality, of which each is.
+func (a *answer) against(key, quality string, f, o *Fact, role Role) {
+	theirs, known := a.form(label, "from "+o.Status)
+	ours, ok := a.form(label, "from "+f.Status)
+	if known && ok && f.Status != o.Status {
+		key = quality
 	}
-	return ""
+	a.lines = append(a.lines, a.line(o, role, a.about(o, key, "theirs", theirs, "ours", ours)))
 }
 
 func (c Clash) other(f *Fact) *Fact {

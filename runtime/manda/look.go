@@ -2,7 +2,6 @@ package manda
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 )
@@ -22,13 +21,13 @@ func (a *answer) look() {
 				same, all = Either(parsePeriod(told.Period))
 			}
 		}
-		a.say("Do you mean %s (the same period a year before) or %s (the full year)?", same, all)
+		a.which(same, all)
 		return
 	}
 	if q.Unclear {
 		if told := a.told(q.Metrics[0], nil); told != nil && parsePeriod(told.Period).Kind != 'Y' {
 			same, all := Either(parsePeriod(told.Period))
-			a.say("Do you mean %s (the same period a year before) or %s (the full year)?", same, all)
+			a.which(same, all)
 			return
 		} else if told != nil {
 			p := parsePeriod(told.Period)
@@ -52,8 +51,13 @@ func (a *answer) look() {
 		some = a.figure(metric) || some
 	}
 	if !some {
-		a.passages(called(q.Metrics[0], q.Part))
+		a.passages(a.called(q.Metrics[0], q.Part))
 	}
+}
+
+// which asks which of two periods is meant.
+func (a *answer) which(same, all Period) {
+	a.say("which-period", "same", a.period(same, label), "year", a.period(all, label))
 }
 
 // labelled tells the figures whose own labels have what was asked for, where the lexicon
@@ -114,12 +118,12 @@ func (a *answer) requested() {
 	for _, r := range a.missing() {
 		want := wanted(r.Text)
 		if n := shared(a.q.Aims, ideas(r.Text)); n > 0 && 2*n >= len(want) {
-			a.lines = append(a.lines, Line{Text: "The request list asks for it, and nothing in the room covers it: " + r.Text, Row: r.Row, Role: Missing})
+			a.lines = append(a.lines, Line{Text: a.text("requested", "request", r.Text), Row: r.Row, Role: Missing})
 			some = true
 		}
 	}
 	if some {
-		a.say("%s", offerOne)
+		a.say("offer-one")
 	}
 }
 
@@ -160,7 +164,7 @@ func (a *answer) figure(metric string) bool {
 		if f.Subject != "" && a.q.Part == "" && len(a.q.Parts) == 0 { // only of parts: of each
 			for _, o := range a.of(metric, f.Status == Forecast, fits)[:min(len(a.of(metric, f.Status == Forecast, fits)), mostParts/2)] {
 				if o != f {
-					a.tell(o, "%s %s was %s", o.Period, called(o.Metric, o.Subject), o.value())
+					a.tell(o, "state")
 				}
 			}
 		}
@@ -170,50 +174,47 @@ func (a *answer) figure(metric string) bool {
 
 // state tells a fact, with all that makes it less than certain.
 func (a *answer) state(f *Fact) {
-	name := called(f.Metric, f.Subject)
-	verb := "was"
+	key := map[string]string{"period": "state-period", "latest": "state-period", "metric": "state-metric"}[a.q.Assumed]
+	key = cmp.Or(key, "state")
 	if f.Status == Forecast {
-		verb = "is forecast at"
+		key += "-forecast"
 	}
-	switch {
-	case a.q.Assumed == "period" || a.q.Assumed == "latest":
-		a.tell(f, "For %s, %s %s %s", f.Period, name, verb, f.value())
-	case a.q.Assumed == "metric":
-		a.tell(f, "For %s, %s %s %s", name, f.Period, verb, f.value())
-	default:
-		a.tell(f, "%s %s %s %s", f.Period, name, verb, f.value())
-	}
+	a.tell(f, key)
 	a.doubts(f)
 }
 
 // doubts says what makes a fact less than certain, in words (M3, M9).
 func (a *answer) doubts(f *Fact) {
 	if f.Status == Forecast {
-		a.say("Note: this is a forecast; the documents have no actual figure for %s.", f.Period)
+		a.say("note-forecast", "period", a.at(f, label))
 	}
 	if f.Status == Draft {
-		a.say("Note: it comes from a draft or preliminary figures, not from final ones.")
+		a.say("note-draft")
 	}
 	for _, c := range a.room.Clashes {
 		if o := c.other(f); o != nil && !o.Superseded {
-			a.doubt(o, "Conflict: %s states %s for the same period%s", o.Document, o.value(), quality(f, o))
-			a.say("%s states %s; neither document replaces the other, so this needs to be clarified with the company.", f.Document, f.value())
+			a.against("conflict-period", "conflict-quality", f, o, Against)
+			a.say("conflict-open", "document", f.Document, "value", a.value(f))
 			break
 		}
 	}
 	if old := a.replaced(f); old != nil {
-		a.doubt(old, "Note: an earlier version stated %s; this was later corrected in %s", old.value(), cmp.Or(old.By, f.Document))
+		a.doubt(old, "", "note-corrected", "by", cmp.Or(old.By, f.Document))
 	}
 	if f.Status != Forecast {
 		if all := a.of(f.Metric, true, asked(parsePeriod(f.Period))); len(all) > 0 && !Agree(all[0].Value, all[0].Step, f.Value, f.Step) {
-			a.doubt(all[0], "Note: the forecast was %s; the figure above is the actual one", all[0].value())
+			a.doubt(all[0], "", "note-was-forecast")
 		}
 	}
 	if f.Confidence < certain {
-		a.say("Note: the document does not state all of this in one place; what is not beside the figure was taken from the text around it.")
+		a.say("note-around")
 	}
 	if p := parsePeriod(f.Period); len(a.q.Periods) == 0 && !a.room.Newest.IsZero() && p.Year < a.room.Newest.Year()-1 {
-		a.say("Note: it is from a document dated %s, and nothing newer was found. Shall I flag this as a gap?", cmp.Or(day(f.Dated), "earlier"))
+		if f.Dated.IsZero() {
+			a.say("note-old-undated")
+		} else {
+			a.say("note-old", "day", a.day(f.Dated))
+		}
 	}
 }
 
@@ -226,22 +227,18 @@ func (a *answer) otherPeriods(metric string, want Period) bool {
 	if want.Kind == 'Y' { // its quarters say a part of it
 		parts := a.of(metric, false, func(p Period) bool { return p.Year == want.Year && (p.Kind == 'Q' || p.Kind == 'H') })
 		if len(parts) > 0 {
-			a.say("No figure for all of %s was found. This is based on the part of it that the documents have:", want)
+			a.say("no-year", "period", a.period(want, label))
 			for _, f := range onePerPeriod(parts) {
-				a.tell(f, "- %s: %s", f.Period, f.value())
+				a.tell(f, "at-period")
 			}
-			a.say("%s", offerOne)
+			a.say("offer-one")
 			return true
 		}
 	}
-	when := want.String()
-	if when == "" {
-		when = strings.TrimSuffix(fmt.Sprintf("%c%d", want.Kind, want.N), " ")
-	}
-	a.say("No %s for %s was found in the documents. What they have:", called(metric, a.q.Part), when)
+	a.say("no-period", "metric", a.called(metric, a.q.Part), "period", a.yearless(want, label))
 	for _, f := range onePerPeriod(all)[:min(4, len(onePerPeriod(all)))] {
-		a.tell(f, "- %s: %s", f.Period, f.value())
+		a.tell(f, "at-period")
 	}
-	a.say("%s", offerOne)
+	a.say("offer-one")
 	return true
 }

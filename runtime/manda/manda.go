@@ -22,6 +22,7 @@ import (
 
 	"verbatim/runtime"
 	"verbatim/runtime/sessions"
+	"verbatim/runtime/words"
 	"verbatim/stores"
 )
 
@@ -212,11 +213,30 @@ func query(ctx context.Context, c *runtime.Call, a queryArgs) (runtime.Outcome, 
 			before = append(before, t.Content)
 		}
 	}
+	before = before[max(0, len(before)-mostBefore):]
 	l, err := load(ctx, c, a.Deal)
 	if err != nil {
 		return runtime.Outcome{}, err
 	}
-	return l.answers(ctx, Read(a.Question, l.room.Deal, before[max(0, len(before)-mostBefore):]))
+	q := Read(a.Question, l.room.Deal, before)
+	q.Language = spokenIn(a.Question, before, l.person)
+	return l.answers(ctx, q)
+}
+
+// spokenIn is the language that a question is asked in. Where its words do not tell, it is
+// that of the conversation, and else the person's own: a person of whom another language is
+// known than English, which anybody has, is taken to speak it until a sentence in another
+// shows otherwise.
+func spokenIn(question string, before []string, person words.Language) words.Language {
+	var heard words.Tongue
+	if person != words.English {
+		heard.Hear(tongue(person).text("offer-topics"))
+	}
+	for _, text := range append(slices.Clip(before), question) {
+		heard.Hear(text)
+	}
+	l, _ := heard.Language()
+	return l
 }
 
 // mostBefore is how many questions a follow-up may go back.
@@ -227,7 +247,7 @@ func gaps(ctx context.Context, c *runtime.Call, a dealArgs) (runtime.Outcome, er
 	if err != nil {
 		return runtime.Outcome{}, err
 	}
-	return l.answers(ctx, Question{Intent: Gaps})
+	return l.answers(ctx, Question{Intent: Gaps, Language: l.person})
 }
 
 // suggest puts what is missing, and what contradicts, into questions to the company.
@@ -251,17 +271,25 @@ func suggest(ctx context.Context, c *runtime.Call, a dealArgs) (runtime.Outcome,
 		return runtime.Outcome{}, err
 	}
 	out := &runtime.Answer{Columns: []string{"text", "domain", "priority"}}
-	add := func(text, domain, priority string) {
-		if !known[plainly(text)] {
-			known[plainly(text)] = true
-			out.Rows = append(out.Rows, []any{text, domain, priority})
+	add := func(said func(t tongue) string, domain, priority string) {
+		var texts []string // it may have been asked by somebody who speaks another language
+		for _, l := range words.Languages() {
+			texts = append(texts, plainly(said(tongue(l))))
+		}
+		if !slices.ContainsFunc(texts, func(text string) bool { return known[text] }) {
+			out.Rows = append(out.Rows, []any{said(tongue(l.person)), domain, priority})
+		}
+		for _, text := range texts {
+			known[text] = true
 		}
 	}
 	for _, k := range l.room.Clashes {
-		add("Which "+called(k.A.Metric, k.A.Subject)+" is right for "+k.A.Period+": "+k.A.value()+" "+k.A.source()+" or "+k.B.value()+" "+k.B.source()+"?", k.A.Domain, "HIGH")
+		add(func(t tongue) string {
+			return t.about(k.A, "which-is-right", "source", t.source(k.A.Document, k.A.Place), "other", t.value(k.B), "other-source", t.source(k.B.Document, k.B.Place))
+		}, k.A.Domain, "HIGH")
 	}
 	for _, r := range (&answer{room: &l.room}).missing() {
-		add("Please provide: "+r.Text, r.Domain, strings.ToUpper(r.Priority))
+		add(func(t tongue) string { return t.text("please-provide", "request", r.Text) }, r.Domain, strings.ToUpper(r.Priority))
 	}
 	return runtime.Outcome{Result: out}, nil
 }
@@ -270,6 +298,7 @@ func suggest(ctx context.Context, c *runtime.Call, a dealArgs) (runtime.Outcome,
 type loader struct {
 	c         *runtime.Call
 	deal      runtime.Ref
+	person    words.Language // of who asks
 	room      Room
 	main      string // the part that the documents are of
 	documents map[runtime.Ref]runtime.Row
@@ -284,6 +313,11 @@ func load(ctx context.Context, c *runtime.Call, deal runtime.Ref) (*loader, erro
 	if err != nil {
 		return nil, err
 	}
+	session, err := c.Session(ctx)
+	if err != nil {
+		return nil, err
+	}
+	l.person, _ = words.ParseLanguage(session.Language) // English where it is none that answers are in
 	l.room.Deal, l.room.Replaces = row.Value("name").Text(), map[string]string{}
 	documents, err := c.Find(ctx, "document", runtime.Fields{"deal": deal})
 	if err != nil {

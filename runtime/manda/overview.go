@@ -2,9 +2,9 @@ package manda
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -16,11 +16,11 @@ func (a *answer) risks() {
 		if a.risksOf(about, a.q.matter()) {
 			return
 		}
-		a.say("Nothing in the documents speaks of a risk of that. What stands out in all of them:")
+		a.say("no-risk")
 		a.q.Metrics, a.q.Aims, a.q.Topic = nil, nil, nil
 	}
 	if !a.risksOf(nil, nil) {
-		a.nothing("risks")
+		a.lacks("nothing-risks")
 	}
 }
 
@@ -44,40 +44,40 @@ func (a *answer) risksOf(about, matter []aim) bool {
 		if c.A.Superseded || c.B.Superseded || !mine(c.A) {
 			continue
 		}
-		if key := strings.Join([]string{c.A.Metric, c.A.Subject, c.A.Period, c.A.value(), c.B.value()}, "|"); told[key] {
+		if key := strings.Join([]string{c.A.Metric, c.A.Subject, c.A.Period, a.value(c.A), a.value(c.B)}, "|"); told[key] {
 			continue
 		} else {
 			told[key] = true
 		}
 		if !some {
-			a.say("**Contradictions:**")
+			a.say("contradictions")
 			some = true
 		}
-		a.tell(c.A, "- %s, %s: %s", capital(called(c.A.Metric, c.A.Subject)), c.A.Period, c.A.value())
-		a.tell(c.B, "  but %s%s", c.B.value(), quality(c.A, c.B))
+		a.tell(c.A, "item")
+		a.against("but", "but-quality", c.A, c.B, Claim)
 	}
 	var unusual []Line
 	for i := range a.room.Facts {
 		f := &a.room.Facts[i]
 		if slices.Contains(listed("group", "risk"), f.Metric) && mine(f) && !f.Superseded {
-			unusual = append(unusual, f.line(Claim, fmt.Sprintf("- %s, %s: %s", capital(called(f.Metric, f.Subject)), f.Period, f.value())))
+			unusual = append(unusual, a.line(f, Claim, a.about(f, "item")))
 		}
 	}
 	for _, metric := range a.q.Metrics {
 		if f := a.told(metric, a.wanted()); f != nil {
-			unusual = append(unusual, f.line(Claim, fmt.Sprintf("- %s, %s: %s", capital(called(f.Metric, f.Subject)), f.Period, f.value())))
+			unusual = append(unusual, a.line(f, Claim, a.about(f, "item")))
 		}
 	}
 	for _, metric := range a.q.risky() {
 		for i := range a.room.Facts {
 			if f := &a.room.Facts[i]; f.Metric == metric && !f.Superseded && f.Status != Forecast {
-				unusual = append(unusual, f.line(Claim, fmt.Sprintf("- %s, %s: %s", capital(called(f.Metric, f.Subject)), f.Period, f.value())))
+				unusual = append(unusual, a.line(f, Claim, a.about(f, "item")))
 			}
 		}
 	}
 	for _, f := range a.speaking(about, 4) {
 		if shared(about, ideas(f.Metric)) > 0 && !slices.Contains(listed("group", "risk"), f.Metric) {
-			unusual = append(unusual, f.line(Claim, fmt.Sprintf("- %s, %s: %s", capital(called(f.Metric, f.Subject)), f.Period, f.value())))
+			unusual = append(unusual, a.line(f, Claim, a.about(f, "item")))
 		}
 	}
 	quotes := a.riskQuotes(matter)
@@ -89,7 +89,7 @@ func (a *answer) risksOf(about, matter []aim) bool {
 		unusual = append(unusual, l)
 	}
 	if len(unusual) > 0 {
-		a.say("**Unusual items:**")
+		a.say("unusual")
 		unusual = unusual[:min(len(unusual), 10)]
 		a.lines = append(a.lines, unusual...)
 		a.versions(unusual)
@@ -102,11 +102,11 @@ func (a *answer) risksOf(about, matter []aim) bool {
 		})
 	}
 	if len(missing) > 0 {
-		a.say("**Gaps:**")
+		a.say("gaps")
 		for _, r := range missing[:min(len(missing), 15)] {
-			a.lines = append(a.lines, Line{Text: "- " + r.Text + " (" + r.Domain + ", " + r.Priority + " priority)", Row: r.Row, Role: Missing})
+			a.lines = append(a.lines, Line{Text: a.text("gap", "request", r.Text, "domain", a.word("domain", r.Domain), "priority", a.word("priority", r.Priority)), Row: r.Row, Role: Missing})
 		}
-		a.say("%s", offerGaps)
+		a.say("offer-gaps")
 	}
 	return some || len(missing) > 0
 }
@@ -184,7 +184,7 @@ func (a *answer) missing() []*Request {
 
 func (a *answer) gaps() {
 	if len(a.room.Requests) == 0 {
-		a.say("There is no information request list for %s yet, so nothing says what should be here. Shall I begin one?", a.room.Deal)
+		a.say("no-requests", "deal", a.room.Deal)
 		return
 	}
 	domains, only := a.domains(), map[string]bool{}
@@ -202,27 +202,27 @@ func (a *answer) gaps() {
 			a.lines = append(a.lines, l)
 		}
 	}
-	a.say("Here's the coverage against the information request list of %s, judged by the words of the documents:", a.room.Deal)
+	a.say("coverage", "deal", a.room.Deal)
 	some := false
 	for _, d := range domains {
 		n, all := a.coverage(d)
 		if len(only) > 0 && !slices.ContainsFunc(a.room.Requests, func(r Request) bool { return r.Domain == d && only[r.Text] }) {
 			continue
 		}
-		a.say("**%s (%d/%d items covered)**", capital(d), n, all)
+		a.write(a.counted(all, "coverage-domain", "domain", a.word("domain", d), "covered", strconv.Itoa(n)))
 		for i := range a.room.Requests {
 			switch r := &a.room.Requests[i]; {
 			case r.Domain != d, len(only) > 0 && !only[r.Text]:
 			case r.Covered:
-				a.lines = append(a.lines, Line{Text: fmt.Sprintf("- ✓ %s (source: %s%s)", r.Text, r.Document, strings.TrimSuffix(", "+r.Place, ", ")), Document: r.Document, Place: r.Place, Row: r.Row, Role: Covered})
+				a.lines = append(a.lines, Line{Text: a.text("covered", "request", r.Text) + " " + a.source(r.Document, r.Place), Document: r.Document, Place: r.Place, Row: r.Row, Role: Covered})
 			default:
-				a.lines = append(a.lines, Line{Text: fmt.Sprintf("- ✗ %s (%s priority)", r.Text, r.Priority), Row: r.Row, Role: Missing})
+				a.lines = append(a.lines, Line{Text: a.text("missing", "request", r.Text, "priority", a.word("priority", r.Priority)), Row: r.Row, Role: Missing})
 				some = true
 			}
 		}
 	}
 	if some {
-		a.say("Would you like me to generate Q&A items for the missing information?")
+		a.say("offer-items")
 	}
 }
 
@@ -262,7 +262,7 @@ const (
 func (a *answer) bringTogether() {
 	topic := strings.Join(a.q.Topic, " ")
 	if topic == "" && len(a.q.Metrics) > 0 {
-		topic = called(a.q.Metrics[0], "")
+		topic = a.called(a.q.Metrics[0], "")
 	}
 	want := a.q.matter()
 	by := map[string][]Line{}
@@ -305,15 +305,19 @@ func (a *answer) bringTogether() {
 	}
 	slices.SortStableFunc(order, func(x, y string) int { return shared(a.q.Aims, ideas(y)) - shared(a.q.Aims, ideas(x)) })
 	told := len(a.lines)
-	a.say("Here's what the documents say about %s:", cmp.Or(topic, "this"))
+	if topic == "" {
+		a.say("together-this")
+	} else {
+		a.say("together", "topic", topic)
+	}
 	for _, head := range order {
-		a.say("**%s**", head)
+		a.write("**" + head + "**")
 		a.lines = append(a.lines, by[head]...)
 	}
 	if len(figures) > 0 {
-		a.say("**Figures:**")
+		a.say("figures")
 		for _, f := range figures {
-			a.tell(f, "- %s, %s: %s", capital(called(f.Metric, f.Subject)), f.Period, f.value())
+			a.tell(f, "item")
 		}
 	}
 	a.versions(a.lines[told:])
@@ -324,20 +328,20 @@ func (a *answer) bringTogether() {
 		}
 	}
 	if len(open) > 0 {
-		a.say("**Gaps:**")
+		a.say("gaps")
 		for _, r := range open {
 			a.lines = append(a.lines, Line{Text: "- " + r.Text, Row: r.Row, Role: Missing})
 		}
-		a.say("%s", offerGaps)
+		a.say("offer-gaps")
 	}
 }
 
 func (a *answer) overview() {
-	a.say("Here's an overview of what we have on %s:", a.room.Deal)
-	a.say("- **Documents:** %d", a.room.Documents)
+	a.say("overview", "deal", a.room.Deal)
+	a.write(a.counted(a.room.Documents, "overview-documents"))
 	for _, metric := range [...]string{"revenue", "ebitda", "net income", "headcount"} {
 		if f := a.told(metric, nil); f != nil {
-			a.tell(f, "- **%s, %s:** %s", capital(called(metric, "")), f.Period, f.value())
+			a.tell(f, "overview-item", "metric", a.called(metric, ""))
 		}
 	}
 	if len(a.room.Requests) > 0 {
@@ -345,22 +349,22 @@ func (a *answer) overview() {
 		for _, d := range a.domains() {
 			n, all := a.coverage(d)
 			if 3*n >= 2*all {
-				strong = append(strong, d)
+				strong = append(strong, a.word("domain", d))
 			} else {
-				limited = append(limited, d)
+				limited = append(limited, a.word("domain", d))
 			}
 		}
-		text := "- **Coverage:**"
-		if len(strong) > 0 {
-			text += " strong on " + strings.Join(strong, ", ")
+		key := "overview-coverage"
+		switch {
+		case len(limited) == 0:
+			key = "overview-strong"
+		case len(strong) == 0:
+			key = "overview-limited"
 		}
-		if len(limited) > 0 {
-			text += strings.TrimPrefix(", limited on ", map[bool]string{true: ","}[len(strong) == 0]) + strings.Join(limited, ", ")
-		}
-		a.say("%s", text)
+		a.say(key, "strong", strings.Join(strong, ", "), "limited", strings.Join(limited, ", "))
 	}
 	if n := len(slices.DeleteFunc(slices.Clone(a.room.Clashes), func(c Clash) bool { return c.A.Superseded || c.B.Superseded })); n > 0 {
-		a.say("- **Contradictions between documents:** %d", n)
+		a.write(a.counted(n, "overview-contradictions"))
 	}
-	a.say("What would you like to explore? The P&L, the management team, red flags, or what is missing?")
+	a.say("offer-topics")
 }

@@ -6,7 +6,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
+
+	"verbatim/runtime/words"
 )
 
 // An Intent is what somebody wants who asks.
@@ -26,6 +27,7 @@ const (
 // A Question is what was asked, taken apart.
 type Question struct {
 	Text     string
+	Language words.Language // of the answer
 	Intent   Intent
 	Metrics  []string
 	Group    string   // of figures that it names: P&L
@@ -461,12 +463,4 @@ func Either(told Period) (same, all Period) {
 	same, all = told, Period{Kind: 'Y', Year: told.Year - 1}
 	same.Year--
 	return same, all
-}
-
-// A day of a document, without its time.
-func day(t time.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	return t.Format("2 January 2006")
 }

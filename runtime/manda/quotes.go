@@ -23,9 +23,9 @@ func (a *answer) passages(what string) {
 		return
 	}
 	if what != "" {
-		a.say("I found no figure for %s. What the documents say about it:", what)
+		a.say("no-figure", "topic", what)
 	} else if len(quoted) > 1 {
-		a.say("What the documents say:")
+		a.say("quotes")
 	}
 	for _, l := range quoted {
 		if len(quoted) > 1 || what != "" {
@@ -34,22 +34,26 @@ func (a *answer) passages(what string) {
 		a.lines = append(a.lines, l)
 	}
 	if what != "" {
-		a.say("%s", offerOne)
+		a.say("offer-one")
 	}
 }
 
-// nothing answers that nothing was found: it says why, and what the reader can do next.
+// nothing answers that nothing was found of a matter, or else of what was asked about.
 func (a *answer) nothing(what string) {
-	if what == "" {
-		if what = strings.Join(a.q.Topic, " "); what == "" {
-			what = "this"
-		}
-	}
-	if a.room.Documents == 0 {
-		a.say("There are no documents in the room yet.")
+	if what = cmp.Or(what, strings.Join(a.q.Topic, " ")); what == "" {
+		a.lacks("nothing-this")
 		return
 	}
-	a.say("I couldn't find information about %s: none of the %d documents in the room says anything of it. %s", what, a.room.Documents, offerOne)
+	a.lacks("nothing", "topic", what)
+}
+
+// lacks says why nothing was found, and what the reader can do next.
+func (a *answer) lacks(key string, places ...string) {
+	if a.room.Documents == 0 {
+		a.say("no-documents")
+		return
+	}
+	a.write(a.counted(a.room.Documents, key, places...) + " " + a.text("offer-one"))
 }
 
 // quotes are the sentences that fit the question best, each with its place; those that

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"verbatim/runtime/documents"
+	"verbatim/runtime/words"
 )
 
 // Figures in whole units, whatever their notation, scale and currency: money is never read
@@ -137,12 +138,12 @@ func TestVariancesAreExact(t *testing.T) {
 		{"5000000", "5200000", "EUR", "+€200k (+4 %)"}, {"11610000", "13310000", "EUR", "+€1.7m (+14.6 %)"}, {"44", "42", "%", "-2 pp"}, {"36.8", "38.2", "%", "+1.4 pp"},
 		{"171", "268", "", "+97 (+56.7 %)"}, {"0", "10", "", "+10"}, {"-100", "-50", "EUR", "+€50 (+50 %)"}, {"3", "3", "EUR", "+€0 (+0 %)"},
 	} {
-		if _, got := Change(rat_(c.from), rat_(c.to), c.unit); got != c.want {
+		if got := tongue(words.English).change(rat_(c.from), rat_(c.to), c.unit); got != c.want {
 			t.Errorf("from %s to %s %s: %q, want %q", c.from, c.to, c.unit, got, c.want)
 		}
 	}
 	for value, want := range map[string]string{"5200000": "€5.2m", "5187000": "€5.187m", "5187432": "€5,187,432", "300000": "€300k", "9999": "€9,999", "1900000000": "€1.9bn", "-62595000": "-€62.595m", "0.5": "€0.5"} {
-		if got := Show(rat_(value), "EUR"); got != want {
+		if got := tongue(words.English).show(rat_(value), "EUR"); got != want {
 			t.Errorf("%s: %q, want %q", value, got, want)
 		}
 	}
@@ -208,6 +209,20 @@ func TestQuestionsAreTakenApart(t *testing.T) {
 		{nil, "What is missing in IT?", "gap_identification"},
 		{[]string{"Q3 2024 revenue?"}, "vs last year?", "fact_lookup revenue Q3 2023 assumes metric unclear"},
 		{[]string{"Q3 2024 revenue?"}, "Thank you. And how did last year look?", "fact_lookup revenue Q3 2023 assumes metric unclear"},
+		// in Spanish
+		{nil, "¿Cuáles fueron los ingresos del tercer trimestre de 2024?", "fact_lookup revenue Q3 2024"},
+		{nil, "¿Cuántos empleados tenía el grupo a finales de 2024?", "fact_lookup headcount FY2024"},
+		{nil, "¿Cuál fue la entrada de pedidos en enero de 2025?", "fact_lookup order intake 2025-01"},
+		{nil, "¿Cuál es el presupuesto de ingresos para 2025?", "fact_lookup revenue FY2025 FORECAST"},
+		{nil, "Explícame la cuenta de resultados", "deep_dive P&L"},
+		{nil, "¿Cómo evolucionó la deuda neta?", "deep_dive net debt"},
+		{nil, "Compara la previsión con las cifras reales", "comparison FORECAST ACTUAL"},
+		{nil, "¿Hay señales de alerta?", "due_diligence"},
+		{nil, "Resumen del equipo directivo", "synthesis"},
+		{nil, "¿Qué nos falta en impuestos?", "gap_identification"},
+		{nil, "Háblame de la empresa", "exploration"},
+		{[]string{"¿Cuáles fueron los ingresos del T3 2024?"}, "¿Y el EBITDA?", "fact_lookup ebitda Q3 2024 assumes period"},
+		{[]string{"¿Cuáles fueron los ingresos del T3 2024?"}, "¿Y el año anterior?", "fact_lookup revenue Q3 2023 assumes metric unclear"},
 		{nil, strings.Repeat("a-", 4000), "exploration"},
 		{nil, strings.Repeat("very long ", 4000), "exploration"}, // what names nothing is answered with what there is
 		{nil, "", "fact_lookup"},

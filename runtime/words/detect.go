@@ -66,11 +66,11 @@ func (h *house) smallScores(text string) []int {
 	return score
 }
 
-// trails reports whether a letter hangs on the word before it, by an apostrophe, as
-// that of "Thomas's" does, and begins none, as that of "s'il" does.
+// trails reports whether a letter hangs on the word before it, as those of "Thomas's" and
+// "P&L" do, and begins none, as that of "s'il" does.
 func trails(text string, t *token) bool {
 	before := text[:t.start]
-	return strings.HasSuffix(before, "'") || strings.HasSuffix(before, "’")
+	return strings.HasSuffix(before, "'") || strings.HasSuffix(before, "’") || strings.HasSuffix(before, "&") || strings.HasPrefix(text[t.start+1:], "&")
 }
 
 // fillers are words that say nothing where a single thing was asked for.

@@ -60,7 +60,7 @@ func readHouse(files fs.FS) *house {
 func readTongue(files fs.FS, tag string) *tongue {
 	t := &tongue{tag: tag, answers: map[string]bool{}, small: map[string]bool{}, traits: map[string]bool{}, said: map[string][]string{}, sentences: map[Key]string{},
 		lexicon: &lexicon{entries: make(map[string][2]entry, 600), longest: make(map[string]int, 500)}}
-	lines(files, "tongues/"+tag+".txt", ": ", func(key, text string) {
+	Lines(files, "tongues/"+tag+".txt", ": ", func(key, text string) {
 		switch key {
 		case "months":
 			t.months = strings.Fields(text)
@@ -92,7 +92,7 @@ func readTongue(files fs.FS, tag string) *tongue {
 			}
 		}
 	})
-	lines(files, "catalogue/"+tag+".txt", "  ", func(key, text string) {
+	Lines(files, "catalogue/"+tag+".txt", "  ", func(key, text string) {
 		if quoted, err := strconv.Unquote(text); err == nil {
 			text = quoted
 		}
@@ -121,8 +121,8 @@ const (
 // Has reports whether a language has a trait.
 func (l Language) Has(trait string) bool { return ours().tongues[l].traits[trait] }
 
-// lines calls fn with the two parts of each line of a file that is no comment.
-func lines(files fs.FS, name, between string, fn func(key, text string)) {
+// Lines calls fn with the two parts of each line of a file that is no comment.
+func Lines(files fs.FS, name, between string, fn func(key, text string)) {
 	f, err := files.Open(name)
 	if err != nil {
 		return

@@ -41,6 +41,7 @@ func TestWhoseIsNoFrench(t *testing.T) {
 		"it's Thomas's passport":              English,
 		"It’s Maria’s and Pierre’s":           English,
 		"that's the CEO's and the CFO's sign": English,
+		"P&L, R&D, D&A?":                      English,
 		"c'est le passeport de Thomas":        French,
 		"C’est l’adresse d’Anna":              French,
 		"s'il vous plaît, l'adresse":          French,

@@ -1,6 +1,6 @@
 # Turns the cases into datasets of verbatim eval, one rule for each kind of expectation.
 # cases.py OUT [PARAPHRASES]: with paraphrases, a case for each, in the place of its last turn.
-import yaml,sys,decimal,os
+import yaml,sys,decimal,os,re
 R=os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 src,out,store=R+'/eval.yaml',sys.argv[1],'room.db'
 para = yaml.safe_load(open(sys.argv[2])) if len(sys.argv)>2 else None
@@ -8,7 +8,24 @@ T=yaml.safe_load(open(R+'/heron/truth.json'))
 F={f['id']:f for f in T['findings']}; C={c['id']:c for c in T['contradictions']}; G={g['id']:g for g in T['gaps']}
 def near(v):
     d=decimal.Decimal(v); return "%s±%s"%(v, format((abs(d)*decimal.Decimal('0.005')).normalize(),'f'))
-def checks(e):
+class Row(list): 'a list on one line'
+yaml.SafeDumper.add_representer(Row,lambda d,r: d.represent_sequence('tag:yaml.org,2002:seq',r,flow_style=True))
+SAME=[l.rstrip('\n').split(' | ') for l in open(R+'/make/told.txt') if l[0]!='#']
+def tongues(check):
+    "a check of what is told accepts it in each language that may have been asked in"
+    key=next(iter(check))
+    if key not in('told','told_any'): return check
+    out=[]
+    for t in [check[key]] if key=='told' else check[key]:
+        out.append(t)
+        if re.fullmatch(r'\d+(\.\d+)?( \S+)?',t): out.append(t.replace('.',','))
+        for en,*others in SAME:
+            m=re.fullmatch(re.escape(en).replace(r'\{\}','(.+)'),t)
+            if m: out+=[o.replace('{}',m[1].replace('.',',')) if '{}' in o else o for o in others]
+    out=list(dict.fromkeys(out))
+    return {'told':out[0]} if len(out)==1 else {'told_any':Row(out)}
+def checks(e): return [tongues(c) for c in expected(e)]
+def expected(e):
     out=[]
     for f in e.get('figures',[]):
         files=[f['file']]+[o['file'] for o in f.get('or',[])]
