@@ -1,9 +1,12 @@
 package stores
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 )
 
@@ -48,6 +51,33 @@ func (e *Entity) check(field int, v Value) error {
 		}
 	}
 	return nil
+}
+
+// Insert is the change that makes a row of these values, one for each field.
+func (e *Entity) Insert(row ...Value) Change {
+	c := Change{Op: Insert, Entity: e, Key: row[e.Key]}
+	for f, v := range row {
+		if f != e.Key {
+			c.Set = append(c.Set, Assign{Field: f, Value: v})
+		}
+	}
+	return c
+}
+
+// Insist is Update, five times at most while somebody else's change is in the way, that is with
+// ErrConflict or ErrDuplicate. It waits two milliseconds longer each time, and no longer than ctx.
+func Insist(ctx context.Context, s Store, scope Scope, fn func(Tx) error) (err error) {
+	for n := range 5 {
+		if err = s.Update(ctx, scope, fn); ctx.Err() != nil || !errors.Is(err, ErrConflict) && !errors.Is(err, ErrDuplicate) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(time.Duration(n+1) * 2 * time.Millisecond):
+		}
+	}
+	return err
 }
 
 // Prepare checks a change against its entity and returns it as backends carry

@@ -138,7 +138,7 @@ func (b *Book) Begin(ctx context.Context, principal, how string) (secret string,
 		return "", err
 	}
 	now := stores.NewTime(b.now())
-	return secret, b.write(ctx, insert(logins, keyOf(secret), stores.NewString(principal), stores.NewString(how), now, now))
+	return secret, b.write(ctx, logins.Insert(keyOf(secret), stores.NewString(principal), stores.NewString(how), now, now))
 }
 
 // Find returns the login of a secret.
@@ -227,7 +227,7 @@ func (b *Book) Link(ctx context.Context, principal, browser string, lasts time.D
 	if browser != "" {
 		browser = Digest(browser)
 	}
-	return secret, b.write(ctx, insert(links, keyOf(secret), stores.NewString(principal), stores.NewString(browser), stores.NewTime(b.now().Add(lasts))))
+	return secret, b.write(ctx, links.Insert(keyOf(secret), stores.NewString(principal), stores.NewString(browser), stores.NewTime(b.now().Add(lasts))))
 }
 
 // Use signs in by a link, and uses it up. It is ErrOver for a link that was used, that
@@ -252,7 +252,7 @@ func (b *Book) Use(ctx context.Context, link, browser, how string) (secret, prin
 		principal = v[linkPrincipal].Text()
 		at := stores.NewTime(now)
 		return tx.Apply(ctx, stores.Batch{Changes: []stores.Change{remove(links, v),
-			insert(logins, keyOf(secret), v[linkPrincipal], stores.NewString(how), at, at)}})
+			logins.Insert(keyOf(secret), v[linkPrincipal], stores.NewString(how), at, at)}})
 	})
 	if errors.Is(err, stores.ErrConflict) { // somebody else used it meanwhile
 		err = ErrOver
@@ -323,16 +323,6 @@ func loginOf(row []stores.Value) Login {
 	return l
 }
 
-func insert(e *stores.Entity, row ...stores.Value) stores.Change {
-	c := stores.Change{Op: stores.Insert, Entity: e, Key: row[e.Key]}
-	for f, v := range row {
-		if f != e.Key {
-			c.Set = append(c.Set, stores.Assign{Field: f, Value: v})
-		}
-	}
-	return c
-}
-
 func remove(e *stores.Entity, row []stores.Value) stores.Change {
 	return stores.Change{Op: stores.Delete, Entity: e, Key: row[e.Key], Before: row}
 }
@@ -357,19 +347,6 @@ func (b *Book) write(ctx context.Context, c stores.Change) error {
 	return b.update(ctx, func(tx stores.Tx) error { return tx.Apply(ctx, stores.Batch{Changes: []stores.Change{c}}) })
 }
 
-// attempts is how often something is tried that somebody else's change was in the way of.
-const attempts = 5
-
-func (b *Book) update(ctx context.Context, fn func(stores.Tx) error) (err error) {
-	for n := range attempts {
-		if err = b.Store.Update(ctx, scope, fn); ctx.Err() != nil || !errors.Is(err, stores.ErrConflict) && !errors.Is(err, stores.ErrDuplicate) {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return err
-		case <-time.After(time.Duration(n+1) * 2 * time.Millisecond):
-		}
-	}
-	return err
+func (b *Book) update(ctx context.Context, fn func(stores.Tx) error) error {
+	return stores.Insist(ctx, b.Store, scope, fn)
 }

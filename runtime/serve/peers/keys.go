@@ -65,7 +65,7 @@ func (b *Book) Keys(ctx context.Context) (all []Key, err error) {
 	k.made = now
 	// Another process may make one at the same moment; then both are published.
 	err = b.update(ctx, func(tx stores.Tx) error {
-		return tx.Apply(ctx, stores.Batch{Changes: []stores.Change{insert(keys, stores.NewString(k.ID), stores.NewString(base64.RawURLEncoding.EncodeToString(seed)), stores.NewTime(now))}})
+		return tx.Apply(ctx, stores.Batch{Changes: []stores.Change{keys.Insert(stores.NewString(k.ID), stores.NewString(base64.RawURLEncoding.EncodeToString(seed)), stores.NewTime(now))}})
 	})
 	return append([]Key{k}, all...), err
 }

@@ -150,7 +150,7 @@ func (b *Book) keep(ctx context.Context, principal string, m Message, keys ...st
 			case !errors.Is(err, stores.ErrNotFound):
 				return err
 			}
-			batch.Changes = append(batch.Changes, insert(said, key, stores.NewString(principal), stores.NewString(m.Sum), stores.NewString(m.Task), stores.NewString(m.Context), now))
+			batch.Changes = append(batch.Changes, said.Insert(key, stores.NewString(principal), stores.NewString(m.Sum), stores.NewString(m.Task), stores.NewString(m.Context), now))
 		}
 		if len(batch.Changes) == 0 {
 			return nil
@@ -202,7 +202,7 @@ func (b *Book) SetPush(ctx context.Context, p Push) error {
 		if err != nil {
 			return err
 		}
-		c := insert(pushes, keyOfPush(p.Principal, p.Task, p.ID), stores.NewString(p.Principal), stores.NewString(p.Task), stores.NewString(p.ID),
+		c := pushes.Insert(keyOfPush(p.Principal, p.Task, p.ID), stores.NewString(p.Principal), stores.NewString(p.Task), stores.NewString(p.ID),
 			stores.NewString(p.Row), stores.NewString(p.By), stores.NewString(p.URL), stores.NewString(p.Token), stores.NewString(p.Scheme), stores.NewString(p.Credentials), stores.NewString(p.Told), stores.NewBool(p.Ended), stores.NewTime(b.Clock()))
 		if i := slices.IndexFunc(rows, func(row []stores.Value) bool { return row[pushID].Text() == p.ID }); i >= 0 {
 			c.Op, c.Before = stores.Update, rows[i]
@@ -331,21 +331,8 @@ func (b *Book) get(ctx context.Context, e *stores.Entity, key stores.Value) (row
 	return row, err
 }
 
-// attempts is how often something is tried that somebody else's change was in the way of.
-const attempts = 5
-
-func (b *Book) update(ctx context.Context, fn func(stores.Tx) error) (err error) {
-	for n := range attempts {
-		if err = b.Store.Update(ctx, scope, fn); ctx.Err() != nil || !errors.Is(err, stores.ErrConflict) && !errors.Is(err, stores.ErrDuplicate) {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return err
-		case <-time.After(time.Duration(n+1) * 2 * time.Millisecond):
-		}
-	}
-	return err
+func (b *Book) update(ctx context.Context, fn func(stores.Tx) error) error {
+	return stores.Insist(ctx, b.Store, scope, fn)
 }
 
 func insert(e *stores.Entity, row ...stores.Value) stores.Change {
