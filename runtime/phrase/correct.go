@@ -3,7 +3,6 @@ package phrase
 import (
 	"slices"
 	"strings"
-	"sync"
 
 	"verbatim/dsl"
 	"verbatim/runtime/words"
@@ -475,21 +474,6 @@ func (c *clause) replaced(rd *words.Reading) bool {
 // Words that may stand around the new value, in plain form. cueing marks a correction, asking asks
 // for one, and saying means nothing.
 var cueing, asking, saying = cuesOf("cue"), cuesOf("cueasks"), cuesOf("cuesays")
-
-// cuesOf returns the phrases of all languages under a key, by their first word.
-func cuesOf(key string) func() map[string][][]string {
-	return sync.OnceValue(func() map[string][][]string {
-		all := map[string][][]string{}
-		for _, p := range words.Phrases(key) {
-			f := strings.Fields(p)
-			all[f[0]] = append(all[f[0]], f)
-		}
-		for first := range all {
-			slices.SortFunc(all[first], func(a, b []string) int { return len(b) - len(a) })
-		}
-		return all
-	})
-}
 
 // cuesIn marks the words of a message that only mark a correction, and reports whether one does,
 // and whether they ask for it.

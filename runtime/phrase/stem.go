@@ -2,6 +2,7 @@ package phrase
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -52,6 +53,21 @@ const longestRoot = 8
 
 // What is known of the words and sentences of a language stands in its file, see
 // words.Phrases.
+
+// cuesOf returns the phrases of all languages under a key, by their first word.
+func cuesOf(key string) func() map[string][][]string {
+	return sync.OnceValue(func() map[string][][]string {
+		all := map[string][][]string{}
+		for _, p := range words.Phrases(key) {
+			f := strings.Fields(p)
+			all[f[0]] = append(all[f[0]], f)
+		}
+		for first := range all {
+			slices.SortFunc(all[first], func(a, b []string) int { return len(b) - len(a) })
+		}
+		return all
+	})
+}
 
 // set is the words that all languages have under some keys: people mix them.
 func set(keys ...string) func() map[string]bool {

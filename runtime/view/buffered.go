@@ -161,7 +161,10 @@ func (b *buffered) Apply(ctx context.Context, batch stores.Batch) error {
 	waited := len(b.waiting) > 0
 	b.answers = nil
 	if waited {
-		batch.Changes = append(b.facts.inRuns(b.waiting), batch.Changes...)
+		if len(b.waiting) > Few {
+			b.waiting = b.facts.inRuns(b.waiting)
+		}
+		batch.Changes = append(b.waiting, batch.Changes...)
 		b.waiting, b.parting = nil, batch.Late
 	}
 	err := b.tx.Apply(ctx, batch)

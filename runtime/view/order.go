@@ -12,9 +12,6 @@ import (
 // passes on its way: changes of one row, and of a row that refers to a new one,
 // keep their order, and some pass nothing at all.
 func (f *Facts) inRuns(changes []stores.Change) []stores.Change {
-	if len(changes) <= Few {
-		return changes
-	}
 	sorted := make([]stores.Change, 0, len(changes))
 	var groups [][]int32                    // of changes, by their places
 	latest := make(map[string]int)          // of each likeness, its last group

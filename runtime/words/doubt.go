@@ -2,8 +2,6 @@ package words
 
 import (
 	"regexp"
-	"strings"
-	"sync"
 	"unicode/utf8"
 )
 
@@ -44,17 +42,6 @@ var (
 )
 
 const moneys = `EUR|CHF|USD|GBP|€|\$|£`
-
-// besideRegexp compiles an expression when it is first used. {key} in it is any of what the
-// languages have under a key of their files, \pL a letter of theirs, and \PL none.
-func besideRegexp(expression string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp {
-		expression = keyed.ReplaceAllStringFunc(expression, func(key string) string { return ours().either(key[1 : len(key)-1]) })
-		return regexp.MustCompile(`(?i)` + strings.NewReplacer(`[^\pL]`, `[^a-zß-ÿœ]`, `\PL`, `[^a-zß-ÿœ]`, `\pL`, `[a-zß-ÿœ]`).Replace(expression))
-	})
-}
-
-var keyed = regexp.MustCompile(`\{[a-z]{3,}\}`)
 
 // doubt withholds the values that what stands beside them changes.
 func doubt(text string, all []Reading) {

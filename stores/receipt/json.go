@@ -3,7 +3,6 @@ package receipt
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"strconv"
 
 	"verbatim/stores"
@@ -236,14 +235,6 @@ func (o *outside) result(r *Result) {
 			})
 		})
 	})
-}
-
-// String is "year-end.dsl:3"; "" of the zero Place.
-func (p Place) String() string {
-	if p == (Place{}) {
-		return ""
-	}
-	return fmt.Sprintf("%s:%d", p.Source, p.Line)
 }
 
 // Logged writes rows as a log for machines does: with their keys and kinds, since a

@@ -14,6 +14,7 @@
 package receipt
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -74,6 +75,14 @@ type Call struct {
 type Place struct {
 	Source       string // "year-end.dsl"
 	Line, Column int    // from 1
+}
+
+// String is "year-end.dsl:3"; "" of the zero Place.
+func (p Place) String() string {
+	if p == (Place{}) {
+		return ""
+	}
+	return fmt.Sprintf("%s:%d", p.Source, p.Line)
 }
 
 // What becomes of a row.

@@ -1,6 +1,10 @@
 package sqlcore
 
-import "verbatim/stores"
+import (
+	"strings"
+
+	"verbatim/stores"
+)
 
 // A Dialect is how a database spells what both write. It is made once and does not
 // change.
@@ -13,4 +17,19 @@ type Dialect struct {
 	Yes   string                        // behind a boolean: that it is true
 	Is    string                        // between two values: that they are the same, of which null is one
 	IsNot string
+}
+
+// LastPart is a table's name without its schema.
+func LastPart(table string) string { return table[strings.LastIndexByte(table, '.')+1:] }
+
+// Flat is an entity's table in one word.
+func Flat(e *stores.Entity) string { return strings.ReplaceAll(e.Table, ".", "_") }
+
+// SetOf makes a set of words.
+func SetOf(words string) map[string]bool {
+	set := map[string]bool{}
+	for _, w := range strings.Fields(words) {
+		set[w] = true
+	}
+	return set
 }

@@ -59,12 +59,6 @@ func (p *Query) From(i int) bool {
 	return i > 0 && p.Toks[i].Is("FROM") && !(i > 1 && p.Toks[i-1].Is("DISTINCT") && p.Toks[i-2].Is("IS", "NOT"))
 }
 
-// LastPart is a table's name without its schema.
-func LastPart(table string) string { return table[strings.LastIndexByte(table, '.')+1:] }
-
-// Flat is an entity's table in one word.
-func Flat(e *stores.Entity) string { return strings.ReplaceAll(e.Table, ".", "_") }
-
 // called stands before what an entity is called until Call knows.
 const called = "\x00"
 
@@ -243,13 +237,4 @@ func sample(e *stores.Entity) stores.Value {
 		return v
 	}
 	return stores.NewString("")
-}
-
-// SetOf makes a set of words.
-func SetOf(words string) map[string]bool {
-	set := map[string]bool{}
-	for _, w := range strings.Fields(words) {
-		set[w] = true
-	}
-	return set
 }

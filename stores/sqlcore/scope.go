@@ -1,6 +1,10 @@
 package sqlcore
 
-import "verbatim/stores"
+import (
+	"slices"
+
+	"verbatim/stores"
+)
 
 // Rows is what conditions on rows need of a store, within the scope of one transaction.
 type Rows[A, S any] interface {
@@ -163,4 +167,26 @@ func Root[A, S any](t *Text[A, S], v Rows[A, S], e *stores.Entity, row string) s
 	from.Add(" FROM ", v.Spells().Table(at), " ", alias)
 	at, alias = path(t, from, v, at, alias, e.Scope[1:n], nil)
 	return "(SELECT " + v.Datum(at, alias, e.Scope[n].Field) + from.String() + " WHERE " + key + ")"
+}
+
+// Granted adds what a row of grants gives a principal: a role, a row of an entity to hold,
+// or both; key reads which.
+func Granted(p *stores.Principal, role, entity string, key func() (stores.Value, error)) error {
+	if role != "" && !slices.Contains(p.Roles, role) {
+		p.Roles = append(p.Roles, role)
+	}
+	if entity == "" {
+		return nil
+	}
+	k, err := key()
+	if err != nil {
+		return err
+	}
+	if p.Holds == nil {
+		p.Holds = map[string][]stores.Value{}
+	}
+	if !slices.Contains(p.Holds[entity], k) {
+		p.Holds[entity] = append(p.Holds[entity], k)
+	}
+	return nil
 }
