@@ -61,32 +61,12 @@ func (r *reading) find(ctx context.Context, st *step) (*table, error) {
 	if read.Along != nil && len(read.Order) == 0 {
 		asFound(rows, along)
 	}
-	fields := f.fields[:len(read.Fields)]
-	var left []string
-	if read.After >= 0 && len(rows) > read.Limit {
-		rows = rows[:read.Limit]
-		last := rows[read.Limit-1][0]
-		if _, err := r.nameRow(ctx, read.Entity, last); err != nil {
-			return nil, err
-		}
-		left = append(left, morePage(st.verb.Name, st.verb.Params[read.After].Name, r.shownName(read.Entity.Store, last)))
+	rows, left, err := r.firstPage(ctx, st, rows)
+	if err == nil {
+		left, err = r.leaveOut(ctx, st, dirty, left)
 	}
-	for i := range dirty {
-		u := &dirty[i]
-		row := "a row of " + u.Entity.Name
-		if e := r.e.reg.EntityOf(u.Entity); e != nil && !u.Key.IsNull() {
-			// The label itself may hold the value that cannot be read.
-			_, err := r.nameRow(ctx, e, u.Key)
-			if err != nil && r.read.Misjudged(err) {
-				return nil, err
-			}
-			if err == nil && r.shownName(u.Entity, u.Key) != hidden {
-				row = u.Entity.Name + " " + r.shownName(u.Entity, u.Key)
-			}
-		}
-		if left = append(left, leftOut(row, u.Field, u.Why)); read.One {
-			return nil, &complaint{st.index, unreadable(st.place, st.verb.Name, row, u.Field, u.Why)}
-		}
+	if err != nil {
+		return nil, err
 	}
 	if read.One && len(rows) == 0 {
 		return nil, &complaint{st.index, unknownName(st.place, st.verb.Params[read.By].Name)}
@@ -103,25 +83,8 @@ func (r *reading) find(ctx context.Context, st *step) (*table, error) {
 	if err := r.belonging(ctx, st, beside); err != nil {
 		return nil, err
 	}
-	all := make([]cell, len(rows)*len(fields))
-	for n, row := range rows {
-		cells := all[:len(fields):len(fields)]
-		all = all[len(fields):]
-		for i := range cells {
-			if cells[i], err = f.cell(st, i, row); err != nil {
-				return nil, err
-			}
-			g := &fields[i]
-			switch g.From {
-			case verbs.FromList, verbs.FromCount, verbs.FromTotal:
-				if cells[i], err = beside.lists[g.List].cell(n, g.ReadField); err != nil {
-					return nil, err
-				}
-			case verbs.FromProgress:
-				cells[i] = cell{value: beside.progress[n].part(read.Entity.Progress, g.Part), from: ofRecord}
-			}
-		}
-		t.rows[n] = cells
+	if err := f.cells(st, t, rows, beside); err != nil {
+		return nil, err
 	}
 	if read.Groups() {
 		if err := r.group(st, t); err != nil {
@@ -129,6 +92,68 @@ func (r *reading) find(ctx context.Context, st *step) (*table, error) {
 		}
 	}
 	return t, r.nameCells(ctx, t)
+}
+
+// firstPage cuts off what is no part of a page, and says how the next one is asked for.
+func (r *reading) firstPage(ctx context.Context, st *step, rows [][]stores.Value) (page [][]stores.Value, left []string, err error) {
+	read := st.verb.Read
+	if read.After < 0 || len(rows) <= read.Limit {
+		return rows, nil, nil
+	}
+	last := rows[read.Limit-1][0]
+	if _, err := r.nameRow(ctx, read.Entity, last); err != nil {
+		return nil, nil, err
+	}
+	return rows[:read.Limit], []string{morePage(st.verb.Name, st.verb.Params[read.After].Name, r.shownName(read.Entity.Store, last))}, nil
+}
+
+// leaveOut says, behind what is said already, which rows were left out since they cannot be read.
+// One that was asked for by its name is refused.
+func (r *reading) leaveOut(ctx context.Context, st *step, dirty []stores.Unreadable, left []string) ([]string, error) {
+	for i := range dirty {
+		u := &dirty[i]
+		row := "a row of " + u.Entity.Name
+		if e := r.e.reg.EntityOf(u.Entity); e != nil && !u.Key.IsNull() {
+			// The label itself may hold the value that cannot be read.
+			_, err := r.nameRow(ctx, e, u.Key)
+			if err != nil && r.read.Misjudged(err) {
+				return nil, err
+			}
+			if err == nil && r.shownName(u.Entity, u.Key) != hidden {
+				row = u.Entity.Name + " " + r.shownName(u.Entity, u.Key)
+			}
+		}
+		if st.verb.Read.One {
+			return nil, &complaint{st.index, unreadable(st.place, st.verb.Name, row, u.Field, u.Why)}
+		}
+		left = append(left, leftOut(row, u.Field, u.Why))
+	}
+	return left, nil
+}
+
+// cells fills a table with the fields of its rows.
+func (f *fetch) cells(st *step, t *table, rows [][]stores.Value, beside *beside) (err error) {
+	fields := f.fields[:len(t.columns)]
+	all := make([]cell, len(rows)*len(fields))
+	for n, row := range rows {
+		cells := all[:len(fields):len(fields)]
+		all = all[len(fields):]
+		for i := range cells {
+			switch g := &fields[i]; g.From {
+			case verbs.FromList, verbs.FromCount, verbs.FromTotal:
+				cells[i], err = beside.lists[g.List].cell(n, g.ReadField)
+			case verbs.FromProgress:
+				cells[i] = cell{value: beside.progress[n].part(t.entity.Progress, g.Part), from: ofRecord}
+			default:
+				cells[i], err = f.cell(st, i, row)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		t.rows[n] = cells
+	}
+	return nil
 }
 
 // behind limits a find to a page after the row that the caller named. It asks for one row
