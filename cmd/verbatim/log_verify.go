@@ -95,54 +95,90 @@ func (a *app) checkpoint(file, key string) (c journal.Checkpoint, signed bool, e
 
 func (a *app) logVerify(ctx context.Context, store, palettes, file, since, key string, archived []string) error {
 	var known []journal.Head
-	var c journal.Checkpoint
+	var c *journal.Checkpoint
 	var signed bool
 	if since != "" {
 		var err error
-		if c, signed, err = a.checkpoint(since, key); err != nil {
+		c = new(journal.Checkpoint)
+		if *c, signed, err = a.checkpoint(since, key); err != nil {
 			return err
 		}
 		known = append(known, c.Head)
 	}
-	var entries iter.Seq2[*stores.Entry, error]
-	var losses journal.Losses
-	var given *rights
-	var missing func(int64) (string, error)
-	if file != "" {
-		f, err := a.openJournal(file)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		entries = losses.Watch(journal.Read(f))
-	} else {
-		s, err := a.open(ctx, store)
-		if err != nil {
-			return err
-		}
-		defer s.Close()
-		given = a.rights(s, palettes)
-		lines := journal.Opened(ctx, s, keeperName, 1, 0)
-		if len(archived) > 0 {
-			var end func()
-			if lines, end, err = a.beside(ctx, s, archived); err != nil {
-				return err
-			}
-			defer end()
-		}
-		entries = losses.Watch(given.watch(lines))
-		missing = missingPart(ctx, s)
+	v := verifying{app: a, file: file}
+	entries, end, err := v.open(ctx, store, palettes, archived)
+	if err != nil {
+		return err
 	}
+	defer end()
 	h, err := journal.Verify(entries, known...)
+	if err != nil {
+		return v.broken(err)
+	}
+	unsure, err := v.unsure(ctx)
+	if err != nil {
+		return err
+	}
+	switch {
+	case c == nil:
+		unsure = append(unsure, "whether its end was cut off, or all of it was written anew: only a checkpoint kept elsewhere can tell")
+	case !signed:
+		unsure = append(unsure, "who made the checkpoint: its signature was not checked, --key does that")
+	}
+	if c != nil && h.Size > c.Size {
+		unsure = append(unsure, fmt.Sprintf("whether entries after %d were there before: the checkpoint does not reach them", c.Size))
+	}
+	v.tells(h, c, signed, unsure)
+	return nil
+}
+
+// A verifying looks at one journal.
+type verifying struct {
+	*app
+	file    string // "" of a store's
+	losses  journal.Losses
+	given   *rights                     // nil of a file
+	missing func(int64) (string, error) // names the missing part that has an entry; nil of a file
+}
+
+// open opens the journal, and end closes it.
+func (v *verifying) open(ctx context.Context, store, palettes string, archived []string) (entries iter.Seq2[*stores.Entry, error], end func(), err error) {
+	if v.file != "" {
+		f, err := v.openJournal(v.file)
+		if err != nil {
+			return nil, nil, err
+		}
+		return v.losses.Watch(journal.Read(f)), func() { f.Close() }, nil
+	}
+	s, err := v.app.open(ctx, store)
+	if err != nil {
+		return nil, nil, err
+	}
+	end = func() { s.Close() }
+	v.given, v.missing = v.rights(s, palettes), missingPart(ctx, s)
+	lines := journal.Opened(ctx, s, keeperName, 1, 0)
+	if len(archived) > 0 {
+		var read func()
+		if lines, read, err = v.beside(ctx, s, archived); err != nil {
+			end()
+			return nil, nil, err
+		}
+		end = func() { read(); s.Close() }
+	}
+	return v.losses.Watch(v.given.watch(lines)), end, nil
+}
+
+// broken tells why the journal is not whole, or could not be read.
+func (v *verifying) broken(err error) error {
 	var chain *stores.ChainError
 	var fork *journal.ForkError
 	var behind *journal.BehindError
 	var line *journal.FileError
 	switch {
-	case errors.As(err, &chain) && chain.Missing && missing != nil:
-		where, lookErr := missing(chain.Seq)
+	case errors.As(err, &chain) && chain.Missing && v.missing != nil:
+		where, lookErr := v.missing(chain.Seq)
 		if lookErr != nil {
-			return a.journalFailed(lookErr)
+			return v.journalFailed(lookErr)
 		}
 		if where != "" {
 			return &stop{exitInput, "journal-broken", chain.Error() + ". It belongs to " + where, "attach it, or give what log export wrote of it: verbatim log verify --archived FILE"}
@@ -151,72 +187,67 @@ func (a *app) logVerify(ctx context.Context, store, palettes, file, since, key s
 	case errors.As(err, &chain), errors.As(err, &fork), errors.As(err, &behind):
 		return brokenJournal(err)
 	case errors.As(err, &line):
-		if file != "" {
-			err = fmt.Errorf("%s: %w", file, err)
+		if v.file != "" {
+			err = fmt.Errorf("%s: %w", v.file, err)
 		}
 		return &stop{exitInput, "journal-broken", err.Error(), "export it again, or look for a copy"}
-	case err != nil:
-		return a.journalFailed(err)
 	}
-	var unsure []string
-	switch gone := losses.Unordered(); {
+	return v.journalFailed(err)
+}
+
+// unsure says what a journal that is whole leaves open. It refuses one that lacks values which
+// nobody ordered to be erased, and a store whose rights the journal did not give.
+func (v *verifying) unsure(ctx context.Context) (unsure []string, err error) {
+	switch gone := v.losses.Unordered(); {
 	case len(gone) == 0:
-	case file != "" && losses.Whole == 0:
+	case v.file != "" && v.losses.Whole == 0:
 		unsure = append(unsure, "whether values were erased that no entry ordered: the file has none of them")
 	default:
-		return &stop{exitInput, "journal-broken", "values are missing that no entry of the journal ordered to be erased, of entries " + strings.ReplaceAll(gone.String(), " ", ", ") + ": somebody took them out of the store", "find out who can change the store, and take the values from a backup or an export"}
+		return nil, &stop{exitInput, "journal-broken", "values are missing that no entry of the journal ordered to be erased, of entries " + strings.ReplaceAll(gone.String(), " ", ", ") + ": somebody took them out of the store", "find out who can change the store, and take the values from a backup or an export"}
 	}
-	if given != nil {
-		more, err := given.compare(ctx)
-		var differ *stop
-		switch {
-		case errors.As(err, &differ):
-			return differ
-		case err != nil:
-			return a.journalFailed(err)
-		}
-		unsure = append(unsure, more...)
+	if v.given == nil {
+		return unsure, nil
 	}
-	switch {
-	case since == "":
-		unsure = append(unsure, "whether its end was cut off, or all of it was written anew: only a checkpoint kept elsewhere can tell")
-	case !signed:
-		unsure = append(unsure, "who made the checkpoint: its signature was not checked, --key does that")
+	more, err := v.given.compare(ctx)
+	var differ *stop
+	if err != nil && !errors.As(err, &differ) {
+		err = v.journalFailed(err)
 	}
-	if since != "" && h.Size > c.Size {
-		unsure = append(unsure, fmt.Sprintf("whether entries after %d were there before: the checkpoint does not reach them", c.Size))
-	}
-	if a.json {
-		out := verifyJSON{Schema: "verbatim/verify@1", Entries: h.Size, Hash: hex.EncodeToString(h.Hash[:]), Erasable: losses.Erasable, Openings: losses.Whole, Unknown: wire.Some(unsure)}
-		if since != "" {
+	return append(unsure, more...), err
+}
+
+// tells tells of a journal that is whole up to h, and extends the checkpoint c, if there is one.
+func (v *verifying) tells(h journal.Head, c *journal.Checkpoint, signed bool, unsure []string) {
+	if v.json {
+		out := verifyJSON{Schema: "verbatim/verify@1", Entries: h.Size, Hash: hex.EncodeToString(h.Hash[:]), Erasable: v.losses.Erasable, Openings: v.losses.Whole, Unknown: wire.Some(unsure)}
+		if c != nil {
 			out.Since, out.Signed = c.Size, signed
 		}
-		a.emit(out)
-		return nil
+		v.emit(out)
+		return
 	}
 	head := "none"
 	if h.Size > 0 {
 		head = fmt.Sprintf("%x %x", h.Hash[:2], h.Hash[2:4])
 	}
-	entriesOf := "entries"
+	entries := "entries"
 	if h.Size == 1 {
-		entriesOf = "entry"
+		entries = "entry"
 	}
-	fmt.Fprintf(a.out, "journal whole: %s %s, head %s\n", receipt.Thousands(int(h.Size)), entriesOf, head)
-	if since != "" {
+	fmt.Fprintf(v.out, "journal whole: %s %s, head %s\n", receipt.Thousands(int(h.Size)), entries, head)
+	if c != nil {
 		by := ""
 		if signed {
 			by = ", signed by " + c.Origin
 		}
-		fmt.Fprintf(a.out, "extends the checkpoint of %s%s\n", receipt.Counted(int(c.Size), "entry"), by)
+		fmt.Fprintf(v.out, "extends the checkpoint of %s%s\n", receipt.Counted(int(c.Size), "entry"), by)
 	}
-	if gone := losses.Erasable - losses.Whole; gone > 0 {
-		fmt.Fprintf(a.out, "erased from %s: what stood there cannot be told\n", receipt.Counted(gone, "entry"))
+	if gone := v.losses.Erasable - v.losses.Whole; gone > 0 {
+		fmt.Fprintf(v.out, "erased from %s: what stood there cannot be told\n", receipt.Counted(gone, "entry"))
 	}
 	for _, u := range unsure {
-		fmt.Fprintf(a.out, "cannot know %s\n", u)
+		fmt.Fprintf(v.out, "cannot know %s\n", u)
 	}
-	return nil
 }
 
 // missingPart returns a function that names the missing part of a journal which an entry belongs
