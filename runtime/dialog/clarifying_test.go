@@ -195,6 +195,7 @@ func TestWhatWasAskedBackIsAnsweredElsewhere(t *testing.T) {
 			{"another matter than the text", []string{"write down 4 March 2027", "I would like to cancel"}, []string{"What is", letGo + "What is the note?\nWhich repair is it?"}, false},
 			{"a question in place of a text", []string{"write down 4 March 2027", "who reads that?"}, []string{"What is", "What is the note?"}, false},
 			{"why the text is asked for", []string{"write down 4 March 2027", "why?", "The pump leaks"}, []string{"What is", "I need it for this: ", noted}, true},
+			{"what the text is asked for, with no mark", []string{"write down 4 March 2027", "what for", "The pump leaks"}, []string{"What is", "I need it for this: ", noted}, true},
 			{"a remark on the question", []string{"I would like to cancel", "I don't know", "what for?", "the second"}, []string{"Which repair", neededFor, neededFor, "Kitchen Window"}, true},
 			{"no text", []string{"write down 4 March 2027", "no"}, []string{"What is", "Good."}, true},
 			{"a question that was put before it", []string{"cancel the boiler", "the repairs", "yes"}, []string{"Boiler", "Is that what you mean", "Boiler"}, true},

@@ -124,6 +124,8 @@ func TestRowsAreFoundByTheirLabels(t *testing.T) {
 		"where is MS-0100-B":          "",
 		"where is MS-01000":           "",
 		"where is MS-0004 or MS-0100": "",
+		"what is in the samples":      "freight.inside :package-id @b2b-samples",
+		"what is in the samples-blue": "",
 		"what is in Z1":               "",
 		"what is in X9":               "",
 		"what is in Z5":               "",

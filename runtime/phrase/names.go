@@ -354,7 +354,7 @@ func (r *Reader) doubt(v *verbs.Verb, c *clause, f *found) bool {
 			if strings.Trim(between, " -") != "" {
 				continue
 			}
-			if !named[i] && (between == "-" || between == "" || r.unknownName(c, i) || c.otherLabel(i) || i > k && !takesNumbers(v) && c.integer(i)) {
+			if !named[i] && (between == "-" || r.unknownName(c, i) || c.otherLabel(i) || i > k && !takesNumbers(v) && c.integer(i)) {
 				return true
 			}
 		}
