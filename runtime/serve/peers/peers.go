@@ -334,13 +334,3 @@ func (b *Book) get(ctx context.Context, e *stores.Entity, key stores.Value) (row
 func (b *Book) update(ctx context.Context, fn func(stores.Tx) error) error {
 	return stores.Insist(ctx, b.Store, scope, fn)
 }
-
-func insert(e *stores.Entity, row ...stores.Value) stores.Change {
-	c := stores.Change{Op: stores.Insert, Entity: e, Key: row[e.Key]}
-	for f, v := range row {
-		if f != e.Key {
-			c.Set = append(c.Set, stores.Assign{Field: f, Value: v})
-		}
-	}
-	return c
-}
