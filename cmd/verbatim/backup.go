@@ -7,6 +7,8 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
+
+	"verbatim/stores/sqlite"
 )
 
 func backupCommand(a *app) *cobra.Command {
@@ -46,6 +48,8 @@ func (a *app) backup(ctx context.Context, store, file string) error {
 	switch err := s.Backup(ctx, file); {
 	case errors.Is(err, os.ErrExist):
 		return usage(fmt.Sprintf("the file %s is there already, and was left alone", quoted(file)), "name a file that is not there yet")
+	case errors.Is(err, sqlite.ErrDamaged):
+		return damaged(at.file)
 	case err != nil:
 		return broken(fmt.Sprintf("the backup %s could not be written", quoted(file)), err, "check the path, who may write there, and the room that is left")
 	}

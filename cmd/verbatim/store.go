@@ -181,6 +181,11 @@ func (a *app) prepare(ctx context.Context, at address, create bool, grantTo stri
 	return store, nil
 }
 
+// damaged tells of a store whose file is torn.
+func damaged(path string) error {
+	return &stop{exitSystem, "system", fmt.Sprintf("the store %q is damaged", path), "keep a copy of the file as it is, and put the last backup in its place; verbatim log export writes what can still be read of the journal"}
+}
+
 // openFile opens a SQLite file. Only migrate creates one: a misspelt path must not become an empty
 // database.
 func (a *app) openFile(ctx context.Context, at address, create bool, opts ...sqlite.Option) (*sqlite.Store, error) {
@@ -195,6 +200,9 @@ func (a *app) openFile(ctx context.Context, at address, create bool, opts ...sql
 		return nil, usage(fmt.Sprintf("the store %q cannot be read: %s", path, reason(err)), "check the path, and who may read it")
 	}
 	store, err := sqlite.Open(path, opts...)
+	if errors.Is(err, sqlite.ErrDamaged) {
+		return nil, damaged(path)
+	}
 	if err != nil {
 		return nil, broken(fmt.Sprintf("the store %q cannot be opened", path), err, "a store is an SQLite file that verbatim migrate made")
 	}

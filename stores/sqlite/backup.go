@@ -14,9 +14,14 @@ import (
 // wanted.
 const pagesAtOnce = 1024
 
+// ErrDamaged says that the file of a store is not what SQLite wrote.
+var ErrDamaged = errors.New("the file of the store is damaged")
+
 // Backup copies the store, as it is at one moment, into a new file, while others
 // write. It stands at path only once it is whole; a file that is there already is
-// left alone, which is os.ErrExist.
+// left alone, which is os.ErrExist, and a damaged store is not copied, which is
+// ErrDamaged. It reads the store twice: SQLite's quick_check sees what is torn or
+// cut off, and not values that somebody exchanged, which log verify finds.
 func (s *Store) Backup(ctx context.Context, path string) (err error) {
 	path, err = filepath.Abs(path)
 	if err != nil {
@@ -36,6 +41,18 @@ func (s *Store) Backup(ctx context.Context, path string) (err error) {
 		// backup of a file that changes below it would begin again and again.
 		if _, err := c.exists("SELECT 1 FROM sqlite_schema", nil); err != nil {
 			return fault("backup", err)
+		}
+		// A copy of a damaged file would be found to be one when it is needed.
+		bad := false
+		err := c.query(ctx, "PRAGMA quick_check(1)", nil, func(found *sqlite.Stmt) error {
+			bad = bad || found.ColumnText(0) != "ok"
+			return nil
+		})
+		if err != nil {
+			return fault("backup", err)
+		}
+		if bad {
+			return ErrDamaged
 		}
 		return fault("backup", c.copyTo(ctx, part))
 	})

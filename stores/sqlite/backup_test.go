@@ -5,6 +5,8 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -99,5 +101,61 @@ func TestBackupHoldsOneMoment(t *testing.T) {
 	left, err := filepath.Glob(filepath.Join(dir, ".backup-*"))
 	if _, e := os.Stat(filepath.Join(dir, "four.db")); err != nil || len(left) > 0 || !errors.Is(e, os.ErrNotExist) {
 		t.Errorf("left behind: %v, four.db: %v, %v", left, e, err)
+	}
+}
+
+// SAFE-R13: a store whose file is torn is not backed up as if it were whole, and no file is left.
+func TestADamagedStoreIsNotBackedUp(t *testing.T) {
+	t.Parallel()
+	ctx, dir := t.Context(), t.TempDir()
+	live := filepath.Join(dir, "live.db")
+	s, err := sqlite.Open(live)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := counter()
+	if _, err := s.Migrate(ctx, []*stores.Entity{e}, true); err != nil {
+		t.Fatal(err)
+	}
+	for range 300 {
+		if err := add(s, e, "writer"); err != nil && !errors.Is(err, stores.ErrNotFound) {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	whole, err := os.ReadFile(live)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const page = 4096
+	for name, torn := range map[string]func([]byte) []byte{
+		"a page of zeros":        func(b []byte) []byte { clear(b[len(b)-page:]); return b },
+		"a page of noise":        func(b []byte) []byte { copy(b[len(b)-page:], strings.Repeat("noise ", page/6)); return b },
+		"a page of zeros within": func(b []byte) []byte { clear(b[len(b)-2*page : len(b)-page]); return b },
+		"the whole of it":        func(b []byte) []byte { return b },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			file, copied := filepath.Join(dir, "torn.db"), filepath.Join(dir, "copy.db")
+			if err := os.WriteFile(file, torn(slices.Clone(whole)), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			s, err := sqlite.Open(file)
+			if err == nil {
+				defer s.Close()
+				err = s.Backup(ctx, copied)
+			}
+			_, there := os.Stat(copied)
+			if name == "the whole of it" {
+				if err != nil || there != nil {
+					t.Errorf("%v, %v", err, there)
+				}
+			} else if !errors.Is(err, sqlite.ErrDamaged) || !errors.Is(there, os.ErrNotExist) {
+				t.Errorf("%v, and the copy: %v", err, there)
+			}
+		})
 	}
 }

@@ -78,6 +78,8 @@ func fault(doing string, err error) error {
 		return sqlcore.Because(stores.ErrInvalid, f)
 	case sqlite.ResultMismatch, sqlite.ResultTooBig:
 		return sqlcore.Because(stores.ErrInvalid, f)
+	case sqlite.ResultCorrupt:
+		return sqlcore.Because(ErrDamaged, f)
 	case sqlite.ResultBusy, sqlite.ResultLocked:
 		return sqlcore.Because(stores.ErrConflict, f)
 	case sqlite.ResultError:
