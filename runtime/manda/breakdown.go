@@ -7,6 +7,7 @@ import (
 // A breakdown (M19)
 
 func (a *answer) breakDown() {
+	a.unknown()
 	metrics, title := a.q.Metrics, a.q.Group
 	if title == "" && len(metrics) == 0 && len(a.q.Topic) > 0 {
 		a.bringTogether()
@@ -123,6 +124,7 @@ func (a *answer) series(metric string) bool {
 // A comparison (M21)
 
 func (a *answer) compare() {
+	a.unknown()
 	q := &a.q
 	metrics := q.Metrics
 	if len(metrics) == 0 {

@@ -46,12 +46,20 @@ func (a *answer) look() {
 		a.requested()
 		return
 	}
+	a.unknown()
 	some := false
 	for _, metric := range q.Metrics {
 		some = a.figure(metric) || some
 	}
 	if !some {
 		a.passages(a.called(q.Metrics[0], q.Part))
+	}
+}
+
+// unknown says that there is no figure of whom somebody asks, before those of the whole company.
+func (a *answer) unknown() {
+	if a.q.Unknown != "" && len(a.q.Metrics) > 0 {
+		a.say("no-part", "metric", a.called(a.q.Metrics[0], ""), "part", a.q.Unknown)
 	}
 }
 

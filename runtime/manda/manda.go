@@ -453,9 +453,47 @@ func (l *loader) parts(q *Question) {
 		q.Intent = Comparison
 	case len(q.Parts) == 1:
 		q.Part = q.Parts[0]
-	case len(q.Parts) == 0 && !slices.ContainsFunc(l.room.Facts, func(f Fact) bool { return f.Subject == q.Part && slices.Contains(q.Metrics, f.Metric) }):
-		q.Part = "" // nothing is known by that name
+	case q.Part != "":
+		part := l.called(q)
+		if part == "" && somebody(q.Part) && !strings.HasPrefix(asked, " "+q.Part+" ") {
+			q.Unknown = asWritten(q.Text, q.Part)
+		}
+		q.Part = part
 	}
+}
+
+// somebody reports that a word of a name is no word of a question.
+func somebody(name string) bool {
+	return slices.ContainsFunc(strings.Fields(name), func(w string) bool { return !noise()[w] })
+}
+
+// called is the part that a question means by a part of its name, of those that its metrics are
+// of: "Grevenau France" for "grevenau france sas". It is empty for none and for several.
+func (l *loader) called(q *Question) (part string) {
+	said := strings.Fields(q.Part)
+	for i := range l.room.Facts {
+		f := &l.room.Facts[i]
+		name := strings.Fields(f.Subject)
+		switch {
+		case f.Subject == part || !slices.Contains(q.Metrics, f.Metric):
+		case f.Subject == q.Part:
+			return q.Part
+		case slices.ContainsFunc(said, func(w string) bool { return !slices.Contains(name, w) }):
+		case part != "":
+			return ""
+		default:
+			part = f.Subject
+		}
+	}
+	return part
+}
+
+// asWritten is a name in the letters in which a text has it.
+func asWritten(text, name string) string {
+	if at := strings.Index(strings.ToLower(text), name); at >= 0 && at+len(name) <= len(text) {
+		return text[at : at+len(name)]
+	}
+	return capital(name)
 }
 
 // narrow leaves out of what a question is about what says little: words that are neither

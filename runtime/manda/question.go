@@ -35,6 +35,7 @@ type Question struct {
 	Statuses []string // of what is compared: Forecast and Actual
 	Part     string   // of the company
 	Parts    []string // of it that it names, where the room knows them
+	Unknown  string   // of whom it asks, where the room has no such figure of them
 	Topic    []string // the words that say what it is about
 	Aims     []aim    // what those name: concepts, or else their stems
 	Follows  bool     // it goes on from the one before
@@ -247,6 +248,9 @@ func Read(text, deal string, before []string) Question {
 // joined is what French writes as one word: l'entreprise, manque-t-il, expliquez-moi.
 var joined = pattern(`(?i)\b[ld]['’]|-(?:t-)?(?:ils?|elles?|on|moi|nous|vous)\b`)
 
+// elided is the French article before the name of a figure: l'EBITDA, d'EBIT.
+var elided = pattern(`\b(?:[lL]['’]|[dD]['’](\p{Lu}{2}))`)
+
 // byKind follows a figure that is asked for part by part.
 var byKind = pattern(`(?i)^[ ]*(?:down )?(?:by|per|nach|pro|par|je) \pL`)
 
@@ -261,6 +265,7 @@ func read(text, deal string) Question {
 	whole := plainly(joined.re().ReplaceAllString(text, " "))
 	intent, sure := intended(asked, whole)
 	q.Intent = intent
+	text = elided.re().ReplaceAllString(text, " $1")
 	q.Periods = asks(text)
 	_, _, q.LastYear = says("relative", whole)
 	for _, s := range sentences(text + " ") {
@@ -309,7 +314,7 @@ func read(text, deal string) Question {
 		rest = rest[:p.at] + " " + rest[p.end:]
 	}
 	ours := strings.Fields(plainly(deal))
-	if q.Part != "" && slices.Contains(ours, strings.Fields(q.Part)[0]) {
+	if !slices.ContainsFunc(strings.Fields(q.Part), func(w string) bool { return !slices.Contains(ours, w) }) {
 		q.Part = ""
 	}
 	rest = without("relative", without("intent", plainly(possessive.re().ReplaceAllString(rest, ""))))
