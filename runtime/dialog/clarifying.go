@@ -236,7 +236,7 @@ func (t *turn) answer(ctx context.Context, says string, alone *Understood, was *
 	if u, err := t.dictated(ctx, says, alone, was); u != nil || err != nil {
 		return u, err
 	}
-	if len(was.places) > 0 {
+	if a := t.heard.reply.Answer; len(was.places) > 0 && (a == words.Other || a == words.Change) && words.ReadRemark(says) != words.ARemark {
 		attempts = append(attempts, attempt{was.with(says), was.said, true})
 	}
 	for _, said := range [...]string{was.said, was.before} {
