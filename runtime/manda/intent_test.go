@@ -35,3 +35,16 @@ func TestIntentsAreRead(t *testing.T) {
 		t.Errorf("%d of %d are understood", right, n)
 	}
 }
+
+// A change of control is a clause of a contract, and no change to be compared.
+func TestAChangeOfControlIsNoComparison(t *testing.T) {
+	t.Parallel()
+	for _, asked := range []string{"Which contracts have a change of control clause?", "Does Nordwerk have a change of control right?", "Quels contrats prévoient un changement de contrôle ?"} {
+		if q := Read(asked, "Acme", nil); q.Intent == Comparison {
+			t.Errorf("%s: %s", asked, q.Intent)
+		}
+	}
+	if q := Read("How did EBITDA change from 2023 to 2024?", "Acme", nil); q.Intent != Comparison {
+		t.Errorf("a change is %s", q.Intent)
+	}
+}
