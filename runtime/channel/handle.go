@@ -283,8 +283,8 @@ func languageOf(session *runtime.Session) words.Language {
 	return words.English
 }
 
-// writtenIn is the language of a text by somebody of whom nothing is known: English where it
-// may be several.
+// writtenIn is the language of a text, and English where that is not sure. Of strangers no other
+// preference is known.
 func writtenIn(text string) words.Language {
 	if all := words.Detect(text); len(all) == 1 {
 		return all[0]

@@ -19,7 +19,7 @@ func (r *Reader) arguments(p *Part, c *clause, l words.Language) {
 	for i := range v.Params {
 		pr := &v.Params[i]
 		if v.Read != nil && v.Read.After == i {
-			continue // nobody says after which row a page begins
+			continue // a page is continued by a link, and not in words
 		}
 		f.argument(pr)
 		if p.guide {

@@ -177,7 +177,7 @@ func (c *clause) glued(i int, marks string) (from, to int) {
 	return from, to
 }
 
-// joined is a run of words as names are written: a hyphen stands for what is between two of them.
+// joined writes a run of words as the name of a row, with a hyphen for the space or mark between two.
 func (c *clause) joined(from, to int) string {
 	var b strings.Builder
 	for i := from; i < to; i++ {

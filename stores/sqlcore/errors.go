@@ -1,7 +1,7 @@
 package sqlcore
 
-// Because gives an error the text and the identity of one of package stores, and keeps the
-// cause for errors.As. The text is that of the first alone: users may see it.
+// Because returns an error that is ours, one of package stores, and wraps the cause too, for
+// errors.As. Its text is that of ours alone, since users may see it.
 func Because(ours, cause error) error { return &caused{ours, cause} }
 
 type caused struct{ ours, cause error }

@@ -62,10 +62,10 @@ type Catalogue interface {
 	// changes it calls it.
 	Called(e *stores.Entity) string
 	Altered(e *stores.Entity) string
-	// Was is the table of an entity that was called otherwise, as people and statements
-	// call it, whether it is there, and whether there is one of the name that it has now.
-	// Rename does it, and what is kept by that name; Recolumn does what is kept by that of a
-	// column.
+	// Was is the former table of an entity that was renamed, as people and as statements
+	// call it; there reports that it exists, and now that one of the new name does. Rename
+	// renames it, with what the store keeps by its name; Recolumn renames what the store
+	// keeps by the name of a column.
 	Was(e *stores.Entity) (called, table string, there, now bool)
 	Rename(e *stores.Entity) error
 	Recolumn(e *stores.Entity, t *Table, f *stores.Field) error

@@ -20,8 +20,9 @@ var ErrDamaged = errors.New("the file of the store is damaged")
 // Backup copies the store, as it is at one moment, into a new file, while others
 // write. It stands at path only once it is whole; a file that is there already is
 // left alone, which is os.ErrExist, and a damaged store is not copied, which is
-// ErrDamaged. It reads the store twice: SQLite's quick_check sees what is torn or
-// cut off, and not values that somebody exchanged, which log verify finds.
+// ErrDamaged. It reads the store twice, the first time with SQLite's quick_check,
+// which finds pages that are torn or missing. It does not find values that somebody
+// changed; log verify does.
 func (s *Store) Backup(ctx context.Context, path string) (err error) {
 	path, err = filepath.Abs(path)
 	if err != nil {
