@@ -37,6 +37,9 @@ func ReadMarks(e *Entity, v Value) ([]Mark, error) {
 	if v.IsNull() {
 		return nil, nil
 	}
+	if marks, plain := plainMarks(e, v.Text()); plain {
+		return marks, nil
+	}
 	var columns map[string]string
 	if err := json.Unmarshal([]byte(v.Text()), &columns); err != nil {
 		return nil, fmt.Errorf("the marks of a row of %s cannot be read: %w", e.Name, ErrInvalid)
@@ -48,6 +51,48 @@ func ReadMarks(e *Entity, v Value) ([]Mark, error) {
 		}
 	}
 	return marks, nil
+}
+
+// plainMarks reads an object of strings without escapes, which marks nearly always are. It
+// gives up where text is anything else. It takes a tenth of the time and of the memory that
+// encoding/json needs, which was most of what reading rows that a model wrote took.
+func plainMarks(e *Entity, text string) (marks []Mark, plain bool) {
+	for begin := "{"; ; begin = "," {
+		var column, origin string
+		if text, plain = strings.CutPrefix(text, begin); !plain {
+			return nil, false
+		}
+		if column, text, plain = plainString(text); !plain {
+			return nil, false
+		}
+		if text, plain = strings.CutPrefix(text, ":"); !plain {
+			return nil, false
+		}
+		if origin, text, plain = plainString(text); !plain {
+			return nil, false
+		}
+		for i := range e.Fields {
+			if e.Fields[i].Column != column {
+				continue
+			}
+			if slices.ContainsFunc(marks, func(m Mark) bool { return m.Field == i }) {
+				return nil, false
+			}
+			marks = append(marks, Mark{i, origin})
+		}
+		if text == "}" {
+			slices.SortFunc(marks, func(a, b Mark) int { return a.Field - b.Field })
+			return marks, true
+		}
+	}
+}
+
+// plainString takes a string without escapes from the beginning of JSON.
+func plainString(text string) (s, rest string, plain bool) {
+	text, begins := strings.CutPrefix(strings.TrimPrefix(text, " "), `"`)
+	s, rest, ends := strings.Cut(text, `"`)
+	plain = begins && ends && !strings.ContainsFunc(s, func(c rune) bool { return c == '\\' || c < ' ' || c == utf8.RuneError })
+	return s, rest, plain
 }
 
 // Marked lists what a change does to marks, for backends: the fields that get
