@@ -34,7 +34,7 @@ func (i *interpreter) reader(ctx context.Context, settled dialog.Settled) (*phra
 		return nil, nil, in, err
 	}
 	v := phrase.Vocabulary{Verbs: i.session.Verbs(), Names: names, Say: saying(i.reg, i.session), Usable: usable(ctx, i.session), Useful: useful(ctx, i.session), Chosen: settled.Verb}
-	for _, g := range settled.Texts {
+	for _, g := range settled.Given {
 		v.Given = append(v.Given, phrase.Given(g))
 	}
 	if l, ok := words.ParseLanguage(i.session.Person().Language); ok {
@@ -73,9 +73,12 @@ func (i *interpreter) Interpret(ctx context.Context, said string, settled dialog
 		case p.Call != "":
 		case u.Ask == "" && len(p.Asks) > 0:
 			a := &p.Asks[0]
-			u.Ask, u.Offers, u.Places, u.Of, u.Texts = a.Text, offers(p, a), a.Places, p.Range, nil
-			if a.Dictated() {
-				u.Dictated = a.Param.Name
+			u.Ask, u.Offers, u.Of, u.Texts, u.Dictated = a.Text, offers(p, a), p.Range, nil, a.Dictated()
+			if v := p.Verb; a.Param != nil {
+				if v == nil {
+					v = p.Ranked[0].Verb // nobody of that name is known to it
+				}
+				u.Wants = dialog.Given{Verb: v.Name, Param: a.Param.Name}
 			}
 		default:
 			u.Left = append(u.Left, part)
@@ -165,14 +168,11 @@ func useful(ctx context.Context, s *runtime.Session) func(*verbs.Verb) bool {
 
 // offers lists the choices of a question.
 func offers(p *phrase.Part, a *phrase.Ask) []dialog.Offer {
-	says, fits := p.Offers(a), p.Fits(a)
+	says := p.Offers(a)
 	all := make([]dialog.Offer, len(says))
 	for k, c := range a.Choices {
 		if all[k] = (dialog.Offer{Says: says[k], Text: c}); a.Param == nil {
 			all[k].Verb = c
-		}
-		if k < len(fits) {
-			all[k].Text = fits[k]
 		}
 	}
 	return all

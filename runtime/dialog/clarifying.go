@@ -15,7 +15,6 @@ import (
 	"verbatim/runtime"
 	"verbatim/runtime/sessions"
 	"verbatim/runtime/words"
-	"verbatim/stores"
 )
 
 // Clarifying: a message was unclear and the person was asked about it, without a model.
@@ -23,16 +22,16 @@ import (
 // An unclear is a message that the person was asked about. There is at most one. It waits until the
 // person answers, declines, or moves on to something else.
 type unclear struct {
-	said   string        // all of it so far
-	before string        // the same without the last answer
-	verb   string        // that they chose, "" where they were not asked which
-	given  []Given       // texts that are not to be read from said
-	text   bool          // the question asks for one
-	asked  string        // the question
-	offers []Offer       // what it offers
-	places []words.Range // of said, that a choice stands in the place of
-	about  string        // the verb that it seems to be about, "" where that is asked
-	spoken []Spoken      // what was spoken of before it
+	said   string   // all of it so far
+	before string   // the same without the last answer
+	verb   string   // that they chose, "" where they were not asked which
+	given  []Given  // that is not to be read from said
+	wants  Given    // the argument that is asked for, without a text
+	text   bool     // the question asks for one
+	asked  string   // the question
+	offers []Offer  // what it offers
+	about  string   // the verb that it seems to be about, "" where that is asked
+	spoken []Spoken // what was spoken of before it
 
 	corrects bool // it changes a call that waits, and may change it in several ways
 
@@ -46,20 +45,11 @@ type unclear struct {
 // open reports whether a question waits.
 func (u *unclear) open() bool { return u.asked != "" }
 
-// with returns the message with a text in place of its unclear part.
-func (u *unclear) with(text string) string {
-	said, end := u.said, len(u.said)
-	for i, at := range slices.Backward(u.places) {
-		if at.Start < 0 || at.Start > at.End || at.End > end {
-			return u.said + "\n" + text // of another sentence
-		}
-		put := ""
-		if i == 0 {
-			put = text
-		}
-		said, end = said[:at.Start]+put+said[at.End:], at.Start
-	}
-	return said
+// with returns the message with an answer for the argument that was asked for.
+func (u *unclear) with(text string) unclear {
+	g := u.wants
+	g.Text = text
+	return unclear{said: u.said, before: u.before, verb: cmp.Or(u.verb, g.Verb), given: append(slices.Clone(u.given), g)}
 }
 
 // chosen reads an answer that picks an offer: "yes" to a single one, "the second one", or its
@@ -74,33 +64,21 @@ func (t *turn) chosen(ctx context.Context, was *unclear) (u *Understood, again b
 		return nil, true, nil
 	}
 	o := was.offers[i]
-	next := unclear{said: was.said, before: was.before, verb: was.verb, given: was.given}
-	says := []string{o.Text}
+	next := was.with(o.Text)
+	if o.Verb != "" {
+		next = unclear{said: was.said, before: was.before, verb: o.Verb, given: was.given}
+	}
+	got, err := t.c.understood(ctx, next.said, &next, was.spoken)
 	switch {
-	case o.Verb != "":
-		next.verb, says = o.Verb, nil
-	case len(was.places) == 0:
-		u, err := t.answer(ctx, o.Text, &Understood{}, was)
-		return u, false, err
-	case isDay(o.Text):
-		// The day is kept in words: "by 4 March 2027".
-		day, _ := stores.ParseDate(o.Text)
-		says = []string{words.SayDate(day, t.c.wording.tongue), o.Text}
+	case err != nil:
+		return nil, false, err
+	case got.Script != "" || got.Ask != "" && got.Ask != was.asked:
+		t.next = next
+		return &got, false, nil
+	case o.Verb == "":
+		u, err = t.answer(ctx, o.Text, &Understood{}, was)
 	}
-	for k := 0; k < max(1, len(says)); k++ {
-		if k < len(says) {
-			next.said = was.with(says[k])
-		}
-		got, err := t.c.understood(ctx, next.said, &next, was.spoken)
-		if err != nil {
-			return nil, false, err
-		}
-		if got.Script != "" || got.Ask != "" && got.Ask != was.asked {
-			t.next = next
-			return &got, false, nil
-		}
-	}
-	return nil, false, nil
+	return u, false, err
 }
 
 // understood interprets a message in one part. A message that is unclear runs nothing.
@@ -130,13 +108,11 @@ func (t *turn) clarified(ctx context.Context, chosen *Understood, otherwise stri
 		text, err := t.makes(ctx, &u, was, otherwise)
 		return text + "\n" + c.wording.say(saySayWhich), err
 	}
-	if said := t.next.said; said != "" && !strings.Contains(said, "@") {
-		// All of the text is the person's, including the day that they picked. A row that they
-		// picked is referred to by name; they did not say the words of its label.
-		t.trace.add(ofPerson, said, t.now)
-	}
+	t.trace.add(ofPerson, t.next.said, t.now)
 	for _, g := range t.next.given {
-		t.trace.add(ofPerson, g.Text, t.now)
+		if !strings.HasPrefix(g.Text, "@") { // they picked the row, and did not say the words of its label
+			t.trace.add(ofPerson, g.Text, t.now)
+		}
 	}
 	return t.makes(ctx, &u, was, otherwise)
 }
@@ -216,11 +192,6 @@ func choice(h *heard, offers []Offer) (i int, bare bool) {
 	return took, false
 }
 
-func isDay(text string) bool {
-	_, ok := stores.ParseDate(text)
-	return ok
-}
-
 // answer reads an answer together with the unclear message; nil if that makes no sense either. A
 // reading that can run wins over one that asks again. An answer that leads to the same question
 // again is dropped, so that it does not confuse the next one.
@@ -228,27 +199,23 @@ func (t *turn) answer(ctx context.Context, says string, alone *Understood, was *
 	if !was.open() || was.corrects {
 		return nil, nil
 	}
-	type attempt struct {
-		text, before string
-		placed       bool
-	}
-	var attempts []attempt
+	var attempts []unclear
 	if u, err := t.dictated(ctx, says, alone, was); u != nil || err != nil {
 		return u, err
 	}
-	if a := t.heard.reply.Answer; len(was.places) > 0 && (a == words.Other || a == words.Change) && words.ReadRemark(says) != words.ARemark {
-		attempts = append(attempts, attempt{was.with(says), was.said, true})
+	if a := t.heard.reply.Answer; was.wants.Param != "" && !was.text && (a == words.Other || a == words.Change) && words.ReadRemark(says) != words.ARemark {
+		attempts = append(attempts, was.with(says))
 	}
 	for _, said := range [...]string{was.said, was.before} {
 		for _, between := range [...]string{"\n", ", "} {
 			if said != "" {
-				attempts = append(attempts, attempt{said + between + says, said, false})
+				attempts = append(attempts, unclear{said: said + between + says, before: said, verb: was.verb, given: was.given})
 			}
 		}
 	}
 	var found, same *Understood
 	for _, a := range attempts {
-		u, err := t.c.understood(ctx, a.text, was, was.spoken)
+		u, err := t.c.understood(ctx, a.said, &a, was.spoken)
 		switch {
 		case err != nil:
 			return nil, err
@@ -256,19 +223,18 @@ func (t *turn) answer(ctx context.Context, says string, alone *Understood, was *
 			// The message means something by itself, or it was clear which verb is meant; joined
 			// with the earlier one it would mean something else.
 		case u.Script != "":
-			t.next = unclear{said: a.text, given: was.given}
+			t.next = unclear{said: a.said, given: a.given}
 			return &u, nil
-		case a.placed && len(u.Places) == 0: // it is none of that kind
 		case u.Ask == "" || alone.Ask != "" || a.before == was.before && u.Ask == was.asked:
 		case u.Ask == was.asked:
 			same = cmp.Or(same, &u)
 		case found == nil:
-			found, t.next = &u, unclear{said: a.text, before: a.before, verb: was.verb, given: was.given}
+			found, t.next = &u, a
 		}
 	}
 	if found == nil && same != nil {
-		t.next = unclear{said: was.said, before: was.before, verb: was.verb, given: was.given, offers: was.offers, places: was.places}
-		same.Offers, same.Places = was.offers, was.places
+		t.next = unclear{said: was.said, before: was.before, verb: was.verb, given: was.given}
+		same.Offers, same.Wants = was.offers, was.wants
 	}
 	return cmp.Or(found, same), nil
 }
@@ -281,10 +247,10 @@ func (t *turn) dictated(ctx context.Context, says string, alone *Understood, was
 		return nil, nil
 	}
 	before, err := t.c.understood(ctx, was.said, was, was.spoken)
-	if err != nil || before.Dictated == "" {
+	if err != nil || !before.Dictated {
 		return nil, err
 	}
-	asked := func(g Given) bool { return g.Verb == before.Verb && g.Param == before.Dictated }
+	asked := func(g Given) bool { return g.Verb == before.Wants.Verb && g.Param == before.Wants.Param }
 	given := slices.DeleteFunc(slices.Clone(was.given), asked)
 	try := func(next unclear) (*Understood, error) {
 		u, err := t.c.understood(ctx, next.said, &next, was.spoken)
@@ -303,7 +269,7 @@ func (t *turn) dictated(ctx context.Context, says string, alone *Understood, was
 	if strings.HasSuffix(says, "?") || strings.HasPrefix(says, "¿") || slices.ContainsFunc(alone.Verbs, other) {
 		return nil, nil
 	}
-	given = append(given, Given{before.Verb, before.Dictated, says})
+	given = append(given, Given{before.Wants.Verb, before.Wants.Param, says})
 	return try(unclear{said: was.said, before: was.before, verb: was.verb, given: given})
 }
 
@@ -366,16 +332,16 @@ const (
 
 // aboutUnclear is what is stored of an unclear message besides its words.
 type aboutUnclear struct {
-	Before string        `json:"before,omitempty"`
-	Verb   string        `json:"verb,omitempty"`
-	Given  []Given       `json:"given,omitempty"`
-	Text   bool          `json:"text,omitempty"`
-	Asked  string        `json:"asked"`
-	Offers []Offer       `json:"offers,omitempty"`
-	Places []words.Range `json:"places,omitempty"`
-	About  string        `json:"about,omitempty"`
-	Spoken []Spoken      `json:"spoken,omitempty"`
-	Aside  int           `json:"aside,omitempty"`
+	Before string   `json:"before,omitempty"`
+	Verb   string   `json:"verb,omitempty"`
+	Given  []Given  `json:"given,omitempty"`
+	Text   bool     `json:"text,omitempty"`
+	Asked  string   `json:"asked"`
+	Offers []Offer  `json:"offers,omitempty"`
+	Wants  Given    `json:"wants,omitzero"`
+	About  string   `json:"about,omitempty"`
+	Spoken []Spoken `json:"spoken,omitempty"`
+	Aside  int      `json:"aside,omitempty"`
 	// Corrects says that it corrects a pending call.
 	Corrects bool `json:"corrects,omitempty"`
 }
@@ -386,13 +352,13 @@ func recallUnclear(k *sessions.Question) (unclear, error) {
 	if err := json.Unmarshal([]byte(k.About), &about); err != nil || about.Asked == "" {
 		return unclear{}, &runtime.Failure{Err: errors.New("a question that waits cannot be read")}
 	}
-	return unclear{said: k.Words, before: about.Before, verb: about.Verb, given: about.Given, text: about.Text, asked: about.Asked, offers: about.Offers, places: about.Places, about: about.About, spoken: about.Spoken, corrects: about.Corrects,
+	return unclear{said: k.Words, before: about.Before, verb: about.Verb, given: about.Given, text: about.Text, asked: about.Asked, offers: about.Offers, wants: about.Wants, about: about.About, spoken: about.Spoken, corrects: about.Corrects,
 		id: k.Preview, at: k.Asked, until: k.Until, aside: about.Aside, fresh: k.Last, stored: true}, nil
 }
 
 // kept returns the question as it is stored.
 func (u *unclear) kept(source string) (sessions.Question, error) {
-	about, err := json.Marshal(aboutUnclear{u.before, u.verb, u.given, u.text, u.asked, u.offers, u.places, u.about, u.spoken, u.aside, u.corrects})
+	about, err := json.Marshal(aboutUnclear{u.before, u.verb, u.given, u.text, u.asked, u.offers, u.wants, u.about, u.spoken, u.aside, u.corrects})
 	return sessions.Question{Preview: u.id, Asked: u.at, Until: u.until, Source: source, Words: u.said, About: string(about), Again: u.stored}, err
 }
 
@@ -427,17 +393,13 @@ func (t *turn) asksBack(u *Understood, was *unclear) {
 		next.said, next.spoken = t.heard.own, t.before()
 		if u.Of.End > u.Of.Start && u.Of.End <= len(next.said) {
 			next.said = next.said[u.Of.Start:u.Of.End]
-			for i := range u.Places {
-				u.Places[i].Start -= u.Of.Start
-				u.Places[i].End -= u.Of.Start
-			}
 		}
 	} else {
 		next.spoken = was.spoken
 	}
-	next.asked, next.offers, next.places, next.about, next.text = u.Ask, u.Offers, u.Places, u.Verb, u.Dictated != ""
-	if len(u.Places) == 0 { // what is chosen may stand in a text
-		next.given = u.Texts
+	next.asked, next.offers, next.wants, next.about, next.text = u.Ask, u.Offers, u.Wants, u.Verb, u.Dictated
+	for _, g := range u.Texts { // what is answered does not become a part of them
+		next.given = append(slices.DeleteFunc(slices.Clone(next.given), func(o Given) bool { return o == g }), g)
 	}
 	next.at, next.until, next.fresh = t.now, t.now.Add(t.c.o.Limits.Open), true
 	next.id = fmt.Sprintf("words-%d-%x", t.record.Number, t.now.UnixNano())
@@ -467,7 +429,7 @@ func (t *turn) aside(ctx context.Context, text string) (string, error) {
 		return text, err
 	}
 	if now.Ask != "" {
-		u.asked, u.offers, u.places = now.Ask, now.Offers, now.Places
+		u.asked, u.offers, u.wants = now.Ask, now.Offers, now.Wants
 	}
 	u.fresh = true
 	t.record.note(noteStillOpen)

@@ -1,6 +1,7 @@
 package dialog_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"regexp"
@@ -42,14 +43,23 @@ func (book) Interpret(_ context.Context, said string, settled dialog.Settled, _ 
 		}
 	}
 	u := dialog.Understood{Confidence: 1}
+	answered := func(param string) (text string) {
+		for _, g := range settled.Given {
+			if g.Param == param {
+				text = g.Text
+			}
+		}
+		return text
+	}
 	which := func(verb string) {
-		u.Verb, u.Ask = verb, "Which repair is it?"
+		u.Verb, u.Ask, u.Wants = verb, "Which repair is it?", dialog.Given{Verb: verb, Param: "repair-id"}
 		u.Offers = []dialog.Offer{{Says: "Boiler", Text: "@boiler"}, {Says: "Kitchen Window", Text: "@kitchen-window"}}
 	}
 	switch {
 	case strings.HasPrefix(plain, "tell them"), strings.HasPrefix(plain, "write down"):
-		u = note(said, settled.Texts)
+		u = note(said, settled.Given)
 	case strings.Contains(plain, "cancel"):
+		row = cmp.Or(row, answered("repair-id"))
 		if u.Verb = "house.cancel"; row == "" {
 			which("house.cancel")
 		} else {
@@ -57,12 +67,13 @@ func (book) Interpret(_ context.Context, said string, settled dialog.Settled, _ 
 		}
 	case strings.Contains(plain, "expected"):
 		u.Verb = "house.note"
-		at, day := twoDays.FindStringIndex(said), oneDay.FindString(said)
+		day := cmp.Or(oneDay.FindString(answered("expected")), oneDay.FindString(said))
+		u.Wants = dialog.Given{Verb: "house.note", Param: "expected"}
 		switch {
 		case row == "":
 			which("house.note")
-		case at != nil:
-			u.Ask, u.Places = "Is that 3 April 2027 or 4 March 2027?", []words.Range{{Start: at[0], End: at[1]}}
+		case day == "" && twoDays.MatchString(said):
+			u.Ask = "Is that 3 April 2027 or 4 March 2027?"
 			u.Offers = []dialog.Offer{{Says: "3 April 2027", Text: "2027-04-03"}, {Says: "4 March 2027", Text: "2027-03-04"}}
 		case day == "":
 			u.Ask = "When is it?"
@@ -79,20 +90,22 @@ func (book) Interpret(_ context.Context, said string, settled dialog.Settled, _ 
 
 // note understands "tell them: …", of which all behind the colon is the note, and "write down 4
 // March 2027", which has no place for one.
-func note(said string, texts []dialog.Given) dialog.Understood {
+func note(said string, given []dialog.Given) dialog.Understood {
 	u := dialog.Understood{Confidence: 1, Verb: "house.note", Verbs: []string{"house.note"}}
 	text, day := "", oneDay.FindString(said)
 	if _, behind, ok := strings.Cut(said, "tell them: "); ok {
 		text = behind
 	}
-	if len(texts) > 0 {
-		text = texts[0].Text
+	for _, g := range given {
+		if g.Param == "note" {
+			text = g.Text
+		}
 	}
 	switch {
 	case text == "":
-		u.Ask, u.Dictated = "What is the note?", "note"
+		u.Ask, u.Dictated, u.Wants = "What is the note?", true, dialog.Given{Verb: "house.note", Param: "note"}
 	case len(text) > 40:
-		u.Ask, u.Dictated = fmt.Sprintf("%d letters are too many.", len(text)), "note"
+		u.Ask, u.Dictated, u.Wants = fmt.Sprintf("%d letters are too many.", len(text)), true, dialog.Given{Verb: "house.note", Param: "note"}
 	default:
 		u.Texts = []dialog.Given{{Verb: "house.note", Param: "note", Text: text}}
 		if u.Ask = "When is it?"; day != "" {

@@ -100,14 +100,15 @@ type Interpreter interface {
 // Settled is what the answers to questions about a sentence have settled.
 type Settled struct {
 	Verb  string // that they picked, "" where they were not asked which
-	Texts []Given
+	Given []Given
 }
 
-// A Given is the text of an argument of a verb, to the letter.
+// A Given is an answer for an argument of a verb: free text to the letter, anything else in words or
+// as a call writes it. It fills the argument, and leaves the sentence as it was said.
 type Given struct {
 	Verb  string `json:"verb"`
 	Param string `json:"param"`
-	Text  string `json:"text"`
+	Text  string `json:"text,omitempty"`
 }
 
 // Understood is the reading of a message: calls for the parts that are complete, a question about
@@ -124,15 +125,13 @@ type Understood struct {
 	Confidence float64
 	Verbs      []string // of every part of it that is understood for certain
 	NotUsed    []string // verbs that came close
-	// Places are the words that Ask is about; an offer, or other words for a time, may replace
-	// them.
-	Places   []words.Range
-	Resolved []string // what words were read as
-	Assumed  []string // names of rows that were meant without being said
+	Resolved   []string // what words were read as
+	Assumed    []string // names of rows that were meant without being said
 	// Beyond says that the message asks for something that no verb does.
 	Beyond bool
-	// Dictated is the argument that Ask asks for, if that is free text.
-	Dictated string
+	// Wants is the argument that Ask asks for, without a text; Dictated says that it is free text.
+	Wants    Given
+	Dictated bool
 	// Texts are the free texts of the part that Ask is about, or of all parts.
 	Texts []Given
 	// Long says that the message is too long to be read at once. Then nothing is understood, since

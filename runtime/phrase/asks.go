@@ -14,7 +14,6 @@ func (r *Reader) unclear(pr *verbs.Param, l words.Language, rd *words.Reading) A
 	speaks := r.speaks(l)
 	q := Ask{Param: pr, Text: rd.Ask(speaks)}
 	if rd.Problem == 0 && len(rd.Others) > 0 {
-		q.Places = []words.Range{rd.Range}
 		for _, o := range rd.Offered() {
 			q.offer(rd, o, speaks)
 		}
@@ -32,7 +31,6 @@ func (r *Reader) either(pr *verbs.Param, l words.Language, all ...*words.Reading
 			q = Ask{Param: pr}
 			break
 		}
-		q.Places = append(q.Places, rd.Range)
 		q.offer(rd, rd.Choice, speaks)
 	}
 	q.Text = r.ask(l, askSeveral, pr, q.says)
@@ -41,15 +39,15 @@ func (r *Reader) either(pr *verbs.Param, l words.Language, all ...*words.Reading
 
 // offer adds one meaning of an ambiguous value to the choices.
 func (q *Ask) offer(rd *words.Reading, c words.Choice, l words.Language) {
-	fits := c.Text()
+	text := c.Text()
 	if c.Value.Kind() == stores.Int || c.Value.Kind() == stores.Decimal {
 		// Three digits after a point may be read as thousands; four cannot.
-		if fits = c.Value.Text(); len(fits) > 4 && fits[len(fits)-4] == '.' {
-			fits += "0"
+		if text = c.Value.Text(); len(text) > 4 && text[len(text)-4] == '.' {
+			text += "0"
 		}
-		fits = strings.TrimSpace(c.Currency + " " + fits)
+		text = strings.TrimSpace(c.Currency + " " + text)
 	}
-	q.Choices, q.says, q.fits = append(q.Choices, c.Text()), append(q.says, rd.SayChoice(c, l)), append(q.fits, fits)
+	q.Choices, q.says = append(q.Choices, text), append(q.says, rd.SayChoice(c, l))
 }
 
 // maxNames is how many rows a question offers.

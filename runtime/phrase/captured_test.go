@@ -223,7 +223,7 @@ func TestAnAnnouncementIsNoNote(t *testing.T) {
 }
 
 // F27: a name that nobody has is asked about with the rows that there are, and the one
-// that is chosen stands in its place; where there are more than a question lists, it says
+// that is chosen is meant; where there are more than a question lists, it says
 // how many.
 func TestAStrangerIsAskedAboutWithRows(t *testing.T) {
 	t.Parallel()
@@ -234,12 +234,14 @@ func TestAStrangerIsAskedAboutWithRows(t *testing.T) {
 		t.Fatal(describe(text, &h))
 	}
 	a := &h.Parts[0].Asks[0]
-	if len(a.Choices) != 4 || len(a.Places) != 1 || text[a.Places[0].Start:a.Places[0].End] != "Karl Weber" || !strings.Contains(a.Text, "thomas muller identity") {
-		t.Errorf("it asks %q, %q at %v", a.Text, a.Choices, a.Places)
+	if len(a.Choices) != 4 || !strings.Contains(a.Text, "thomas muller identity") {
+		t.Errorf("it asks %q, %q", a.Text, a.Choices)
 	}
-	said := text[:a.Places[0].Start] + a.Choices[1] + text[a.Places[0].End:]
-	if h = r.Read(said, english); h.Parts[0].Verb == nil || len(h.Parts[0].Args) == 0 || dsl.FormatValue(h.Parts[0].Args[0].Value) != a.Choices[1] {
-		t.Errorf("%q is read as %s", said, describe(said, &h))
+	v := r.in
+	v.Chosen = h.Parts[0].Ranked[0].Verb.Name
+	v.Given = []Given{{v.Chosen, a.Param.Name, a.Choices[1]}}
+	if h = r.ix.Reader(v).Read(text, english); h.Parts[0].Verb == nil || len(h.Parts[0].Args) == 0 || dsl.FormatValue(h.Parts[0].Args[0].Value) != a.Choices[1] {
+		t.Errorf("%q is read as %s", text, describe(text, &h))
 	}
 
 	many := Vocabulary{Verbs: reg.Palette("client").Verbs, Names: map[*verbs.Entity][]string{reg.Entity("outstanding-request"): {"a-identity", "b-identity", "c-identity", "d-identity", "e-identity", "f-identity", "g-identity"}}}

@@ -35,7 +35,7 @@ func (r *Reader) fill(p *Part, c *clause, l words.Language) {
 	f := r.filling(p, c, l)
 	for i := range p.Verb.Params {
 		pr := &p.Verb.Params[i]
-		if open := p.open(pr, c); p.given(pr) || !open && pr.Type.Name != verbs.DateType && pr.Type.Name != verbs.MoneyType && pr.Type.Name != verbs.ObjectType {
+		if p.given(pr) || !p.open(pr) && pr.Type.Name != verbs.DateType && pr.Type.Name != verbs.MoneyType && pr.Type.Name != verbs.ObjectType {
 			continue
 		}
 		p.Asks = slices.DeleteFunc(p.Asks, func(a Ask) bool { return a.Param == pr })
@@ -76,16 +76,80 @@ type filling struct {
 	used  map[int]bool // readings that an argument has
 	taken []bool       // words that name the row of an argument
 
-	pr *verbs.Param // the argument at hand
+	pr      *verbs.Param // the argument at hand
+	answers []*clause    // what was answered for it, the last first
 }
 
 func (r *Reader) filling(p *Part, c *clause, l words.Language) *filling {
 	return &filling{r: r, p: p, c: c, l: l, used: map[int]bool{}, taken: make([]bool, len(c.words))}
 }
 
-// argument fills an argument, or asks for what it lacks.
+// argument fills an argument, or asks for what it lacks. Answers to the question for it count before
+// the message.
 func (f *filling) argument(pr *verbs.Param) {
-	f.pr = pr
+	f.pr, f.answers = pr, nil
+	for _, g := range slices.Backward(f.r.in.Given) {
+		if g.Verb != f.p.Verb.Name || g.Param != pr.Name {
+			continue
+		}
+		if freeText(pr) {
+			if f.accepted(stores.NewString(g.Text)) {
+				f.p.Args = append(f.p.Args, Arg{Param: pr, Value: dsl.NewString(g.Text), Given: true})
+			}
+			return
+		}
+		if c := f.answer(g.Text); c != nil {
+			f.answers = append(f.answers, c)
+		}
+	}
+	of := f
+	if len(f.answers) > 0 && pr.Type.Name != verbs.ObjectType { // an object has parts, and each may have been asked for
+		of = f.r.filling(f.p, f.answers[0], f.l)
+		of.pr = pr
+	}
+	n := len(f.p.Args)
+	of.said()
+	for i := n; i < len(f.p.Args) && len(f.answers) > 0; i++ {
+		f.p.Args[i].Given, f.p.Args[i].Range = true, words.Range{} // it has no place in the message
+	}
+}
+
+// mostBeside is how many words an answer may have beside the value: "no, I meant Friday".
+const mostBeside = 2
+
+// answer reads an answer to the question for the argument at hand; nil if it gives no value, or
+// says more.
+func (f *filling) answer(text string) *clause {
+	plain := alike(text)
+	all, more := words.Split(plain, maxWords)
+	if more || len(all) == 0 {
+		return nil
+	}
+	readings, _ := words.Find(plain, f.c.in)
+	c := f.r.clause(text, all, readings, f.c.in, f.l)
+	there, beside := len(c.readings) > 0, 0
+	switch t := f.pr.Type; {
+	case t.Entity != nil && f.r.names[t.Entity] != nil:
+		there = len(f.r.rowsIn(c, t.Entity).names) > 0
+	case t.Codes != nil:
+		codes, _ := f.r.codesIn(c, t.Codes)
+		there = len(codes) > 0
+	default:
+		for i := range all {
+			if !c.taken[i] && !small()[all[i].Plain] {
+				beside++
+			}
+		}
+	}
+	if !there || beside > mostBeside {
+		return nil
+	}
+	return c
+}
+
+// said fills the argument at hand from the clause.
+func (f *filling) said() {
+	pr := f.pr
 	switch pr.Type.Name {
 	case verbs.RefType:
 		f.row()
@@ -291,14 +355,6 @@ func (f *filling) text() {
 	if pr.Type.Pattern != nil {
 		f.patterned()
 		return
-	}
-	for _, g := range r.in.Given {
-		if g.Verb == p.Verb.Name && g.Param == pr.Name {
-			if f.accepted(stores.NewString(g.Text)) {
-				p.Args = append(p.Args, Arg{Param: pr, Value: dsl.NewString(g.Text), Given: true})
-			}
-			return
-		}
 	}
 	if !pr.Required {
 		return

@@ -148,14 +148,14 @@ func (f *filling) object() {
 	}
 	var at words.Range
 	for _, q := range filled.Questions() {
-		rd, ok := f.answering(form, q)
+		rd, in, ok := f.answering(form, q)
 		if !ok {
 			return
 		}
 		if rd == nil {
 			continue
 		}
-		next, ok := f.answer(filled, q, rd)
+		next, ok := f.part(filled, q, rd, in)
 		if !ok {
 			return
 		}
@@ -201,9 +201,10 @@ func (f *filling) codeOfObject() string {
 	return ""
 }
 
-// answering returns the reading that answers a question of a form, or nil where none does, or
-// several questions would take it. ok is false if there are two: then it asks which.
-func (f *filling) answering(form *collect.Form, q collect.Question) (rd *words.Reading, ok bool) {
+// answering returns the reading that answers a question of a form, and the clause that has it; nil
+// where none does, or several questions would take it. ok is false if there are two: then it asks
+// which.
+func (f *filling) answering(form *collect.Form, q collect.Question) (rd *words.Reading, in *clause, ok bool) {
 	of := told(q.Kind)
 	alike := 0
 	for _, other := range form.Questions {
@@ -212,7 +213,12 @@ func (f *filling) answering(form *collect.Form, q collect.Question) (rd *words.R
 		}
 	}
 	if alike != 1 {
-		return nil, true
+		return nil, nil, true
+	}
+	for _, c := range f.answers {
+		if i := slices.IndexFunc(c.readings, func(rd words.Reading) bool { return slices.Contains(of, rd.What) }); i >= 0 {
+			return &c.readings[i], c, true
+		}
 	}
 	var found []int
 	for i := range f.c.readings {
@@ -222,29 +228,28 @@ func (f *filling) answering(form *collect.Form, q collect.Question) (rd *words.R
 	}
 	switch len(found) {
 	case 0:
-		return nil, true
+		return nil, nil, true
 	case 1:
 		f.used[found[0]] = true
-		return &f.c.readings[found[0]], true
+		return &f.c.readings[found[0]], f.c, true
 	}
 	a := f.r.either(f.pr, f.l, &f.c.readings[found[0]], &f.c.readings[found[1]])
 	if f.pr.Sensitive {
 		a.Text = f.r.ask(f.l, askSeveral, f.pr, nil)
 	}
 	f.asks(a)
-	return nil, false
+	return nil, nil, false
 }
 
-// answer gives a form a reading, or asks again where the form does not accept it.
-func (f *filling) answer(filled collect.Filled, q collect.Question, rd *words.Reading) (collect.Filled, bool) {
+// part gives a form a reading of a clause, or asks again where the form does not accept it.
+func (f *filling) part(filled collect.Filled, q collect.Question, rd *words.Reading, in *clause) (collect.Filled, bool) {
 	speaks := f.r.speaks(f.l)
-	next, wrong := filled.Answer(q.Field, stores.NewString(f.c.raw(rd.Range)), collect.In{Now: f.c.in.Now, Language: speaks})
+	next, wrong := filled.Answer(q.Field, stores.NewString(in.raw(rd.Range)), collect.In{Now: f.c.in.Now, Language: speaks})
 	if wrong == nil {
 		return next, true
 	}
 	a := Ask{Param: f.pr, Text: wrong.Says}
 	if wrong.Asks && rd.Problem == 0 {
-		a.Places = []words.Range{rd.Range}
 		for _, o := range wrong.Others {
 			a.offer(rd, o, speaks)
 		}

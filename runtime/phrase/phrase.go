@@ -58,8 +58,8 @@ type Vocabulary struct {
 	// Chosen is the verb that the person picked when asked which they mean. It is meant wherever
 	// that question would come again.
 	Chosen string
-	// Given are texts that the person was asked for and answered. Each is its argument, whatever
-	// the message says.
+	// Given are the answers to questions about arguments. The message stays as it was said; where
+	// several answer for one argument, the last counts.
 	Given []Given
 }
 
@@ -89,7 +89,8 @@ type Heard struct {
 	Cut bool
 }
 
-// A Given is the text of an argument of a verb.
+// A Given is what was answered for an argument of a verb: a free text to the letter, anything else
+// in words or as a call writes it.
 type Given struct{ Verb, Param, Text string }
 
 // A Part is one or more sentences with one meaning.
@@ -161,18 +162,15 @@ func (p *Part) Texts() (all []Given) {
 type Ask struct {
 	Param   *verbs.Param // nil where it is about the verb
 	Text    string       // in the person's language
-	Choices []string     // as a call would write them
+	Choices []string     // as a call would write them, or so that they read as nothing else
 	// Open says that no row was named, so that one mentioned before may be meant: see Part.Suppose
 	// and Part.Refers.
 	Open bool
 	// Among are the rows that the words may mean, if there are several. The conversation may tell
 	// which.
 	Among []string
-	// Places are the words of the message that a choice replaces.
-	Places []words.Range
 
 	says []string // the choices, as the question words them
-	fits []string // and as they stand in the places
 }
 
 // Dictated reports that the answer is free text: whatever comes next, after "leave a note on
@@ -195,9 +193,6 @@ func (p *Part) Offers(a *Ask) []string {
 	}
 	return said
 }
-
-// Fits are the choices as they replace Places; nil if there are none.
-func (p *Part) Fits(a *Ask) []string { return slices.Clone(a.fits) }
 
 // Literals returns the origins of the values in a part's call: values that were said come from the
 // person, assumed ones from nobody.

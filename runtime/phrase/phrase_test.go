@@ -311,9 +311,9 @@ func TestTheOnlyOneIsNotAnother(t *testing.T) {
 }
 
 // X12, X13: what may mean several things is asked about with its choices, in all
-// four languages; each of them, in the place of the words, means itself and nothing
-// else, and what is not clear in itself has none.
-func TestAChoiceFitsInItsPlace(t *testing.T) {
+// four languages. Each of them fills its argument with itself and nothing else, and
+// leaves the texts as they were said.
+func TestAChoiceFillsItsArgument(t *testing.T) {
 	t.Parallel()
 	r, _ := domains[0].reader(t)
 	for _, l := range words.Languages() {
@@ -325,15 +325,16 @@ func TestAChoiceFitsInItsPlace(t *testing.T) {
 			}
 			p := &h.Parts[0]
 			ask := &p.Asks[0]
-			says, fits := p.Offers(ask), p.Fits(ask)
-			if len(ask.Places) != 1 || len(says) != 2 || len(fits) != 2 || !strings.Contains(ask.Text, says[0]) || !strings.Contains(ask.Text, says[1]) {
+			says := p.Offers(ask)
+			if len(says) != 2 || !strings.Contains(ask.Text, says[0]) || !strings.Contains(ask.Text, says[1]) {
 				t.Fatalf("%s: %q asks %q, offers %q", l, text, ask.Text, says)
 			}
-			for k, fit := range fits {
-				at := ask.Places[0]
-				clear := text[:at.Start] + fit + text[at.End:]
-				if h := r.Read(clear, in); len(h.Parts) != 1 || !strings.Contains(h.Parts[0].Call, ask.Choices[k]) {
-					t.Errorf("%s: %q means %+v", l, clear, h.Parts)
+			for k, choice := range ask.Choices {
+				for _, answer := range []string{choice, says[k]} {
+					h := chosen(r, p, ask, answer).Read(text, in)
+					if len(h.Parts) != 1 || !strings.Contains(h.Parts[0].Call, choice) || strings.HasPrefix(text, "Tell") && !strings.Contains(h.Parts[0].Call, text[len("Tell them that "):]) {
+						t.Errorf("%s: %q to %q means %+v", l, answer, text, h.Parts)
+					}
 				}
 			}
 		}
@@ -344,8 +345,8 @@ func TestAChoiceFitsInItsPlace(t *testing.T) {
 				for _, o := range all[i].Others {
 					var q Ask
 					q.offer(&all[i], o, l)
-					if again, _ := words.Find(q.fits[0], in); len(again) != 1 || !again[0].Known() || again[0].Currency != o.Currency || !stores.Equal(again[0].Value, o.Value) {
-						t.Errorf("%s: %q of %q means %+v", l, q.fits[0], text, again)
+					if again, _ := words.Find(q.Choices[0], in); len(again) != 1 || !again[0].Known() || again[0].Currency != o.Currency || !stores.Equal(again[0].Value, o.Value) {
+						t.Errorf("%s: %q of %q means %+v", l, q.Choices[0], text, again)
 					}
 				}
 			}
@@ -359,6 +360,45 @@ func TestAChoiceFitsInItsPlace(t *testing.T) {
 		if len(h.Parts) != 1 || len(h.Parts[0].Asks) != 1 || slices.Contains(h.Parts[0].Asks[0].Choices, "client.collection-stop") == useful {
 			t.Errorf("%v: %+v", useful, h.Parts)
 		}
+	}
+}
+
+// chosen is a reader for which a question was answered.
+func chosen(r *Reader, p *Part, a *Ask, answer string) *Reader {
+	v := r.in
+	v.Given = []Given{{p.Verb.Name, a.Param.Name, answer}}
+	return r.ix.Reader(v)
+}
+
+// A day that is chosen between two that were said is the argument's, and the text keeps both as
+// they were said. An answer that says more than a value, or none of that kind, fills nothing.
+func TestAChosenDayLeavesTheTextAsItWasSaid(t *testing.T) {
+	t.Parallel()
+	r, _ := domains[0].reader(t)
+	const text = "Tell them that Pierre's returns for 31 December 2024 come on 15 January 2025"
+	h := r.Read(text, english)
+	ask := &h.Parts[0].Asks[0]
+	for answer, want := range map[string]string{
+		ask.Choices[1]: "2025-01-15", "no, I meant 20 January 2025": "2025-01-20", "on 15 January 2025, please": "2025-01-15",
+		"on 15 January 2025 unless the accountant falls ill": "", "Pierre": "",
+	} {
+		want := "client.add-note :request-id @pierre-dupont-source-of-wealth :note \"that Pierre's returns for 31 December 2024 come on 15 January 2025\" :expected-date " + want
+		if h := chosen(r, &h.Parts[0], ask, answer).Read(text, english); h.Parts[0].Call != want && (h.Parts[0].Call != "" || !strings.HasSuffix(want, " ")) {
+			t.Errorf("%q: %s", answer, describe(text, &h))
+		}
+	}
+}
+
+// A row that was chosen is that of the whole part: a sentence that only adds a day to it stays a
+// part of it.
+func TestAChosenRowIsThatOfAllSentences(t *testing.T) {
+	t.Parallel()
+	r, _ := domains[0].reader(t)
+	const text = "Still waiting on our accountant. Should have them next week."
+	h := r.Read(text, english)
+	h = chosen(r, &h.Parts[0], &h.Parts[0].Asks[0], "@pierre-dupont-source-of-wealth").Read(text, english)
+	if want := `client.add-note :request-id @pierre-dupont-source-of-wealth :note "Still waiting on our accountant" :expected-date 2025-01-03`; len(h.Parts) != 1 || h.Parts[0].Call != want {
+		t.Error(describe(text, &h))
 	}
 }
 

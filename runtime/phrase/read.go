@@ -620,7 +620,7 @@ func (r *Reader) part(c *clause, l words.Language) Part {
 	quoted := slices.Contains(c.quoted, true) && !f.text
 	turned := f.changes && (c.forbids || c.negated && !f.text) || f.changes && c.supposes
 	asked := c.question && f.changes && !r.ix.asking[all[0].verb]
-	stranger := r.stranger(c, f, l)
+	stranger := r.stranger(c, f, l) && !r.settled(v)
 	hinders := (turned || asked) && !exact && !r.negative(&all[0]) || quoted || stranger
 	p.Confidence = all[0].score
 	if hinders {
@@ -639,9 +639,7 @@ func (r *Reader) part(c *clause, l words.Language) Part {
 		choices := r.choices(c, all, stranger)
 		chosen := slices.Index(choices, r.in.Chosen)
 		if pr := r.rowOf(v); stranger && pr != nil {
-			a := r.which(v, pr, r.names[pr.Type.Entity].names, askStranger, l)
-			a.Places = r.strange(c, pr.Type.Entity) // what is chosen stands there
-			p.Asks = []Ask{a}
+			p.Asks = []Ask{r.which(v, pr, r.names[pr.Type.Entity].names, askStranger, l)}
 			return p
 		} else if chosen < 0 {
 			p.Asks = []Ask{{Text: r.ask(l, askVerb, r.ix.verbs, choices), Choices: choices}}
@@ -786,17 +784,10 @@ func (r *Reader) stranger(c *clause, f *fit, l words.Language) bool {
 	return false
 }
 
-// strange is where a clause has a name which the session does not know, with what of it
-// rows of an entity have: "Thomas Weber".
-func (r *Reader) strange(c *clause, e *verbs.Entity) []words.Range {
-	at := slices.Clone(r.rowsIn(c, e).words)
-	for i := range c.words {
-		if r.unknownName(c, i) {
-			at = append(at, i)
-		}
-	}
-	slices.Sort(at)
-	return []words.Range{c.span(at)}
+// settled reports that the person said which row a verb is to take, whomever the message names.
+func (r *Reader) settled(v *verbs.Verb) bool {
+	pr := r.rowOf(v)
+	return pr != nil && slices.ContainsFunc(r.in.Given, func(g Given) bool { return g.Verb == v.Name && g.Param == pr.Name })
 }
 
 // negative reports that the phrase of a candidate says itself what is not.
@@ -849,7 +840,7 @@ func (p *Part) continues(q *Part, c *clause) bool {
 		}
 	} else if len(q.Args) > 0 {
 		for i := range q.Args {
-			if q.Args[i].Param.Type.Name == verbs.RefType && q.Args[i].Said() {
+			if q.Args[i].Param.Type.Name == verbs.RefType && q.Args[i].Said() && !q.Args[i].Given {
 				return false
 			}
 		}
@@ -868,7 +859,7 @@ func (p *Part) continues(q *Part, c *clause) bool {
 // lacks: "Pierre's source of wealth".
 func (p *Part) names(c *clause) bool {
 	for i := range p.Asks {
-		if !p.lacks(&p.Asks[i], c) {
+		if !p.Asks[i].Open {
 			continue
 		}
 		f := p.reader.rowsIn(c, p.Asks[i].Param.Type.Entity)
@@ -885,19 +876,9 @@ func (p *Part) names(c *clause) bool {
 	return false
 }
 
-// open reports that an argument is one that no row was named for, where a clause may
-// name it.
-func (p *Part) open(pr *verbs.Param, c *clause) bool {
-	return slices.ContainsFunc(p.Asks, func(a Ask) bool { return a.Param == pr && p.lacks(&a, c) })
-}
-
-// lacks reports that what is asked about is a row that a clause may name: any where
-// none was named, and one that is written as a call writes it all the same.
-func (p *Part) lacks(a *Ask, c *clause) bool {
-	if a.Open || a.Param == nil || a.Param.Type.Entity == nil || p.reader.names[a.Param.Type.Entity] == nil {
-		return a.Open
-	}
-	return p.reader.rowsIn(c, a.Param.Type.Entity).written
+// open reports that an argument is one that no row was named for.
+func (p *Part) open(pr *verbs.Param) bool {
+	return slices.ContainsFunc(p.Asks, func(a Ask) bool { return a.Param == pr && a.Open })
 }
 
 func (p *Part) given(pr *verbs.Param) bool {
