@@ -174,11 +174,18 @@ func choice(h *heard, offers []Offer) (i int, bare bool) {
 		return 0, true
 	}
 	took := -1
-	said := words.Plain(h.own)
+	said, day := words.Plain(h.own), words.ReadDay(h.own)
 	for i, o := range offers {
 		says := words.Plain(o.Says)
 		if says == said {
 			return i, false
+		}
+		if day != "" && strings.HasSuffix(o.Text, day) { // "the third of April" of "3 April 1972"
+			if took >= 0 {
+				return -1, false
+			}
+			took = i
+			continue
 		}
 		// Words of only one offer pick it. A verb needs more than one word, since a single word may
 		// belong to a new request.

@@ -8,6 +8,7 @@ func TestChoice(t *testing.T) {
 	t.Parallel()
 	one := []Offer{{Says: "what is settled already", Verb: "x.settled"}}
 	three := []Offer{{Says: "Maria Schmidt date of birth"}, {Says: "Pierre Dupont source of wealth"}, {Says: "« répondre question par question »"}}
+	days := []Offer{{Says: "3 April 1972", Text: "1972-04-03"}, {Says: "4 March 1972", Text: "1972-03-04"}}
 	for _, c := range []struct {
 		said   string
 		offers []Offer
@@ -37,6 +38,14 @@ func TestChoice(t *testing.T) {
 		{"Répondre question par question.", three, 2},
 		{"I will send it tomorrow", three, -1},
 		{"", three, -1},
+		{"the third of April", days, 0},
+		{"April 3rd, please", days, 0},
+		{"der dritte April", days, 0},
+		{"c'est le quatre mars", days, 1},
+		{"el tres de abril de 1972", days, 0},
+		{"the third of April 1973", days, -1}, // another year
+		{"the third of May", days, -1},
+		{"4 April", []Offer{{Says: "4 April 1972", Text: "1972-04-04"}, {Says: "4 April 2072", Text: "2072-04-04"}}, -1},
 		{"yes", nil, -1},
 		{"1", nil, -1},
 	} {

@@ -33,5 +33,32 @@ func ReadChoice(text string) int {
 	return which
 }
 
+// ReadDay reads a message that says a day of the calendar and nothing else, and writes it as a value:
+// "the third of April, please" is -04-03, since no year is said. It is "" for everything else.
+func ReadDay(text string) string {
+	const leap = " 2000"
+	found, _ := Find(text, In{})
+	if len(text) > longestReply || len(found) != 1 || found[0].What != Date || !found[0].Known() || strings.ContainsAny(text, "?¿") {
+		return ""
+	}
+	beside := strings.Fields(Plain(text[:found[0].Range.Start] + " " + text[found[0].Range.End:]))
+	for i := 0; i < len(beside); {
+		n := max(around.at(beside, i), besides.at(beside, i), offered.at(beside, i))
+		if n == 0 {
+			return ""
+		}
+		i += n
+	}
+	if day := found[0].Value.Text(); found[0].Kind == Exact {
+		return day
+	}
+	// "Friday" says no day of any year, and "the third of April" says one of each.
+	found, _ = Find(text[found[0].Range.Start:found[0].Range.End]+leap, In{})
+	if len(found) == 1 && found[0].What == Date && found[0].Kind == Exact && found[0].Known() {
+		return found[0].Value.Text()[len("2000"):]
+	}
+	return ""
+}
+
 // What only a choice is said with.
 var moreOfSeveral, offered = placesOf("choice"), phrasesOf("offered")

@@ -19,3 +19,21 @@ func TestReadChoice(t *testing.T) {
 		}
 	}
 }
+
+// A day is read in all four languages, with ordinals in words too, and with its year only where
+// that was said; no other day, and nothing that says more.
+func TestReadDay(t *testing.T) {
+	t.Parallel()
+	for said, want := range map[string]string{
+		"the third of April": "-04-03", "April 3rd, please": "-04-03", "April the third": "-04-03", "on the 3rd of April 1972": "1972-04-03", "I mean the twenty-first of April": "-04-21",
+		"am dritten April": "-04-03", "der 3. April": "-04-03", "der dritte April 1972": "1972-04-03", "ich meine den dritten April": "-04-03",
+		"le trois avril": "-04-03", "le premier avril": "-04-01", "c'est le 3 avril 1972": "1972-04-03",
+		"el tres de abril": "-04-03", "el primero de abril": "-04-01", "el 3 de abril de 1972, por favor": "1972-04-03",
+		"tomorrow": "", "Friday": "", "April": "", "the third": "", "3/4/1972": "", "not the third of April": "", "the third of April?": "", "the third of April or the fourth of March": "",
+		"the accountant comes on the third of April": "", "": "",
+	} {
+		if got := ReadDay(said); got != want {
+			t.Errorf("%q is %q, want %q", said, got, want)
+		}
+	}
+}
