@@ -65,7 +65,10 @@ func (r *Reader) ask(l words.Language, q question, about any, choices []string) 
 			return askUnfit.In(l)
 		}
 		name, ok := r.ix.reg.Says(l.String(), p.Name)
-		if !ok { // what an argument is called is English, and so is the whole sentence
+		switch {
+		case !ok && q == askSeveral && l != words.English && len(choices) > 0: // it need not be called anything
+			return askWhich.In(l, r.join(l, choices))
+		case !ok: // what an argument is called is English, and so is the whole sentence
 			l, name = words.English, strings.ReplaceAll(strings.TrimSuffix(name, "-id"), "-", " ")
 		}
 		if q == askMissing && p.Type.Entity != nil && l == words.English {

@@ -235,7 +235,7 @@ func (f *filling) answering(form *collect.Form, q collect.Question) (rd *words.R
 	}
 	a := f.r.either(f.pr, f.l, &f.c.readings[found[0]], &f.c.readings[found[1]])
 	if f.pr.Sensitive {
-		a.Text = f.r.ask(f.l, askSeveral, f.pr, nil)
+		a.Text = f.r.ask(f.l, askField, q, nil)
 	}
 	f.asks(a)
 	return nil, nil, false

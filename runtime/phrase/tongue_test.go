@@ -2,10 +2,12 @@ package phrase
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
 	"verbatim/runtime/words"
+	"verbatim/verbs"
 )
 
 // What is said in another language is understood by the palette's phrases in it,
@@ -31,6 +33,29 @@ func TestTonguesApart(t *testing.T) {
 	}
 	if len(in.wrongly)*100 > in.said*5 {
 		t.Errorf("of %d sentences another verb is proposed for %d: %s", in.said, len(in.wrongly), strings.Join(in.wrongly, "\n"))
+	}
+}
+
+// What is asked about an argument is asked in the language of the conversation, whatever the words for
+// the argument: by what its palette asks, or by no word for it.
+func TestQuestionsAreInTheLanguageOfTheConversation(t *testing.T) {
+	t.Parallel()
+	r, reg := domains[0].reader(t)
+	for _, l := range []words.Language{words.German, words.French, words.Spanish} {
+		for _, v := range reg.Palette("client").Verbs {
+			for i := range v.Params {
+				p := &v.Params[i]
+				asked := p.Required && p.Type.Name != verbs.BooleanType && p.Type.Name != verbs.AnyType || slices.Contains([]verbs.TypeName{verbs.DateType, verbs.MoneyType, verbs.CodeType}, p.Type.Name)
+				if len(v.PhrasesIn[l.String()]) > 0 && asked && p.Asks.In(l.String()) == nil {
+					t.Errorf("%s asks for :%s of %s in English", l, p.Name, v.Name)
+				}
+			}
+		}
+		nameless := verbs.Param{Name: "no-word-for-it"}
+		r := r.ix.Reader(Vocabulary{Tongue: &l})
+		if asks := r.ask(l, askSeveral, &nameless, []string{"A", "B"}); asks != askWhich.In(l, words.Either(l, []string{"A", "B"})) {
+			t.Errorf("%s asks %q", l, asks)
+		}
 	}
 }
 
