@@ -103,6 +103,9 @@ func (i *interpreter) Interpret(ctx context.Context, said string, settled dialog
 			}
 		}
 		for _, a := range p.Args {
+			if a.Param.Type.Name == verbs.RefType && u.Of == p.Range && u.Ask != "" {
+				u.Names = append(u.Names, a.Value.Text)
+			}
 			if a.Said() && !a.Given && !a.Param.Sensitive {
 				u.Resolved = append(u.Resolved, said[a.Range.Start:a.Range.End]+": "+dsl.FormatValue(a.Value))
 			}

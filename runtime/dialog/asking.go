@@ -76,6 +76,9 @@ func (t *turn) settles(ctx context.Context) (text string, handled bool, err erro
 	}
 	t.said = said
 	t.waits()
+	if text, handled, err := t.drops(ctx); handled || err != nil {
+		return text, handled, err
+	}
 	if t.was.open() && t.was.fresh && !slices.ContainsFunc(c.open, func(q *Question) bool { return q.fresh }) && !details().MatchString(t.heard.own) {
 		// An answer belongs to what was asked last, which was the correction.
 		if i, _ := choice(&t.heard, t.was.offers); i < 0 && !t.was.corrects && a.Which == 0 && !t.quotesAnother() {

@@ -293,14 +293,27 @@ func (t *turn) puzzled(u *Understood) bool {
 	if t.was.text {
 		most = mostAskingText
 	}
-	return t.was.about != "" && !t.was.corrects && u.Ask == "" && len(strings.Fields(t.heard.own)) <= most && words.ReadRemark(t.heard.own) == words.ARemark
+	asks := u.Ask == "" // or it is a phrase for a read of a row that it does not name: "why do you need it?"
+	if v := t.c.o.Registry.Verb(u.Verb); v != nil {
+		asks = asks || len(v.Effects) == 0
+	}
+	return t.was.about != "" && !t.was.corrects && asks && t.remarks(most)
 }
 
-// saysWhy says what the answer is for, and puts the question again.
+// remarks reports whether the message is a remark of at most so many words.
+func (t *turn) remarks(most int) bool {
+	return len(strings.Fields(t.heard.own)) <= most && words.ReadRemark(t.heard.own) == words.ARemark
+}
+
+// saysWhy says what the answer to what was asked back is for, and puts the question again.
 func (t *turn) saysWhy() string {
-	t.as(TakenAgain)
 	t.c.unclear.fresh = true
-	return t.c.wording.wholly(func(w wording) string { return w.say(sayNeededFor, w.does(w.reg.Verb(t.was.about))) }) + "\n" + t.was.asked
+	return t.neededFor(t.was.about, t.was.asked)
+}
+
+func (t *turn) neededFor(verb, asked string) string {
+	t.as(TakenAgain)
+	return t.c.wording.wholly(func(w wording) string { return w.say(sayNeededFor, w.does(w.reg.Verb(verb))) }) + "\n" + asked
 }
 
 // subject reports whether a message by itself is about the verbs of the question. A person who
@@ -408,6 +421,7 @@ func (t *turn) asksBack(u *Understood, was *unclear) {
 	for _, g := range u.Texts { // what is answered does not become a part of them
 		next.given = append(slices.DeleteFunc(slices.Clone(next.given), func(o Given) bool { return o == g }), g)
 	}
+	t.record.spoken.join(Spoken{Names: u.Names}) // "why do you need it?" is about them
 	next.at, next.until, next.fresh = t.now, t.now.Add(t.c.o.Limits.Open), true
 	next.id = fmt.Sprintf("words-%d-%x", t.record.Number, t.now.UnixNano())
 	t.c.unclear = next

@@ -82,6 +82,8 @@ func (book) Interpret(_ context.Context, said string, settled dialog.Settled, _ 
 		}
 	case strings.Contains(plain, "what is there"), settled.Verb == "house.list-repairs":
 		u.Verb, u.Script = "house.list-repairs", "house.list-repairs"
+	case strings.Contains(plain, "why do you need it"):
+		u.Verb, u.Ask = "house.list-repairs", "Whose repairs do you mean?"
 	case strings.Contains(plain, "repairs"):
 		u.Ask, u.Offers = "Is that what you mean: the list?", []dialog.Offer{{Says: "the list", Verb: "house.list-repairs"}}
 	}
@@ -211,6 +213,9 @@ func TestWhatWasAskedBackIsAnsweredElsewhere(t *testing.T) {
 			{"why the text is asked for", []string{"write down 4 March 2027", "why?", "The pump leaks"}, []string{"What is", "I need it for this: ", noted}, true},
 			{"what the text is asked for, with no mark", []string{"write down 4 March 2027", "what for", "The pump leaks"}, []string{"What is", "I need it for this: ", noted}, true},
 			{"a remark on the question", []string{"I would like to cancel", "I don't know", "what for?", "the second"}, []string{"Which repair", neededFor, neededFor, "Kitchen Window"}, true},
+			{"a remark that is a phrase for a read", []string{"I would like to cancel", "why do you need it?", "the second"}, []string{"Which repair", neededFor, "Kitchen Window"}, true},
+			{"what was said is forgotten", []string{"I would like to cancel", "forget what I said", "the second"}, []string{"Which repair", "Not done.", "did not understand"}, true},
+			{"a question is asked what it is for", []string{"cancel the boiler", "why?", "no"}, []string{"Boiler", "I need it for this: cancel a repair.\n", "Not done."}, true},
 			{"no text", []string{"write down 4 March 2027", "no"}, []string{"What is", "Good."}, true},
 			{"a question that was put before it", []string{"cancel the boiler", "the repairs", "yes"}, []string{"Boiler", "Is that what you mean", "Boiler"}, true},
 		} {
@@ -234,6 +239,30 @@ func TestWhatWasAskedBackIsAnsweredElsewhere(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Whoever wants to have said nothing is asked about nothing more, in all four languages: neither what
+// was asked back nor a question. Where nothing waits, that is said.
+func TestWhatWasSaidIsForgotten(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, "house")
+	before := h.state()
+	for i, said := range []string{"forget what I said", "please forget it", "vergessen Sie, was ich gesagt habe", "oubliez ce que j'ai dit, s'il vous plaît", "olvide lo que he dicho"} {
+		c := h.asks("ann", fmt.Sprintf("f%d", i))
+		if a := c.say(said); strings.Contains(a.Text, "?") || a.Turn.Taken != dialog.TakenNo {
+			t.Errorf("%q, where nothing waits, is answered %q", said, a.Text)
+		}
+		c.say("cancel the boiler")
+		if a := c.say("I would like to cancel"); len(a.Open) != 1 || len(h.waitsFor("ann", fmt.Sprintf("f%d", i))) != 1 {
+			t.Fatalf("%q leaves %d questions", a.Text, len(a.Open))
+		}
+		if a := c.say(said); len(a.Open) != 0 || len(a.Turn.Withdrawn) != 1 || len(h.waitsFor("ann", fmt.Sprintf("f%d", i))) != 0 {
+			t.Errorf("%q is answered %q, and %d questions are open", said, a.Text, len(a.Open))
+		}
+	}
+	if h.state() != before {
+		t.Error("something was done")
+	}
 }
 
 // SAFE-C7: it is its person's alone; nobody else's words answer it, and neither do

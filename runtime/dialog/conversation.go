@@ -117,6 +117,7 @@ type Understood struct {
 	Script  string
 	Ask     string
 	Of      words.Range // the part of the message that Ask is about
+	Names   []string    // the rows that it names
 	Left    []string    // the parts that nothing was made of
 	Offers  []Offer     // what Ask offers to choose from
 	Matched string      // the phrase that fitted

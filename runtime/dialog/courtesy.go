@@ -150,15 +150,38 @@ func (w wording) example(phrase string) string {
 	return w.say(sayQuoted, phrase)
 }
 
-var undoSaid = sync.OnceValue(func() []func() *regexp.Regexp {
-	return polites(func(l words.Language) string { return l.Expression("undo") })
-})
+var (
+	undoSaid   = lazily(func() string { return `^(?:` + words.Expression("undo") + `)$` })
+	forgetSaid = lazily(func() string { return `^(?:` + words.Expression("forget") + `)$` })
+)
+
+// drops declines everything that waits for an answer, where the person wants to have said nothing.
+// What is done is done: they can have it taken back.
+func (t *turn) drops(ctx context.Context) (string, bool, error) {
+	c := t.c
+	waits := len(c.open) > 0 || t.was.open()
+	if !forgetSaid().MatchString(words.Plain(t.heard.own)) || !waits && t.asking(ctx) != nil {
+		return "", false, nil
+	}
+	t.as(TakenNo)
+	for _, q := range slices.Clone(c.open) {
+		if err := t.withdraw(ctx, q); err != nil {
+			return "", true, err
+		}
+		t.record.Withdrawn = append(t.record.Withdrawn, q.Calls...)
+	}
+	t.closed(false)
+	if !waits {
+		return c.wording.say(sayNothingOpen), true, nil
+	}
+	return c.wording.say(sayNotDone), true, nil
+}
 
 // takesBack handles a request to take back the last call. It always asks first, since we guess
 // which call is meant.
 func (t *turn) takesBack(ctx context.Context) (string, bool, error) {
-	c, plain := t.c, words.Plain(t.heard.own)
-	if len(c.open) > 0 || !slices.ContainsFunc(undoSaid(), func(said func() *regexp.Regexp) bool { return said().MatchString(plain) }) {
+	c := t.c
+	if len(c.open) > 0 || !undoSaid().MatchString(words.Plain(t.heard.own)) {
 		return "", false, nil
 	}
 	t.as(TakenRequest)

@@ -75,7 +75,7 @@ func (t *turn) interpret(ctx context.Context, otherwise string) (string, error) 
 		if chosen, err = t.answer(ctx, t.heard.own, &u, &t.was); err != nil {
 			return t.system(ctx, err)
 		}
-		if puzzled && (chosen == nil || chosen.Ask == t.was.asked) {
+		if puzzled && (chosen == nil || chosen.Script == "") {
 			return t.saysWhy(), nil
 		}
 	}
@@ -132,6 +132,12 @@ func (t *turn) makes(ctx context.Context, u *Understood, was *unclear, otherwise
 	case t.heard.reply.Answer == words.Decline:
 		t.as(TakenNo)
 		return c.wording.say(sayNothingOpen), nil
+	case otherwise == unread && len(c.open) == 1 && t.remarks(mostAsking):
+		if p, err := c.meaning(ctx, c.open[0]); err == nil && len(p.Calls()) == 1 {
+			freshen(c.open)
+			return t.neededFor(p.Calls()[0].Verb.Name, c.wording.again(c.open)), nil
+		}
+		return otherwise, nil
 	case otherwise == unread && u.Beyond:
 		return t.cannot(), nil
 	case otherwise == unread:
