@@ -402,6 +402,38 @@ func TestAChosenRowIsThatOfAllSentences(t *testing.T) {
 	}
 }
 
+// Every fact of a sentence is read: at an "and" and at a comma, however many there are, and two of one
+// kind where they are about two people's papers. What is one text stays one.
+func TestEachFactOfASentenceIsRead(t *testing.T) {
+	t.Parallel()
+	r, _ := domains[0].reader(t)
+	const born = "client.provide-info :request-id @maria-schmidt-date-of-birth :info-type DATE_OF_BIRTH :collected-data {:date_of_birth \"1972-03-15\"}"
+	note := func(row, text, day string) string {
+		return "client.add-note :request-id @" + row + " :note \"" + text + "\" :expected-date " + day
+	}
+	for text, want := range map[string][]string{
+		"Maria was born on 15 March 1972 and Pierre's tax returns will come on 15 January 2025 and Thomas's passport will come on 20 January 2025": {born,
+			note("pierre-dupont-source-of-wealth", "Pierre's tax returns will come on 15 January 2025", "2025-01-15"), note("thomas-muller-identity", "Thomas's passport will come on 20 January 2025", "2025-01-20")},
+		"Maria was born on 15 March 1972, we expect Pierre's tax returns on 15 January 2025, and Thomas has lost his passport": {born,
+			note("pierre-dupont-source-of-wealth", "we expect Pierre's tax returns on 15 January 2025", "2025-01-15"), ""},
+		"Maria was born on 15 March 1972, Pierre's tax returns will come on 15 January 2025 and Thomas has lost his passport": {born,
+			note("pierre-dupont-source-of-wealth", "Pierre's tax returns will come on 15 January 2025", "2025-01-15"), ""},
+		"Leave a note on Pierre: the accountant is ill, and Thomas has lost his passport": {`client.add-note :request-id @pierre-dupont-source-of-wealth :note "the accountant is ill, and Thomas has lost his passport"`},
+	} {
+		h := r.Read(text, english)
+		var got []string
+		for i := range h.Parts {
+			got = append(got, h.Parts[i].Call)
+			if p := &h.Parts[i]; p.Call == "" && len(p.Asks) == 0 {
+				t.Errorf("%q is neither read nor asked about in %q", text[p.Range.Start:p.Range.End], text)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%q is read as %s", text, describe(text, &h))
+		}
+	}
+}
+
 // Among a thousand verbs, the one that is spoken of is among the twenty that a
 // prompt is given.
 func TestAmongAThousandVerbs(t *testing.T) {

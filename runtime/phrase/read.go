@@ -144,7 +144,7 @@ func (r *Reader) Read(text string, in words.In) Heard {
 				p, c = q, bare
 			}
 		}
-		if p.Certainty != Sure || i < len(all) {
+		if p.Certainty != Sure || len(p.Asks) > 0 || i < len(all) {
 			if noted, n := r.dictation(text, all[start:], readings, in, l); n > 0 {
 				h.Parts = append(h.Parts, noted)
 				start += n
@@ -159,8 +159,8 @@ func (r *Reader) Read(text string, in words.In) Heard {
 			continue
 		}
 		if p.Certainty != Sure || len(p.Asks) > 0 {
-			if two := r.halves(text, c, readings, l); two != nil {
-				h.Parts = append(h.Parts, two...)
+			if several := r.facts(text, c, readings, l); several != nil {
+				h.Parts = append(h.Parts, several...)
 				continue
 			}
 		}
@@ -795,23 +795,41 @@ func (r *Reader) negative(s *candidate) bool {
 	return s.phrase >= 0 && slices.ContainsFunc(r.ix.templates[s.phrase].words, func(w token) bool { return negations()[w.stem] })
 }
 
-// halves reads a clause as two, at an "and", where both say something.
-func (r *Reader) halves(text string, c *clause, readings []words.Reading, l words.Language) []Part {
+// facts reads a clause as several, at an "and" or a comma, where each says something of its own.
+func (r *Reader) facts(text string, c *clause, readings []words.Reading, l words.Language) []Part {
 	for i := 1; i+1 < len(c.words); i++ {
-		if !joins()[c.words[i].Plain] || c.taken[i] || c.quoted[i] || joins()[c.words[i+1].Plain] {
+		from, comma := i, strings.Contains(text[c.words[i-1].Range.End:c.words[i].Range.Start], ",")
+		for from < len(c.words) && joins()[c.words[from].Plain] {
+			from++ // "and then"
+		}
+		if from == i && !comma || from == len(c.words) || c.taken[i] || c.quoted[i] || joins()[c.words[i-1].Plain] {
 			continue
 		}
-		upto := i
-		for upto > 1 && joins()[c.words[upto-1].Plain] {
-			upto-- // "and then"
+		rest := r.clause(text, c.words[from:], readings, c.in, l)
+		a, b := r.part(r.clause(text, c.words[:i], readings, c.in, l), l), r.part(rest, l)
+		if b.Certainty == Nothing || (from == i || !a.says(&b) && !b.says(&a)) && !a.besides(rest) {
+			continue
 		}
-		a := r.part(r.clause(text, c.words[:upto], readings, c.in, l), l)
-		b := r.part(r.clause(text, c.words[i+1:], readings, c.in, l), l)
-		if a.says(&b) || b.says(&a) {
-			return []Part{a, b}
+		if b.Call == "" {
+			if more := r.facts(text, rest, readings, l); more != nil {
+				return append([]Part{a}, more...)
+			}
 		}
+		return []Part{a, b}
 	}
 	return nil
+}
+
+// besides reports that a part is complete, and that a clause is about other rows: what two people
+// send are two facts, of whatever kind.
+func (p *Part) besides(c *clause) bool {
+	return p.Call != "" && slices.ContainsFunc(p.Args, func(a Arg) bool {
+		if a.Param.Type.Name != verbs.RefType || !a.Said() || p.reader.names[a.Param.Type.Entity] == nil {
+			return false
+		}
+		names := p.reader.rowsIn(c, a.Param.Type.Entity).names
+		return len(names) > 0 && !slices.Contains(names, a.Value.Text)
+	})
 }
 
 // says reports that a part is sure, and another is likely to say something else.
