@@ -829,7 +829,7 @@ func TestBadAnswersStoreNothing(t *testing.T) {
 			{"a kind that is not accepted", fmt.Sprintf(submit, "UTILITY_BILL", "upload://bill", "@thomas-muller-identity"), "requirement-not-met", "cannot be settled with such a document"},
 			{"a kind that there is not", fmt.Sprintf(submit, "SELFIE", "upload://me", "@thomas-muller-identity"), "unknown-code", "SELFIE"},
 			{"a request that is settled", fmt.Sprintf(submit, "PASSPORT", "upload://p2", "@clara-weiss-identity"), "no-step", "this request is settled; nothing more is needed for it"},
-			{"information for one that is", `client.provide-info :request-id @clara-weiss-identity :info-type ADDRESS :collected-data {:street "12, rue du Fort" :city "Luxembourg" :country "LU" :since 2019-03-01}`, "requirement-not-met", "nothing more is needed"},
+			{"information for one that is", `client.provide-info :request-id @clara-weiss-identity :info-type ADDRESS :collected-data {:street "12, rue du Fort" :city "Luxembourg" :country "LU" :since 2019-03-01}`, "requirement-not-met", "ask the analyst to correct it"},
 			{"a file that there is not", fmt.Sprintf(submit, "PASSPORT", "upload://nothing", "@thomas-muller-identity"), "unknown-upload", ""},
 			{"no file at all", fmt.Sprintf(submit, "PASSPORT", "passport.pdf", "@thomas-muller-identity"), "pattern-mismatch", "upload://"},
 			{"somebody else's request", fmt.Sprintf(submit, "TAX_RETURN", "upload://t", `"000004e9-0000-4000-8000-000000000006"`), "unknown-name", ""},

@@ -256,6 +256,11 @@ func (w wording) refused(ds dsl.Diagnostics) string {
 			return w.say(sayTooHard)
 		}
 		text = []string{w.say(means)}
+		if _, own, ok := strings.Cut(d.Summary, ": "); ok { // the palette's reason stands behind ours
+			if own, ok = w.reg.Says(w.language, own); ok {
+				text = append(text, sentence(own))
+			}
+		}
 	}
 	if len(text) == 2 && text[1] == "" {
 		text = text[:1]
@@ -280,7 +285,7 @@ func (w wording) forPeople(text string) string {
 }
 
 var (
-	ofCommands = regexp.MustCompile("`|@|\\bverbatim [a-z]|(^|[^a-z])--[a-z]")
+	ofCommands = regexp.MustCompile("`|@|\\bverbatim [a-z]|(^|[^a-z])--[a-z]|\\bmake the call\\b")
 	dotted     = regexp.MustCompile(`\b[a-z][a-z0-9-]*(\.[a-z][a-z0-9-]*)+`)
 	argument   = regexp.MustCompile(`(^|[\s("“])(:[a-z][a-z0-9-]*)\b`)
 )
