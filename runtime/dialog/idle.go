@@ -154,7 +154,10 @@ func (t *turn) carried(ctx context.Context, u *Understood) (string, error) {
 	c := t.c
 	t.record.Phrase, t.record.NotUsed = u.Matched, u.NotUsed
 	t.intent = u.Verb
-	supposed := ""
+	supposed, part := "", ""
+	if u.Ask != "" && u.Of.End <= len(t.heard.own) && (t.also != "" || len(u.Left) > 0) {
+		part = c.wording.say(sayAboutPart, escaped(oneLine(t.heard.own[u.Of.Start:u.Of.End]))) + "\n"
+	}
 	if t.also != "" {
 		also := t.also
 		t.also = ""
@@ -169,7 +172,7 @@ func (t *turn) carried(ctx context.Context, u *Understood) (string, error) {
 		t.record.note(noteAssumed, "@"+strings.Join(u.Assumed, ", @"))
 	}
 	if u.Ask != "" {
-		return joined(supposed+u.Ask, t.notTaken(u.Left)), nil
+		return joined(supposed+part+u.Ask, t.notTaken(u.Left)), nil
 	}
 	outcome, err := t.carry(ctx, proposal{script: u.Script, phrased: true})
 	switch {

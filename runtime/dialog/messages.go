@@ -46,6 +46,7 @@ const (
 	sayNotAnAnswer    words.Key = "dialog/not-an-answer"
 	sayTakeIt         words.Key = "dialog/take-it"
 	sayNotTaken       words.Key = "dialog/not-taken"
+	sayAboutPart      words.Key = "dialog/about-part"
 	sayNotTakenIn     words.Key = "dialog/not-taken-in"
 	sayExamples       words.Key = "dialog/examples"
 	sayTooHard        words.Key = "dialog/too-hard"
