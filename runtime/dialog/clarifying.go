@@ -20,59 +20,59 @@ import (
 // Clarifying: a message was unclear and the person was asked about it, without a model.
 
 // An unclear is a message that the person was asked about. There is at most one. It waits until the
-// person answers, declines, or moves on to something else.
+// person answers, declines, or moves on to something else. Its exported fields are what a session
+// keeps of it besides its words.
 type unclear struct {
-	said   string   // all of it so far
-	before string   // the same without the last answer
-	verb   string   // that they chose, "" where they were not asked which
-	given  []Given  // that is not to be read from said
-	wants  Given    // the argument that is asked for, without a text
-	text   bool     // the question asks for one
-	asked  string   // the question
-	offers []Offer  // what it offers
-	about  string   // the verb that it seems to be about, "" where that is asked
-	spoken []Spoken // what was spoken of before it
-
-	corrects bool // it changes a call that waits, and may change it in several ways
+	said     string   // all of it so far
+	Before   string   `json:"before,omitempty"`   // the same without the last answer
+	Verb     string   `json:"verb,omitempty"`     // that they chose, "" where they were not asked which
+	Given    []Given  `json:"given,omitempty"`    // what is not to be read from said
+	Wants    Given    `json:"wants,omitzero"`     // the argument that is asked for, without a text
+	Text     bool     `json:"text,omitempty"`     // it is free text
+	Asked    string   `json:"asked"`              // the question
+	Offers   []Offer  `json:"offers,omitempty"`   // what it offers
+	About    string   `json:"about,omitempty"`    // the verb that it seems to be about, "" where that is asked
+	Spoken   []Spoken `json:"spoken,omitempty"`   // what was spoken of before it
+	Aside    int      `json:"aside,omitempty"`    // turns about something else since
+	Corrects bool     `json:"corrects,omitempty"` // it changes a call that waits, and may change it in several ways
 
 	id        string    // "" of one that was not put yet
 	at, until time.Time // when it was put first, and when it is too old
-	aside     int       // turns about something else since
 	fresh     bool      // it was put last
 	stored    bool      // in the session
 }
 
 // open reports whether a question waits.
-func (u *unclear) open() bool { return u.asked != "" }
+func (u *unclear) open() bool { return u.Asked != "" }
 
 // with returns the message with an answer for the argument that was asked for.
 func (u *unclear) with(text string) unclear {
-	g := u.wants
+	g := u.Wants
 	g.Text = text
-	return unclear{said: u.said, before: u.before, verb: cmp.Or(u.verb, g.Verb), given: append(slices.Clone(u.given), g)}
+	return unclear{said: u.said, Before: u.Before, Verb: cmp.Or(u.Verb, g.Verb), Given: append(slices.Clone(u.Given), g)}
 }
 
 // chosen reads an answer that picks an offer: "yes" to a single one, "the second one", or its
 // words. It returns nil if the message picks none. An answer that means nothing by itself counts
 // only if the question was the last thing asked; again asks to put it first.
 func (t *turn) chosen(ctx context.Context, was *unclear) (u *Understood, again bool, err error) {
-	i, bare := choice(&t.heard, was.offers)
+	i, bare := choice(&t.heard, was.Offers)
 	switch {
 	case i < 0:
 		return nil, false, nil
 	case bare && !was.fresh:
 		return nil, true, nil
 	}
-	o := was.offers[i]
+	o := was.Offers[i]
 	next := was.with(o.Text)
 	if o.Verb != "" {
-		next = unclear{said: was.said, before: was.before, verb: o.Verb, given: was.given}
+		next = unclear{said: was.said, Before: was.Before, Verb: o.Verb, Given: was.Given}
 	}
-	got, err := t.c.understood(ctx, next.said, &next, was.spoken)
+	got, err := t.c.understood(ctx, next.said, &next, was.Spoken)
 	switch {
 	case err != nil:
 		return nil, false, err
-	case got.Script != "" || got.Ask != "" && got.Ask != was.asked:
+	case got.Script != "" || got.Ask != "" && got.Ask != was.Asked:
 		t.next = next
 		return &got, false, nil
 	case o.Verb == "":
@@ -83,7 +83,7 @@ func (t *turn) chosen(ctx context.Context, was *unclear) (u *Understood, again b
 
 // understood interprets a message in one part. A message that is unclear runs nothing.
 func (c *Conversation) understood(ctx context.Context, said string, of *unclear, spoken []Spoken) (Understood, error) {
-	u, err := c.o.Interpreter.Interpret(ctx, said, Settled{of.verb, of.given}, spoken)
+	u, err := c.o.Interpreter.Interpret(ctx, said, Settled{of.Verb, of.Given}, spoken)
 	if u.Ask != "" {
 		u.Script = ""
 	}
@@ -104,12 +104,12 @@ func (t *turn) clarified(ctx context.Context, chosen *Understood, otherwise stri
 		return c.wording.say(sayWell), nil
 	}
 	t.closed(true)
-	if len(was.offers) > 1 && u.Ask == was.asked && t.heard.reply.Answer == words.Agree {
+	if len(was.Offers) > 1 && u.Ask == was.Asked && t.heard.reply.Answer == words.Agree {
 		text, err := t.makes(ctx, &u, was, otherwise)
 		return text + "\n" + c.wording.say(saySayWhich), err
 	}
 	t.trace.add(ofPerson, t.next.said, t.now)
-	for _, g := range t.next.given {
+	for _, g := range t.next.Given {
 		if !strings.HasPrefix(g.Text, "@") { // they picked the row, and did not say the words of its label
 			t.trace.add(ofPerson, g.Text, t.now)
 		}
@@ -138,7 +138,7 @@ func (t *turn) turnsTo(ctx context.Context, u *Understood) (turned, text string,
 		return "", c.wording.say(sayWell), true, nil
 	case u.Script == "" && u.Ask == "": // it answers nothing
 	case !was.subject(u):
-		turned = c.wording.say(sayLetGo, firstLine(was.asked)) + "\n"
+		turned = c.wording.say(sayLetGo, firstLine(was.Asked)) + "\n"
 		t.record.note(noteLetGo)
 	}
 	return turned, "", false, nil
@@ -203,45 +203,45 @@ func choice(h *heard, offers []Offer) (i int, bare bool) {
 // reading that can run wins over one that asks again. An answer that leads to the same question
 // again is dropped, so that it does not confuse the next one.
 func (t *turn) answer(ctx context.Context, says string, alone *Understood, was *unclear) (*Understood, error) {
-	if !was.open() || was.corrects {
+	if !was.open() || was.Corrects {
 		return nil, nil
 	}
 	var attempts []unclear
 	if u, err := t.dictated(ctx, says, alone, was); u != nil || err != nil {
 		return u, err
 	}
-	if a := t.heard.reply.Answer; was.wants.Param != "" && !was.text && (a == words.Other || a == words.Change) && words.ReadRemark(says) != words.ARemark {
+	if a := t.heard.reply.Answer; was.Wants.Param != "" && !was.Text && (a == words.Other || a == words.Change) && words.ReadRemark(says) != words.ARemark {
 		attempts = append(attempts, was.with(says))
 	}
-	for _, said := range [...]string{was.said, was.before} {
+	for _, said := range [...]string{was.said, was.Before} {
 		for _, between := range [...]string{"\n", ", "} {
 			if said != "" {
-				attempts = append(attempts, unclear{said: said + between + says, before: said, verb: was.verb, given: was.given})
+				attempts = append(attempts, unclear{said: said + between + says, Before: said, Verb: was.Verb, Given: was.Given})
 			}
 		}
 	}
 	var found, same *Understood
 	for _, a := range attempts {
-		u, err := t.c.understood(ctx, a.said, &a, was.spoken)
+		u, err := t.c.understood(ctx, a.said, &a, was.Spoken)
 		switch {
 		case err != nil:
 			return nil, err
-		case (alone.Ask != "" || was.about != "") && !was.subject(&u):
+		case (alone.Ask != "" || was.About != "") && !was.subject(&u):
 			// The message means something by itself, or it was clear which verb is meant; joined
 			// with the earlier one it would mean something else.
 		case u.Script != "":
-			t.next = unclear{said: a.said, given: a.given}
+			t.next = unclear{said: a.said, Given: a.Given}
 			return &u, nil
-		case u.Ask == "" || alone.Ask != "" || a.before == was.before && u.Ask == was.asked:
-		case u.Ask == was.asked:
+		case u.Ask == "" || alone.Ask != "" || a.Before == was.Before && u.Ask == was.Asked:
+		case u.Ask == was.Asked:
 			same = cmp.Or(same, &u)
 		case found == nil:
 			found, t.next = &u, a
 		}
 	}
 	if found == nil && same != nil {
-		t.next = unclear{said: was.said, before: was.before, verb: was.verb, given: was.given}
-		same.Offers, same.Wants = was.offers, was.wants
+		t.next = unclear{said: was.said, Before: was.Before, Verb: was.Verb, Given: was.Given}
+		same.Offers, same.Wants = was.Offers, was.Wants
 	}
 	return cmp.Or(found, same), nil
 }
@@ -253,22 +253,22 @@ func (t *turn) dictated(ctx context.Context, says string, alone *Understood, was
 	if words.ReadAnswer(says).Answer != words.Other {
 		return nil, nil
 	}
-	before, err := t.c.understood(ctx, was.said, was, was.spoken)
+	before, err := t.c.understood(ctx, was.said, was, was.Spoken)
 	if err != nil || !before.Dictated {
 		return nil, err
 	}
 	asked := func(g Given) bool { return g.Verb == before.Wants.Verb && g.Param == before.Wants.Param }
-	given := slices.DeleteFunc(slices.Clone(was.given), asked)
+	given := slices.DeleteFunc(slices.Clone(was.Given), asked)
 	try := func(next unclear) (*Understood, error) {
-		u, err := t.c.understood(ctx, next.said, &next, was.spoken)
-		if err != nil || u.Script == "" && (u.Ask == "" || u.Ask == was.asked) || next.said != was.said && !slices.ContainsFunc(u.Texts, asked) {
+		u, err := t.c.understood(ctx, next.said, &next, was.Spoken)
+		if err != nil || u.Script == "" && (u.Ask == "" || u.Ask == was.Asked) || next.said != was.said && !slices.ContainsFunc(u.Texts, asked) {
 			return nil, err
 		}
 		t.next = next
 		return &u, nil
 	}
 	if head := strings.ReplaceAll(was.said, "\n", " "); alone.Ask == "" || was.subject(alone) { // the row that was asked for first stands in it
-		if u, err := try(unclear{said: head + ": " + says, before: was.said, verb: was.verb, given: given}); u != nil || err != nil {
+		if u, err := try(unclear{said: head + ": " + says, Before: was.said, Verb: was.Verb, Given: given}); u != nil || err != nil {
 			return u, err
 		}
 	}
@@ -277,7 +277,7 @@ func (t *turn) dictated(ctx context.Context, says string, alone *Understood, was
 		return nil, nil
 	}
 	given = append(given, Given{before.Wants.Verb, before.Wants.Param, says})
-	return try(unclear{said: was.said, before: was.before, verb: was.verb, given: given})
+	return try(unclear{said: was.said, Before: was.Before, Verb: was.Verb, Given: given})
 }
 
 // How many words somebody needs who asks back. Where a text is asked for, "Can I send it
@@ -290,14 +290,14 @@ const (
 // puzzled reports whether a message is a remark on the question, such as "why?" or "I don't know".
 func (t *turn) puzzled(u *Understood) bool {
 	most := mostAsking
-	if t.was.text {
+	if t.was.Text {
 		most = mostAskingText
 	}
 	asks := u.Ask == "" // or it is a phrase for a read of a row that it does not name: "why do you need it?"
 	if v := t.c.o.Registry.Verb(u.Verb); v != nil {
 		asks = asks || len(v.Effects) == 0
 	}
-	return t.was.about != "" && !t.was.corrects && asks && t.remarks(most)
+	return t.was.About != "" && !t.was.Corrects && asks && t.remarks(most)
 }
 
 // remarks reports whether the message is a remark of at most so many words.
@@ -308,7 +308,7 @@ func (t *turn) remarks(most int) bool {
 // saysWhy says what the answer to what was asked back is for, and puts the question again.
 func (t *turn) saysWhy() string {
 	t.c.unclear.fresh = true
-	return t.neededFor(t.was.about, t.was.asked)
+	return t.neededFor(t.was.About, t.was.Asked)
 }
 
 func (t *turn) neededFor(verb, asked string) string {
@@ -320,9 +320,9 @@ func (t *turn) neededFor(verb, asked string) string {
 // repeats the whole request has answered.
 func (u *unclear) subject(of *Understood) bool {
 	among := func(verb string) bool {
-		return verb != "" && (verb == u.about || verb == u.verb || slices.ContainsFunc(u.offers, func(o Offer) bool { return o.Verb == verb }))
+		return verb != "" && (verb == u.About || verb == u.Verb || slices.ContainsFunc(u.Offers, func(o Offer) bool { return o.Verb == verb }))
 	}
-	return of.Ask == u.asked || among(of.Verb) || slices.ContainsFunc(of.Offers, func(o Offer) bool { return among(o.Verb) })
+	return of.Ask == u.Asked || among(of.Verb) || slices.ContainsFunc(of.Offers, func(o Offer) bool { return among(o.Verb) })
 }
 
 // reads reports whether a reading changes nothing.
@@ -350,35 +350,18 @@ const (
 	mostAside = 3
 )
 
-// aboutUnclear is what is stored of an unclear message besides its words.
-type aboutUnclear struct {
-	Before string   `json:"before,omitempty"`
-	Verb   string   `json:"verb,omitempty"`
-	Given  []Given  `json:"given,omitempty"`
-	Text   bool     `json:"text,omitempty"`
-	Asked  string   `json:"asked"`
-	Offers []Offer  `json:"offers,omitempty"`
-	Wants  Given    `json:"wants,omitzero"`
-	About  string   `json:"about,omitempty"`
-	Spoken []Spoken `json:"spoken,omitempty"`
-	Aside  int      `json:"aside,omitempty"`
-	// Corrects says that it corrects a pending call.
-	Corrects bool `json:"corrects,omitempty"`
-}
-
 // recallUnclear reads the stored question.
 func recallUnclear(k *sessions.Question) (unclear, error) {
-	var about aboutUnclear
-	if err := json.Unmarshal([]byte(k.About), &about); err != nil || about.Asked == "" {
+	u := unclear{said: k.Words, id: k.Preview, at: k.Asked, until: k.Until, fresh: k.Last, stored: true}
+	if err := json.Unmarshal([]byte(k.About), &u); err != nil || !u.open() {
 		return unclear{}, &runtime.Failure{Err: errors.New("a question that waits cannot be read")}
 	}
-	return unclear{said: k.Words, before: about.Before, verb: about.Verb, given: about.Given, text: about.Text, asked: about.Asked, offers: about.Offers, wants: about.Wants, about: about.About, spoken: about.Spoken, corrects: about.Corrects,
-		id: k.Preview, at: k.Asked, until: k.Until, aside: about.Aside, fresh: k.Last, stored: true}, nil
+	return u, nil
 }
 
 // kept returns the question as it is stored.
 func (u *unclear) kept(source string) (sessions.Question, error) {
-	about, err := json.Marshal(aboutUnclear{u.before, u.verb, u.given, u.text, u.asked, u.offers, u.wants, u.about, u.spoken, u.aside, u.corrects})
+	about, err := json.Marshal(u)
 	return sessions.Question{Preview: u.id, Asked: u.at, Until: u.until, Source: source, Words: u.said, About: string(about), Again: u.stored}, err
 }
 
@@ -410,16 +393,16 @@ func (t *turn) closed(answered bool) {
 func (t *turn) asksBack(u *Understood, was *unclear) {
 	next := t.next
 	if next.said == "" {
-		next.said, next.spoken = t.heard.own, t.before()
+		next.said, next.Spoken = t.heard.own, t.before()
 		if u.Of.End > u.Of.Start && u.Of.End <= len(next.said) {
 			next.said = next.said[u.Of.Start:u.Of.End]
 		}
 	} else {
-		next.spoken = was.spoken
+		next.Spoken = was.Spoken
 	}
-	next.asked, next.offers, next.wants, next.about, next.text = u.Ask, u.Offers, u.Wants, u.Verb, u.Dictated
+	next.Asked, next.Offers, next.Wants, next.About, next.Text = u.Ask, u.Offers, u.Wants, u.Verb, u.Dictated
 	for _, g := range u.Texts { // what is answered does not become a part of them
-		next.given = append(slices.DeleteFunc(slices.Clone(next.given), func(o Given) bool { return o == g }), g)
+		next.Given = append(slices.DeleteFunc(slices.Clone(next.Given), func(o Given) bool { return o == g }), g)
 	}
 	t.record.spoken.join(Spoken{Names: u.Names}) // "why do you need it?" is about them
 	next.at, next.until, next.fresh = t.now, t.now.Add(t.c.o.Limits.Open), true
@@ -434,43 +417,43 @@ func (t *turn) aside(ctx context.Context, text string) (string, error) {
 	if !u.open() {
 		return text, nil
 	}
-	if u.aside++; u.aside > mostAside {
-		text += "\n" + t.c.wording.say(sayLetGo, firstLine(u.asked))
+	if u.Aside++; u.Aside > mostAside {
+		text += "\n" + t.c.wording.say(sayLetGo, firstLine(u.Asked))
 		t.record.note(noteLetGo)
 		t.closed(false)
 		return text, nil
 	}
-	if u.corrects {
+	if u.Corrects {
 		u.fresh = true
-		return text + "\n" + t.c.wording.say(sayOpenStill, u.asked), nil
+		return text + "\n" + t.c.wording.say(sayOpenStill, u.Asked), nil
 	}
 	// Read it again: rows and the language may have changed.
-	now, err := t.c.understood(ctx, u.said, u, u.spoken)
+	now, err := t.c.understood(ctx, u.said, u, u.Spoken)
 	if err != nil {
 		return text, err
 	}
 	if now.Ask != "" {
-		u.asked, u.offers, u.wants = now.Ask, now.Offers, now.Wants
+		u.Asked, u.Offers, u.Wants = now.Ask, now.Offers, now.Wants
 	}
 	u.fresh = true
 	t.record.note(noteStillOpen)
-	return text + "\n" + t.c.wording.say(sayOpenStill, u.asked), nil
+	return text + "\n" + t.c.wording.say(sayOpenStill, u.Asked), nil
 }
 
 // lapse puts a question again that was answered too late.
 func (t *turn) lapse(ctx context.Context) (string, error) {
 	was := t.lapsed
-	if was.corrects {
+	if was.Corrects {
 		return "", nil // what it was about is too old as well
 	}
-	if i, _ := choice(&t.heard, was.offers); i < 0 {
+	if i, _ := choice(&t.heard, was.Offers); i < 0 {
 		u, err := t.answer(ctx, t.heard.own, &Understood{}, &was)
-		if err != nil || u == nil || u.Script == "" && u.Ask == was.asked {
+		if err != nil || u == nil || u.Script == "" && u.Ask == was.Asked {
 			return "", err
 		}
 	}
-	t.next = unclear{said: was.said, before: was.before, verb: was.verb, given: was.given}
-	now, err := t.c.understood(ctx, was.said, &was, was.spoken)
+	t.next = unclear{said: was.said, Before: was.Before, Verb: was.Verb, Given: was.Given}
+	now, err := t.c.understood(ctx, was.said, &was, was.Spoken)
 	if err != nil || now.Ask == "" {
 		return "", err
 	}

@@ -309,7 +309,7 @@ func (c *Conversation) Offered() (all []string) {
 	if !c.unclear.open() {
 		return nil
 	}
-	for _, o := range c.unclear.offers {
+	for _, o := range c.unclear.Offers {
 		all = append(all, o.Says)
 	}
 	return all
@@ -400,7 +400,7 @@ func (c *Conversation) Follow(ctx context.Context, m Message, tell func(Event)) 
 // listen detects the person's language, unless they or their organisation set one. A repeated offer
 // says nothing about their language.
 func (c *Conversation) listen(said string) {
-	if !slices.ContainsFunc(c.unclear.offers, func(o Offer) bool { return strings.Contains(words.Plain(o.Says), words.Plain(said)) }) {
+	if !slices.ContainsFunc(c.unclear.Offers, func(o Offer) bool { return strings.Contains(words.Plain(o.Says), words.Plain(said)) }) {
 		c.tongue.Hear(said)
 	}
 	if l, ok := c.tongue.Language(); ok {

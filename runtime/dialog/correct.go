@@ -84,7 +84,7 @@ func (t *turn) corrects(ctx context.Context, said string) (text string, handled 
 			return "", true, err
 		case !ok:
 			continue
-		case !found.Cued && !t.was.corrects && (of.of == nil || !of.of.fresh || t.asking(ctx) != nil):
+		case !found.Cued && !t.was.Corrects && (of.of == nil || !of.of.fresh || t.asking(ctx) != nil):
 			// A bare value corrects the question that was just put, but may answer another one.
 			continue
 		case len(found.Fits) == 0:
@@ -126,10 +126,10 @@ func (t *turn) corrects(ctx context.Context, said string) (text string, handled 
 		u.Offers = append(u.Offers, Offer{Says: m.fit.Says, Text: m.fit.Text})
 	}
 	t.record.note(noteWhichCorrection)
-	if c.unclear.corrects {
+	if c.unclear.Corrects {
 		t.closed(false)
 	}
-	t.next = unclear{said: said, corrects: true}
+	t.next = unclear{said: said, Corrects: true}
 	t.asksBack(&u, &unclear{})
 	for _, q := range c.open {
 		q.fresh = false // what was asked last is this
@@ -139,7 +139,7 @@ func (t *turn) corrects(ctx context.Context, said string) (text string, handled 
 
 // choosesCorrection reads an answer to the question which correction is meant.
 func (t *turn) choosesCorrection(ctx context.Context, was *unclear) (text string, handled bool, err error) {
-	i, bare := choice(&t.heard, was.offers)
+	i, bare := choice(&t.heard, was.Offers)
 	switch {
 	case i < 0: // or they say another value
 		text, handled, err = t.corrects(ctx, t.heard.own)
@@ -147,7 +147,7 @@ func (t *turn) choosesCorrection(ctx context.Context, was *unclear) (text string
 			// "The second" may also be the second of a month.
 			t.as(TakenAgain)
 			t.c.unclear.fresh = true
-			return was.asked, true, nil
+			return was.Asked, true, nil
 		}
 		return text, handled, err
 	case bare && !was.fresh:
@@ -163,7 +163,7 @@ func (t *turn) choosesCorrection(ctx context.Context, was *unclear) (text string
 			continue
 		}
 		for _, fit := range found.Fits {
-			if n == i && strings.HasSuffix(was.offers[i].Says, fit.Says) {
+			if n == i && strings.HasSuffix(was.Offers[i].Says, fit.Says) {
 				t.as(TakenChoice)
 				t.closed(true)
 				said := was.said
@@ -185,7 +185,7 @@ func (t *turn) corrected(ctx context.Context, of correctable, fit Fit, said stri
 	if err := t.ready(ctx); err != nil {
 		return t.system(ctx, err)
 	}
-	if c.unclear.corrects {
+	if c.unclear.Corrects {
 		t.closed(false)
 	}
 	t.trace.add(ofPerson, said, t.now)

@@ -23,7 +23,7 @@ func (t *turn) interpret(ctx context.Context, otherwise string) (string, error) 
 	if c.o.Interpreter == nil {
 		return otherwise, nil
 	}
-	if t.was.corrects && t.was.open() {
+	if t.was.Corrects && t.was.open() {
 		if text, ok, err := t.choosesCorrection(ctx, &t.was); ok || err != nil {
 			return text, err
 		}
@@ -42,7 +42,7 @@ func (t *turn) interpret(ctx context.Context, otherwise string) (string, error) 
 	case again:
 		t.as(TakenAgain)
 		c.unclear.fresh = true
-		return c.wording.say(sayMeantThat) + "\n" + t.was.asked, nil
+		return c.wording.say(sayMeantThat) + "\n" + t.was.Asked, nil
 	case chosen != nil:
 		return t.clarified(ctx, chosen, otherwise)
 	}
@@ -69,7 +69,7 @@ func (t *turn) interpret(ctx context.Context, otherwise string) (string, error) 
 	}
 	if u.Script == "" {
 		puzzled := t.was.open() && t.puzzled(&u)
-		if puzzled && t.was.text { // it would be taken for the text
+		if puzzled && t.was.Text { // it would be taken for the text
 			return t.saysWhy(), nil
 		}
 		if chosen, err = t.answer(ctx, t.heard.own, &u, &t.was); err != nil {

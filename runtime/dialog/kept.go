@@ -347,7 +347,7 @@ func (c *Conversation) Reminder() string {
 		}
 	}
 	if c.unclear.open() && now.Before(c.unclear.until) {
-		parts = append(parts, c.unclear.asked)
+		parts = append(parts, c.unclear.Asked)
 	}
 	if len(parts) == 0 {
 		return ""

@@ -76,7 +76,7 @@ func (t *turn) take(ctx context.Context, m Message) (string, error) {
 		f := uploads.FileOf(&u)
 		return &f
 	}
-	if u := &c.unclear; u.open() && u.text && t.heard.own == "" {
+	if u := &c.unclear; u.open() && u.Text && t.heard.own == "" {
 		t.heard.unquote() // what is asked for is put in quotation marks
 	}
 	t.record.Said, t.record.Quoted = t.heard.own, t.heard.quoted
