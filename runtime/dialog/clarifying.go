@@ -15,6 +15,7 @@ import (
 	"verbatim/runtime"
 	"verbatim/runtime/sessions"
 	"verbatim/runtime/words"
+	"verbatim/verbs"
 )
 
 // Clarifying: a message was unclear and the person was asked about it, without a model.
@@ -232,7 +233,7 @@ func (t *turn) answer(ctx context.Context, says string, alone *Understood, was *
 		case u.Script != "":
 			t.next = unclear{said: a.said, Given: a.Given}
 			return &u, nil
-		case u.Ask == "" || alone.Ask != "" || a.Before == was.Before && u.Ask == was.Asked:
+		case u.Ask == "" || alone.Ask != "" && !t.further(&u, alone) || a.Before == was.Before && u.Ask == was.Asked:
 		case u.Ask == was.Asked:
 			same = cmp.Or(same, &u)
 		case found == nil:
@@ -244,6 +245,19 @@ func (t *turn) answer(ctx context.Context, says string, alone *Understood, was *
 		same.Offers, same.Wants = was.Offers, was.Wants
 	}
 	return cmp.Or(found, same), nil
+}
+
+// further reports whether a reading asks for a later argument of the same verb than another, and so
+// knows what the other lacks: the row was named in the message before.
+func (t *turn) further(u, than *Understood) bool {
+	v := t.c.o.Registry.Verb(u.Wants.Verb)
+	if v == nil || u.Wants.Verb != than.Wants.Verb {
+		return false
+	}
+	at := func(g Given) int {
+		return slices.IndexFunc(v.Params, func(p verbs.Param) bool { return p.Name == g.Param })
+	}
+	return at(u.Wants) > at(than.Wants)
 }
 
 // dictated takes an answer as the free text that was asked for; nil if none was, or the answer is
