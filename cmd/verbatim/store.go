@@ -9,6 +9,7 @@ import (
 	"maps"
 	"net/url"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -191,19 +192,30 @@ func damaged(path string) error {
 func (a *app) openFile(ctx context.Context, at address, create bool, opts ...sqlite.Option) (*sqlite.Store, error) {
 	path := at.file
 	info, err := os.Stat(path)
+	_, nowhere := os.Stat(filepath.Dir(path))
 	switch {
 	case err == nil && info.IsDir():
 		return nil, usage(fmt.Sprintf("the store %q is a directory", path), "give the path of a file")
+	case errors.Is(nowhere, fs.ErrNotExist):
+		return nil, usage(fmt.Sprintf("there is no folder %q for a store", filepath.Dir(path)), "check the path, or make the folder")
 	case errors.Is(err, fs.ErrNotExist) && !create:
 		return nil, &stop{exitUsage, "no-such-store", fmt.Sprintf("there is no store %q", path), "verbatim migrate --store " + shell(path) + " makes one"}
+	case err == nil && info.Size() == 0 && !create:
+		return nil, &stop{exitUsage, "no-such-store", fmt.Sprintf("the file %q is empty, and no store", path), "check the path; verbatim migrate --store " + shell(path) + " makes it one"}
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return nil, usage(fmt.Sprintf("the store %q cannot be read: %s", path, reason(err)), "check the path, and who may read it")
 	}
 	store, err := sqlite.Open(path, opts...)
-	if errors.Is(err, sqlite.ErrDamaged) {
+	switch {
+	case errors.Is(err, sqlite.ErrDamaged):
 		return nil, damaged(path)
-	}
-	if err != nil {
+	case errors.Is(err, sqlite.ErrNoDatabase):
+		return nil, usage(fmt.Sprintf("%q is no store: %s", path, sqlite.ErrNoDatabase), "name a file that verbatim migrate made, or have it make one at another path")
+	case errors.Is(err, sqlite.ErrFile):
+		return nil, usage(fmt.Sprintf("the store %q cannot be used: %s", path, sqlite.ErrFile), "let this user read and write it")
+	case errors.Is(err, sqlite.ErrFolder):
+		return nil, usage(fmt.Sprintf("the store %q cannot be used: %s", path, sqlite.ErrFolder), "let this user write to "+shell(filepath.Dir(path))+": SQLite keeps files beside the store")
+	case err != nil:
 		return nil, broken(fmt.Sprintf("the store %q cannot be opened", path), err, "a store is an SQLite file that verbatim migrate made")
 	}
 	if err := ofThisVersion(ctx, at, store); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 
 	"zombiezen.com/go/sqlite"
@@ -91,6 +92,28 @@ func fault(doing string, err error) error {
 		}
 	}
 	return f
+}
+
+// Why Open cannot open a file.
+var (
+	ErrNoDatabase = errors.New("the file is no SQLite database")
+	ErrFile       = errors.New("the file may not be read and written")
+	ErrFolder     = errors.New("the folder may not be written to") // SQLite keeps files beside its own
+)
+
+// unopened says why the file at path cannot be opened.
+func unopened(path string, err error) error {
+	code := resultCode(err)
+	switch err = fault("open", err); code.ToPrimary() {
+	case sqlite.ResultNotADB:
+		return sqlcore.Because(ErrNoDatabase, err)
+	case sqlite.ResultReadOnly, sqlite.ResultCantOpen, sqlite.ResultPerm:
+		if _, missing := os.Stat(path); missing != nil || code == sqlite.ResultReadOnlyDirectory {
+			return sqlcore.Because(ErrFolder, err)
+		}
+		return sqlcore.Because(ErrFile, err)
+	}
+	return err
 }
 
 // errUnreadable says that a statement ran into a value of others that it cannot compare.

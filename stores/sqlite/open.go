@@ -94,8 +94,11 @@ func Open(path string, opts ...Option) (*Store, error) {
 		done:      make(chan struct{}),
 	}
 	w, err := s.connect(toWrite)
+	if err == nil && w.readOnly() {
+		err = errors.Join(&raised{code: sqlite.ResultReadOnly, at: -1}, w.close())
+	}
 	if err != nil {
-		return nil, fmt.Errorf("%s cannot be opened: %w", path, fault("open", err))
+		return nil, fmt.Errorf("%s cannot be opened: %w", path, unopened(abs, err))
 	}
 	s.writer <- w
 	for range c.readers {
@@ -239,6 +242,13 @@ func defend(db *sqlite.Conn) error {
 	defer libc.Xfree(tls, args)
 	handle := uintptr(reflect.ValueOf(db).Elem().FieldByName("conn").Uint())
 	return raise(sqlite.ResultCode(lib.Xsqlite3_db_config(tls, handle, lib.SQLITE_DBCONFIG_DEFENSIVE, args)).ToError())
+}
+
+// readOnly reports whether SQLite may only read the file, which it opens all the same.
+func (c *conn) readOnly() bool {
+	tls := libc.NewTLS()
+	defer tls.Close()
+	return lib.Xsqlite3_db_readonly(tls, uintptr(reflect.ValueOf(c.db).Elem().FieldByName("conn").Uint()), 0) == 1
 }
 
 // kept is the connection, nil once it is lost.
