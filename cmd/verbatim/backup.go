@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"verbatim/stores"
 	"verbatim/stores/sqlite"
 )
 
@@ -45,6 +46,9 @@ func (a *app) backup(ctx context.Context, store, file string) error {
 		return err
 	}
 	defer s.Close()
+	if _, err := s.Identity(ctx); errors.Is(err, stores.ErrSchema) {
+		return usage(fmt.Sprintf("%s is no store: verbatim migrate never prepared it", quoted(at.file)), "name the store with --store")
+	}
 	switch err := s.Backup(ctx, file); {
 	case errors.Is(err, os.ErrExist):
 		return usage(fmt.Sprintf("the file %s is there already, and was left alone", quoted(file)), "name a file that is not there yet")
