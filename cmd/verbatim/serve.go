@@ -371,14 +371,15 @@ func (f *serveFlags) reached(l net.Listener, secure bool) (first string, hosts [
 
 // announces prints where the server is, and links for who signs in at this machine.
 func (a *app) announces(ctx context.Context, server *serve.Server, at string, signIn []string) error {
-	fmt.Fprintf(a.out, "serving   %s\n", at)
+	said := fmt.Sprintf("serving   %s\n", at)
 	for _, name := range signIn {
 		link, err := server.Link(ctx, name, "/")
 		if err != nil {
 			return a.runFailed(err)
 		}
-		fmt.Fprintf(a.out, "sign in   %s  %s\n", name, link)
+		said += fmt.Sprintf("sign in   %s  %s\n", name, link)
 	}
+	fmt.Fprint(a.out, said)
 	return a.flush()
 }
 
