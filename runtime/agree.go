@@ -349,8 +349,9 @@ func (s *Session) noted(ctx context.Context, verb, id string, c *confirmations.C
 		status = confirmations.Stale
 		if code != codeStalePreview {
 			r = refuse([]complaint{{-1, stalePreview(dsl.Place{}, nil)}})
-			code, err = codeStalePreview, r
 		}
+		r.Diagnostics[0].Notes = []string{askedInVain(c.Asker)}
+		code, err = codeStalePreview, r
 	}
 	e := s.own(verb, id, c)
 	e.Outcome, e.Reason = outcomeRefused, code

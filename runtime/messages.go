@@ -440,6 +440,12 @@ func stalePreview(place dsl.Place, moved []string) dsl.Diagnostic {
 	return complain(codeStalePreview, place, summary, "nothing was changed; look again, and agree to the new preview")
 }
 
+// askedInVain is the next step of whoever agrees to what somebody asked for before it changed:
+// no new preview waits for them.
+func askedInVain(asker string) string {
+	return "nothing was changed, and nobody can agree to this any more; if it is still wanted, " + asker + " asks for it again"
+}
+
 // unknownConfirmation must not tell whether there is something that somebody
 // else could agree to.
 func unknownConfirmation(id string) dsl.Diagnostic {
