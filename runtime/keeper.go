@@ -40,19 +40,20 @@ func (w Redaction) of() journal.Redaction {
 	return journal.Redaction{Row: journal.RowOf(w.Entity, w.Key), Everywhere: w.Everywhere}
 }
 
-// keeper refuses whoever has no role that keeps the journal, and tells the
-// journal that they tried.
-func (s *Session) keeper(ctx context.Context, verb string) error {
-	if slices.ContainsFunc(s.roles, func(r *verbs.Role) bool { return r.Keeps }) {
+// keeper refuses whoever has no role that keeps the journal, and none of the others, and
+// tells the journal that they tried.
+func (s *Session) keeper(ctx context.Context, verb string, others ...string) error {
+	may := func(r *verbs.Role) bool { return r.Keeps || slices.Contains(others, r.Name) }
+	if slices.ContainsFunc(s.roles, may) {
 		return nil
 	}
-	var may []string
+	var names []string
 	for _, r := range s.e.reg.Roles() {
-		if r.Keeps {
-			may = append(may, r.Name)
+		if may(r) {
+			names = append(names, r.Name)
 		}
 	}
-	err := refuse([]complaint{{-1, notKeeper(may)}})
+	err := refuse([]complaint{{-1, notKeeper(names)}})
 	e := s.act(verb)
 	e.Outcome, e.Reason = outcomeRefused, err.Diagnostics[0].Code
 	if failed := s.record(ctx, stores.Batch{Entries: []stores.Entry{e}}); failed != nil {
@@ -61,8 +62,10 @@ func (s *Session) keeper(ctx context.Context, verb string) error {
 	return err
 }
 
-// ReadsJournal refuses whoever has no role that keeps the journal.
-func (s *Session) ReadsJournal(ctx context.Context) error { return s.keeper(ctx, verbRead) }
+// ReadsJournal refuses whoever has no role that keeps the journal, and none of the others.
+func (s *Session) ReadsJournal(ctx context.Context, others ...string) error {
+	return s.keeper(ctx, verbRead, others...)
+}
 
 // OpensEntry tells the journal that one of its entries is shown with what is personal in
 // it: to a role that keeps the journal, or to whom it was done for.

@@ -296,7 +296,7 @@ func notKeeper(may []string) dsl.Diagnostic {
 	if len(may) > 0 {
 		next = "ask somebody with role " + strings.Join(may, " or ")
 	}
-	return complain(codeNotPermitted, dsl.Place{}, "only who keeps the journal may do that", next)
+	return complain(codeNotPermitted, dsl.Place{}, "no role of yours may do that", next)
 }
 
 // unknownName must not tell whether there is such a row: the place shows what

@@ -234,12 +234,7 @@ func (a *app) readsJournal(ctx context.Context, s stores.Store, palettes, as, co
 	if err != nil {
 		return err
 	}
-	for _, r := range session.Roles() {
-		if slices.Contains(also, r.Name) {
-			return nil
-		}
-	}
-	if err := session.ReadsJournal(ctx); err != nil {
+	if err := session.ReadsJournal(ctx, also...); err != nil {
 		return a.runFailed(err)
 	}
 	return nil
