@@ -195,8 +195,19 @@ func (n *scriptNames) Meant(e *verbs.Entity, text string) ([]verbs.Candidate, st
 		return nil, ""
 	case all[i].cut:
 		return all[i].near, fmt.Sprintf("only the first %d rows were looked at; a name is always found", maxSearched)
+	case len(all[i].near) > 0:
+		return all[i].near, ""
 	}
-	return all[i].near, ""
+	var adds []string
+	for _, v := range n.s.Verbs() {
+		if slices.ContainsFunc(v.Effects, func(f verbs.Effect) bool { return f.Kind == verbs.Creates && f.Entity == e }) {
+			adds = append(adds, v.Name)
+		}
+	}
+	if len(adds) != 1 {
+		return nil, ""
+	}
+	return nil, adds[0] + " adds one"
 }
 
 // ask notes that a script names a row of an entity by a text.

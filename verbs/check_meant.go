@@ -54,8 +54,7 @@ func unclearName(place dsl.Place, t *Type, v *dsl.Value, near []Candidate, note 
 	case 0:
 		d.Code = "unknown-name"
 		d.Summary = fmt.Sprintf("nothing is called %s here", text)
-		d.Label = "name it with @"
-		d.Notes = append(d.Notes, "a row is written as the name you were given for it, such as @"+exampleName(t))
+		d.Notes = append(d.Notes, "a row is written as the name you were given for it, such as @"+exampleName(t)+", or in quotes as it is called")
 	case 1:
 		d.Code = "ambiguous-name"
 		d.Summary = fmt.Sprintf("nothing is called exactly %s; one %s comes near", text, entityName(t))

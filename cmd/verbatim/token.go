@@ -28,7 +28,8 @@ func tokenCommand(a *app) *cobra.Command {
 verbatim serve token nightly --as ada --for ada --url http://localhost:8080`,
 		Long: `Makes a token, and has system.add-token keep its SHA-256: what that asks, this asks. The
 token is printed here and can be read nowhere else. One for somebody else counts once
-another administrator has agreed to it. With --certificate it is a certificate of the
+another administrator has agreed to it. It is for somebody whom system.add-principal added: who
+was written to the store with SQL has none. With --certificate it is a certificate of the
 program's that counts, until it expires, and nothing is secret.`,
 		Args: exactly(1, "what the token is for"),
 		RunE: func(cmd *cobra.Command, args []string) error {

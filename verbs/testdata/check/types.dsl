@@ -72,7 +72,7 @@ bank.everything :code "tax return"  ;! wrong-type `one word in capitals`
 client.add-note :request-id @pierre-sow :note ""  ;! too-short `1 character or more`
 client.add-note :request-id @pierre-sow :note PASSPORT  ;! wrong-type `text goes in quotes`
 client.add-note :request-id @pierre-sow :note 2025-01-03  ;! wrong-type `text goes in quotes`
-client.add-note :request-id "Pierre" :note "x"  ;! unknown-name `name it with @`
+client.add-note :request-id "Pierre" :note "x"  ;! unknown-name `in quotes as it is called`
 client.add-note :request-id "pierre wealth" :note "x"  ;! ambiguous-name `which one?`
 client.add-note :request-id "pierre-sow" :note "x"
 client.add-note :request-id "pierre" :note "x"  ;! bad-ref-kind
