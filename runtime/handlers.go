@@ -304,6 +304,14 @@ func (c *Call) Find(ctx context.Context, entity string, where Fields) ([]Row, er
 	return rows, nil
 }
 
+// Exists reports whether there is a row with this key, also one that the caller does not see. It
+// is for verbs that give rights over rows to others.
+func (c *Call) Exists(ctx context.Context, e *stores.Entity, key stores.Value) (bool, error) {
+	id := stores.Path{Field: e.Key}
+	found, err := c.r.read.Find(ctx, stores.Find{Entity: e, Select: []stores.Path{id}, Where: &stores.Cond{Op: stores.Eq, Path: id, Value: key}, Beyond: true})
+	return len(found) > 0, err
+}
+
 // Declared returns what the palette itself says that this call does, for a
 // handler to add to or to take from: nothing has to be said twice.
 func (c *Call) Declared() Outcome {

@@ -211,6 +211,7 @@ func TestRightsFollowWhatIsGranted(t *testing.T) {
 			{"ada", `system.grant-role :principal-id "vera" :role "gardener"`, "already-exists"},
 			{"vera", "garden.dig :bed-id " + bed, "unknown-name"},
 			{"ada", `system.grant-scope :principal-id "vera" :entity "bed" :key "rose"`, "not-possible"},
+			{"ada", `system.grant-scope :principal-id "vera" :entity "bed" :key "` + strings.ReplaceAll(bed, "1", "9") + `"`, "not-possible"},
 			{"ada", `system.grant-scope :principal-id "vera" :entity "system-realm" :key "all"`, "not-possible"},
 			{"ada", `system.grant-scope :principal-id "vera" :entity "system-role" :key "all"`, "not-possible"},
 			{"ada", `system.grant-scope :principal-id "vera" :entity "nowhere" :key "all"`, "not-possible"},
