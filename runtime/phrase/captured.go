@@ -40,6 +40,9 @@ func (r *Reader) captured(p *Part, pr *verbs.Param, c *clause) (words.Range, how
 		}
 		return words.Range{}, unsaid
 	}
+	if at, how := r.divided(p.Verb, pr, c); how != elsewhere {
+		return at, how
+	}
 	colon, comma := c.colon(), strings.IndexByte(c.text[c.rng.Start:c.rng.End], ',')
 	end := c.rng.End
 	switch comma += c.rng.Start; {

@@ -356,9 +356,6 @@ func (f *filling) text() {
 		f.patterned()
 		return
 	}
-	if !pr.Required {
-		return
-	}
 	free := 0
 	for i := range p.Verb.Params {
 		if q := &p.Verb.Params[i]; q.Required && q.Type.Name == verbs.StringType && q.Type.Pattern == nil {
@@ -366,6 +363,9 @@ func (f *filling) text() {
 		}
 	}
 	at, how := r.captured(p, pr, c)
+	if !pr.Required && how != said {
+		return
+	}
 	if colon := c.colon(); how == elsewhere && colon > 0 && r.announcement(p.Verb, pr, c, colon) {
 		at, how = unquoted(c.text, words.Range{Start: colon, End: c.rng.End}), said
 	}
