@@ -343,6 +343,25 @@ func TestMessagesThatOneWouldHate(t *testing.T) {
 			t.Errorf("%s: the answer tells of the inside: %.300s", c.name, text)
 		}
 	}
+	// What a version answers in its own way is an answer of JSON-RPC in each.
+	for _, version := range []string{modern, "2025-06-18", ""} {
+		for _, c := range []struct {
+			name, body string
+			code       int
+		}{
+			{"a method that is none", `{"jsonrpc":"2.0","id":"a","method":"tools/nothing","params":{` + meta(true) + `}}`, -32601},
+			{"a call without parameters", `{"jsonrpc":"2.0","id":"a","method":"tools/call"}`, -32600},
+			{"a method twice", `{"jsonrpc":"2.0","id":"a","method":"ping","method":"tools/call","params":{` + meta(true) + `}}`, -32600},
+			{"a name twice", `{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{` + meta(true) + `,"name":"client__get-status","name":"client__add-note"}}`, -32600},
+			{"no JSON", `{`, -32700},
+		} {
+			status, text := post(strings.NewReader(c.body), version)
+			var m struct{ Error struct{ Code int } }
+			if err := json.Unmarshal([]byte(text), &m); err != nil || m.Error.Code != c.code || status >= 500 || c.code == -32601 && !strings.Contains(text, `"id":"a"`) {
+				t.Errorf("%q: %s is answered %d %.300s", version, c.name, status, text)
+			}
+		}
+	}
 	if grown := memory(t, s.cmd.Process.Pid) - before; grown > 200<<20 {
 		t.Errorf("the server takes %d MiB more", grown>>20)
 	}
@@ -648,6 +667,8 @@ func TestLinesThatOneWouldHate(t *testing.T) {
 		{"an id that is a list", `{"jsonrpc":"2.0","id":[1],"method":"ping"}`, -32600},
 		{"a method that is a number", `{"jsonrpc":"2.0","id":1,"method":7}`, -32600},
 		{"two documents", `{"jsonrpc":"2.0","id":1,"method":"ping"} {"jsonrpc":"2.0","id":1,"method":"ping"}`, -32700},
+		{"a method twice", `{"jsonrpc":"2.0","id":1,"method":"ping","method":"tools/list"}`, -32600},
+		{"a name twice", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"client__get-status","name":"client__add-note"}}`, -32600},
 		{"not UTF-8", "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xff\"}", 0},
 		{"a method that is none", `{"jsonrpc":"2.0","id":1,"method":"tools/nothing"}`, -32601},
 		{"no parameters", `{"jsonrpc":"2.0","id":1,"method":"tools/call"}`, -32600},

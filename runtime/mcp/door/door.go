@@ -326,6 +326,10 @@ const callerKey = "caller"
 // origins are looked at before it.
 func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request, c *Caller) {
 	h := d.earlier
+	f := &refusing{ResponseWriter: w}
+	if w = f; !f.reads(r) {
+		return
+	}
 	switch {
 	case r.Header.Get("Mcp-Protocol-Version") >= "2026-07-28":
 		h = d.modern

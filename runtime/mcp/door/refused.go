@@ -1,0 +1,122 @@
+package door
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+)
+
+// Messages that are refused before a method sees them. The library takes the last of two
+// members with one name, and answers over HTTP in plain text, which clients of models take for
+// a broken server.
+
+// notTwice is what a message with a repeated member is told: it means one thing to us and another
+// to somebody who looked at it on the way.
+const notTwice = "a member stands twice in the message"
+
+// envelope is how deep a message is the protocol's: in a batch, with its params and what these hold.
+const envelope = 4
+
+// once reports whether no member stands twice in the envelope of a message. The arguments of a
+// tool are looked at where they are read.
+func once(text []byte, deep int) bool {
+	dec := json.NewDecoder(bytes.NewReader(text))
+	open, err := dec.Token()
+	if deep == 0 || err != nil || open != json.Delim('{') && open != json.Delim('[') {
+		return true
+	}
+	had := map[any]bool{}
+	for dec.More() {
+		var name any
+		if open == json.Delim('{') {
+			if name, err = dec.Token(); err != nil || had[name] {
+				return false
+			}
+			had[name] = true
+		}
+		var value json.RawMessage
+		if dec.Decode(&value) != nil || name != "arguments" && !once(value, deep-1) {
+			return false
+		}
+	}
+	return true
+}
+
+// A refusing writes what the library refuses in plain text as an answer of JSON-RPC.
+type refusing struct {
+	http.ResponseWriter
+	message struct {
+		ID     json.RawMessage `json:"id"`
+		Method string          `json:"method"`
+	}
+	status int // of a refusal that is about to be written
+}
+
+// reads reads the message of a request, and reports whether it may go on.
+func (f *refusing) reads(r *http.Request) bool {
+	if r.Method != http.MethodPost {
+		return true
+	}
+	text, err := io.ReadAll(r.Body)
+	var long *http.MaxBytesError
+	switch {
+	case errors.As(err, &long):
+		http.Error(f, "the message is too long", http.StatusRequestEntityTooLarge)
+	case err != nil:
+		http.Error(f, "the message broke off", http.StatusBadRequest)
+	case !json.Valid(text):
+		f.refuse(http.StatusBadRequest, jsonrpc.CodeParseError, "that is no JSON")
+	case !once(text, envelope):
+		f.refuse(http.StatusBadRequest, jsonrpc.CodeInvalidRequest, notTwice)
+	default:
+		_ = json.Unmarshal(text, &f.message) // what is no message, the library refuses
+		r.Body = io.NopCloser(bytes.NewReader(text))
+		return true
+	}
+	return false
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (f *refusing) WriteHeader(status int) {
+	if status >= 400 && strings.HasPrefix(f.Header().Get("Content-Type"), "text/plain") {
+		f.status = status
+		return
+	}
+	f.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements http.ResponseWriter.
+func (f *refusing) Write(b []byte) (int, error) {
+	if f.status == 0 {
+		return f.ResponseWriter.Write(b)
+	}
+	status, code, text := f.status, int64(jsonrpc.CodeInvalidRequest), strings.TrimSpace(string(b))
+	if strings.HasSuffix(text, strconv.Quote(f.message.Method)+" unsupported") {
+		code, text = jsonrpc.CodeMethodNotFound, "there is no method "+strconv.Quote(f.message.Method)
+		if len(f.message.ID) > 0 {
+			status = http.StatusOK // before 2026-07-28 an answer of JSON-RPC is one, whatever it says
+		}
+	}
+	f.refuse(status, code, text)
+	return len(b), nil
+}
+
+func (f *refusing) refuse(status int, code int64, text string) {
+	f.status = 0
+	f.Header().Set("Content-Type", "application/json")
+	f.ResponseWriter.WriteHeader(status)
+	id := f.message.ID
+	if len(id) == 0 {
+		id = json.RawMessage("null")
+	}
+	_ = json.NewEncoder(f.ResponseWriter).Encode(map[string]any{"jsonrpc": "2.0", "id": id, "error": jsonrpc.Error{Code: code, Message: text}})
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (f *refusing) Unwrap() http.ResponseWriter { return f.ResponseWriter }
