@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"mime/multipart"
 	"mime/quotedprintable"
 	"net"
 	"net/http"
@@ -793,6 +794,14 @@ func TestAFileIsSentAndUsed(t *testing.T) {
 			t.Error(status, body, err)
 		}
 		id := strings.TrimPrefix(file.Reference, "upload://")
+		form := &bytes.Buffer{}
+		parts := multipart.NewWriter(form)
+		field, _ := parts.CreateFormFile("file", "Passport.pdf")
+		_, _ = field.Write(passport)
+		_ = parts.Close()
+		if status, body := clara.answer(clara.Post(s.url+"/v1/uploads?name=Passport.pdf", parts.FormDataContentType(), form)); status != http.StatusUnsupportedMediaType || !strings.Contains(body, "the body is a form, and not the file") {
+			t.Errorf("a form: %d %s", status, body)
+		}
 		status, body = clara.get(s.url + "/v1/uploads/" + id)
 		if status != http.StatusOK || !strings.Contains(body, "Passport.pdf") {
 			t.Error(status, body)

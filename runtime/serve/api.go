@@ -119,9 +119,9 @@ func (v *visit) open(p *paper) (err error) {
 			return err
 		}
 	}
-	p.RunOptions = runtime.RunOptions{Agreed: p.asked.Agreed, Source: p.Name, Each: p.asked.Each, Key: v.r.Header.Get("Idempotency-Key")}
-	if len(p.Key) > 200 {
-		return badBody("the Idempotency-Key is longer than 200 bytes", "a UUID does")
+	p.RunOptions = runtime.RunOptions{Agreed: p.asked.Agreed, Source: p.Name, Each: p.asked.Each}
+	if p.Key, err = v.key(); err != nil {
+		return err
 	}
 	if tag := v.r.Header.Get("If-Match"); tag != "" {
 		n, err := strconv.ParseInt(strings.Trim(tag, `"`), 10, 64)
@@ -422,7 +422,11 @@ func (v *visit) say() error {
 		return err
 	}
 	m := dialog.Message{Text: said.Text}
-	if key := v.r.Header.Get("Idempotency-Key"); key != "" {
+	key, err := v.key()
+	if err != nil {
+		return err
+	}
+	if key != "" {
 		m.ID = "api " + logins.Digest(key+" "+m.Text)
 	}
 	if v.wantsEvents() {

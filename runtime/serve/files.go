@@ -40,6 +40,9 @@ func (v *visit) upload() error {
 	if name == "" {
 		return badBody("the file has no name", "POST /v1/uploads?name=passport.pdf")
 	}
+	if kind, _, _ := mime.ParseMediaType(v.r.Header.Get("Content-Type")); kind == "multipart/form-data" {
+		return problem{Status: http.StatusUnsupportedMediaType, Code: "bad-body", Title: "the body is a form, and not the file", Next: "send the file itself, as curl --data-binary @FILE does, and not curl -F"}
+	}
 	u, err := v.Uploads.Receive(v.r.Context(), v.session, name, v.slowly())
 	if err != nil && u.ID == "" {
 		return err

@@ -353,6 +353,20 @@ func isJSON(r *http.Request) bool {
 	return err == nil && (kind == "application/json" || strings.HasSuffix(kind, "+json"))
 }
 
+// key is the Idempotency-Key of a request, "" where it has none.
+func (v *visit) key() (string, error) {
+	switch keys := v.r.Header.Values("Idempotency-Key"); {
+	case len(keys) == 0:
+		return "", nil
+	case len(keys) > 1:
+		return "", badBody("the request has several Idempotency-Keys", "send one: what is sent twice under it is done once")
+	case len(keys[0]) > 200:
+		return "", badBody("the Idempotency-Key is longer than 200 bytes", "a UUID does")
+	default:
+		return keys[0], nil
+	}
+}
+
 // badBody is the error of an unreadable body.
 func badBody(why, next string) error {
 	return problem{Status: http.StatusBadRequest, Code: "bad-body", Title: why, Next: next}
