@@ -117,7 +117,7 @@ func (a *app) lint(ctx context.Context, f lintFlags) error {
 	}
 	took := time.Since(started)
 	if l.reg != nil {
-		l.ds = append(l.ds, verbs.Unspoken(l.reg)...)
+		l.ds = append(append(l.ds, verbs.Unspoken(l.reg)...), verbs.OnlyToRead(l.reg)...)
 		found, err := a.lintQueries(ctx, dir, f.store)
 		if err != nil {
 			return err

@@ -1,0 +1,51 @@
+package verbs
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"verbatim/dsl"
+)
+
+// A catalogue that staff write and everybody reads needs a role that sees all, and lint says so
+// for each way to declare it otherwise. What is shipped earns no such warning.
+func TestLintSaysWhoMayNotWrite(t *testing.T) {
+	t.Parallel()
+	warned := func(text string) (all []string) {
+		t.Helper()
+		r, ds := LoadSources(dsl.NewSource("shelf.yaml", text))
+		if r == nil {
+			t.Fatal(inWords(ds))
+		}
+		for _, d := range OnlyToRead(r) {
+			if d.Code != "only-to-read" || d.Severity != dsl.Warning {
+				t.Errorf("%s: %s", d.Code, d.Summary)
+			}
+			all = append(all, d.Summary)
+		}
+		return all
+	}
+	doc := unspokenCodes()[1]
+	adds := strings.Replace(doc.Wrong, "effects: [{updates: book.title, where: book-id, set: {title: title}}]", "effects: [{creates: book, set: {title: title}}]", 1)
+	for text, want := range map[string]string{
+		doc.Wrong: "shelf.retitle would be refused to role librarian, which may only read rows of book",
+		doc.Right: "",
+		adds:      "shelf.retitle would be refused to role librarian, which may only read rows of book",
+		strings.Replace(adds, "everyone", "self", 1):      "shelf.retitle would be refused to role librarian: nobody holds a row of book that is new",
+		strings.Replace(doc.Wrong, "everyone", "self", 1): "", // whoever holds the book does
+	} {
+		if got := strings.Join(warned(text), "|"); got != want {
+			t.Errorf("%s\nearns %q, want %q", text, got, want)
+		}
+	}
+	for _, dir := range []string{".", "../examples/helpdesk/verbs"} {
+		r, ds := Load(os.DirFS(dir))
+		if r == nil {
+			t.Fatal(inWords(ds))
+		}
+		for _, d := range OnlyToRead(r) {
+			t.Errorf("%s: %s", dir, d.Summary)
+		}
+	}
+}
