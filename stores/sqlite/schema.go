@@ -239,11 +239,11 @@ func (m *migration) respell(e *stores.Entity, t *sqlcore.Table) error {
 		if !t.There(strings.ToLower(f.Column)) || !slices.Contains([]stores.Kind{stores.Time, stores.Date, stores.Decimal}, kind) {
 			continue
 		}
-		if why, err := m.c.misspelt(e, i); err != nil || why != "" {
-			if why != "" {
-				m.Problem(e, "%s", why)
-			}
+		if why, err := m.c.misspelt(e, i); err != nil {
 			return err
+		} else if why != "" {
+			m.Problem(e, "%s", why)
+			continue
 		}
 		column := quote(f.Column)
 		canonical := fmt.Sprintf("%s(%d, %s, '', 0)", canonicalFunction, kind, column)
@@ -254,7 +254,7 @@ func (m *migration) respell(e *stores.Entity, t *sqlcore.Table) error {
 			return err
 		case rows == 0:
 		case f.Ref != nil || slices.Contains(e.KeyFields(), i):
-			m.Problem(e, "column %s of table %s is a key, and rows spell %s in another way than this program: write it as %s", f.Column, tableName(e), kind.A(), map[stores.Kind]string{stores.Time: "2006-01-02T15:04:05.000000Z", stores.Date: "2006-01-02", stores.Decimal: "12.50, without zeros in front"}[kind])
+			m.Problem(e, "column %s of table %s is a key, and rows spell %s in another way than this program: write it as %s", f.Column, tableName(e), kind.A(), spellings[kind])
 		default:
 			m.Step("UPDATE %s SET %s = %s WHERE %s", table(e), column, canonical, differs)
 		}
@@ -262,11 +262,22 @@ func (m *migration) respell(e *stores.Entity, t *sqlcore.Table) error {
 	return nil
 }
 
-// misspelt says in which row of a table of ours a value cannot be read, if there is one.
+// spellings say how values are written that SQL could write in other ways.
+var spellings = map[stores.Kind]string{stores.Time: "2006-01-02T15:04:05.000000Z", stores.Date: "2006-01-02", stores.Decimal: "12.50, without zeros in front"}
+
+// misspelt says in which rows of a table of ours a value cannot be read, if there are any, and
+// what can be.
 func (c *conn) misspelt(e *stores.Entity, field int) (why string, err error) {
 	f := &e.Fields[field]
-	err = c.query(context.Background(), fmt.Sprintf("SELECT CAST(%s AS TEXT) FROM %s t WHERE NOT verbatim_readable(%d, %s, 0) LIMIT 1", raw(e, "t", e.Key), table(e), f.Keeps(), column(e, "t", field)), nil, func(row *sqlite.Stmt) error {
+	key := fmt.Sprintf("CAST(%s AS TEXT)", raw(e, "t", e.Key))
+	err = c.query(context.Background(), fmt.Sprintf("SELECT %s, count(*) OVER () FROM %s t WHERE NOT verbatim_readable(%d, %s, 0) ORDER BY %[1]s LIMIT 1", key, table(e), f.Keeps(), column(e, "t", field)), nil, func(row *sqlite.Stmt) error {
 		why = fmt.Sprintf("column %s of table %s holds something other than %s in row %s", f.Column, tableName(e), f.Keeps().A(), row.ColumnText(0))
+		if more := row.ColumnInt64(1) - 1; more > 0 {
+			why += fmt.Sprintf(" and %d more", more)
+		}
+		if why += ": write it as " + spellings[f.Keeps()]; !f.Required {
+			why += ", or NULL"
+		}
 		return nil
 	})
 	return why, err

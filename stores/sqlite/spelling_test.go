@@ -124,3 +124,34 @@ func TestAKeyThatSQLWritesIsNotSpelledAnew(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Rows that cannot be read stop a migration: it names their columns, one row of each, how many
+// more there are, and what to write.
+func TestAMigrationSaysWhatToRepair(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	s, err := Open(filepath.Join(t.TempDir(), "a.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	e := mappedTo("docs", stores.Field{Name: "day", Column: "day", Kind: stores.Date}, stores.Field{Name: "sum", Column: "sum", Kind: stores.Decimal, Required: true})
+	e.Managed = true
+	if _, err := s.Migrate(ctx, []*stores.Entity{e}, true); err != nil {
+		t.Fatal(err)
+	}
+	w := <-s.writer
+	_, err = w.exec("INSERT INTO docs VALUES ('d3', 'soon', '1'), ('d1', 'later', '2'), ('d2', NULL, '1,50'), ('d4', '2024-12-02', '3')")
+	s.writer <- w
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := s.Migrate(ctx, []*stores.Entity{e}, true)
+	want := []string{
+		"column day of table docs holds something other than a date in row d1 and 1 more: write it as 2006-01-02, or NULL",
+		"column sum of table docs holds something other than a decimal in row d2: write it as 12.50, without zeros in front",
+	}
+	if err != nil || len(plan.Problems) != 2 || !strings.HasSuffix(plan.Problems[0], want[0]) || !strings.HasSuffix(plan.Problems[1], want[1]) {
+		t.Errorf("%q, %v", plan.Problems, err)
+	}
+}
