@@ -448,6 +448,8 @@ func (l *loader) callable(d *doc, n *yaml.Node, what string) *Verb {
 	case v.Internal:
 		d.report(say.internalNamed(d.place(n), v, what))
 		return nil
+	case v.Deprecated != nil:
+		d.report(deprecatedVerb(d.place(n), v, nil, ""))
 	}
 	return v
 }
