@@ -214,18 +214,14 @@ func (a *app) journalSession(ctx context.Context, s stores.Store, palettes, as s
 func (a *app) readsJournal(ctx context.Context, s stores.Store, palettes, as, command string, also ...string) error {
 	if cmp.Or(as, a.env("VERBATIM_AS")) == "" {
 		names, err := s.Principals(ctx)
-		if err != nil {
-			return a.journalFailed(err)
-		}
-		if len(names) == 0 {
+		if err == nil && len(names) == 0 {
 			reg, _ := verbs.LoadSources(system.Source())
-			more, err := system.Names(ctx, reg, s)
-			if err != nil {
-				return a.journalFailed(err)
-			}
-			names = more
+			names, err = system.Names(ctx, reg, s)
 		}
-		if len(names) == 0 {
+		switch {
+		case err != nil:
+			return a.journalFailed(err)
+		case len(names) == 0:
 			return nil
 		}
 		return &stop{exitRefused, "not-permitted", "this is read by who keeps the journal, and it was not said who reads it", "verbatim " + command + " --as NAME, or VERBATIM_AS=NAME"}
@@ -234,10 +230,10 @@ func (a *app) readsJournal(ctx context.Context, s stores.Store, palettes, as, co
 	if err != nil {
 		return err
 	}
-	if err := session.ReadsJournal(ctx, also...); err != nil {
-		return a.runFailed(err)
+	if err = session.ReadsJournal(ctx, also...); err != nil {
+		err = a.runFailed(err)
 	}
-	return nil
+	return err
 }
 
 func (a *app) noRow(err error, row string) error {

@@ -26,11 +26,10 @@ func tokenCommand(a *app) *cobra.Command {
 		Short: "Let a program speak as somebody, for a while",
 		Example: `verbatim migrate --administrator ada
 verbatim serve token nightly --as ada --for ada --url http://localhost:8080`,
-		Long: `Makes a token, and has system.add-token keep its SHA-256: what that asks, this asks. The
-token is printed here and can be read nowhere else. One for somebody else counts once
-another administrator has agreed to it. It is for somebody whom system.add-principal added: who
-was written to the store with SQL has none. With --certificate it is a certificate of the
-program's that counts, until it expires, and nothing is secret.`,
+		Long: `Makes a token for somebody whom system.add-principal added; who came by SQL has none. It has
+system.add-token keep the SHA-256: what that asks, this asks. The token is printed here alone.
+One for somebody else counts once another administrator has agreed to it. With --certificate it
+is a certificate of the program's that counts, until it expires, and nothing is secret.`,
 		Args: exactly(1, "what the token is for"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name = args[0]

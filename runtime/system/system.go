@@ -17,6 +17,7 @@
 package system
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -194,10 +195,8 @@ func Register(h *runtime.Handlers, reg *verbs.Registry) {
 		if !ok {
 			return runtime.Outcome{}, runtime.Refuse("this is no key of such a row", "give the key as the database has it")
 		}
-		if there, err := c.Exists(ctx, e.Store, key); err != nil {
-			return runtime.Outcome{}, err
-		} else if !there {
-			return runtime.Outcome{}, runtime.Refuse("no row of this kind has this key", "give the key as the database has it, once the row is there")
+		if there, err := c.Exists(ctx, e.Store, key); err != nil || !there {
+			return runtime.Outcome{}, cmp.Or(err, runtime.Refuse("no row of this kind has this key", "give the key as the database has it, once the row is there"))
 		}
 		return runtime.Outcome{Changes: []runtime.Edit{runtime.Create(holds, runtime.Fields{"principal": a.Principal, "entity": e.Store.Name, "held": key.Text()})}}, nil
 	})

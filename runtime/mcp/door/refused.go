@@ -67,11 +67,9 @@ func (f *refusing) reads(r *http.Request) bool {
 	var long *http.MaxBytesError
 	switch {
 	case errors.As(err, &long):
-		http.Error(f, "the message is too long", http.StatusRequestEntityTooLarge)
-	case err != nil:
-		http.Error(f, "the message broke off", http.StatusBadRequest)
-	case !json.Valid(text):
-		f.refuse(http.StatusBadRequest, jsonrpc.CodeParseError, "that is no JSON")
+		f.refuse(http.StatusRequestEntityTooLarge, jsonrpc.CodeInvalidRequest, "the message is too long")
+	case err != nil || !json.Valid(text):
+		f.refuse(http.StatusBadRequest, jsonrpc.CodeParseError, "that is no JSON, or it broke off")
 	case !once(text, envelope):
 		f.refuse(http.StatusBadRequest, jsonrpc.CodeInvalidRequest, notTwice)
 	default:
