@@ -1,6 +1,7 @@
 package phrase
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -51,6 +52,7 @@ func (r *Reader) captured(p *Part, pr *verbs.Param, c *clause) (words.Range, how
 	case c.words[len(c.words)-2].Range.Start < comma:
 		comma, end = -1, comma // one word behind it is a courtesy
 	}
+	that := slices.IndexFunc(c.words, func(w words.Word) bool { return conjunctions()[w.Plain] })
 	var at words.Range
 	longest, empty := 0, false
 	for t := range r.ix.templates {
@@ -66,6 +68,8 @@ func (r *Reader) captured(p *Part, pr *verbs.Param, c *clause) (words.Range, how
 			}
 		} else if tp.colon && comma > 0 && r.heads(tp, c, comma) == n-1 && r.nothingElse(p, tp, c, comma) {
 			from, ok = comma+1, true // "leave a note for Pierre, the accountant is ill"
+		} else if tp.colon && that > 0 && r.heads(tp, c, c.words[that].Range.Start) == n-1 && r.nothingElse(p, tp, c, c.words[that].Range.Start) {
+			from, ok = c.words[that].Range.End, true // "leave a note on Pierre that the accountant is ill"
 		} else if !tp.colon || n > shortHead {
 			from, ok = r.follows(tp, c)
 		}

@@ -289,3 +289,18 @@ func TestAWishIsKnown(t *testing.T) {
 		}
 	}
 }
+
+// A text goes on behind a short form and an initial: nothing of what was said is cut off.
+func TestATextGoesOnBehindAShortForm(t *testing.T) {
+	t.Parallel()
+	r, _ := domains[0].reader(t)
+	for text, want := range map[string]string{
+		"Tell them about Pierre that Dr. Weber is away until 15 January 2025": `client.add-note :request-id @pierre-dupont-source-of-wealth :note "about Pierre that Dr. Weber is away until 15 January 2025" :expected-date 2025-01-15`,
+		"Leave a note on Pierre that the accountant is ill":                   `client.add-note :request-id @pierre-dupont-source-of-wealth :note "the accountant is ill"`,
+		"Leave a note on Pierre: K. L. Brown has the returns. Ask him":        `client.add-note :request-id @pierre-dupont-source-of-wealth :note "K. L. Brown has the returns. Ask him"`,
+	} {
+		if h := r.Read(text, english); len(h.Parts) != 1 || h.Parts[0].Call != want {
+			t.Errorf("%q is read as %s", text, describe(text, &h))
+		}
+	}
+}

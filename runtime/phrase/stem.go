@@ -87,6 +87,7 @@ var (
 	questionWords = set("interrogative")    // begin a question
 	joins         = set("joining")          // stand between two things that are said in one sentence
 	openers       = set("opening", "title") // are said before what is wanted
+	conjunctions  = set("conjunction")      // are said before a text, as a colon is
 	closers       = set("closing")          // and behind it
 	mine          = set("own")
 	following     = set("following") // say that something follows

@@ -1,5 +1,10 @@
 package words
 
+import (
+	"unicode"
+	"unicode/utf8"
+)
+
 // A Word is a word or a number of a text, in the form in which words are
 // compared.
 type Word struct {
@@ -35,10 +40,7 @@ func Split(text string, most int) (all []Word, more bool) {
 		if t.kind == markToken {
 			switch t.mark {
 			case '.', '!', '?', ';':
-				// Not the point in "3.5", nor the one of "15. March".
-				if i+1 == len(s.tokens) || s.tokens[i+1].space != noSpace && (i == 0 || t.mark != '.' || s.tokens[i-1].kind != numberToken || s.tokens[i-1].to-s.tokens[i-1].from > 2) {
-					breaks = true
-				}
+				breaks = breaks || i+1 == len(s.tokens) || s.tokens[i+1].space != noSpace && (t.mark != '.' || !s.shortens(i))
 			}
 			continue
 		}
@@ -49,4 +51,27 @@ func Split(text string, most int) (all []Word, more bool) {
 		breaks = false
 	}
 	return all, more
+}
+
+// What is written short: always, and before a number.
+var shortened, numbered = phrasesOf("short"), phrasesOf("numbered")
+
+// shortens reports that the point at a token, which more follows, is that of "15. March", of a short
+// form such as "Dr. Weber" or "No. 5", or of an initial, and ends no sentence. "5 p.m." may end one.
+func (s *scan) shortens(i int) bool {
+	if i == 0 || s.tokens[i].space != noSpace {
+		return false
+	}
+	t, next := &s.tokens[i-1], &s.tokens[i+1]
+	word := []string{string(s.plain[t.from:t.to])}
+	switch {
+	case t.kind == numberToken:
+		return t.to-t.from <= 2
+	case t.kind != wordToken || next.kind == markToken || next.space == newLine:
+		return false
+	}
+	first, size := utf8.DecodeRuneInString(s.text[t.start:t.end])
+	follows, _ := utf8.DecodeRuneInString(s.text[next.start:])
+	letter := size == int(t.end-t.start)
+	return shortened.at(word, 0) > 0 || letter && (unicode.IsUpper(first) || !unicode.IsUpper(follows)) || next.kind == numberToken && numbered.at(word, 0) > 0
 }
