@@ -64,6 +64,9 @@ func (r *Reader) Correct(text string, in words.In, v *verbs.Verb, call *dsl.Call
 	if strings.ContainsAny(text, "?¿") && !asks {
 		return none, false
 	}
+	if cued {
+		r.restates(v, call, c, cues)
+	}
 	found := Correction{Cued: cued}
 	several := 0 // places that it may be meant for
 	for _, s := range slotsOf(v, call) {
@@ -105,6 +108,30 @@ func (r *Reader) Correct(text string, in words.In, v *verbs.Verb, call *dsl.Call
 		found.Ask = ""
 	}
 	return found, len(found.Fits) > 0 || found.Ask != ""
+}
+
+// restates marks the words that say a call again: those of a phrase of its verb, and of the row that
+// it names. "No, Maria was born on 4 March" corrects the day as "no, 4 March" does. Phrases with a
+// text announce it, and what follows would be that text.
+func (r *Reader) restates(v *verbs.Verb, call *dsl.Call, c *clause, cues []bool) {
+	for i := range c.words {
+		cues[i] = cues[i] || slight()[c.words[i].Plain] || slices.ContainsFunc(r.ix.templates, func(tp template) bool {
+			return r.ix.verbs[tp.verb] == v && r.has(&tp, c, i) && !slices.ContainsFunc(tp.words, func(w token) bool { return w.param != nil && freeText(w.param) })
+		})
+	}
+	for i := range call.Args {
+		for k := range v.Params {
+			p := &v.Params[k]
+			if p.Name != call.Args[i].Key || p.Type.Entity == nil || r.names[p.Type.Entity] == nil {
+				continue
+			}
+			if f := r.rowsIn(c, p.Type.Entity); slices.Contains(f.names, call.Args[i].Value.Text) {
+				for _, at := range f.words {
+					cues[at] = true
+				}
+			}
+		}
+	}
 }
 
 // apart describes fits of different arguments, so that a person can choose.

@@ -185,3 +185,31 @@ verbs:
 		}
 	}
 }
+
+// Whoever says the whole of a call again, with another value, corrects that value: the words of the
+// verb's phrases and the row are no others. Another row, or more than that, is no correction.
+func TestACallSaidAgainIsCorrected(t *testing.T) {
+	t.Parallel()
+	r, _ := domains[0].reader(t)
+	const born = `client.provide-info :request-id @maria-schmidt-date-of-birth :info-type DATE_OF_BIRTH :collected-data {:date_of_birth "1972-04-03"}`
+	script, _ := dsl.Parse(dsl.NewSource("born", born))
+	for said, want := range map[string]string{
+		"no, she was born on the 4th of March 1972":       "1972-03-04",
+		"No, Maria Schmidt was born on 4 March 1972":      "1972-03-04",
+		"sorry, Maria's date of birth is 4 March 1972":    "1972-03-04",
+		"no, Thomas was born on 4 March 1972":             "none",
+		"no, she was born on 4 March 1972 in Lisbon":      "none",
+		"no, and the passport of Thomas expires tomorrow": "none",
+		"Maria was born on 4 March 1972":                  "none", // it may be said of anything
+	} {
+		found, ok := r.Correct(said, words.In{Now: now}, r.ix.reg.Verb("client.provide-info"), &script.Calls[0])
+		switch got := "none"; {
+		case ok && len(found.Fits) == 1:
+			if got = dsl.FormatCall(&found.Fits[0].Call); got != strings.ReplaceAll(born, "1972-04-03", want) {
+				t.Errorf("%q makes it %s", said, got)
+			}
+		case ok || want != "none":
+			t.Errorf("%q is read as %+v", said, found)
+		}
+	}
+}

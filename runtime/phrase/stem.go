@@ -92,6 +92,7 @@ var (
 	mine          = set("own")
 	following     = set("following") // say that something follows
 	articles      = set("article")
+	slight        = set("slight") // the small words that ask nothing
 )
 
 // small words carry little of what is meant.
