@@ -48,19 +48,9 @@ var concepts = sync.OnceValue(func() *thesaurus {
 	return all
 })
 
-// called is what a name of one or more words is of. Its last word may be a singular or a plural.
+// called is what a name of one or more words is of. Its last word may be a plural.
 func (t *thesaurus) called(name string) (string, bool) {
-	if of, ok := t.names[name]; ok {
-		return of, true
-	}
-	for _, ending := range [...]string{"s", "n", "en", "e", "es"} {
-		if short, ok := strings.CutSuffix(name, ending); ok && len(short) > 3 {
-			if of, ok := t.names[short]; ok {
-				return of, true
-			}
-		}
-	}
-	return "", false
+	return inflected(t.names, name, func(of string) string { return of })
 }
 
 // leastPart is how many letters a part of a compound has at least: Umweltgenehmigungen.

@@ -92,19 +92,26 @@ func mentions(text string) []mention {
 	return all
 }
 
-// known finds the metric of a name. The last word of the name may be a singular or a plural.
+// known finds the metric of a name.
 func known(name string) *metric {
-	if m := lexicon()[name]; m != nil {
-		return m
+	m, _ := inflected(lexicon(), name, func(m *metric) string { return m.name })
+	return m
+}
+
+// inflected finds what has a name, whose last word may be a plural. The English name of a
+// thing has an English plural: what a German text calls Renten is no rent.
+func inflected[T any](names map[string]T, name string, english func(T) string) (of T, ok bool) {
+	if of, ok = names[name]; ok {
+		return of, true
 	}
 	for _, ending := range [...]string{"s", "n", "en", "e", "es"} {
-		if short, ok := strings.CutSuffix(name, ending); ok && len(short) > 3 {
-			if m := lexicon()[short]; m != nil {
-				return m
+		if short, cut := strings.CutSuffix(name, ending); cut && len(short) > 3 {
+			if of, ok = names[short]; ok && (strings.HasSuffix(ending, "s") || short != english(of)) {
+				return of, true
 			}
 		}
 	}
-	return nil
+	return *new(T), false
 }
 
 // A pattern is an expression that is compiled when it is first needed: most runs of the

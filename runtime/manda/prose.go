@@ -83,7 +83,8 @@ func (r *reader) sentence(text string, from int, lately *Period, pieceAt func(in
 	if !strings.ContainsAny(text, "0123456789") {
 		return
 	}
-	times := periods(text)
+	stated := periods(text)
+	times := slices.DeleteFunc(slices.Clone(stated), func(s said) bool { return until.re().MatchString(text[:s.at]) })
 	names := mentions(text)
 	if len(names) == 0 {
 		if i := slices.IndexFunc(times, func(s said) bool { return s.Kind != 'D' && s.Year != 0 }); i >= 0 && len(times) == 1 {
@@ -93,12 +94,15 @@ func (r *reader) sentence(text string, from int, lately *Period, pieceAt func(in
 	}
 	next := 0 // the first finding says of what period the sentences after it are
 	all := figures(text, r.comma, func(at int) bool {
-		return slices.ContainsFunc(times, func(s said) bool { return at >= s.at && at < s.end })
+		return slices.ContainsFunc(stated, func(s said) bool { return at >= s.at && at < s.end })
+	})
+	all = slices.DeleteFunc(all, func(f Figure) bool { // 1 Business: a heading
+		return len(f.Text) < 3 && f.Unit == "" && heads(pieceAt(from+f.at).Text, f.Text)
 	})
 	planned := forecasts.re().MatchString(text)
 	for i, fig := range all {
-		if isYear(&fig) || derived.re().MatchString(text[:fig.at]) || otherwise.re().MatchString(text[:fig.at]) || len(fig.Text) < 3 && fig.Unit == "" && heads(pieceAt(from+fig.at).Text, fig.Text) {
-			continue // 1 Business: a heading
+		if isYear(&fig) || derived.re().MatchString(text[:fig.at]) || otherwise.re().MatchString(text[:fig.at]) {
+			continue
 		}
 		m := nearest(names, all, i, text)
 		if m == nil {
@@ -133,6 +137,9 @@ func heads(line, number string) bool {
 	return strings.HasPrefix(line, number+" ") && len(line) < 40 && len(strings.Fields(line)) < 5
 }
 
+// until stands before the end of a term, which no figure is of: "repayable until April 2026".
+var until = pattern(`(?i)(?:^|[^\d\s])\s*(?:until|till|bis(?: zum| ende)?|jusqu['’](?:en|au|à)|expires?(?: désormais)?(?: on| le)?|ends on|endet am)(?: the| end of| fin)?(?: end of)?\s+$`)
+
 // derived says that a figure is what something was written down by, and not what it is.
 var derived = pattern(`(?i)(?:write-?downs?|allowances?|impairments?|provisions? for|wertberichtigung\pL*|abwertung\pL*|dépréciations?)[^\d.;]{0,40}$`)
 
@@ -148,7 +155,7 @@ var counts = pattern(`^(?:[ \x{a0}]*(?:[.,;:)(]|$|(?:in|at|by|on|as|and|am|zum|i
 
 var days = pattern(`(?i)^ ?(?:days|tage|jours)`)
 
-var rose = pattern(`(?i)(?:increase|decrease|decline|growth|improvement|reduction|rise|fall|drop|rose|grew|fell|up|down|gestiegen|stieg|sank|gefallen|wuchs|anstieg|rückgang|plus|minus|hausse|baisse|progression|progressé|augmenté|recul|reculé|croissance)[^\d.;]{0,24}$`)
+var rose = pattern(`(?i)(?:increase|decrease|decline|reduced|lowered|raised|verringert|reduziert|réduit|growth|improvement|reduction|rise|fall|drop|rose|grew|fell|up|down|gestiegen|stieg|sank|gefallen|wuchs|anstieg|rückgang|plus|minus|hausse|baisse|progression|progressé|augmenté|recul|reculé|croissance)[^\d.;]{0,24}$`)
 
 // fits reports whether a figure may be one of a kind.
 func fits(m *mention, f *Finding, text string) bool {
@@ -282,7 +289,7 @@ func subjectOf(text string, m *mention) string {
 	} else if is := partBefore.re().FindStringSubmatch(text[:m.at]); is != nil && m.at > len(is[0]) {
 		part = is[1]
 	}
-	if len(part) < 3 || len(periods(part)) > 0 || month(part) > 0 && len(part) < 10 || len(mentions(part)) > 0 {
+	if len(part) < 3 || len(periods(part)) > 0 || month(part) > 0 || len(mentions(part)) > 0 {
 		part = ""
 	}
 	if part, _ = partOf(plainly(part), ""); part == "" {

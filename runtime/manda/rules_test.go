@@ -320,6 +320,56 @@ func TestFiguresOfATableAndASentence(t *testing.T) {
 	}
 }
 
+// A figure is of the day that its sentence counts it at: no number of a heading and no end of
+// a term takes that away. What something was reduced by is not what it is.
+func TestTheDayOfABalanceIsRead(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"2 Ergebnis\nZum 31. Dezember 2024 beträgt der Barwert der Verpflichtung 7,6 Mio. €.":                                          "pension provisions FY2024 7600000",
+		"Le prêt est remboursable jusqu'en avril 2026.\nLes engagements de retraite s'élèvent à 290 k€.":                               "pension provisions FY2025 290000",
+		"Le loyer annuel est porté à 204 k€ et le bail expire désormais le 31 décembre 2030.":                                          "rent FY2025 204000",
+		"The loan is repaid until 31 December 2027. Revenue was €5.2m.":                                                                "revenue FY2025 5200000",
+		"Von 2022 bis 2024 stieg der Umsatz auf 5,2 Mio. €.":                                                                           "revenue FY2024 5200000",
+		"The energy price brake reduced cost of goods sold by €220 thousand. Fluctuation was 8 %, employee turnover in Marseille 9 %.": "staff turnover FY2025 9",
+	} {
+		doc := documents.Document{Title: "Report 2025"}
+		for i, line := range strings.Split(text, "\n") {
+			doc.Pieces = append(doc.Pieces, documents.Piece{Kind: documents.Text, Text: line, At: documents.Location{Page: 1, Line: i + 1}})
+		}
+		got := ""
+		_, all := Extract("x.pdf", &doc)
+		for _, f := range all {
+			got = strings.TrimSpace(got + " " + f.Metric + " " + f.Period.String() + " " + shown(f.Value))
+		}
+		if got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+// A name that begins as a month does is none, and a plural of another language is no plural:
+// Renten are pensions, and no rents.
+func TestNamesThatAreLikeOthers(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]int{"Marseille": 0, "Augsburg": 0, "Octavia": 0, "Mayen": 0, "Sept.": 9, "juillet": 7, "Mai": 5, "Dez": 12} {
+		if got := month(name); got != want {
+			t.Errorf("%s is the month %d", name, got)
+		}
+	}
+	for name, want := range map[string]string{"renten": "", "rents": "rent", "dividenden": "dividend", "mieten": "rent"} {
+		got := ""
+		if m := known(name); m != nil {
+			got = m.name
+		}
+		if got != want {
+			t.Errorf("%s is %q", name, got)
+		}
+	}
+	if q := Read("What was revenue in Marseille in 2024?", "Acme", nil); q.Part != "marseille" {
+		t.Errorf("the part is %q", q.Part)
+	}
+}
+
 // No document makes the reader panic, hang, or state what is of no period.
 func FuzzExtract(f *testing.F) {
 	f.Add("Revenue was €5.2m in Q3 2024.", "Q3.pdf")
