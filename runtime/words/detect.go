@@ -1,6 +1,7 @@
 package words
 
 import (
+	"slices"
 	"strings"
 	"sync"
 )
@@ -9,16 +10,12 @@ import (
 // nothing tells.
 func Detect(text string) []Language { return ours().detect(text) }
 
+// enough is how many bytes of a text tell its language.
+const enough = 4096
+
 func (h *house) detect(text string) []Language {
-	const enough = 4096 // bytes
-	if len(text) > enough {
-		text = text[:enough]
-	}
-	score := h.smallScores(text)
-	best := 0
-	for _, n := range score {
-		best = max(best, n)
-	}
+	score := h.smallScores(text[:min(len(text), enough)])
+	best := slices.Max(score)
 	var all []Language
 	for l, n := range score {
 		if n == best || best > 2 && n >= best-1 || best == 0 {

@@ -1,6 +1,9 @@
 package words
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 // A Tongue is the language that somebody speaks, as it comes out over the
 // messages of a conversation. The zero Tongue has heard nothing. It is steady: a
@@ -25,7 +28,10 @@ func (t *Tongue) Hear(text string) {
 	best, second := 0, 0
 	of := English
 	for l, n := range score {
-		switch {
+		if score[l] = 2 * n; n > 0 && ours().tongues[l].spells(text, n) {
+			score[l]++ // "was" and "die" are words of two: less than a word, and decides between them
+		}
+		switch n := score[l]; {
 		case n > best:
 			best, second, of = n, best, Language(l)
 		case n > second:
@@ -34,18 +40,26 @@ func (t *Tongue) Hear(text string) {
 	}
 	switch {
 	case best == 0 || best == second || t.known && of == t.language:
-	case !t.known, best >= another && best >= 2*score[t.language]:
+	case !t.known, best >= 2*another && best >= 2*score[t.language]:
 		t.language, t.known = of, true
 	}
+}
+
+// How what is written in one language is told from others that have its words too.
+var (
+	spacedMark   = regexp.MustCompile(`[\pL\d][ \x{a0}\x{202f}][?!:;]`)
+	innerCapital = regexp.MustCompile(`\p{Ll} \p{Lu}\p{Ll}`)
+)
+
+// spells reports whether a text that has some of a language is spelt as that is.
+func (t *tongue) spells(text string, score int) bool {
+	return t.traits[SpacedMarks] && spacedMark.MatchString(text) || t.traits[NounCapitals] && score >= another && innerCapital.MatchString(text)
 }
 
 // scores say how much of each language is in a text: of its small words and
 // answers, and of letters that no other has.
 func (h *house) scores(text string) []int {
-	const enough = 4096 // bytes
-	if len(text) > enough {
-		text = text[:enough]
-	}
+	text = text[:min(len(text), enough)]
 	score := h.smallScores(text)
 	for l, t := range h.tongues {
 		if t.letters != "" && strings.ContainsAny(text, t.letters) {
