@@ -48,7 +48,7 @@ func (t *Tongue) Hear(text string) {
 // How what is written in one language is told from others that have its words too.
 var (
 	spacedMark   = regexp.MustCompile(`[\pL\d][ \x{a0}\x{202f}][?!:;]`)
-	innerCapital = regexp.MustCompile(`\p{Ll} \p{Lu}\p{Ll}`)
+	innerCapital = regexp.MustCompile(`\p{Ll}{3} \p{Lu}\p{Ll}`) // "in France" is a name
 )
 
 // spells reports whether a text that has some of a language is spelt as that is.
