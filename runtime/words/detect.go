@@ -27,7 +27,7 @@ func (h *house) detect(text string) []Language {
 
 // smallScores count the small words of each language in a text, and the words of
 // its calendar.
-// Small words tell a language soonest.
+// Small words tell a language soonest, and those that several have, less.
 func (h *house) smallScores(text string) []int {
 	score := make([]int, len(h.tongues))
 	s := scan{text: text}
@@ -53,7 +53,7 @@ func (h *house) smallScores(text string) []int {
 				}
 			} else if of.small[string(w)] {
 				if len(w) > 1 || !trails(text, t) {
-					score[l] += 2
+					score[l] += h.tells(string(w))
 				}
 			} else if e := of.lexicon.entries[string(w)][0]; e.class == month || e.class == weekday || e.class == day || e.class == unit || e.class == next {
 				score[l]++
@@ -61,6 +61,17 @@ func (h *house) smallScores(text string) []int {
 		}
 	}
 	return score
+}
+
+// tells is what a small word scores: less where it is one of several languages.
+func (h *house) tells(word string) int {
+	n := 0
+	for _, t := range h.tongues {
+		if t.small[word] {
+			n++
+		}
+	}
+	return 3 - min(n, 2)
 }
 
 // trails reports whether a letter hangs on the word before it, as those of "Thomas's" and

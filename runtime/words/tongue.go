@@ -53,7 +53,7 @@ var (
 
 // spells reports whether a text that has some of a language is spelt as that is.
 func (t *tongue) spells(text string, score int) bool {
-	return t.traits[SpacedMarks] && spacedMark.MatchString(text) || t.traits[NounCapitals] && score >= another && innerCapital.MatchString(text)
+	return t.traits[SpacedMarks] && spacedMark.MatchString(text) || t.traits[NounCapitals] && score > 1 && innerCapital.MatchString(text)
 }
 
 // scores say how much of each language is in a text: of its small words and
