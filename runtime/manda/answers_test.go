@@ -248,6 +248,14 @@ func TestAQuestionTellsTheLanguageOfItsAnswer(t *testing.T) {
 		{"Umsatz in 2023?", nil, "de", words.German}, // one word is no English
 		{"Umsatz und EBITDA in 2023?", german, "", words.German},
 		{"And what was it in the year before?", german, "de", words.English},
+		// as much of several languages: the names of figures tell, and how it is spelt
+		{"Umsatz in Frankreich?", nil, "", words.German},
+		{"Umsatz in Frankreich?", nil, "fr", words.French},
+		{"Was kostet die Sanierung in Chemnitz?", nil, "", words.German},
+		{"Combien de salariés compte le site de Roanne ?", nil, "", words.French},
+		{"Revenue in France?", nil, "", words.English},
+		{"Revenue Mars 2024", nil, "", words.English}, // of which Mars is no French
+		{"Headcount in 2023?", german, "", words.German},
 		// two languages: the one that more is said in
 		{"Wie hoch war der net debt at closing?", nil, "", words.German},
 		{"What was the Umsatz in the Geschäftsjahr 2023?", nil, "de", words.English},

@@ -4,6 +4,7 @@ import (
 	"embed"
 	"fmt"
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -60,6 +61,32 @@ func (t tongue) form(n int, key string) (string, bool) {
 		n = 0
 	}
 	return forms[n], true
+}
+
+// tells are the languages that a question may be in: by its small words, and where those are
+// of several, by the names of figures. Its periods do not count, since Mars is a name too.
+func tells(text string) []words.Language {
+	for _, p := range slices.Backward(periods(text)) {
+		text = text[:p.at] + " " + text[p.end:]
+	}
+	plain := " " + plainly(text) + " "
+	var best []words.Language
+	most := 0
+	for _, l := range words.Detect(text) {
+		n := 0
+		for key, forms := range catalogues()[l] {
+			if strings.HasPrefix(key, "metric ") && strings.Contains(plain, " "+plainly(forms[label])+" ") {
+				n++
+			}
+		}
+		if n > most {
+			best, most = nil, n
+		}
+		if n == most {
+			best = append(best, l)
+		}
+	}
+	return best
 }
 
 // text is a sentence. places are names and values in turn, of which the first counts.

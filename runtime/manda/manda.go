@@ -233,6 +233,11 @@ func spokenIn(question string, before []string, person words.Language) words.Lan
 		heard.Hear(tongue(person).text("offer-topics"))
 	}
 	for _, text := range append(slices.Clip(before), question) {
+		if _, known := heard.Language(); !known {
+			if l := tells(text); len(l) == 1 {
+				heard.Hear(tongue(l[0]).text("offer-topics"))
+			}
+		}
 		heard.Hear(text)
 	}
 	l, _ := heard.Language()

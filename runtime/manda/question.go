@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -132,10 +133,26 @@ var noise = sync.OnceValue(func() map[string]bool {
 // sameAs is another year's part of a year: the same quarter of 2023.
 var sameAs = pattern(`(?i)\b(?:same|gleichen?|selben?|même) (?:quarter|period|half|month|quartal|zeitraum|halbjahr|monat|trimestre|période)\b`)
 
+// times are the periods that a question in one of some languages states: mars is a month in
+// French alone, and no more than a year in "Mars 2024". English months anybody says.
+func times(text string, in []words.Language) []said {
+	all := periods(text)
+	for i := range all {
+		s := &all[i]
+		name := strings.ToLower(monthIn.re().FindString(text[s.at:s.end]))
+		if name != "" && !slices.ContainsFunc(append(in, words.English), func(l words.Language) bool {
+			return strings.HasPrefix(strings.ToLower(tongue(l).word("month", strconv.Itoa(s.N))), name)
+		}) {
+			s.Period, s.at = Period{Kind: 'Y', Year: s.Year}, s.end-len("2024")
+		}
+	}
+	return all
+}
+
 // asks are the periods that a question asks for. A part of a year without one is of the
 // year that is named elsewhere: Q3 revenue in 2024.
-func asks(text string) (all []Period) {
-	stated := periods(text)
+func asks(text string, in []words.Language) (all []Period) {
+	stated := times(text, in)
 	var years []Period
 	for _, s := range stated {
 		if s.Kind == 'Y' {
@@ -266,7 +283,8 @@ func read(text, deal string) Question {
 	intent, sure := intended(asked, whole)
 	q.Intent = intent
 	text = elided.re().ReplaceAllString(text, " $1")
-	q.Periods = asks(text)
+	in := tells(asked)
+	q.Periods = asks(text, in)
 	_, _, q.LastYear = says("relative", whole)
 	for _, s := range sentences(text + " ") {
 		s = plainly(joined.re().ReplaceAllString(s, " "))
@@ -310,7 +328,7 @@ func read(text, deal string) Question {
 		}
 		rest = rest[:m.at] + " " + rest[m.end:]
 	}
-	for _, p := range slices.Backward(periods(rest)) {
+	for _, p := range slices.Backward(times(rest, in)) {
 		rest = rest[:p.at] + " " + rest[p.end:]
 	}
 	ours := strings.Fields(plainly(deal))

@@ -370,6 +370,24 @@ func TestNamesThatAreLikeOthers(t *testing.T) {
 	}
 }
 
+// A month is read in the language of the question: Mars is a customer in English.
+func TestMonthsAreOfTheLanguageOfTheQuestion(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"What is the revenue with Mars 2024?": "FY2024", "Revenue Mars 2024": "FY2024", "Revenue March 2024": "2024-03", "Umsatz Mai 2024": "2024-05",
+		"EBITDA mars 2024": "2024-03", "Quel était le chiffre d'affaires en mars 2024 ?": "2024-03", "Wie hoch war der Umsatz im März 2024?": "2024-03",
+		"¿Cuáles fueron los ingresos de marzo 2024?": "2024-03", "What was revenue in Dez 2024?": "FY2024", "Umsatz Dez 2024": "2024-12",
+	} {
+		got := ""
+		for _, p := range Read(text, "Acme", nil).Periods {
+			got += p.String()
+		}
+		if got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
 // No document makes the reader panic, hang, or state what is of no period.
 func FuzzExtract(f *testing.F) {
 	f.Add("Revenue was €5.2m in Q3 2024.", "Q3.pdf")

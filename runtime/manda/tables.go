@@ -219,7 +219,10 @@ func (r *reader) cell(v value, label, head, under, caption, corner string) {
 	r.keep(f)
 }
 
-var monthOnly = pattern(`(?i)^` + months + `\.?$`)
+const (
+	monthIn   = pattern(`(?i)` + months)
+	monthOnly = pattern(`(?i)^` + months + `\.?$`)
+)
 
 // timed gives a figure of a table its period, from the nearest places that say parts of it:
 // "Q3" beside the row and "2024" above the column are one.
