@@ -61,7 +61,7 @@ func (a *answer) breakDown() {
 			parts = a.table(metric, period)
 		}
 		if len(parts) == 0 {
-			parts = a.partsOf(metric, period, now.Document)
+			parts = a.partsOf(now)
 		}
 		for _, part := range parts {
 			name := part.Subject

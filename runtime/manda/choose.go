@@ -161,12 +161,13 @@ func first(lists ...[]*Fact) *Fact {
 	return nil
 }
 
-// partsOf are the figures of parts of the company that a document has, one each.
-func (a *answer) partsOf(metric string, period Period, document string) []*Fact {
+// partsOf are the figures of other parts of the company, one each: those that the document of
+// a figure has, or all where that is of a part itself.
+func (a *answer) partsOf(now *Fact) []*Fact {
 	var all []*Fact
 	for i := range a.room.Facts {
 		f := &a.room.Facts[i]
-		if f.Metric == metric && f.Subject != "" && f.Document == document && a.q.Part == "" && !f.Superseded && f.Period == period.String() && !slices.ContainsFunc(all, func(o *Fact) bool { return o.Subject == f.Subject }) {
+		if f.Metric == now.Metric && f.Subject != "" && f.Subject != now.Subject && (f.Document == now.Document || now.Subject != "") && a.q.Part == "" && !f.Superseded && f.Period == now.Period && !slices.ContainsFunc(all, func(o *Fact) bool { return o.Subject == f.Subject }) {
 			all = append(all, f)
 		}
 	}

@@ -375,7 +375,9 @@ func (l *loader) answers(ctx context.Context, q Question) (runtime.Outcome, erro
 	if err = l.narrow(ctx, &q); err != nil {
 		return runtime.Outcome{}, err
 	}
-	l.parts(&q)
+	if err = l.parts(ctx, &q); err != nil {
+		return runtime.Outcome{}, err
+	}
 	var only func(metric string) bool
 	if q.Intent != DueDiligence && q.Intent != Exploration {
 		only = func(metric string) bool { return slices.Contains(needs(&q), metric) }
@@ -442,8 +444,9 @@ func (l *loader) about(ctx context.Context, metric string) error {
 	return nil
 }
 
-// parts says which parts of the company a question names, of those that the facts are of.
-func (l *loader) parts(q *Question) {
+// parts says which parts of the company a question names, of those that the facts are of:
+// behind a preposition, or without one.
+func (l *loader) parts(ctx context.Context, q *Question) error {
 	asked := " " + plainly(q.Text) + " "
 	at := map[string]int{}
 	for i := range l.room.Facts {
@@ -459,12 +462,35 @@ func (l *loader) parts(q *Question) {
 	case len(q.Parts) == 1:
 		q.Part = q.Parts[0]
 	case q.Part != "":
-		part := l.called(q)
+		part := l.called(q.Metrics, strings.Fields(q.Part))
 		if part == "" && somebody(q.Part) && !strings.HasPrefix(asked, " "+q.Part+" ") {
 			q.Unknown = asWritten(q.Text, q.Part)
 		}
 		q.Part = part
+	case q.Intent == FactLookup || q.Intent == Comparison || q.Intent == DeepDive:
+		said := slices.DeleteFunc(slices.Clone(q.Topic), func(w string) bool { return !l.ofPart(q.Metrics, w) })
+		if q.Part = l.called(q.Metrics, said); q.Part == "" && len(q.Metrics) > 0 {
+			return l.elsewhere(ctx, q)
+		}
 	}
+	return nil
+}
+
+// elsewhere notes a part of the company that a question names, where its metrics have no figure
+// of that, and others do.
+func (l *loader) elsewhere(ctx context.Context, q *Question) error {
+	for _, w := range q.Topic {
+		rows, err := l.c.Find(ctx, "finding", runtime.Fields{"deal": l.deal, "subject": w})
+		if err != nil {
+			return err
+		}
+		if name, err := l.names(ctx, w); err != nil {
+			return err
+		} else if name && len(rows) > 0 {
+			q.Unknown = asWritten(q.Text, w)
+		}
+	}
+	return nil
 }
 
 // somebody reports that a word of a name is no word of a question.
@@ -472,25 +498,40 @@ func somebody(name string) bool {
 	return slices.ContainsFunc(strings.Fields(name), func(w string) bool { return !noise()[w] })
 }
 
-// called is the part that a question means by a part of its name, of those that its metrics are
-// of: "Grevenau France" for "grevenau france sas". It is empty for none and for several.
-func (l *loader) called(q *Question) (part string) {
-	said := strings.Fields(q.Part)
+// called is the part that some words name, of those that the metrics are of: "grevenau france
+// sas" for "Grevenau France". It is empty for none and for several.
+func (l *loader) called(metrics, said []string) (part string) {
+	several := false
 	for i := range l.room.Facts {
 		f := &l.room.Facts[i]
 		name := strings.Fields(f.Subject)
 		switch {
-		case f.Subject == part || !slices.Contains(q.Metrics, f.Metric):
-		case f.Subject == q.Part:
-			return q.Part
-		case slices.ContainsFunc(said, func(w string) bool { return !slices.Contains(name, w) }):
-		case part != "":
-			return ""
+		case f.Subject == part || len(said) == 0 || !slices.Contains(metrics, f.Metric):
+		case slices.ContainsFunc(said, func(w string) bool { return !slices.ContainsFunc(name, func(n string) bool { return same(w, n) }) }):
+		case len(name) == len(said):
+			return f.Subject
 		default:
-			part = f.Subject
+			several, part = several || part != "", f.Subject
 		}
 	}
+	if several {
+		return ""
+	}
 	return part
+}
+
+// ofPart reports whether a word is of the name of a part that the metrics are of.
+func (l *loader) ofPart(metrics []string, word string) bool {
+	return slices.ContainsFunc(l.room.Facts, func(f Fact) bool {
+		return slices.Contains(metrics, f.Metric) && slices.ContainsFunc(strings.Fields(f.Subject), func(n string) bool { return same(word, n) })
+	})
+}
+
+// same reports whether two words are names of one thing: Brünn is Brno.
+func same(a, b string) bool {
+	of, ok := concepts().called(a)
+	is, known := concepts().called(b)
+	return a == b || ok && known && of == is
 }
 
 // asWritten is a name in the letters in which a text has it.
