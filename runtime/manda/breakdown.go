@@ -69,13 +69,9 @@ func (a *answer) breakDown() {
 				name = a.called(part.Metric, part.Subject)
 			}
 			a.tell(part, "part", "part", name)
+			a.clashes(part, "  - ", "conflict")
 		}
-		for _, c := range a.room.Clashes {
-			if o := c.other(now); o != nil && !o.Superseded {
-				a.doubt(o, "  - ", "conflict")
-				break
-			}
-		}
+		a.clashes(now, "  - ", "conflict")
 	}
 	if len(anomalies) > 0 {
 		a.say("attention")
@@ -111,12 +107,7 @@ func (a *answer) series(metric string) bool {
 				a.tell(o, "part", "part", o.Subject)
 			}
 		}
-		for _, c := range a.room.Clashes {
-			if o := c.other(f); o != nil && !o.Superseded {
-				a.doubt(o, "  - ", "conflict")
-				break
-			}
-		}
+		a.clashes(f, "  - ", "conflict")
 	}
 	return true
 }
@@ -223,15 +214,15 @@ func (a *answer) compare() {
 		}
 		a.tell(p.a, "side-from", "from", p.from)
 		a.tell(p.b, key, "to", p.to, "change", a.change(p.a.Value, p.b.Value, p.b.Unit))
-		a.clashes(p.b)
+		a.clashes(p.b, "  ", "conflict-period")
 	}
 }
 
-// clashes tells what contradicts a fact that was told.
-func (a *answer) clashes(f *Fact) {
+// clashes tells what contradicts a fact that was told, below it.
+func (a *answer) clashes(f *Fact, below, key string) {
 	for _, c := range a.room.Clashes {
 		if o := c.other(f); o != nil && !o.Superseded {
-			a.doubt(o, "  ", "conflict-period")
+			a.doubt(o, below, key)
 			return
 		}
 	}

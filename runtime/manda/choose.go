@@ -164,10 +164,12 @@ func first(lists ...[]*Fact) *Fact {
 // partsOf are the figures of other parts of the company, one each: those that the document of
 // a figure has, or all where that is of a part itself.
 func (a *answer) partsOf(now *Fact) []*Fact {
+	if a.q.Part != "" {
+		return nil
+	}
 	var all []*Fact
-	for i := range a.room.Facts {
-		f := &a.room.Facts[i]
-		if f.Metric == now.Metric && f.Subject != "" && f.Subject != now.Subject && (f.Document == now.Document || now.Subject != "") && a.q.Part == "" && !f.Superseded && f.Period == now.Period && !slices.ContainsFunc(all, func(o *Fact) bool { return o.Subject == f.Subject }) {
+	for _, f := range a.ofPart(now.Metric, anyPart, now.Status == Forecast, asked(parsePeriod(now.Period))) {
+		if f.Subject != "" && f.Subject != now.Subject && (f.Document == now.Document || now.Subject != "") && !slices.ContainsFunc(all, func(o *Fact) bool { return o.Subject == f.Subject }) {
 			all = append(all, f)
 		}
 	}

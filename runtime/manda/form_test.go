@@ -4,6 +4,7 @@ import (
 	"math/big"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -132,5 +133,54 @@ func TestAPaperIsNotThereBecauseItIsMentioned(t *testing.T) {
 		if by := Covering([]string{"Management letters of the auditor"}, c.of)[0]; (by == nil) != (c.want == nil) || by != nil && by.Document != c.want.Document {
 			t.Errorf("%v covers it", by)
 		}
+	}
+}
+
+// M18: who or what has most of something is told by the row of a table that lists such things,
+// else by a sentence that says so. How many there are is no answer to it; where nothing says it,
+// that is told. Rows that add up others are none.
+func TestWhatHasMostIsTold(t *testing.T) {
+	t.Parallel()
+	customers := Passage{Document: "customers.xlsx", Place: "Top!A1", Heading: "Customers 2024", Text: "Net sales by customer, EUR k\nCustomer | Country | Net sales | Share\nNordwerk AB | Sweden | 1,800 | 17.8\nHeidelbach GmbH | Germany | 970 | 9.6\nTwo largest | | 2,770 | 27.4\nTatra a.s. | Slovakia | 970 | 9.6"}
+	staff := Passage{Document: "staff.xlsx", Place: "Sites!A1", Text: "Headcount\nSite | Blue collar | Total\nBrno | 71 | 96\nSiegen | 61 | 268\nRoanne | 58 | 84\nGroup | 190 | 448"}
+	owners := Passage{Document: "owners.xlsx", Place: "A1", Text: "Shareholder | Shares\nAlpha Fund | 70\nBeta Fund | 30"}
+	sentence := Passage{Document: "memo.pdf", Place: "p.4", Text: "There are many suppliers. The largest supplier is Moravia Castings."}
+	for _, c := range []struct {
+		asked    string
+		passages []Passage
+		want     string
+	}{
+		{"Who is the biggest customer?", []Passage{staff, customers}, "Nordwerk AB | Sweden"},
+		{"Quel est le plus gros client ?", []Passage{staff, customers}, "Nordwerk AB | Sweden"},
+		{"Which site has the most employees?", []Passage{customers, staff}, "Siegen | 61 | 268"},
+		{"Welcher Standort hat die wenigsten Mitarbeiter?", []Passage{customers, staff}, "Roanne | 58 | 84"},
+		{"Who owns the company?", []Passage{customers, owners}, "Alpha Fund | 70 Beta Fund | 30"},
+		{"Who is the biggest supplier?", []Passage{customers, sentence}, "The largest supplier is Moravia Castings."},
+		{"Who is the biggest supplier?", []Passage{customers}, "couldn't find information"},
+		{"Who is the biggest customer?", nil, "couldn't find information"},
+	} {
+		room := deal()
+		room.Facts = append(room.Facts, Fact{Stated: Stated{Metric: "customers", Period: "FY2024", Document: "memo.pdf", Status: Actual, Value: rat_("1140"), Step: rat_("1")}, Confidence: 95})
+		room.Passages = c.passages
+		got := ""
+		for _, l := range Answer(Read(c.asked, room.Deal, nil), room) {
+			got += l.Text + " "
+		}
+		if plain := strings.NewReplacer("“", "", "”", "", " (source: owners.xlsx, A1)", "").Replace(got); !strings.Contains(plain, c.want) || strings.Contains(got, "1,140") || strings.Contains(got, "448") {
+			t.Errorf("%s\n%s\nwant %s", c.asked, got, c.want)
+		}
+	}
+}
+
+// Interest cover is no interest expense, and what risks are the main ones asks for the risks.
+func TestALongerNameIsAnotherThing(t *testing.T) {
+	t.Parallel()
+	for asked, want := range map[string]string{"What is the interest cover?": "", "What is the interest?": "interest expense", "Wie hoch ist der Zinsdeckungsgrad?": ""} {
+		if got := strings.Join(Read(asked, "Acme", nil).Metrics, " "); got != want {
+			t.Errorf("%s: %q", asked, got)
+		}
+	}
+	if q := Read("¿Cuáles son los riesgos principales?", "Acme", nil); q.Intent != DueDiligence || len(q.Aims) > 0 {
+		t.Errorf("%s of %v", q.Intent, q.Aims)
 	}
 }

@@ -89,6 +89,17 @@ func (t *thesaurus) spoken(text string, each func(name string, of string, words 
 	}
 }
 
+// other reports whether a metric that a text names is a part of the longer name of something
+// that no lexicon has figures of: interest cover is no interest.
+func other(text string, m mention) bool {
+	at, is := len(strings.Fields(plainly(text[:m.at]))), false
+	concepts().spoken(text, func(name, of string, words int) {
+		is = is || at >= 0 && at < words && of != "" && lexicon()[of] == nil && words > len(strings.Fields(plainly(text[m.at:m.end])))
+		at -= words
+	})
+	return is
+}
+
 // ideas are what a text speaks of: concepts, metrics, and the stem of each word.
 func ideas(text string) map[string]bool {
 	t, all := concepts(), map[string]bool{}

@@ -2,8 +2,10 @@ package manda
 
 import (
 	"cmp"
+	"math/big"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // Looking up (M18)
@@ -35,6 +37,13 @@ func (a *answer) look() {
 			q.Periods = []Period{p}
 		}
 	}
+	if q.Most != "" && a.extreme() {
+		return
+	}
+	if q.Most != "" && (len(q.Topic) > 0 || !slices.ContainsFunc(q.Metrics, func(m string) bool { return lexicon()[m].kind != "count" })) {
+		a.passages("") // who it is, and not how many there are or how much it is
+		return
+	}
 	if len(q.Metrics) == 0 {
 		if !a.labelled() {
 			what := ""
@@ -54,6 +63,89 @@ func (a *answer) look() {
 	if !some {
 		a.passages(a.called(q.Metrics[0], q.Part))
 	}
+}
+
+// extreme tells the row of a table that has most of what was asked, or least, or every row;
+// false where no table of such things is there.
+func (a *answer) extreme() bool {
+	about := ideas(a.q.Text)
+	for i := range a.room.Passages {
+		p := &a.room.Passages[i]
+		head, rows, ok := tabular(p.Text)
+		caption, _, _ := strings.Cut(p.Text, head)
+		around := ideas(p.Heading + " " + spaced(p.Document) + " " + caption + " " + head)
+		thing, _, _ := strings.Cut(head, " | ")
+		if !ok || !shares(about, ideas(thing)) || slices.ContainsFunc(a.q.Metrics, func(m string) bool { return !around[m] }) {
+			continue
+		}
+		if a.q.Most != "every" {
+			rows = most(head, rows, commas(p.Text), a.q.Most == "smallest")
+		}
+		for _, row := range rows[:min(len(rows), mostParts)] {
+			a.lines = append(a.lines, a.quote(p, row))
+		}
+		if len(rows) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// tabular takes a table apart: its head, and the rows below.
+func tabular(text string) (head string, rows []string, ok bool) {
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); !strings.Contains(line, " | ") {
+			continue
+		}
+		if head == "" {
+			head = line
+		} else {
+			rows = append(rows, line)
+		}
+	}
+	return head, rows, len(rows) > 1
+}
+
+func shares(a, b map[string]bool) bool {
+	for of := range b {
+		if a[of] {
+			return true
+		}
+	}
+	return false
+}
+
+// most is the row, if any, that has most in the column of totals, or else in the first that has
+// figures. A row that adds up those above it is none.
+func most(head string, rows []string, comma, least bool) (best []string) {
+	columns := strings.Split(head, " | ")
+	order := slices.SortedStableFunc(slices.Values(columns), func(x, y string) int {
+		return cmp.Compare(len(totals.re().FindString(y)), len(totals.re().FindString(x)))
+	})
+	for _, name := range order {
+		k := slices.Index(columns, name)
+		var extreme *big.Rat
+		sum, n := new(big.Rat), 0
+		for _, row := range rows {
+			cells := strings.Split(row, " | ")
+			if k == 0 || k >= len(cells) || strings.ContainsFunc(cells[k], unicode.IsLetter) {
+				continue
+			}
+			all := figures(cells[k], comma, func(int) bool { return false })
+			if len(all) != 1 || n > 1 && all[0].Value.Cmp(sum) == 0 || totals.re().MatchString(cells[0]) {
+				continue
+			}
+			if sum.Add(sum, all[0].Value); extreme == nil || (all[0].Value.Cmp(extreme) < 0) == least && all[0].Value.Cmp(extreme) != 0 {
+				extreme, best = all[0].Value, []string{row}
+			}
+			n++
+		}
+		if n > 1 {
+			return best
+		}
+		best = nil
+	}
+	return nil
 }
 
 // unknown says that there is no figure of whom somebody asks, before those of the whole company.

@@ -391,7 +391,7 @@ func (l *loader) answers(ctx context.Context, q Question) (runtime.Outcome, erro
 		}
 	}
 	lines := Answer(q, &l.room)
-	if sources := slices.ContainsFunc(lines, func(l Line) bool { return l.Role == Claim }); q.Text != "" && (!sources || q.Intent == DueDiligence || q.Intent == Synthesis || q.Intent == Gaps) {
+	if sources := slices.ContainsFunc(lines, func(l Line) bool { return l.Role == Claim }); q.Text != "" && (!sources || q.Most != "" || q.Intent == DueDiligence || q.Intent == Synthesis || q.Intent == Gaps) {
 		if err = l.passages(ctx, &q); err != nil {
 			return runtime.Outcome{}, err
 		}
@@ -679,19 +679,15 @@ const (
 // passages finds those that fit a question.
 func (l *loader) passages(ctx context.Context, q *Question) error {
 	texts := []string{widened(q.Text)}
-	switch q.Intent {
-	case DueDiligence:
+	if q.Intent == DueDiligence || q.Intent == Synthesis {
 		if err := l.whole(ctx, q.Aims); err != nil {
 			return err
 		}
-		texts = append(texts, widened(strings.Join(spoken(q.Aims), " ")), widened(strings.Join(append(spoken(q.matter()), listed("topic", "risk")...), " ")))
-	case Synthesis:
-		texts = append(texts, strings.Join(spoken(q.matter()), " "))
 	}
-	if q.Intent == Synthesis {
-		if err := l.whole(ctx, q.Aims); err != nil {
-			return err
-		}
+	if q.Intent == DueDiligence {
+		texts = append(texts, widened(strings.Join(spoken(q.Aims), " ")), widened(strings.Join(append(spoken(q.matter()), listed("topic", "risk")...), " ")))
+	} else if q.Intent == Synthesis || q.Most != "" {
+		texts = append(texts, strings.Join(spoken(q.matter()), " "))
 	}
 	seen := map[runtime.Ref]bool{}
 	for _, p := range l.room.Passages {

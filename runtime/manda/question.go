@@ -43,6 +43,7 @@ type Question struct {
 	LastYear bool     // it asks of the year before
 	Figure   bool     // it asks for a figure, whatever of
 	When     bool     // it asks for a date
+	Most     string   // it asks for what has most of something, or least: largest or smallest
 
 	Assumed string // what it leaves out and the one before said: the period, or the metric
 	Unclear bool   // it may mean several periods: see Either
@@ -295,7 +296,7 @@ func read(text, deal string) Question {
 			q.Follows = q.Follows || strings.HasPrefix(s+" ", plainly(w)+" ")
 		}
 	}
-	names := mentions(text)
+	names := slices.DeleteFunc(mentions(text), func(m mention) bool { return other(text, m) })
 	for _, m := range names {
 		if !slices.Contains(q.Metrics, m.name) {
 			q.Metrics = append(q.Metrics, m.name)
@@ -352,6 +353,9 @@ func read(text, deal string) Question {
 	}
 	_, _, q.Figure = says("figure", whole)
 	_, _, q.When = says("when", whole)
+	if _, _, asks := says("asks", whole); asks && !q.Figure && !q.When {
+		q.Most, _, _ = says("most", whole)
+	}
 	if q.Intent == FactLookup && len(q.Metrics) > 0 && (q.When && len(q.Periods) == 0 || !q.Figure && counted(names) && slices.ContainsFunc(q.Aims, func(a aim) bool { return a.named })) {
 		for _, m := range q.Metrics { // when loans are due, and not how much they are; of what customers say, and not how many they are
 			if due := listed("due", m); q.When && due != nil {
@@ -429,6 +433,8 @@ func (q *Question) settled(plain, whole string, sure, byKind bool, ours []string
 		return DeepDive // how it went
 	case q.Intent == FactLookup && !figures && q.Text != "" && len(q.Aims) == 0 && !q.LastYear && len(q.Periods) == 0:
 		return Exploration // it names nothing: what there is can be asked about
+	case !sure && q.Most != "" && (q.Intent == Synthesis || q.Intent == Exploration):
+		return FactLookup // who owns it
 	case matter && !sentence && !company && len(things) == 1:
 		return Synthesis // leases?
 	case q.Intent == FactLookup && !figures && slices.Contains(q.Statuses, Forecast) && !slices.ContainsFunc(q.Topic, func(w string) bool { return !forecasts.re().MatchString(w) && !actuals.re().MatchString(w) }):

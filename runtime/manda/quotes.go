@@ -40,7 +40,7 @@ func (a *answer) passages(what string) {
 
 // nothing answers that nothing was found of a matter, or else of what was asked about.
 func (a *answer) nothing(what string) {
-	if what = cmp.Or(what, strings.Join(a.q.Topic, " ")); what == "" {
+	if what = cmp.Or(what, strings.Join(a.q.Topic, " ")); what == "" || a.q.Most != "" {
 		a.lacks("nothing-this")
 		return
 	}
@@ -89,6 +89,9 @@ func (a *answer) quotes(least, most int) []Line {
 			has := ideas(s)
 			n, own := 0, 0
 			if a.q.When && !slices.ContainsFunc(periods(s), func(p said) bool { return p.Kind == 'D' || p.Kind == 'M' }) {
+				continue
+			}
+			if name, _, _ := says("most", plainly(s)); a.q.Most != "" && a.q.Most != "every" && name != a.q.Most {
 				continue
 			}
 			for _, w := range want {
