@@ -155,6 +155,7 @@ func TestWhatHasMostIsTold(t *testing.T) {
 		{"Which site has the most employees?", []Passage{customers, staff}, "Siegen | 61 | 268"},
 		{"Welcher Standort hat die wenigsten Mitarbeiter?", []Passage{customers, staff}, "Roanne | 58 | 84"},
 		{"Who owns the company?", []Passage{customers, owners}, "Alpha Fund | 70 Beta Fund | 30"},
+		{"Who owns the company?", []Passage{{Document: "a.xlsx", Place: "A1", Text: "Company | Revenue\nAlpha | 7\nBeta | 3"}}, "couldn't find information"},
 		{"Who is the biggest supplier?", []Passage{customers, sentence}, "The largest supplier is Moravia Castings."},
 		{"Who is the biggest supplier?", []Passage{customers}, "couldn't find information"},
 		{"Who is the biggest customer?", nil, "couldn't find information"},

@@ -68,7 +68,7 @@ func (a *answer) look() {
 // extreme tells the row of a table that has most of what was asked, or least, or every row;
 // false where no table of such things is there.
 func (a *answer) extreme() bool {
-	about := ideas(a.q.Text)
+	about := ideas(without("whole", plainly(a.q.Text))) // of whom they are is no matter
 	for i := range a.room.Passages {
 		p := &a.room.Passages[i]
 		head, rows, ok := tabular(p.Text)
