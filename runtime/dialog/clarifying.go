@@ -33,6 +33,7 @@ type unclear struct {
 	Asked    string   `json:"asked"`              // the question
 	Offers   []Offer  `json:"offers,omitempty"`   // what it offers
 	About    string   `json:"about,omitempty"`    // the verb that it seems to be about, "" where that is asked
+	Names    []string `json:"names,omitempty"`    // the rows that it names: "why do you need it?" is about them
 	Spoken   []Spoken `json:"spoken,omitempty"`   // what was spoken of before it
 	Aside    int      `json:"aside,omitempty"`    // turns about something else since
 	Corrects bool     `json:"corrects,omitempty"` // it changes a call that waits, and may change it in several ways
@@ -414,11 +415,10 @@ func (t *turn) asksBack(u *Understood, was *unclear) {
 	} else {
 		next.Spoken = was.Spoken
 	}
-	next.Asked, next.Offers, next.Wants, next.About, next.Text = u.Ask, u.Offers, u.Wants, u.Verb, u.Dictated
+	next.Asked, next.Offers, next.Wants, next.About, next.Names, next.Text = u.Ask, u.Offers, u.Wants, u.Verb, u.Names, u.Dictated
 	for _, g := range u.Texts { // what is answered does not become a part of them
 		next.Given = append(slices.DeleteFunc(slices.Clone(next.Given), func(o Given) bool { return o == g }), g)
 	}
-	t.record.spoken.join(Spoken{Names: u.Names}) // "why do you need it?" is about them
 	next.at, next.until, next.fresh = t.now, t.now.Add(t.c.o.Limits.Open), true
 	next.id = fmt.Sprintf("words-%d-%x", t.record.Number, t.now.UnixNano())
 	t.c.unclear = next

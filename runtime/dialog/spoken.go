@@ -93,6 +93,9 @@ func (t *turn) repliesTo(ctx context.Context, id string) error {
 func (t *turn) before() []Spoken {
 	var all []Spoken
 	know := t.c.o.Session.Known
+	if names := know(t.was.Names); len(names) > 0 && t.remarks(mostAsking) { // what was just asked about
+		all = append(all, Spoken{Names: names})
+	}
 	if names := know(t.earlier.Names); len(names) > 0 {
 		all = append(all, Spoken{names, t.earlier.Changed})
 	}
