@@ -416,7 +416,7 @@ func (t *turn) asksBack(u *Understood, was *unclear) {
 		next.Spoken = was.Spoken
 	}
 	next.Asked, next.Offers, next.Wants, next.About, next.Names, next.Text = u.Ask, u.Offers, u.Wants, u.Verb, u.Names, u.Dictated
-	for _, g := range u.Texts { // what is answered does not become a part of them
+	for _, g := range u.Texts { // texts are kept as they were read, so that the answer is not added to them
 		next.Given = append(slices.DeleteFunc(slices.Clone(next.Given), func(o Given) bool { return o == g }), g)
 	}
 	next.at, next.until, next.fresh = t.now, t.now.Add(t.c.o.Limits.Open), true

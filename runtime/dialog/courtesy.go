@@ -155,8 +155,8 @@ var (
 	forgetSaid = lazily(func() string { return `^(?:` + words.Expression("forget") + `)$` })
 )
 
-// drops declines everything that waits for an answer, where the person wants to have said nothing.
-// What is done is done: they can have it taken back.
+// drops declines every open question when the person asks to forget what they said. It undoes no
+// call that ran: takesBack does.
 func (t *turn) drops(ctx context.Context) (string, bool, error) {
 	c := t.c
 	waits := len(c.open) > 0 || t.was.open()

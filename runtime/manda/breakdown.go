@@ -218,7 +218,7 @@ func (a *answer) compare() {
 	}
 }
 
-// clashes tells what contradicts a fact that was told, below it.
+// clashes tells below a fact what contradicts it.
 func (a *answer) clashes(f *Fact, below, key string) {
 	for _, c := range a.room.Clashes {
 		if o := c.other(f); o != nil && !o.Superseded {

@@ -63,9 +63,9 @@ func (t tongue) form(n int, key string) (string, bool) {
 	return forms[n], true
 }
 
-// tells are the languages that a question may be in: by its small words, and where those are
-// of several, by the names of figures. Its periods do not count, since Mars is a name too.
-func tells(text string) []words.Language {
+// languages returns the languages that a question may be in, by its small words and, if they leave
+// several, by its names of figures. Periods do not count, because Mars is a name too.
+func languages(text string) []words.Language {
 	for _, p := range slices.Backward(periods(text)) {
 		text = text[:p.at] + " " + text[p.end:]
 	}

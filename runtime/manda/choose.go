@@ -161,8 +161,8 @@ func first(lists ...[]*Fact) *Fact {
 	return nil
 }
 
-// partsOf are the figures of other parts of the company, one each: those that the document of
-// a figure has, or all where that is of a part itself.
+// partsOf returns figures of other parts of the company, one each. They come from the document of
+// now, or from any document if now is itself the figure of a part.
 func (a *answer) partsOf(now *Fact) []*Fact {
 	if a.q.Part != "" {
 		return nil

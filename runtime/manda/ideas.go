@@ -89,9 +89,9 @@ func (t *thesaurus) spoken(text string, each func(name string, of string, words 
 	}
 }
 
-// other reports whether a metric that a text names is a part of the longer name of something
-// that no lexicon has figures of: interest cover is no interest.
-func other(text string, m mention) bool {
+// partOfName reports whether a mention of a metric is only part of a longer name that the lexicon has
+// no figures for, as "interest" is of "interest cover".
+func partOfName(text string, m mention) bool {
 	at, is := len(strings.Fields(plainly(text[:m.at]))), false
 	concepts().spoken(text, func(name, of string, words int) {
 		is = is || at >= 0 && at < words && of != "" && lexicon()[of] == nil && words > len(strings.Fields(plainly(text[m.at:m.end])))

@@ -98,8 +98,8 @@ func known(name string) *metric {
 	return m
 }
 
-// inflected finds what has a name, whose last word may be a plural. The English name of a
-// thing has an English plural: what a German text calls Renten is no rent.
+// inflected looks up a name whose last word may be in the plural. An English name takes only an
+// English plural: German Renten are pensions, not rent.
 func inflected[T any](names map[string]T, name string, english func(T) string) (of T, ok bool) {
 	if of, ok = names[name]; ok {
 		return of, true

@@ -65,8 +65,8 @@ func (a *answer) look() {
 	}
 }
 
-// extreme tells the row of a table that has most of what was asked, or least, or every row;
-// false where no table of such things is there.
+// extreme answers with the row of a table that has the largest or the smallest value, or with all
+// rows. It returns false if no table lists such things.
 func (a *answer) extreme() bool {
 	about := ideas(without("whole", plainly(a.q.Text))) // of whom they are is no matter
 	for i := range a.room.Passages {
@@ -115,8 +115,8 @@ func shares(a, b map[string]bool) bool {
 	return false
 }
 
-// most is the row, if any, that has most in the column of totals, or else in the first that has
-// figures. A row that adds up those above it is none.
+// most returns the row with the largest value, or with the smallest if least is set. It compares the
+// column of totals, or else the first column with figures, and skips rows that are sums.
 func most(head string, rows []string, comma, least bool) (best []string) {
 	columns := strings.Split(head, " | ")
 	order := slices.SortedStableFunc(slices.Values(columns), func(x, y string) int {

@@ -234,7 +234,7 @@ func spokenIn(question string, before []string, person words.Language) words.Lan
 	}
 	for _, text := range append(slices.Clip(before), question) {
 		if _, known := heard.Language(); !known {
-			if l := tells(text); len(l) == 1 {
+			if l := languages(text); len(l) == 1 {
 				heard.Hear(tongue(l[0]).text("offer-topics"))
 			}
 		}
@@ -476,8 +476,8 @@ func (l *loader) parts(ctx context.Context, q *Question) error {
 	return nil
 }
 
-// elsewhere notes a part of the company that a question names, where its metrics have no figure
-// of that, and others do.
+// elsewhere sets Unknown to a part of the company that the question names, if there are figures of
+// that part but none of the metrics that were asked for.
 func (l *loader) elsewhere(ctx context.Context, q *Question) error {
 	for _, w := range q.Topic {
 		rows, err := l.c.Find(ctx, "finding", runtime.Fields{"deal": l.deal, "subject": w})

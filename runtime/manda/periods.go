@@ -88,7 +88,7 @@ var ordinals = map[string]int{"first": 1, "1st": 1, "ersten": 1, "erstes": 1, "e
 
 var monthNames = [...]string{"jan", "feb fév féb", "mar mär", "apr avr", "may mai", "jun jui", "jul juil", "aug aoû", "sep", "oct okt", "nov", "dec dez déc"}
 
-// month is the number of a month, and 0 of what is none: Marseille begins as March does.
+// month returns the number of a month; 0 if the name is not one. Marseille is not March.
 func month(name string) int {
 	if !monthOnly.re().MatchString(name) {
 		return 0

@@ -134,8 +134,8 @@ var noise = sync.OnceValue(func() map[string]bool {
 // sameAs is another year's part of a year: the same quarter of 2023.
 var sameAs = pattern(`(?i)\b(?:same|gleichen?|selben?|même) (?:quarter|period|half|month|quartal|zeitraum|halbjahr|monat|trimestre|période)\b`)
 
-// times are the periods that a question in one of some languages states: mars is a month in
-// French alone, and no more than a year in "Mars 2024". English months anybody says.
+// times returns the periods that a question states. Months count in its languages and in English: in
+// an English question "Mars 2024" is only a year.
 func times(text string, in []words.Language) []said {
 	all := periods(text)
 	for i := range all {
@@ -284,7 +284,7 @@ func read(text, deal string) Question {
 	intent, sure := intended(asked, whole)
 	q.Intent = intent
 	text = elided.re().ReplaceAllString(text, " $1")
-	in := tells(asked)
+	in := languages(asked)
 	q.Periods = asks(text, in)
 	_, _, q.LastYear = says("relative", whole)
 	for _, s := range sentences(text + " ") {
@@ -296,7 +296,7 @@ func read(text, deal string) Question {
 			q.Follows = q.Follows || strings.HasPrefix(s+" ", plainly(w)+" ")
 		}
 	}
-	names := slices.DeleteFunc(mentions(text), func(m mention) bool { return other(text, m) })
+	names := slices.DeleteFunc(mentions(text), func(m mention) bool { return partOfName(text, m) })
 	for _, m := range names {
 		if !slices.Contains(q.Metrics, m.name) {
 			q.Metrics = append(q.Metrics, m.name)

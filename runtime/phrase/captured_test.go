@@ -290,7 +290,7 @@ func TestAWishIsKnown(t *testing.T) {
 	}
 }
 
-// A text goes on behind a short form and an initial: nothing of what was said is cut off.
+// A text does not end at an abbreviation or an initial.
 func TestATextGoesOnBehindAShortForm(t *testing.T) {
 	t.Parallel()
 	r, _ := domains[0].reader(t)

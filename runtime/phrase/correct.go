@@ -110,9 +110,9 @@ func (r *Reader) Correct(text string, in words.In, v *verbs.Verb, call *dsl.Call
 	return found, len(found.Fits) > 0 || found.Ask != ""
 }
 
-// restates marks the words that say a call again: those of a phrase of its verb, and of the row that
-// it names. "No, Maria was born on 4 March" corrects the day as "no, 4 March" does. Phrases with a
-// text announce it, and what follows would be that text.
+// restates marks words that repeat the call: words of its verb's phrases, and the name of its row.
+// So "no, Maria was born on 4 March" corrects the day as "no, 4 March" does. Phrases with a free text
+// are left out, because the words behind them would be that text.
 func (r *Reader) restates(v *verbs.Verb, call *dsl.Call, c *clause, cues []bool) {
 	for i := range c.words {
 		cues[i] = cues[i] || slight()[c.words[i].Plain] || slices.ContainsFunc(r.ix.templates, func(tp template) bool {

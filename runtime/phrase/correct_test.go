@@ -186,8 +186,8 @@ verbs:
 	}
 }
 
-// Whoever says the whole of a call again, with another value, corrects that value: the words of the
-// verb's phrases and the row are no others. Another row, or more than that, is no correction.
+// Repeating a whole call with another value corrects that value. A message that names another row,
+// or says more, is no correction.
 func TestACallSaidAgainIsCorrected(t *testing.T) {
 	t.Parallel()
 	r, _ := domains[0].reader(t)

@@ -55,8 +55,8 @@ func (tp *template) place(pr *verbs.Param, c *clause) (from, to, ways int) {
 		}
 		return k != n-1 || colon < 0 || i == colon
 	}
-	// begins and ends say for each token where it may begin, after what is before it, and
-	// where the token before it may end, before what is behind it.
+	// begins[k][i]: token k may begin at word i, given the tokens before it.
+	// ends[k][i]: tokens k to the last fit words i to the last.
 	begins, ends := make([][]bool, n+1), make([][]bool, n+1)
 	for k := range begins {
 		begins[k], ends[k] = make([]bool, m+1), make([]bool, m+1)

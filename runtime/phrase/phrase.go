@@ -58,8 +58,8 @@ type Vocabulary struct {
 	// Chosen is the verb that the person picked when asked which they mean. It is meant wherever
 	// that question would come again.
 	Chosen string
-	// Given are the answers to questions about arguments. The message stays as it was said; where
-	// several answer for one argument, the last counts.
+	// Given are the answers to questions about arguments. They fill arguments; the message itself is
+	// read unchanged. The last answer for an argument counts.
 	Given []Given
 }
 

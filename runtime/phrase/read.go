@@ -784,7 +784,7 @@ func (r *Reader) stranger(c *clause, f *fit, l words.Language) bool {
 	return false
 }
 
-// settled reports that the person said which row a verb is to take, whomever the message names.
+// settled reports whether an answer already gave the row of a verb.
 func (r *Reader) settled(v *verbs.Verb) bool {
 	pr := r.rowOf(v)
 	return pr != nil && slices.ContainsFunc(r.in.Given, func(g Given) bool { return g.Verb == v.Name && g.Param == pr.Name })
@@ -795,7 +795,7 @@ func (r *Reader) negative(s *candidate) bool {
 	return s.phrase >= 0 && slices.ContainsFunc(r.ix.templates[s.phrase].words, func(w token) bool { return negations()[w.stem] })
 }
 
-// facts reads a clause as several, at an "and" or a comma, where each says something of its own.
+// facts splits a clause into several facts, at an "and" or a comma; nil if it states only one.
 func (r *Reader) facts(text string, c *clause, readings []words.Reading, l words.Language) []Part {
 	for i := 1; i+1 < len(c.words); i++ {
 		from, comma := i, strings.Contains(text[c.words[i-1].Range.End:c.words[i].Range.Start], ",")
@@ -820,8 +820,8 @@ func (r *Reader) facts(text string, c *clause, readings []words.Reading, l words
 	return nil
 }
 
-// besides reports that a part is complete, and that a clause is about other rows: what two people
-// send are two facts, of whatever kind.
+// besides reports whether a part is complete and a clause names other rows. Statements about two
+// people's papers are two facts, also where they lead to the same verb.
 func (p *Part) besides(c *clause) bool {
 	return p.Call != "" && slices.ContainsFunc(p.Args, func(a Arg) bool {
 		if a.Param.Type.Name != verbs.RefType || !a.Said() || p.reader.names[a.Param.Type.Entity] == nil {
@@ -894,7 +894,7 @@ func (p *Part) names(c *clause) bool {
 	return false
 }
 
-// open reports that an argument is one that no row was named for.
+// open reports whether a question asks for the row of an argument because the message names none.
 func (p *Part) open(pr *verbs.Param) bool {
 	return slices.ContainsFunc(p.Asks, func(a Ask) bool { return a.Param == pr && a.Open })
 }

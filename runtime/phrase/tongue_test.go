@@ -36,8 +36,8 @@ func TestTonguesApart(t *testing.T) {
 	}
 }
 
-// What is asked about an argument is asked in the language of the conversation, whatever the words for
-// the argument: by what its palette asks, or by no word for it.
+// Questions about an argument are put in the language of the conversation: as the palette words
+// them, or without a name for the argument.
 func TestQuestionsAreInTheLanguageOfTheConversation(t *testing.T) {
 	t.Parallel()
 	r, reg := domains[0].reader(t)

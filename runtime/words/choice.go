@@ -33,8 +33,8 @@ func ReadChoice(text string) int {
 	return which
 }
 
-// ReadDay reads a message that says a day of the calendar and nothing else, and writes it as a value:
-// "the third of April, please" is -04-03, since no year is said. It is "" for everything else.
+// ReadDay returns the day that a message states if it states nothing else: "1972-04-03", or "-04-03"
+// where no year is said, as in "the third of April, please". Otherwise it returns "".
 func ReadDay(text string) string {
 	const leap = " 2000"
 	found, _ := Find(text, In{})

@@ -63,7 +63,7 @@ func (h *house) smallScores(text string) []int {
 	return score
 }
 
-// tells is what a small word scores: less where it is one of several languages.
+// tells is the score of a small word, lower if several languages have it.
 func (h *house) tells(word string) int {
 	n := 0
 	for _, t := range h.tongues {

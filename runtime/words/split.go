@@ -53,11 +53,11 @@ func Split(text string, most int) (all []Word, more bool) {
 	return all, more
 }
 
-// What is written short: always, and before a number.
+// Abbreviations: those that never end a sentence, and those that end none before a number.
 var shortened, numbered = phrasesOf("short"), phrasesOf("numbered")
 
-// shortens reports that the point at a token, which more follows, is that of "15. March", of a short
-// form such as "Dr. Weber" or "No. 5", or of an initial, and ends no sentence. "5 p.m." may end one.
+// shortens reports whether the point at token i, which another follows, ends no sentence: it belongs
+// to a day ("15. March"), an abbreviation ("Dr. Weber", "Nr. 5") or an initial ("J. Smith").
 func (s *scan) shortens(i int) bool {
 	if i == 0 || s.tokens[i].space != noSpace {
 		return false

@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// A point ends a sentence, and does not where it is that of a day, a short form, a number's name or
-// an initial.
+// A point ends a sentence, unless it belongs to a day, an abbreviation or an initial.
 func TestAPointThatEndsNoSentence(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string][]string{

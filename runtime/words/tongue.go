@@ -51,7 +51,7 @@ var (
 	innerCapital = regexp.MustCompile(`\p{Ll}{3} \p{Lu}\p{Ll}`) // "in France" is a name
 )
 
-// spells reports whether a text that has some of a language is spelt as that is.
+// spells reports whether a text has a space before high marks, or capitals inside, as this language.
 func (t *tongue) spells(text string, score int) bool {
 	return t.traits[SpacedMarks] && spacedMark.MatchString(text) || t.traits[NounCapitals] && score > 1 && innerCapital.MatchString(text)
 }

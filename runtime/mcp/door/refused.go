@@ -16,15 +16,15 @@ import (
 // members with one name, and answers over HTTP in plain text, which clients of models take for
 // a broken server.
 
-// notTwice is what a message with a repeated member is told: it means one thing to us and another
-// to somebody who looked at it on the way.
+// notTwice is the error for a repeated member: a proxy that checks the message may read another of
+// the two values than we do.
 const notTwice = "a member stands twice in the message"
 
-// envelope is how deep a message is the protocol's: in a batch, with its params and what these hold.
+// envelope is how deep members are checked: batch, message, params, and objects in params.
 const envelope = 4
 
-// once reports whether no member stands twice in the envelope of a message. The arguments of a
-// tool are looked at where they are read.
+// once reports whether no member is repeated, down to a depth. Arguments of tools are checked where
+// they are read.
 func once(text []byte, deep int) bool {
 	dec := json.NewDecoder(bytes.NewReader(text))
 	open, err := dec.Token()
@@ -48,7 +48,7 @@ func once(text []byte, deep int) bool {
 	return true
 }
 
-// A refusing writes what the library refuses in plain text as an answer of JSON-RPC.
+// A refusing turns refusals that the library writes in plain text into errors of JSON-RPC.
 type refusing struct {
 	http.ResponseWriter
 	message struct {
