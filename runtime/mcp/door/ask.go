@@ -70,9 +70,13 @@ func (q *question) params() *sdk.ElicitParams {
 	return &sdk.ElicitParams{Mode: "form", Message: q.text, RequestedSchema: agreeSchema}
 }
 
-// earlier reports whether the client began with a version before 2026-07-28.
+// earlier returns what a client said that began with a version before 2026-07-28, nil for
+// another client.
 func (c *call) earlier() *sdk.InitializeParams {
-	if p := c.req.Session.InitializeParams(); p != nil && p.ProtocolVersion < "2026-07-28" {
+	if c.req.Session == nil {
+		return nil
+	}
+	if p := c.req.Session.InitializeParams(); p != nil && p.ProtocolVersion < modern {
 		return p
 	}
 	return nil

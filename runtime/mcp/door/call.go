@@ -25,10 +25,15 @@ const Source = "mcp"
 // maxKey is how long an idempotency key may be, in bytes.
 const maxKey = 200
 
-// callTool answers a call of a tool. What is wrong with it is told as its result, so that a
-// model reads why and does better.
+// callTool is the library's handler of calls of tools.
 func (d *Door) callTool(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-	c := &call{Door: d, asked: askedOf(ctx), req: req, agreed: req.Params.RequestState}
+	return d.calls(ctx, askedOf(ctx), req)
+}
+
+// calls answers a call of a tool. What is wrong with it is told as its result, so that a model
+// reads why and does better.
+func (d *Door) calls(ctx context.Context, of asked, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+	c := &call{Door: d, asked: of, req: req, agreed: req.Params.RequestState}
 	res, question := c.take(ctx)
 	if question == nil {
 		return res, nil

@@ -85,7 +85,7 @@ type Caller struct {
 type Door struct {
 	Options
 	seal            sealer
-	modern, earlier *sdk.StreamableHTTPHandler
+	newest, earlier *sdk.StreamableHTTPHandler
 	connected       *sdk.Server // that of earlier
 
 	mu    sync.Mutex
@@ -110,9 +110,9 @@ func New(o Options) (*Door, error) {
 		return nil, err
 	}
 	d.connected = d.server(nil)
-	modern := d.server(nil)
+	newest := d.server(nil)
 	// Who may ask, by which host and from which page, is for whoever lets requests in.
-	d.modern = sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return modern },
+	d.newest = sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return newest },
 		&sdk.StreamableHTTPOptions{Stateless: true, DisableLocalhostProtection: true, MaxRequestBodyBytes: -1, PropagateRequestCancellation: true})
 	d.earlier = sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return d.connected },
 		&sdk.StreamableHTTPOptions{DisableLocalhostProtection: true, MaxRequestBodyBytes: -1, SessionTimeout: 15 * time.Minute})
@@ -150,7 +150,7 @@ const (
 // server makes the library's server. Its caller is the one given or, where there is none, the
 // one that each request brings.
 func (d *Door) server(one *Caller) *sdk.Server {
-	s := sdk.NewServer(&sdk.Implementation{Name: "verbatim", Title: "Verbatim", Version: cmp.Or(d.Version, "development build")}, &sdk.ServerOptions{
+	s := sdk.NewServer(d.implementation(), &sdk.ServerOptions{
 		Instructions: instructions,
 		Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}, Prompts: &sdk.PromptCapabilities{}, Resources: &sdk.ResourceCapabilities{},
 			Completions: &sdk.CompletionCapabilities{}},
@@ -172,6 +172,11 @@ func (d *Door) server(one *Caller) *sdk.Server {
 		}
 	})
 	return s
+}
+
+// implementation says which program answers.
+func (d *Door) implementation() *sdk.Implementation {
+	return &sdk.Implementation{Name: "verbatim", Title: "Verbatim", Version: cmp.Or(d.Version, "development build")}
 }
 
 // ownOnly says that what is listed is the caller's own, and may be other things soon.
@@ -327,12 +332,18 @@ const callerKey = "caller"
 func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request, c *Caller) {
 	h := d.earlier
 	f := &refusing{ResponseWriter: w}
-	if w = f; !f.reads(r) {
+	text, ok := f.reads(r)
+	if !ok {
 		return
 	}
+	if m := direct(r, text); m != nil {
+		d.answerPlain(f, r, c, m)
+		return
+	}
+	w = f
 	switch {
-	case r.Header.Get("Mcp-Protocol-Version") >= "2026-07-28":
-		h = d.modern
+	case r.Header.Get("Mcp-Protocol-Version") >= modern:
+		h = d.newest
 	case r.Method == http.MethodPost && r.Header.Get("Mcp-Session-Id") == "" && d.full():
 		w.Header().Set("Retry-After", "60")
 		http.Error(w, "too many clients are connected", http.StatusServiceUnavailable)

@@ -86,7 +86,7 @@ func (m *messages) next() ([]byte, error) {
 		return nil, m.refuses("-32600", "messages are sent one by one")
 	case text[0] != '{' || !json.Valid(text):
 		return nil, m.refuses("-32700", "that is no JSON")
-	case !once(text, envelope):
+	case !distinct(text):
 		return nil, m.refuses("-32600", notTwice)
 	case !isMessage(text):
 		return nil, m.refuses("-32600", "that is no message of JSON-RPC 2.0")

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
@@ -23,8 +24,11 @@ const notTwice = "a member stands twice in the message"
 // envelope is how deep members are checked: batch, message, params, and objects in params.
 const envelope = 4
 
-// once reports whether no member is repeated, down to a depth. Arguments of tools are checked where
+// distinct reports whether no member of a message is repeated. Arguments of tools are checked where
 // they are read.
+func distinct(text []byte) bool { return jsontext.Value(text).IsValid() || once(text, envelope) }
+
+// once reports whether no member is repeated, down to a depth, apart from arguments.
 func once(text []byte, deep int) bool {
 	dec := json.NewDecoder(bytes.NewReader(text))
 	open, err := dec.Token()
@@ -58,10 +62,10 @@ type refusing struct {
 	status int // of a refusal that is about to be written
 }
 
-// reads reads the message of a request, and reports whether it may go on.
-func (f *refusing) reads(r *http.Request) bool {
+// reads returns the message of a request, and reports whether it may go on.
+func (f *refusing) reads(r *http.Request) (text []byte, ok bool) {
 	if r.Method != http.MethodPost {
-		return true
+		return nil, true
 	}
 	text, err := io.ReadAll(r.Body)
 	var long *http.MaxBytesError
@@ -70,14 +74,14 @@ func (f *refusing) reads(r *http.Request) bool {
 		f.refuse(http.StatusRequestEntityTooLarge, jsonrpc.CodeInvalidRequest, "the message is too long")
 	case err != nil || !json.Valid(text):
 		f.refuse(http.StatusBadRequest, jsonrpc.CodeParseError, "that is no JSON, or it broke off")
-	case !once(text, envelope):
+	case !distinct(text):
 		f.refuse(http.StatusBadRequest, jsonrpc.CodeInvalidRequest, notTwice)
 	default:
 		_ = json.Unmarshal(text, &f.message) // what is no message, the library refuses
 		r.Body = io.NopCloser(bytes.NewReader(text))
-		return true
+		return text, true
 	}
-	return false
+	return nil, false
 }
 
 // WriteHeader implements http.ResponseWriter.
