@@ -129,10 +129,10 @@ func TestBothWaysAnswerTheSame(t *testing.T) {
 	}
 }
 
-// random is what is another each time: ids, the suffixes of names, times and a sealed state.
+// random matches values that differ in each run: ids, suffixes of names, times and sealed states.
 var random = regexp.MustCompile(`[0-9a-f]{4}(?:[- ][0-9a-f]{4})+|~[0-9a-z]+|\d{4}-\d\d-\d\d[T ][0-9:.]+|"requestState": "[^"]*"`)
 
-// told is an answer without what is random in it.
+// told prints an answer without its random values.
 func told(t *testing.T, answer map[string]any) string {
 	t.Helper()
 	text, err := json.MarshalIndent(answer, "", " ")
