@@ -40,6 +40,12 @@ INSERT INTO checklist_item (item_id, project, checklist, name, class, state) VAL
     ('00000007-0000-4000-8000-000000000004', '00000003-0000-4000-8000-000000000002', '00000006-0000-4000-8000-000000000001', 'Insurance certificate', 'INSURANCE', 'MISSING'),
     ('00000007-0000-4000-8000-000000000005', '00000003-0000-4000-8000-000000000003', '00000006-0000-4000-8000-000000000002', 'Digestate analysis', 'REPORT', 'MISSING');
 
+INSERT INTO document (document_id, organisation, file, sum, name, class, status, filing, uploaded, uploaded_by) VALUES
+    ('00000009-0000-4000-8000-000000000002', '00000001-0000-4000-8000-000000000001', 'upload://kwale-lease', 'sha-256 of the lease', 'Kwale lease.txt', 'LEASE', 'VERIFIED', 'LINKED', '2025-01-09T08:00:00.000000Z', 'nadia');
+
+INSERT INTO primary_link (primary_link_id, document, site, linked_by, linked_at) VALUES
+    ('0000000a-0000-4000-8000-000000000002', '00000009-0000-4000-8000-000000000002', '00000004-0000-4000-8000-000000000001', 'USER_CONFIRMED', '2025-01-09T08:00:00.000000Z');
+
 INSERT INTO data_room (room_id, project, name, made_at, made_by) VALUES
     ('00000008-0000-4000-8000-000000000001', '00000003-0000-4000-8000-000000000001', 'UMZA lenders', '2025-01-10T09:00:00.000000Z', 'nadia'),
     ('00000008-0000-4000-8000-000000000002', '00000003-0000-4000-8000-000000000003', 'Arda buyers', '2025-01-10T09:00:00.000000Z', 'pia');
