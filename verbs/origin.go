@@ -154,6 +154,19 @@ func ParseOrigin(s string) (Origin, error) {
 	return o, nil
 }
 
+// Unnamed drops the names of documents that drop accepts. The kind stays.
+func (o Origin) Unnamed(drop func(name string) bool) Origin {
+	var kept []string
+	for s := range strings.SplitSeq(o.sources, ",") {
+		source, ok := strings.CutPrefix(s, originWords[bits.TrailingZeros8(uint8(FromDocument))]+"=")
+		if name, _ := unescapeSource(source); !ok || !drop(name) {
+			kept = append(kept, s)
+		}
+	}
+	o.sources = strings.Join(kept, ",")
+	return o
+}
+
 // Words says it to a person: "letter.pdf", "the model and a record". It is ""
 // for what nobody gave.
 func (o Origin) Words() string {

@@ -164,3 +164,24 @@ func TestOriginsThatCannotBe(t *testing.T) {
 		}
 	}
 }
+
+// A person is told of a document, and not of the tool that read it; the kind stays, and so do the
+// names of files and of other tools.
+func TestNamesOfToolsAreLeftOut(t *testing.T) {
+	t.Parallel()
+	tool := func(name string) bool { return strings.HasPrefix(name, "filing.") }
+	for mark, want := range map[string]string{
+		"":                             "",
+		"document=filing.about":        "a document",
+		"document=letter.pdf":          "letter.pdf",
+		"document=filing.about,tool=a": "a document and the tool a",
+		"document=filing.about,document=filing.read":      "a document",
+		"document=filing.about,document=letter.pdf,model": "letter.pdf and the model",
+		"tool=filing.about":                               "the tool filing.about",
+	} {
+		o, err := ParseOrigin(mark)
+		if got := o.Unnamed(tool); err != nil || got.Words() != want || got.Kinds() != o.Kinds() {
+			t.Errorf("%s: %v, %q, want %q", mark, err, got.Words(), want)
+		}
+	}
+}

@@ -164,6 +164,11 @@ func (r *Registry) Verb(name string) *Verb { return r.verbs[name] }
 // Verbs returns every verb, sorted by name. The slice must not be changed.
 func (r *Registry) Verbs() []*Verb { return r.sorted }
 
+// HasTool reports whether a verb asks a tool of that name: its server's and its own, with a dot.
+func (r *Registry) HasTool(name string) bool {
+	return slices.ContainsFunc(r.sorted, func(v *Verb) bool { return v.Tool != nil && v.Tool.Server+"."+v.Tool.Name == name })
+}
+
 // Palettes returns the palettes, sorted by domain. The slice must not be
 // changed.
 func (r *Registry) Palettes() []*Palette { return r.palettes }

@@ -408,8 +408,12 @@ func (w wording) row(c *receipt.Call, name string) string {
 	return strings.ReplaceAll(name, "-", " ") // names are made of what people call it
 }
 
-// source names an untrusted origin.
+// source names an untrusted origin. The name of a tool that reads documents means nothing to the
+// person who is served; explanations for operators, which have no palettes, keep it.
 func (w wording) source(o verbs.Origin) string {
+	if w.reg != nil {
+		o = o.Unnamed(w.reg.HasTool)
+	}
 	text := o.Words()
 	if w.tongue == words.English {
 		return text
