@@ -125,6 +125,11 @@ func (a *answer) write(text string) {
 	a.lines = append(a.lines, l)
 }
 
+// offer says how a question gets on the list for the company.
+func (a *answer) offer() {
+	a.lines = append(a.lines, Line{Text: a.text("offer"), Role: NextStep})
+}
+
 // tell says something of a fact, and where that stands.
 func (a *answer) tell(f *Fact, key string, places ...string) {
 	a.lines = append(a.lines, a.line(f, Claim, a.about(f, key, places...)))

@@ -196,7 +196,8 @@ func (a *answer) compare() {
 			some = a.figure(metric) || some
 		}
 		if some {
-			a.write(a.text("one-side") + " " + a.text("offer-one"))
+			a.say("one-side")
+			a.offer()
 			return
 		}
 		if len(q.Metrics) > 0 {

@@ -71,7 +71,7 @@ func TestAnAnswerHasTheFormOfWhatItSays(t *testing.T) {
 			"claim:   but 641 (source: staff.xlsx, p.1)",
 			"said: **Gaps:**",
 			"missing: - Transfer pricing documentation (tax, HIGH priority)",
-			"next: Would you like me to add the gaps to the Q&A list?",
+			"next: To put a question to the company on the Q&A list, write “Q&A:” and the question.",
 		}},
 		{"Are there concerns about dragons?", []string{
 			"said: Nothing in the documents speaks of a risk of that. What stands out in all of them:",
@@ -80,7 +80,7 @@ func TestAnAnswerHasTheFormOfWhatItSays(t *testing.T) {
 			"claim:   but 641 (source: staff.xlsx, p.1)",
 			"said: **Gaps:**",
 			"missing: - Transfer pricing documentation (tax, HIGH priority)",
-			"next: Would you like me to add the gaps to the Q&A list?",
+			"next: To put a question to the company on the Q&A list, write “Q&A:” and the question.",
 		}},
 		{"How does revenue compare to the year before?", []string{
 			"said: FY2024 against FY2023, side by side:",
@@ -97,7 +97,8 @@ func TestAnAnswerHasTheFormOfWhatItSays(t *testing.T) {
 			"claim: “The facilities agreement runs until 14 March 2027.” (source: notes.pdf, p.7)",
 		}},
 		{"How much do they spend on marketing?", []string{
-			"next: I couldn't find information about spend marketing: none of the 6 documents in the room says anything of it. Would you like me to add this to the Q&A list for the company?",
+			"said: I couldn't find information about spend marketing: none of the 6 documents in the room says anything of it.",
+			"next: To put a question to the company on the Q&A list, write “Q&A:” and the question.",
 		}},
 		{"What's missing?", []string{
 			"said: Here's the coverage against the information request list of Acme, judged by the words of the documents:",
@@ -105,7 +106,7 @@ func TestAnAnswerHasTheFormOfWhatItSays(t *testing.T) {
 			"missing: - ✗ Transfer pricing documentation (HIGH priority)",
 			"said: **Legal (1/1 items covered)**",
 			"covered: - ✓ Articles (source: articles.pdf)",
-			"next: Would you like me to generate Q&A items for the missing information?",
+			"next: To put a question to the company on the Q&A list, write “Q&A:” and the question.",
 		}},
 	} {
 		var got []string

@@ -223,7 +223,7 @@ func (a *answer) requested() {
 		}
 	}
 	if some {
-		a.say("offer-one")
+		a.offer()
 	}
 }
 
@@ -331,7 +331,7 @@ func (a *answer) otherPeriods(metric string, want Period) bool {
 			for _, f := range onePerPeriod(parts) {
 				a.tell(f, "at-period")
 			}
-			a.say("offer-one")
+			a.offer()
 			return true
 		}
 	}
@@ -339,6 +339,6 @@ func (a *answer) otherPeriods(metric string, want Period) bool {
 	for _, f := range onePerPeriod(all)[:min(4, len(onePerPeriod(all)))] {
 		a.tell(f, "at-period")
 	}
-	a.say("offer-one")
+	a.offer()
 	return true
 }

@@ -90,7 +90,7 @@ func (a *answer) risksOf(about, matter []aim) bool {
 		for _, r := range missing[:min(len(missing), 15)] {
 			a.lines = append(a.lines, Line{Text: a.text("gap", "request", r.Text, "domain", a.word("domain", r.Domain), "priority", a.word("priority", r.Priority)), Row: r.Row, Role: Missing})
 		}
-		a.say("offer-gaps")
+		a.offer()
 	}
 	return some || len(missing) > 0
 }
@@ -235,7 +235,7 @@ func (a *answer) gaps() {
 		}
 	}
 	if some {
-		a.say("offer-items")
+		a.offer()
 	}
 }
 
@@ -345,7 +345,7 @@ func (a *answer) bringTogether() {
 		for _, r := range open {
 			a.lines = append(a.lines, Line{Text: "- " + r.Text, Row: r.Row, Role: Missing})
 		}
-		a.say("offer-gaps")
+		a.offer()
 	}
 }
 

@@ -34,7 +34,7 @@ func (a *answer) passages(what string) {
 		a.lines = append(a.lines, l)
 	}
 	if what != "" {
-		a.say("offer-one")
+		a.offer()
 	}
 }
 
@@ -53,7 +53,8 @@ func (a *answer) lacks(key string, places ...string) {
 		a.say("no-documents")
 		return
 	}
-	a.write(a.counted(a.room.Documents, key, places...) + " " + a.text("offer-one"))
+	a.write(a.counted(a.room.Documents, key, places...))
+	a.offer()
 }
 
 // quotes are the sentences that fit the question best, each with its place; those that
