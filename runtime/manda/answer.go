@@ -146,7 +146,7 @@ func (a *answer) line(f *Fact, role Role, text string) Line {
 
 // quote is a sentence of a passage, with the figure that it states, where one is known.
 func (a *answer) quote(p *Passage, s string) Line {
-	l := Line{Text: a.text("quote", "text", s) + " " + a.source(p.Document, p.Place), Document: p.Document, Place: p.Place, Row: p.Row, Role: Claim}
+	l := Line{Text: a.text("quote", "text", headed(p.Text, s)) + " " + a.source(p.Document, p.Place), Document: p.Document, Place: p.Place, Row: p.Row, Role: Claim}
 	for i := range a.room.Facts {
 		beside := func(f *Fact) bool { // of a table each cell has its own place
 			return f.Place == p.Place && strings.Contains(s, f.Text) || within(f.Place) == within(p.Place) && strings.Contains(" | "+s+" | ", " | "+f.Text+" | ")

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // Looking up (M18)
@@ -104,6 +105,24 @@ func tabular(text string) (head string, rows []string, ok bool) {
 		}
 	}
 	return head, rows, len(rows) > 1
+}
+
+// headed is a row of a table with the head of its column before each cell. A first row with
+// figures is no head.
+func headed(table, row string) string {
+	head, _, ok := tabular(table)
+	heads, cells := strings.Split(head, " | "), strings.Split(row, " | ")
+	first := len(cells) - len(heads) // the corner may be empty
+	if !ok || row == head || first < 0 || first > 1 {
+		return row
+	}
+	for i, name := range heads {
+		if r, _ := utf8.DecodeRuneInString(name); unicode.IsDigit(r) && len(periods(name)) == 0 {
+			return row
+		}
+		cells[first+i] = name + ": " + cells[first+i]
+	}
+	return strings.Join(cells, " | ")
 }
 
 func shares(a, b map[string]bool) bool {

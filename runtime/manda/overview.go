@@ -155,7 +155,7 @@ func (a *answer) riskQuotes(about []aim) []Line {
 		}
 		around := weight(ideas(p.Heading + " " + spaced(p.Document)))
 		best := scored{}
-		for _, s := range sentences(p.Text) {
+		for _, s := range quotable(p.Text) {
 			has := ideas(s)
 			risk, own := min(shared(risks, has), 2), weight(has)
 			if risk == 0 || len(s) <= 30 || len(about) > 0 && own+around == 0 {
@@ -287,7 +287,7 @@ func (a *answer) bringTogether() {
 		if table { // below a heading that says what it is of, each row is of that
 			most = mostRows
 		}
-		for _, s := range sentences(p.Text) {
+		for _, s := range quotable(p.Text) {
 			fits := table || shared(want, ideas(s)) > 0
 			head := cmp.Or(p.Heading, p.Document)
 			if (fits || p.Whole && len(by[head]) < 2) && here < most && len(s) > len(p.Heading)+8 && n < mostTogether && !slices.ContainsFunc(by[head], func(l Line) bool { return strings.Contains(l.Text, s) }) {

@@ -86,7 +86,7 @@ func (a *answer) quotes(least, most int) []Line {
 	for rank := range a.room.Passages {
 		p := &a.room.Passages[rank]
 		around := ideas(p.Heading + " " + spaced(p.Document))
-		for _, s := range sentences(p.Text) {
+		for _, s := range quotable(p.Text) {
 			has := ideas(s)
 			n, own := 0, 0
 			if a.q.When && !slices.ContainsFunc(periods(s), func(p said) bool { return p.Kind == 'D' || p.Kind == 'M' }) {
@@ -132,6 +132,12 @@ func stem(w string) string {
 		}
 	}
 	return w
+}
+
+// quotable are the sentences of a passage. The head of a table is told with its rows.
+func quotable(text string) []string {
+	head, _, ok := tabular(text)
+	return slices.DeleteFunc(sentences(text), func(s string) bool { return ok && s == head })
 }
 
 // sentences are those of a passage: lines of a page are put together first; of a table,
