@@ -229,11 +229,15 @@ func query(ctx context.Context, c *runtime.Call, a queryArgs) (runtime.Outcome, 
 // known than English, which anybody has, is taken to speak it until a sentence in another
 // shows otherwise.
 func spokenIn(question string, before []string, person words.Language) words.Language {
-	var heard words.Tongue
-	if person != words.English {
+	all := append(slices.Clip(before), question)
+	var said, heard words.Tongue
+	for _, text := range all {
+		said.Hear(text)
+	}
+	if l, known := said.Language(); person != words.English && !(known && l == person) { // else these words may be all that tells it of the person
 		heard.Hear(tongue(person).text("offer-topics"))
 	}
-	for _, text := range append(slices.Clip(before), question) {
+	for _, text := range all {
 		if _, known := heard.Language(); !known {
 			if l := languages(text); len(l) == 1 {
 				heard.Hear(tongue(l[0]).text("offer-topics"))
