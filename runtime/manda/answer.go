@@ -82,6 +82,10 @@ type answer struct {
 // as a number, but as what it comes of. It is a function of its arguments.
 func Answer(q Question, room *Room) []Line {
 	a := &answer{tongue: tongue(q.Language), room: room, q: q}
+	if q.Vague {
+		a.say("offer-topics")
+		return a.lines
+	}
 	switch q.Intent {
 	case Gaps:
 		a.gaps()

@@ -100,6 +100,8 @@ func TestAnAnswerHasTheFormOfWhatItSays(t *testing.T) {
 			"said: I couldn't find information about spend marketing: none of the 6 documents in the room says anything of it.",
 			"next: To put a question to the company on the Q&A list, write “Q&A:” and the question.",
 		}},
+		{"Who is the biggest?", []string{"next: What would you like to explore? The P&L, the management team, red flags, or what is missing?"}},
+		{"???", []string{"next: What would you like to explore? The P&L, the management team, red flags, or what is missing?"}},
 		{"What's missing?", []string{
 			"said: Here's the coverage against the information request list of Acme, judged by the words of the documents:",
 			"said: **Tax (0/1 items covered)**",

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"unicode"
 
 	"verbatim/runtime/words"
 )
@@ -47,6 +48,7 @@ type Question struct {
 
 	Assumed string // what it leaves out and the one before said: the period, or the metric
 	Unclear bool   // it may mean several periods: see Either
+	Vague   bool   // it asks for something and does not say of what
 }
 
 //go:embed questions.txt
@@ -432,6 +434,7 @@ func (q *Question) settled(plain, whole string, sure, byKind bool, ours []string
 	case !sure && len(q.Metrics) > 0 && (q.Intent == FactLookup || q.Intent == Comparison || q.Intent == DeepDive) && change:
 		return DeepDive // how it went
 	case q.Intent == FactLookup && !figures && q.Text != "" && len(q.Aims) == 0 && !q.LastYear && len(q.Periods) == 0:
+		q.Vague = q.Most != "" || !strings.ContainsFunc(q.Text, unicode.IsLetter)
 		return Exploration // it names nothing: what there is can be asked about
 	case !sure && q.Most != "" && (q.Intent == Synthesis || q.Intent == Exploration):
 		return FactLookup // who owns it
