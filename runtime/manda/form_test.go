@@ -182,6 +182,35 @@ func TestWhatHasMostIsTold(t *testing.T) {
 	}
 }
 
+// A forecast that was asked for does not mean that there is no actual figure, an earlier version
+// that rounds differently was not corrected, and growth in a year is from the year before.
+func TestNotesOfAFigureAreTrue(t *testing.T) {
+	t.Parallel()
+	fact := func(period, document, status, value, step string) Fact {
+		return Fact{Stated: Stated{Metric: "revenue", Unit: "EUR", Period: period, Document: document, Status: status, Value: rat_(value), Step: rat_(step)}, Confidence: 95}
+	}
+	old := fact("FY2024", "old.pdf", Actual, "101300000", "100000")
+	old.Superseded = true
+	room := &Room{Deal: "Acme", Documents: 4, Facts: []Fact{
+		fact("FY2023", "2024.pdf", Actual, "90000000", "1000"), fact("FY2024", "2024.pdf", Actual, "101287000", "1000"), fact("FY2024", "budget.pdf", Forecast, "100000000", "1000000"), old,
+		fact("FY2025", "budget.pdf", Forecast, "108000000", "1000000"),
+	}}
+	for asked, want := range map[string]string{
+		"revenue forecast 2024": "FY2024 revenue is forecast at €100m (source: budget.pdf)",
+		"revenue forecast 2025": "FY2025 revenue is forecast at €108m (source: budget.pdf)\nNote: this is a forecast; the documents have no actual figure for FY2025.",
+		"revenue growth 2024":   "FY2024 against FY2023, side by side:\n- **Revenue, FY2023:** FY2023 €90m (source: 2024.pdf)\n  FY2024 €101.287m, variance +€11.287m (+12.5 %) (source: 2024.pdf)",
+		"Revenue 2024?":         "FY2024 revenue was €101.287m (source: 2024.pdf)\nNote: the forecast was €100m; the figure above is the actual one (source: budget.pdf)",
+	} {
+		var got []string
+		for _, l := range Answer(Read(asked, room.Deal, nil), room) {
+			got = append(got, l.Text)
+		}
+		if got := strings.Join(got, "\n"); got != want {
+			t.Errorf("%s\n%s\nwant\n%s", asked, got, want)
+		}
+	}
+}
+
 // Interest cover is no interest expense, and what risks are the main ones asks for the risks.
 func TestALongerNameIsAnotherThing(t *testing.T) {
 	t.Parallel()

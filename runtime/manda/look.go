@@ -304,7 +304,7 @@ func (a *answer) state(f *Fact) {
 
 // doubts says what makes a fact less than certain, in words (M3, M9).
 func (a *answer) doubts(f *Fact) {
-	if f.Status == Forecast {
+	if f.Status == Forecast && len(a.of(f.Metric, false, asked(parsePeriod(f.Period)))) == 0 {
 		a.say("note-forecast", "period", a.at(f, label))
 	}
 	if f.Status == Draft {

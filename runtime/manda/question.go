@@ -470,8 +470,8 @@ func (q *Question) settled(plain, whole string, sure, byKind bool, ours []string
 // for a change.
 func (q *Question) through(whole string) bool {
 	_, _, change := says("change", whole)
-	if len(q.Metrics) == 1 && q.Metrics[0] == "revenue growth" && (q.LastYear || len(q.Periods) > 1) {
-		q.Metrics[0], change = "revenue", true
+	if len(q.Metrics) == 1 && q.Metrics[0] == "revenue growth" && (q.LastYear || len(q.Periods) > 0) {
+		q.Metrics[0], q.LastYear, change = "revenue", q.LastYear || len(q.Periods) == 1, true
 	}
 	for i, p := range q.Periods { // what stands at the end of a year is of that year
 		if p.Kind == 'M' && p.N == 12 && len(q.Metrics) > 0 && !slices.ContainsFunc(q.Metrics, func(m string) bool { return !lexicon()[m].stock }) {
