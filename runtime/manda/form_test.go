@@ -214,7 +214,7 @@ func TestNotesOfAFigureAreTrue(t *testing.T) {
 // Interest cover is no interest expense, and what risks are the main ones asks for the risks.
 func TestALongerNameIsAnotherThing(t *testing.T) {
 	t.Parallel()
-	for asked, want := range map[string]string{"What is the interest cover?": "", "What is the interest?": "interest expense", "Wie hoch ist der Zinsdeckungsgrad?": ""} {
+	for asked, want := range map[string]string{"What is the interest cover?": "", "What is the interest?": "interest expense", "Wie hoch ist der Zinsdeckungsgrad?": "", "Combien d'employés à Roanne ?": "headcount"} {
 		if got := strings.Join(Read(asked, "Acme", nil).Metrics, " "); got != want {
 			t.Errorf("%s: %q", asked, got)
 		}

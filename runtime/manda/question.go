@@ -268,8 +268,8 @@ func Read(text, deal string, before []string) Question {
 // joined is what French writes as one word: l'entreprise, manque-t-il, expliquez-moi.
 var joined = pattern(`(?i)\b[ld]['’]|-(?:t-)?(?:ils?|elles?|on|moi|nous|vous)\b`)
 
-// elided is the French article before the name of a figure: l'EBITDA, d'EBIT.
-var elided = pattern(`\b(?:[lL]['’]|[dD]['’](\p{Lu}{2}))`)
+// elided is the French article before the name of a figure: l'EBITDA, d'EBIT, combien d'employés.
+var elided = pattern(`\b(?:[lL]['’]|[dD]['’](\p{Lu}{2})|[cC]ombien d['’])`)
 
 // byKind follows a figure that is asked for part by part.
 var byKind = pattern(`(?i)^[ ]*(?:down )?(?:by|per|nach|pro|par|je) \pL`)
