@@ -8,6 +8,9 @@ import (
 
 func (a *answer) breakDown() {
 	a.unknown()
+	if a.q.Most != "" && a.extreme() {
+		return
+	}
 	metrics, title := a.q.Metrics, a.q.Group
 	if title == "" && len(metrics) == 0 && len(a.q.Topic) > 0 {
 		a.bringTogether()

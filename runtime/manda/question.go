@@ -298,7 +298,16 @@ func read(text, deal string) Question {
 			q.Follows = q.Follows || strings.HasPrefix(s+" ", plainly(w)+" ")
 		}
 	}
-	names := slices.DeleteFunc(mentions(text), func(m mention) bool { return partOfName(text, m) })
+	_, _, q.Figure = says("figure", whole)
+	_, _, q.When = says("when", whole)
+	if _, _, asks := says("asks", whole); asks && !q.Figure && !q.When {
+		q.Most, _, _ = says("most", whole)
+	}
+	_, _, several := says("several", whole)
+	names := slices.DeleteFunc(mentions(text), func(m mention) bool {
+		_, _, most := says("most", plainly(text[m.at:m.end])) // who the largest customers are, and not their share
+		return partOfName(text, m) || most && several
+	})
 	for _, m := range names {
 		if !slices.Contains(q.Metrics, m.name) {
 			q.Metrics = append(q.Metrics, m.name)
@@ -353,12 +362,8 @@ func read(text, deal string) Question {
 	if !strong && q.Intent == FactLookup && len(q.Topic) > 0 { // the results of a survey
 		q.Group = ""
 	}
-	_, _, q.Figure = says("figure", whole)
-	_, _, q.When = says("when", whole)
-	if _, _, asks := says("asks", whole); asks && !q.Figure && !q.When {
-		q.Most, _, _ = says("most", whole)
-	}
-	if q.Intent == FactLookup && len(q.Metrics) > 0 && (q.When && len(q.Periods) == 0 || !q.Figure && counted(names) && slices.ContainsFunc(q.Aims, func(a aim) bool { return a.named })) {
+	kinds := len(names) > 0 && byKind.re().MatchString(text[names[0].end:])
+	if q.Intent == FactLookup && !kinds && len(q.Metrics) > 0 && (q.When && len(q.Periods) == 0 || !q.Figure && counted(names) && slices.ContainsFunc(q.Aims, func(a aim) bool { return a.named })) {
 		for _, m := range q.Metrics { // when loans are due, and not how much they are; of what customers say, and not how many they are
 			if due := listed("due", m); q.When && due != nil {
 				m = due[0]
@@ -367,7 +372,10 @@ func read(text, deal string) Question {
 		}
 		q.Metrics = nil
 	}
-	q.Intent = q.settled(plain, whole, sure, len(names) > 0 && byKind.re().MatchString(text[names[0].end:]), ours)
+	q.Intent = q.settled(plain, whole, sure, kinds, ours)
+	if kinds && q.Intent == DeepDive && q.Most == "" {
+		q.Most = "every"
+	}
 	return q
 }
 
@@ -436,7 +444,7 @@ func (q *Question) settled(plain, whole string, sure, byKind bool, ours []string
 	case q.Intent == FactLookup && !figures && q.Text != "" && len(q.Aims) == 0 && !q.LastYear && len(q.Periods) == 0:
 		q.Vague = q.Most != "" || !strings.ContainsFunc(q.Text, unicode.IsLetter)
 		return Exploration // it names nothing: what there is can be asked about
-	case !sure && q.Most != "" && (q.Intent == Synthesis || q.Intent == Exploration):
+	case q.Most != "" && (q.Intent == Exploration || !sure && (q.Intent == Synthesis || q.Intent == DeepDive)):
 		return FactLookup // who owns it
 	case matter && !sentence && !company && len(things) == 1:
 		return Synthesis // leases?
