@@ -134,7 +134,7 @@ func (a *answer) compare() {
 		for _, metric := range metrics {
 			one, other := first(latest(a.ofPart(metric, q.Parts[1], false, a.wanted()))), first(latest(a.ofPart(metric, q.Parts[0], false, a.wanted())))
 			if one != nil && other != nil && one.Unit == other.Unit {
-				pairs = append(pairs, pair{one, other, q.Parts[1], q.Parts[0]})
+				pairs = append(pairs, pair{one, other, capital(q.Parts[1]), capital(q.Parts[0])})
 			}
 		}
 	case q.LastYear && len(q.Periods) < 2 && len(q.Metrics) > 0:

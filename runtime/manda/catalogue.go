@@ -160,7 +160,7 @@ func (t tongue) withPart(what, part string) string {
 	if part == "" {
 		return what
 	}
-	return t.text("of-part", "what", what, "part", part)
+	return t.text("of-part", "what", what, "part", capital(part))
 }
 
 // day is a day of a document, without its time.
