@@ -82,6 +82,10 @@ type answer struct {
 // as a number, but as what it comes of. It is a function of its arguments.
 func Answer(q Question, room *Room) []Line {
 	a := &answer{tongue: tongue(q.Language), room: room, q: q}
+	if q.Vague {
+		a.say("offer-topics")
+		return a.lines
+	}
 	switch q.Intent {
 	case Gaps:
 		a.gaps()
@@ -125,6 +129,11 @@ func (a *answer) write(text string) {
 	a.lines = append(a.lines, l)
 }
 
+// offer says how a question gets on the list for the company.
+func (a *answer) offer() {
+	a.lines = append(a.lines, Line{Text: a.text("offer"), Role: NextStep})
+}
+
 // tell says something of a fact, and where that stands.
 func (a *answer) tell(f *Fact, key string, places ...string) {
 	a.lines = append(a.lines, a.line(f, Claim, a.about(f, key, places...)))
@@ -141,7 +150,7 @@ func (a *answer) line(f *Fact, role Role, text string) Line {
 
 // quote is a sentence of a passage, with the figure that it states, where one is known.
 func (a *answer) quote(p *Passage, s string) Line {
-	l := Line{Text: a.text("quote", "text", s) + " " + a.source(p.Document, p.Place), Document: p.Document, Place: p.Place, Row: p.Row, Role: Claim}
+	l := Line{Text: a.text("quote", "text", headed(p.Text, s)) + " " + a.source(p.Document, p.Place), Document: p.Document, Place: p.Place, Row: p.Row, Role: Claim}
 	for i := range a.room.Facts {
 		beside := func(f *Fact) bool { // of a table each cell has its own place
 			return f.Place == p.Place && strings.Contains(s, f.Text) || within(f.Place) == within(p.Place) && strings.Contains(" | "+s+" | ", " | "+f.Text+" | ")

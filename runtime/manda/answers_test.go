@@ -254,7 +254,10 @@ func TestAQuestionTellsTheLanguageOfItsAnswer(t *testing.T) {
 		{"Was kostet die Sanierung in Chemnitz?", nil, "", words.German},
 		{"Combien de salariés compte le site de Roanne ?", nil, "", words.French},
 		{"Revenue in France?", nil, "", words.English},
-		{"Revenue Mars 2024", nil, "", words.English}, // of which Mars is no French
+		{"Revenue Mars 2024", nil, "", words.English},   // of which Mars is no French
+		{"Revenue Mars 2024", nil, "fr", words.English}, // a session takes the month to tell the language
+		{"was fehlt?", nil, "", words.German},
+		{"liste des contradictions", nil, "", words.French},
 		{"Headcount in 2023?", german, "", words.German},
 		// two languages: the one that more is said in
 		{"Wie hoch war der net debt at closing?", nil, "", words.German},

@@ -8,6 +8,9 @@ import (
 
 func (a *answer) breakDown() {
 	a.unknown()
+	if a.q.Most != "" && a.extreme() {
+		return
+	}
 	metrics, title := a.q.Metrics, a.q.Group
 	if title == "" && len(metrics) == 0 && len(a.q.Topic) > 0 {
 		a.bringTogether()
@@ -131,7 +134,7 @@ func (a *answer) compare() {
 		for _, metric := range metrics {
 			one, other := first(latest(a.ofPart(metric, q.Parts[1], false, a.wanted()))), first(latest(a.ofPart(metric, q.Parts[0], false, a.wanted())))
 			if one != nil && other != nil && one.Unit == other.Unit {
-				pairs = append(pairs, pair{one, other, q.Parts[1], q.Parts[0]})
+				pairs = append(pairs, pair{one, other, capital(q.Parts[1]), capital(q.Parts[0])})
 			}
 		}
 	case q.LastYear && len(q.Periods) < 2 && len(q.Metrics) > 0:
@@ -196,7 +199,8 @@ func (a *answer) compare() {
 			some = a.figure(metric) || some
 		}
 		if some {
-			a.write(a.text("one-side") + " " + a.text("offer-one"))
+			a.say("one-side")
+			a.offer()
 			return
 		}
 		if len(q.Metrics) > 0 {

@@ -63,19 +63,33 @@ func (t tongue) form(n int, key string) (string, bool) {
 	return forms[n], true
 }
 
+// spelt are the words of each language in which answers are given.
+var spelt = sync.OnceValue(func() []map[string]bool {
+	var all []map[string]bool
+	for _, sentences := range catalogues() {
+		known := map[string]bool{}
+		for _, forms := range sentences {
+			for w := range strings.FieldsSeq(plainly(strings.Join(forms, " "))) {
+				known[w] = true
+			}
+		}
+		all = append(all, known)
+	}
+	return all
+})
+
 // languages returns the languages that a question may be in, by its small words and, if they leave
-// several, by its names of figures. Periods do not count, because Mars is a name too.
+// several, by the words that answers have. Periods do not count, because Mars is a name too.
 func languages(text string) []words.Language {
 	for _, p := range slices.Backward(periods(text)) {
 		text = text[:p.at] + " " + text[p.end:]
 	}
-	plain := " " + plainly(text) + " "
 	var best []words.Language
 	most := 0
 	for _, l := range words.Detect(text) {
 		n := 0
-		for key, forms := range catalogues()[l] {
-			if strings.HasPrefix(key, "metric ") && strings.Contains(plain, " "+plainly(forms[label])+" ") {
+		for w := range strings.FieldsSeq(plainly(text)) {
+			if spelt()[l][w] {
 				n++
 			}
 		}
@@ -146,7 +160,7 @@ func (t tongue) withPart(what, part string) string {
 	if part == "" {
 		return what
 	}
-	return t.text("of-part", "what", what, "part", part)
+	return t.text("of-part", "what", what, "part", capital(part))
 }
 
 // day is a day of a document, without its time.

@@ -119,11 +119,11 @@ func (c Clash) other(f *Fact) *Fact {
 	return nil
 }
 
-// replaced is a fact of another value whose place was taken.
+// replaced is a fact whose place was taken and that differs by more than rounding.
 func (a *answer) replaced(f *Fact) *Fact {
 	for i := range a.room.Facts {
 		o := &a.room.Facts[i]
-		if o.Superseded && o.Metric == f.Metric && o.Subject == f.Subject && o.Period == f.Period && o.Unit == f.Unit && (o.Status == Forecast) == (f.Status == Forecast) && o.Value.Cmp(f.Value) != 0 {
+		if o.Superseded && o.Metric == f.Metric && o.Subject == f.Subject && o.Period == f.Period && o.Unit == f.Unit && (o.Status == Forecast) == (f.Status == Forecast) && !Agree(o.Value, o.Step, f.Value, f.Step) {
 			return o
 		}
 	}

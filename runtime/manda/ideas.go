@@ -15,6 +15,7 @@ var conceptsFile string
 // one thing speak of the same, in whatever language.
 type thesaurus struct {
 	names map[string]string   // a name in small letters: what it is of
+	also  map[string][]string // a name that is of more: land is a country in German
 	of    map[string][]string // what it is of: all its names
 	first map[string]int      // the first word of a name: how many words the longest has
 	heard sync.Map            // of words: see word
@@ -22,10 +23,13 @@ type thesaurus struct {
 }
 
 var concepts = sync.OnceValue(func() *thesaurus {
-	all := &thesaurus{names: map[string]string{}, of: map[string][]string{}, first: map[string]int{}}
+	all := &thesaurus{names: map[string]string{}, also: map[string][]string{}, of: map[string][]string{}, first: map[string]int{}}
 	add := func(name, of string) {
 		name = plainly(name)
-		if _, ok := all.names[name]; name == "" || ok {
+		if is, ok := all.names[name]; ok && is != of {
+			all.also[name], all.of[of] = append(all.also[name], of), append(all.of[of], name)
+			return
+		} else if ok || name == "" {
 			return
 		}
 		all.names[name], all.of[of] = of, append(all.of[of], name)
@@ -43,7 +47,9 @@ var concepts = sync.OnceValue(func() *thesaurus {
 		}
 	}
 	for name, m := range lexicon() {
-		add(name, m.name)
+		if all.names[name] == "" {
+			add(name, m.name)
+		}
 	}
 	return all
 })
@@ -125,7 +131,7 @@ func (t *thesaurus) word(w string) []string {
 	if all, ok := t.heard.Load(w); ok {
 		return all.([]string)
 	}
-	all := []string{stem(w)}
+	all := append([]string{stem(w)}, t.also[w]...)
 	if of, ok := t.called(w); ok {
 		all = append(all, of)
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // Looking up (M18)
@@ -65,8 +66,11 @@ func (a *answer) look() {
 	}
 }
 
-// extreme answers with the row of a table that has the largest or the smallest value, or with all
-// rows. It returns false if no table lists such things.
+// mostSeveral is how many rows are told of things that have most: who the largest customers are.
+const mostSeveral = 5
+
+// extreme answers with the row of a table that has the largest or the smallest value, with several
+// such rows, or with all. It returns false if no table lists such things.
 func (a *answer) extreme() bool {
 	about := ideas(without("whole", plainly(a.q.Text))) // of whom they are is no matter
 	for i := range a.room.Passages {
@@ -75,11 +79,16 @@ func (a *answer) extreme() bool {
 		caption, _, _ := strings.Cut(p.Text, head)
 		around := ideas(p.Heading + " " + spaced(p.Document) + " " + caption + " " + head)
 		thing, _, _ := strings.Cut(head, " | ")
-		if !ok || !shares(about, ideas(thing)) || slices.ContainsFunc(a.q.Metrics, func(m string) bool { return !around[m] }) {
+		if !ok || !shares(about, ideas(thing)) || slices.ContainsFunc(a.q.Metrics, func(m string) bool { return !around[m] && !shares(ideas(m), ideas(thing)) }) {
 			continue
 		}
 		if a.q.Most != "every" {
 			rows = most(head, rows, commas(p.Text), a.q.Most == "smallest")
+			if _, _, several := says("several", plainly(a.q.Text)); several {
+				rows = rows[:min(len(rows), mostSeveral)]
+			} else {
+				rows = rows[:min(len(rows), 1)]
+			}
 		}
 		for _, row := range rows[:min(len(rows), mostParts)] {
 			a.lines = append(a.lines, a.quote(p, row))
@@ -106,6 +115,24 @@ func tabular(text string) (head string, rows []string, ok bool) {
 	return head, rows, len(rows) > 1
 }
 
+// headed is a row of a table with the head of its column before each cell. A first row with
+// figures is no head.
+func headed(table, row string) string {
+	head, _, ok := tabular(table)
+	heads, cells := strings.Split(head, " | "), strings.Split(row, " | ")
+	first := len(cells) - len(heads) // the corner may be empty
+	if !ok || row == head || first < 0 || first > 1 {
+		return row
+	}
+	for i, name := range heads {
+		if r, _ := utf8.DecodeRuneInString(name); unicode.IsDigit(r) && len(periods(name)) == 0 {
+			return row
+		}
+		cells[first+i] = name + ": " + cells[first+i]
+	}
+	return strings.Join(cells, " | ")
+}
+
 func shares(a, b map[string]bool) bool {
 	for of := range b {
 		if a[of] {
@@ -115,8 +142,9 @@ func shares(a, b map[string]bool) bool {
 	return false
 }
 
-// most returns the row with the largest value, or with the smallest if least is set. It compares the
-// column of totals, or else the first column with figures, and skips rows that are sums.
+// most returns the rows of a table by their values, the largest first, or the smallest if least is
+// set. It compares the column of totals, or else the first column with figures, and skips rows that
+// are sums.
 func most(head string, rows []string, comma, least bool) (best []string) {
 	columns := strings.Split(head, " | ")
 	order := slices.SortedStableFunc(slices.Values(columns), func(x, y string) int {
@@ -124,26 +152,29 @@ func most(head string, rows []string, comma, least bool) (best []string) {
 	})
 	for _, name := range order {
 		k := slices.Index(columns, name)
-		var extreme *big.Rat
-		sum, n := new(big.Rat), 0
+		values, sum := map[string]*big.Rat{}, new(big.Rat)
+		best = nil
 		for _, row := range rows {
 			cells := strings.Split(row, " | ")
 			if k == 0 || k >= len(cells) || strings.ContainsFunc(cells[k], unicode.IsLetter) {
 				continue
 			}
 			all := figures(cells[k], comma, func(int) bool { return false })
-			if len(all) != 1 || n > 1 && all[0].Value.Cmp(sum) == 0 || totals.re().MatchString(cells[0]) {
+			if len(all) != 1 || len(best) > 1 && all[0].Value.Cmp(sum) == 0 || totals.re().MatchString(cells[0]) {
 				continue
 			}
-			if sum.Add(sum, all[0].Value); extreme == nil || (all[0].Value.Cmp(extreme) < 0) == least && all[0].Value.Cmp(extreme) != 0 {
-				extreme, best = all[0].Value, []string{row}
-			}
-			n++
+			sum.Add(sum, all[0].Value)
+			values[row], best = all[0].Value, append(best, row)
 		}
-		if n > 1 {
+		if len(best) > 1 {
+			slices.SortStableFunc(best, func(x, y string) int {
+				if least {
+					x, y = y, x
+				}
+				return values[y].Cmp(values[x])
+			})
 			return best
 		}
-		best = nil
 	}
 	return nil
 }
@@ -223,7 +254,7 @@ func (a *answer) requested() {
 		}
 	}
 	if some {
-		a.say("offer-one")
+		a.offer()
 	}
 }
 
@@ -285,7 +316,7 @@ func (a *answer) state(f *Fact) {
 
 // doubts says what makes a fact less than certain, in words (M3, M9).
 func (a *answer) doubts(f *Fact) {
-	if f.Status == Forecast {
+	if f.Status == Forecast && len(a.of(f.Metric, false, asked(parsePeriod(f.Period)))) == 0 {
 		a.say("note-forecast", "period", a.at(f, label))
 	}
 	if f.Status == Draft {
@@ -331,7 +362,7 @@ func (a *answer) otherPeriods(metric string, want Period) bool {
 			for _, f := range onePerPeriod(parts) {
 				a.tell(f, "at-period")
 			}
-			a.say("offer-one")
+			a.offer()
 			return true
 		}
 	}
@@ -339,6 +370,6 @@ func (a *answer) otherPeriods(metric string, want Period) bool {
 	for _, f := range onePerPeriod(all)[:min(4, len(onePerPeriod(all)))] {
 		a.tell(f, "at-period")
 	}
-	a.say("offer-one")
+	a.offer()
 	return true
 }

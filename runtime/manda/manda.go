@@ -31,6 +31,7 @@ func Register(h *runtime.Handlers) {
 	runtime.Handle(h, "manda.relate-document", relate)
 	runtime.Handle(h, "manda.query-knowledge-base", query)
 	runtime.Handle(h, "manda.find-gaps", gaps)
+	runtime.Handle(h, "manda.detect-contradictions", contradictions)
 	runtime.Handle(h, "manda.suggest-questions", suggest)
 	h.Function("recency", func(args []stores.Value) (stores.Value, error) {
 		v, _ := stores.ParseDecimal(strconv.FormatFloat(Recency(args[1].Days()-args[0].Days()), 'f', 4, 64))
@@ -228,11 +229,15 @@ func query(ctx context.Context, c *runtime.Call, a queryArgs) (runtime.Outcome, 
 // known than English, which anybody has, is taken to speak it until a sentence in another
 // shows otherwise.
 func spokenIn(question string, before []string, person words.Language) words.Language {
-	var heard words.Tongue
-	if person != words.English {
+	all := append(slices.Clip(before), question)
+	var said, heard words.Tongue
+	for _, text := range all {
+		said.Hear(text)
+	}
+	if l, known := said.Language(); person != words.English && !(known && l == person) { // else these words may be all that tells it of the person
 		heard.Hear(tongue(person).text("offer-topics"))
 	}
-	for _, text := range append(slices.Clip(before), question) {
+	for _, text := range all {
 		if _, known := heard.Language(); !known {
 			if l := languages(text); len(l) == 1 {
 				heard.Hear(tongue(l[0]).text("offer-topics"))
@@ -253,6 +258,27 @@ func gaps(ctx context.Context, c *runtime.Call, a dealArgs) (runtime.Outcome, er
 		return runtime.Outcome{}, err
 	}
 	return l.answers(ctx, Question{Intent: Gaps, Language: l.person})
+}
+
+type contradictionArgs struct {
+	Deal   runtime.Ref `verb:"deal-id"`
+	Metric *string     `verb:"metric"`
+}
+
+// contradictions lists the figures that contradict each other, of one metric or of all.
+func contradictions(ctx context.Context, c *runtime.Call, args contradictionArgs) (runtime.Outcome, error) {
+	l, err := load(ctx, c, args.Deal)
+	if err != nil {
+		return runtime.Outcome{}, err
+	}
+	if err := l.clashes(ctx, nil); err != nil {
+		return runtime.Outcome{}, err
+	}
+	a := &answer{tongue: tongue(l.person), room: &l.room}
+	if !a.contradictions(func(f *Fact) bool { return args.Metric == nil || f.Metric == *args.Metric }) {
+		a.say("no-contradictions")
+	}
+	return outcome(a.lines), nil
 }
 
 // suggest puts what is missing, and what contradicts, into questions to the company.
@@ -288,12 +314,13 @@ func suggest(ctx context.Context, c *runtime.Call, a dealArgs) (runtime.Outcome,
 			known[text] = true
 		}
 	}
-	for _, k := range l.room.Clashes {
+	of := &answer{room: &l.room}
+	for _, k := range of.differing() {
 		add(func(t tongue) string {
 			return t.about(k.A, "which-is-right", "source", t.source(k.A.Document, k.A.Place), "other", t.value(k.B), "other-source", t.source(k.B.Document, k.B.Place))
 		}, k.A.Domain, "HIGH")
 	}
-	for _, r := range (&answer{room: &l.room}).missing() {
+	for _, r := range of.missing() {
 		add(func(t tongue) string { return t.text("please-provide", "request", r.Text) }, r.Domain, strings.ToUpper(r.Priority))
 	}
 	return runtime.Outcome{Result: out}, nil
@@ -356,6 +383,9 @@ func load(ctx context.Context, c *runtime.Call, deal runtime.Ref) (*loader, erro
 
 // answers reads what a question needs, and answers it.
 func (l *loader) answers(ctx context.Context, q Question) (runtime.Outcome, error) {
+	if q.Vague {
+		return outcome(Answer(q, &l.room)), nil
+	}
 	var err error
 	for _, metric := range needs(&q) {
 		if err = l.metric(ctx, metric); err != nil {
@@ -397,6 +427,11 @@ func (l *loader) answers(ctx context.Context, q Question) (runtime.Outcome, erro
 		}
 		lines = Answer(q, &l.room)
 	}
+	return outcome(lines), nil
+}
+
+// outcome is an answer as the palette returns it.
+func outcome(lines []Line) runtime.Outcome {
 	a := &runtime.Answer{Columns: columns}
 	for _, line := range lines {
 		row := []any{line.Text, string(line.Role), nil, nil, nil, nil, nil, nil, nil}
@@ -411,7 +446,7 @@ func (l *loader) answers(ctx context.Context, q Question) (runtime.Outcome, erro
 		}
 		a.Rows = append(a.Rows, row)
 	}
-	return runtime.Outcome{Result: a}, nil
+	return runtime.Outcome{Result: a}
 }
 
 // labelled reads the findings whose labels fit a question best.

@@ -39,23 +39,7 @@ func (a *answer) risksOf(about, matter []aim) bool {
 	mine := func(f *Fact) bool {
 		return len(a.q.Metrics)+len(about) == 0 || slices.ContainsFunc(about, func(w aim) bool { return slices.Contains(listed("within", f.Domain), w.of) }) && slices.Contains(listed("group", "risk"), f.Metric) || slices.Contains(a.q.Metrics, f.Metric) || shared(matter, ideas(f.Metric+" "+f.Subject+" "+f.Domain+" "+spaced(f.Document))) > 0
 	}
-	some, told := false, map[string]bool{}
-	for _, c := range a.room.Clashes {
-		if c.A.Superseded || c.B.Superseded || !mine(c.A) {
-			continue
-		}
-		if key := strings.Join([]string{c.A.Metric, c.A.Subject, c.A.Period, a.value(c.A), a.value(c.B)}, "|"); told[key] {
-			continue
-		} else {
-			told[key] = true
-		}
-		if !some {
-			a.say("contradictions")
-			some = true
-		}
-		a.tell(c.A, "item")
-		a.against("but", "but-quality", c.A, c.B, Claim)
-	}
+	some := a.contradictions(mine)
 	var unusual []Line
 	for i := range a.room.Facts {
 		f := &a.room.Facts[i]
@@ -106,9 +90,38 @@ func (a *answer) risksOf(about, matter []aim) bool {
 		for _, r := range missing[:min(len(missing), 15)] {
 			a.lines = append(a.lines, Line{Text: a.text("gap", "request", r.Text, "domain", a.word("domain", r.Domain), "priority", a.word("priority", r.Priority)), Row: r.Row, Role: Missing})
 		}
-		a.say("offer-gaps")
+		a.offer()
 	}
 	return some || len(missing) > 0
+}
+
+// differing are the contradictions of figures that still stand, each pair of values of one
+// figure once.
+func (a *answer) differing() (all []Clash) {
+	told := map[string]bool{}
+	for _, c := range a.room.Clashes {
+		key := strings.Join([]string{c.A.Metric, c.A.Subject, c.A.Period, a.value(c.A), a.value(c.B)}, "|")
+		if !told[key] && !c.A.Superseded && !c.B.Superseded {
+			told[key], all = true, append(all, c)
+		}
+	}
+	return all
+}
+
+// contradictions lists those of some figures; it returns false if there are none.
+func (a *answer) contradictions(mine func(*Fact) bool) (some bool) {
+	for _, c := range a.differing() {
+		if !mine(c.A) {
+			continue
+		}
+		if !some {
+			a.say("contradictions")
+		}
+		some = true
+		a.tell(c.A, "item")
+		a.against("but", "but-quality", c.A, c.B, Claim)
+	}
+	return some
 }
 
 // riskQuotes are sentences that name a risk, and speak of what is asked about: in their own
@@ -142,7 +155,7 @@ func (a *answer) riskQuotes(about []aim) []Line {
 		}
 		around := weight(ideas(p.Heading + " " + spaced(p.Document)))
 		best := scored{}
-		for _, s := range sentences(p.Text) {
+		for _, s := range quotable(p.Text) {
 			has := ideas(s)
 			risk, own := min(shared(risks, has), 2), weight(has)
 			if risk == 0 || len(s) <= 30 || len(about) > 0 && own+around == 0 {
@@ -222,7 +235,7 @@ func (a *answer) gaps() {
 		}
 	}
 	if some {
-		a.say("offer-items")
+		a.offer()
 	}
 }
 
@@ -274,7 +287,7 @@ func (a *answer) bringTogether() {
 		if table { // below a heading that says what it is of, each row is of that
 			most = mostRows
 		}
-		for _, s := range sentences(p.Text) {
+		for _, s := range quotable(p.Text) {
 			fits := table || shared(want, ideas(s)) > 0
 			head := cmp.Or(p.Heading, p.Document)
 			if (fits || p.Whole && len(by[head]) < 2) && here < most && len(s) > len(p.Heading)+8 && n < mostTogether && !slices.ContainsFunc(by[head], func(l Line) bool { return strings.Contains(l.Text, s) }) {
@@ -332,7 +345,7 @@ func (a *answer) bringTogether() {
 		for _, r := range open {
 			a.lines = append(a.lines, Line{Text: "- " + r.Text, Row: r.Row, Role: Missing})
 		}
-		a.say("offer-gaps")
+		a.offer()
 	}
 }
 
@@ -363,7 +376,7 @@ func (a *answer) overview() {
 		}
 		a.say(key, "strong", strings.Join(strong, ", "), "limited", strings.Join(limited, ", "))
 	}
-	if n := len(slices.DeleteFunc(slices.Clone(a.room.Clashes), func(c Clash) bool { return c.A.Superseded || c.B.Superseded })); n > 0 {
+	if n := len(a.differing()); n > 0 {
 		a.write(a.counted(n, "overview-contradictions"))
 	}
 	a.say("offer-topics")

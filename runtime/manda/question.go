@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"unicode"
 
 	"verbatim/runtime/words"
 )
@@ -47,6 +48,7 @@ type Question struct {
 
 	Assumed string // what it leaves out and the one before said: the period, or the metric
 	Unclear bool   // it may mean several periods: see Either
+	Vague   bool   // it asks for something and does not say of what
 }
 
 //go:embed questions.txt
@@ -266,8 +268,8 @@ func Read(text, deal string, before []string) Question {
 // joined is what French writes as one word: l'entreprise, manque-t-il, expliquez-moi.
 var joined = pattern(`(?i)\b[ld]['’]|-(?:t-)?(?:ils?|elles?|on|moi|nous|vous)\b`)
 
-// elided is the French article before the name of a figure: l'EBITDA, d'EBIT.
-var elided = pattern(`\b(?:[lL]['’]|[dD]['’](\p{Lu}{2}))`)
+// elided is the French article before the name of a figure: l'EBITDA, d'EBIT, combien d'employés.
+var elided = pattern(`\b(?:[lL]['’]|[dD]['’](\p{Lu}{2})|[cC]ombien d['’])`)
 
 // byKind follows a figure that is asked for part by part.
 var byKind = pattern(`(?i)^[ ]*(?:down )?(?:by|per|nach|pro|par|je) \pL`)
@@ -296,7 +298,16 @@ func read(text, deal string) Question {
 			q.Follows = q.Follows || strings.HasPrefix(s+" ", plainly(w)+" ")
 		}
 	}
-	names := slices.DeleteFunc(mentions(text), func(m mention) bool { return partOfName(text, m) })
+	_, _, q.Figure = says("figure", whole)
+	_, _, q.When = says("when", whole)
+	if _, _, asks := says("asks", whole); asks && !q.Figure && !q.When {
+		q.Most, _, _ = says("most", whole)
+	}
+	_, _, several := says("several", whole)
+	names := slices.DeleteFunc(mentions(text), func(m mention) bool {
+		_, _, most := says("most", plainly(text[m.at:m.end])) // who the largest customers are, and not their share
+		return partOfName(text, m) || most && several
+	})
 	for _, m := range names {
 		if !slices.Contains(q.Metrics, m.name) {
 			q.Metrics = append(q.Metrics, m.name)
@@ -351,12 +362,8 @@ func read(text, deal string) Question {
 	if !strong && q.Intent == FactLookup && len(q.Topic) > 0 { // the results of a survey
 		q.Group = ""
 	}
-	_, _, q.Figure = says("figure", whole)
-	_, _, q.When = says("when", whole)
-	if _, _, asks := says("asks", whole); asks && !q.Figure && !q.When {
-		q.Most, _, _ = says("most", whole)
-	}
-	if q.Intent == FactLookup && len(q.Metrics) > 0 && (q.When && len(q.Periods) == 0 || !q.Figure && counted(names) && slices.ContainsFunc(q.Aims, func(a aim) bool { return a.named })) {
+	kinds := len(names) > 0 && byKind.re().MatchString(text[names[0].end:])
+	if q.Intent == FactLookup && !kinds && len(q.Metrics) > 0 && (q.When && len(q.Periods) == 0 || !q.Figure && counted(names) && slices.ContainsFunc(q.Aims, func(a aim) bool { return a.named })) {
 		for _, m := range q.Metrics { // when loans are due, and not how much they are; of what customers say, and not how many they are
 			if due := listed("due", m); q.When && due != nil {
 				m = due[0]
@@ -365,7 +372,10 @@ func read(text, deal string) Question {
 		}
 		q.Metrics = nil
 	}
-	q.Intent = q.settled(plain, whole, sure, len(names) > 0 && byKind.re().MatchString(text[names[0].end:]), ours)
+	q.Intent = q.settled(plain, whole, sure, kinds, ours)
+	if kinds && q.Intent == DeepDive && q.Most == "" {
+		q.Most = "every"
+	}
 	return q
 }
 
@@ -432,8 +442,9 @@ func (q *Question) settled(plain, whole string, sure, byKind bool, ours []string
 	case !sure && len(q.Metrics) > 0 && (q.Intent == FactLookup || q.Intent == Comparison || q.Intent == DeepDive) && change:
 		return DeepDive // how it went
 	case q.Intent == FactLookup && !figures && q.Text != "" && len(q.Aims) == 0 && !q.LastYear && len(q.Periods) == 0:
+		q.Vague = q.Most != "" || !strings.ContainsFunc(q.Text, unicode.IsLetter)
 		return Exploration // it names nothing: what there is can be asked about
-	case !sure && q.Most != "" && (q.Intent == Synthesis || q.Intent == Exploration):
+	case q.Most != "" && (q.Intent == Exploration || !sure && (q.Intent == Synthesis || q.Intent == DeepDive)):
 		return FactLookup // who owns it
 	case matter && !sentence && !company && len(things) == 1:
 		return Synthesis // leases?
@@ -467,8 +478,8 @@ func (q *Question) settled(plain, whole string, sure, byKind bool, ours []string
 // for a change.
 func (q *Question) through(whole string) bool {
 	_, _, change := says("change", whole)
-	if len(q.Metrics) == 1 && q.Metrics[0] == "revenue growth" && (q.LastYear || len(q.Periods) > 1) {
-		q.Metrics[0], change = "revenue", true
+	if len(q.Metrics) == 1 && q.Metrics[0] == "revenue growth" && (q.LastYear || len(q.Periods) > 0) {
+		q.Metrics[0], q.LastYear, change = "revenue", q.LastYear || len(q.Periods) == 1, true
 	}
 	for i, p := range q.Periods { // what stands at the end of a year is of that year
 		if p.Kind == 'M' && p.N == 12 && len(q.Metrics) > 0 && !slices.ContainsFunc(q.Metrics, func(m string) bool { return !lexicon()[m].stock }) {

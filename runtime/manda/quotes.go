@@ -34,7 +34,7 @@ func (a *answer) passages(what string) {
 		a.lines = append(a.lines, l)
 	}
 	if what != "" {
-		a.say("offer-one")
+		a.offer()
 	}
 }
 
@@ -53,7 +53,8 @@ func (a *answer) lacks(key string, places ...string) {
 		a.say("no-documents")
 		return
 	}
-	a.write(a.counted(a.room.Documents, key, places...) + " " + a.text("offer-one"))
+	a.write(a.counted(a.room.Documents, key, places...))
+	a.offer()
 }
 
 // quotes are the sentences that fit the question best, each with its place; those that
@@ -85,7 +86,7 @@ func (a *answer) quotes(least, most int) []Line {
 	for rank := range a.room.Passages {
 		p := &a.room.Passages[rank]
 		around := ideas(p.Heading + " " + spaced(p.Document))
-		for _, s := range sentences(p.Text) {
+		for _, s := range quotable(p.Text) {
 			has := ideas(s)
 			n, own := 0, 0
 			if a.q.When && !slices.ContainsFunc(periods(s), func(p said) bool { return p.Kind == 'D' || p.Kind == 'M' }) {
@@ -131,6 +132,12 @@ func stem(w string) string {
 		}
 	}
 	return w
+}
+
+// quotable are the sentences of a passage. The head of a table is told with its rows.
+func quotable(text string) []string {
+	head, _, ok := tabular(text)
+	return slices.DeleteFunc(sentences(text), func(s string) bool { return ok && s == head })
 }
 
 // sentences are those of a passage: lines of a page are put together first; of a table,
