@@ -351,12 +351,28 @@ func (m *instead) cover(c *clause, at words.Range) {
 	}
 }
 
+// kindsOf returns the kinds of readings that may be a value of a type.
+func kindsOf(t verbs.TypeName) []words.What {
+	switch t {
+	case verbs.DateType:
+		return []words.What{words.Date}
+	case verbs.MoneyType:
+		return []words.What{words.Money}
+	case verbs.IntegerType:
+		return []words.What{words.Integer}
+	case verbs.DecimalType:
+		return []words.What{words.Decimal, words.Percent, words.Integer}
+	case verbs.EmailType:
+		return []words.What{words.Email}
+	case verbs.PhoneType:
+		return []words.What{words.Phone}
+	}
+	return nil
+}
+
 // valuesFor reads a date, an amount, a number or an address.
 func (c *clause) valuesFor(s *slot, l words.Language) *instead {
-	kinds := map[verbs.TypeName][]words.What{
-		verbs.DateType: {words.Date}, verbs.MoneyType: {words.Money}, verbs.IntegerType: {words.Integer},
-		verbs.DecimalType: {words.Decimal, words.Percent, words.Integer}, verbs.EmailType: {words.Email}, verbs.PhoneType: {words.Phone},
-	}[s.kind]
+	kinds := kindsOf(s.kind)
 	m := c.covers(nil)
 	var said []*words.Reading
 	for i := range c.readings {
