@@ -360,7 +360,7 @@ func (t *turn) dictated(ctx context.Context, says string, alone *Understood, was
 }
 
 // How many words somebody needs who asks back. Where a text is asked for, "Can I send it
-// later?" may be that text.
+// later?" may be that text. Where a verb is asked for, "I already sent that" may mean another one.
 const (
 	mostAsking     = 5
 	mostAskingText = 2
@@ -369,14 +369,26 @@ const (
 // puzzled reports whether a message is a remark on the question, such as "why?" or "I don't know".
 func (t *turn) puzzled(u *Understood) bool {
 	most := mostAsking
-	if t.was.Text {
+	if t.was.Text || t.was.About == "" && !strings.HasSuffix(t.heard.own, "?") {
 		most = mostAskingText
 	}
-	asks := u.Ask == "" // or it is a phrase for a read of a row that it does not name: "why do you need it?"
-	if v := t.c.o.Registry.Verb(u.Verb); v != nil {
-		asks = asks || len(v.Effects) == 0
+	return t.remarks(most) && (u.Ask == "" || t.onlyReads(u))
+}
+
+// onlyReads reports whether a reading that asks is about verbs that change nothing: "why do you need
+// it?" is a phrase for a read of a row that it does not name.
+func (t *turn) onlyReads(u *Understood) bool {
+	names := []string{u.Verb}
+	if u.Verb == "" {
+		names = nil
+		for _, o := range u.Offers {
+			names = append(names, o.Verb)
+		}
 	}
-	return t.was.About != "" && !t.was.Corrects && asks && t.remarks(most)
+	return len(names) > 0 && !slices.ContainsFunc(names, func(name string) bool {
+		v := t.c.o.Registry.Verb(name)
+		return v == nil || len(v.Effects) > 0
+	})
 }
 
 // remarks reports whether the message is a remark of at most so many words.
@@ -384,10 +396,19 @@ func (t *turn) remarks(most int) bool {
 	return len(strings.Fields(t.heard.own)) <= most && words.ReadRemark(t.heard.own) == words.ARemark
 }
 
-// saysWhy says what the answer to what was asked back is for, and puts the question again.
+// saysWhy says why something was asked back, and puts the question again.
 func (t *turn) saysWhy() string {
 	t.c.unclear.fresh = true
-	return t.neededFor(t.was.About, t.was.Asked)
+	if verb := cmp.Or(t.was.About, t.was.Wants.Verb); verb != "" {
+		return t.neededFor(verb, t.was.Asked)
+	}
+	return t.notSure(t.was.Asked)
+}
+
+// notSure says that a question is asked because several things may be meant, and puts it again.
+func (t *turn) notSure(asked string) string {
+	t.as(TakenAgain)
+	return t.c.wording.say(sayNotSure) + "\n" + asked
 }
 
 func (t *turn) neededFor(verb, asked string) string {

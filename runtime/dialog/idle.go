@@ -141,6 +141,10 @@ func (t *turn) makes(ctx context.Context, u *Understood, was *unclear, otherwise
 			return t.neededFor(p.Calls()[0].Verb.Name, c.wording.again(c.open)), nil
 		}
 		return otherwise, nil
+	case otherwise == unread && len(c.open) > 1 && t.remarks(mostAsking):
+		freshen(c.open)
+		c.choosing = t.choosing
+		return t.notSure(c.wording.whichOne(c.open, whichAsks(c.choosing))), nil
 	case otherwise == unread && u.Beyond:
 		return t.cannot(), nil
 	case otherwise == unread:
