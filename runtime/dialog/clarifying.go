@@ -275,13 +275,16 @@ func (t *turn) fills(ctx context.Context, says string, alone *Understood, was *u
 		more := u.Texts[0]
 		more.Text = strings.TrimRight(more.Text, ".,; ") + "; " + says
 		next.Given = append(slices.Clone(next.Given), more)
-		longer, err := t.c.understood(ctx, next.said, &next, was.Spoken)
-		if err != nil {
-			return nil, err
-		}
-		if longer.Script != "" {
-			t.next = next
-			return &longer, nil
+		for _, said := range [...]string{was.said + "\n" + u.Beside, was.said} { // it may have a value of its own
+			next.said = said
+			longer, err := t.c.understood(ctx, said, &next, was.Spoken)
+			if err != nil {
+				return nil, err
+			}
+			if longer.Script != "" && !strings.Contains(longer.Script, "\n") {
+				t.next = next
+				return &longer, nil
+			}
 		}
 	}
 	u.Left = []string{u.Beside}
@@ -290,7 +293,8 @@ func (t *turn) fills(ctx context.Context, says string, alone *Understood, was *u
 
 // fillsBesides takes for the value that was asked for what could also be read as a request: the first
 // part of a message, where nothing else was made of it ("3 April. Also leave a note on Pierre: …"),
-// and a message for the same verb that names no row.
+// and a message for the same verb that names no row, or has the value by itself in front ("Pierre, it
+// comes next week").
 func (t *turn) fillsBesides(ctx context.Context, u *Understood, was *unclear) (*Understood, error) {
 	switch {
 	case u.Script == "":
@@ -300,10 +304,21 @@ func (t *turn) fillsBesides(ctx context.Context, u *Understood, was *unclear) (*
 			t.also, chosen.Left = u.Script, append(chosen.Left, u.Left[1:]...)
 		}
 		return chosen, err
-	case len(u.Assumed) > 0 && t.mayFill(t.heard.own, was):
-		return t.fills(ctx, t.heard.own, u, was)
+	case t.mayFill(t.heard.own, was):
+		chosen, err := t.fills(ctx, t.heard.own, u, was)
+		if chosen == nil || len(u.Assumed) > 0 || chosen.Beside != "" && inFront(t.heard.own, chosen.Beside) {
+			return chosen, err
+		}
+		t.next = unclear{}
 	}
 	return nil, nil
+}
+
+// inFront reports whether a message ends with a text, and a mark stands before it.
+func inFront(message, text string) bool {
+	before, behind, found := strings.Cut(message, text)
+	before = strings.TrimSpace(before)
+	return found && strings.Trim(behind, " .!") == "" && before != "" && strings.ContainsAny(before[len(before)-1:], ",;:.-")
 }
 
 // sensitive reports whether an argument is sensitive.
