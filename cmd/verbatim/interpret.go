@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -103,6 +104,7 @@ func (i *interpreter) Interpret(ctx context.Context, said string, settled dialog
 			}
 		}
 		for _, a := range p.Args {
+			u.Beside = cmp.Or(u.Beside, a.Beside)
 			if a.Param.Type.Name == verbs.RefType && u.Of == p.Range && u.Ask != "" {
 				u.Names = append(u.Names, a.Value.Text)
 			}

@@ -87,8 +87,7 @@ func (t *turn) settles(ctx context.Context) (text string, handled bool, err erro
 		return "", false, nil
 	}
 	t.as(TakenAgain)
-	choosing := c.choosing
-	c.choosing = words.Other
+	t.choosing, c.choosing = c.choosing, words.Other
 	if a.Which == 0 && (a.Answer == words.Other || a.Answer == words.Change) && !t.quotesAnother() && !details().MatchString(t.heard.own) {
 		if text, handled, err := t.corrects(ctx, t.heard.own); handled || err != nil {
 			return text, true, err
@@ -102,8 +101,8 @@ func (t *turn) settles(ctx context.Context) (text string, handled bool, err erro
 		}
 		return "", false, nil
 	}
-	if said == words.Other && a.Which != 0 && choosing != words.Other {
-		said = choosing
+	if said == words.Other && a.Which != 0 && t.choosing != words.Other {
+		said = t.choosing
 	}
 	pleased := a.Answer == words.Pleased && slices.ContainsFunc(c.open, func(q *Question) bool { return q.fresh })
 	if said == words.Other || pleased || a.Answer == words.Change && len(c.open) == 1 && c.open[0].fresh {

@@ -139,7 +139,7 @@ func (t *turn) turnsTo(ctx context.Context, u *Understood) (turned, text string,
 		t.as(TakenNo)
 		return "", c.wording.say(sayWell), true, nil
 	case u.Script == "" && u.Ask == "": // it answers nothing
-	case !was.subject(u):
+	case !was.subject(u) || was.namesOthers(u):
 		turned = c.wording.say(sayLetGo, firstLine(was.Asked)) + "\n"
 		t.record.note(noteLetGo)
 	}
@@ -212,7 +212,10 @@ func (t *turn) answer(ctx context.Context, says string, alone *Understood, was *
 	if u, err := t.dictated(ctx, says, alone, was); u != nil || err != nil {
 		return u, err
 	}
-	if a := t.heard.reply.Answer; was.Wants.Param != "" && !was.Text && (a == words.Other || a == words.Change) && words.ReadRemark(says) != words.ARemark {
+	if t.mayFill(says, was) {
+		if u, err := t.fills(ctx, says, alone, was); u != nil || err != nil {
+			return u, err
+		}
 		attempts = append(attempts, was.with(says))
 	}
 	for _, said := range [...]string{was.said, was.Before} {
@@ -246,6 +249,82 @@ func (t *turn) answer(ctx context.Context, says string, alone *Understood, was *
 		same.Offers, same.Wants = was.Offers, was.Wants
 	}
 	return cmp.Or(found, same), nil
+}
+
+// mayFill reports whether a message may be the value that was asked for.
+func (t *turn) mayFill(says string, was *unclear) bool {
+	a := t.heard.reply.Answer
+	return was.open() && was.Wants.Param != "" && !was.Text && (a == words.Other || a == words.Change) && words.ReadRemark(says) != words.ARemark
+}
+
+// fills takes an answer for the value that was asked for; nil if there is still something to ask, or
+// if it says more and is about another verb. What it says more is added to the call's text. A call
+// without a text, or with a sensitive value, leaves it out, and the person is told so.
+func (t *turn) fills(ctx context.Context, says string, alone *Understood, was *unclear) (*Understood, error) {
+	next := was.with(says)
+	u, err := t.c.understood(ctx, next.said, &next, was.Spoken)
+	other := func(verb string) bool { return verb != was.Wants.Verb }
+	if err != nil || u.Script == "" || u.Beside != "" && slices.ContainsFunc(alone.Verbs, other) {
+		return nil, err
+	}
+	t.next = next
+	if u.Beside == "" {
+		return &u, nil
+	}
+	if len(u.Texts) == 1 && !t.sensitive(was.Wants) {
+		more := u.Texts[0]
+		more.Text = strings.TrimRight(more.Text, ".,; ") + "; " + says
+		next.Given = append(slices.Clone(next.Given), more)
+		for _, said := range [...]string{was.said + "\n" + u.Beside, was.said} { // it may have a value of its own
+			next.said = said
+			longer, err := t.c.understood(ctx, said, &next, was.Spoken)
+			if err != nil {
+				return nil, err
+			}
+			if longer.Script != "" && !strings.Contains(longer.Script, "\n") {
+				t.next = next
+				return &longer, nil
+			}
+		}
+	}
+	u.Left = []string{u.Beside}
+	return &u, nil
+}
+
+// fillsBesides takes for the value that was asked for what could also be read as a request: the first
+// part of a message, where nothing else was made of it ("3 April. Also leave a note on Pierre: …"),
+// and a message for the same verb that names no row, or has the value by itself in front ("Pierre, it
+// comes next week").
+func (t *turn) fillsBesides(ctx context.Context, u *Understood, was *unclear) (*Understood, error) {
+	switch {
+	case u.Script == "":
+	case len(u.Left) > 0 && strings.HasPrefix(t.heard.own, u.Left[0]) && t.mayFill(u.Left[0], was):
+		chosen, err := t.fills(ctx, u.Left[0], &Understood{}, was)
+		if chosen != nil {
+			t.also, chosen.Left = u.Script, append(chosen.Left, u.Left[1:]...)
+		}
+		return chosen, err
+	case t.mayFill(t.heard.own, was):
+		chosen, err := t.fills(ctx, t.heard.own, u, was)
+		if chosen == nil || len(u.Assumed) > 0 || chosen.Beside != "" && inFront(t.heard.own, chosen.Beside) {
+			return chosen, err
+		}
+		t.next = unclear{}
+	}
+	return nil, nil
+}
+
+// inFront reports whether a message ends with a text, and a mark stands before it.
+func inFront(message, text string) bool {
+	before, behind, found := strings.Cut(message, text)
+	before = strings.TrimSpace(before)
+	return found && strings.Trim(behind, " .!") == "" && before != "" && strings.ContainsAny(before[len(before)-1:], ",;:.-")
+}
+
+// sensitive reports whether an argument is sensitive.
+func (t *turn) sensitive(g Given) bool {
+	v := t.c.o.Registry.Verb(g.Verb)
+	return v == nil || slices.ContainsFunc(v.Params, func(p verbs.Param) bool { return p.Name == g.Param && p.Sensitive })
 }
 
 // further reports whether a reading asks for a later argument of the same verb than another, and so
@@ -296,7 +375,7 @@ func (t *turn) dictated(ctx context.Context, says string, alone *Understood, was
 }
 
 // How many words somebody needs who asks back. Where a text is asked for, "Can I send it
-// later?" may be that text.
+// later?" may be that text. Where a verb is asked for, "I already sent that" may mean another one.
 const (
 	mostAsking     = 5
 	mostAskingText = 2
@@ -305,14 +384,26 @@ const (
 // puzzled reports whether a message is a remark on the question, such as "why?" or "I don't know".
 func (t *turn) puzzled(u *Understood) bool {
 	most := mostAsking
-	if t.was.Text {
+	if t.was.Text || t.was.About == "" && !strings.HasSuffix(t.heard.own, "?") {
 		most = mostAskingText
 	}
-	asks := u.Ask == "" // or it is a phrase for a read of a row that it does not name: "why do you need it?"
-	if v := t.c.o.Registry.Verb(u.Verb); v != nil {
-		asks = asks || len(v.Effects) == 0
+	return t.remarks(most) && (u.Ask == "" || t.onlyReads(u))
+}
+
+// onlyReads reports whether a reading that asks is about verbs that change nothing: "why do you need
+// it?" is a phrase for a read of a row that it does not name.
+func (t *turn) onlyReads(u *Understood) bool {
+	names := []string{u.Verb}
+	if u.Verb == "" {
+		names = nil
+		for _, o := range u.Offers {
+			names = append(names, o.Verb)
+		}
 	}
-	return t.was.About != "" && !t.was.Corrects && asks && t.remarks(most)
+	return len(names) > 0 && !slices.ContainsFunc(names, func(name string) bool {
+		v := t.c.o.Registry.Verb(name)
+		return v == nil || len(v.Effects) > 0
+	})
 }
 
 // remarks reports whether the message is a remark of at most so many words.
@@ -320,10 +411,19 @@ func (t *turn) remarks(most int) bool {
 	return len(strings.Fields(t.heard.own)) <= most && words.ReadRemark(t.heard.own) == words.ARemark
 }
 
-// saysWhy says what the answer to what was asked back is for, and puts the question again.
+// saysWhy says why something was asked back, and puts the question again.
 func (t *turn) saysWhy() string {
 	t.c.unclear.fresh = true
-	return t.neededFor(t.was.About, t.was.Asked)
+	if verb := cmp.Or(t.was.About, t.was.Wants.Verb); verb != "" {
+		return t.neededFor(verb, t.was.Asked)
+	}
+	return t.notSure(t.was.Asked)
+}
+
+// notSure says that a question is asked because several things may be meant, and puts it again.
+func (t *turn) notSure(asked string) string {
+	t.as(TakenAgain)
+	return t.c.wording.say(sayNotSure) + "\n" + asked
 }
 
 func (t *turn) neededFor(verb, asked string) string {
@@ -338,6 +438,11 @@ func (u *unclear) subject(of *Understood) bool {
 		return verb != "" && (verb == u.About || verb == u.Verb || slices.ContainsFunc(u.Offers, func(o Offer) bool { return o.Verb == verb }))
 	}
 	return of.Ask == u.Asked || among(of.Verb) || slices.ContainsFunc(of.Offers, func(o Offer) bool { return among(o.Verb) })
+}
+
+// namesOthers reports whether a message asks for a call on none of the rows of the question.
+func (u *unclear) namesOthers(of *Understood) bool {
+	return len(u.Names) > 0 && of.Script != "" && !slices.ContainsFunc(u.Names, func(name string) bool { return strings.Contains(of.Script+" ", "@"+name+" ") })
 }
 
 // reads reports whether a reading changes nothing.

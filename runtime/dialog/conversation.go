@@ -133,6 +133,8 @@ type Understood struct {
 	// Wants is the argument that Ask asks for, without a text; Dictated says that it is free text.
 	Wants    Given
 	Dictated bool
+	// Beside is what the answer for a value says besides it.
+	Beside string
 	// Texts are the free texts of the part that Ask is about, or of all parts.
 	Texts []Given
 	// Long says that the message is too long to be read at once. Then nothing is understood, since

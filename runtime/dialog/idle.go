@@ -64,10 +64,13 @@ func (t *turn) interpret(ctx context.Context, otherwise string) (string, error) 
 		given := answer(o, t.heard.own)
 		u = Understood{Script: dsl.FormatCall(&given), Verb: o.Verb.Name, Confidence: 1}
 	}
+	if chosen, err = t.fillsBesides(ctx, &u, &t.was); err != nil {
+		return t.system(ctx, err)
+	}
 	if u.Ask != "" { // what is said in full is done besides
 		t.also, u.Script = u.Script, ""
 	}
-	if u.Script == "" {
+	if u.Script == "" && chosen == nil {
 		puzzled := t.was.open() && t.puzzled(&u)
 		if puzzled && t.was.Text { // it would be taken for the text
 			return t.saysWhy(), nil
@@ -138,6 +141,10 @@ func (t *turn) makes(ctx context.Context, u *Understood, was *unclear, otherwise
 			return t.neededFor(p.Calls()[0].Verb.Name, c.wording.again(c.open)), nil
 		}
 		return otherwise, nil
+	case otherwise == unread && len(c.open) > 1 && t.remarks(mostAsking):
+		freshen(c.open)
+		c.choosing = t.choosing
+		return t.notSure(c.wording.whichOne(c.open, whichAsks(c.choosing))), nil
 	case otherwise == unread && u.Beyond:
 		return t.cannot(), nil
 	case otherwise == unread:

@@ -66,6 +66,7 @@ const (
 	sayStillOpen      words.Key = "dialog/still-open"
 	sayOpenStill      words.Key = "dialog/open-still"
 	sayNeededFor      words.Key = "dialog/needed-for"
+	sayNotSure        words.Key = "dialog/not-sure"
 	saySayWhich       words.Key = "dialog/say-which"
 	sayLetGo          words.Key = "dialog/let-go"
 	sayUnknownEnd     words.Key = "dialog/unknown-end"

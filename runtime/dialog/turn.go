@@ -25,16 +25,17 @@ type turn struct {
 	names  map[*verbs.Entity][]string
 	// over are the names that the model is not offered for an argument, since the verb no longer
 	// accepts those rows.
-	over   map[*verbs.Param][]string
-	done   []*receipt.Receipt // what was done
-	found  []*receipt.Receipt // and what was found, in order
-	ran    map[string]bool    // scripts that wrote something in this turn
-	calls  int
-	said   words.Answer
-	spoken string   // the message, where it is to be kept with what it leads to
-	kept   bool     // and it was
-	intent string   // the verb that seems to be meant, also where it is asked about first
-	about  []string // the rows that are, by their names
+	over     map[*verbs.Param][]string
+	done     []*receipt.Receipt // what was done
+	found    []*receipt.Receipt // and what was found, in order
+	ran      map[string]bool    // scripts that wrote something in this turn
+	calls    int
+	said     words.Answer
+	choosing words.Answer // Conversation.choosing, before this turn
+	spoken   string       // the message, where it is to be kept with what it leads to
+	kept     bool         // and it was
+	intent   string       // the verb that seems to be meant, also where it is asked about first
+	about    []string     // the rows that are, by their names
 
 	settled []string    // questions that this turn answers or drops
 	ends    string      // the one among what was asked back that it answers, "" where that is known

@@ -85,11 +85,14 @@ func (r *Reader) Correct(text string, in words.In, v *verbs.Verb, call *dsl.Call
 		}
 		several++
 		for _, f := range m.fits {
-			said := c.raw(f.at)
+			said, behind := c.raw(f.at), c.raw(f.at)
+			if f.full || f.away {
+				behind = f.says
+			}
 			if f.full {
 				said = f.says
 			}
-			fit := Fit{Call: s.put(call, f.value, said, in), Says: f.says, Text: f.text}
+			fit := Fit{Call: s.put(call, f.value, said, behind, in), Says: f.says, Text: f.text}
 			if fit.Call.Err() == nil {
 				found.Fits = append(found.Fits, fit)
 			}
@@ -214,8 +217,8 @@ func slotsOf(v *verbs.Verb, call *dsl.Call) (all []slot) {
 }
 
 // put returns the call with another value in a slot. If a free text of the call says the old date
-// in words, they are replaced too.
-func (s *slot) put(call *dsl.Call, value dsl.Value, said string, in words.In) dsl.Call {
+// in words, they are replaced too, by said or, behind a small word such as "on", by behind.
+func (s *slot) put(call *dsl.Call, value dsl.Value, said, behind string, in words.In) dsl.Call {
 	out := *call
 	out.Args = slices.Clone(call.Args)
 	for i := range out.Args {
@@ -223,7 +226,7 @@ func (s *slot) put(call *dsl.Call, value dsl.Value, said string, in words.In) ds
 		switch {
 		case a.Key != s.param.Name:
 			if s.kind == verbs.DateType && a.Value.Kind == dsl.String {
-				a.Value = dsl.NewString(reworded(a.Value.Text, s.value.Text, said, in))
+				a.Value = dsl.NewString(reworded(a.Value.Text, s.value.Text, said, behind, in))
 			}
 		case s.field == "":
 			a.Value = value
@@ -240,15 +243,20 @@ func (s *slot) put(call *dsl.Call, value dsl.Value, said string, in words.In) ds
 	return out
 }
 
-// reworded replaces the words of one date in a text by those of another.
-func reworded(text, was, said string, in words.In) string {
+// reworded replaces the words of one date in a text by those of another: those behind a small word
+// by behind, since "on 4 March" must not become "on in two weeks".
+func reworded(text, was, said, behind string, in words.In) string {
 	all, more := words.Find(text, in)
 	if more {
 		return text
 	}
 	for i := len(all) - 1; i >= 0; i-- {
 		if rd := &all[i]; rd.What == words.Date && rd.Known() && rd.Value.Text() == was {
-			text = text[:rd.Range.Start] + said + text[rd.Range.End:]
+			put := said
+			if before, _ := words.Split(text[:rd.Range.Start], maxNote); len(before) > 0 && small()[before[len(before)-1].Plain] {
+				put = behind
+			}
+			text = text[:rd.Range.Start] + put + text[rd.Range.End:]
 		}
 	}
 	return text
@@ -267,6 +275,7 @@ type another struct {
 	says  string
 	text  string
 	full  bool // the words alone would not say which
+	away  bool // the words say how far away a day is, and so stand behind no "on"
 }
 
 // accounts reports whether every word of the message belongs to the new value, to the old one, or
@@ -351,12 +360,28 @@ func (m *instead) cover(c *clause, at words.Range) {
 	}
 }
 
+// kindsOf returns the kinds of readings that may be a value of a type.
+func kindsOf(t verbs.TypeName) []words.What {
+	switch t {
+	case verbs.DateType:
+		return []words.What{words.Date}
+	case verbs.MoneyType:
+		return []words.What{words.Money}
+	case verbs.IntegerType:
+		return []words.What{words.Integer}
+	case verbs.DecimalType:
+		return []words.What{words.Decimal, words.Percent, words.Integer}
+	case verbs.EmailType:
+		return []words.What{words.Email}
+	case verbs.PhoneType:
+		return []words.What{words.Phone}
+	}
+	return nil
+}
+
 // valuesFor reads a date, an amount, a number or an address.
 func (c *clause) valuesFor(s *slot, l words.Language) *instead {
-	kinds := map[verbs.TypeName][]words.What{
-		verbs.DateType: {words.Date}, verbs.MoneyType: {words.Money}, verbs.IntegerType: {words.Integer},
-		verbs.DecimalType: {words.Decimal, words.Percent, words.Integer}, verbs.EmailType: {words.Email}, verbs.PhoneType: {words.Phone},
-	}[s.kind]
+	kinds := kindsOf(s.kind)
 	m := c.covers(nil)
 	var said []*words.Reading
 	for i := range c.readings {
@@ -392,6 +417,7 @@ func (c *clause) valuesFor(s *slot, l words.Language) *instead {
 		f := another{value: v, at: rd.Range, says: choice.Say(l)}
 		if rd.What == words.Date {
 			f.says, f.text = words.SayDay(choice.Value, l), choice.Value.Text()
+			f.away = rd.Kind != words.Exact && !rd.Weekday()
 			f.full = rd.Assumed&words.NextSuch != 0 && (!rd.Weekday() || choice.Value != rd.Value)
 		}
 		m.fits = append(m.fits, f)

@@ -213,3 +213,24 @@ func TestACallSaidAgainIsCorrected(t *testing.T) {
 		}
 	}
 }
+
+// A day that is said by how far away it is stands behind no "on": there the text has the day itself.
+func TestACorrectedTextStaysASentence(t *testing.T) {
+	t.Parallel()
+	r, _ := domains[0].reader(t)
+	for _, c := range [...]struct{ note, said, want string }{
+		{"they come on 3 January", "no, in two weeks", "they come on Friday 10 January 2025"},
+		{"sie kommen am 3. Januar", "nein, in zwei Wochen", "sie kommen am Freitag, 10. Januar 2025"},
+		{"ils arrivent le 3 janvier", "non, dans deux semaines", "ils arrivent le vendredi 10 janvier 2025"},
+		{"returns next week", "no, in two weeks", "returns in two weeks"},
+		{"they come on 3 January", "no, on 6 January 2025", "they come on 6 January 2025"},
+	} {
+		call := "client.add-note :request-id @pierre-dupont-source-of-wealth :note \"" + c.note + "\" :expected-date 2025-01-03"
+		script, _ := dsl.Parse(dsl.NewSource("call", call))
+		l := spoken(c.said, words.In{})
+		found, _ := r.Correct(c.said, words.In{Now: now, Languages: []words.Language{l}}, r.ix.reg.Verb("client.add-note"), &script.Calls[0])
+		if len(found.Fits) != 1 || found.Fits[0].Call.Args[1].Value.Text != c.want {
+			t.Errorf("%q, %q: %+v", c.note, c.said, found)
+		}
+	}
+}

@@ -78,6 +78,7 @@ type filling struct {
 
 	pr      *verbs.Param // the argument at hand
 	answers []*clause    // what was answered for it, the last first
+	beside  string       // what the last of them says besides the value
 }
 
 func (r *Reader) filling(p *Part, c *clause, l words.Language) *filling {
@@ -87,7 +88,7 @@ func (r *Reader) filling(p *Part, c *clause, l words.Language) *filling {
 // argument fills an argument, or asks for what it lacks. Answers to the question for it count before
 // the message.
 func (f *filling) argument(pr *verbs.Param) {
-	f.pr, f.answers = pr, nil
+	f.pr, f.answers, f.beside = pr, nil, ""
 	for _, g := range slices.Backward(f.r.in.Given) {
 		if g.Verb != f.p.Verb.Name || g.Param != pr.Name {
 			continue
@@ -98,7 +99,10 @@ func (f *filling) argument(pr *verbs.Param) {
 			}
 			return
 		}
-		if c := f.answer(g.Text); c != nil {
+		if c, beside := f.answer(g.Text); c != nil {
+			if len(f.answers) == 0 {
+				f.beside = beside
+			}
 			f.answers = append(f.answers, c)
 		}
 	}
@@ -111,40 +115,87 @@ func (f *filling) argument(pr *verbs.Param) {
 	of.said()
 	for i := n; i < len(f.p.Args) && len(f.answers) > 0; i++ {
 		f.p.Args[i].Given, f.p.Args[i].Range = true, words.Range{} // it has no place in the message
+		f.p.Args[i].Beside = f.beside
 	}
 }
 
-// mostBeside is how many words an answer may have beside the value: "no, I meant Friday".
+// mostBeside is how many words may stand right before or behind the value of an answer and say
+// nothing else: "no, I meant Friday".
 const mostBeside = 2
 
-// answer reads an answer to the question for the argument at hand; nil if it gives no value, or
-// says more.
-func (f *filling) answer(text string) *clause {
+// answer reads an answer to the question for the argument at hand, and returns what it says besides
+// the value. It returns nil if the answer has no value, or asks or tells something about another row.
+func (f *filling) answer(text string) (c *clause, beside string) {
 	plain := alike(text)
 	all, more := words.Split(plain, maxWords)
 	if more || len(all) == 0 {
-		return nil
+		return nil, ""
 	}
 	readings, _ := words.Find(plain, f.c.in)
-	c := f.r.clause(text, all, readings, f.c.in, f.l)
-	there, beside := len(c.readings) > 0, 0
+	c = f.r.clause(text, all, readings, f.c.in, f.l)
+	value := f.valueIn(c)
+	if !slices.Contains(value, true) {
+		return nil, ""
+	}
+	if beside = c.beside(value); beside != "" && (strings.HasSuffix(strings.TrimSpace(text), "?") || f.p.besides(c)) {
+		return nil, ""
+	}
+	return c, beside
+}
+
+// valueIn marks the words of a clause that may be the value of the argument at hand.
+func (f *filling) valueIn(c *clause) []bool {
+	value := make([]bool, len(c.words))
+	mark := func(at []int) []bool {
+		for _, k := range at {
+			value[k] = true
+		}
+		return value
+	}
+	kinds := kindsOf(f.pr.Type.Name)
 	switch t := f.pr.Type; {
 	case t.Entity != nil && f.r.names[t.Entity] != nil:
-		there = len(f.r.rowsIn(c, t.Entity).names) > 0
+		return mark(f.r.rowsIn(c, t.Entity).words)
 	case t.Codes != nil:
-		codes, _ := f.r.codesIn(c, t.Codes)
-		there = len(codes) > 0
-	default:
-		for i := range all {
-			if !c.taken[i] && !small()[all[i].Plain] {
-				beside++
+		_, at := f.r.codesIn(c, t.Codes)
+		return mark(at)
+	}
+	for k := range c.words {
+		value[k] = slices.ContainsFunc(c.readings, func(rd words.Reading) bool {
+			return rd.Range.Start <= c.words[k].Range.Start && c.words[k].Range.End <= rd.Range.End && (kinds == nil || slices.Contains(kinds, rd.What))
+		})
+	}
+	return value
+}
+
+// beside returns what a clause says besides some words: a text apart from them, or more than a few
+// words right before or behind them.
+func (c *clause) beside(value []bool) string {
+	var at words.Range
+	for i := 0; i < len(c.words); {
+		from, says := i, 0
+		for ; i < len(c.words) && !value[i] && (i == from || !c.pauses(i)); i++ {
+			if w := c.words[i].Plain; !small()[w] && !closers()[w] {
+				says++
 			}
 		}
+		near := from > 0 && value[from-1] && !c.pauses(from) || i < len(c.words) && value[i] && !c.pauses(i)
+		if says > mostBeside || says > 0 && !near {
+			if at.End == 0 {
+				at.Start = c.words[from].Range.Start
+			}
+			at.End = c.words[i-1].Range.End
+		}
+		if i == from {
+			i++
+		}
 	}
-	if !there || beside > mostBeside {
-		return nil
-	}
-	return c
+	return c.raw(at)
+}
+
+// pauses reports whether a mark stands before a word.
+func (c *clause) pauses(i int) bool {
+	return i > 0 && strings.ContainsAny(c.text[c.words[i-1].Range.End:c.words[i].Range.Start], ",;:.!?()–—\n")
 }
 
 // said fills the argument at hand from the clause.

@@ -32,6 +32,35 @@ const (
 	inQuotes    question = "phrase/in-quotes"
 )
 
+// What an argument takes, where the palette has no word for the argument in the language.
+const (
+	aDate    question = "phrase/a-date"
+	aMoney   question = "phrase/a-money"
+	aNumber  question = "phrase/a-number"
+	anEmail  question = "phrase/a-email"
+	aPhone   question = "phrase/a-phone"
+	aBoolean question = "phrase/a-boolean"
+	aValue   question = "phrase/a-value"
+)
+
+func kindOf(t verbs.TypeName) question {
+	switch t {
+	case verbs.DateType, verbs.DateTimeType:
+		return aDate
+	case verbs.MoneyType:
+		return aMoney
+	case verbs.IntegerType, verbs.DecimalType:
+		return aNumber
+	case verbs.EmailType:
+		return anEmail
+	case verbs.PhoneType:
+		return aPhone
+	case verbs.BooleanType:
+		return aBoolean
+	}
+	return aValue
+}
+
 // speaks is the language of questions about a sentence in language l.
 func (r *Reader) speaks(l words.Language) words.Language {
 	if r.in.Tongue != nil {
@@ -66,10 +95,12 @@ func (r *Reader) ask(l words.Language, q question, about any, choices []string) 
 		}
 		name, ok := r.ix.reg.Says(l.String(), p.Name)
 		switch {
-		case !ok && q == askSeveral && l != words.English && len(choices) > 0: // it need not be called anything
+		case !ok && l != words.English && len(choices) > 0: // it need not be called anything
 			return askWhich.In(l, r.join(l, choices))
-		case !ok: // what an argument is called is English, and so is the whole sentence
-			l, name = words.English, strings.ReplaceAll(strings.TrimSuffix(name, "-id"), "-", " ")
+		case !ok && l != words.English:
+			q, name = askMissing, kindOf(p.Type.Name).In(l)
+		case !ok:
+			name = strings.ReplaceAll(strings.TrimSuffix(name, "-id"), "-", " ")
 		}
 		if q == askMissing && p.Type.Entity != nil && l == words.English {
 			q = askSeveral // "What is yard?" would ask what a yard is

@@ -143,6 +143,8 @@ type Arg struct {
 	Follows string
 	// Given says that it is one of Vocabulary.Given.
 	Given bool
+	// Beside is what the answer in Vocabulary.Given says besides the value.
+	Beside string
 }
 
 // Said reports whether the person said it.

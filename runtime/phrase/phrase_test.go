@@ -378,12 +378,21 @@ func TestAChosenDayLeavesTheTextAsItWasSaid(t *testing.T) {
 	const text = "Tell them that Pierre's returns for 31 December 2024 come on 15 January 2025"
 	h := r.Read(text, english)
 	ask := &h.Parts[0].Asks[0]
-	for answer, want := range map[string]string{
-		ask.Choices[1]: "2025-01-15", "no, I meant 20 January 2025": "2025-01-20", "on 15 January 2025, please": "2025-01-15",
-		"on 15 January 2025 unless the accountant falls ill": "", "Pierre": "",
+	for answer, expect := range map[string][2]string{
+		ask.Choices[1]: {"2025-01-15"}, "no, I meant 20 January 2025": {"2025-01-20"}, "on 15 January 2025, please": {"2025-01-15"},
+		"on 15 January 2025 unless the accountant falls ill":      {"2025-01-15", "unless the accountant falls ill"},
+		"probably 15 January 2025, my accountant is ill":          {"2025-01-15", "my accountant is ill"},
+		"my accountant is ill, so 15 January 2025":                {"2025-01-15", "my accountant is ill"},
+		"on 15 January 2025, when Thomas's passport comes":        {},
+		"on 15 January 2025, or does the analyst need it sooner?": {},
+		"two of the three papers are with the accountant":         {}, "Pierre": {},
 	} {
-		want := "client.add-note :request-id @pierre-dupont-source-of-wealth :note \"that Pierre's returns for 31 December 2024 come on 15 January 2025\" :expected-date " + want
-		if h := chosen(r, &h.Parts[0], ask, answer).Read(text, english); h.Parts[0].Call != want && (h.Parts[0].Call != "" || !strings.HasSuffix(want, " ")) {
+		want := "client.add-note :request-id @pierre-dupont-source-of-wealth :note \"that Pierre's returns for 31 December 2024 come on 15 January 2025\" :expected-date " + expect[0]
+		h := chosen(r, &h.Parts[0], ask, answer).Read(text, english)
+		if args := h.Parts[0].Args; expect[1] != "" && args[len(args)-1].Beside != expect[1] {
+			t.Errorf("%q says %q besides", answer, args[len(args)-1].Beside)
+		}
+		if h.Parts[0].Call != want && (h.Parts[0].Call != "" || !strings.HasSuffix(want, " ")) {
 			t.Errorf("%q: %s", answer, describe(text, &h))
 		}
 	}

@@ -807,7 +807,7 @@ func (r *Reader) facts(text string, c *clause, readings []words.Reading, l words
 		}
 		rest := r.clause(text, c.words[from:], readings, c.in, l)
 		a, b := r.part(r.clause(text, c.words[:i], readings, c.in, l), l), r.part(rest, l)
-		if b.Certainty == Nothing || (from == i || !a.says(&b) && !b.says(&a)) && !a.besides(rest) {
+		if b.Certainty == Nothing || (from == i || !a.says(&b) && !b.says(&a)) && (a.Call == "" || !a.besides(rest)) {
 			continue
 		}
 		if b.Call == "" {
@@ -820,10 +820,10 @@ func (r *Reader) facts(text string, c *clause, readings []words.Reading, l words
 	return nil
 }
 
-// besides reports whether a part is complete and a clause names other rows. Statements about two
-// people's papers are two facts, also where they lead to the same verb.
+// besides reports whether a clause names other rows than a part. Statements about two people's
+// papers are two facts, also where they lead to the same verb.
 func (p *Part) besides(c *clause) bool {
-	return p.Call != "" && slices.ContainsFunc(p.Args, func(a Arg) bool {
+	return slices.ContainsFunc(p.Args, func(a Arg) bool {
 		if a.Param.Type.Name != verbs.RefType || !a.Said() || p.reader.names[a.Param.Type.Entity] == nil {
 			return false
 		}

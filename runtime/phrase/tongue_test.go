@@ -37,7 +37,7 @@ func TestTonguesApart(t *testing.T) {
 }
 
 // Questions about an argument are put in the language of the conversation: as the palette words
-// them, or without a name for the argument.
+// them, without a name for the argument, or by what it takes.
 func TestQuestionsAreInTheLanguageOfTheConversation(t *testing.T) {
 	t.Parallel()
 	r, reg := domains[0].reader(t)
@@ -54,6 +54,10 @@ func TestQuestionsAreInTheLanguageOfTheConversation(t *testing.T) {
 		nameless := verbs.Param{Name: "no-word-for-it"}
 		r := r.ix.Reader(Vocabulary{Tongue: &l})
 		if asks := r.ask(l, askSeveral, &nameless, []string{"A", "B"}); asks != askWhich.In(l, words.Either(l, []string{"A", "B"})) {
+			t.Errorf("%s asks %q", l, asks)
+		}
+		nameless.Type = &verbs.Type{Name: verbs.DateType}
+		if asks := r.ask(l, askMissing, &nameless, nil); asks != askMissing.In(l, aDate.In(l)) {
 			t.Errorf("%s asks %q", l, asks)
 		}
 	}
