@@ -142,6 +142,28 @@ func told(t *testing.T, answer map[string]any) string {
 	return random.ReplaceAllString(string(text), "-")
 }
 
+// A member that is repeated is refused at any depth, apart from arguments of tools, which are
+// checked where they are read.
+func TestRepeatedMembersOfMessages(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		`{"a":1,"b":{"a":2}}`: true,
+		`{"a":1,"a":2}`:       false,
+		`[{"a":1},{"a":1}]`:   true,
+		`{"params":{"_meta":{"x":{"y":{"z":{"a":1,"a":2}}}}}}`:     false,
+		`{"params":{"_meta":[[[[[[{"a":1,"\u0061":2}]]]]]]}}`:      false,
+		`{"params":{"arguments":{"a":1,"a":2}}}`:                   true,
+		`[{"params":{"arguments":{"a":{"b":1,"b":2}}}}]`:           true,
+		`{"params":{"arguments":{"a":1,"a":2},"name":1,"name":2}}`: false,
+		`{"params":{"arguments":{},"arguments":{}}}`:               false,
+		`{"params":{"name":"\ud800"}}`:                             true, // no text, which is refused where it is read
+	} {
+		if got := distinct([]byte(text)); got != want {
+			t.Errorf("%s: %v", text, got)
+		}
+	}
+}
+
 // A fault of ours is answered without its value, as the library's way does it.
 func TestAPanicIsAnsweredDirectly(t *testing.T) {
 	t.Parallel()

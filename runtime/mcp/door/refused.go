@@ -21,12 +21,20 @@ import (
 // the two values than we do.
 const notTwice = "a member stands twice in the message"
 
-// envelope is how deep members are checked: batch, message, params, and objects in params.
+// envelope is how deep once looks: batch, message, params, and objects in params.
 const envelope = 4
 
-// distinct reports whether no member of a message is repeated. Arguments of tools are checked where
-// they are read.
-func distinct(text []byte) bool { return jsontext.Value(text).IsValid() || once(text, envelope) }
+// distinct reports whether no member of a message is repeated, at any depth. Arguments of tools are
+// checked where they are read, so that a model is told; beside such arguments, members are checked
+// down to envelope.
+func distinct(text []byte) bool {
+	_, err := jsontext.NewDecoder(bytes.NewReader(text)).ReadValue()
+	var at *jsontext.SyntacticError
+	if errors.Is(err, jsontext.ErrDuplicateName) && errors.As(err, &at) && !strings.Contains(string(at.JSONPointer), "/params/arguments/") {
+		return false
+	}
+	return err == nil || once(text, envelope)
+}
 
 // once reports whether no member is repeated, down to a depth, apart from arguments.
 func once(text []byte, deep int) bool {
