@@ -330,7 +330,7 @@ func TestAttachmentsAreFiled(t *testing.T) {
 		// K31
 		h.hears(t, "nadia", "fields", "extract the fields of the new permit")
 		hasSaid(t, "yes", h.hears(t, "nadia", "fields", "yes"), "GC-2024-118", "line 3", "31 December 2034")
-		hasSaid(t, "fields", h.hears(t, "nadia", "fields", "which fields does the new permit have"), "GC-2024-118 (from filing.fields", "line 3")
+		hasSaid(t, "fields", h.hears(t, "nadia", "fields", "which fields does the new permit have"), "GC-2024-118 (from a document", "line 3")
 		field := h.column(t, "nadia", "kiisha.list-fields :document-id @new-permit-txt", "field")[0]
 		h.does(t, 0, "nadia", fmt.Sprintf("kiisha.correct-field :field-id %s :value \"GC-2024-119\"", field), "run", "--origin", "person")
 		hasSaid(t, "fields", h.hears(t, "nadia", "fields", "which fields does the new permit have"), "number: GC-2024-119 (line 3", "as nadia said", "!GC-2024-119 (from")
