@@ -175,13 +175,14 @@ func pipes(t testing.TB, reg *verbs.Registry, c *Caller, most int) (ask func(str
 	hear, out := io.Pipe()
 	ended := make(chan error, 1)
 	go func() { ended <- d.Serve(context.Background(), in, out, c) }()
+	lines := bufio.NewReaderSize(hear, 1<<20)
 	t.Cleanup(func() {
+		go func() { _, _ = io.Copy(io.Discard, lines) }() // a call that was called off may be answered last
 		say.Close()
 		if err := <-ended; err != nil {
 			t.Error(err)
 		}
 	})
-	lines := bufio.NewReaderSize(hear, 1<<20)
 	send = func(line string) {
 		if _, err := io.WriteString(say, line+"\n"); err != nil {
 			t.Fatal(err)
