@@ -62,7 +62,7 @@ func (s *Session) keeper(ctx context.Context, verb string, others ...string) err
 	return err
 }
 
-// ReadsJournal refuses whoever has neither a role that keeps the journal nor one of others.
+// ReadsJournal refuses a principal with neither a role that keeps the journal nor one of others.
 func (s *Session) ReadsJournal(ctx context.Context, others ...string) error {
 	return s.keeper(ctx, verbRead, others...)
 }

@@ -440,8 +440,8 @@ func stalePreview(place dsl.Place, moved []string) dsl.Diagnostic {
 	return complain(codeStalePreview, place, summary, "nothing was changed; look again, and agree to the new preview")
 }
 
-// askedInVain is the next step for whoever agrees after a row has changed: the confirmation no
-// longer counts, and only the asker can ask again.
+// askedInVain is the next step for an approver who agrees after a row has changed: the pending
+// confirmation is no longer valid, and only the asker can ask again.
 func askedInVain(asker string) string {
 	return "nothing was changed, and nobody can agree to this any more; if it is still wanted, " + asker + " asks for it again"
 }

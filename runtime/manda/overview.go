@@ -108,7 +108,7 @@ func (a *answer) differing() (all []Clash) {
 	return all
 }
 
-// contradictions lists those of some figures; it returns false if there are none.
+// contradictions lists those of the figures that mine accepts, and reports whether there are any.
 func (a *answer) contradictions(mine func(*Fact) bool) (some bool) {
 	for _, c := range a.differing() {
 		if !mine(c.A) {

@@ -30,8 +30,8 @@ func (d *Door) callTool(ctx context.Context, req *sdk.CallToolRequest) (*sdk.Cal
 	return d.calls(ctx, askedOf(ctx), req)
 }
 
-// calls answers a call of a tool. What is wrong with it is told as its result, so that a model
-// reads why and does better.
+// calls answers a call of a tool. A mistake in the call is a result of the tool and no error of the
+// protocol, so that the model reads it and corrects the call.
 func (d *Door) calls(ctx context.Context, of asked, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 	c := &call{Door: d, asked: of, req: req, agreed: req.Params.RequestState}
 	res, question := c.take(ctx)

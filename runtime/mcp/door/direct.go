@@ -18,7 +18,7 @@ import (
 // times, with a buffer of 32 kB each, and makes a session that ends with the answer: 400 kB a call,
 // most of the time that a client waits for a read. So a plain call goes to callTool directly: one
 // message of 2026-07-28, whose headers agree with it, that answers no question and wants no progress.
-// Everything else goes through the library, and so does whatever has to be refused as a message.
+// All other messages go through the library, which also refuses the malformed ones.
 
 // modern is the version of the protocol that has no connections.
 const modern = "2026-07-28"
