@@ -194,6 +194,7 @@ const (
 	codeAlreadyExists     = "already-exists"
 	codeWorkWaits         = "already-waits"
 	codeSecretWaits       = "secret-would-wait"
+	codeSecretOpen        = "secret-would-be-open"
 	codeTooMuch           = "too-much"
 	codeNamesUnread       = "names-unread"
 	codeHandlerRefused    = "not-possible"
@@ -702,6 +703,11 @@ func workWaits(place dsl.Place, verb string, at time.Time) dsl.Diagnostic {
 func secretWaits(place dsl.Place, verb, param string) dsl.Diagnostic {
 	return complain(codeSecretWaits, place, fmt.Sprintf("what %s would start cannot be given :%s: that is taken from something sensitive, and would be kept until its time", verb, param),
 		"say it in other words, or name the row that it is in; what is done later looks there itself")
+}
+
+func secretOpen(place dsl.Place, verb, entity, field string) dsl.Diagnostic {
+	return complain(codeSecretOpen, place, fmt.Sprintf("%s would keep something sensitive in %s of %s, where everybody who sees the row sees it", verb, field, entity),
+		"say it in other words; what is sensitive is kept in fields that are marked so")
 }
 
 func changedMeanwhile(place dsl.Place) dsl.Diagnostic {

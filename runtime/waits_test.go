@@ -23,6 +23,45 @@ func (w *world) kept() string {
 	return fmt.Sprintf("%+v\n%+v", jobs, w.journal())
 }
 
+// SAFE-S1, SAFE-L1: whatever way a sensitive value takes into an argument that is not marked so,
+// it is not kept in a field that everybody sees who sees the row, nor in a label that names a
+// row. What a field holds already may be said again.
+func TestNothingSensitiveIsKeptInTheOpen(t *testing.T) {
+	t.Parallel()
+	const refused = "secret-would-be-open"
+	for name, c := range map[string]struct{ text, code string }{
+		"a person's own words":    {`lending.note :loan-id @saw-bob :note "call her"`, ""},
+		"a field of a name":       {`lending.note :loan-id @saw-bob :note @ann.phone`, refused},
+		"a field of a result":     {"lending.get-phone :member-id @ann :as @p\nlending.note :loan-id @saw-bob :note @p.phone", refused},
+		"what is not sensitive":   {"lending.get-phone :member-id @ann :as @p\nlending.note :loan-id @saw-bob :note @p.name", ""},
+		"a label":                 {`lending.add-item :club-id @north :name @ann.phone`, refused},
+		"a label that is renamed": {`lending.rename-member :member-id @bob :name @ann.phone`, refused},
+		"a field that is marked":  {`lending.set-phone :member-id @bob :phone @ann.phone`, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			ctx := context.Background()
+			s := w.session("kim")
+			p := w.program(s, c.text)
+			preview, err := s.Preview(ctx, p)
+			if c.code != "" && err == nil {
+				t.Errorf("the preview does not say so: %+v", preview)
+			}
+			_, err = s.Run(ctx, p, runtime.RunOptions{})
+			if got := codeOf(t, err); got != c.code {
+				t.Errorf("told %q, %v", got, err)
+			}
+			if err != nil && strings.Contains(err.Error(), annsPhone) {
+				t.Errorf("told %v", err)
+			}
+			if kept := w.kept(); strings.Contains(kept, annsPhone) {
+				t.Errorf("kept: %s", kept)
+			}
+		})
+	}
+}
+
 // SAFE-S1, SAFE-L1: whatever way a sensitive value takes into an argument that is
 // not marked so, it does not stand in the payload of a job: work that would need
 // it is refused, and a notice goes without it.

@@ -545,7 +545,11 @@ func (l *loader) set(vn *verbNode, e *Effect, p pair, ent *Entity, sc scope) {
 		want := wantField(ent, i)
 		want.kept = e.Kind == Updates || ent.Store.Fields[i].Drawn
 		sc.dark = ent.Store.Fields[i].Sensitive
-		e.Set = append(e.Set, Set{Field: i, Value: l.compile(d, val, sc, want, e.When), Place: d.place(val)})
+		x := l.compile(d, val, sc, want, e.When)
+		if f := &ent.Store.Fields[i]; x != nil && !f.Sensitive && f.Kind != stores.Bool && x.Copies(func(arg int) bool { return vn.v.Params[arg].Sensitive }, sc.sensitive) {
+			d.report(tell(d.place(val), "open-secret", k.Value, ent))
+		}
+		e.Set = append(e.Set, Set{Field: i, Value: x, Place: d.place(val)})
 	})
 	slices.SortStableFunc(e.Set, func(a, b Set) int { return a.Field - b.Field })
 }

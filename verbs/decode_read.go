@@ -287,7 +287,8 @@ func (l *loader) readField(vn *verbNode, r *Read, ent *Entity, val *yaml.Node) (
 		}
 		return ReadField{Path: p, Type: last.Type, Sensitive: sensitivePath(ent, p)}, true
 	}
-	x, t := l.compileTerm(d, val, scope{verb: vn.v, row: ent}, wantAnything, nil)
+	sc := scope{verb: vn.v, row: ent}
+	x, t := l.compileTerm(d, val, sc, wantAnything, nil)
 	if x == nil {
 		return f, false
 	}
@@ -295,18 +296,8 @@ func (l *loader) readField(vn *verbNode, r *Read, ent *Entity, val *yaml.Node) (
 	if t.name >= nilType || t.name == RecordType { // nothing but nil, or what no column holds
 		f.Type = plainTypes[AnyType]
 	}
-	for _, read := range x.Reads {
-		of, path := ent, read.Path
-		switch {
-		case read.Param >= 0:
-			of = read.Entity(vn.v)
-		case read.Param == OfDisclosed:
-			continue
-		case read.Param == OfTotal:
-			t := vn.v.Totals[read.Path.Field]
-			of, path = t.Entity, stores.Path{Field: t.Field}
-		}
-		f.Sensitive = f.Sensitive || sensitivePath(of, path)
+	for i := range x.Reads {
+		f.Sensitive = f.Sensitive || sc.sensitive(&x.Reads[i])
 	}
 	x.Args(func(i int) { f.Sensitive = f.Sensitive || vn.v.Params[i].Sensitive })
 	return f, true
@@ -385,6 +376,23 @@ func isPath(s string) bool {
 		}
 	}
 	return s[0] >= 'a'
+}
+
+// sensitive reports whether what an expression reads is, or hangs on, a sensitive field.
+func (sc scope) sensitive(read *ExprRead) bool {
+	of, path := sc.row, read.Path
+	switch {
+	case read.Param >= 0:
+		of = read.Entity(sc.verb)
+	case read.Param == OfEach:
+		of = sc.each
+	case read.Param == OfNew, read.Param == OfDisclosed:
+		return false
+	case read.Param == OfTotal:
+		t := sc.verb.Totals[read.Path.Field]
+		of, path = t.Entity, stores.Path{Field: t.Field}
+	}
+	return of != nil && sensitivePath(of, path)
 }
 
 func sensitivePath(e *Entity, p stores.Path) bool {

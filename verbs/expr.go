@@ -102,6 +102,21 @@ func (e *Expr) Args(fn func(param int)) {
 	})
 }
 
+// Copies reports whether the value may hold, whole or in part, one of those arguments or of
+// what it reads that are asked for, and does not only say something of them. Nil asks for none.
+func (e *Expr) Copies(arg func(param int) bool, read func(*ExprRead) bool) (does bool) {
+	e.prog.Copies(func(from expr.Source, i int) {
+		switch {
+		case i < 0:
+		case from == expr.Argument || from == expr.Content || from == expr.Item:
+			does = does || arg(i)
+		case from == expr.Read && read != nil:
+			does = does || read(&e.Reads[i])
+		}
+	})
+	return does
+}
+
 // ItemOf returns the list argument whose item the expression uses, if it does.
 func (e *Expr) ItemOf() (param int, ok bool) {
 	e.prog.Uses(func(from expr.Source, i int) {

@@ -81,7 +81,7 @@ func (c *exprChecker) missing(n *expr.Node) term {
 	}
 	by, _ := p.SchemaOf()
 	codes := p.byCode
-	return term{name: ListType, item: &Type{Name: StringType}, prog: expr.Apply(func(object, code stores.Value) (stores.Value, error) {
+	return term{name: ListType, item: &Type{Name: StringType}, prog: expr.About(func(object, code stores.Value) (stores.Value, error) {
 		keys := []stores.Value{}
 		if s := codes.Schema(code.Text()); s != nil && !object.IsNull() {
 			found, err := s.FollowUps(object)

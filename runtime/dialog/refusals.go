@@ -49,6 +49,7 @@ var meanings = []struct {
 	{[]string{"changed-since"}, "dialog/refused-changed-since"},
 	{[]string{"already-exists", "already-used", "already-waits"}, "dialog/refused-already-exists"},
 	{[]string{"secret-would-wait"}, "dialog/refused-secret-would-wait"},
+	{[]string{"secret-would-be-open"}, "dialog/refused-secret-would-be-open"},
 	{[]string{"unknown-confirmation"}, "dialog/refused-unknown-confirmation"},
 	{[]string{"unknown-upload"}, "dialog/refused-unknown-upload"},
 	{[]string{"upload-not-scanned"}, "dialog/refused-upload-not-scanned"},

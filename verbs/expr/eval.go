@@ -67,6 +67,7 @@ const (
 	Now
 	Today
 	function
+	about // a function whose result holds nothing of its arguments
 	and
 	or
 	not
@@ -96,6 +97,9 @@ func Apply(fn Func, of ...*Program) *Program {
 	}
 	return p
 }
+
+// About is what a function says of programs without a value of theirs in it.
+func About(fn Func, a, b *Program) *Program { return &Program{From: about, fn: fn, a: a, b: b} }
 
 // And asks b only if a holds, and Or only if it does not.
 func And(a, b *Program) *Program { return &Program{From: and, a: a, b: b} }
@@ -140,6 +144,25 @@ func (p *Program) Uses(see func(Source, int)) {
 	}
 	for _, of := range p.list {
 		of.Uses(see)
+	}
+}
+
+// Copies calls see with each value of its Env that what a program gives may hold, whole or in
+// part: not with those that only a condition asks for.
+func (p *Program) Copies(see func(Source, int)) {
+	switch {
+	case p == nil || p.From == about || p.From == and || p.From == or || p.From == not || p.From == chain:
+		return
+	case p.From > Constant && p.From < function:
+		see(p.From, p.Index)
+	}
+	if p.From != choice || p.b == nil {
+		p.a.Copies(see)
+	}
+	p.b.Copies(see)
+	p.c.Copies(see)
+	for _, of := range p.list {
+		of.Copies(see)
 	}
 }
 
