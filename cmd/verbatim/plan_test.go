@@ -489,7 +489,7 @@ var libraries = map[string]struct {
 	"github.com/alecthomas/participle/v2":      {[]string{"dsl", "verbs"}, "dsl declares the normative grammar with it; verbs reads effect operands with it, in one file"},
 	"gopkg.in/yaml.v3":                         {[]string{"verbs", "runtime/mcp", "runtime/dialog", "runtime/confidence", "runtime/confidence/modeltest"}, "palettes are YAML, and so are the operator's lists of servers and settings of agents, and datasets"},
 	"github.com/modelcontextprotocol/go-sdk":   {[]string{"runtime/mcp", "runtime/mcp/door"}, "one protocol, for tools of other servers and for clients of ours, and its types stop there"},
-	"github.com/go-json-experiment/json":       {[]string{"runtime/mcp/door"}, "messages of MCP are read strictly: exact names, none twice and none unknown; encoding/json does neither"},
+	"github.com/go-json-experiment/json":       {[]string{"runtime/mcp/door", "runtime/serve"}, "what clients send is read strictly: exact names, none twice and none unknown, in valid Unicode; encoding/json does none of these"},
 	"github.com/santhosh-tekuri/jsonschema/v5": {[]string{"verbs"}, "object arguments are checked where all arguments are"},
 	"github.com/shopspring/decimal":            {[]string{"stores"}, "stores.Value is the one decimal of the house"},
 	"zombiezen.com/go/sqlite":                  {[]string{"stores/sqlite"}, "nothing of a library's own types leaves a backend"},

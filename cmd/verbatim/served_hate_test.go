@@ -30,6 +30,9 @@ func TestRequestsThatOneWouldHate(t *testing.T) {
 	host := "Host: " + at.Host + "\r\n"
 	whole := "Cookie: " + strings.TrimSuffix(cookie, "; ") + "\r\n"
 	body := "Content-Type: application/json\r\n"
+	run := func(document string) string {
+		return "POST /v1/run HTTP/1.1\r\n" + host + whole + body + fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(document), document)
+	}
 	for _, c := range []struct {
 		name, send string
 		want       int // 0: the connection is closed without an answer
@@ -55,6 +58,16 @@ func TestRequestsThatOneWouldHate(t *testing.T) {
 		{"two tokens", "GET /v1/verbs HTTP/1.1\r\n" + host + "Authorization: Bearer a\r\nAuthorization: Bearer b\r\n\r\n", 401},
 		{"an event that never was", "GET /v1/events HTTP/1.1\r\n" + host + whole + "Last-Event-ID: -7\r\n\r\n", 400},
 		{"a version that is none", "POST /v1/run HTTP/1.1\r\n" + host + whole + body + "If-Match: \"x\"\r\nContent-Length: 35\r\n\r\n{\"script\":\"client.get-status\",   \"x\"", 400},
+		{"a document", run(`{"script":"client.get-status","name":"a \ud83d\ude00"}`), 200},
+		{"a member twice", run(`{"script":"client.get-status","script":"client.get-outstanding"}`), 400},
+		{"a member twice, once in capitals", run(`{"script":"client.get-status","Script":"client.get-outstanding"}`), 400},
+		{"a member in capitals", run(`{"SCRIPT":"client.get-status"}`), 400},
+		{"a member that nobody knows", run(`{"script":"client.get-status","as":"max"}`), 400},
+		{"a member of another type", run(`{"script":["client.get-status"]}`), 400},
+		{"half a character", run(`{"script":"client.get-status","name":"\ud800"}`), 400},
+		{"two documents", run(`{"script":"client.get-status"} {}`), 400},
+		{"no document", run(`null`), 400},
+		{"brackets without end", run(strings.Repeat("[", 200_000)), 400},
 		{"a key without end", "POST /v1/run HTTP/1.1\r\n" + host + whole + body + "Idempotency-Key: " + strings.Repeat("k", 300) + "\r\nContent-Length: 30\r\n\r\n{\"script\":\"client.get-status\" }", 400},
 	} {
 		t.Run(c.name, func(t *testing.T) {

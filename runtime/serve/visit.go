@@ -4,8 +4,9 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
+	encoding "encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"mime"
 	"net/http"
@@ -15,12 +16,12 @@ import (
 	"sync"
 	"time"
 
+	"github.com/go-json-experiment/json"
 	"golang.org/x/sync/singleflight"
 
 	"verbatim/runtime"
 	"verbatim/runtime/dialog"
 	"verbatim/runtime/serve/logins"
-	"verbatim/stores"
 	"verbatim/verbs"
 )
 
@@ -384,25 +385,19 @@ func (v *visit) body(into any) error {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return badBody("the body is empty", "send a JSON object")
 	}
-	// Two parsers may read a member that occurs twice differently, for instance a proxy and this
-	// server.
-	if _, err := stores.ParseJSON(string(text)); err != nil {
-		return badBody("the body is no JSON: "+err.Error(), "send a JSON object, each member once")
+	// Two readers may take a member that occurs twice, or in other capitals, or a text that is no
+	// Unicode differently, for instance a proxy and this server.
+	err = json.Unmarshal(text, into, json.RejectUnknownMembers(true))
+	var bad *json.SemanticError
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, json.ErrUnknownName) && errors.As(err, &bad):
+		return badBody(fmt.Sprintf("the body has a member that means nothing here: %q", bad.JSONPointer.LastToken()), "see /v1/openapi.json")
+	case errors.As(err, &bad):
+		return badBody("the member "+cmp.Or(bad.JSONPointer.LastToken(), "at the top")+" has a value of another type", "see /v1/openapi.json")
 	}
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	if err := d.Decode(into); err != nil {
-		why := "a member has a value of another type"
-		var kind *json.UnmarshalTypeError
-		switch {
-		case errors.As(err, &kind):
-			why = "the member " + cmp.Or(kind.Field, "at the top") + " has a value of another type"
-		case strings.Contains(err.Error(), "unknown field"):
-			why = "the body has a member that means nothing here: " + strings.TrimPrefix(err.Error(), "json: unknown field ")
-		}
-		return badBody(why, "see /v1/openapi.json")
-	}
-	return nil
+	return badBody("the body is no JSON: "+strings.TrimPrefix(err.Error(), "jsontext: "), "send a JSON object, each member once")
 }
 
 // cutShort converts an error of reading a body.
@@ -425,7 +420,7 @@ func (v *visit) json(status int, document any) error {
 
 func jsonText(document any) ([]byte, error) {
 	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
+	enc := encoding.NewEncoder(&b)
 	enc.SetEscapeHTML(true)
 	err := enc.Encode(document)
 	return b.Bytes(), err

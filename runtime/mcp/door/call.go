@@ -5,13 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"verbatim/dsl"
 	"verbatim/runtime"
 	"verbatim/runtime/mcp"
 	"verbatim/runtime/wire"
-	"verbatim/stores"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
 	"verbatim/verbs/grammar"
@@ -108,10 +108,10 @@ func (c *call) take(ctx context.Context) (*sdk.CallToolResult, *question) {
 		return c.invalid(badArguments("the idempotency key in _meta is a text of 200 bytes at most")), nil
 	}
 	if len(args) > 0 {
-		// A member that is given twice means one thing to us and another to somebody who
-		// looked at it on the way.
-		if _, err := stores.ParseJSON(string(args)); err != nil {
-			return c.invalid(badArguments("the arguments are no JSON object: " + err.Error())), nil
+		// A member that is given twice, and half of a character, mean one thing to us and
+		// another to somebody who looked at them on the way.
+		if err := strict(args); err != nil {
+			return c.invalid(badArguments("the arguments are no JSON object: " + strings.TrimPrefix(err.Error(), "jsontext: "))), nil
 		}
 	}
 	if tool == undoTool && l.undo {

@@ -76,6 +76,7 @@ func TestBothWaysAnswerTheSame(t *testing.T) {
 		"arguments of null":            {call("ledger__list", `"arguments":null,`+about), true},
 		"arguments that are a list":    {call("ledger__list", `"arguments":[],`+about), true},
 		"an argument twice":            {call("ledger__open", `"arguments":{"title":"a","title":"b"},`+about), false},
+		"half a character":             {call("ledger__open", `"arguments":{"title":"\ud800"},`+about), false},
 		"an argument that is unknown":  {call("ledger__open", `"arguments":{"titel":"a"},`+about), true},
 		"a row that is not there":      {call("ledger__amend-1", nobody+","+about), true},
 		"a tool that is not there":     {call("ledger__x", about), true},
