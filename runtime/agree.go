@@ -288,6 +288,9 @@ func (s *Session) DeclinePreview(ctx context.Context, p *verbs.Program, id strin
 	asking := []int{}
 	if t.claimed != nil {
 		asking, id = t.claimed.asking, t.claimed.id
+		s.mu.Lock()
+		t.claimed.declined = t.claimed.declined || !t.spent
+		s.mu.Unlock()
 		if !t.claimed.kept.IsNull() {
 			keys = append(keys, t.claimed.kept)
 		}

@@ -67,6 +67,8 @@ func (e *Engine) unusable(c *confirmations.Confirmation, now time.Time, at dsl.P
 	switch {
 	case c.Status == confirmations.Used:
 		d = alreadyUsed(at, c.By, stamp(c.Settled))
+	case c.Status == confirmations.Declined && c.ID == "": // a preview that a person kept for themselves
+		d = declinedYourself(at)
 	case c.Status == confirmations.Declined:
 		d = declinedBefore(at, c.By, c.Reason)
 	case c.Status == confirmations.Expired, c.Status == confirmations.Waiting && !now.Before(c.Expires):

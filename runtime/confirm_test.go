@@ -506,6 +506,13 @@ func TestAKeptPreviewIsGoodOnce(t *testing.T) {
 		t.Errorf("journalled as %+v", e)
 	}
 	wantRefusal(t, run(w.session("kim"), agreed), "declined-before")
+	if _, err := kim.Keep(ctx, p); err != nil {
+		t.Fatal(err)
+	}
+	if err := kim.DeclinePreview(ctx, p, kept.ID); err != nil {
+		t.Fatal(err)
+	}
+	wantRefusal(t, run(kim, agreed), "declined-before") // in the window in which it was declined, too
 	if _, there := w.state()["reminder "+id(41).Text()]; !there {
 		t.Error("it was done all the same")
 	}

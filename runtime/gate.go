@@ -149,6 +149,8 @@ func (r *run) ownConsent(ctx context.Context, o *terms, asked bool) error {
 	keys := o.kept
 	if c := o.claimed; c != nil {
 		switch {
+		case o.declined:
+			return refuse([]complaint{{-1, declinedYourself(at)}})
 		case o.spent:
 			return refuse([]complaint{{-1, alreadyUsed(at, "", "")}})
 		case c.digest != r.digest:

@@ -190,6 +190,7 @@ func TestAnIDAloneIsAnAgreementToWhatAsksNobody(t *testing.T) {
 		{name: "one that was shown", t: terms{RunOptions: RunOptions{Agreed: id}, claimed: &shown{id: id}}},
 		{name: "one that was shown and kept, and is gone", t: terms{RunOptions: RunOptions{Agreed: id}, claimed: &shown{id: id, kept: keyOf(1)}}, read: stores.ErrNotFound, want: codeStalePreview},
 		{name: "one that was shown and used", t: terms{RunOptions: RunOptions{Agreed: id}, claimed: &shown{id: id}, spent: true}, want: codeAlreadyUsed},
+		{name: "one that was shown and declined", t: terms{RunOptions: RunOptions{Agreed: id}, claimed: &shown{id: id}, spent: true, declined: true}, want: codeDeclinedBefore},
 		{name: "one that was shown, of something else", t: terms{RunOptions: RunOptions{Agreed: id}, claimed: &shown{id: id, digest: [32]byte{1}}}, want: codeStalePreview},
 		{name: "one that was shown, too late", t: terms{RunOptions: RunOptions{Agreed: id}, claimed: &shown{id: id}}, asked: true, want: codeAgreementExpired},
 		{name: "one that was shown, in time", t: terms{RunOptions: RunOptions{Agreed: id}, claimed: &shown{id: id, until: time.Unix(1, 0)}}, asked: true},

@@ -593,6 +593,10 @@ func declinedBefore(place dsl.Place, by, reason string) dsl.Diagnostic {
 	return complain(codeDeclinedBefore, place, summary, "talk to "+by+"; it can be proposed again once something about it is different")
 }
 
+func declinedYourself(place dsl.Place) dsl.Diagnostic {
+	return complain(codeDeclinedBefore, place, "you said no to this; nothing was changed", "to do it after all, look again and agree to what you see then")
+}
+
 func samePerson() dsl.Diagnostic {
 	return complain(codeSamePerson, dsl.Place{}, "you asked for this yourself, and somebody else has to decide", "ask somebody who has the role")
 }

@@ -23,7 +23,8 @@ type shown struct {
 	kept   stores.Value // key of its row, when other processes know it too
 	asking []int        // calls that ask the person
 
-	used bool // guarded by Session.mu: a run has claimed it
+	used     bool // guarded by Session.mu: a run has claimed it
+	declined bool // guarded by Session.mu: its person said no
 }
 
 // moved names the rows that have changed since the preview was shown. It is empty if something

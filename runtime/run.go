@@ -60,12 +60,13 @@ type RunOptions struct {
 // A terms is RunOptions with what the session has found out about them.
 type terms struct {
 	RunOptions
-	claimed *shown         // the preview agreed to, when this session showed it
-	spent   bool           // another run has used claimed
-	kept    []stores.Value // keys of the previews of that ID that the store keeps
-	unread  error          // why kept could not be read
-	pending *consent       // somebody else's agreement
-	job     *work          // the job that this run carries out
+	claimed  *shown         // the preview agreed to, when this session showed it
+	spent    bool           // another run has used claimed
+	declined bool           // or its person said no
+	kept     []stores.Value // keys of the previews of that ID that the store keeps
+	unread   error          // why kept could not be read
+	pending  *consent       // somebody else's agreement
+	job      *work          // the job that this run carries out
 
 	rehearsal bool   // the run is rolled back
 	share     *share // the part of the program to run; nil for all of it

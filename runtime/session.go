@@ -173,7 +173,7 @@ func (s *Session) claim(ctx context.Context, t *terms) {
 	s.mu.Lock()
 	for i := len(s.shown) - 1; i >= 0 && t.claimed == nil; i-- {
 		if p := s.shown[i]; receipt.IsID(p.id, t.Agreed) {
-			t.claimed, t.spent = p, p.used
+			t.claimed, t.spent, t.declined = p, p.used, p.declined
 			p.used = true
 		}
 	}
