@@ -85,7 +85,7 @@ func (s *Session) Undo(ctx context.Context, seq int64) (*dsl.Script, error) {
 	if v != nil && v.Undoes != nil {
 		v = v.Undoes
 	}
-	if v == nil || v.Internal || !permits(s.roles, v.Roles) {
+	if v == nil || !s.May(v) {
 		return nil, unknown
 	}
 	name := "undo of " + fmt.Sprint(seq)

@@ -340,6 +340,9 @@ func TestWhoMayUndo(t *testing.T) {
 	if _, err := only.Run(t.Context(), w.program(only, fmt.Sprintf("lending.note.undo :entry %d", seq)), runtime.RunOptions{}); err == nil {
 		t.Error("a token for another verb took it back")
 	}
+	if _, err := only.Undo(t.Context(), seq); err == nil || runtime.Sentence(err) != strings.ReplaceAll(runtime.Sentence(none), "99", fmt.Sprint(seq)) {
+		t.Errorf("a token for another verb is told of the entry: %v", err)
+	}
 	r, err := w.undo(t, "mia", seq)
 	if err != nil {
 		t.Fatal(err)
