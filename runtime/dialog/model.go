@@ -34,8 +34,12 @@ func (t *turn) prompt(ctx context.Context, shortlist []*verbs.Verb) ([]llm.Messa
 		}
 		messages = append(messages, llm.Message{Role: llm.User, Text: past.Said})
 		answer := past.Told
-		if c.planFirst && foreign(past.tainted) {
+		switch {
+		case !foreign(past.tainted):
+		case c.planFirst:
 			answer = "(They were told what was found.)"
+		default: // others' words in it are no more the assistant's for having been told
+			answer = "(They were told what was found:)\n" + behindBar(answer)
 		}
 		messages = append(messages, llm.Message{Role: llm.Assistant, Text: answer})
 	}
