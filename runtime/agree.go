@@ -303,7 +303,7 @@ func (s *Session) DeclinePreview(ctx context.Context, p *verbs.Program, id strin
 		c := &calls[i]
 		e := s.entry(p, RunOptions{}, placeOf(p, c))
 		e.Time, e.Verb, e.Outcome, e.Preview = now, c.Verb.Name, outcomeDeclined, id
-		if err := s.e.say(&b, e, p, c.Verb, c.Syntax); err != nil {
+		if err := s.e.tell(&b, e, s.e.saidOf(p, i)); err != nil {
 			return err
 		}
 	}

@@ -396,7 +396,7 @@ func (s *Session) propose(ctx context.Context, r *run, t *terms, others []compla
 				if t.Agreed != "" {
 					e.Agreed = s.who.Name
 				}
-				if err := s.e.tell(&b, e, st.verb, st.syntax, st.text, nil); err != nil {
+				if err := s.e.tell(&b, e, s.e.says(r.prog, st)); err != nil {
 					return err
 				}
 			}

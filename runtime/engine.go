@@ -141,6 +141,7 @@ type Engine struct {
 	embedder  Embedder
 	keep      func(ctx context.Context, s *Session, verb, name string, content []byte) (uploads.Upload, error)
 	personal  map[*verbs.Verb]bool // see erasable.go
+	people    bool                 // the names of some rows are personal
 	writers   provenance.Written
 	handlers  map[*verbs.Verb]*handler
 	lookers   map[*verbs.Verb]*handler // that look for verbs, also where the caller does not see

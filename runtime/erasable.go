@@ -18,15 +18,16 @@ import (
 //
 //   - fields that are sensitive or personal, or that were taken from a sensitive argument,
 //   - names of rows whose label shows a personal field, and
-//   - all values in the text of a call whose verb has to do with either. Of such a call the
-//     entry tells only which arguments were given. That withholds more than it has to, and
-//     keeps nothing that could not be erased.
+//   - all values in the text of a call whose verb has to do with either, or that names such a
+//     row. Of such a call the entry tells only which arguments were given. That withholds more
+//     than it has to, and keeps nothing that could not be erased.
 
 // erasable replaces a value in the text of a call that may have to be erased.
 const erasable = "(personal)"
 
 // findPersonal finds the verbs whose calls may hold personal data.
 func (e *Engine) findPersonal() {
+	e.people = slices.ContainsFunc(e.entities, personalLabel)
 	e.personal = make(map[*verbs.Verb]bool)
 	for _, v := range e.reg.Verbs() {
 		e.personal[v] = e.isPersonal(v) || slices.ContainsFunc(e.inside[v], e.isPersonal)
@@ -66,6 +67,49 @@ func personalLabel(e *verbs.Entity) bool {
 	return slices.ContainsFunc(e.Label.Paths, func(p stores.Path) bool { return p.Count == nil && fieldAt(e.Store, p).Personal })
 }
 
+// A saying is a call as an entry tells of it.
+type saying struct {
+	verb   *verbs.Verb
+	syntax *dsl.Call // as it may be shown
+	text   string
+	st     *step         // the same as it was carried out, nil where it was not
+	about  []journal.Row // that it names
+	names  bool          // one of them has a personal name
+}
+
+// saidOf is a call of a program, if it was not carried out as a step.
+func (e *Engine) saidOf(p *verbs.Program, call int) saying {
+	c := &p.Calls()[call]
+	syntax := e.written(p, c.Syntax, nil)
+	say := saying{verb: c.Verb, syntax: syntax, text: dsl.FormatCall(syntax)}
+	say.aboutRows(e, p, call)
+	return say
+}
+
+// says is a step, of a call that was carried out or not.
+func (e *Engine) says(p *verbs.Program, st *step) saying {
+	say := saying{verb: st.verb, syntax: st.syntax, text: st.text}
+	say.aboutRows(e, p, st.index)
+	return say
+}
+
+// aboutRows notes which rows a call of a program names. Those of a macro's calls are its own.
+func (say *saying) aboutRows(e *Engine, p *verbs.Program, call int) {
+	if !e.personal[say.verb] && !e.people {
+		return
+	}
+	p.RowsIn(call, func(row verbs.Row) {
+		say.names = say.names || personalLabel(row.Entity)
+		say.add(row.Entity.Store, row.Key)
+	})
+}
+
+func (say *saying) add(e *stores.Entity, key stores.Value) {
+	if row := (journal.Row{Entity: e.Name, Key: key}); !slices.Contains(say.about, row) {
+		say.about = append(say.about, row)
+	}
+}
+
 // outline is a call without its values.
 func outline(c *dsl.Call) string {
 	out := dsl.NewCall(c.Verb)
@@ -76,29 +120,29 @@ func outline(c *dsl.Call) string {
 }
 
 // tell adds an entry about a call to a batch, and what the entry commits to.
-// syntax is the call as it may be shown; st, the same as it was carried out, is
-// nil where it was not.
-func (e *Engine) tell(b *stores.Batch, entry stores.Entry, v *verbs.Verb, syntax *dsl.Call, text string, st *step) error {
-	entry.Call = text
+func (e *Engine) tell(b *stores.Batch, entry stores.Entry, say saying) error {
+	entry.Call = say.text
 	w := recorders.Get().(*recorder)
 	defer recorders.Put(w)
 	*w = recorder{e: e, of: &entry, fields: w.fields[:0], text: w.text[:0]}
-	if e.personal[v] {
-		entry.Call = outline(syntax)
-		w.record.Call = w.commit(stores.NewString(text))
+	st := say.st
+	if e.personal[say.verb] || say.names {
+		entry.Call = outline(say.syntax)
+		w.record.Call = w.commit(stores.NewString(say.text))
 		if st != nil {
 			for _, row := range st.rows {
 				if row.Entity != nil {
-					w.record.About = append(w.record.About, journal.Row{Entity: row.Entity.Name, Key: row.Key()})
+					say.add(row.Entity, row.Key())
 				}
 			}
 		}
+		w.record.About = say.about
 	}
 	if st != nil {
 		for i := range st.changes {
 			w.record.Rows = append(w.record.Rows, w.row(&st.changes[i]))
 		}
-		if v.Undoes != nil || v.Undo != nil && v.Undo.Back != nil {
+		if v := say.verb; v.Undoes != nil || v.Undo != nil && v.Undo.Back != nil {
 			w.later(st)
 		}
 	}

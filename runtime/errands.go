@@ -243,7 +243,7 @@ func (s *Session) attemptEntry(o *terms, a *sentErrand) stores.Entry {
 // tellAttempt adds a journal entry about an attempt to a batch.
 func (s *Session) tellAttempt(b *stores.Batch, a *sentErrand, entry stores.Entry) error {
 	st := a.errand.st
-	return s.e.tell(b, entry, st.verb, st.syntax, st.text, nil)
+	return s.e.tell(b, entry, s.e.says(a.plan.prog, st))
 }
 
 // afterwards journals the outcome of an attempt, even if the request was cancelled meanwhile,

@@ -46,7 +46,9 @@ func (r *run) entries(b *stores.Batch, o RunOptions) ([]*step, error) {
 		case o.Agreed != "":
 			e.Preview, e.Agreed = r.id, r.s.who.Name
 		}
-		if err := r.e.tell(b, e, st.verb, st.syntax, st.text, st); err != nil {
+		say := r.e.says(r.prog, st)
+		say.st = st
+		if err := r.e.tell(b, e, say); err != nil {
 			return nil, err
 		}
 		of = append(of, st)
@@ -56,12 +58,6 @@ func (r *run) entries(b *stores.Batch, o RunOptions) ([]*step, error) {
 
 func gaveSensitive(st *step) bool {
 	return st.cells != nil && len(st.cells.rows) > 0 && slices.ContainsFunc(st.cells.columns, func(c column) bool { return c.sensitive })
-}
-
-// say adds a journal entry about a call that was not carried out.
-func (e *Engine) say(b *stores.Batch, entry stores.Entry, p *verbs.Program, v *verbs.Verb, c *dsl.Call) error {
-	w := e.written(p, c, nil)
-	return e.tell(b, entry, v, w, dsl.FormatCall(w), nil)
 }
 
 // entry begins a journal entry with the fields that every entry of a session has.
@@ -117,7 +113,7 @@ func (s *Session) refused(ctx context.Context, p *verbs.Program, o RunOptions, e
 		c := &calls[call]
 		e := s.entry(p, o, placeOf(p, c))
 		e.Time, e.Verb, e.Outcome, e.Reason = s.e.clock(), c.Verb.Name, outcomeRefused, r.Diagnostics[i].Code
-		if failed := s.e.say(&b, e, p, c.Verb, c.Syntax); failed != nil {
+		if failed := s.e.tell(&b, e, s.e.saidOf(p, call)); failed != nil {
 			return failed
 		}
 	}

@@ -176,7 +176,7 @@ func (s *Session) countPreview(ctx context.Context, p *verbs.Program, o RunOptio
 			if st.disclosures != nil {
 				e := s.entry(p, o, st.place)
 				e.Time, e.Verb, e.Outcome, e.Preview = r.now, st.verb.Name, outcomeOK, r.id
-				if err := s.e.tell(&b, e, st.verb, st.syntax, st.text, nil); err != nil {
+				if err := s.e.tell(&b, e, s.e.says(p, st)); err != nil {
 					return err
 				}
 			}

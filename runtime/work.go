@@ -605,7 +605,8 @@ func (s *Session) skip(ctx context.Context, w *work, done Worked, script *dsl.Sc
 		Outcome: outcomeSkipped, Reason: reason, Palette: s.e.reg.Digest(), Roles: s.roleNames()}
 	var b stores.Batch
 	if v := s.e.reg.Verb(done.Verb); script != nil && v != nil {
-		if err := s.e.say(&b, entry, nil, v, &script.Calls[0]); err != nil {
+		c := s.e.written(nil, &script.Calls[0], nil)
+		if err := s.e.tell(&b, entry, saying{verb: v, syntax: c, text: dsl.FormatCall(c)}); err != nil {
 			return done, err
 		}
 	} else {

@@ -103,11 +103,35 @@ func (p *Program) Canonical() *dsl.Script {
 
 // Names calls fn with each argument of kind Name, and the type that is wanted there.
 func (p *Program) Names(fn func(a *Arg, t *Type)) {
-	p.names(fn)
-	p.EachKept(func(_ int, in *Program) { in.names(fn) })
+	names := func(in *Program) {
+		for i := range in.calls {
+			in.calls[i].names(fn)
+		}
+	}
+	names(p)
+	p.EachKept(func(_ int, in *Program) { names(in) })
 }
 
-func (p *Program) names(fn func(a *Arg, t *Type)) {
+// RowsIn calls fn with each row that a call names, in a value or in the path to one.
+func (p *Program) RowsIn(call int, fn func(Row)) {
+	rows := func(in *Program, c *Call) {
+		c.names(func(a *Arg, _ *Type) {
+			if row, ok := in.Bound(a); ok {
+				fn(row)
+			}
+		})
+	}
+	rows(p, &p.calls[call])
+	p.EachKept(func(of int, in *Program) {
+		for i := range in.calls {
+			if of == call {
+				rows(in, &in.calls[i])
+			}
+		}
+	})
+}
+
+func (c *Call) names(fn func(a *Arg, t *Type)) {
 	var arg func(a *Arg, t *Type)
 	arg = func(a *Arg, t *Type) {
 		if a.Kind == Name {
@@ -118,11 +142,8 @@ func (p *Program) names(fn func(a *Arg, t *Type)) {
 			arg(&items[i], t.PartOf(a, i))
 		}
 	}
-	for i := range p.calls {
-		c := &p.calls[i]
-		for j := range c.Args {
-			arg(&c.Args[j], c.Verb.Params[j].Type)
-		}
+	for j := range c.Args {
+		arg(&c.Args[j], c.Verb.Params[j].Type)
 	}
 }
 
