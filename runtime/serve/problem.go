@@ -85,6 +85,9 @@ func problemOf(err error) problem {
 			if len(d.Notes) > 0 {
 				p.Next = d.Notes[0]
 			}
+			if d.Code == runtime.CodeNeedsAgreement {
+				p.Next += `; "agreed" takes the id of a preview, and POST /v1/propose waits for somebody else`
+			}
 			if status, ok := statuses[d.Code]; ok {
 				p.Status = status
 			}
