@@ -397,7 +397,7 @@ func codeLines(values []string, kind stores.Kind) (string, bool) {
 		if kind == stores.Int {
 			code, decide = "CODE_"+strings.ReplaceAll(v, "-", "MINUS_"), "  # DECIDE: what is it called?"
 		}
-		if seen[code] || !isCode(code) || v == "" {
+		if seen[code] || !isCode(code) || v == "" || strings.ContainsFunc(v, unseen) {
 			return "", false
 		}
 		seen[code] = true

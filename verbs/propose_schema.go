@@ -74,7 +74,7 @@ func (p *describer) typed(v any, name string) (w wording, why string) {
 			if text, _ := m["pattern"].(string); text != "" {
 				if own, ok := ownPattern(text); ok {
 					use("pattern")
-					w.keys += ", pattern: " + strconv.Quote(own)
+					w.keys += ", pattern: " + seenPattern(own)
 					w.is.Pattern = regexp.MustCompile("^(?:" + own + ")$")
 				}
 			}
@@ -374,7 +374,7 @@ func (p *describer) coded(values []string, name string) wording {
 		p.lose("enum " + cutText(jsonText(values), 60))
 		return w
 	}
-	w.keys += ", pattern: " + strconv.Quote(pattern)
+	w.keys += ", pattern: " + seenPattern(pattern)
 	w.is.Pattern = regexp.MustCompile("^(?:" + pattern + ")$")
 	return w
 }
@@ -849,6 +849,19 @@ func (w *writer) block(indent int, key string, v any) {
 	for _, k := range typeFirst(m) {
 		w.block(indent+2, k, m[k])
 	}
+}
+
+// seenPattern is a pattern in quotes, with what cannot be seen as its number.
+func seenPattern(pattern string) string {
+	var b strings.Builder
+	for _, r := range pattern {
+		if unseen(r) {
+			fmt.Fprintf(&b, `\x{%x}`, r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return strconv.Quote(b.String())
 }
 
 // cutText is a text on one line, without what cannot be seen, and not at any length.

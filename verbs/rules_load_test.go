@@ -90,6 +90,8 @@ func TestRulesThatCannotBeMeant(t *testing.T) {
 		{"", "reads: {entity: line, fields: {n: sum(skew)}}", "unknown-field", ""},
 		{"", "reads: {entity: line, fields: {n: average(price)}}", "bad-expression", ""},
 		{"", "reads: {entity: line, fields: {n: average(price, 2)}}", "yaml-feature", "double quotes"},
+		{"", effects + "\n    deprecated: {reason: \"\\e[31mred\"}", "yaml-feature", "U+001B"},
+		{"", effects + "\n    phrases: [\"pay \u202edrawkcab\"]", "yaml-feature", "U+202E"},
 		{"", `reads: {entity: line, fields: {n: "average(price, 99)"}}`, "bad-expression", ""},
 		{"", effects + "\n    totals: [{name: n, count: line, where: row.sku == sku, beyond: true}]", "beyond-its-caller", "nothing says"},
 		{"", effects + "\n    totals: [{name: n, count: line, where: line-ids, beyond: true}]\n    discloses: [{name: k, type: boolean, is: n > 0}]", "beyond-its-caller", "a list names only"},

@@ -2,9 +2,11 @@ package verbs
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
@@ -361,6 +363,12 @@ func (d *doc) report(diag dsl.Diagnostic) {
 	d.diags = append(d.diags, diag)
 }
 
+// unseen reports whether a character steers a terminal, or turns the direction of what stands
+// around it: what a palette says is shown to people who are to believe it.
+func unseen(r rune) bool {
+	return unicode.IsControl(r) && !strings.ContainsRune("\t\n\r", r) || r >= '\u202a' && r <= '\u202e' || r >= '\u2066' && r <= '\u2069'
+}
+
 // inspect refuses, anywhere in the file, what makes YAML say more than it
 // shows.
 func (d *doc) inspect(n *yaml.Node, depth int) {
@@ -388,6 +396,11 @@ func (d *doc) inspect(n *yaml.Node, depth int) {
 	case yaml.AliasNode:
 		d.report(tell(d.place(n), "yaml-feature/alias", n.Value))
 		n.Kind, n.Alias = poisoned, nil
+	case yaml.ScalarNode:
+		if i := strings.IndexFunc(n.Value, unseen); i >= 0 {
+			r, _ := utf8.DecodeRuneInString(n.Value[i:])
+			d.report(tell(d.place(n), "yaml-feature/unseen", fmt.Sprintf("%U", r)))
+		}
 	case yaml.SequenceNode:
 		d.commas(n, 1)
 		for _, c := range n.Content {

@@ -270,7 +270,7 @@ func (a *app) found(ctx context.Context, where, palettes string, names []string)
 	err = system.Found(ctx, reg, store, names, a.now(), uuid)
 	switch {
 	case errors.Is(err, system.ErrFounded):
-		return &stop{exitRefused, "administrator-exists", "there is an administrator already, who can make others",
+		return &stop{exitRefused, "administrator-exists", "the tables are migrated, and no administrator was made: there is one already, who can make others",
 			"as that administrator: verbatim run with system.grant-high-role"}
 	case err != nil:
 		return broken("the administrator could not be made", err, "nothing was changed; try again")
