@@ -411,6 +411,25 @@ func (t *turn) remarks(most int) bool {
 	return len(strings.Fields(t.heard.own)) <= most && words.ReadRemark(t.heard.own) == words.ARemark
 }
 
+// unaware reports whether a message says that the person does not know, and nothing else.
+func (t *turn) unaware() bool { return notKnown().MatchString(words.Plain(t.heard.own)) }
+
+// staysOpen puts the question that waits again to a person who does not know the answer: that is
+// neither a text that was asked for nor a request. A palette's own question can be skipped.
+func (t *turn) staysOpen(ctx context.Context) (text string, ok bool) {
+	c := t.c
+	if !t.was.open() && len(c.open) == 0 || t.asking(ctx) != nil || !t.unaware() {
+		return "", false
+	}
+	t.as(TakenAgain)
+	text = t.was.Asked
+	if c.unclear.fresh = t.was.open(); !c.unclear.fresh {
+		freshen(c.open)
+		text = c.wording.again(c.open)
+	}
+	return c.wording.say(sayUnaware) + "\n" + text, true
+}
+
 // saysWhy says why something was asked back, and puts the question again.
 func (t *turn) saysWhy() string {
 	t.c.unclear.fresh = true

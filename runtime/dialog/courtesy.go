@@ -153,6 +153,7 @@ func (w wording) example(phrase string) string {
 var (
 	undoSaid   = lazily(func() string { return `^(?:` + words.Expression("undo") + `)$` })
 	forgetSaid = lazily(func() string { return `^(?:` + words.Expression("forget") + `)$` })
+	notKnown   = lazily(func() string { return `^(?:` + words.Expression("unaware") + `)$` })
 )
 
 // drops declines every open question when the person asks to forget what they said. It undoes no

@@ -46,6 +46,9 @@ func (t *turn) interpret(ctx context.Context, otherwise string) (string, error) 
 	case chosen != nil:
 		return t.clarified(ctx, chosen, otherwise)
 	}
+	if text, ok := t.staysOpen(ctx); ok {
+		return text, nil
+	}
 	u, err := c.o.Interpreter.Interpret(ctx, t.heard.own, Settled{}, t.before())
 	if err != nil {
 		return t.system(ctx, err)
