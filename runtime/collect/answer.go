@@ -108,6 +108,7 @@ func (q *Question) read(v stores.Value, in In) (stores.Value, *Wrong) {
 	if in.Language != words.English {
 		said.Languages = append(said.Languages, words.English)
 	}
+	said = said.Answered(text)
 	switch q.Kind {
 	case Date, Birth:
 		return q.whole(text, words.Date, said, in)

@@ -91,6 +91,22 @@ type In struct {
 	Languages []Language
 }
 
+// Answered adds the languages that the words of an answer tell: "le 3 avril" may answer a question in
+// English.
+func (in In) Answered(text string) In {
+	likely := Detect(text)
+	if len(in.Languages) == 0 || len(likely) == len(Languages()) {
+		return in
+	}
+	in.Languages = slices.Clone(in.Languages)
+	for _, l := range likely {
+		if !slices.Contains(in.Languages, l) {
+			in.Languages = append(in.Languages, l)
+		}
+	}
+	return in
+}
+
 // What says what a reading is of.
 type What uint8
 
