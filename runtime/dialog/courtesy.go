@@ -185,6 +185,9 @@ func (t *turn) takesBack(ctx context.Context) (string, bool, error) {
 	if len(c.open) > 0 || !undoSaid().MatchString(words.Plain(t.heard.own)) {
 		return "", false, nil
 	}
+	if t.heard.reply.Answer == words.Decline && (t.was.open() || c.expected != (expected{}) || t.asking(ctx) != nil) {
+		return "", false, nil // "annuler" is a no as well, to what was asked back
+	}
 	t.as(TakenRequest)
 	seq, err := c.o.Session.LastDone(ctx)
 	if err != nil {
