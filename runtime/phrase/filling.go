@@ -132,6 +132,7 @@ func (f *filling) answer(text string) (c *clause, beside string) {
 		return nil, ""
 	}
 	in := f.c.in.Answered(plain)
+	in.Day = f.pr.Type.Name == verbs.DateType || f.pr.Type.Name == verbs.ObjectType
 	readings, _ := words.Find(plain, in)
 	c = f.r.clause(text, all, readings, in, f.l)
 	value := f.valueIn(c)

@@ -381,6 +381,7 @@ func TestAChosenDayLeavesTheTextAsItWasSaid(t *testing.T) {
 	for answer, expect := range map[string][2]string{
 		ask.Choices[1]: {"2025-01-15"}, "no, I meant 20 January 2025": {"2025-01-20"}, "on 15 January 2025, please": {"2025-01-15"},
 		"le 15 janvier 2025": {"2025-01-15"}, "15. Januar 2025": {"2025-01-15"}, "15 de enero de 2025": {"2025-01-15"}, // in another language
+		"15/1": {"2025-01-15"}, "it is 1/15, I think": {"2025-01-15"}, "3/4": {}, "3/4 of the papers are here": {}, // without a year
 		"on 15 January 2025 unless the accountant falls ill":      {"2025-01-15", "unless the accountant falls ill"},
 		"probably 15 January 2025, my accountant is ill":          {"2025-01-15", "my accountant is ill"},
 		"my accountant is ill, so 15 January 2025":                {"2025-01-15", "my accountant is ill"},

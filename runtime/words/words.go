@@ -89,6 +89,8 @@ type In struct {
 	Now time.Time
 	// Languages are those that it may be in; none leaves it to Detect.
 	Languages []Language
+	// Day says that a day is asked for: then "3/4" is one, and no fraction.
+	Day bool
 }
 
 // Answered adds the languages that the words of an answer tell: "le 3 avril" may answer a question in
@@ -232,6 +234,7 @@ func (h *house) find(text string, in In) (all []Reading, more bool) {
 		languages = h.detect(text)
 	}
 	s := newScan(text, in.Now, h)
+	s.day = in.Day
 	for i, l := range languages {
 		found, cut := s.read(l, len(languages) == 1)
 		more = more || cut
