@@ -184,6 +184,7 @@ func TestWhatWasAskedBackIsAnsweredElsewhere(t *testing.T) {
 			ends bool     // nothing is waited for afterwards
 		}{
 			{"by a place", []string{"I would like to cancel", "the second one"}, []string{"Which repair is it?", "Kitchen Window"}, true},
+			{"by a place, and why", []string{"I would like to cancel", "the second one, since it is the oldest"}, []string{"Which repair is it?", "Kitchen Window"}, true},
 			{"by its words", []string{"I would like to cancel", "Kitchen Window"}, []string{"Which repair", "Kitchen Window"}, true},
 			{"by what it lacks", []string{"the boiler is expected", "4 March 2027"}, []string{"When is it?", "4 March 2027"}, true},
 			{"a yes to two days", []string{"the boiler is expected 3/4/2027", "yes", "what did you note?"}, []string{"Is that 3 April 2027 or 4 March 2027?", "Is that 3 April 2027 or 4 March 2027?", "Is that"}, false},
