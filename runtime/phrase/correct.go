@@ -3,6 +3,8 @@ package phrase
 import (
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"verbatim/dsl"
 	"verbatim/runtime/words"
@@ -244,20 +246,37 @@ func (s *slot) put(call *dsl.Call, value dsl.Value, said, behind string, in word
 }
 
 // reworded replaces the words of one date in a text by those of another: those behind a small word
-// by behind, since "on 4 March" must not become "on in two weeks".
+// by behind, since "on 4 March" must not become "on in two weeks". What stands before a week and not
+// before a day is replaced as well: "la semaine prochaine" by "le vendredi 11 décembre".
 func reworded(text, was, said, behind string, in words.In) string {
 	all, more := words.Find(text, in)
 	if more {
 		return text
 	}
+	l := spoken(text, in)
 	for i := len(all) - 1; i >= 0; i-- {
-		if rd := &all[i]; rd.What == words.Date && rd.Known() && rd.Value.Text() == was {
-			put := said
-			if before, _ := words.Split(text[:rd.Range.Start], maxNote); len(before) > 0 && small()[before[len(before)-1].Plain] {
-				put = behind
-			}
-			text = text[:rd.Range.Start] + put + text[rd.Range.End:]
+		rd := &all[i]
+		if rd.What != words.Date || !rd.Known() || rd.Value.Text() != was {
+			continue
 		}
+		put, from := said, rd.Range.Start
+		before, _ := words.Split(text[:from], maxNote)
+		n := len(before)
+		if n > 0 && small()[before[n-1].Plain] {
+			put = behind
+		}
+		for _, rule := range l.Phrases("beforeday") {
+			old, now, _ := strings.Cut(rule, ">")
+			if k := n - len(strings.Fields(old)); k >= 0 && plainly(before[k:], nil) == old {
+				from, put = before[k].Range.Start, strings.TrimSpace(now+" "+behind)
+				break
+			}
+		}
+		if was, _ := utf8.DecodeRuneInString(text[from:]); unicode.IsUpper(was) {
+			first, n := utf8.DecodeRuneInString(put)
+			put = string(unicode.ToUpper(first)) + put[n:]
+		}
+		text = text[:from] + put + text[rd.Range.End:]
 	}
 	return text
 }

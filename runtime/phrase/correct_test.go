@@ -223,6 +223,11 @@ func TestACorrectedTextStaysASentence(t *testing.T) {
 		{"sie kommen am 3. Januar", "nein, in zwei Wochen", "sie kommen am Freitag, 10. Januar 2025"},
 		{"ils arrivent le 3 janvier", "non, dans deux semaines", "ils arrivent le vendredi 10 janvier 2025"},
 		{"returns next week", "no, in two weeks", "returns in two weeks"},
+		{"they come in the next week", "make it Thursday", "they come on Thursday"},
+		{"sie kommen bis zur nächsten Woche", "lieber Freitag, 10. Januar", "sie kommen bis zum Freitag, 10. Januar 2025"},
+		{"ils arrivent la semaine prochaine", "plutôt vendredi 10 janvier", "ils arrivent le vendredi 10 janvier 2025"},
+		{"La semaine prochaine, c'est bon", "non, dans deux semaines", "Le vendredi 10 janvier 2025, c'est bon"},
+		{"llegan la semana que viene", "mejor el viernes 10 de enero", "llegan el viernes, 10 de enero de 2025"},
 		{"they come on 3 January", "no, on 6 January 2025", "they come on 6 January 2025"},
 	} {
 		call := "client.add-note :request-id @pierre-dupont-source-of-wealth :note \"" + c.note + "\" :expected-date 2025-01-03"
