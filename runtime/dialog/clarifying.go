@@ -291,35 +291,49 @@ func (t *turn) fills(ctx context.Context, says string, alone *Understood, was *u
 	return &u, nil
 }
 
-// fillsBesides takes for the value that was asked for what could also be read as a request: the first
-// part of a message, where nothing else was made of it ("3 April. Also leave a note on Pierre: …"),
-// and a message for the same verb that names no row, or has the value by itself in front ("Pierre, it
-// comes next week").
+// fillsBesides takes for the value that was asked for what could also be read as a request: a message
+// for the same verb that names no row, or one that has the value by itself in front ("Pierre, it comes
+// next week"). A request of its own behind it is made as well: "3 April, also leave a note on Thomas: …".
 func (t *turn) fillsBesides(ctx context.Context, u *Understood, was *unclear) (*Understood, error) {
-	switch {
-	case u.Script == "":
-	case len(u.Left) > 0 && strings.HasPrefix(t.heard.own, u.Left[0]) && t.mayFill(u.Left[0], was):
-		chosen, err := t.fills(ctx, u.Left[0], &Understood{}, was)
-		if chosen != nil {
-			t.also, chosen.Left = u.Script, append(chosen.Left, u.Left[1:]...)
+	said, front := t.heard.own, false
+	for _, at := range besides().FindAllStringIndex(said, -1) {
+		next := was.with(said[:at[0]])
+		if !t.mayFill(said[:at[0]], was) {
+			continue
 		}
-		return chosen, err
-	case t.mayFill(t.heard.own, was):
-		chosen, err := t.fills(ctx, t.heard.own, u, was)
-		if chosen == nil || len(u.Assumed) > 0 || chosen.Beside != "" && inFront(t.heard.own, chosen.Beside) {
-			return chosen, err
+		chosen, err := t.c.understood(ctx, next.said, &next, was.Spoken)
+		if err != nil {
+			return nil, err
 		}
-		t.next = unclear{}
+		if chosen.Script == "" {
+			continue
+		}
+		more, err := t.c.o.Interpreter.Interpret(ctx, said[at[1]:], Settled{}, nil)
+		if err != nil {
+			return nil, err
+		}
+		if more.Script != "" && more.Ask == "" && more.Confidence >= plainly && chosen.Beside == "" {
+			t.next, t.also, chosen.Left = next, more.Script, more.Left
+			return &chosen, nil
+		}
+		front = true
+		break
 	}
+	if u.Script == "" || !t.mayFill(said, was) {
+		return nil, nil
+	}
+	chosen, err := t.fills(ctx, said, u, was)
+	if chosen == nil || len(u.Assumed) > 0 || front {
+		return chosen, err
+	}
+	t.next = unclear{}
 	return nil, nil
 }
 
-// inFront reports whether a message ends with a text, and a mark stands before it.
-func inFront(message, text string) bool {
-	before, behind, found := strings.Cut(message, text)
-	before = strings.TrimSpace(before)
-	return found && strings.Trim(behind, " .!") == "" && before != "" && strings.ContainsAny(before[len(before)-1:], ",;:.-")
-}
+// besides matches what may stand between an answer and something else.
+var besides = lazily(func() string {
+	return `[,;:]|\.\s|\s[-–]\s|(?i:\s(?:` + strings.Join(words.Phrases("joining"), "|") + `)\s)`
+})
 
 // sensitive reports whether an argument is sensitive.
 func (t *turn) sensitive(g Given) bool {

@@ -204,6 +204,7 @@ func TestWhatWasAskedBackIsAnsweredElsewhere(t *testing.T) {
 			{"the same matter in full", []string{"I would like to cancel", "cancel the window"}, []string{"Which repair", "Kitchen Window"}, true},
 			{"a no", []string{"I would like to cancel", "no", "the second"}, []string{"Which repair", "Good.", "did not understand"}, true},
 			{"nothing that fits", []string{"the repairs", "blue elephants", "yes"}, []string{"Is that what", "Is that what", "Boiler"}, true},
+			{"with a question behind it", []string{"the boiler is expected", "4 March 2027, and what is there"}, []string{"When is it?", "Kitchen Window"}, true},
 			{"a text and a day", []string{"tell them", "The pump leaks", "4 March 2027"}, []string{"What is the note?", "When is it?", noted}, true},
 			{"a text that has no place", []string{"write down 4 March 2027", "The pump leaks"}, []string{"What is the note?", noted}, true},
 			{"a text that has no place, and a day", []string{"write down", "The pump leaks", "4 March 2027"}, []string{"What is the note?", "When is it?", noted}, true},
@@ -386,7 +387,7 @@ func TestWhatWasAskedBackIsAnsweredOnce(t *testing.T) {
 // but by a plain yes to the question that was put last.
 func FuzzWhatWasAskedBack(f *testing.F) {
 	sayings := []string{"I would like to cancel", "the boiler is expected 3/4/2027", "expected then", "the repairs", "the first", "the second one", "yes", "no", "perfect", "what is there", "Kitchen Window", "March",
-		"cancel the boiler", "> the second", "thanks", "hello", "blue elephants", "wait, the other", "yes, the first", "never mind", "the last?", "details"}
+		"cancel the boiler", "> the second", "thanks", "hello", "blue elephants", "wait, the other", "yes, the first", "never mind", "the last?", "details", "I don't know", "annuler", "4 March 2027, and what is there"}
 	f.Add([]byte{0, 5, 6}, "")
 	f.Add([]byte{0, 9, 32 + 5, 6, 1, 4, 64, 32 + 6, 7}, "the window")
 	f.Add([]byte{12, 3, 6, 6, 0, 32 + 9, 9, 32 + 9, 9, 5, 64 + 4}, "yes\n> no")
