@@ -342,7 +342,7 @@ func (t *turn) sensitive(g Given) bool {
 }
 
 // further reports whether a reading asks for a later argument of the same verb than another, and so
-// knows what the other lacks: the row was named in the message before.
+// knows what the other lacks or assumes: the row was named in the message before.
 func (t *turn) further(u, than *Understood) bool {
 	v := t.c.o.Registry.Verb(u.Wants.Verb)
 	if v == nil || u.Wants.Verb != than.Wants.Verb {
@@ -351,7 +351,7 @@ func (t *turn) further(u, than *Understood) bool {
 	at := func(g Given) int {
 		return slices.IndexFunc(v.Params, func(p verbs.Param) bool { return p.Name == g.Param })
 	}
-	return at(u.Wants) > at(than.Wants)
+	return at(u.Wants) > at(than.Wants) || at(u.Wants) == at(than.Wants) && len(u.Assumed) < len(than.Assumed)
 }
 
 // dictated takes an answer as the free text that was asked for; nil if none was, or the answer is
@@ -557,6 +557,7 @@ func (t *turn) asksBack(u *Understood, was *unclear) {
 	for _, g := range u.Texts { // texts are kept as they were read, so that the answer is not added to them
 		next.Given = append(slices.DeleteFunc(slices.Clone(next.Given), func(o Given) bool { return o == g }), g)
 	}
+	t.record.spoken.join(Spoken{Names: u.Names})
 	next.at, next.until, next.fresh = t.now, t.now.Add(t.c.o.Limits.Open), true
 	next.id = fmt.Sprintf("words-%d-%x", t.record.Number, t.now.UnixNano())
 	t.c.unclear = next

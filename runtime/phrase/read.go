@@ -605,7 +605,7 @@ func (c *clause) has(w words.What) bool {
 
 // part reads one clause.
 func (r *Reader) part(c *clause, l words.Language) Part {
-	p := Part{Range: c.rng, Wish: c.wish, reader: r, language: l}
+	p := Part{Range: c.rng, Wish: c.wish, reader: r, language: l, clauses: []*clause{c}}
 	all := r.rank(c)
 	exact := r.exact(c, all)
 	for _, s := range all[:min(len(all), ranked)] {
@@ -649,7 +649,7 @@ func (r *Reader) part(c *clause, l words.Language) Part {
 		i := slices.IndexFunc(all, func(s candidate) bool { return r.ix.verbs[s.verb] == v })
 		p.Phrase, p.Confidence = r.phrase(&all[i]), 1
 	}
-	p.Certainty, p.Verb, p.clauses = Sure, v, []*clause{c}
+	p.Certainty, p.Verb = Sure, v
 	r.arguments(&p, c, l)
 	return p
 }
