@@ -13,7 +13,8 @@ import (
 )
 
 // Corrections: a person who is asked about a call may answer with what should be different: "make
-// it Thursday", "Donnerstag statt Freitag", "plutôt Thomas". The whole message must be one value of
+// it Thursday", "Donnerstag statt Freitag", "plutôt Thomas", or with what it lacks: "and it comes on
+// Friday". The whole message must be one value of
 // a kind that the call holds, and words of a closed list that mark a correction. Any other message
 // is no correction.
 
@@ -66,7 +67,7 @@ func (r *Reader) Correct(text string, in words.In, v *verbs.Verb, call *dsl.Call
 	if strings.ContainsAny(text, "?¿") && !asks {
 		return none, false
 	}
-	if cued {
+	if cued || joins()[all[0].Plain] { // "and it comes on Friday"
 		r.restates(v, call, c, cues)
 	}
 	found := Correction{Cued: cued}
@@ -174,7 +175,8 @@ type slot struct {
 	kind  verbs.TypeName
 }
 
-// slotsOf lists the places whose values can be said in words.
+// slotsOf lists the places whose values can be said in words. A day, an amount or a code that the call
+// leaves out has an empty place, if there is no other of its kind.
 func slotsOf(v *verbs.Verb, call *dsl.Call) (all []slot) {
 	for i := range call.Args {
 		a := &call.Args[i]
@@ -215,6 +217,16 @@ func slotsOf(v *verbs.Verb, call *dsl.Call) (all []slot) {
 			}
 		}
 	}
+	for i := range v.Params {
+		p := &v.Params[i]
+		t := p.Type
+		if slices.ContainsFunc(call.Args, func(a dsl.Arg) bool { return a.Key == p.Name }) || slices.ContainsFunc(all, func(s slot) bool { return s.kind == t.Name }) {
+			continue
+		}
+		if t.Name == verbs.DateType || t.Name == verbs.MoneyType || t.Name == verbs.CodeType && t.Codes != nil {
+			all = append(all, slot{p, "", dsl.NewNil(), t.Name})
+		}
+	}
 	return all
 }
 
@@ -241,6 +253,9 @@ func (s *slot) put(call *dsl.Call, value dsl.Value, said, behind string, in word
 			}
 			a.Value = dsl.NewMap(entries...)
 		}
+	}
+	if s.value.Kind == dsl.Nil {
+		out.Args = append(out.Args, dsl.NewArg(s.param.Name, value))
 	}
 	return out
 }

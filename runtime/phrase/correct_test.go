@@ -214,6 +214,26 @@ func TestACallSaidAgainIsCorrected(t *testing.T) {
 	}
 }
 
+// A day that a call leaves out may be added to it, by itself or behind an "and"; by a whole sentence
+// without one it may be said of anything.
+func TestACallIsAddedTo(t *testing.T) {
+	t.Parallel()
+	r, _ := domains[0].reader(t)
+	const call = `client.add-note :request-id @pierre-dupont-source-of-wealth :note "our accountant is ill"`
+	script, _ := dsl.Parse(dsl.NewSource("call", call))
+	for said, want := range map[string]string{
+		"and it comes on Thursday": call + " :expected-date 2025-01-02", "on Thursday": call + " :expected-date 2025-01-02",
+		"und es kommt am Donnerstag": call + " :expected-date 2025-01-02", "et cela arrive jeudi": call + " :expected-date 2025-01-02",
+		"y llega el jueves":    call + " :expected-date 2025-01-02",
+		"it comes on Thursday": "", "and Thomas comes on Thursday": "", "and call me on Thursday": "", "and it never comes on Thursday": "",
+	} {
+		found, ok := r.Correct(said, words.In{Now: now}, r.ix.reg.Verb("client.add-note"), &script.Calls[0])
+		if got := len(found.Fits) == 1 && dsl.FormatCall(&found.Fits[0].Call) == want; ok != (want != "") || ok && !got {
+			t.Errorf("%q: %+v", said, found)
+		}
+	}
+}
+
 // A day that is said by how far away it is stands behind no "on": there the text has the day itself.
 func TestACorrectedTextStaysASentence(t *testing.T) {
 	t.Parallel()
