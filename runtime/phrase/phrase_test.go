@@ -400,6 +400,24 @@ func TestAChosenDayLeavesTheTextAsItWasSaid(t *testing.T) {
 	}
 }
 
+// Where only values are said, the likeliest verb that accepts them is meant; where a word says which
+// verb is, its refusal stands.
+func TestValuesAloneAreForTheVerbThatAcceptsThem(t *testing.T) {
+	t.Parallel()
+	r, _ := domains[0].reader(t)
+	const born = `client.provide-info :request-id @maria-schmidt-date-of-birth :info-type DATE_OF_BIRTH :collected-data {:date_of_birth "1972-03-15"}`
+	for said, want := range map[string]string{
+		"maria 15 march 1972": born, "15 March 1972, Maria Schmidt": born, "Maria: 15.3.1972": born,
+		"Pierre 15 March 1972": "", "leave a note on Maria: it came on 15 March 1972": "", "Maria 3/4/1972": "",
+	} {
+		if h := r.Read(said, english); len(h.Parts) != 1 || h.Parts[0].Call != want || want == "" && len(h.Parts[0].Asks) == 0 {
+			t.Error(describe(said, &h))
+		} else if said == "Maria 3/4/1972" && len(h.Parts[0].Asks[0].Choices) != 2 {
+			t.Error(describe(said, &h))
+		}
+	}
+}
+
 // A row that was chosen is that of the whole part: a sentence that only adds a day to it stays a
 // part of it.
 func TestAChosenRowIsThatOfAllSentences(t *testing.T) {
