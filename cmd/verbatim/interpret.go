@@ -103,11 +103,11 @@ func (i *interpreter) Interpret(ctx context.Context, said string, settled dialog
 				u.NotUsed = append(u.NotUsed, r.Verb.Name)
 			}
 		}
+		if u.Of == p.Range && u.Ask != "" {
+			u.Names = append(u.Names, p.Rows()...)
+		}
 		for _, a := range p.Args {
 			u.Beside = cmp.Or(u.Beside, a.Beside)
-			if a.Param.Type.Name == verbs.RefType && u.Of == p.Range && u.Ask != "" {
-				u.Names = append(u.Names, a.Value.Text)
-			}
 			if a.Said() && !a.Given && !a.Param.Sensitive {
 				u.Resolved = append(u.Resolved, said[a.Range.Start:a.Range.End]+": "+dsl.FormatValue(a.Value))
 			}

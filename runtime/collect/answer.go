@@ -104,10 +104,7 @@ func (q *Question) read(v stores.Value, in In) (stores.Value, *Wrong) {
 	case strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' || r == utf8.RuneError }):
 		return no(sayUnreadable.In(in.Language, q.Label))
 	}
-	said := words.In{Now: in.Now, Languages: []words.Language{in.Language}}
-	if in.Language != words.English {
-		said.Languages = append(said.Languages, words.English)
-	}
+	said := words.In{Now: in.Now, Languages: slices.Compact([]words.Language{in.Language, words.English}), Day: q.Kind == Date || q.Kind == Birth}.Answered(text)
 	switch q.Kind {
 	case Date, Birth:
 		return q.whole(text, words.Date, said, in)

@@ -291,35 +291,49 @@ func (t *turn) fills(ctx context.Context, says string, alone *Understood, was *u
 	return &u, nil
 }
 
-// fillsBesides takes for the value that was asked for what could also be read as a request: the first
-// part of a message, where nothing else was made of it ("3 April. Also leave a note on Pierre: …"),
-// and a message for the same verb that names no row, or has the value by itself in front ("Pierre, it
-// comes next week").
+// fillsBesides takes for the value that was asked for what could also be read as a request: a message
+// for the same verb that names no row, or one that has the value by itself in front ("Pierre, it comes
+// next week"). A request of its own behind it is made as well: "3 April, also leave a note on Thomas: …".
 func (t *turn) fillsBesides(ctx context.Context, u *Understood, was *unclear) (*Understood, error) {
-	switch {
-	case u.Script == "":
-	case len(u.Left) > 0 && strings.HasPrefix(t.heard.own, u.Left[0]) && t.mayFill(u.Left[0], was):
-		chosen, err := t.fills(ctx, u.Left[0], &Understood{}, was)
-		if chosen != nil {
-			t.also, chosen.Left = u.Script, append(chosen.Left, u.Left[1:]...)
+	said, front := t.heard.own, false
+	for _, at := range besides().FindAllStringIndex(said, -1) {
+		next := was.with(said[:at[0]])
+		if !t.mayFill(said[:at[0]], was) {
+			continue
 		}
-		return chosen, err
-	case t.mayFill(t.heard.own, was):
-		chosen, err := t.fills(ctx, t.heard.own, u, was)
-		if chosen == nil || len(u.Assumed) > 0 || chosen.Beside != "" && inFront(t.heard.own, chosen.Beside) {
-			return chosen, err
+		chosen, err := t.c.understood(ctx, next.said, &next, was.Spoken)
+		if err != nil {
+			return nil, err
 		}
-		t.next = unclear{}
+		if chosen.Script == "" {
+			continue
+		}
+		more, err := t.c.o.Interpreter.Interpret(ctx, said[at[1]:], Settled{}, nil)
+		if err != nil {
+			return nil, err
+		}
+		if more.Script != "" && more.Ask == "" && more.Confidence >= plainly && chosen.Beside == "" {
+			t.next, t.also, chosen.Left = next, more.Script, more.Left
+			return &chosen, nil
+		}
+		front = true
+		break
 	}
+	if u.Script == "" || !t.mayFill(said, was) {
+		return nil, nil
+	}
+	chosen, err := t.fills(ctx, said, u, was)
+	if chosen == nil || len(u.Assumed) > 0 || front {
+		return chosen, err
+	}
+	t.next = unclear{}
 	return nil, nil
 }
 
-// inFront reports whether a message ends with a text, and a mark stands before it.
-func inFront(message, text string) bool {
-	before, behind, found := strings.Cut(message, text)
-	before = strings.TrimSpace(before)
-	return found && strings.Trim(behind, " .!") == "" && before != "" && strings.ContainsAny(before[len(before)-1:], ",;:.-")
-}
+// besides matches what may stand between an answer and something else.
+var besides = lazily(func() string {
+	return `[,;:]|\.\s|\s[-–]\s|(?i:\s(?:` + strings.Join(words.Phrases("joining"), "|") + `)\s)`
+})
 
 // sensitive reports whether an argument is sensitive.
 func (t *turn) sensitive(g Given) bool {
@@ -328,7 +342,7 @@ func (t *turn) sensitive(g Given) bool {
 }
 
 // further reports whether a reading asks for a later argument of the same verb than another, and so
-// knows what the other lacks: the row was named in the message before.
+// knows what the other lacks or assumes: the row was named in the message before.
 func (t *turn) further(u, than *Understood) bool {
 	v := t.c.o.Registry.Verb(u.Wants.Verb)
 	if v == nil || u.Wants.Verb != than.Wants.Verb {
@@ -337,7 +351,7 @@ func (t *turn) further(u, than *Understood) bool {
 	at := func(g Given) int {
 		return slices.IndexFunc(v.Params, func(p verbs.Param) bool { return p.Name == g.Param })
 	}
-	return at(u.Wants) > at(than.Wants)
+	return at(u.Wants) > at(than.Wants) || at(u.Wants) == at(than.Wants) && len(u.Assumed) < len(than.Assumed)
 }
 
 // dictated takes an answer as the free text that was asked for; nil if none was, or the answer is
@@ -409,6 +423,25 @@ func (t *turn) onlyReads(u *Understood) bool {
 // remarks reports whether the message is a remark of at most so many words.
 func (t *turn) remarks(most int) bool {
 	return len(strings.Fields(t.heard.own)) <= most && words.ReadRemark(t.heard.own) == words.ARemark
+}
+
+// unaware reports whether a message says that the person does not know, and nothing else.
+func (t *turn) unaware() bool { return notKnown().MatchString(words.Plain(t.heard.own)) }
+
+// staysOpen puts the question that waits again to a person who does not know the answer: that is
+// neither a text that was asked for nor a request. A palette's own question can be skipped.
+func (t *turn) staysOpen(ctx context.Context) (text string, ok bool) {
+	c := t.c
+	if !t.was.open() && len(c.open) == 0 || t.asking(ctx) != nil || !t.unaware() {
+		return "", false
+	}
+	t.as(TakenAgain)
+	text = t.was.Asked
+	if c.unclear.fresh = t.was.open(); !c.unclear.fresh {
+		freshen(c.open)
+		text = c.wording.again(c.open)
+	}
+	return c.wording.say(sayUnaware) + "\n" + text, true
 }
 
 // saysWhy says why something was asked back, and puts the question again.
@@ -524,6 +557,7 @@ func (t *turn) asksBack(u *Understood, was *unclear) {
 	for _, g := range u.Texts { // texts are kept as they were read, so that the answer is not added to them
 		next.Given = append(slices.DeleteFunc(slices.Clone(next.Given), func(o Given) bool { return o == g }), g)
 	}
+	t.record.spoken.join(Spoken{Names: u.Names})
 	next.at, next.until, next.fresh = t.now, t.now.Add(t.c.o.Limits.Open), true
 	next.id = fmt.Sprintf("words-%d-%x", t.record.Number, t.now.UnixNano())
 	t.c.unclear = next

@@ -184,6 +184,7 @@ func TestWhatWasAskedBackIsAnsweredElsewhere(t *testing.T) {
 			ends bool     // nothing is waited for afterwards
 		}{
 			{"by a place", []string{"I would like to cancel", "the second one"}, []string{"Which repair is it?", "Kitchen Window"}, true},
+			{"by a place, and why", []string{"I would like to cancel", "the second one, since it is the oldest"}, []string{"Which repair is it?", "Kitchen Window"}, true},
 			{"by its words", []string{"I would like to cancel", "Kitchen Window"}, []string{"Which repair", "Kitchen Window"}, true},
 			{"by what it lacks", []string{"the boiler is expected", "4 March 2027"}, []string{"When is it?", "4 March 2027"}, true},
 			{"a yes to two days", []string{"the boiler is expected 3/4/2027", "yes", "what did you note?"}, []string{"Is that 3 April 2027 or 4 March 2027?", "Is that 3 April 2027 or 4 March 2027?", "Is that"}, false},
@@ -203,6 +204,7 @@ func TestWhatWasAskedBackIsAnsweredElsewhere(t *testing.T) {
 			{"the same matter in full", []string{"I would like to cancel", "cancel the window"}, []string{"Which repair", "Kitchen Window"}, true},
 			{"a no", []string{"I would like to cancel", "no", "the second"}, []string{"Which repair", "Good.", "did not understand"}, true},
 			{"nothing that fits", []string{"the repairs", "blue elephants", "yes"}, []string{"Is that what", "Is that what", "Boiler"}, true},
+			{"with a question behind it", []string{"the boiler is expected", "4 March 2027, and what is there"}, []string{"When is it?", "Kitchen Window"}, true},
 			{"a text and a day", []string{"tell them", "The pump leaks", "4 March 2027"}, []string{"What is the note?", "When is it?", noted}, true},
 			{"a text that has no place", []string{"write down 4 March 2027", "The pump leaks"}, []string{"What is the note?", noted}, true},
 			{"a text that has no place, and a day", []string{"write down", "The pump leaks", "4 March 2027"}, []string{"What is the note?", "When is it?", noted}, true},
@@ -212,7 +214,10 @@ func TestWhatWasAskedBackIsAnsweredElsewhere(t *testing.T) {
 			{"a question in place of a text", []string{"write down 4 March 2027", "who reads that?"}, []string{"What is", "What is the note?"}, false},
 			{"why the text is asked for", []string{"write down 4 March 2027", "why?", "The pump leaks"}, []string{"What is", "I need it for this: ", noted}, true},
 			{"what the text is asked for, with no mark", []string{"write down 4 March 2027", "what for", "The pump leaks"}, []string{"What is", "I need it for this: ", noted}, true},
-			{"a remark on the question", []string{"I would like to cancel", "I don't know", "what for?", "the second"}, []string{"Which repair", neededFor, neededFor, "Kitchen Window"}, true},
+			{"a remark on the question", []string{"I would like to cancel", "not now", "what for?", "the second"}, []string{"Which repair", neededFor, neededFor, "Kitchen Window"}, true},
+			{"that they do not know", []string{"I would like to cancel", "I don't know", "the second"}, []string{"Which repair", "stays open: answer when you know, or say no to leave it.\nWhich repair is it?", "Kitchen Window"}, true},
+			{"that they do not know, for a text", []string{"write down 4 March 2027", "I am not sure yet", "no"}, []string{"What is", "stays open: answer when you know, or say no to leave it.\nWhat is the note?", "Good."}, true},
+			{"that they do not know, at a question", []string{"cancel the boiler", "no idea", "no"}, []string{"Boiler", "stays open: answer when you know", "Not done."}, true},
 			{"a remark that is a phrase for a read", []string{"I would like to cancel", "why do you need it?", "the second"}, []string{"Which repair", neededFor, "Kitchen Window"}, true},
 			{"what was said is forgotten", []string{"I would like to cancel", "forget what I said", "the second"}, []string{"Which repair", "Not done.", "did not understand"}, true},
 			{"a question is asked what it is for", []string{"cancel the boiler", "why?", "no"}, []string{"Boiler", "I need it for this: cancel a repair.\n", "Not done."}, true},
@@ -382,7 +387,7 @@ func TestWhatWasAskedBackIsAnsweredOnce(t *testing.T) {
 // but by a plain yes to the question that was put last.
 func FuzzWhatWasAskedBack(f *testing.F) {
 	sayings := []string{"I would like to cancel", "the boiler is expected 3/4/2027", "expected then", "the repairs", "the first", "the second one", "yes", "no", "perfect", "what is there", "Kitchen Window", "March",
-		"cancel the boiler", "> the second", "thanks", "hello", "blue elephants", "wait, the other", "yes, the first", "never mind", "the last?", "details"}
+		"cancel the boiler", "> the second", "thanks", "hello", "blue elephants", "wait, the other", "yes, the first", "never mind", "the last?", "details", "I don't know", "annuler", "4 March 2027, and what is there"}
 	f.Add([]byte{0, 5, 6}, "")
 	f.Add([]byte{0, 9, 32 + 5, 6, 1, 4, 64, 32 + 6, 7}, "the window")
 	f.Add([]byte{12, 3, 6, 6, 0, 32 + 9, 9, 32 + 9, 9, 5, 64 + 4}, "yes\n> no")

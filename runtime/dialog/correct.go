@@ -67,7 +67,7 @@ func (t *turn) correctables(ctx context.Context) []correctable {
 // corrects reads a message as a correction; handled is false if it is none.
 func (t *turn) corrects(ctx context.Context, said string) (text string, handled bool, err error) {
 	c := t.c
-	if c.o.Model != nil || c.o.Interpreter == nil || said == "" || t.heard.hidden || t.heard.quoted != "" {
+	if c.o.Model != nil || c.o.Interpreter == nil || said == "" || t.heard.hidden || t.heard.quoted != "" || t.unaware() {
 		return "", false, nil
 	}
 	type meant struct {

@@ -153,6 +153,7 @@ func (w wording) example(phrase string) string {
 var (
 	undoSaid   = lazily(func() string { return `^(?:` + words.Expression("undo") + `)$` })
 	forgetSaid = lazily(func() string { return `^(?:` + words.Expression("forget") + `)$` })
+	notKnown   = lazily(func() string { return `^(?:` + words.Expression("unaware") + `)$` })
 )
 
 // drops declines every open question when the person asks to forget what they said. It undoes no
@@ -183,6 +184,9 @@ func (t *turn) takesBack(ctx context.Context) (string, bool, error) {
 	c := t.c
 	if len(c.open) > 0 || !undoSaid().MatchString(words.Plain(t.heard.own)) {
 		return "", false, nil
+	}
+	if t.heard.reply.Answer == words.Decline && (t.was.open() || c.expected != (expected{}) || t.asking(ctx) != nil) {
+		return "", false, nil // "annuler" is a no as well, to what was asked back
 	}
 	t.as(TakenRequest)
 	seq, err := c.o.Session.LastDone(ctx)

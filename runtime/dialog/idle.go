@@ -46,6 +46,9 @@ func (t *turn) interpret(ctx context.Context, otherwise string) (string, error) 
 	case chosen != nil:
 		return t.clarified(ctx, chosen, otherwise)
 	}
+	if text, ok := t.staysOpen(ctx); ok {
+		return text, nil
+	}
 	u, err := c.o.Interpreter.Interpret(ctx, t.heard.own, Settled{}, t.before())
 	if err != nil {
 		return t.system(ctx, err)
@@ -67,7 +70,7 @@ func (t *turn) interpret(ctx context.Context, otherwise string) (string, error) 
 	if chosen, err = t.fillsBesides(ctx, &u, &t.was); err != nil {
 		return t.system(ctx, err)
 	}
-	if u.Ask != "" { // what is said in full is done besides
+	if u.Ask != "" && chosen == nil { // what is said in full is done besides
 		t.also, u.Script = u.Script, ""
 	}
 	if u.Script == "" && chosen == nil {

@@ -67,6 +67,7 @@ const (
 	sayOpenStill      words.Key = "dialog/open-still"
 	sayNeededFor      words.Key = "dialog/needed-for"
 	sayNotSure        words.Key = "dialog/not-sure"
+	sayUnaware        words.Key = "dialog/unaware"
 	saySayWhich       words.Key = "dialog/say-which"
 	sayLetGo          words.Key = "dialog/let-go"
 	sayUnknownEnd     words.Key = "dialog/unknown-end"

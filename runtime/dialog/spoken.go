@@ -12,7 +12,7 @@ import (
 
 // Spoken is what a turn was about, for later references such as "it".
 type Spoken struct {
-	// Names are the names of rows that calls mentioned and that were told.
+	// Names are the names of rows that calls mentioned and that were told, or that an unclear message named.
 	Names []string `json:"names,omitempty"`
 	// Changed says that something was done, so a later "it" may also mean something else.
 	Changed bool `json:"changed,omitempty"`

@@ -274,3 +274,24 @@ func TestWhatWasDoneIsTakenBack(t *testing.T) {
 		t.Errorf("%q", a.Text)
 	}
 }
+
+// A word that takes back in its language does so alone, where it says no as well ("annuler"): unless it
+// is the no to what was asked back.
+func TestOneWordTakesBack(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, "house")
+	for i, said := range []string{"undo", "rückgängig", "annuler", "deshacer"} {
+		c := h.asks("ann", fmt.Sprintf("u%d", i))
+		c.say("tell them: The pump leaks\n4 March 2027")
+		c.say("yes")
+		if a := c.say(said); len(a.Open) != 1 || !strings.Contains(a.Open[0].Calls[0], "undo") {
+			t.Errorf("%q is answered %q", said, a.Text)
+		}
+		c.say("no")
+	}
+	c := h.asks("ann", "u2")
+	c.say("I would like to cancel")
+	if a := c.say("annuler"); len(a.Open) != 0 || a.Turn.Taken != dialog.TakenNo {
+		t.Errorf("told %q", a.Text)
+	}
+}

@@ -3,6 +3,8 @@ package phrase
 import (
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"verbatim/dsl"
 	"verbatim/runtime/words"
@@ -11,7 +13,8 @@ import (
 )
 
 // Corrections: a person who is asked about a call may answer with what should be different: "make
-// it Thursday", "Donnerstag statt Freitag", "plutôt Thomas". The whole message must be one value of
+// it Thursday", "Donnerstag statt Freitag", "plutôt Thomas", or with what it lacks: "and it comes on
+// Friday". The whole message must be one value of
 // a kind that the call holds, and words of a closed list that mark a correction. Any other message
 // is no correction.
 
@@ -64,7 +67,7 @@ func (r *Reader) Correct(text string, in words.In, v *verbs.Verb, call *dsl.Call
 	if strings.ContainsAny(text, "?¿") && !asks {
 		return none, false
 	}
-	if cued {
+	if cued || joins()[all[0].Plain] { // "and it comes on Friday"
 		r.restates(v, call, c, cues)
 	}
 	found := Correction{Cued: cued}
@@ -172,7 +175,8 @@ type slot struct {
 	kind  verbs.TypeName
 }
 
-// slotsOf lists the places whose values can be said in words.
+// slotsOf lists the places whose values can be said in words. A day, an amount or a code that the call
+// leaves out has an empty place, if there is no other of its kind.
 func slotsOf(v *verbs.Verb, call *dsl.Call) (all []slot) {
 	for i := range call.Args {
 		a := &call.Args[i]
@@ -213,6 +217,16 @@ func slotsOf(v *verbs.Verb, call *dsl.Call) (all []slot) {
 			}
 		}
 	}
+	for i := range v.Params {
+		p := &v.Params[i]
+		t := p.Type
+		if slices.ContainsFunc(call.Args, func(a dsl.Arg) bool { return a.Key == p.Name }) || slices.ContainsFunc(all, func(s slot) bool { return s.kind == t.Name }) {
+			continue
+		}
+		if t.Name == verbs.DateType || t.Name == verbs.MoneyType || t.Name == verbs.CodeType && t.Codes != nil {
+			all = append(all, slot{p, "", dsl.NewNil(), t.Name})
+		}
+	}
 	return all
 }
 
@@ -240,24 +254,44 @@ func (s *slot) put(call *dsl.Call, value dsl.Value, said, behind string, in word
 			a.Value = dsl.NewMap(entries...)
 		}
 	}
+	if s.value.Kind == dsl.Nil {
+		out.Args = append(out.Args, dsl.NewArg(s.param.Name, value))
+	}
 	return out
 }
 
 // reworded replaces the words of one date in a text by those of another: those behind a small word
-// by behind, since "on 4 March" must not become "on in two weeks".
+// by behind, since "on 4 March" must not become "on in two weeks". What stands before a week and not
+// before a day is replaced as well: "la semaine prochaine" by "le vendredi 11 décembre".
 func reworded(text, was, said, behind string, in words.In) string {
 	all, more := words.Find(text, in)
 	if more {
 		return text
 	}
+	l := spoken(text, in)
 	for i := len(all) - 1; i >= 0; i-- {
-		if rd := &all[i]; rd.What == words.Date && rd.Known() && rd.Value.Text() == was {
-			put := said
-			if before, _ := words.Split(text[:rd.Range.Start], maxNote); len(before) > 0 && small()[before[len(before)-1].Plain] {
-				put = behind
-			}
-			text = text[:rd.Range.Start] + put + text[rd.Range.End:]
+		rd := &all[i]
+		if rd.What != words.Date || !rd.Known() || rd.Value.Text() != was {
+			continue
 		}
+		put, from := said, rd.Range.Start
+		before, _ := words.Split(text[:from], maxNote)
+		n := len(before)
+		if n > 0 && small()[before[n-1].Plain] {
+			put = behind
+		}
+		for _, rule := range l.Phrases("beforeday") {
+			old, now, _ := strings.Cut(rule, ">")
+			if k := n - len(strings.Fields(old)); k >= 0 && plainly(before[k:], nil) == old {
+				from, put = before[k].Range.Start, strings.TrimSpace(now+" "+behind)
+				break
+			}
+		}
+		if was, _ := utf8.DecodeRuneInString(text[from:]); unicode.IsUpper(was) {
+			first, n := utf8.DecodeRuneInString(put)
+			put = string(unicode.ToUpper(first)) + put[n:]
+		}
+		text = text[:from] + put + text[rd.Range.End:]
 	}
 	return text
 }

@@ -214,6 +214,26 @@ func TestACallSaidAgainIsCorrected(t *testing.T) {
 	}
 }
 
+// A day that a call leaves out may be added to it, by itself or behind an "and"; by a whole sentence
+// without one it may be said of anything.
+func TestACallIsAddedTo(t *testing.T) {
+	t.Parallel()
+	r, _ := domains[0].reader(t)
+	const call = `client.add-note :request-id @pierre-dupont-source-of-wealth :note "our accountant is ill"`
+	script, _ := dsl.Parse(dsl.NewSource("call", call))
+	for said, want := range map[string]string{
+		"and it comes on Thursday": call + " :expected-date 2025-01-02", "on Thursday": call + " :expected-date 2025-01-02",
+		"und es kommt am Donnerstag": call + " :expected-date 2025-01-02", "et cela arrive jeudi": call + " :expected-date 2025-01-02",
+		"y llega el jueves":    call + " :expected-date 2025-01-02",
+		"it comes on Thursday": "", "and Thomas comes on Thursday": "", "and call me on Thursday": "", "and it never comes on Thursday": "",
+	} {
+		found, ok := r.Correct(said, words.In{Now: now}, r.ix.reg.Verb("client.add-note"), &script.Calls[0])
+		if got := len(found.Fits) == 1 && dsl.FormatCall(&found.Fits[0].Call) == want; ok != (want != "") || ok && !got {
+			t.Errorf("%q: %+v", said, found)
+		}
+	}
+}
+
 // A day that is said by how far away it is stands behind no "on": there the text has the day itself.
 func TestACorrectedTextStaysASentence(t *testing.T) {
 	t.Parallel()
@@ -223,6 +243,11 @@ func TestACorrectedTextStaysASentence(t *testing.T) {
 		{"sie kommen am 3. Januar", "nein, in zwei Wochen", "sie kommen am Freitag, 10. Januar 2025"},
 		{"ils arrivent le 3 janvier", "non, dans deux semaines", "ils arrivent le vendredi 10 janvier 2025"},
 		{"returns next week", "no, in two weeks", "returns in two weeks"},
+		{"they come in the next week", "make it Thursday", "they come on Thursday"},
+		{"sie kommen bis zur nächsten Woche", "lieber Freitag, 10. Januar", "sie kommen bis zum Freitag, 10. Januar 2025"},
+		{"ils arrivent la semaine prochaine", "plutôt vendredi 10 janvier", "ils arrivent le vendredi 10 janvier 2025"},
+		{"La semaine prochaine, c'est bon", "non, dans deux semaines", "Le vendredi 10 janvier 2025, c'est bon"},
+		{"llegan la semana que viene", "mejor el viernes 10 de enero", "llegan el viernes, 10 de enero de 2025"},
 		{"they come on 3 January", "no, on 6 January 2025", "they come on 6 January 2025"},
 	} {
 		call := "client.add-note :request-id @pierre-dupont-source-of-wealth :note \"" + c.note + "\" :expected-date 2025-01-03"

@@ -131,8 +131,10 @@ func (f *filling) answer(text string) (c *clause, beside string) {
 	if more || len(all) == 0 {
 		return nil, ""
 	}
-	readings, _ := words.Find(plain, f.c.in)
-	c = f.r.clause(text, all, readings, f.c.in, f.l)
+	in := f.c.in.Answered(plain)
+	in.Day = f.pr.Type.Name == verbs.DateType || f.pr.Type.Name == verbs.ObjectType
+	readings, _ := words.Find(plain, in)
+	c = f.r.clause(text, all, readings, in, f.l)
 	value := f.valueIn(c)
 	if !slices.Contains(value, true) {
 		return nil, ""

@@ -160,6 +160,29 @@ func (p *Part) Texts() (all []Given) {
 	return all
 }
 
+// Rows are the rows that a part has, or surely names if it has no verb: those that its likeliest verbs
+// take.
+func (p *Part) Rows() (all []string) {
+	for i := range p.Args {
+		if p.Args[i].Param.Type.Name == verbs.RefType {
+			all = append(all, p.Args[i].Value.Text)
+		}
+	}
+	for _, of := range p.Ranked {
+		for i := range of.Verb.Params {
+			e := of.Verb.Params[i].Type.Entity
+			if p.Verb != nil || e == nil || p.reader.names[e] == nil {
+				continue
+			}
+			f := p.reader.rowsIn(p.clauses[0], e)
+			if len(f.names) == 1 && !slices.Contains(all, f.names[0]) && !p.reader.doubt(of.Verb, p.clauses[0], f) {
+				all = append(all, f.names[0])
+			}
+		}
+	}
+	return all
+}
+
 // An Ask is a question that must be answered before there is a call.
 type Ask struct {
 	Param   *verbs.Param // nil where it is about the verb

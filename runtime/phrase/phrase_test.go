@@ -380,6 +380,8 @@ func TestAChosenDayLeavesTheTextAsItWasSaid(t *testing.T) {
 	ask := &h.Parts[0].Asks[0]
 	for answer, expect := range map[string][2]string{
 		ask.Choices[1]: {"2025-01-15"}, "no, I meant 20 January 2025": {"2025-01-20"}, "on 15 January 2025, please": {"2025-01-15"},
+		"le 15 janvier 2025": {"2025-01-15"}, "15. Januar 2025": {"2025-01-15"}, "15 de enero de 2025": {"2025-01-15"}, // in another language
+		"15/1": {"2025-01-15"}, "it is 1/15, I think": {"2025-01-15"}, "3/4": {}, "3/4 of the papers are here": {}, // without a year
 		"on 15 January 2025 unless the accountant falls ill":      {"2025-01-15", "unless the accountant falls ill"},
 		"probably 15 January 2025, my accountant is ill":          {"2025-01-15", "my accountant is ill"},
 		"my accountant is ill, so 15 January 2025":                {"2025-01-15", "my accountant is ill"},
@@ -394,6 +396,24 @@ func TestAChosenDayLeavesTheTextAsItWasSaid(t *testing.T) {
 		}
 		if h.Parts[0].Call != want && (h.Parts[0].Call != "" || !strings.HasSuffix(want, " ")) {
 			t.Errorf("%q: %s", answer, describe(text, &h))
+		}
+	}
+}
+
+// Where only values are said, the likeliest verb that accepts them is meant; where a word says which
+// verb is, its refusal stands.
+func TestValuesAloneAreForTheVerbThatAcceptsThem(t *testing.T) {
+	t.Parallel()
+	r, _ := domains[0].reader(t)
+	const born = `client.provide-info :request-id @maria-schmidt-date-of-birth :info-type DATE_OF_BIRTH :collected-data {:date_of_birth "1972-03-15"}`
+	for said, want := range map[string]string{
+		"maria 15 march 1972": born, "15 March 1972, Maria Schmidt": born, "Maria: 15.3.1972": born,
+		"Pierre 15 March 1972": "", "leave a note on Maria: it came on 15 March 1972": "", "Maria 3/4/1972": "",
+	} {
+		if h := r.Read(said, english); len(h.Parts) != 1 || h.Parts[0].Call != want || want == "" && len(h.Parts[0].Asks) == 0 {
+			t.Error(describe(said, &h))
+		} else if said == "Maria 3/4/1972" && len(h.Parts[0].Asks[0].Choices) != 2 {
+			t.Error(describe(said, &h))
 		}
 	}
 }

@@ -605,7 +605,7 @@ func (c *clause) has(w words.What) bool {
 
 // part reads one clause.
 func (r *Reader) part(c *clause, l words.Language) Part {
-	p := Part{Range: c.rng, Wish: c.wish, reader: r, language: l}
+	p := Part{Range: c.rng, Wish: c.wish, reader: r, language: l, clauses: []*clause{c}}
 	all := r.rank(c)
 	exact := r.exact(c, all)
 	for _, s := range all[:min(len(all), ranked)] {
@@ -649,9 +649,37 @@ func (r *Reader) part(c *clause, l words.Language) Part {
 		i := slices.IndexFunc(all, func(s candidate) bool { return r.ix.verbs[s.verb] == v })
 		p.Phrase, p.Confidence = r.phrase(&all[i]), 1
 	}
-	p.Certainty, p.Verb, p.clauses = Sure, v, []*clause{c}
+	p.Certainty, p.Verb = Sure, v
 	r.arguments(&p, c, l)
+	if other := r.accepts(&p, c, l); other != nil {
+		return *other
+	}
 	return p
+}
+
+// accepts is the part with the likeliest verb that takes what is said, where nothing is said but values
+// and the verb of the part refuses a day: "Maria 15 March 1972" is no day that a note is expected on.
+// It is nil if there is none.
+func (r *Reader) accepts(p *Part, c *clause, l words.Language) *Part {
+	f, dated := r.fits(c, p.Verb), func(pr *verbs.Param) bool { return pr.Type.Name == verbs.DateType || pr.Type.Name == verbs.ObjectType }
+	if len(p.Asks) != 1 || len(p.Asks[0].Choices) > 0 || p.Asks[0].Param == nil || !dated(p.Asks[0].Param) || !c.has(words.Date) {
+		return nil
+	}
+	for i := range c.words {
+		if !f.used[i] && !c.taken[i] && !small()[c.words[i].Plain] {
+			return nil
+		}
+	}
+	for _, of := range p.Ranked {
+		q := *p
+		q.Verb, q.Phrase, q.Confidence, q.Args, q.Asks = of.Verb, "", sureToWrite, nil, nil
+		r.arguments(&q, c, l)
+		which := len(q.Asks) == 1 && len(q.Asks[0].Choices) > 1 && dated(q.Asks[0].Param) // of the days that were said
+		if which || q.Call != "" && slices.ContainsFunc(q.Args, func(a Arg) bool { return dated(a.Param) }) {
+			return &q
+		}
+	}
+	return nil
 }
 
 // answers is which of some candidates answers a question that names a row, and how likely

@@ -43,7 +43,7 @@ func (b Bounds) Hold(r Reading) Reading {
 		}
 	}
 	switch {
-	case b.Birth && r.Known() && !r.whole:
+	case b.Birth && (r.Kind != Exact || r.Known() && !r.whole):
 		r.fail(NotWhole, 0)
 	case len(kept) == 0 && why == TooLate && !r.before.IsNull() && b.allows(r.before):
 		r.Choice, r.Assumed = Choice{Value: r.before}, LastSuch

@@ -8,7 +8,7 @@ import (
 // ReadChoice reads which of several things that were offered is taken, counted from
 // 1, -1 the last, by nothing but its place: "the second one", "am zweiten Tag". It
 // is 0 for everything else. Words that ReadAnswer knows nothing of may say what was
-// offered, since nothing is agreed to by them.
+// offered, or why this one, since nothing is agreed to by them.
 func ReadChoice(text string) int {
 	if len(text) > longestReply {
 		return 0
@@ -24,6 +24,8 @@ func ReadChoice(text string) int {
 		case o != 0 && (which == 0 || which == o):
 			which = o
 			i++
+		case which != 0 && reason.at(words, i) > 0 && len(strings.FieldsFunc(text, pauses)) < 3 && !Turns(strings.Join(words[i:], " ")):
+			return which
 		case n > 0: // also "one" and "un", beside what tells the place
 			i += n
 		default:
@@ -62,3 +64,8 @@ func ReadDay(text string) string {
 
 // What only a choice is said with.
 var moreOfSeveral, offered = placesOf("choice"), phrasesOf("offered")
+
+// reason begins a clause that says why; behind a further pause something else may be wanted.
+var reason = phrasesOf("reason")
+
+func pauses(r rune) bool { return strings.ContainsRune(",;:.!\n–—", r) }

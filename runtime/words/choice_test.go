@@ -12,7 +12,9 @@ func TestReadChoice(t *testing.T) {
 		"le premier": 1, "la seconde": 2, "la deuxième": 2, "le 2e": 2, "le dernier": -1, "c'est le deuxième": 2, "la première date": 1,
 		"la segunda": 2, "el primero": 1, "el primer día": 1, "la última, por favor": -1, "quiero decir la segunda": 2, "el 2º": 2,
 		"": 0, "the one": 1, "one moment please": 0, "the second of May": 0, "first or second": 0, "the second?": 0, "“the second”": 0, "not the second": 0, "nicht die erste": 0, "the day": 0, "I would take the second": 0,
-		"the second and the third": 0,
+		"the second and the third":              0,
+		"the first one, since it is the oldest": 1, "the second one because Maria asked.": 2, "den ersten, weil er der älteste ist": 1, "le premier, parce qu'il est le plus ancien": 1, "la segunda, ya que es la más antigua": 2,
+		"the first one, since it is the oldest, and call me": 0, "the first, but since it is old": 0, "the first because it is not done": 0, "the first one, if it is the oldest": 0, "since it is the first": 0,
 	} {
 		if got := ReadChoice(said); got != want {
 			t.Errorf("%q takes %d, want %d", said, got, want)

@@ -186,44 +186,50 @@ func (s *scan) numeric(i int) (Reading, int) {
 	if !ok || lb > 2 || !near(i+2) {
 		return Reading{}, i
 	}
-	if !s.marked(i+3, sep) || !s.tight(i+3) {
-		return Reading{}, i
-	}
 	c, lc, ok := s.digits(i + 4)
-	if !ok || !near(i+4) || s.space(i+4) == oneSpace && lc != 4 {
-		// "bis zum 15.3.", where nothing but a day can be meant.
-		if sep == '.' && s.has(ordinalPoint) && la <= 2 && s.are(i-1, by, of) && !s.tight(i+4) {
-			return s.onDay(a, b, yearSaid{}, i+4)
-		}
-		return Reading{}, i
-	}
+	y, end := yearSaid{said: true, year: c, short: lc == 2}, i+5
+	third := s.marked(i+3, sep) && s.tight(i+3)
 	switch {
+	case !third || !ok || !near(i+4) || s.space(i+4) == oneSpace && lc != 4:
+		// "bis zum 15.3.", where nothing but a day can be meant, or "15/3" where one is asked for.
+		y, end = yearSaid{}, i+3
+		if third && sep == '.' {
+			end++
+		}
+		asked := s.day && !s.are(i-1, number) && !s.are(end, of, unit)
+		switch {
+		case la > 2 || s.loose(end) || s.tight(i+4):
+			return Reading{}, i
+		case sep == '.' && s.has(ordinalPoint) && (asked || third && s.are(i-1, by, of)):
+			return s.onDay(a, b, y, end)
+		case sep != '/' || !asked:
+			return Reading{}, i
+		}
 	case la == 4 && lc <= 2:
-		return s.onDay(c, b, yearSaid{said: true, year: a}, i+5)
+		return s.onDay(c, b, yearSaid{said: true, year: a}, end)
 	case la > 2 || lc != 4 && lc != 2:
 		return Reading{}, i
 	}
-	y := yearSaid{said: true, year: c, short: lc == 2}
 	// With points the day comes first, wherever people write them so; with
 	// others, where nobody writes it otherwise. In English it has to be asked.
 	dayFirst := sep == '.' && !s.has(monthFirst) || s.sole && s.has(dayFirstAlways)
 	switch {
 	case dayFirst && b <= 12 || a > 12 || a == b:
-		r, end := s.onDay(a, b, y, i+5)
+		r, end := s.onDay(a, b, y, end)
 		if dayFirst && a <= 12 && a != b && r.Problem == 0 {
 			r.Assumed |= DayFirst
 		}
 		return r, end
 	case b > 12 && !(sep == '.' && dayFirst):
-		return s.onDay(b, a, y, i+5)
+		return s.onDay(b, a, y, end)
 	case b > 12:
-		return s.failed(NoSuchDay, a, i+5)
+		return s.failed(NoSuchDay, a, end)
 	}
 	first, _ := s.onDay(a, b, y, 0)
 	second, _ := s.onDay(b, a, y, 0)
 	both := either(first, second)
 	both.whole = false
-	return both, i + 5
+	return both, end
 }
 
 // A yearSaid is the year of a date, as far as it was said.

@@ -17,6 +17,7 @@ type scan struct {
 	house    *house
 	language Language
 	sole     bool // there is no other language that it could be in
+	day      bool // see In
 	lexicon  *lexicon
 	lexemes  []lexeme
 	key      []byte

@@ -17,6 +17,9 @@ type Tongue struct {
 // Language is the one that is spoken; ok says that something has told it.
 func (t Tongue) Language() (l Language, ok bool) { return t.language, t.known }
 
+// Is sets what something other than the words of a message has told.
+func (t *Tongue) Is(l Language) { t.language, t.known = l, true }
+
 // another is what a message has to score, and by how many times more than in the
 // language spoken so far, to be another's: two small words and no more of the
 // other than half.

@@ -89,6 +89,24 @@ type In struct {
 	Now time.Time
 	// Languages are those that it may be in; none leaves it to Detect.
 	Languages []Language
+	// Day says that a day is asked for: then "3/4" is one, and no fraction.
+	Day bool
+}
+
+// Answered adds the languages that the words of an answer tell: "le 3 avril" may answer a question in
+// English.
+func (in In) Answered(text string) In {
+	likely := Detect(text)
+	if len(in.Languages) == 0 || len(likely) == len(Languages()) {
+		return in
+	}
+	in.Languages = slices.Clone(in.Languages)
+	for _, l := range likely {
+		if !slices.Contains(in.Languages, l) {
+			in.Languages = append(in.Languages, l)
+		}
+	}
+	return in
 }
 
 // What says what a reading is of.
@@ -216,6 +234,7 @@ func (h *house) find(text string, in In) (all []Reading, more bool) {
 		languages = h.detect(text)
 	}
 	s := newScan(text, in.Now, h)
+	s.day = in.Day
 	for i, l := range languages {
 		found, cut := s.read(l, len(languages) == 1)
 		more = more || cut

@@ -404,6 +404,38 @@ func FuzzFind(f *testing.F) {
 	})
 }
 
+// A day and a month as numbers are a day where one is asked for; which of them is the month is asked
+// where it is in a whole date, and a date of birth needs its year.
+func TestADayThatIsAskedForNeedsNoYear(t *testing.T) {
+	t.Parallel()
+	in := In{Now: now, Day: true}
+	for said, want := range map[string]string{
+		"en 31/1": "2025-01-31", "en 1/31": "2025-01-31", "fr le 3/4": "2025-04-03", "de 3.4.": "2025-04-03", "de 3.4": "2025-04-03",
+		"en 3/4": "2025-03-04 2025-04-03", "en by 3/4, please": "2025-03-04 2025-04-03",
+		"en 3/4 of it": "", "en 1 3/4": "", "en 3/4 weeks": "", "en 3/45": "", "en 13/14": "", "en 3/4/5/6": "", "en 1/2025": "", "en 3-4": "",
+	} {
+		l, _ := ParseLanguage(said[:2])
+		in.Languages = []Language{l}
+		var got []string
+		found, _ := Find(said[3:], in)
+		for _, r := range found {
+			if r.What != Date || r.Problem != 0 {
+				continue
+			}
+			for _, c := range r.choices() {
+				got = append(got, c.Value.Text())
+			}
+			if born := Birth(now).Hold(r); born.Problem != NotWhole {
+				t.Errorf("%q is a date of birth: %+v", said, born)
+			}
+		}
+		slices.Sort(got)
+		if s := strings.Join(got, " "); s != want {
+			t.Errorf("%q is %q, want %q", said, s, want)
+		}
+	}
+}
+
 func BenchmarkFind(b *testing.B) {
 	in := In{Now: now, Languages: []Language{English}}
 	b.ReportAllocs()
