@@ -239,7 +239,7 @@ verbs:
           required: [kind]
           additionalProperties: false
           properties:
-            kind: {enum: ["a/b", "\"quoted\"", "é😀", "\t", "a\\b", "\u202e", ""]}
+            kind: {enum: ["a/b", "\"quoted\"", "é😀", "\t", "a\\b", "\u200f", ""]}
             some: {type: [integer, number, "null"], minimum: -1, maximum: 1000}
             more: {type: array, minItems: 0, maxItems: 3, items: {anyOf: [{type: boolean}, {const: 7}, {type: string, maxLength: 2}]}}
             none: {type: array, maxItems: 0, items: {type: string}}
