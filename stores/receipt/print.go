@@ -137,6 +137,9 @@ func summary(r *Receipt, t *Totals, done bool) string {
 // PrintCalls writes the totals and the calls alone, for a text of one's own.
 func PrintCalls(w io.Writer, r *Receipt, o Options) {
 	t := r.Totals()
+	if r.Done && o.Entry != "" {
+		o.Whole = "" // it would show what doing it again would do; the journal has what was done
+	}
 	v := &view{w: w, r: r, full: o.Full || len(r.Calls) <= foldAbove, whole: o.Whole, tables: map[string]string{}}
 	// A table goes by its last name, unless two would then go by the same.
 	named := map[string]int{}
