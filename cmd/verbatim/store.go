@@ -215,6 +215,8 @@ func (a *app) openFile(ctx context.Context, at address, create bool, opts ...sql
 		return nil, usage(fmt.Sprintf("the store %q cannot be used: %s", path, sqlite.ErrFile), "let this user read and write it")
 	case errors.Is(err, sqlite.ErrFolder):
 		return nil, usage(fmt.Sprintf("the store %q cannot be used: %s", path, sqlite.ErrFolder), "let this user write to "+shell(filepath.Dir(path))+": SQLite keeps files beside the store")
+	case errors.Is(err, sqlite.ErrDisk):
+		return nil, &stop{exitSystem, "system", fmt.Sprintf("the store %q cannot be used: %s", path, sqlite.ErrDisk), "make room on its disk: SQLite keeps files beside the store"}
 	case err != nil:
 		return nil, broken(fmt.Sprintf("the store %q cannot be opened", path), err, "a store is an SQLite file that verbatim migrate made")
 	}

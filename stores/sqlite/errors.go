@@ -99,6 +99,7 @@ var (
 	ErrNoDatabase = errors.New("the file is no SQLite database")
 	ErrFile       = errors.New("the file may not be read and written")
 	ErrFolder     = errors.New("the folder may not be written to") // SQLite keeps files beside its own
+	ErrDisk       = errors.New("the disk is full, or fails")
 )
 
 // unopened says why the file at path cannot be opened.
@@ -107,6 +108,8 @@ func unopened(path string, err error) error {
 	switch err = fault("open", err); code.ToPrimary() {
 	case sqlite.ResultNotADB:
 		return sqlcore.Because(ErrNoDatabase, err)
+	case sqlite.ResultFull, sqlite.ResultIOErr:
+		return sqlcore.Because(ErrDisk, err)
 	case sqlite.ResultReadOnly, sqlite.ResultCantOpen, sqlite.ResultPerm:
 		if _, missing := os.Stat(path); missing != nil || code == sqlite.ResultReadOnlyDirectory {
 			return sqlcore.Because(ErrFolder, err)
