@@ -36,8 +36,8 @@ func Beside(srcs ...*dsl.Source) Option { return func(o *options) { o.with = app
 // in .yaml or .yml, apart from hidden ones and from tests, NAME_test.yaml. What one
 // says in another language stands in its Sidecar, NAME.de.yaml. They
 // load whole or not at all: the Registry is nil when there is an error, and
-// every mistake in every file is reported, once, in the order of the files.
-// Warnings may come with a Registry.
+// every mistake in every file is reported, once, in the order of the files. Where a
+// file cannot be read, that alone is reported. Warnings may come with a Registry.
 //
 // Scripts are checked with the Registry's Check.
 func Load(dir fs.FS, opts ...Option) (*Registry, dsl.Diagnostics) {
@@ -65,15 +65,13 @@ func Load(dir fs.FS, opts ...Option) (*Registry, dsl.Diagnostics) {
 		}
 		srcs = append(srcs, dsl.NewSource(name, string(text)))
 	}
-	if len(srcs) == 0 && len(unread) == 0 {
+	if len(unread) > 0 {
+		return nil, unread // the others would seem to lack what stands in these
+	}
+	if len(srcs) == 0 {
 		return nil, dsl.Diagnostics{tell(dsl.Place{}, "no-palettes")}
 	}
-	srcs = append(srcs, o.with...)
-	r, diags := load(srcs, o)
-	if len(unread) > 0 {
-		return nil, append(unread, diags...)
-	}
-	return r, diags
+	return load(append(srcs, o.with...), o)
 }
 
 // LoadSources is Load for texts that are at hand.

@@ -282,6 +282,19 @@ func TestADirectoryLoadsWholeOrNotAtAll(t *testing.T) {
 	if r, diags := Load(fstest.MapFS{}); r != nil || len(diags) != 1 || diags[0].Code != "no-palettes" {
 		t.Error("an empty directory loads")
 	}
+	// What cannot be read is reported alone: the others would seem to lack what stands in it.
+	gone := t.TempDir()
+	for name, text := range map[string]string{"a.de.yaml": "verbs: {}\n", "b.yaml": "domain: b\nverbs:\n  - {verb: x, roles: [], script: a.good}\n"} {
+		if err := os.WriteFile(filepath.Join(gone, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink("nowhere", filepath.Join(gone, "a.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	if r, diags := Load(os.DirFS(gone)); r != nil || len(diags) != 1 || diags[0].Code != "unreadable-palette" {
+		t.Errorf("said %v", diags)
+	}
 }
 
 // O18: the thirteen kinds of effect, and their may- forms, are declarations

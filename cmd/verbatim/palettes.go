@@ -205,6 +205,9 @@ func readLock(dir string) (l pack.Lock, err error) {
 	if err == nil {
 		l, err = pack.ReadLock(text)
 	}
+	if errors.Is(err, fs.ErrPermission) {
+		return l, &stop{exitInput, "unreadable-palette", fmt.Sprintf("the palettes in %s cannot be read: %s", quoted(dir), receipt.Safe(reason(err))), "let this user read the folder"}
+	}
 	if err != nil {
 		return l, &stop{exitInput, "bad-lock", fmt.Sprintf("which packs are installed cannot be told: %s: %s", quoted(file), receipt.Safe(reason(err))), "put the file back as it was"}
 	}
