@@ -727,7 +727,7 @@ func tooDeep(place dsl.Place, verb string) dsl.Diagnostic {
 }
 
 func namesUnread(err error) dsl.Diagnostic {
-	if errors.Is(err, stores.ErrSchema) {
+	if errors.Is(err, stores.ErrSchema) || errors.Is(err, stores.ErrInvalid) { // or a row holds what its palette does not say
 		return complain(codeNamesUnread, dsl.Place{}, "what your names stand for could not be looked up: the store is not as the palettes say", "whoever looks after it runs verbatim migrate")
 	}
 	return complain(codeNamesUnread, dsl.Place{}, "what your names stand for could not be looked up", "try again in a moment")
