@@ -290,7 +290,7 @@ func (m *Schema) Undeclare(e *stores.Entity, t *Table) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(t.Columns)) {
 		if !m.On.Own(name) && !slices.ContainsFunc(e.Fields, func(f stores.Field) bool { return m.Fold(f.Column) == name }) {
-			m.Undeclared = append(m.Undeclared, stores.OfNoField(e, name, m.On.Called(e), t.Columns[name].NotNull && !t.Columns[name].Fallback))
+			m.Undeclared = append(m.Undeclared, stores.OfNoField(e, name, m.On.Called(e), !e.Managed && t.Columns[name].NotNull && !t.Columns[name].Fallback))
 		}
 	}
 }
@@ -429,7 +429,7 @@ func (m *Schema) extend(e *stores.Entity, t *Table) error {
 		case c.Declared != m.On.Declared(f.Keeps()):
 			m.Problem(e, "column %s of table %s is declared %s, and a %s is kept as %s", f.Column, called, orNothing(c.Declared), f.Keeps(), m.On.Declared(f.Keeps()))
 		case c.NotNull && !f.Required && i != e.Key:
-			m.Problem(e, "column %s of table %s takes no null, and the field is optional", f.Column, called)
+			m.mayBeNull(e, f.Column)
 		case !c.NotNull && f.Required:
 			// The store itself refuses a null from now on; the rows that are there have
 			// to agree.
@@ -442,9 +442,9 @@ func (m *Schema) extend(e *stores.Entity, t *Table) error {
 			}
 		}
 	}
-	for name, c := range t.Columns {
-		if !known[name] && c.NotNull && !c.Fallback && !m.On.Own(name) {
-			m.Problem(e, "column %s of table %s is required and has no default, and no field gives it a value", name, called)
+	for _, name := range slices.Sorted(maps.Keys(t.Columns)) {
+		if c := t.Columns[name]; !known[name] && c.NotNull && !c.Fallback && !m.On.Own(name) {
+			m.mayBeNull(e, name) // its field is gone; its values stay
 		}
 	}
 	for _, set := range e.Unique {
@@ -464,6 +464,11 @@ func (m *Schema) extend(e *stores.Entity, t *Table) error {
 	}
 	m.index(e, t)
 	return m.On.Given(e, t)
+}
+
+// mayBeNull plans that a column of ours need not hold a value any more.
+func (m *Schema) mayBeNull(e *stores.Entity, column string) {
+	m.Shape("ALTER TABLE %s ALTER COLUMN %s DROP NOT NULL", m.On.Altered(e), m.Quote(column))
 }
 
 // codes finds what columns hold that is no code of their fields, and codes that they do

@@ -107,6 +107,39 @@ var migrateCases = []testCase{
 		}
 		w.must(w.do(holding(1), update(&sub, id("submission", 1), stores.Assign{Field: 4, Value: stores.NewInt(3)}, stores.Assign{Field: 6, Value: str("DE")})))
 	}},
+	{"a field of ours that becomes optional, or is gone, needs no value", func(t *testing.T, open Open) {
+		for name, change := range map[string]func(*stores.Entity){
+			"optional": func(e *stores.Entity) { e.Fields[1].Required = false },
+			"gone":     func(e *stores.Entity) { e.Fields = e.Fields[:1] },
+		} {
+			s := open(t, nil)
+			e := &stores.Entity{Name: "thing", Table: "shop.things", Place: "shop.yaml:3:1", Managed: true, Access: stores.ForAll, Fields: []stores.Field{
+				{Name: "key", Column: "thing_id", Kind: stores.UUID}, {Name: "dose", Column: "dose", Kind: stores.String, Required: true}}}
+			migrate(t, s, true, e)
+			put := func(e *stores.Entity, key int, set ...stores.Assign) {
+				t.Helper()
+				if err := s.Update(t.Context(), everything, func(tx stores.Tx) error {
+					return tx.Apply(t.Context(), stores.Batch{Changes: []stores.Change{{Op: stores.Insert, Entity: e, Key: id("thing", key), Set: set}}})
+				}); err != nil {
+					t.Fatal(name, err)
+				}
+			}
+			put(e, 1, stores.Assign{Field: 1, Value: str("twice a day")})
+			later := *e
+			later.Fields = slices.Clone(e.Fields)
+			change(&later)
+			if plan := migrate(t, s, true, &later); len(plan.Problems) > 0 || len(plan.Steps) == 0 {
+				t.Errorf("%s: %+v", name, plan)
+			}
+			if plan := migrate(t, s, true, &later); len(plan.Problems)+len(plan.Steps) > 0 {
+				t.Errorf("%s, again: %+v", name, plan)
+			}
+			put(&later, 2)
+			// What rows held is kept, and whoever wants the field back is told which are without.
+			plan := migrate(t, s, true, e)
+			wantProblem(t, plan, "shop.yaml:3:1", "thing", "dose", "holds nulls")
+		}
+	}},
 	{"what would lose or break rows is refused, all of it at once", func(t *testing.T, open Open) {
 		w := newWorld(t, open)
 		w.must(w.do(everything, update(w.request, id("request", 1), stores.Assign{Field: reqNotes, Value: str("x")}), update(w.request, id("request", 2), stores.Assign{Field: reqNotes, Value: str("x")})))
@@ -115,14 +148,13 @@ var migrateCases = []testCase{
 		req.Fields = slices.Clone(req.Fields)
 		req.Fields[reqCount].Kind = stores.String       // another type
 		req.Fields[reqDue].Required = true              // rows without one
-		req.Fields[reqSubtype].Required = false         // the column takes no null
 		req.Unique = [][]int{{reqWorkstream, reqNotes}} // rows that are alike
 		req.Fields = append(req.Fields, stores.Field{Name: "new", Column: "new", Kind: stores.Int, Required: true})
 		plan := migrate(t, w, true, w.cbu, w.case_, w.workstream, w.country, &req)
-		for _, column := range []string{"count", "due_date", "subtype", "notes", "new"} {
+		for _, column := range []string{"count", "due_date", "notes", "new"} {
 			wantProblem(t, plan, "new.yaml:3:1", "request", column)
 		}
-		if len(plan.Problems) != 5 {
+		if len(plan.Problems) != 4 {
 			t.Errorf("%q", plan.Problems)
 		}
 		if plan := migrate(t, w, false, w.all()...); len(plan.Steps)+len(plan.Problems) > 0 {
