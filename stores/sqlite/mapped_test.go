@@ -203,19 +203,36 @@ func TestNewerSchema(t *testing.T) {
 	}
 }
 
-// The journal refuses a slip of the hand.
+// The journal refuses a slip of the hand, and what refuses it comes back with the next migration.
 func TestJournalIsAppendOnly(t *testing.T) {
 	t.Parallel()
 	s, _, _ := bank(t)
-	for _, text := range []string{"UPDATE verbatim_journal SET call = ''", "DELETE FROM verbatim_journal"} {
-		err := s.write(context.Background(), func(c *conn) error {
+	does := func(text string) error {
+		return s.write(t.Context(), func(c *conn) error {
 			_, err := c.exec(text)
 			return err
 		})
-		if err == nil {
-			t.Errorf("%s was done", text)
+	}
+	refuses := func() {
+		t.Helper()
+		for _, text := range []string{"UPDATE verbatim_journal SET call = ''", "DELETE FROM verbatim_journal"} {
+			if does(text) == nil {
+				t.Errorf("%s was done", text)
+			}
 		}
 	}
+	refuses()
+	for _, text := range []string{"DROP TRIGGER verbatim_journal_update", "DROP TRIGGER verbatim_journal_delete", "DROP INDEX verbatim_name_suffix", "DROP INDEX verbatim_job_due"} {
+		if err := does(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, steps := range []int{4, 0} {
+		if plan, err := s.Migrate(t.Context(), nil, true); err != nil || len(plan.Steps) != steps || len(plan.Problems) > 0 {
+			t.Errorf("%+v, %v", plan, err)
+		}
+	}
+	refuses()
 }
 
 // Errors that users may see hold neither SQL nor SQLite's name; operators find

@@ -363,7 +363,10 @@ func (m *migration) own() error {
 	}
 	if m.objects["verbatim_job"] == "" {
 		m.Steps = append(m.Steps, jobTable...)
+	} else {
+		m.restore(jobTable)
 	}
+	m.restore(ownTables)
 	version := int64(0)
 	err := m.c.query(context.Background(), "SELECT max(version) FROM main.verbatim_schema", nil, func(row *sqlite.Stmt) error {
 		version = row.ColumnInt64(0)
@@ -373,6 +376,15 @@ func (m *migration) own() error {
 		m.Problems = append(m.Problems, fmt.Sprintf("the file cannot be used: %v", &stores.VersionError{Is: version, Known: schemaVersion}))
 	}
 	return err
+}
+
+// restore plans the indexes and triggers of our tables that somebody has dropped.
+func (m *migration) restore(statements []string) {
+	for _, s := range statements {
+		if _, name, _ := strings.Cut(s, `"`); !strings.HasPrefix(s, "CREATE TABLE") && strings.HasPrefix(s, "CREATE ") && m.objects[name[:strings.IndexByte(name, '"')]] == "" {
+			m.Steps = append(m.Steps, s)
+		}
+	}
 }
 
 // names finds what would share a name.
