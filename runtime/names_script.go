@@ -21,6 +21,9 @@ type scriptNames struct {
 	meant map[*verbs.Entity][]*meaning
 }
 
+// May implements verbs.Permitted.
+func (n *scriptNames) May(v *verbs.Verb) bool { return n.s.May(v) }
+
 // Lookup implements verbs.Names.
 func (n *scriptNames) Lookup(name string) *verbs.Entity {
 	for _, e := range n.wants[name] {

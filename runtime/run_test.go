@@ -13,6 +13,7 @@ import (
 	"verbatim/stores"
 	"verbatim/stores/journal"
 	"verbatim/stores/receipt"
+	"verbatim/verbs"
 )
 
 // OB3, O18: every kind of effect that says what it does is carried out from
@@ -256,6 +257,31 @@ func TestOnlyVerbsChangeThings(t *testing.T) {
 	r := w.refused("mia", "lending.lose :item-id @saw\nlending.board-only :item-id @saw", "not-permitted")
 	if len(r.Diagnostics) != 2 {
 		t.Errorf("told %d", len(r.Diagnostics))
+	}
+}
+
+// Whoever misspells a verb is shown those that they may use, and no other.
+func TestVerbsAreSuggestedToWhoMayUseThem(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	only := w.session("kim")
+	only.Narrow([]*verbs.Verb{w.reg.Verb("lending.ring")})
+	for _, c := range []struct {
+		who  *runtime.Session
+		text string
+		want bool
+	}{
+		{w.session("kim"), "lending.los :item-id @saw", true},
+		{w.session("mia"), "lending.los :item-id @saw", false}, // a member, who may lose nothing
+		{w.session("kim"), "bank.lose", true},
+		{w.session("mia"), "bank.lose", false},
+		{only, "lending.zzzzzz", false},
+	} {
+		script, _ := dsl.Parse(dsl.NewSource("test.dsl", c.text))
+		_, ds := c.who.Check(t.Context(), script)
+		if text := fmt.Sprintf("%+v", ds); len(ds) == 0 || ds[0].Code != "unknown-verb" || strings.Contains(text, "lending.lose") != c.want || c.who == only && !strings.Contains(text, "lending.ring") {
+			t.Errorf("%s: %s", c.text, text)
+		}
 	}
 }
 

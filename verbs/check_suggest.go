@@ -24,7 +24,7 @@ func (c *checker) unknownVerb(call *dsl.Call) {
 		_, last := splitVerb(call.Verb)
 		var elsewhere []string
 		for _, v := range c.r.sorted {
-			if v.Internal && !c.work {
+			if !c.offers(v) {
 				continue
 			}
 			names = append(names, v.Name)
@@ -45,7 +45,7 @@ func (c *checker) unknownVerb(call *dsl.Call) {
 	if domain, _ := splitVerb(call.Verb); len(near) == 0 {
 		if p := c.r.Palette(domain); p != nil {
 			for _, v := range p.Verbs {
-				if v.Internal && !c.work {
+				if !c.offers(v) {
 					continue
 				}
 				siblings = append(siblings, v.Name)
@@ -53,6 +53,12 @@ func (c *checker) unknownVerb(call *dsl.Call) {
 		}
 	}
 	c.add(unknownVerb(c.place(call.VerbRange), call.Verb, near, siblings))
+}
+
+// offers reports whether a verb is worth suggesting: whoever writes the script may use it.
+func (c *checker) offers(v *Verb) bool {
+	who, known := c.names.(Permitted)
+	return (!v.Internal || c.work) && (!known || who.May(v))
 }
 
 // maxTies is how many equally good suggestions are worth naming.

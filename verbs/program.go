@@ -278,6 +278,11 @@ type Homonyms interface {
 	Homonyms(name string) []Candidate
 }
 
+// Permitted is what Names may implement as well, to be asked which verbs are worth suggesting.
+type Permitted interface {
+	May(v *Verb) bool
+}
+
 // Kept is the program of the calls that an argument of kind Kept holds.
 func (p *Program) Kept(a *Arg) *Program { return p.kept[a.Syntax] }
 
