@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"golang.org/x/sync/singleflight"
 
 	"verbatim/runtime"
@@ -397,7 +398,12 @@ func (v *visit) body(into any) error {
 	case errors.As(err, &bad):
 		return badBody("the member "+cmp.Or(bad.JSONPointer.LastToken(), "at the top")+" has a value of another type", "see /v1/openapi.json")
 	}
-	return badBody("the body is no JSON: "+strings.TrimPrefix(err.Error(), "jsontext: "), "send a JSON object, each member once")
+	why := "the body is no JSON"
+	var at *jsontext.SyntacticError
+	if errors.Is(err, jsontext.ErrDuplicateName) && errors.As(err, &at) {
+		why = fmt.Sprintf("the body is no JSON that is read in one way alone: the member %q stands twice", at.JSONPointer.LastToken())
+	}
+	return badBody(why, "send a JSON object in UTF-8, each member once")
 }
 
 // cutShort converts an error of reading a body.

@@ -4,8 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"verbatim/dsl"
@@ -16,6 +16,7 @@ import (
 	"verbatim/verbs"
 	"verbatim/verbs/grammar"
 
+	"github.com/go-json-experiment/json/jsontext"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -110,8 +111,11 @@ func (c *call) take(ctx context.Context) (*sdk.CallToolResult, *question) {
 	if len(args) > 0 {
 		// A member that is given twice, and half of a character, mean one thing to us and
 		// another to somebody who looked at them on the way.
-		if err := strict(args); err != nil {
-			return c.invalid(badArguments("the arguments are no JSON object: " + strings.TrimPrefix(err.Error(), "jsontext: "))), nil
+		switch at, err := strict(args); {
+		case errors.Is(err, jsontext.ErrDuplicateName):
+			return c.invalid(badArguments(fmt.Sprintf("the argument %q stands twice", at.JSONPointer.LastToken()))), nil
+		case err != nil:
+			return c.invalid(badArguments("the arguments are no JSON object in valid Unicode")), nil
 		}
 	}
 	if tool == undoTool && l.undo {

@@ -28,19 +28,18 @@ const envelope = 4
 // checked where they are read, so that a model is told; beside such arguments, members are checked
 // down to envelope.
 func distinct(text []byte) bool {
-	err := strict(text)
-	var at *jsontext.SyntacticError
-	if errors.Is(err, jsontext.ErrDuplicateName) && errors.As(err, &at) && !strings.Contains(string(at.JSONPointer), "/params/arguments/") {
+	at, err := strict(text)
+	if errors.Is(err, jsontext.ErrDuplicateName) && !strings.Contains(string(at.JSONPointer), "/params/arguments/") {
 		return false
 	}
 	return err == nil || once(text, envelope)
 }
 
-// strict returns the error of a text that is not one JSON value in valid Unicode with each member
-// once.
-func strict(text []byte) error {
-	_, err := jsontext.NewDecoder(bytes.NewReader(text)).ReadValue()
-	return err
+// strict reads a JSON value in valid Unicode with each member once.
+func strict(text []byte) (at *jsontext.SyntacticError, err error) {
+	_, err = jsontext.NewDecoder(bytes.NewReader(text)).ReadValue()
+	errors.As(err, &at)
+	return at, err
 }
 
 // once reports whether no member is repeated, down to a depth, apart from arguments.
