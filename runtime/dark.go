@@ -29,6 +29,14 @@ func (st *step) darken(i int) {
 
 func (st *step) isDark(i int) bool { return st.dark != nil && st.dark[i] }
 
+// secret reports whether an argument, or a part of the record that it is, holds a sensitive value.
+func (st *step) secret(i, part int) bool {
+	return st.taken&(1<<i) != 0 || st.verb.Params[i].SensitivePart(part)
+}
+
+// partly reports whether of the record that an argument is, its sensitive parts alone are.
+func (st *step) partly(i int) bool { return st.verb.Params[i].Partly && st.taken&(1<<i) == 0 }
+
 // darkAt notes that one of several values is sensitive.
 func darkAt(dark []bool, i int) []bool {
 	for len(dark) <= i {

@@ -453,7 +453,7 @@ func (r *reading) sets(ctx context.Context, st *step, effect *verbs.Effect, row 
 			continue // nor does a part of a record
 		}
 		from, secret := st.origin(x, row)
-		if f := &effect.Entity.Store.Fields[effect.Set[i].Field]; st.dark != nil && !v.IsNull() && !f.Sensitive && f.Kind != stores.Bool && x.Copies(st.isDark, nil) {
+		if f := &effect.Entity.Store.Fields[effect.Set[i].Field]; st.dark != nil && !v.IsNull() && !f.Sensitive && f.Kind != stores.Bool && x.Copies(st.secret, nil) {
 			return nil, &complaint{st.index, secretOpen(st.place, st.verb.Name, effect.Entity.Store.Name, f.Name)}
 		}
 		set = append(set, assigned{field: effect.Set[i].Field, value: v, from: from, sensitive: secret, came: came})

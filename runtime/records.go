@@ -66,7 +66,7 @@ func (r *reading) ofRecord(ctx context.Context, st *step, t *verbs.Type, g given
 		if !ok || !sameWord(f.Name, part) {
 			continue
 		}
-		out := given{value: parts[i], dark: g.dark, from: g.from}
+		out := given{value: parts[i], dark: g.dark && (!g.partly || f.Sensitive), from: g.from}
 		if f.Type.Name == verbs.RefType {
 			out.entity = f.Type.Entity
 		}

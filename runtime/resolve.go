@@ -28,6 +28,7 @@ type given struct {
 	entity *verbs.Entity // of a reference that is known to be one
 	row    stores.Row    // of a reference: the row itself, within scope
 	dark   bool          // it was taken from something sensitive
+	partly bool          // it is a record, and so are its sensitive parts alone
 	left   bool          // an argument of a macro that was left out
 	from   verbs.Origin
 }
@@ -65,6 +66,9 @@ func (r *reading) resolve(ctx context.Context, f *frame, st *step, c *verbs.Call
 		}
 		if g.dark || p.Sensitive {
 			st.darken(i)
+		}
+		if g.dark && !(g.partly && p.Partly) {
+			st.taken |= 1 << i
 		}
 		if p.Upload != nil && !g.value.IsNull() {
 			if err := r.upload(ctx, st, i, g.value, r.placeOfArg(f, st, &c.Args[i])); err != nil {
@@ -270,14 +274,14 @@ func (r *reading) named(ctx context.Context, f *frame, st *step, t *verbs.Type, 
 func (r *reading) ofMacro(ctx context.Context, f *frame, st *step, a *verbs.Arg, place dsl.Place) (given, error) {
 	m := f.macro
 	if of, ok := m.verb.Macro.ForEach(); ok && a.Name() == "each" {
-		return r.ofItem(ctx, st, m.verb.Params[of].Type.Item, given{value: m.each.item, dark: m.isDark(of), from: m.from[of]}, a, place)
+		return r.ofItem(ctx, st, m.verb.Params[of].Type.Item, given{value: m.each.item, dark: m.isDark(of), partly: m.partly(of), from: m.from[of]}, a, place)
 	}
 	for i := range m.verb.Params {
 		p := &m.verb.Params[i]
 		if !sameWord(p.Name, a.Name()) {
 			continue
 		}
-		g := given{value: m.args[i], row: m.rows[i], dark: m.isDark(i), left: m.emptied&(1<<i) == 0, from: m.from[i]}
+		g := given{value: m.args[i], row: m.rows[i], dark: m.isDark(i), partly: m.partly(i), left: m.emptied&(1<<i) == 0, from: m.from[i]}
 		if m.rows[i].Entity != nil {
 			g.entity = r.e.reg.EntityOf(m.rows[i].Entity)
 		}

@@ -31,6 +31,7 @@ type step struct {
 	accepts     verbs.Origins  // of the argument being resolved: the origins that it accepts
 	trail       []string       // and the way on which a value came that has another
 	dark        []bool         // parallel to args: taken from a sensitive value; nil when none was
+	taken       uint64         // one bit for each argument: its value itself was, not only its palette says so
 	sealed      [32]byte       // of verb and arguments, as they passed the gate
 
 	matching *matching // the text that a read searches for; nil without one

@@ -3,11 +3,14 @@ package runtime_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
+	"verbatim/dsl"
 	"verbatim/runtime"
 	"verbatim/stores"
+	"verbatim/verbs"
 )
 
 const annsPhone = "555 0199"
@@ -112,5 +115,69 @@ func TestNothingSensitiveWaits(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+const payeesPalette = `domain: pay
+roles: [{name: clerk, sees: all}]
+entities:
+  payee:
+    table: pay.payees
+    key: payee_id
+    managed: true
+    scope: everyone
+    label: "{who}"
+    fields: {who: {type: string, required: true}, iban: {type: string, sensitive: true}}
+verbs:
+  - verb: enter
+    roles: [clerk]
+    args: [{name: who, type: string, required: true}, {name: iban, type: string, sensitive: true}]
+    effects: [{creates: payee, set: {who: who, iban: iban}}]
+  - verb: enter-all
+    roles: [clerk]
+    args: [LINES]
+    effects: [{creates: payee, for-each: lines, set: {who: each.who, iban: each.iban}}]
+  - verb: enter-each
+    roles: [clerk]
+    args: [LINES]
+    for-each: lines
+    script: pay.enter :who @each.who :iban @each.iban
+  - verb: enter-wrong
+    roles: [clerk]
+    args: [LINES]
+    for-each: lines
+    script: pay.enter :who @each.iban
+`
+
+// Of a record in which one field is sensitive, the others may be kept in the open, whichever way
+// they take; unless what was written there was itself taken from something sensitive.
+func TestAPartOfARecordIsAsSecretAsItself(t *testing.T) {
+	t.Parallel()
+	const iban = "AT611904300234573201"
+	lines := `{name: lines, type: list, required: true, of: {type: record, fields: {who: {type: string, required: true}, iban: {type: string, sensitive: true}}}}`
+	text := strings.ReplaceAll(payeesPalette, "LINES", lines)
+	w := newBare(t, loadYAML(t, map[string]string{"pay.yaml": text}), stores.Principal{Name: "carl", Roles: []string{"clerk"}})
+	for i, c := range []struct{ text, code string }{
+		{`pay.enter :who "Olga" :iban "` + iban + `"`, ""},
+		{`pay.enter-all :lines [{:who "Otto" :iban "` + iban + `"} {:who "Vera"}]`, ""},
+		{`pay.enter-each :lines [{:who "Mia" :iban "` + iban + `"}]`, ""},
+		{`pay.enter-all :lines [{:who @olga.iban :iban "x"}]`, "secret-would-be-open"},
+		{`pay.enter-each :lines [{:who @olga.iban :iban "x"}]`, "secret-would-be-open"},
+		{`pay.enter-wrong :lines [{:who "Kim" :iban "` + iban + `"}]`, "secret-would-be-open"},
+	} {
+		before := len(w.every(w.entity("payee")))
+		if _, err := w.run("carl", c.text); codeOf(t, err) != c.code {
+			t.Errorf("%d: %v", i, err)
+		}
+		if after := len(w.every(w.entity("payee"))); (after > before) != (c.code == "") {
+			t.Errorf("%d: %d rows became %d", i, before, after)
+		}
+	}
+	if kept := w.kept(); strings.Contains(kept, iban) {
+		t.Errorf("kept: %s", kept)
+	}
+	_, ds := verbs.LoadSources(dsl.NewSource("pay.yaml", strings.Replace(text, "set: {who: each.who, iban: each.iban}", "set: {who: each.iban}", 1)))
+	if !slices.ContainsFunc(ds, func(d dsl.Diagnostic) bool { return d.Code == "open-secret" }) {
+		t.Errorf("the palette is told %v", ds)
 	}
 }

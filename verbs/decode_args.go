@@ -50,7 +50,10 @@ func (l *loader) params(vn *verbNode) {
 			}
 		}
 		p.Type = l.typeOf(d, f, k, "argument")
-		p.Sensitive = p.Sensitive || p.Type.anyField(func(f *Param) bool { return f.Sensitive })
+		if !p.Sensitive {
+			p.Partly = p.Type.anyField(func(f *Param) bool { return f.Sensitive })
+			p.Sensitive = p.Partly
+		}
 		p.Personal = p.Personal || p.Type.anyField(func(f *Param) bool { return f.Personal })
 		l.upload(d, &p, f)
 		if n := f.at("default").value; n != nil {

@@ -546,7 +546,7 @@ func (l *loader) set(vn *verbNode, e *Effect, p pair, ent *Entity, sc scope) {
 		want.kept = e.Kind == Updates || ent.Store.Fields[i].Drawn
 		sc.dark = ent.Store.Fields[i].Sensitive
 		x := l.compile(d, val, sc, want, e.When)
-		if f := &ent.Store.Fields[i]; x != nil && !f.Sensitive && f.Kind != stores.Bool && x.Copies(func(arg int) bool { return vn.v.Params[arg].Sensitive }, sc.sensitive) {
+		if f := &ent.Store.Fields[i]; x != nil && !f.Sensitive && f.Kind != stores.Bool && x.Copies(func(arg, part int) bool { return vn.v.Params[arg].SensitivePart(part) }, sc.sensitive) {
 			d.report(tell(d.place(val), "open-secret", k.Value, ent))
 		}
 		e.Set = append(e.Set, Set{Field: i, Value: x, Place: d.place(val)})

@@ -103,13 +103,14 @@ func (e *Expr) Args(fn func(param int)) {
 }
 
 // Copies reports whether the value may hold, whole or in part, one of those arguments or of
-// what it reads that are asked for, and does not only say something of them. Nil asks for none.
-func (e *Expr) Copies(arg func(param int) bool, read func(*ExprRead) bool) (does bool) {
-	e.prog.Copies(func(from expr.Source, i int) {
+// what it reads that are asked for, and does not only say something of them. Of a record it may
+// be one part alone, with its number from 1. Nil asks for none.
+func (e *Expr) Copies(arg func(param, part int) bool, read func(*ExprRead) bool) (does bool) {
+	e.prog.Copies(func(from expr.Source, i, part int) {
 		switch {
 		case i < 0:
 		case from == expr.Argument || from == expr.Content || from == expr.Item:
-			does = does || arg(i)
+			does = does || arg(i, part)
 		case from == expr.Read && read != nil:
 			does = does || read(&e.Reads[i])
 		}

@@ -309,6 +309,7 @@ type Param struct {
 	// is the same as leaving it out, which changes nothing.
 	Clear     bool
 	Sensitive bool
+	Partly    bool    // so, since fields of its record are, and no other of them
 	Personal  bool    // of a person: erasable from the journal
 	From      Origins // where a value may come from; zero is anywhere
 	// Otherwise is the rule by which a value that came from elsewhere asks; nil
@@ -404,6 +405,12 @@ func (t *Type) Record() *Type {
 		return nil
 	}
 	return t
+}
+
+// SensitivePart reports whether a part of the record that an argument is, is sensitive; it is
+// asked for by its number from 1. Number 0 asks for the whole value.
+func (p *Param) SensitivePart(part int) bool {
+	return p.Sensitive && (part == 0 || !p.Partly || p.Type.Record().Fields[part-1].Sensitive)
 }
 
 // anyField reports whether something holds of a field of the record, or of those in a list.

@@ -272,7 +272,7 @@ func (c *exprChecker) recordMember(rec *Type, base *expr.Program, param int, eac
 	switch {
 	case len(path) == 1:
 		t := typeTerm(f.Type)
-		t.prog, t.part = expr.Apply(rec.part(k), base), f
+		t.prog, t.part = expr.Part(rec.part(k), base, k), f
 		return t
 	case f.Type.Name == RefType:
 		path, last, ok := c.d.path(f.Type.Entity, c.n, path[1].At, c.text[path[1].At:n.To])
@@ -285,7 +285,7 @@ func (c *exprChecker) recordMember(rec *Type, base *expr.Program, param int, eac
 		return t
 	case f.Type.Name == MoneyType && len(path) == 2:
 		if is, ok := map[string]TypeName{"amount": DecimalType, "currency": CodeType}[path[1].Text]; ok {
-			return c.apply(is, path[1].Text, term{name: MoneyType, prog: expr.Apply(rec.part(k), base)})
+			return c.apply(is, path[1].Text, term{name: MoneyType, prog: expr.Part(rec.part(k), base, k)})
 		}
 		return c.fail(tell(c.at(path[1].At, path[1].To), "unknown-field/money", path[1].Text, []string{"amount", "currency"}))
 	}

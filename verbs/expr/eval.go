@@ -50,6 +50,7 @@ type Program struct {
 	Value   stores.Value // of a constant
 	fn      Func         // of a and b
 	a, b, c *Program
+	part    int        // of a function that takes one part of a, its number from 1
 	list    []*Program // the items of a list; the operands of the comparisons of a chain
 	fns     []Func     // the comparisons of a chain
 }
@@ -95,6 +96,13 @@ func Apply(fn Func, of ...*Program) *Program {
 			return &Program{Value: v}
 		}
 	}
+	return p
+}
+
+// Part is a part of a record, which fn takes out of it; n is its number from 0.
+func Part(fn Func, record *Program, n int) *Program {
+	p := Apply(fn, record)
+	p.part = n + 1
 	return p
 }
 
@@ -148,13 +156,17 @@ func (p *Program) Uses(see func(Source, int)) {
 }
 
 // Copies calls see with each value of its Env that what a program gives may hold, whole or in
-// part: not with those that only a condition asks for.
-func (p *Program) Copies(see func(Source, int)) {
+// part: not with those that only a condition asks for. Where it holds one part of a record at
+// most, that is said by its number from 1, and otherwise by 0.
+func (p *Program) Copies(see func(from Source, index, part int)) {
 	switch {
 	case p == nil || p.From == about || p.From == and || p.From == or || p.From == not || p.From == chain:
 		return
 	case p.From > Constant && p.From < function:
-		see(p.From, p.Index)
+		see(p.From, p.Index, 0)
+	case p.part > 0:
+		p.a.Copies(func(from Source, index, _ int) { see(from, index, p.part) })
+		return
 	}
 	if p.From != choice || p.b == nil {
 		p.a.Copies(see)
