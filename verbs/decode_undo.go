@@ -48,8 +48,8 @@ const undoWord = ".undo"
 // byRows is what `by` says of an undo that puts the rows back.
 const byRows = "rows"
 
-// undo reads how a verb is taken back, once its effects are known.
-func (l *loader) undo(vn *verbNode) {
+// undo reads how a verb is taken back, once its effects are known, unless they are wrong.
+func (l *loader) undo(vn *verbNode, wrongEffects bool) {
 	d, v, at := vn.d, vn.v, vn.f.at("undo")
 	if at.value == nil {
 		return
@@ -68,6 +68,8 @@ func (l *loader) undo(vn *verbNode) {
 		d.report(tell(d.place(n), "contradiction", what, help, dsl.Place{}, ""))
 	}
 	switch {
+	case by == nil && none.value == nil && unknownIn(at.value, "undo"), wrongEffects && v.Answers():
+		return
 	case v.Answers() && v.Macro == nil:
 		wrong(at.key, v.Name+" changes nothing that could be taken back", "leave undo out")
 		return

@@ -125,8 +125,9 @@ func (l *loader) verb(vn *verbNode) {
 	if n := f.at("tells").value; n != nil {
 		vn.tells(n)
 	}
-	l.carriedOut(vn, dsl.Diagnostics(d.diags[before:]).HasErrors())
-	l.undo(vn)
+	wrong := dsl.Diagnostics(d.diags[before:]).HasErrors()
+	l.carriedOut(vn, wrong)
+	l.undo(vn, wrong)
 }
 
 func (l *loader) verbRoles(vn *verbNode) {

@@ -275,7 +275,7 @@ func TestADirectoryLoadsWholeOrNotAtAll(t *testing.T) {
 	for _, d := range diags {
 		names = append(names, d.Place.Source.Name+" "+d.Code)
 	}
-	want := []string{"a.yaml nobody-may-use", "b.yaml unknown-key", "c.yaml not-yaml", "d.yaml nobody-may-use", "d.yaml unknown-key"}
+	want := []string{"a.yaml nobody-may-use", "b.yaml unknown-key", "c.yaml not-yaml", "d.yaml unknown-key", "d.yaml nobody-may-use"}
 	if !slices.Equal(names, want) {
 		t.Errorf("said %q", names)
 	}
@@ -425,7 +425,7 @@ func TestPlacesInOddFiles(t *testing.T) {
 		for _, d := range diags {
 			under = append(under, d.Place.Source.Text[d.Place.Range.Start:d.Place.Range.End])
 		}
-		want := []string{`"ü"`, "nam", "x", "x", `"rols"`}
+		want := []string{`"ü"`, "nam", "x", `"rols"`, "a"}
 		if !slices.Equal(under, want) {
 			t.Errorf("%s: underlined %q", name, under)
 		}

@@ -707,7 +707,7 @@ func (d *doc) fields(n *yaml.Node, name string) (mapping, bool) {
 		return mapping{}, false
 	}
 	m := mapping{d, sh, make([]pair, len(sh.keys))}
-	var meant []string // by keys that are misspelt
+	meant := map[string]pair{} // by keys that are misspelt
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		k, v := n.Content[i], n.Content[i+1]
 		if k.Kind == poisoned {
@@ -723,7 +723,9 @@ func (d *doc) fields(n *yaml.Node, name string) (mapping, bool) {
 			d.report(diag)
 			for _, fix := range diag.Fixes {
 				for _, e := range fix.Edits {
-					meant = append(meant, e.Text)
+					if meant[e.Text] = (pair{}); len(diag.Fixes) == 1 {
+						meant[e.Text] = pair{k, v}
+					}
 				}
 			}
 			continue
@@ -739,7 +741,13 @@ func (d *doc) fields(n *yaml.Node, name string) (mapping, bool) {
 		}
 	}
 	for j := range sh.keys {
-		if k := &sh.keys[j]; k.required && m.pairs[j].key == nil && !slices.Contains(meant, k.name) {
+		k := &sh.keys[j]
+		if m.pairs[j].key != nil {
+			continue
+		}
+		if p, misspelt := meant[k.name]; p.key != nil && slices.Contains(forms[k.holds].kinds, p.value.Kind) {
+			m.pairs[j] = p // what is misspelt once is not also missing where it is looked for
+		} else if k.required && !misspelt {
 			d.report(say.missingKey(d.place(n), name, k.name))
 		}
 	}
