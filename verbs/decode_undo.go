@@ -159,7 +159,11 @@ func (l *loader) checkUndo(r *Registry, vn *verbNode) {
 			vn.d.report(tell(vn.d.place(vn.undone.at), "contradiction", "the journal keeps no :"+p.Name+", which is sensitive, and so nothing can take "+vn.v.Name+" back with it", "name a row that holds it", dsl.Place{}, ""))
 		}
 	}
-	if other := r.verbs[vn.undone.macro.Script.Calls[0].Verb]; other != nil && other.Internal {
+	other := r.verbs[vn.undone.macro.Script.Calls[0].Verb]
+	if other == vn.v {
+		vn.d.report(tell(vn.d.place(vn.undone.at), "contradiction", vn.v.Name+" is taken back by itself", "name the call that does the opposite; `undo: rows` puts the rows back", dsl.Place{}, ""))
+	}
+	if other != nil && other.Internal {
 		vn.d.report(say.internalNamed(vn.d.place(vn.undone.at), other, vn.v.Name+" is taken back by"))
 	}
 }
