@@ -238,10 +238,11 @@ func (v *Verb) back() *Verb {
 }
 
 // NoUndo names the verbs that change something beyond the session and whose palette does not
-// say how that is taken back, in order. Those that only work calls are left out.
+// say how that is taken back, in order. Those that only work calls are left out, and macros:
+// each of their calls is taken back by itself.
 func (r *Registry) NoUndo() (names []string) {
 	for _, v := range r.sorted {
-		changes := v.Tool != nil && !v.Tool.ReadOnly || v.Macro != nil && !r.OnlyReads(v) ||
+		changes := v.Tool != nil && !v.Tool.ReadOnly ||
 			slices.ContainsFunc(v.Effects, func(e Effect) bool { return e.Adds() || e.OnRows() || e.Kind == Triggers || e.Kind == Notifies })
 		if changes && v.Undo == nil && !v.Internal {
 			names = append(names, v.Name)

@@ -406,6 +406,23 @@ entities:
 	}
 }
 
+// What a macro did is taken back call by call, so nothing is missing of it.
+func TestMacrosNeedNotSayHowTheyAreTakenBack(t *testing.T) {
+	t.Parallel()
+	r, diags := LoadSources(dsl.NewSource("a.yaml", `domain: a
+roles: [{name: r}]
+verbs:
+  - {verb: tell, roles: [r], effects: [{notifies: r}]}
+  - {verb: both, roles: [r], script: "a.tell\na.tell"}
+`))
+	if r == nil {
+		t.Fatal(diags)
+	}
+	if names := r.NoUndo(); !slices.Equal(names, []string{"a.tell"}) {
+		t.Errorf("nothing says how to take back %q", names)
+	}
+}
+
 // U1: places are exact whatever ends the lines and begins the file, and where
 // characters are of several bytes.
 func TestPlacesInOddFiles(t *testing.T) {
