@@ -354,7 +354,7 @@ func (l *loader) confirm(vn *verbNode) {
 		case "always":
 			v.Confirm = []Confirm{{Always: true, Place: d.place(n)}}
 		default:
-			d.report(tell(d.place(n), "unknown-word", "confirm", n.Value, []string{"never", "always"}))
+			d.report(tell(d.place(n), "unknown-word/confirm", n.Value, []string{"never", "always"}))
 		}
 		return
 	}

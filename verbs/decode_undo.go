@@ -113,6 +113,10 @@ func (l *loader) undo(vn *verbNode, wrongEffects bool) {
 // undoCall reads the call that takes a verb back.
 func (l *loader) undoCall(vn *verbNode, n *yaml.Node) *Macro {
 	d := vn.d
+	if !strings.ContainsAny(n.Value, " .:") {
+		d.report(tell(d.place(n), "unknown-word/undo", n.Value, []string{byRows}))
+		return nil
+	}
 	script, diags := dsl.Parse(dsl.NewSource(d.src.Name+" (undo of "+vn.v.Name+")", n.Value))
 	d.relay(n, diags)
 	switch {
