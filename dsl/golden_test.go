@@ -140,6 +140,7 @@ func TestPrintedRelatedPlacesNotesAndMasks(t *testing.T) {
 		{Code: "near", Summary: "two places", Place: at("four"), Label: "here",
 			Related: []Related{{at("two"), "and there"}, {Place{other, Range{4, 5}}, "declared at"}}, Notes: []string{"a note"}},
 		{Severity: Warning, Code: "wide", Summary: "wide and hidden characters", Place: at("five"), Label: "after them"},
+		{Code: "tab", Summary: "a tab that is pointed at", Place: at("\t"), Label: "is seen"},
 		{Code: "windowed", Summary: "a long line", Place: at("HERE"), Label: "in the middle"},
 		{Code: "several-lines", Summary: "a range over lines", Place: Place{src, Range{int32(strings.Index(text, "two")), int32(strings.Index(text, "five"))}}, Label: "all of it"},
 		{Code: "masked", Summary: "a secret", Place: at("five"), Label: "not shown", Mask: []Range{at("five").Range, at("日").Range}},

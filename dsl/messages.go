@@ -590,6 +590,14 @@ func twoDigits(s string) string {
 	return s
 }
 
+func decimalComma(at Place, got string) Diagnostic {
+	whole, rest, _ := strings.Cut(got, ",")
+	fixed := whole + "." + rest
+	return mistake("decimal-comma", at, "a decimal has a point, not a comma", fmt.Sprintf("did you mean %s?", shown(fixed))).
+		note(fmt.Sprintf("a list has brackets: [%s, %s]", shown(whole), shown(rest))).
+		fix(false, "write "+fixed, at.Range, fixed)
+}
+
 func thousands(at Place, got string) Diagnostic {
 	fixed := strings.ReplaceAll(got, ",", "")
 	d := mistake("thousands-separator", at, fmt.Sprintf("the number %s is written without commas", shown(fixed)), "")

@@ -257,7 +257,9 @@ func (d *Diagnostic) layLine(n, from, to int) laidLine {
 		case d.masked(base+i, base+i+size):
 			c = cell{strings.Repeat("•", max(1, c.width)), max(1, c.width)}
 		case r == '\t':
-			c = cell{"    ", 4}
+			if c = (cell{"    ", 4}); column >= from && column < to {
+				c.text = "→   " // it is what is wrong
+			}
 		case r == utf8.RuneError && size == 1:
 			c.text = fmt.Sprintf(`\x%02X`, line[i])
 			c.width = len(c.text)

@@ -186,22 +186,30 @@ func (p *parser) mistypedCloser(at int, want byte) {
 func (p *parser) commaInCall(paren bool) {
 	start := p.pos
 	end := start
+	from := start
+	for from > 0 && class[p.text[from-1]]&isWord != 0 {
+		from--
+	}
+	told := thousands
 	if start > 0 && class[p.text[start-1]]&isDigit != 0 {
 		for digits(p.text, end+1, end+4) && p.text[end] == ',' && !digits(p.text, end+4, end+5) {
 			end += 4
 		}
+		if to := wordEnd(p.text, start+1); end > start {
+			if end < len(p.text) && p.text[end] == '.' {
+				for end++; end < len(p.text) && class[p.text[end]]&isDigit != 0; end++ {
+				}
+			}
+		} else if numberKind(p.text[from:start]) == Integer && to > start+1 && digits(p.text, start+1, to) && (to == len(p.text) || p.text[to] != ',') {
+			end, told = to, decimalComma
+		}
 	}
 	if end > start {
-		if end < len(p.text) && p.text[end] == '.' {
-			for end++; end < len(p.text) && class[p.text[end]]&isDigit != 0; end++ {
-			}
-		}
-		from := start
-		for from > 0 && class[p.text[from-1]]&isWord != 0 {
-			from--
+		if n := len(p.args); n > 0 && int(p.args[n-1].Value.Range.End) == start {
+			p.args[n-1].Value = Value{Kind: Invalid, Range: Range{int32(from), int32(end)}}
 		}
 		p.pos, p.lastEnd = end, end
-		p.tell(func() Diagnostic { return thousands(p.place(from, end), p.text[from:end]) })
+		p.tell(func() Diagnostic { return told(p.place(from, end), p.text[from:end]) })
 		return
 	}
 	if next := p.pastBlanks(start + 1); next < len(p.text) {

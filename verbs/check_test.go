@@ -302,7 +302,7 @@ func TestSensitiveValuesAreNotShown(t *testing.T) {
 	bank := newBank()
 	for _, text := range []string{
 		`bank.everything :secret "hunter2"`, `bank.everything :secret hunter2`, `bank.everything :secret HUNTER2`,
-		`bank.everything :secret [ "hunter2" ]`, `bank.everything :secret 1234567.5`, `bank.everything :ssn "123-45-67891"`,
+		`bank.everything :secret [ "hunter2" ]`, `bank.everything :secret 1234567.5`, `bank.everything :secret 1234567,5`, `bank.everything :ssn "123-45-67891"`,
 		`bank.everything :secret 2025-01-03`, `bank.everything :secret {:hunter2 "hunter2"}`,
 		`bank.everything :ssn "123-45-6789" :cuont 1`, `bank.evrything :ssn "123-45-6789" :count 1`,
 		`bank.everything :sns "123-45-6789"`, `bank.everything :anything (client.nothing :ssn "123-45-6789")`,
@@ -328,6 +328,17 @@ func TestSensitiveValuesAreNotShown(t *testing.T) {
 		}
 		if said := b.String() + string(json); regexp.MustCompile(`(?i)hunter2|1234567|123-45|2025-01-03|1972`).MatchString(said) {
 			t.Errorf("%s:\n%s", text, said)
+		}
+	}
+}
+
+// A number that is written wrongly is no secret of a verb that has none.
+func TestWrongNumbersOfVerbsWithoutSecretsAreShown(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{"10,50": "did you mean 10.50?", "1,000": "did you mean 1000?"} {
+		script, ds := dsl.Parse(dsl.NewSource("-", "client.remind :request-id @o :on "+text))
+		if ds = newBank().Mask(script, ds); len(ds) != 1 || ds[0].Label != want {
+			t.Errorf("%s: %s", text, inWords(ds))
 		}
 	}
 }

@@ -46,7 +46,8 @@ type loader struct {
 
 	// lost holds the codes of what is unknown, of which nothing can be told: what
 	// declares such names was not read in whole.
-	lost map[string]bool
+	lost     map[string]bool
+	nameless bool // a palette has no domain, and its verbs are not called what others call them
 
 	// What is made once and used again.
 	patterns map[string]*regexp.Regexp
@@ -176,6 +177,9 @@ func (l *loader) declare(d *doc) {
 		p.Domain = "" // verbs keep their own names and are not complained about again
 	} else if isOurs(p.Domain) {
 		d.report(tell(d.place(n), "reserved-word/ours", "domain", n.Value))
+	}
+	if p.Domain == "" {
+		l.nameless, l.lost["unknown-verb"] = true, true
 	}
 	d.names(f)
 	d.each(f.at("roles"), func(n *yaml.Node) { l.role(d, n) })

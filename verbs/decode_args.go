@@ -57,6 +57,7 @@ func (l *loader) params(vn *verbNode) {
 		p.Personal = p.Personal || p.Type.anyField(func(f *Param) bool { return f.Personal })
 		l.upload(d, &p, f)
 		if n := f.at("default").value; n != nil {
+			p.defaulted = true
 			if p.Required {
 				d.report(tell(d.place(f.at("default").key), "contradiction", ":"+p.Name+" is required and has a default", "a default is for arguments that may be left out", d.place(f.at("required").key), "required here"))
 			}

@@ -105,9 +105,10 @@ func (l *loader) totals(vn *verbNode) {
 			d.report(tell(t.Place, "declared-twice", "total", name.Value, v.Totals[i].Place))
 			return
 		}
-		if l.total(vn, &t, n, f) {
-			v.Totals = append(v.Totals, &t)
+		if !l.total(vn, &t, n, f) {
+			t.Type = nil // it is known, and nothing more is said of it
 		}
+		v.Totals = append(v.Totals, &t)
 	})
 }
 
@@ -353,7 +354,7 @@ func (l *loader) confirm(vn *verbNode) {
 		case "always":
 			v.Confirm = []Confirm{{Always: true, Place: d.place(n)}}
 		default:
-			d.report(tell(d.place(n), "unknown-word", "confirm", n.Value, []string{"never", "always"}))
+			d.report(tell(d.place(n), "unknown-word/confirm", n.Value, []string{"never", "always"}))
 		}
 		return
 	}

@@ -48,8 +48,8 @@ const undoWord = ".undo"
 // byRows is what `by` says of an undo that puts the rows back.
 const byRows = "rows"
 
-// undo reads how a verb is taken back, once its effects are known.
-func (l *loader) undo(vn *verbNode) {
+// undo reads how a verb is taken back, once its effects are known, unless they are wrong.
+func (l *loader) undo(vn *verbNode, wrongEffects bool) {
 	d, v, at := vn.d, vn.v, vn.f.at("undo")
 	if at.value == nil {
 		return
@@ -68,6 +68,8 @@ func (l *loader) undo(vn *verbNode) {
 		d.report(tell(d.place(n), "contradiction", what, help, dsl.Place{}, ""))
 	}
 	switch {
+	case by == nil && none.value == nil && unknownIn(at.value, "undo"), wrongEffects && v.Answers():
+		return
 	case v.Answers() && v.Macro == nil:
 		wrong(at.key, v.Name+" changes nothing that could be taken back", "leave undo out")
 		return
@@ -111,6 +113,10 @@ func (l *loader) undo(vn *verbNode) {
 // undoCall reads the call that takes a verb back.
 func (l *loader) undoCall(vn *verbNode, n *yaml.Node) *Macro {
 	d := vn.d
+	if !strings.ContainsAny(n.Value, " .:") {
+		d.report(tell(d.place(n), "unknown-word/undo", n.Value, []string{byRows}))
+		return nil
+	}
 	script, diags := dsl.Parse(dsl.NewSource(d.src.Name+" (undo of "+vn.v.Name+")", n.Value))
 	d.relay(n, diags)
 	switch {
@@ -157,7 +163,11 @@ func (l *loader) checkUndo(r *Registry, vn *verbNode) {
 			vn.d.report(tell(vn.d.place(vn.undone.at), "contradiction", "the journal keeps no :"+p.Name+", which is sensitive, and so nothing can take "+vn.v.Name+" back with it", "name a row that holds it", dsl.Place{}, ""))
 		}
 	}
-	if other := r.verbs[vn.undone.macro.Script.Calls[0].Verb]; other != nil && other.Internal {
+	other := r.verbs[vn.undone.macro.Script.Calls[0].Verb]
+	if other == vn.v {
+		vn.d.report(tell(vn.d.place(vn.undone.at), "contradiction", vn.v.Name+" is taken back by itself", "name the call that does the opposite; `undo: rows` puts the rows back", dsl.Place{}, ""))
+	}
+	if other != nil && other.Internal {
 		vn.d.report(say.internalNamed(vn.d.place(vn.undone.at), other, vn.v.Name+" is taken back by"))
 	}
 }
@@ -232,10 +242,11 @@ func (v *Verb) back() *Verb {
 }
 
 // NoUndo names the verbs that change something beyond the session and whose palette does not
-// say how that is taken back, in order. Those that only work calls are left out.
+// say how that is taken back, in order. Those that only work calls are left out, and macros:
+// each of their calls is taken back by itself.
 func (r *Registry) NoUndo() (names []string) {
 	for _, v := range r.sorted {
-		changes := v.Tool != nil && !v.Tool.ReadOnly || v.Macro != nil && !r.OnlyReads(v) ||
+		changes := v.Tool != nil && !v.Tool.ReadOnly ||
 			slices.ContainsFunc(v.Effects, func(e Effect) bool { return e.Adds() || e.OnRows() || e.Kind == Triggers || e.Kind == Notifies })
 		if changes && v.Undo == nil && !v.Internal {
 			names = append(names, v.Name)

@@ -3,6 +3,7 @@ package verbs
 import (
 	"slices"
 	"strings"
+	"unicode"
 
 	"gopkg.in/yaml.v3"
 
@@ -125,8 +126,9 @@ func (l *loader) verb(vn *verbNode) {
 	if n := f.at("tells").value; n != nil {
 		vn.tells(n)
 	}
-	l.carriedOut(vn, dsl.Diagnostics(d.diags[before:]).HasErrors())
-	l.undo(vn)
+	wrong := dsl.Diagnostics(d.diags[before:]).HasErrors()
+	l.carriedOut(vn, wrong)
+	l.undo(vn, wrong)
 }
 
 func (l *loader) verbRoles(vn *verbNode) {
@@ -236,13 +238,19 @@ func (v *Verb) PhrasePlace(text string) dsl.Place {
 	return v.Place
 }
 
-// phrase checks the arguments that a phrase names in braces.
+// phrase checks the arguments that a phrase names in braces, and that it has words of its own.
 func (d *doc) phrase(v *Verb, n *yaml.Node) {
+	words, last := "", -1 // what it says outside braces, and the argument that was named last
 	for at := 0; ; {
 		open := strings.IndexByte(n.Value[at:], '{')
 		if open < 0 {
+			if words += n.Value[at:]; !strings.ContainsFunc(words, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
+				d.report(tell(d.place(n), "phrase-without-words", n.Value))
+			}
 			return
 		}
+		between := n.Value[at : at+open]
+		words += between
 		at += open
 		end := strings.IndexByte(n.Value[at:], '}')
 		if end < 0 {
@@ -254,8 +262,18 @@ func (d *doc) phrase(v *Verb, n *yaml.Node) {
 		if v.param(name) < 0 {
 			d.report(say.unknownArgument(d.within(n, at+1, at+end), v, name))
 		}
-		at += end
+		this := v.param(name)
+		if strings.TrimSpace(between) == "" && v.anyText(last) && v.anyText(this) {
+			d.report(tell(d.within(n, at, at+end+1), "texts-side-by-side", &v.Params[last], &v.Params[this]))
+		}
+		last = this
+		at += end + 1
 	}
+}
+
+// anyText reports whether an argument takes whatever words somebody says.
+func (v *Verb) anyText(i int) bool {
+	return i >= 0 && v.Params[i].Type != nil && v.Params[i].Type.Name == StringType && v.Params[i].Type.Pattern == nil
 }
 
 func (l *loader) deprecation(vn *verbNode, n *yaml.Node) {

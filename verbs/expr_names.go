@@ -261,6 +261,10 @@ func (c *exprChecker) total(n *expr.Node, name string) (term, bool) {
 	if i < 0 {
 		return bad, false
 	}
+	if c.sc.verb.Totals[i].Type == nil {
+		c.failed = true
+		return bad, true
+	}
 	if c.sc.verb.Totals[i].Beyond && !c.sc.beyond {
 		return c.fail(tell(c.place(n), "beyond-its-caller", name)), true
 	}

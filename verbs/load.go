@@ -254,7 +254,9 @@ func (l *loader) fillIn() {
 // What is unknown because its declaration was not read is no mistake of its own,
 // unless it looks like a name that is known.
 func (l *loader) diagnostics() dsl.Diagnostics {
-	follows := func(d dsl.Diagnostic) bool { return l.lost[d.Code] && len(d.Fixes) == 0 }
+	follows := func(d dsl.Diagnostic) bool {
+		return l.lost[d.Code] && (len(d.Fixes) == 0 || l.nameless && d.Code == "unknown-verb")
+	}
 	// Whatever comes, what has a mistake has one that is told.
 	told := slices.ContainsFunc(l.docs, func(d *doc) bool {
 		return slices.ContainsFunc(d.diags, func(d dsl.Diagnostic) bool { return d.Severity == dsl.Error && !follows(d) })

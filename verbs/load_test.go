@@ -275,7 +275,7 @@ func TestADirectoryLoadsWholeOrNotAtAll(t *testing.T) {
 	for _, d := range diags {
 		names = append(names, d.Place.Source.Name+" "+d.Code)
 	}
-	want := []string{"a.yaml nobody-may-use", "b.yaml unknown-key", "c.yaml not-yaml", "d.yaml nobody-may-use", "d.yaml unknown-key"}
+	want := []string{"a.yaml nobody-may-use", "b.yaml unknown-key", "c.yaml not-yaml", "d.yaml unknown-key", "d.yaml nobody-may-use"}
 	if !slices.Equal(names, want) {
 		t.Errorf("said %q", names)
 	}
@@ -419,6 +419,23 @@ entities:
 	}
 }
 
+// What a macro did is taken back call by call, so nothing is missing of it.
+func TestMacrosNeedNotSayHowTheyAreTakenBack(t *testing.T) {
+	t.Parallel()
+	r, diags := LoadSources(dsl.NewSource("a.yaml", `domain: a
+roles: [{name: r}]
+verbs:
+  - {verb: tell, roles: [r], effects: [{notifies: r}]}
+  - {verb: both, roles: [r], script: "a.tell\na.tell"}
+`))
+	if r == nil {
+		t.Fatal(diags)
+	}
+	if names := r.NoUndo(); !slices.Equal(names, []string{"a.tell"}) {
+		t.Errorf("nothing says how to take back %q", names)
+	}
+}
+
 // U1: places are exact whatever ends the lines and begins the file, and where
 // characters are of several bytes.
 func TestPlacesInOddFiles(t *testing.T) {
@@ -438,7 +455,7 @@ func TestPlacesInOddFiles(t *testing.T) {
 		for _, d := range diags {
 			under = append(under, d.Place.Source.Text[d.Place.Range.Start:d.Place.Range.End])
 		}
-		want := []string{`"ü"`, "nam", "x", "x", `"rols"`}
+		want := []string{`"ü"`, "nam", "x", `"rols"`, "a"}
 		if !slices.Equal(under, want) {
 			t.Errorf("%s: underlined %q", name, under)
 		}

@@ -153,6 +153,10 @@ func noArgument(at dsl.Place, v *Verb, word string, names []string) dsl.Diagnost
 func (loaderMessages) badValue(at dsl.Place, name, word string, t *Type, p problem) dsl.Diagnostic {
 	d := tell(at, "bad-value", name, t, cmp.Or(word, "something else"), problemWords[p])
 	switch {
+	case p == tooSmall && !t.Min.IsNull():
+		return tell(at, "bad-value/bound", name, word, problemWords[p], t.Min.Text())
+	case p == tooLarge && !t.Max.IsNull():
+		return tell(at, "bad-value/bound", name, word, problemWords[p], t.Max.Text())
 	case p == unknownCode && t.Codes != nil:
 		near := nearest(word, t.Codes.Names())
 		if code := t.Codes.called(word); code != "" {

@@ -327,12 +327,14 @@ type Param struct {
 
 	schemaOf int // one more than the index of the argument whose code has the schema of this one
 	byCode   *CodeList
+
+	defaulted bool // it has a default, if only one that was complained about
 }
 
 // Sure reports whether the argument has a value in every call that is carried
 // out: it must be given, or something stands for it.
 func (p *Param) Sure() bool {
-	return p.Required || p.Active || !p.Default.IsNull() || p.DefaultDay != nil
+	return p.Required || p.Active || !p.Default.IsNull() || p.DefaultDay != nil || p.defaulted
 }
 
 // SchemaOf returns the index of the argument, a code, whose schema an object must

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
+	"sort"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -31,8 +33,9 @@ type doc struct {
 	shared    map[string]bool // names that mean there what they mean everywhere
 	sharing   pair
 
-	failed bool // there is an error among diags
-	more   int  // complaints that are not among diags
+	failed  bool // there is an error among diags
+	misread bool // YAML reads something else than the author wrote
+	more    int  // complaints that are not among diags
 
 	uses *[]Use // of names in it; nil where nobody asks
 }
@@ -76,12 +79,14 @@ func (d *doc) parse() {
 		return
 	}
 	if err != nil && !errors.Is(err, io.EOF) {
-		d.report(d.syntaxError(err))
+		d.report(d.syntaxError())
 		return
 	}
 	d.root = root.Content[0]
 	d.inspect(d.root, 0)
-	if d.root.Kind == yaml.ScalarNode && d.root.Tag == "!!null" {
+	if d.misread {
+		d.root = nil
+	} else if d.root.Kind == yaml.ScalarNode && d.root.Tag == "!!null" {
 		d.report(tell(d.at(0, 0), "empty-palette"))
 		d.root = nil
 	}
@@ -397,6 +402,10 @@ func (d *doc) inspect(n *yaml.Node, depth int) {
 		d.report(tell(d.place(n), "yaml-feature/alias", n.Value))
 		n.Kind, n.Alias = poisoned, nil
 	case yaml.ScalarNode:
+		if at := oddSpace.FindStringSubmatchIndex(n.Value); at != nil && plainScalar(n) {
+			d.report(d.oddSpace(int(d.raw(n, at[2]))))
+			d.misread = true
+		}
 		if i := strings.IndexFunc(n.Value, unseen); i >= 0 {
 			r, _ := utf8.DecodeRuneInString(n.Value[i:])
 			d.report(tell(d.place(n), "yaml-feature/unseen", fmt.Sprintf("%U", r)))
@@ -458,49 +467,162 @@ func (d *doc) commas(n *yaml.Node, each int) {
 
 func plainScalar(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.Style == 0 }
 
-// syntaxError makes a diagnostic of what the YAML library said. It counts lines
-// in its own way, and differently for each kind of mistake, so the place is
-// found by giving it the text line by line and seeing where it stopped reading.
-func (d *doc) syntaxError(err error) dsl.Diagnostic {
-	r := &lineReader{text: d.src.Text}
-	again := decodeYAML(yaml.NewDecoder(r), new(yaml.Node))
-	line := len(d.lines)
-	if again != nil && r.lines > 0 {
-		line = min(r.lines, len(d.lines))
+// syntaxError tells where the text stops being YAML. The library names where what it could
+// not finish begins, at times hundreds of lines above the mistake; so the place is the end
+// of the shortest beginning of the text that no further line can mend.
+func (d *doc) syntaxError() dsl.Diagnostic {
+	n := 1 + sort.Search(len(d.lines)-1, func(i int) bool { return d.readTo(i + 1).broken() })
+	for n > 1 && strings.TrimSpace(d.line(n)) == "" {
+		n--
 	}
-	message := strings.TrimPrefix(err.Error(), "yaml: ")
-	if rest, ok := strings.CutPrefix(message, "line "); ok {
-		if n, after, found := strings.Cut(rest, ": "); found && allDigits(n) {
-			message = after
-			// The scanner reads ahead, so the mistake stands at or before the
-			// line where it stopped, and at or after the one that it names.
-			line = max(1, min(line, parseLine(n)+1))
+	stop := d.readTo(n)
+	message := stop.message
+	for i, open := range [...]stopped{d.readTo(n - 1), stop} {
+		began := min(open.began, n-1+i)
+		switch {
+		case !open.unfinished() || began < 1:
+			continue
+		case open.quote():
+			message = open.message
+		case i == 1 || d.indent(n) <= d.indent(began): // within brackets, lines stand deeper
+			message = "expected ',' or"
+		default:
+			continue
+		}
+		n = began
+		break
+	}
+	for _, n := range [...]int{n, n - 1} {
+		if n > 0 {
+			if at := oddSpace.FindStringSubmatchIndex(d.line(n)); at != nil {
+				return d.oddSpace(int(d.lines[n-1]) + at[2])
+			}
 		}
 	}
-	for line > 1 && strings.TrimSpace(d.line(line)) == "" {
-		line--
+	for _, words := range [...]string{"expected key", "expected '-'", "<document start>"} {
+		if strings.Contains(message, words) {
+			message = "out of line"
+		}
 	}
-	text := d.line(line)
-	from := len(text) - len(strings.TrimLeft(text, " "))
+	if message == "out of line" || strings.Contains(message, "mapping values") {
+		n = d.outOfLine(n)
+	}
+	text := d.line(n)
+	from := d.indent(n)
 	to := len(strings.TrimRight(text, " \t\r\n"))
-	switch {
+	switch first := strings.TrimLeft(text, " "); {
+	case strings.HasPrefix(first, "\t"):
+		message, to = "a tab", from+1
+	case len(first) > 1 && first[0] == '-' && !strings.ContainsRune("- \t\r\n", rune(first[1])):
+		message, to = "a dash", from+2
 	case strings.Contains(message, "cannot start any token"):
-		for i := from; i < to; i++ {
-			if text[i] == '\t' || text[i] == '@' || text[i] == '`' || text[i] == '%' {
-				from, to = i, i+1
-				break
-			}
+		if i := strings.IndexAny(text, "@`%\t"); i >= 0 {
+			from, to = i, i+1
 		}
 	case strings.Contains(message, "mapping values are not allowed"):
-		if i := strings.Index(text[from:], ": "); i >= 0 {
-			if j := strings.Index(text[from+i+1:], ": "); j >= 0 {
-				i += j + 1
-			}
-			from += i
+		message = "under a text"
+		if first, more, _ := strings.Cut(text[from:], ": "); strings.Contains(more, ": ") {
+			message = stop.message
+			from += len(first) + 2 + strings.Index(more, ": ")
 			to = from + 1
 		}
 	}
-	return say.notYAML(d.at(d.lines[line-1]+int32(from), int32(max(to-from, 0))), message)
+	return say.notYAML(d.at(d.lines[n-1]+int32(from), int32(max(to-from, 0))), message)
+}
+
+// oddSpace finds, where YAML wants the space of the keyboard, one that looks like it.
+var oddSpace = regexp.MustCompile(`^[ -]*(?:[\w-]+: *)?([\x{A0}\x{1680}\x{2000}-\x{200B}\x{202F}\x{205F}\x{2060}\x{3000}\x{FEFF}])`)
+
+// outOfLine is the line to blame where line n does not fit those above: one that it may
+// stand under or beside, if that begins where no other line of the file does.
+func (d *doc) outOfLine(n int) int {
+	lines := make(map[int]int) // by where they begin
+	for i := range d.lines {
+		lines[d.indent(i+1)]++
+	}
+	for i, least := n, len(d.src.Text); i > 0 && least >= d.indent(n); i-- {
+		if strings.TrimSpace(d.line(i)) == "" || i < n && d.indent(i) >= least {
+			continue
+		}
+		if lines[d.indent(i)] == 1 {
+			return i
+		}
+		if i < n {
+			least = d.indent(i)
+		}
+	}
+	return n
+}
+
+func (d *doc) oddSpace(at int) dsl.Diagnostic {
+	r, size := utf8.DecodeRuneInString(d.src.Text[at:])
+	kind := "an odd space"
+	if r == '\u00a0' || r == '\u2007' || r == '\u202f' {
+		kind = "a no-break space"
+	}
+	place := d.at(int32(at), int32(size))
+	diag := tell(place, "yaml-feature/space", fmt.Sprintf("%s, %U,", kind, r))
+	diag.Fixes = replacements(place, []string{" "}, "")
+	return diag
+}
+
+// A stopped is where the library gave up a text.
+type stopped struct {
+	message string // "" if it did not
+	began   int    // the line at which what it could not finish begins; 0 if it does not say
+	end     bool   // it had read all of the text
+}
+
+// readTo reads the first n lines.
+func (d *doc) readTo(n int) (s stopped) {
+	if n < 1 {
+		return s
+	}
+	end := int32(len(d.src.Text))
+	if n < len(d.lines) {
+		end = d.lines[n]
+	}
+	// The library never says that something is on its first line.
+	r := &toEnd{Reader: strings.NewReader("#\n" + d.src.Text[d.lines[0]:end])}
+	dec := yaml.NewDecoder(r)
+	err := decodeYAML(dec, new(yaml.Node))
+	if err == nil {
+		err = decodeYAML(dec, new(yaml.Node))
+	}
+	if err == nil || errors.Is(err, io.EOF) {
+		return s
+	}
+	s = stopped{message: strings.TrimPrefix(err.Error(), "yaml: "), end: r.end}
+	if rest, ok := strings.CutPrefix(s.message, "line "); ok {
+		if line, after, found := strings.Cut(rest, ": "); found && allDigits(line) {
+			s.message, s.began = after, parseLine(line)
+			if s.quote() { // its scanner counts from one, and its parser from nought
+				s.began--
+			}
+		}
+	}
+	return s
+}
+
+func (s stopped) quote() bool { return strings.Contains(s.message, "unexpected end of stream") }
+
+// unfinished reports whether what follows the text may mend it.
+func (s stopped) unfinished() bool {
+	return s.quote() || s.end && (strings.Contains(s.message, "expected ',' or") || strings.Contains(s.message, "expected node content"))
+}
+
+func (s stopped) broken() bool { return s.message != "" && !s.unfinished() }
+
+// A toEnd knows whether all of a text was read.
+type toEnd struct {
+	io.Reader
+	end bool
+}
+
+func (r *toEnd) Read(p []byte) (int, error) {
+	n, err := r.Reader.Read(p)
+	r.end = err != nil
+	return n, err
 }
 
 func (d *doc) line(n int) string {
@@ -511,28 +633,10 @@ func (d *doc) line(n int) string {
 	return d.src.Text[d.lines[n-1]:end]
 }
 
-// A lineReader hands out a text a line at a time and counts.
-type lineReader struct {
-	text  string
-	lines int
-}
-
-func (r *lineReader) Read(p []byte) (int, error) {
-	if r.text == "" {
-		return 0, io.EOF
-	}
-	n := strings.IndexByte(r.text, '\n') + 1
-	if n == 0 {
-		n = len(r.text)
-	}
-	if n > len(p) {
-		n = len(p)
-	} else {
-		r.lines++
-	}
-	copy(p, r.text[:n])
-	r.text = r.text[n:]
-	return n, nil
+// indent is how many spaces a line begins with.
+func (d *doc) indent(n int) int {
+	text := d.line(n)
+	return len(text) - len(strings.TrimLeft(text, " "))
 }
 
 func allDigits(s string) bool {
@@ -603,7 +707,7 @@ func (d *doc) fields(n *yaml.Node, name string) (mapping, bool) {
 		return mapping{}, false
 	}
 	m := mapping{d, sh, make([]pair, len(sh.keys))}
-	var meant []string // by keys that are misspelt
+	meant := map[string]pair{} // by keys that are misspelt
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		k, v := n.Content[i], n.Content[i+1]
 		if k.Kind == poisoned {
@@ -619,7 +723,9 @@ func (d *doc) fields(n *yaml.Node, name string) (mapping, bool) {
 			d.report(diag)
 			for _, fix := range diag.Fixes {
 				for _, e := range fix.Edits {
-					meant = append(meant, e.Text)
+					if meant[e.Text] = (pair{}); len(diag.Fixes) == 1 {
+						meant[e.Text] = pair{k, v}
+					}
 				}
 			}
 			continue
@@ -635,7 +741,13 @@ func (d *doc) fields(n *yaml.Node, name string) (mapping, bool) {
 		}
 	}
 	for j := range sh.keys {
-		if k := &sh.keys[j]; k.required && m.pairs[j].key == nil && !slices.Contains(meant, k.name) {
+		k := &sh.keys[j]
+		if m.pairs[j].key != nil {
+			continue
+		}
+		if p, misspelt := meant[k.name]; p.key != nil && slices.Contains(forms[k.holds].kinds, p.value.Kind) {
+			m.pairs[j] = p // what is misspelt once is not also missing where it is looked for
+		} else if k.required && !misspelt {
 			d.report(say.missingKey(d.place(n), name, k.name))
 		}
 	}

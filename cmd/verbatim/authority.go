@@ -140,6 +140,9 @@ func (a *app) newEngineAt(reg *verbs.Registry, store stores.Store, tools tools.S
 	if err != nil {
 		return nil, err
 	}
+	if _, err := a.tokensOfADay(); err != nil { // whether or not these palettes use any
+		return nil, err
+	}
 	h := handlers(reg)
 	scanner := ""
 	if a.env("VERBATIM_SCAN") != "" {

@@ -80,7 +80,10 @@ func serveCommand(a *app) *cobra.Command {
 func (f *serveFlags) safely() error {
 	local := true
 	if f.listen != "" {
-		host, _, err := net.SplitHostPort(f.listen)
+		host, port, err := net.SplitHostPort(f.listen)
+		if err == nil {
+			_, err = net.LookupPort("tcp", port)
+		}
 		if err != nil {
 			return usage(fmt.Sprintf("--listen takes an address, not %q", f.listen), "write it like :8443 or 127.0.0.1:8080")
 		}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"maps"
 	"math/big"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -157,7 +158,7 @@ func ReadDataset(r io.Reader) (*Dataset, error) {
 	if err := dec.Decode(d); err != nil {
 		var wrong *yaml.TypeError
 		if errors.As(err, &wrong) && len(wrong.Errors) > 0 {
-			return nil, errors.New(plainYAML(wrong.Errors[0]))
+			return nil, errors.New(plainYAML(wrong.Errors[0]) + meantKey(wrong.Errors[0]))
 		}
 		return nil, errors.New(plainYAML(strings.TrimPrefix(err.Error(), "yaml: ")))
 	}
@@ -178,6 +179,25 @@ func ReadDataset(r io.Reader) (*Dataset, error) {
 		}
 	}
 	return d, nil
+}
+
+// meantKey names the keys that are nearest to one that is not found.
+func meantKey(text string) string {
+	m := regexp.MustCompile(`field (\S+) not found in type \w+\.(\w+)`).FindStringSubmatch(text)
+	if m == nil {
+		return ""
+	}
+	var keys []string
+	for _, t := range [...]reflect.Type{reflect.TypeFor[Dataset](), reflect.TypeFor[Case](), reflect.TypeFor[Check]()} {
+		for i := 0; t.Name() == m[2] && i < t.NumField(); i++ {
+			keys = append(keys, t.Field(i).Tag.Get("yaml"))
+		}
+	}
+	near := dsl.Nearest(m[1], slices.Values(keys))
+	if len(near) == 0 {
+		return ""
+	}
+	return "; did you mean " + strings.Join(near, " or ") + "?"
 }
 
 // plainYAML removes Go type names from an error.

@@ -104,7 +104,7 @@ func unsupported(n *Node) *Error {
 	case "..":
 		return without(n.From, n.To, "ranges", "not here", "x >= 1 and x <= 10 says the same")
 	case "/":
-		return without(n.From, n.To, "division", "it would not be exact", "multiply instead: amount * 0.5")
+		return without(n.From, n.To, "division", "it would not be exact", "divide(x, y, 2) rounds to 2 digits after the point; or multiply: amount * 0.5")
 	case "**", "^":
 		return without(n.From, n.To, n.Op, "not here", allOperators)
 	}
