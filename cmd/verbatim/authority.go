@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -216,6 +217,23 @@ func (a *app) services(reg *verbs.Registry, others tools.Servers, engine func() 
 	}
 	read := services.Reads(open)
 	return tools.Services{Own: map[string]map[string]tools.Service{documentsServer: services.Documents(read), figuresServer: manda.Services(read, complete), filingServer: kiisha.Services(open, read), modelsServer: services.Models(complete)}, Others: others}
+}
+
+// dayTokens is how many tokens palettes may use in a day, unless VERBATIM_MODEL_TOKENS is set. Each
+// process counts its own.
+const dayTokens = 1_000_000
+
+// tokensOfADay is how many tokens palettes may use in a day.
+func (a *app) tokensOfADay() (int, error) {
+	tokens := a.env("VERBATIM_MODEL_TOKENS")
+	if tokens == "" {
+		return dayTokens, nil
+	}
+	n, err := strconv.Atoi(tokens)
+	if err != nil || n < 1 {
+		return 0, usage("VERBATIM_MODEL_TOKENS counts the tokens of a day, and "+strconv.Quote(tokens)+" is no number above 0", "VERBATIM_MODEL_TOKENS=1000000")
+	}
+	return n, nil
 }
 
 // shelf opens the files of the store, for verbs that read or write some. They are scanned as
