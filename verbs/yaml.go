@@ -402,9 +402,11 @@ func (d *doc) inspect(n *yaml.Node, depth int) {
 		d.report(tell(d.place(n), "yaml-feature/alias", n.Value))
 		n.Kind, n.Alias = poisoned, nil
 	case yaml.ScalarNode:
-		if at := oddSpace.FindStringSubmatchIndex(n.Value); at != nil && plainScalar(n) {
-			d.report(d.oddSpace(int(d.raw(n, at[2]))))
-			d.misread = true
+		if !d.ascii && plainScalar(n) && strings.ContainsAny(n.Value, oddSpaces) {
+			if at := oddSpace.FindStringSubmatchIndex(n.Value); at != nil {
+				d.report(d.oddSpace(int(d.raw(n, at[2]))))
+				d.misread = true
+			}
 		}
 		if i := strings.IndexFunc(n.Value, unseen); i >= 0 {
 			r, _ := utf8.DecodeRuneInString(n.Value[i:])
@@ -530,8 +532,11 @@ func (d *doc) syntaxError() dsl.Diagnostic {
 	return say.notYAML(d.at(d.lines[n-1]+int32(from), int32(max(to-from, 0))), message)
 }
 
-// oddSpace finds, where YAML wants the space of the keyboard, one that looks like it.
-var oddSpace = regexp.MustCompile(`^[ -]*(?:[\w-]+: *)?([\x{A0}\x{1680}\x{2000}-\x{200B}\x{202F}\x{205F}\x{2060}\x{3000}\x{FEFF}])`)
+// oddSpaces look like the space of the keyboard, and are none.
+const oddSpaces = "\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u200b\u202f\u205f\u2060\u3000\ufeff"
+
+// oddSpace finds one where YAML wants a space.
+var oddSpace = regexp.MustCompile(`^[ -]*(?:[\w-]+: *)?([` + oddSpaces + `])`)
 
 // outOfLine is the line to blame where line n does not fit those above: one that it may
 // stand under or beside, if that begins where no other line of the file does.
