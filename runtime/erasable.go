@@ -93,7 +93,7 @@ func (e *Engine) says(p *verbs.Program, st *step) saying {
 	return say
 }
 
-// aboutRows notes which rows a call of a program names. Those of a macro's calls are its own.
+// aboutRows notes which rows a call names. What a macro calls counts as naming those of the macro's call.
 func (say *saying) aboutRows(e *Engine, p *verbs.Program, call int) {
 	if !e.personal[say.verb] && !e.people {
 		return

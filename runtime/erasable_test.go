@@ -47,8 +47,8 @@ verbs:
     effects: [{deletes: owner, where: owner-id}]
 `
 
-// SAFE-J4: whoever is erased from the journal by their row is named in no entry of it any more:
-// not where a call took another field by way of their name, and not in calls that were refused.
+// SAFE-J4: once a person's row is erased from the journal, no entry holds their name: neither one of
+// a call that read another field of that row (@olga-huber.file), nor one of a refused call.
 func TestANameIsErasedWhereverItStands(t *testing.T) {
 	t.Parallel()
 	w := newBare(t, loadYAML(t, map[string]string{"practice.yaml": practicePalette}),

@@ -66,7 +66,7 @@ func Load(dir fs.FS, opts ...Option) (*Registry, dsl.Diagnostics) {
 		srcs = append(srcs, dsl.NewSource(name, string(text)))
 	}
 	if len(unread) > 0 {
-		return nil, unread // the others would seem to lack what stands in these
+		return nil, unread // the others may use names that these files declare
 	}
 	if len(srcs) == 0 {
 		return nil, dsl.Diagnostics{tell(dsl.Place{}, "no-palettes")}

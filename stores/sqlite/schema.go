@@ -378,7 +378,7 @@ func (m *migration) own() error {
 	return err
 }
 
-// restore plans the indexes and triggers of our tables that somebody has dropped.
+// restore adds steps that create missing indexes and triggers of the store's own tables.
 func (m *migration) restore(statements []string) {
 	for _, s := range statements {
 		if _, name, _ := strings.Cut(s, `"`); !strings.HasPrefix(s, "CREATE TABLE") && strings.HasPrefix(s, "CREATE ") && m.objects[name[:strings.IndexByte(name, '"')]] == "" {

@@ -109,8 +109,8 @@ func (c *call) take(ctx context.Context) (*sdk.CallToolResult, *question) {
 		return c.invalid(badArguments("the idempotency key in _meta is a text of 200 bytes at most")), nil
 	}
 	if len(args) > 0 {
-		// A member that is given twice, and half of a character, mean one thing to us and
-		// another to somebody who looked at them on the way.
+		// A proxy that checks the message may read a repeated member, or an unpaired surrogate,
+		// in another way than we do.
 		switch at, err := strict(args); {
 		case errors.Is(err, jsontext.ErrDuplicateName):
 			return c.invalid(badArguments(fmt.Sprintf("the argument %q stands twice", at.JSONPointer.LastToken()))), nil
