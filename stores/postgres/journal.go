@@ -2,6 +2,8 @@ package postgres
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -114,8 +116,9 @@ func seal(entries []stores.Entry) (op, error) {
 		}
 		return nil
 	}}
-	var bodies []byte
-	var cols [len(entryTypes)][]any
+	n := len(entries)
+	bodies := make([]byte, 0, sha256.Size*n)
+	cells := make([]any, len(entryTypes)*n) // column by column
 	for i := range entries {
 		e := &entries[i]
 		roles, err := json.Marshal(append([]string{}, e.Roles...))
@@ -124,21 +127,19 @@ func seal(entries []stores.Entry) (op, error) {
 		}
 		for j, v := range [...]string{e.Time.Format(time.RFC3339Nano), e.Principal, string(roles), e.Session, e.Source, e.Verb, e.Call,
 			e.Outcome, e.Reason, e.Changes, e.Preview, e.Agreed, e.Palette, e.Turn, e.Origins} {
-			cols[j] = append(cols[j], v)
+			cells[j*n+i] = v
 		}
 		bodies = append(bodies, e.Body[:]...)
 	}
-	for _, col := range cols {
-		if len(entries) == 1 {
-			o.args = append(o.args, col[0])
-		} else {
-			o.args = append(o.args, arrayOf(col))
-		}
+	kept := `\x` + hex.EncodeToString(bodies)
+	if n == 1 {
+		o.args = append(cells, kept)
+		return o, nil
 	}
-	o.args = append(o.args, fmt.Sprintf(`\x%x`, bodies))
-	if len(entries) > 1 {
-		o.sql, o.args = many, append(o.args, strconv.Itoa(len(entries)))
+	for col := range slices.Chunk(cells, n) {
+		o.args = append(o.args, arrayOf(col))
 	}
+	o.sql, o.args = many, append(o.args, kept, strconv.Itoa(n))
 	return o, nil
 }
 

@@ -143,14 +143,11 @@ func keepNames(names []stores.Name) *text {
 		}
 		return strings.Compare(a.Key.Text(), b.Key.Text())
 	})
-	var columns [5][]any
-	for j := range columns {
-		columns[j] = make([]any, len(names))
-	}
+	cells := make([]any, 5*len(names)) // column by column
 	for i := range names {
 		n := &names[i]
 		for j, s := range [...]string{n.Entity.Table, n.Plain, n.Owner, n.Key.Text(), n.Suffix} {
-			columns[j][i] = s
+			cells[j*len(names)+i] = s
 		}
 	}
 	t := newText().Add("INSERT INTO public.verbatim_name (table_name, plain, owner, row_key, suffix) ")
@@ -159,14 +156,14 @@ func keepNames(names []stores.Name) *text {
 	} else {
 		t.Add("SELECT * FROM unnest(")
 	}
-	for i := range columns {
-		if i > 0 {
-			t.Add(",")
-		}
+	comma := ""
+	for column := range slices.Chunk(cells, len(names)) {
+		t.Add(comma)
+		comma = ","
 		if len(names) == 1 {
-			t.Arg(columns[i][0], "::text")
+			t.Arg(column[0], "::text")
 		} else {
-			t.Arg(arrayOf(columns[i]), "::text[]")
+			t.Arg(arrayOf(column), "::text[]")
 		}
 	}
 	return t.Add(") ON CONFLICT DO NOTHING")
