@@ -57,6 +57,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/google/uuid"
+
 	"verbatim/dsl"
 	"verbatim/runtime/provenance"
 	"verbatim/runtime/tools"
@@ -229,7 +231,7 @@ func New(reg *verbs.Registry, store stores.Store, opt Options) (e *Engine, err e
 		e.sleep = sleep
 	}
 	if e.newID == nil {
-		e.newID = randomID
+		e.newID = uuid.NewString
 	}
 	if e.zone == nil {
 		e.zone = time.UTC
@@ -425,15 +427,6 @@ func (e *Engine) Label(ctx context.Context, name string) string {
 		return name
 	}
 	return cmp.Or(who.Label, name)
-}
-
-// randomID makes a version 4 UUID.
-func randomID() string {
-	var b [16]byte
-	rand.Read(b[:]) // never fails, by its documentation
-	b[6] = b[6]&0x0f | 0x40
-	b[8] = b[8]&0x3f | 0x80
-	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
 // sends reports whether an effect sends a notice or schedules a job.

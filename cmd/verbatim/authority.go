@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +11,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
 	"verbatim/dsl"
@@ -288,7 +288,7 @@ func (a *app) found(ctx context.Context, where, palettes string, names []string)
 		return err
 	}
 	defer store.Close()
-	err = system.Found(ctx, reg, store, names, a.now(), uuid)
+	err = system.Found(ctx, reg, store, names, a.now(), uuid.NewString)
 	switch {
 	case errors.Is(err, system.ErrFounded):
 		return &stop{exitRefused, "administrator-exists", "the tables are migrated, and no administrator was made: there is one already, who can make others",
@@ -300,15 +300,6 @@ func (a *app) found(ctx context.Context, where, palettes string, names []string)
 		fmt.Fprintf(a.out, "ok   %s: first administrator %s\n", at, receipt.Safe(strings.Join(names, " and ")))
 	}
 	return nil
-}
-
-// uuid makes a version 4 UUID.
-func uuid() string {
-	var b [16]byte
-	rand.Read(b[:]) // never fails, by its documentation
-	b[6] = b[6]&0x0f | 0x40
-	b[8] = b[8]&0x3f | 0x80
-	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
 // completeNames completes the names of principals, whether or not the system palette added them. It

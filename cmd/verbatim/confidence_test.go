@@ -18,6 +18,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"verbatim/dsl"
 	"verbatim/runtime"
 	"verbatim/runtime/confidence"
@@ -237,7 +239,7 @@ func TestQuestionsByEveryWire(t *testing.T) {
 	if len(want) != 7 || !strings.Contains(want[6], "no way of at most 3 links leads there") {
 		t.Fatalf("%q", want)
 	}
-	for way, a := range map[string]trustgraph.Agent{"events": trustgraph.AskFunc(client.Events), "queue": trustgraph.Over(line, uuid), "socket": trustgraph.AskFunc(client.Socket)} {
+	for way, a := range map[string]trustgraph.Agent{"events": trustgraph.AskFunc(client.Events), "queue": trustgraph.Over(line, uuid.NewString), "socket": trustgraph.AskFunc(client.Socket)} {
 		if got := hears(t, a, question); !slices.Equal(got, want) {
 			t.Errorf("by %s: %q\nwant %q", way, got, want)
 		}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/google/uuid"
+
 	"verbatim/runtime"
 	"verbatim/runtime/notify"
 	"verbatim/runtime/serve"
@@ -29,7 +31,7 @@ const (
 func mailer(channels *notify.Sender) func(context.Context, string, string, string) error {
 	return func(ctx context.Context, to, language, link string) error {
 		l := reads(language)
-		return channels.Letter(ctx, notify.Letter{ID: uuid(), To: to, Subject: saySignIn.In(l), Text: saySignInBy.In(l, link)})
+		return channels.Letter(ctx, notify.Letter{ID: uuid.NewString(), To: to, Subject: saySignIn.In(l), Text: saySignInBy.In(l, link)})
 	}
 }
 

@@ -491,6 +491,7 @@ var libraries = map[string]struct {
 	"github.com/modelcontextprotocol/go-sdk":   {[]string{"runtime/mcp", "runtime/mcp/door"}, "one protocol, for tools of other servers and for clients of ours, and its types stop there"},
 	"github.com/go-json-experiment/json":       {[]string{"runtime/mcp/door", "runtime/serve"}, "what clients send is read strictly: exact names, none twice and none unknown, in valid Unicode; encoding/json does none of these"},
 	"github.com/santhosh-tekuri/jsonschema/v5": {[]string{"verbs"}, "object arguments are checked where all arguments are"},
+	"github.com/google/uuid":                   {[]string{"runtime", "cmd/verbatim"}, "new ids are random UUIDs, for the engine and for letters of the command"},
 	"github.com/shopspring/decimal":            {[]string{"stores"}, "stores.Value is the one decimal of the house"},
 	"zombiezen.com/go/sqlite":                  {[]string{"stores/sqlite"}, "nothing of a library's own types leaves a backend"},
 	"modernc.org/sqlite":                       {[]string{"stores/sqlite"}, "SQLite itself, in Go, for the one setting that the library around it does not reach"},
