@@ -18,7 +18,8 @@ import (
 
 // The demonstration of the agent that verifies people, as its README says: a bank's agent and
 // ours talk over HTTP, each transcript is the file beside it, and nothing that is stored was
-// told, on both stores (H1 to H20, H24 to H34). On PostgreSQL our server cannot write a file.
+// told, on both stores, and the bank shows challenges to its clerk (H1 to H20, H24 to H34).
+// On PostgreSQL our server runs where no file can be written (H32).
 func TestVerificationsAreDemonstrated(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

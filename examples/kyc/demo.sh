@@ -57,7 +57,7 @@ for secret in 'john.smith@mail' '219-09' '1980-05-01' 'mgarcia@mail' '078-05' '2
 done
 echo 'ok    nothing that is stored was told'
 echo
-cat scenarios/2-wrong-then-corrected.txt | head -n 40
+cat scenarios/2-wrong-then-corrected.txt | head -n 50
 echo
 echo 'What our compliance sees of the last challenge:'
 cat >"$dir/seen.dsl" <<'DSL'

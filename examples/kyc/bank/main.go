@@ -12,12 +12,14 @@
 //	{"follow": true}                                  asks to be told what becomes of the task
 //	{"told": "TASK_STATE_COMPLETED"}                  waits for that, signed by our agent
 //
-// What differs from one run to the next is written as TASK, LINK and SEALED.
+// What differs from one run to the next is written as TASK, LINK and SEALED. What a person at
+// the bank is shown of a challenge stands below it.
 package main
 
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -161,7 +163,40 @@ func (a *agent) step(name string, n int, s step) error {
 		delete(reply, known)
 	}
 	a.tell("kyc", reply)
+	a.show(reply)
 	return nil
+}
+
+// show tells the bank's clerk what a challenge is about, as they would read it on a screen.
+func (a *agent) show(reply map[string]any) {
+	if reply["type"] != "TASK_CHALLENGE" {
+		return
+	}
+	payload, _ := reply["payload"].(map[string]any)
+	data, _ := payload["data"].(map[string]any)
+	fmt.Fprintln(a.out, "clerk PARTIAL MATCH")
+	for line := range strings.Lines(fmt.Sprint(payload["message"])) {
+		fmt.Fprintf(a.out, "      %s\n", strings.TrimSuffix(line, "\n"))
+	}
+	for _, shown := range []struct{ as, member string }{
+		{"name", "confirmed_name"}, {"alike", "name_confidence"}, {"fits", "matched_fields"}, {"does not fit", "mismatched_fields"}, {"would help", "required_to_proceed"},
+	} {
+		fmt.Fprintf(a.out, "      %-13s %s\n", shown.as, listed(data[shown.member]))
+	}
+	fmt.Fprintln(a.out)
+}
+
+// listed are the items of a list in one line, or a value that is none.
+func listed(v any) string {
+	items, ok := v.([]any)
+	if !ok {
+		items = []any{v}
+	}
+	texts := make([]string, len(items))
+	for i, item := range items {
+		texts[i] = fmt.Sprint(item)
+	}
+	return cmp.Or(strings.Join(texts, ", "), "nothing")
 }
 
 var digits = regexp.MustCompile(`\d+`)
