@@ -177,10 +177,9 @@ func named(given, source string) (string, error) {
 
 // fromTables proposes a palette from a database's tables.
 func (a *app) fromTables(ctx context.Context, name, from, dir string) (b beginning, err error) {
-	at, err := a.storeAddress(from)
-	if err != nil {
-		kind, _, _ := strings.Cut(from, ":") // a password may follow
-		return b, usage(fmt.Sprintf("--from does not know %q", kind+":"), "give a path, sqlite:PATH, postgres://ROLE@HOST/DATABASE, mcp:SERVER, or a file of tools or of OpenAPI")
+	at, why := addressOf(from)
+	if why != "" {
+		return b, usage("--from "+why, "give a path, sqlite:PATH, postgres://ROLE@HOST/DATABASE, mcp:SERVER, or a file of tools or of OpenAPI")
 	}
 	var tables []stores.Table
 	if at.url != "" {

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -73,23 +74,30 @@ func (p address) as(role string) string {
 
 // storeAddress reads --store.
 func (a *app) storeAddress(flag string) (address, error) {
-	where := flag
-	if where == "" {
-		where = a.env("VERBATIM_STORE")
+	at, why := addressOf(cmp.Or(flag, a.env("VERBATIM_STORE"), "verbatim.db"))
+	if why != "" {
+		return at, usage("--store "+why, "give a path, sqlite:PATH or postgres://ROLE@HOST/DATABASE")
 	}
-	if where == "" {
-		return address{file: "verbatim.db"}, nil
-	}
+	return at, nil
+}
+
+// connectionString begins one of libpq's keywords. It may hold a password, and is no path.
+var connectionString = regexp.MustCompile(`^\s*(host|hostaddr|port|dbname|user|password|service|sslmode)\s*=`)
+
+// addressOf reads the address of a store, or says why it is none, without a password.
+func addressOf(where string) (at address, why string) {
 	kind, path, ok := strings.Cut(where, ":")
 	switch {
+	case connectionString.MatchString(where):
+		return at, "takes a URL, and no keywords such as host="
 	case !ok || strings.ContainsAny(kind, `/\.`):
-		return address{file: where}, nil
+		return address{file: where}, ""
 	case kind == "sqlite" && path != "":
-		return address{file: strings.TrimPrefix(path, "//")}, nil
+		return address{file: strings.TrimPrefix(path, "//")}, ""
 	case (kind == "postgres" || kind == "postgresql") && strings.HasPrefix(path, "//"):
-		return address{url: where}, nil
+		return address{url: where}, ""
 	}
-	return address{}, usage(fmt.Sprintf("--store does not know %q", kind+":"), "give a path, sqlite:PATH or postgres://ROLE@HOST/DATABASE")
+	return at, fmt.Sprintf("does not know %q", kind+":")
 }
 
 // open opens the store for use.
