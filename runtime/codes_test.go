@@ -104,6 +104,10 @@ func earned(t *testing.T, example string) string {
 	if workshop, ok := strings.CutPrefix(how, "with a workshop"); ok {
 		return earnedOfTools(t, who, strings.TrimPrefix(workshop, " "), example)
 	}
+	if how == "with other clubs" {
+		w = fileWorld(t, map[string]string{"lending.yaml": lendingText(t) + disclosing})
+		engine = w.engine
+	}
 	if how == "with files" {
 		w = filingWorld(t)
 		engine = w.engine

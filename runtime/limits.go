@@ -170,9 +170,10 @@ func (s *Session) countPreview(ctx context.Context, p *verbs.Program, o RunOptio
 		used = s.countsRefused(p, refusal)
 	case err == nil:
 		for _, st := range r.steps {
-			if st.verb.Answers() || st.disclosures != nil {
-				used = append(used, counting(st.verb, func(*verbs.Limit) bool { return true })...)
+			if !st.verb.Answers() {
+				continue // it told nothing
 			}
+			used = append(used, counting(st.verb, func(*verbs.Limit) bool { return true })...)
 			if st.disclosures != nil {
 				e := s.entry(p, o, st.place)
 				e.Time, e.Verb, e.Outcome, e.Preview = r.now, st.verb.Name, outcomeOK, r.id

@@ -176,15 +176,16 @@ func TestALookTellsOnlyWhatIsDisclosed(t *testing.T) { // H19
 	})
 }
 
-// A preview that tells of rows which the caller does not see is a use of the verb, although
-// the verb changes something and the preview does not.
-func TestPreviewsOfALookAreCounted(t *testing.T) { // H16
+// A preview of a verb that discloses and changes something tells nothing of what comes of it:
+// else it could be asked for again and again, and its changes, which count that, would never
+// stand. What comes after it in a script is not previewed.
+func TestPreviewsOfALookTellNothing(t *testing.T) { // H16, H19
 	t.Parallel()
 	text := strings.Replace(lendingText(t), "      note:       {type: string}\n", "      note:       {type: string}\n      seen:       {type: string, sensitive: true}\n", 1)
 	worldsOfPalette(t, text+looking, func(t *testing.T, w *world) {
 		h := &runtime.Handlers{Partial: true}
 		runtime.Looks(h, "lending.vouch", func(context.Context, *runtime.Look, vouch) (runtime.Fields, error) {
-			return runtime.Fields{"known": 1}, nil
+			return runtime.Fields{"known": 1, "phone": "+33", "who": "Bob"}, nil
 		})
 		w.engine = w.another(h)
 		private, err := ecdh.X25519().GenerateKey(rand.Reader)
@@ -192,12 +193,28 @@ func TestPreviewsOfALookAreCounted(t *testing.T) { // H16
 			t.Fatal(err)
 		}
 		script := fmt.Sprintf("lending.vouch :loan-id @tent-ann :name %q :public-key %q", "Bob", base64.StdEncoding.EncodeToString(private.PublicKey().Bytes()))
-		for range 14 {
-			if _, err := w.preview("kim", script); err != nil {
+		entries := len(w.journal())
+		for range 20 { // more than its palette allows in a day
+			shown, err := w.preview("kim", script)
+			if err != nil {
 				t.Fatal(err)
 			}
+			c := shown.Calls[0]
+			if len(c.Rows)+len(c.Result.Columns)+len(c.Result.Rows) > 0 || fmt.Sprint(c.Result.Left) != "[what comes of it is told once it is done]" {
+				t.Fatalf("it tells %+v", c)
+			}
 		}
-		_, err = w.preview("kim", script)
+		_, err = w.preview("kim", script+"\nlending.list-items")
+		wantRefusal(t, err, "not-previewed")
+		if more := len(w.journal()) - entries; more != 0 {
+			t.Errorf("the journal has %d entries of what told nothing", more)
+		}
+		for range 14 {
+			if done, err := w.run("kim", script); err != nil || fmt.Sprint(done.Calls[0].Result.Rows[0][0]) != "1" {
+				t.Fatal(done, err)
+			}
+		}
+		_, err = w.run("kim", script)
 		wantRefusal(t, err, "limit-reached")
 	})
 }
@@ -229,7 +246,7 @@ func TestALookFindsNamesSpelledAlmostSo(t *testing.T) {
 		}
 		key := base64.StdEncoding.EncodeToString(private.PublicKey().Bytes())
 		for name, want := range map[string]string{"zoe mueller": "[Zoé Müller]", "ZOE MULLER": "[Zoé Müller]", "Zo Mullr": "[Zoé Müller]", "Z Mullr": "[]", "Bobb": "[Bob]", "Xx": "[]"} {
-			reply, err := w.preview("kim", fmt.Sprintf("lending.vouch :loan-id @tent-ann :name %q :public-key %q", name, key))
+			reply, err := w.run("kim", fmt.Sprintf("lending.vouch :loan-id @tent-ann :name %q :public-key %q", name, key))
 			if err != nil {
 				t.Fatal(err)
 			}

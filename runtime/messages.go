@@ -209,6 +209,7 @@ const (
 	codeToolAlone       = "tool-alone"
 	codeToolOtherwise   = "tool-otherwise"
 	codeOneTool         = "one-tool"
+	codeNotPreviewed    = "not-previewed"
 	codeToolAnswerLater = "tool-answers-later"
 
 	codeUnknownConfirmation = "unknown-confirmation"
@@ -795,6 +796,11 @@ func toolOtherwise(place dsl.Place, v *verbs.Verb, when string) dsl.Diagnostic {
 func oneTool(place dsl.Place, verb, other string) dsl.Diagnostic {
 	return complain(codeOneTool, place, fmt.Sprintf("%s and %s both act on another system, where nothing can be taken back when the other fails", other, verb),
 		"put them into two scripts")
+}
+
+func notPreviewed(place dsl.Place, verb, before string) dsl.Diagnostic {
+	return complain(codeNotPreviewed, place, fmt.Sprintf("%s cannot be shown before it is done: what comes of %s before it is told once it is done", verb, before),
+		"put it into the next script, or run both without a preview")
 }
 
 func toolAnswersLater(place dsl.Place, symbol, verb string) dsl.Diagnostic {

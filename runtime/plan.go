@@ -42,6 +42,7 @@ type run struct {
 	scratch  []byte // for seals
 
 	metCalls map[metCall]bool // that exclude others
+	untold   *verbs.Verb      // of a call that tells what it discloses once it is done
 
 	own      []stores.Change          // of the engine's own rows about this run
 	tells    []stores.Job             // notices about what this run decided
@@ -178,6 +179,15 @@ func (r *run) step(ctx context.Context, f *frame, st *step, c *verbs.Call) (need
 		// permit has asked this of every call before anything began; nothing is
 		// carried out on its word alone.
 		return nil, &complaint{st.index, notPermitted(st.place, st.verb.Name, "")}
+	}
+	if r.phase == Previewing {
+		// What would become of it, or why it is refused, may tell what came of that call.
+		if r.untold != nil {
+			return nil, &complaint{st.index, notPreviewed(st.place, st.verb.Name, r.untold.Name)}
+		}
+		if tellsOnceDone(st.verb) {
+			r.untold = st.verb
+		}
 	}
 	if len(st.verb.Limits) > 0 {
 		if err := r.limit(ctx, st); err != nil {

@@ -329,9 +329,19 @@ func (r *run) tellAll() {
 	}
 }
 
-// preview returns the receipt of a rehearsed run, after tellAll.
+// preview returns the receipt of a run, after tellAll. What a call tells only once it is done is
+// left out of a rehearsed one.
 func (r *run) preview() *receipt.Receipt {
-	return &receipt.Receipt{ID: r.id, Digest: r.digest, Calls: r.told}
+	calls := r.told
+	if r.phase == Previewing {
+		calls = slices.Clone(calls)
+		for i, st := range r.written() {
+			if c := &calls[i]; st.untold() {
+				calls[i] = receipt.Call{Verb: c.Verb, Place: c.Place, Text: c.Text, Filled: c.Filled, Asks: c.Asks, Result: &receipt.Result{Left: []string{toldOnceDone}}}
+			}
+		}
+	}
+	return &receipt.Receipt{ID: r.id, Digest: r.digest, Calls: calls}
 }
 
 func placed(p dsl.Place) receipt.Place {

@@ -3,6 +3,7 @@ package runtime
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"verbatim/dsl"
 	"verbatim/runtime/sessions"
@@ -54,6 +55,11 @@ type step struct {
 	seq     int64   // of its journal entry
 
 	seenFrom, seenTo int // the part of run.seen that was read for it
+}
+
+// untold reports whether a call, or one that it led to, tells what comes of it only once it is done.
+func (st *step) untold() bool {
+	return tellsOnceDone(st.verb) || slices.ContainsFunc(st.inner, (*step).untold)
 }
 
 // A change is a change of a row for the store, and the receipt's account of it.

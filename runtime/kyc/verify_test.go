@@ -129,6 +129,15 @@ INSERT INTO verbatim_grant (principal, role, entity, key) VALUES
 
 func (a *agent) run(who, text string) (*receipt.Receipt, error) {
 	a.t.Helper()
+	s, p, err := a.checked(who, text)
+	if err != nil {
+		return nil, err
+	}
+	return s.Run(ctx, p, runtime.RunOptions{})
+}
+
+func (a *agent) checked(who, text string) (*runtime.Session, *verbs.Program, error) {
+	a.t.Helper()
 	s, err := a.engine.Session(ctx, who)
 	if err != nil {
 		a.t.Fatal(err)
@@ -137,10 +146,26 @@ func (a *agent) run(who, text string) (*receipt.Receipt, error) {
 	if !ds.HasErrors() {
 		var p *verbs.Program
 		if p, ds = s.Check(ctx, script); !ds.HasErrors() {
-			return s.Run(ctx, p, runtime.RunOptions{})
+			return s, p, nil
 		}
 	}
-	return nil, fmt.Errorf("%v", ds)
+	return nil, nil, fmt.Errorf("%v", ds)
+}
+
+// previewed is a preview of one call that tells nothing of what comes of it.
+func (a *agent) previewed(who, text string) {
+	a.t.Helper()
+	s, p, err := a.checked(who, text)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	r, err := s.Preview(ctx, p)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	if c := r.Calls[0]; !c.Result.Untold() || len(c.Rows) > 0 {
+		a.t.Errorf("a preview of %s tells %+v", text, c)
+	}
 }
 
 // tells is one value of the last answer of a script.
@@ -201,6 +226,10 @@ func TestAVerificationFromEndToEnd(t *testing.T) { // H1, H17, H25, H26, H27, H2
 			if got, _ := a.begun("northbank", text); got != want {
 				t.Errorf("%s: %s, want %s", text, got, want)
 			}
+		}
+		// Its own level is the least that a peer asks by.
+		if got := a.refused("northbank", `kyc.verify :name "John Smith" :phone "555-0123" :risk-level LOW`); !strings.Contains(got, "not milder") {
+			t.Error(got)
 		}
 		// A challenge is corrected, as often as five times.
 		status, v := a.begun("northbank", `kyc.verify :name "John Smith" :phone "555-0199"`)
@@ -288,7 +317,9 @@ func TestWhatIsGivenAwayOfSomebodyWhoAgreed(t *testing.T) {
 			return string(plain)
 		}
 		_, v := a.begun("northbank", `kyc.verify :name "John Smith" :phone "555-0123"`)
-		r, err := a.run("northbank", fmt.Sprintf("kyc.exchange-keys :verification-id %s :public-key %q", v, key))
+		exchange := fmt.Sprintf("kyc.exchange-keys :verification-id %s :public-key %q", v, key)
+		a.previewed("northbank", exchange)
+		r, err := a.run("northbank", exchange)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -322,6 +353,7 @@ func TestWhatIsGivenAwayOfSomebodyWhoAgreed(t *testing.T) {
 		if got := a.refused("safe-wallet", redeem("00000000-0000-4000-8000-000000000000")); !strings.Contains(got, bad) {
 			t.Error(got)
 		}
+		a.previewed("safe-wallet", redeem(link))
 		// Of several at once, one is given it.
 		var wg sync.WaitGroup
 		var good atomic.Int32

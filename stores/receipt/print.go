@@ -110,6 +110,9 @@ func summary(r *Receipt, t *Totals, done bool) string {
 		if len(t.Tables) > 1 {
 			rows += " in " + Counted(len(t.Tables), "table")
 		}
+		if slices.ContainsFunc(r.Calls, func(c Call) bool { return c.Result.Untold() }) {
+			rows = strings.TrimPrefix(rows+" and what is told once it is done", "nothing and ")
+		}
 		add("change", "changed", rows)
 	}
 	if t.Notices > 0 {
@@ -579,7 +582,9 @@ func (v *view) result(res *Result) {
 		}
 	}
 	if len(res.Rows) == 0 {
-		fmt.Fprintln(v.w, "     = nothing")
+		if !res.Untold() {
+			fmt.Fprintln(v.w, "     = nothing")
+		}
 		return
 	}
 	width := 0
