@@ -41,6 +41,50 @@ func stemIn(l words.Language, w string) string {
 	return w
 }
 
+// Tongue returns the language in which the palettes' phrases and codes have more words of a text than
+// in any other: that of a few words such as "date de naissance", which words.Tongue does not know.
+func (ix *Index) Tongue(text string) (l words.Language, ok bool) {
+	said, most := split(text), 0
+	for of, known := range ix.spoken() {
+		n := 0
+		for _, w := range said {
+			if known[w] {
+				n++
+			}
+		}
+		if n >= most {
+			most, l, ok = n, words.Language(of), n > most
+		}
+	}
+	return l, ok
+}
+
+// readSpoken returns the words in the phrases and codes of each language.
+func (ix *Index) readSpoken() []map[string]bool {
+	all := make([]map[string]bool, len(words.Languages()))
+	add := func(l words.Language, text string) {
+		for _, w := range split(text) {
+			all[l][w] = true
+		}
+	}
+	for _, l := range words.Languages() {
+		all[l] = map[string]bool{}
+		for _, list := range ix.reg.CodeLists() {
+			for i := range list.Codes {
+				said, ok := ix.reg.Says(l.String(), list.Codes[i].Name)
+				if !ok {
+					said = strings.ReplaceAll(list.Codes[i].Name, "_", " ")
+				}
+				add(l, said)
+			}
+		}
+	}
+	for _, v := range ix.verbs {
+		phrasesOf(v, add)
+	}
+	return all
+}
+
 // spoken is the language of a sentence: its own, where its words tell, and
 // otherwise the first of those that it may be in.
 func spoken(text string, in words.In) words.Language {
