@@ -41,15 +41,29 @@ func stemIn(l words.Language, w string) string {
 	return w
 }
 
+// family is what all forms of a word share, "manquants" and "manquent": its stem without any ending.
+func family(l words.Language, w string) string {
+	for s := stemIn(l, w); s != w && len(s) >= shortestFamily; s = stemIn(l, w) {
+		w = s
+	}
+	return w
+}
+
+// shortestFamily is how much of a word has to be left for it to be of one family.
+const shortestFamily = 4
+
 // Tongue returns the language in which the palettes' phrases and codes have more words of a text than
-// in any other: that of a few words such as "date de naissance", which words.Tongue does not know.
+// in any other: that of a few words such as "documents manquants", which words.Tongue does not know.
 func (ix *Index) Tongue(text string) (l words.Language, ok bool) {
 	said, most := split(text), 0
 	for of, known := range ix.spoken() {
 		n := 0
 		for _, w := range said {
-			if known[w] {
-				n++
+			// The very word tells more than another form of it.
+			for _, form := range [...]string{w, family(words.Language(of), w)} {
+				if known[form] {
+					n++
+				}
 			}
 		}
 		if n >= most {
@@ -59,12 +73,12 @@ func (ix *Index) Tongue(text string) (l words.Language, ok bool) {
 	return l, ok
 }
 
-// readSpoken returns the words in the phrases and codes of each language.
+// readSpoken returns the words in the phrases and codes of each language, and their families.
 func (ix *Index) readSpoken() []map[string]bool {
 	all := make([]map[string]bool, len(words.Languages()))
 	add := func(l words.Language, text string) {
 		for _, w := range split(text) {
-			all[l][w] = true
+			all[l][w], all[l][family(l, w)] = true, true
 		}
 	}
 	for _, l := range words.Languages() {
