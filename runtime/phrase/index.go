@@ -24,6 +24,7 @@ type Index struct {
 	asking    []bool   // by verb: it is said as a question, or puts one
 	entities  map[*verbs.Entity]int
 	model     func() *model
+	beside    []func(words.Language) string
 	spoken    func() []map[string]bool // by language: the words of phrases and codes
 }
 

@@ -73,6 +73,13 @@ func (ix *Index) Tongue(text string) (l words.Language, ok bool) {
 	return l, ok
 }
 
+// Also has texts beside the palettes', a sentence a line, tell their language: what a domain says in
+// its own words.
+func (ix *Index) Also(texts func(words.Language) string) *Index {
+	ix.beside = append(ix.beside, texts)
+	return ix
+}
+
 // readSpoken returns the words in the phrases and codes of each language, and their families.
 func (ix *Index) readSpoken() []map[string]bool {
 	all := make([]map[string]bool, len(words.Languages()))
@@ -83,6 +90,11 @@ func (ix *Index) readSpoken() []map[string]bool {
 	}
 	for _, l := range words.Languages() {
 		all[l] = map[string]bool{}
+		for _, texts := range ix.beside {
+			for line := range strings.Lines(texts(l)) {
+				add(l, line)
+			}
+		}
 		for _, list := range ix.reg.CodeLists() {
 			for i := range list.Codes {
 				said, ok := ix.reg.Says(l.String(), list.Codes[i].Name)
