@@ -596,7 +596,8 @@ type Store interface {
 	// entities' rows inside a scope, without running it.
 	CheckSQL(ctx context.Context, entities []*Entity, q SQL) error
 	// View runs fn on one consistent snapshot, within the scope. It is taken at
-	// the first read at the latest.
+	// the first read at the latest. If a replica that is read goes away, fn runs
+	// once more, on a new snapshot: what it sets, it sets anew.
 	View(ctx context.Context, scope Scope, fn func(Reader) error) error
 	// Update runs fn in one read-write transaction within the scope and
 	// commits it if fn returns nil. It does not retry.

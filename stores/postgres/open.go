@@ -375,6 +375,9 @@ func (c *conn) send(ctx context.Context, ops []op) (at int, err error) {
 		if e := res.Close(); err == nil && e != nil {
 			err = fault(ctx, ops[len(ops)-1].doing, e)
 		}
+		if err != nil && c.pc.Conn().IsClosed() {
+			c.broken = err
+		}
 	}()
 	r := row{texts: new(texts)}
 	for at, o := range ops {
