@@ -330,22 +330,42 @@ func TestConnectionsComeBackClean(t *testing.T) {
 	}
 }
 
-// A journal that the application may only append to.
+// A journal that the application may only append to; what stops its owner comes back with the next
+// migration.
 func TestJournalIsAppendOnly(t *testing.T) {
 	t.Parallel()
-	_, _, _, db := bank(t)
+	s, _, _, db := bank(t)
 	ctx := context.Background()
-	for _, url := range []string{db.App, db.Owner} {
-		conn, err := pgx.Connect(ctx, url)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer conn.Close(ctx)
-		for _, sql := range []string{"UPDATE verbatim_journal SET verb = 'x'", "DELETE FROM verbatim_journal", "TRUNCATE verbatim_journal"} {
-			if _, err := conn.Exec(ctx, sql); err == nil {
-				t.Errorf("%s ran", sql)
+	refuses := func() {
+		t.Helper()
+		for _, url := range []string{db.App, db.Owner} {
+			conn, err := pgx.Connect(ctx, url)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close(ctx)
+			for _, sql := range []string{"UPDATE verbatim_journal SET verb = 'x'", "DELETE FROM verbatim_journal", "TRUNCATE verbatim_journal"} {
+				if _, err := conn.Exec(ctx, sql); err == nil {
+					t.Errorf("%s ran", sql)
+				}
 			}
 		}
+	}
+	refuses()
+	for _, dropped := range []struct {
+		sql   string
+		steps int
+	}{
+		{"DROP TRIGGER verbatim_journal_rows ON verbatim_journal; DROP INDEX verbatim_name_suffix", 2},
+		{"DROP FUNCTION verbatim_append_only CASCADE", 3},
+	} {
+		run(t, db.Owner, dropped.sql)
+		for _, steps := range []int{dropped.steps, 0} {
+			if plan, err := s.Migrate(ctx, nil, true); err != nil || len(plan.Steps) != steps || len(plan.Problems) > 0 {
+				t.Errorf("%s: %+v, %v", dropped.sql, plan, err)
+			}
+		}
+		refuses()
 	}
 }
 
