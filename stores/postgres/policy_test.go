@@ -369,6 +369,33 @@ func TestJournalIsAppendOnly(t *testing.T) {
 	}
 }
 
+// A store says that it is full from the first write that finds no room to the next that the journal
+// has.
+func TestFull(t *testing.T) {
+	t.Parallel()
+	s, entities, _, db := bank(t)
+	writes := func(text string, entries ...stores.Entry) error {
+		return s.Update(t.Context(), stores.Scope{All: true}, func(tx stores.Tx) error {
+			change := stores.Change{Op: stores.Update, Entity: entities[0], Key: stores.NewInt(1), Set: []stores.Assign{{Field: 1, Value: stores.NewString(text)}}}
+			return tx.Apply(t.Context(), stores.Batch{Changes: []stores.Change{change}, Entries: entries})
+		})
+	}
+	long, entry := strings.Repeat("long ", 100_000), stores.Entry{Verb: "v", Principal: "ada"}
+	// As the server says it that cannot make a table longer.
+	run(t, db.Admin, `CREATE FUNCTION public.no_room() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = '53100'; END$$;
+CREATE TRIGGER no_room BEFORE UPDATE ON kyc.cbus FOR EACH ROW EXECUTE FUNCTION public.no_room()`)
+	if err := writes(long, entry); !errors.Is(err, stores.ErrFull) || !s.Full() {
+		t.Errorf("a full disk is told as %v, and full is %t", err, s.Full())
+	}
+	run(t, db.Admin, "DROP TRIGGER no_room ON kyc.cbus")
+	if err := writes("short"); err != nil || !s.Full() {
+		t.Errorf("what the journal has nothing of is found room for: %v, and full is %t", err, s.Full())
+	}
+	if err := writes(long, entry); err != nil || s.Full() {
+		t.Errorf("with room again: %v, and full is %t", err, s.Full())
+	}
+}
+
 // SAFE-A2, SAFE-A5: row-level security hides by itself what is not to be seen,
 // and what belongs to it, in a table whose rows keep whose they are as well.
 func TestPoliciesHide(t *testing.T) {
