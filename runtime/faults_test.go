@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"verbatim/dsl"
 	"verbatim/runtime"
 	"verbatim/stores"
 )
@@ -24,6 +25,7 @@ type faultyStore struct {
 	checkSQL func(stores.SQL) error
 	nth      int // fail the nth call of any kind, when above zero
 	calls    int
+	again    bool // a View that fails so runs again, as where a replica goes away
 }
 
 var errNth = errors.New("pulled the plug")
@@ -49,13 +51,21 @@ func (s *faultyStore) View(ctx context.Context, scope stores.Scope, fn func(stor
 	if s.view != nil {
 		return s.view
 	}
-	if err := s.count(); err != nil {
-		return err
+	whole := s.calls < s.nth
+	err := s.count()
+	if err == nil {
+		err = s.Store.View(ctx, scope, func(r stores.Reader) error { return fn(&faultyReader{r, s}) })
 	}
-	return s.Store.View(ctx, scope, func(r stores.Reader) error { return fn(&faultyReader{r, s}) })
+	if s.again && whole && s.calls >= s.nth { // whatever fn made of the error
+		return s.Store.View(ctx, scope, fn)
+	}
+	return err
 }
 
 func (s *faultyStore) Update(ctx context.Context, scope stores.Scope, fn func(stores.Tx) error) error {
+	if s.again {
+		return s.Store.Update(ctx, scope, fn)
+	}
 	s.mu.Lock()
 	s.updates++
 	n := s.updates
@@ -109,6 +119,13 @@ func (r *faultyReader) Find(ctx context.Context, f stores.Find) ([][]stores.Valu
 		return nil, err
 	}
 	return r.Reader.Find(ctx, f)
+}
+
+func (r *faultyReader) Names(ctx context.Context, q stores.NameQuery) ([]stores.Name, error) {
+	if err := r.s.count(); err != nil {
+		return nil, err
+	}
+	return r.Reader.Names(ctx, q)
 }
 
 func (r *faultyReader) Together(ctx context.Context, asks []stores.Ask) error {
@@ -191,6 +208,46 @@ lending.list-items`
 		}
 		if len(d) > 0 || len(w.journal()) > 0 {
 			t.Fatalf("call %d left %q and %d entries", n, d, len(w.journal()))
+		}
+	}
+}
+
+// A View that runs again, since the replica that it read went away at whichever call, tells the same as
+// one that runs once. X4
+func TestAViewThatRunsAgainTellsTheSame(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.crowd(1, 500, []string{"drill"})
+	ctx := context.Background()
+	s := &faultyStore{again: true}
+	w.faulty(s)
+	if _, err := w.session("kim").Run(ctx, w.program(w.session("kim"), "lending.lend :item-id @ladder :member-id @ann"), runtime.RunOptions{Key: "k"}); err != nil {
+		t.Fatal(err)
+	}
+	tells := func(nth int) string {
+		session := w.session("kim")
+		repeated, _ := dsl.Parse(dsl.NewSource("test.dsl", "lending.lend :item-id @ladder :member-id @ann"))
+		ambiguous, _ := dsl.Parse(dsl.NewSource("test.dsl", `lending.lose :item-id "DRILL"`))
+		missing := w.program(session, "lending.note :loan-id \""+id(901).Text()+"\" :note \"a\"\nlending.note :loan-id \""+id(902).Text()+"\" :note \"b\"\nlending.note :loan-id \""+id(903).Text()+"\" :note \"c\"")
+		looks := w.program(session, "lending.list-items\nlending.count-loans")
+		s.calls, s.nth = 0, nth
+		names, err := session.Names(ctx, w.reg.Entities())
+		again, failed := session.Repeat(ctx, repeated, "k")
+		_, ds := session.Check(ctx, ambiguous)
+		_, refused := session.Run(ctx, missing, runtime.RunOptions{})
+		listed, wrong := session.Run(ctx, looks, runtime.RunOptions{})
+		if err = errors.Join(err, failed, wrong); err != nil {
+			t.Fatalf("call %d: %v", nth, err)
+		}
+		return fmt.Sprint(names[w.reg.Entity("item")], again.ID, told(ds), refused, listed.Calls[0].Result.Rows, listed.Calls[1].Result.Rows)
+	}
+	want := tells(0)
+	for n := 1; ; n++ {
+		if got := tells(n); got != want {
+			t.Errorf("call %d: %s\nwant %s", n, got, want)
+		}
+		if s.calls < n {
+			break
 		}
 	}
 }

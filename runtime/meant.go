@@ -68,6 +68,9 @@ func (s *Session) search(ctx context.Context, r stores.Reader, e *verbs.Entity, 
 	if len(e.Label.Text) == 0 {
 		return nil
 	}
+	for _, m := range all {
+		*m = meaning{text: m.text, words: m.words} // of a View that runs again
+	}
 	find := stores.Find{Entity: e.Store, Select: labels(e), Limit: searchPage, Cut: true}
 	for looked := 0; ; {
 		rows, err := r.Find(ctx, find)

@@ -355,6 +355,7 @@ func (e *Engine) NameRows(ctx context.Context) (int, error) {
 		find := stores.Find{Entity: entity.Store, Select: e.naming[entity], Limit: maxNamed, Cut: true}
 		for {
 			var missing []stores.Name
+			var last stores.Value
 			read := 0
 			err := e.store.View(ctx, all, func(r stores.Reader) error {
 				rows, err := r.Find(ctx, find)
@@ -362,7 +363,7 @@ func (e *Engine) NameRows(ctx context.Context) (int, error) {
 					return err
 				}
 				read = len(rows)
-				find.Where = &stores.Cond{Op: stores.Gt, Path: stores.Path{Field: entity.Store.Key}, Value: rows[read-1][0]}
+				last = rows[read-1][0]
 				given := make([]stores.Name, read)
 				keys := make([]stores.Value, read)
 				for i, row := range rows {
@@ -387,6 +388,7 @@ func (e *Engine) NameRows(ctx context.Context) (int, error) {
 			if total += len(missing); read < maxNamed {
 				break
 			}
+			find.Where = &stores.Cond{Op: stores.Gt, Path: stores.Path{Field: entity.Store.Key}, Value: last}
 		}
 	}
 	return total, nil

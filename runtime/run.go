@@ -237,7 +237,12 @@ func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *terms, asked
 		}
 	}
 	if looks {
+		begun := false
 		err := s.e.store.View(ctx, o.opens(s), func(read stores.Reader) error {
+			if begun {
+				return stores.ErrConflict // a run cannot go over its calls twice: another attempt does
+			}
+			begun = true
 			r.read = open(read, nil, s.e.facts)
 			return r.plan(ctx, o, asked)
 		})
@@ -350,7 +355,9 @@ func (s *Session) lookOn(ctx context.Context, r *run, err error) error {
 	default:
 		return err
 	}
+	first := len(all)
 	looked := s.e.store.View(ctx, s.scope, func(read stores.Reader) error {
+		all = all[:first]
 		on := s.newRun(r.prog, &terms{share: r.share}, &errands{now: r.now}) // at the same time
 		on.read = view.Direct(read, nil, nil)
 		f := &frame{prog: r.prog}

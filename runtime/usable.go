@@ -37,6 +37,7 @@ func (s *Session) Usable(ctx context.Context, v *verbs.Verb, p *verbs.Param, all
 	}
 	var usable, ended []string
 	err := s.e.store.View(ctx, s.scope, func(read stores.Reader) error {
+		usable, ended = nil, nil
 		rows, err := read.Rows(ctx, e.Store, keys)
 		if err != nil {
 			return err
@@ -163,6 +164,7 @@ func (s *Session) Settled(ctx context.Context, list []*verbs.Verb, names map[*ve
 	}
 	settled := make(map[*verbs.Param][]string)
 	err := s.e.store.View(ctx, s.scope, func(read stores.Reader) error {
+		clear(settled)
 		r := s.reads(read)
 		for e, at := range places {
 			keys := make([]stores.Value, 0, len(names[e]))

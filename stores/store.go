@@ -35,6 +35,8 @@ var (
 	// ErrUnknown says that a commit was cut off before its answer: it may or
 	// may not have happened.
 	ErrUnknown = errors.New("unknown whether it was committed")
+	// ErrFull says that the database has no room for what was written.
+	ErrFull = errors.New("the disk is full")
 	// ErrLimit says that a read asked for more rows or more time than allowed.
 	ErrLimit = errors.New("too much")
 	// ErrReadOnly answers a write that the scope may not make though it sees
@@ -596,11 +598,15 @@ type Store interface {
 	// entities' rows inside a scope, without running it.
 	CheckSQL(ctx context.Context, entities []*Entity, q SQL) error
 	// View runs fn on one consistent snapshot, within the scope. It is taken at
-	// the first read at the latest.
+	// the first read at the latest. If a replica that is read goes away, fn runs
+	// once more, on a new snapshot: what it sets, it sets anew.
 	View(ctx context.Context, scope Scope, fn func(Reader) error) error
 	// Update runs fn in one read-write transaction within the scope and
 	// commits it if fn returns nil. It does not retry.
 	Update(ctx context.Context, scope Scope, fn func(Tx) error) error
+	// Full reports whether an Update failed with ErrFull since the last that added to
+	// the journal.
+	Full() bool
 	// Identity tells which store this is. ErrSchema before Migrate.
 	Identity(ctx context.Context) (Identity, error)
 	// Head returns the number and the hash of the last journal entry, zero for a

@@ -207,6 +207,9 @@ func (i *interpreter) possible(ctx context.Context, p *phrase.Part) (bool, error
 	return err == nil, err
 }
 
+// Tongue implements dialog.Interpreter.
+func (i *interpreter) Tongue(said string) (words.Language, bool) { return i.index.Tongue(said) }
+
 // Shortlist implements dialog.Interpreter.
 func (i *interpreter) Shortlist(said string, among []*verbs.Verb, most int) []*verbs.Verb {
 	return i.index.Reader(phrase.Vocabulary{Verbs: among}).Shortlist(said, most)

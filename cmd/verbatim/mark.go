@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"verbatim/runtime"
+	"verbatim/runtime/manda"
 	"verbatim/runtime/phrase"
 	"verbatim/stores"
 	"verbatim/verbs"
@@ -52,10 +53,15 @@ func ours(v *verbs.Verb) bool {
 	return (domain == "system" || domain == "channel") && len(v.Phrases) == 0
 }
 
-// phrases indexes the palettes' phrases.
+// phrases indexes the palettes' phrases, and what the data room's answers say in languages that its
+// palette does not speak.
 func (a *app) phrases(reg *verbs.Registry) *phrase.Index {
 	dir := cmp.Or(a.stateFolder(), os.DevNull) // where nothing can be kept
-	return phrase.New(reg, ours).Keep(func(name string) []byte {
+	index := phrase.New(reg, ours)
+	if reg.Verb("manda.query-knowledge-base") != nil {
+		index.Also(manda.Says)
+	}
+	return index.Keep(func(name string) []byte {
 		text, _ := os.ReadFile(filepath.Join(dir, name))
 		return text
 	}, func(name string, text []byte) { note(filepath.Join(dir, name), text) })

@@ -90,11 +90,18 @@ func TestAJournalInParts(t *testing.T) {
 	if n, err := db.Number(`SELECT count(*) FROM pg_class WHERE relname ~ '^verbatim_journal_[0-9]+$' AND NOT has_table_privilege('verbatim_app', oid, 'INSERT') AND relispartition`); err != nil || n != 3 {
 		t.Errorf("%d of 3 parts are closed to the role of runs: %v", n, err)
 	}
-	for _, slip := range []string{"TRUNCATE verbatim_journal_1", "DELETE FROM verbatim_journal_1", "UPDATE verbatim_journal SET verb = ''"} {
-		if out := slips(db, slip); !strings.Contains(out, "append-only") {
-			t.Errorf("%s: %s", slip, out)
+	refuses := func() {
+		t.Helper()
+		for _, slip := range []string{"TRUNCATE verbatim_journal_1", "DELETE FROM verbatim_journal_1", "UPDATE verbatim_journal SET verb = ''"} {
+			if out := slips(db, slip); !strings.Contains(out, "append-only") {
+				t.Errorf("%s: %s", slip, out)
+			}
 		}
 	}
+	refuses()
+	db.Run(t, "DROP TRIGGER verbatim_journal_rows ON verbatim_journal", "DROP TRIGGER verbatim_journal_table ON verbatim_journal_1")
+	h.do("migrate", "--store", db.Owner)
+	refuses()
 	second, err := db.Number(`SELECT substr(relname, 18)::bigint FROM pg_class WHERE relname ~ '^verbatim_journal_[0-9]+$' ORDER BY 1 OFFSET 1 LIMIT 1`)
 	if err != nil {
 		t.Fatal(err)

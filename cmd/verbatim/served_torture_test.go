@@ -312,8 +312,14 @@ func TestServeDiskFull(t *testing.T) {
 	if status, body, err := clara.post(s.url+"/v1/run", "", map[string]string{"script": "client.get-status"}); err != nil || status != http.StatusOK {
 		t.Errorf("a read beside a full disk: %d %s %v", status, body, err)
 	}
+	if status, body := clara.get(s.url + "/readyz"); status != http.StatusServiceUnavailable || body != "the disk of the store is full\n" {
+		t.Errorf("beside a full disk, /readyz: %d %s", status, body)
+	}
 	_ = full.Process.Signal(os.Interrupt) // it lets go
 	_ = full.Wait()
+	if status, body := clara.get(s.url + "/readyz"); status != http.StatusOK {
+		t.Errorf("once there is room, /readyz: %d %s", status, body)
+	}
 	for i := range 10 {
 		if status, body, err := clara.post(s.url+"/v1/run", fmt.Sprint("later ", i), map[string]string{"script": fmt.Sprintf(aNote, i)}); err != nil || status != http.StatusOK {
 			t.Errorf("once there is room: %d %s %v", status, body, err)

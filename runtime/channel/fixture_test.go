@@ -23,6 +23,7 @@ import (
 	"verbatim/runtime/notify"
 	"verbatim/runtime/system"
 	"verbatim/runtime/upload"
+	"verbatim/runtime/words"
 	"verbatim/runtime/work"
 	"verbatim/stores"
 	"verbatim/stores/files"
@@ -415,6 +416,7 @@ func (phrases) Correct(context.Context, string, *dsl.Call) (dialog.Correction, b
 	return dialog.Correction{}, false, nil
 }
 
+func (phrases) Tongue(string) (words.Language, bool)               { return words.English, false }
 func (phrases) Shortlist(string, []*verbs.Verb, int) []*verbs.Verb { return nil }
 
 // tries runs calls as somebody, who agrees to nothing.

@@ -121,6 +121,8 @@ func (book) Correct(context.Context, string, *dsl.Call) (dialog.Correction, bool
 	return dialog.Correction{}, false, nil
 }
 
+func (book) Tongue(string) (words.Language, bool) { return words.English, false }
+
 func (book) Shortlist(_ string, among []*verbs.Verb, most int) []*verbs.Verb {
 	return among[:min(len(among), most)]
 }

@@ -93,6 +93,8 @@ type Interpreter interface {
 	Correct(ctx context.Context, said string, call *dsl.Call) (Correction, bool, error)
 	// Named lists the rows that a text names unambiguously.
 	Named(ctx context.Context, text string) ([]string, error)
+	// Tongue returns the language in which the palettes have the words of a few that are no sentence.
+	Tongue(said string) (words.Language, bool)
 	// Shortlist returns the verbs that a sentence may be about, the likeliest first.
 	Shortlist(said string, among []*verbs.Verb, most int) []*verbs.Verb
 }
@@ -405,42 +407,13 @@ func (c *Conversation) listen(said string) {
 	if !slices.ContainsFunc(c.unclear.Offers, func(o Offer) bool { return strings.Contains(words.Plain(o.Says), words.Plain(said)) }) {
 		c.tongue.Hear(said)
 	}
-	if _, known := c.tongue.Language(); !known {
-		c.phrasedIn(said)
+	if _, known := c.tongue.Language(); !known && c.o.Interpreter != nil {
+		if l, ok := c.o.Interpreter.Tongue(said); ok {
+			c.tongue.Is(l)
+		}
 	}
 	if l, ok := c.tongue.Language(); ok {
 		c.o.Session.Hears(l.String())
 	}
 	c.wording = c.wording.in(c.o.Session.Person().Language)
-}
-
-// phrasedIn takes the language in which the palettes' phrases and codes have the most words of a
-// message, if one has more than the others: that of a few words such as "date de naissance".
-func (c *Conversation) phrasedIn(said string) {
-	best, one, most := 0, false, words.English
-	for _, l := range words.Languages() {
-		var all []string
-		for _, v := range c.verbs {
-			if all = append(all, v.PhrasesIn[l.String()]...); l == words.English {
-				all = append(all, v.Phrases...)
-			}
-		}
-		for _, list := range c.o.Registry.CodeLists() {
-			for i := range list.Codes {
-				all = append(all, Worded(c.o.Registry, l, list.Codes[i].Name))
-			}
-		}
-		n, phrases := 0, " "+words.Plain(strings.Join(all, " "))+" "
-		for w := range strings.FieldsSeq(words.Plain(said)) {
-			if strings.Contains(phrases, " "+w+" ") {
-				n++
-			}
-		}
-		if n >= best {
-			best, one, most = n, n > best, l
-		}
-	}
-	if one {
-		c.tongue.Is(most)
-	}
 }

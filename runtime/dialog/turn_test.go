@@ -10,6 +10,7 @@ import (
 	"verbatim/dsl"
 	"verbatim/runtime/dialog"
 	"verbatim/runtime/llm"
+	"verbatim/runtime/words"
 	"verbatim/verbs"
 )
 
@@ -230,6 +231,8 @@ func (f fixed) Interpret(context.Context, string, dialog.Settled, []dialog.Spoke
 func (f fixed) Correct(context.Context, string, *dsl.Call) (dialog.Correction, bool, error) {
 	return dialog.Correction{}, false, nil
 }
+
+func (fixed) Tongue(string) (words.Language, bool) { return words.English, false }
 
 func (f fixed) Shortlist(_ string, among []*verbs.Verb, most int) []*verbs.Verb {
 	return among[:min(len(among), most)]

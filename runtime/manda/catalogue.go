@@ -63,15 +63,22 @@ func (t tongue) form(n int, key string) (string, bool) {
 	return forms[n], true
 }
 
+// Says is all that answers say in a language, a sentence a line.
+func Says(l words.Language) string {
+	var all strings.Builder
+	for _, forms := range catalogues()[l] {
+		all.WriteString(strings.Join(forms, " ") + "\n")
+	}
+	return all.String()
+}
+
 // spelt are the words of each language in which answers are given.
 var spelt = sync.OnceValue(func() []map[string]bool {
 	var all []map[string]bool
-	for _, sentences := range catalogues() {
+	for _, l := range words.Languages() {
 		known := map[string]bool{}
-		for _, forms := range sentences {
-			for w := range strings.FieldsSeq(plainly(strings.Join(forms, " "))) {
-				known[w] = true
-			}
+		for w := range strings.FieldsSeq(plainly(Says(l))) {
+			known[w] = true
 		}
 		all = append(all, known)
 	}

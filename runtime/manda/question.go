@@ -136,14 +136,14 @@ var noise = sync.OnceValue(func() map[string]bool {
 // sameAs is another year's part of a year: the same quarter of 2023.
 var sameAs = pattern(`(?i)\b(?:same|gleichen?|selben?|même) (?:quarter|period|half|month|quartal|zeitraum|halbjahr|monat|trimestre|période)\b`)
 
-// times returns the periods that a question states. Months count in its languages and in English: in
-// an English question "Mars 2024" is only a year.
+// times returns the periods that a question states. A month that is a name too counts in its own
+// language: in an English question "Mars 2024" is only a year.
 func times(text string, in []words.Language) []said {
 	all := periods(text)
 	for i := range all {
 		s := &all[i]
 		name := strings.ToLower(monthIn.re().FindString(text[s.at:s.end]))
-		if name != "" && !slices.ContainsFunc(append(in, words.English), func(l words.Language) bool {
+		if slices.Contains(listed("month", "name"), name) && !slices.ContainsFunc(in, func(l words.Language) bool {
 			return strings.HasPrefix(strings.ToLower(tongue(l).word("month", strconv.Itoa(s.N))), name)
 		}) {
 			s.Period, s.at = Period{Kind: 'Y', Year: s.Year}, s.end-len("2024")

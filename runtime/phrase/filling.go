@@ -254,25 +254,28 @@ func (f *filling) several(codes []string) {
 	f.asks(Ask{Param: f.pr, Text: f.r.ask(f.l, askSeveral, f.pr, codes), Choices: codes})
 }
 
-// reading returns the only reading of some kinds that no argument has yet. there reports that the
-// clause has one, also where it is not returned since it has to be asked about.
+// reading returns the only reading of some kinds that no argument has yet; a value said twice is one.
+// there reports that the clause has one, also where it is not returned since it has to be asked about.
 func (f *filling) reading(what ...words.What) (one *words.Reading, there bool) {
-	index := -1
+	var said []int
 	for i := range f.c.readings {
 		rd := &f.c.readings[i]
 		if f.used[i] || !slices.Contains(what, rd.What) || rd.What == words.Integer && f.c.inName(rd.Range, f.taken) {
 			continue
 		}
-		if one != nil {
+		if one != nil && !one.Same(rd) {
 			f.asks(f.r.either(f.pr, f.l, one, rd))
 			return nil, true
 		}
-		one, index = rd, i
+		said = append(said, i)
+		if one == nil || rd.Kind < one.Kind {
+			one = rd // "3 April, that is 3 April 2027": the one that assumes less
+		}
 	}
 	if one == nil {
 		return nil, false
 	}
-	f.used[index] = true
+	f.use(said)
 	if f.pr.Type.Name == verbs.DateType {
 		// An ambiguous date means the one that the argument accepts.
 		held := words.Between(f.pr.Type.Between(stores.DateOf(f.c.in.Now))).Hold(*one)
@@ -283,6 +286,13 @@ func (f *filling) reading(what ...words.What) (one *words.Reading, there bool) {
 		return nil, true
 	}
 	return one, true
+}
+
+// use marks readings as those of the argument at hand.
+func (f *filling) use(readings []int) {
+	for _, i := range readings {
+		f.used[i] = true
+	}
 }
 
 // accepted reports that an argument accepts a value; otherwise it asks for another, and says why.

@@ -24,6 +24,8 @@ type Index struct {
 	asking    []bool   // by verb: it is said as a question, or puts one
 	entities  map[*verbs.Entity]int
 	model     func() *model
+	beside    []func(words.Language) string
+	spoken    func() []map[string]bool // by language: the words of phrases and codes
 }
 
 // A template is a phrase of a verb.
@@ -107,6 +109,7 @@ func New(reg *verbs.Registry, without ...func(*verbs.Verb) bool) *Index {
 	}
 	ix.matcher = newMatcher(all)
 	ix.model = sync.OnceValue(func() *model { return ix.learn() })
+	ix.spoken = sync.OnceValue(ix.readSpoken)
 	return ix
 }
 

@@ -226,14 +226,16 @@ func (f *filling) answering(form *collect.Form, q collect.Question) (rd *words.R
 			found = append(found, i)
 		}
 	}
-	switch len(found) {
-	case 0:
+	if len(found) == 0 {
 		return nil, nil, true
-	case 1:
-		f.used[found[0]] = true
-		return &f.c.readings[found[0]], f.c, true
 	}
-	a := f.r.either(f.pr, f.l, &f.c.readings[found[0]], &f.c.readings[found[1]])
+	rd = &f.c.readings[found[0]]
+	other := slices.IndexFunc(found, func(i int) bool { return !rd.Same(&f.c.readings[i]) })
+	if other < 0 {
+		f.use(found)
+		return rd, f.c, true
+	}
+	a := f.r.either(f.pr, f.l, rd, &f.c.readings[found[other]])
 	if f.pr.Sensitive {
 		a.Text = f.r.ask(f.l, askField, q, nil)
 	}

@@ -41,6 +41,76 @@ func stemIn(l words.Language, w string) string {
 	return w
 }
 
+// family is what all forms of a word share, "manquants" and "manquent": its stem without any ending.
+func family(l words.Language, w string) string {
+	for s := stemIn(l, w); s != w && len(s) >= shortestFamily; s = stemIn(l, w) {
+		w = s
+	}
+	return w
+}
+
+// shortestFamily is how much of a word has to be left for it to be of one family.
+const shortestFamily = 4
+
+// Tongue returns the language in which the palettes' phrases and codes have more words of a text than
+// in any other: that of a few words such as "documents manquants", which words.Tongue does not know.
+func (ix *Index) Tongue(text string) (l words.Language, ok bool) {
+	said, most := split(text), 0
+	for of, known := range ix.spoken() {
+		n := 0
+		for _, w := range said {
+			// The very word tells more than another form of it.
+			for _, form := range [...]string{w, family(words.Language(of), w)} {
+				if known[form] {
+					n++
+				}
+			}
+		}
+		if n >= most {
+			most, l, ok = n, words.Language(of), n > most
+		}
+	}
+	return l, ok
+}
+
+// Also has texts beside the palettes', a sentence a line, tell their language: what a domain says in
+// its own words.
+func (ix *Index) Also(texts func(words.Language) string) *Index {
+	ix.beside = append(ix.beside, texts)
+	return ix
+}
+
+// readSpoken returns the words in the phrases and codes of each language, and their families.
+func (ix *Index) readSpoken() []map[string]bool {
+	all := make([]map[string]bool, len(words.Languages()))
+	add := func(l words.Language, text string) {
+		for _, w := range split(text) {
+			all[l][w], all[l][family(l, w)] = true, true
+		}
+	}
+	for _, l := range words.Languages() {
+		all[l] = map[string]bool{}
+		for _, texts := range ix.beside {
+			for line := range strings.Lines(texts(l)) {
+				add(l, line)
+			}
+		}
+		for _, list := range ix.reg.CodeLists() {
+			for i := range list.Codes {
+				said, ok := ix.reg.Says(l.String(), list.Codes[i].Name)
+				if !ok {
+					said = strings.ReplaceAll(list.Codes[i].Name, "_", " ")
+				}
+				add(l, said)
+			}
+		}
+	}
+	for _, v := range ix.verbs {
+		phrasesOf(v, add)
+	}
+	return all
+}
+
 // spoken is the language of a sentence: its own, where its words tell, and
 // otherwise the first of those that it may be in.
 func spoken(text string, in words.In) words.Language {

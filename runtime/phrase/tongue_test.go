@@ -36,6 +36,26 @@ func TestTonguesApart(t *testing.T) {
 	}
 }
 
+// A few words that are no sentence are of the language that has them, or other forms of them, in the
+// palette; what is in none is of no language.
+func TestAFewWordsTellTheirLanguage(t *testing.T) {
+	t.Parallel()
+	r, _ := domains[0].reader(t)
+	for said, want := range map[string]string{
+		"documents manquants": "fr", "liste des documents": "fr", "date de naissance": "fr",
+		"fehlende Dokumente": "de", "documentos pendientes": "es", "outstanding items": "en",
+		"password": "", "": "",
+	} {
+		got := ""
+		if l, ok := r.ix.Tongue(said); ok {
+			got = l.String()
+		}
+		if got != want {
+			t.Errorf("%q is in %q, not %q", said, got, want)
+		}
+	}
+}
+
 // Questions about an argument are put in the language of the conversation: as the palette words
 // them, without a name for the argument, or by what it takes.
 func TestQuestionsAreInTheLanguageOfTheConversation(t *testing.T) {

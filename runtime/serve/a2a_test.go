@@ -32,6 +32,7 @@ import (
 	"verbatim/runtime/serve"
 	"verbatim/runtime/serve/logins"
 	"verbatim/runtime/serve/peers"
+	"verbatim/runtime/words"
 	"verbatim/runtime/work"
 	"verbatim/stores"
 	"verbatim/stores/postgres"
@@ -145,6 +146,7 @@ func (understands) Interpret(_ context.Context, said string, _ dialog.Settled, _
 func (understands) Correct(context.Context, string, *dsl.Call) (dialog.Correction, bool, error) {
 	return dialog.Correction{}, false, nil
 }
+func (understands) Tongue(string) (words.Language, bool)               { return words.English, false }
 func (understands) Shortlist(string, []*verbs.Verb, int) []*verbs.Verb { return nil }
 
 func (d *desk) serve() *deskServer {

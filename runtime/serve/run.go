@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"log/slog"
+	"math"
 	"net"
 	"net/http"
 	"time"
@@ -80,7 +81,13 @@ func (s *Server) readyz(v *visit) error {
 	if err == nil {
 		err = s.Engine.Searches(ctx)
 	}
+	if err == nil && s.Store.Full() {
+		// Whether there is room by now, only a write tells.
+		err = s.book.Try(ctx, "ready", "", math.MaxInt64, 24*time.Hour)
+	}
 	switch {
+	case errors.Is(err, stores.ErrFull):
+		return v.plain(http.StatusServiceUnavailable, "the disk of the store is full\n")
 	case errors.Is(err, stores.ErrSchema):
 		return v.plain(http.StatusServiceUnavailable, "not migrated\n")
 	case err != nil:

@@ -273,7 +273,7 @@ type Route struct {
 func (s *Server) Routes() []Route {
 	routes := []Route{
 		{Pattern: "GET /healthz", Does: "Says that the process is there.", handle: s.healthz},
-		{Pattern: "GET /readyz", Does: "Says whether requests can be answered: the store is reached, migrated, and the server is not ending.", handle: s.readyz},
+		{Pattern: "GET /readyz", Does: "Says whether requests can be answered: the store is reached, migrated and not full, and the server is not ending.", handle: s.readyz},
 		{Pattern: "GET /metrics", Does: "Counts and durations, for Prometheus; for this machine only.", handle: s.showMetrics},
 	}
 	routes = append(routes, s.signInRoutes()...)

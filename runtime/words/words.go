@@ -184,6 +184,12 @@ func (r *Reading) Weekday() bool { return r.What == Date && r.bare }
 // Known reports whether it means one value.
 func (r *Reading) Known() bool { return r.Problem == 0 && len(r.Others) == 0 && !r.Value.IsNull() }
 
+// Same reports whether two readings say the same: that a value is said twice does not make it two.
+func (r *Reading) Same(o *Reading) bool {
+	same := func(a, b Choice) bool { return a.Currency == b.Currency && stores.Equal(a.Value, b.Value) }
+	return r.What == o.What && r.Problem == o.Problem && r.Detail == o.Detail && same(r.Choice, o.Choice) && slices.EqualFunc(r.Others, o.Others, same)
+}
+
 // An Assumption is what a reading adds to the words, as a set.
 type Assumption uint8
 

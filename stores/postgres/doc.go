@@ -67,7 +67,7 @@
 //
 // Replica. A View may read a server that follows, where it has replayed all that was in
 // the log when the View began: replica.go. What it finds is at least as new as that. One
-// that is cut off because the replica ends is a conflict, to be tried again.
+// that the replica cuts off runs again, on the store itself.
 //
 // Round trips. The entries and notices of a batch go with the commit, and its
 // changes too where it is Late, so that a transaction that reads one row and

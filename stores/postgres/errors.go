@@ -76,6 +76,8 @@ func fault(ctx context.Context, doing string, err error) error {
 		if e.Routine == "ExecWithCheckOptions" {
 			return stores.ErrNotFound
 		}
+	case "53100":
+		return sqlcore.Because(stores.ErrFull, f)
 	case "54000", "53200":
 		return sqlcore.Because(stores.ErrLimit, f)
 	}
@@ -135,7 +137,7 @@ func refuses(err error) bool {
 
 func ours(err error) bool {
 	for _, known := range []error{stores.ErrNotFound, stores.ErrConflict, stores.ErrDuplicate, stores.ErrInvalid, stores.ErrUnknown,
-		stores.ErrLimit, stores.ErrReadOnly, stores.ErrSchema, stores.ErrFenced, context.Canceled, context.DeadlineExceeded} {
+		stores.ErrFull, stores.ErrLimit, stores.ErrReadOnly, stores.ErrSchema, stores.ErrFenced, context.Canceled, context.DeadlineExceeded} {
 		if errors.Is(err, known) {
 			return true
 		}

@@ -15,12 +15,14 @@ import (
 	"verbatim/stores"
 	"verbatim/stores/postgres/internal/ajar"
 	"verbatim/stores/search"
+	"verbatim/stores/sqlcore"
 )
 
 // A Store is one PostgreSQL database. Make it with Open or New; it is safe for
 // use by many goroutines, and by many processes at a time.
 type Store struct {
 	config
+	sqlcore.Room
 	pool   *pgxpool.Pool
 	opened bool // the pools are ours to close
 	loose  bool // each transaction makes its own settings: the connections do not have them
@@ -374,6 +376,9 @@ func (c *conn) send(ctx context.Context, ops []op) (at int, err error) {
 		}
 		if e := res.Close(); err == nil && e != nil {
 			err = fault(ctx, ops[len(ops)-1].doing, e)
+		}
+		if err != nil && c.pc.Conn().IsClosed() {
+			c.broken = err
 		}
 	}()
 	r := row{texts: new(texts)}

@@ -106,8 +106,8 @@ func (m *migration) cut() error {
 		// What stops a slip of the hand in a row is copied from the whole to its parts.
 		m.Step("DROP TRIGGER verbatim_journal_rows ON %s", part)
 		m.Step("CREATE TABLE %s (LIKE %s, PRIMARY KEY (seq)) PARTITION BY RANGE (seq)", journal, part)
-		m.Step("CREATE TRIGGER verbatim_journal_rows BEFORE UPDATE OR DELETE ON %s FOR EACH ROW EXECUTE FUNCTION public.verbatim_append_only()", journal)
-		m.Step("CREATE TRIGGER verbatim_journal_table BEFORE TRUNCATE ON %s FOR EACH STATEMENT EXECUTE FUNCTION public.verbatim_append_only()", journal)
+		m.Step(appendOnlyRows, journal)
+		m.Step(appendOnlyTable, journal)
 		// Whoever could read and add still can, by way of the whole.
 		err := m.ask(`SELECT pg_catalog.string_agg(a.privilege_type, ', ' ORDER BY a.privilege_type), a.grantee::pg_catalog.regrole::text FROM pg_catalog.pg_class c, LATERAL pg_catalog.aclexplode(c.relacl) a
 	WHERE c.oid = 'public.verbatim_journal'::pg_catalog.regclass AND a.grantee NOT IN (c.relowner, 0) GROUP BY 2`, nil, func(r row) error {
@@ -124,7 +124,7 @@ func (m *migration) cut() error {
 	m.Step("ALTER TABLE %s ATTACH PARTITION %s FOR VALUES FROM (%d) TO (%d)", journal, part, last.first, end+1)
 	next := partName(end + 1)
 	m.Step("CREATE TABLE public.%s PARTITION OF %s (UNIQUE (prev)) FOR VALUES FROM (%d) TO (MAXVALUE)", next, journal, end+1)
-	m.Step("CREATE TRIGGER verbatim_journal_table BEFORE TRUNCATE ON public.%s FOR EACH STATEMENT EXECUTE FUNCTION public.verbatim_append_only()", next)
+	m.Step(appendOnlyTable, "public."+next)
 	m.Deeds = append(m.Deeds, stores.Deed{Kind: stores.CutJournal, Entity: "journal", From: strings.TrimPrefix(part, "public."), Rows: end - last.first + 1})
 	return nil
 }

@@ -330,22 +330,69 @@ func TestConnectionsComeBackClean(t *testing.T) {
 	}
 }
 
-// A journal that the application may only append to.
+// A journal that the application may only append to; what stops its owner comes back with the next
+// migration.
 func TestJournalIsAppendOnly(t *testing.T) {
 	t.Parallel()
-	_, _, _, db := bank(t)
+	s, _, _, db := bank(t)
 	ctx := context.Background()
-	for _, url := range []string{db.App, db.Owner} {
-		conn, err := pgx.Connect(ctx, url)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer conn.Close(ctx)
-		for _, sql := range []string{"UPDATE verbatim_journal SET verb = 'x'", "DELETE FROM verbatim_journal", "TRUNCATE verbatim_journal"} {
-			if _, err := conn.Exec(ctx, sql); err == nil {
-				t.Errorf("%s ran", sql)
+	refuses := func() {
+		t.Helper()
+		for _, url := range []string{db.App, db.Owner} {
+			conn, err := pgx.Connect(ctx, url)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close(ctx)
+			for _, sql := range []string{"UPDATE verbatim_journal SET verb = 'x'", "DELETE FROM verbatim_journal", "TRUNCATE verbatim_journal"} {
+				if _, err := conn.Exec(ctx, sql); err == nil {
+					t.Errorf("%s ran", sql)
+				}
 			}
 		}
+	}
+	refuses()
+	for _, dropped := range []struct {
+		sql   string
+		steps int
+	}{
+		{"DROP TRIGGER verbatim_journal_rows ON verbatim_journal; DROP INDEX verbatim_name_suffix", 2},
+		{"DROP FUNCTION verbatim_append_only CASCADE", 3},
+	} {
+		run(t, db.Owner, dropped.sql)
+		for _, steps := range []int{dropped.steps, 0} {
+			if plan, err := s.Migrate(ctx, nil, true); err != nil || len(plan.Steps) != steps || len(plan.Problems) > 0 {
+				t.Errorf("%s: %+v, %v", dropped.sql, plan, err)
+			}
+		}
+		refuses()
+	}
+}
+
+// A store says that it is full from the first write that finds no room to the next that the journal
+// has.
+func TestFull(t *testing.T) {
+	t.Parallel()
+	s, entities, _, db := bank(t)
+	writes := func(text string, entries ...stores.Entry) error {
+		return s.Update(t.Context(), stores.Scope{All: true}, func(tx stores.Tx) error {
+			change := stores.Change{Op: stores.Update, Entity: entities[0], Key: stores.NewInt(1), Set: []stores.Assign{{Field: 1, Value: stores.NewString(text)}}}
+			return tx.Apply(t.Context(), stores.Batch{Changes: []stores.Change{change}, Entries: entries})
+		})
+	}
+	long, entry := strings.Repeat("long ", 100_000), stores.Entry{Verb: "v", Principal: "ada"}
+	// As the server says it that cannot make a table longer.
+	run(t, db.Admin, `CREATE FUNCTION public.no_room() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = '53100'; END$$;
+CREATE TRIGGER no_room BEFORE UPDATE ON kyc.cbus FOR EACH ROW EXECUTE FUNCTION public.no_room()`)
+	if err := writes(long, entry); !errors.Is(err, stores.ErrFull) || !s.Full() {
+		t.Errorf("a full disk is told as %v, and full is %t", err, s.Full())
+	}
+	run(t, db.Admin, "DROP TRIGGER no_room ON kyc.cbus")
+	if err := writes("short"); err != nil || !s.Full() {
+		t.Errorf("what the journal has nothing of is found room for: %v, and full is %t", err, s.Full())
+	}
+	if err := writes(long, entry); err != nil || s.Full() {
+		t.Errorf("with room again: %v, and full is %t", err, s.Full())
 	}
 }
 

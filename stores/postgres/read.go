@@ -18,7 +18,9 @@ func (s *Store) View(ctx context.Context, scope stores.Scope, fn func(stores.Rea
 		return fn(&reader{s: s, c: c, view: view{scoped: c.scoped, ajar: s.ajar, marked: &s.marked}})
 	}
 	if s.readsReplica(ctx) {
-		return s.viewReplica(ctx, scope, read)
+		if lost, err := s.viewReplica(ctx, scope, read); !lost {
+			return err
+		}
 	}
 	return s.read(ctx, s.pool, scope, read)
 }

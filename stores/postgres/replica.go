@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,7 +13,6 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"verbatim/stores"
-	"verbatim/stores/sqlcore"
 )
 
 // A replica is a server that follows the store's own by streaming replication. A View
@@ -213,14 +213,25 @@ func (r *replica) now(says string, rest time.Duration, late time.Time) {
 	}
 }
 
-// viewReplica is View on the replica. What ends there because the replica does is to be tried
-// again, and is then read from the store itself.
-func (s *Store) viewReplica(ctx context.Context, scope stores.Scope, fn func(*conn) error) error {
-	err := s.read(ctx, s.replica.pool, scope, fn)
+// viewReplica is View on the replica. lost says that the replica cut it off, since it ended or had
+// to replay what the snapshot still needed: the store itself can read that.
+func (s *Store) viewReplica(ctx context.Context, scope stores.Scope, fn func(*conn) error) (lost bool, err error) {
+	var why error
+	err = s.read(ctx, s.replica.pool, scope, func(c *conn) error {
+		err := fn(c)
+		why = c.broken // fn may have made another error of it
+		return err
+	})
+	why = cmp.Or(why, err)
 	var f *failure
-	if ctx.Err() == nil && errors.As(err, &f) && (f.code == "" || f.code[:2] == "57" || f.code[:2] == "08") {
-		s.replica.leave(err)
-		return sqlcore.Because(stores.ErrConflict, f)
+	switch {
+	case ctx.Err() != nil:
+		return false, err
+	case errors.Is(why, stores.ErrConflict):
+		return true, err
+	case errors.As(why, &f) && !errors.Is(why, stores.ErrLimit) && (f.code == "" || f.code[:2] == "57" || f.code[:2] == "08"):
+		s.replica.leave(why)
+		return true, err
 	}
-	return err
+	return false, err
 }

@@ -151,6 +151,28 @@ func TestAReplicaIsReadWhenItHasCaughtUp(t *testing.T) {
 		t.Fatal("the replica is never read")
 	}
 
+	// It cuts a View off: that runs again, on the store itself, whatever its function made of it.
+	for ran, deadline := 0, time.Now().Add(20*time.Second); ran != 2; {
+		if time.Now().After(deadline) {
+			t.Fatal("no View runs again")
+		}
+		ran = 0
+		name := ""
+		if err := f.View(ctx, all, func(r stores.Reader) error {
+			ran++
+			_, err := r.Get(ctx, e, stores.NewInt(1))
+			if ran == 1 {
+				there.Run(t, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()")
+			}
+			if row, err := r.Get(ctx, e, stores.NewInt(1)); err == nil {
+				name = row.Values[1].Text()
+			}
+			return err
+		}); err != nil || name != "first" {
+			t.Errorf("a View that is cut off reads %q: %v", name, err)
+		}
+	}
+
 	// It lags: what was written is seen all the same, by whoever.
 	there.Run(t, "SELECT pg_wal_replay_pause()")
 	set(f, stores.Update, "second")

@@ -87,14 +87,18 @@ var ownTables = []string{
   body bytea NOT NULL,
   hash bytea NOT NULL
 )`,
-	// These stop a slip of the hand. What they cannot stop, the chain shows.
-	`CREATE FUNCTION public.verbatim_append_only() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog AS
-$$BEGIN RAISE EXCEPTION 'the journal is append-only'; END$$`,
-	`CREATE TRIGGER verbatim_journal_rows BEFORE UPDATE OR DELETE ON public.verbatim_journal
-FOR EACH ROW EXECUTE FUNCTION public.verbatim_append_only()`,
-	`CREATE TRIGGER verbatim_journal_table BEFORE TRUNCATE ON public.verbatim_journal
-FOR EACH STATEMENT EXECUTE FUNCTION public.verbatim_append_only()`,
+	appendOnly,
+	fmt.Sprintf(appendOnlyRows, "public.verbatim_journal"),
+	fmt.Sprintf(appendOnlyTable, "public.verbatim_journal"),
 }
+
+// These stop a slip of the hand in the journal. What they cannot stop, the chain shows.
+const (
+	appendOnly = `CREATE FUNCTION public.verbatim_append_only() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog AS
+$$BEGIN RAISE EXCEPTION 'the journal is append-only'; END$$`
+	appendOnlyRows  = "CREATE TRIGGER verbatim_journal_rows BEFORE UPDATE OR DELETE ON %s FOR EACH ROW EXECUTE FUNCTION public.verbatim_append_only()"
+	appendOnlyTable = "CREATE TRIGGER verbatim_journal_table BEFORE TRUNCATE ON %s FOR EACH STATEMENT EXECUTE FUNCTION public.verbatim_append_only()"
+)
 
 // ownRights are what the application needs of them: it can neither change the
 // journal nor say that it is of another version.
@@ -515,6 +519,9 @@ func (m *migration) own() error {
 			m.Problems = append(m.Problems, fmt.Sprintf("the database cannot be used: %v", &stores.VersionError{Is: version, Known: schemaVersion}))
 			return nil
 		}
+		if err := m.restore(); err != nil {
+			return err
+		}
 	}
 	for _, g := range ownRights {
 		if err := m.grant("public", g.table, g.rights); err != nil {
@@ -522,6 +529,34 @@ func (m *migration) own() error {
 		}
 	}
 	return nil
+}
+
+// restore plans the indexes of our tables, and what stops slips in the journal, that somebody dropped.
+func (m *migration) restore() error {
+	for _, s := range ownTables {
+		name, index := strings.CutPrefix(s, "CREATE INDEX ")
+		if name, _, _ = strings.Cut(name, " "); index && !m.indexes["public"][name] {
+			m.Steps = append(m.Steps, s)
+		}
+	}
+	there, err := m.exists("SELECT FROM pg_catalog.pg_proc WHERE proname = 'verbatim_append_only' AND pronamespace = 'public'::pg_catalog.regnamespace")
+	if err != nil {
+		return err
+	}
+	if !there {
+		m.Steps = append(m.Steps, appendOnly)
+	}
+	// A trigger for rows is copied from the whole journal to its parts, and one for a table is not.
+	return m.ask(`SELECT c.relname::text, g.name FROM pg_catalog.pg_class c, (VALUES ('verbatim_journal_rows'), ('verbatim_journal_table')) g (name)
+WHERE (c.oid = 'public.verbatim_journal'::pg_catalog.regclass OR g.name = 'verbatim_journal_table' AND c.oid IN (SELECT inhrelid FROM pg_catalog.pg_inherits WHERE inhparent = 'public.verbatim_journal'::pg_catalog.regclass))
+AND NOT EXISTS (SELECT FROM pg_catalog.pg_trigger t WHERE t.tgrelid = c.oid AND t.tgname = g.name) ORDER BY 1, 2`, nil, func(r row) error {
+		trigger := appendOnlyTable
+		if r.str(1) == "verbatim_journal_rows" {
+			trigger = appendOnlyRows
+		}
+		m.Step(trigger, "public."+quote(r.str(0)))
+		return nil
+	})
 }
 
 // grant plans rights on a table of ours that the application does not have.

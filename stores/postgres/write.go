@@ -31,7 +31,7 @@ func (s *Store) Update(ctx context.Context, scope stores.Scope, fn func(stores.T
 		}
 		return t.finish()
 	})
-	return t.Ended(err)
+	return t.Ended(err, &s.Room)
 }
 
 // tx is a reader that also writes.

@@ -3,6 +3,7 @@ package sqlcore
 import (
 	"errors"
 	"slices"
+	"sync/atomic"
 
 	"verbatim/stores"
 )
@@ -41,9 +42,20 @@ func (u *Update) Commits(err error) error {
 	return u.Failed
 }
 
+// Room knows whether there was none for the last writes of a store.
+type Room struct{ none atomic.Bool }
+
+// Full implements stores.Store.
+func (r *Room) Full() bool { return r.none.Load() }
+
 // Ended notes how the transaction ended, and is the error that the caller is told.
-func (u *Update) Ended(err error) error {
+func (u *Update) Ended(err error, r *Room) error {
 	u.committed = err == nil
+	if errors.Is(err, stores.ErrFull) {
+		r.none.Store(true)
+	} else if u.committed && len(u.Entries) > 0 { // one that wrote little may have found room
+		r.none.Store(false)
+	}
 	if errors.Is(err, errDiscarded) {
 		return nil
 	}

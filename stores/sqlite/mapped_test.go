@@ -235,6 +235,40 @@ func TestJournalIsAppendOnly(t *testing.T) {
 	refuses()
 }
 
+// A store says that it is full from the first write that finds no room to the next that the journal
+// has.
+func TestFull(t *testing.T) {
+	t.Parallel()
+	s, entities, _ := bank(t)
+	writes := func(text string, entries ...stores.Entry) error {
+		return s.Update(t.Context(), stores.Scope{All: true}, func(tx stores.Tx) error {
+			change := stores.Change{Op: stores.Update, Entity: entities[0], Key: stores.NewInt(1), Set: []stores.Assign{{Field: 1, Value: stores.NewString(text)}}}
+			return tx.Apply(t.Context(), stores.Batch{Changes: []stores.Change{change}, Entries: entries})
+		})
+	}
+	long, entry := strings.Repeat("long ", 100_000), stores.Entry{Verb: "v", Principal: "ada"}
+	room := func(pages string) {
+		t.Helper()
+		if err := s.write(t.Context(), func(c *conn) error {
+			_, err := c.exec("PRAGMA max_page_count = " + pages)
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	room("1") // as many as there are
+	if err := writes(long, entry); !errors.Is(err, stores.ErrFull) || !s.Full() {
+		t.Errorf("a full disk is told as %v, and full is %t", err, s.Full())
+	}
+	room("100000")
+	if err := writes("short"); err != nil || !s.Full() {
+		t.Errorf("what the journal has nothing of is found room for: %v, and full is %t", err, s.Full())
+	}
+	if err := writes(long, entry); err != nil || s.Full() {
+		t.Errorf("with room again: %v, and full is %t", err, s.Full())
+	}
+}
+
 // Errors that users may see hold neither SQL nor SQLite's name; operators find
 // the cause behind them.
 func TestErrorsAreOurs(t *testing.T) {

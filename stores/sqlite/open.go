@@ -18,11 +18,13 @@ import (
 
 	"verbatim/stores"
 	"verbatim/stores/search"
+	"verbatim/stores/sqlcore"
 )
 
 // A Store is one SQLite file. Make it with Open; it is safe for use by many
 // goroutines, and by many processes at a time.
 type Store struct {
+	sqlcore.Room
 	path      string
 	writer    chan *conn // holds the one connection that writes, when nobody does
 	readers   chan *conn // holds a place per reader; nil until its connection is needed

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/url"
 	"os"
 	"os/exec"
@@ -139,7 +140,9 @@ func (d DB) Pooler(t testing.TB, size int) string {
 		<-done
 	})
 	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		if _, err := os.Stat(filepath.Join(c.dir, ".s.PGSQL.5432")); err == nil {
+		// The socket is there a moment before anybody listens.
+		if conn, err := net.Dial("unix", filepath.Join(c.dir, ".s.PGSQL.5432")); err == nil {
+			_ = conn.Close()
 			return c.dir
 		}
 		if time.Now().After(deadline) {
