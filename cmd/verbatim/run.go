@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -45,6 +46,9 @@ verbatim run --as clara answer.dsl`,
 			if cmd.Flags().Changed("from") && f.from < 1 {
 				return usage("calls are counted from 1", "verbatim run --from 2 "+shell(args[0]))
 			}
+			if err := f.emptyKey(cmd); err != nil {
+				return err
+			}
 			return a.runScript(cmd.Context(), args[0], f)
 		},
 	}
@@ -62,6 +66,15 @@ verbatim run --as clara answer.dsl`,
 	cmd.Flags().BoolVar(&a.streams, "events", false, "with --json, print a line for each step of the way")
 	cmd.Flags().StringVar(&f.origin, "origin", "", "`whose` words the script holds: script, person, model, tool=NAME or document=NAME")
 	return cmd
+}
+
+// emptyKey refuses --key "", as a variable that is not set gives it: the script would be done each
+// time.
+func (f *runFlags) emptyKey(cmd *cobra.Command) error {
+	if f.key == "" && cmd.Flags().Changed("key") {
+		return usage("--key is empty", "give it a name of its own, or leave it out")
+	}
+	return nil
 }
 
 // A job is a run under way.
@@ -209,6 +222,10 @@ func (j *job) run(ctx context.Context) error {
 	if j.confirm != "" {
 		return j.confirmed(ctx, strings.ReplaceAll(strings.TrimSpace(j.confirm), " ", "-"))
 	}
+	if !j.dryRun && !slices.ContainsFunc(j.program.Calls(), func(c verbs.Call) bool { return !answersAlone(c.Verb) }) {
+		// A preview of it would be the answer already, and a second use where a limit counts them.
+		return j.apply(ctx, "", false)
+	}
 	p, err := j.session.PreviewWith(ctx, j.program, runtime.RunOptions{Progress: j.progress(), From: j.from})
 	var refusal *runtime.Refusal
 	switch {
@@ -271,6 +288,11 @@ func (j *job) run(ctx context.Context) error {
 		return j.propose(ctx, p.ID, true)
 	}
 	return j.apply(ctx, p.ID, true)
+}
+
+// answersAlone reports whether a verb does nothing but answer, and nobody is asked first.
+func answersAlone(v *verbs.Verb) bool {
+	return v.Answers() && v.Macro == nil && len(v.Confirm) == 0 && !slices.ContainsFunc(v.Params, func(p verbs.Param) bool { return p.From != 0 })
 }
 
 // asking counts the calls that need the person's agreement, and reports whether any needs somebody

@@ -23,6 +23,9 @@ refused where others built on what the call did. An undo is undone by its own nu
 		Args: exactly(1, "the number of one entry: verbatim log show lists them"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.confirms = cmd.Flags().Changed("confirm")
+			if err := f.emptyKey(cmd); err != nil {
+				return err
+			}
 			seq, err := strconv.ParseInt(args[0], 10, 64)
 			if err != nil || seq < 1 {
 				return usage(quoted(args[0])+" is the number of no entry", "verbatim undo 17")
