@@ -14,6 +14,7 @@ type Observed struct {
 	Calls []*verbs.Verb // in order; each as often as it was called
 	// Rehearsal says that it was only worked out, for a preview.
 	Rehearsal bool
+	Agreed    bool          // it was carried out, and somebody had agreed to it
 	Outcome   string        // "ok", "refused" or "failed"
 	Code      string        // of a refusal
 	Took      time.Duration // by the engine's clock, with waiting for others
@@ -37,6 +38,7 @@ func (s *Session) attempts(ctx context.Context, p *verbs.Program, o *terms) (*ru
 	case err != nil:
 		seen.Outcome = outcomeFailed
 	}
+	seen.Agreed = err == nil && !o.rehearsal && (o.Agreed != "" || o.pending != nil)
 	s.e.observe(ctx, seen)
 	return r, err
 }

@@ -137,7 +137,7 @@ func (a *app) conversation(ctx context.Context, f *chatFlags) (_ *talk, done fun
 	if err != nil {
 		return nil, nil, a.runFailed(err)
 	}
-	ends = append(ends, func() { mark.keep(ctx, store) })
+	ends = append(ends, func() { mark.keep(ctx) })
 	open := func() (*runtime.Session, error) { return engine.Session(ctx, f.as) }
 	if f.session != "" {
 		open = func() (*runtime.Session, error) { return engine.Visit(ctx, f.as, runtime.Visit{Name: f.session}) }

@@ -78,7 +78,7 @@ func (a *app) decide(ctx context.Context, id string, f confirmFlags) error {
 	if err != nil {
 		return a.runFailed(err)
 	}
-	defer mark.keep(ctx, store)
+	defer mark.keep(ctx)
 	if unknown && (f.agree || f.decline) {
 		fmt.Fprintln(a.err, "nothing was noted of this store on this machine: whether it was restored or copied since somebody asked is not known")
 	}

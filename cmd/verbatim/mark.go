@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"verbatim/runtime"
 	"verbatim/runtime/manda"
@@ -23,8 +24,10 @@ import (
 // place where a store was used and how far its journal had come. If the two disagree, pending
 // confirmations are dropped.
 type mark struct {
+	store stores.Store
 	file  string // "" where nothing can be noted
 	place string
+	mu    sync.Mutex // guards known
 	known places
 }
 
@@ -78,7 +81,7 @@ func (a *app) marked(ctx context.Context, engine *runtime.Engine, store stores.S
 	if err != nil {
 		return nil, false, err
 	}
-	m = &mark{place: at.place(), known: places{}}
+	m = &mark{store: store, place: at.place(), known: places{}}
 	dir := a.stateFolder()
 	if dir == "" {
 		return m, true, nil
@@ -87,6 +90,7 @@ func (a *app) marked(ctx context.Context, engine *runtime.Engine, store stores.S
 	text, err := os.ReadFile(m.file)
 	if err != nil || json.Unmarshal(text, &m.known) != nil || len(m.known) == 0 {
 		m.known = places{}
+		a.keeps(ctx, m)
 		return m, true, nil
 	}
 	why := ""
@@ -103,21 +107,45 @@ func (a *app) marked(ctx context.Context, engine *runtime.Engine, store stores.S
 		}
 	}
 	if why == "" {
+		a.keeps(ctx, m)
 		return m, false, nil
 	}
 	n, err := engine.DropPending(ctx)
 	if n > 0 {
 		fmt.Fprintf(a.err, "this store is not what it was when it was last used here: %s. What waited for an agreement was dropped (%d); ask again\n", why, n)
 	}
+	if err == nil {
+		a.keeps(ctx, m)
+	}
 	return m, false, err
 }
 
+// keeps has the note written now, and whenever something was done that somebody agreed to. A process
+// that is killed writes none at its end, and an agreement that is used must not wait again in a
+// store that is put back after that.
+func (a *app) keeps(ctx context.Context, m *mark) {
+	m.keep(ctx)
+	a.agreed = m.keep
+}
+
+// observed is told of what the engine does.
+func (a *app) observed(ctx context.Context, o runtime.Observed) {
+	if a.observe != nil {
+		a.observe(ctx, o)
+	}
+	if o.Agreed && a.agreed != nil {
+		a.agreed(ctx)
+	}
+}
+
 // keep notes how far the journal has come.
-func (m *mark) keep(ctx context.Context, store stores.Store) {
+func (m *mark) keep(ctx context.Context) {
 	if m == nil || m.file == "" {
 		return
 	}
-	seq, hash, err := store.Head(context.WithoutCancel(ctx))
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	seq, hash, err := m.store.Head(context.WithoutCancel(ctx))
 	if err != nil {
 		return
 	}

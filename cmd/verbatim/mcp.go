@@ -66,7 +66,7 @@ func (a *app) serveMCP(ctx context.Context, f mcpFlags) error {
 	if err != nil {
 		return a.runFailed(err)
 	}
-	defer mark.keep(ctx, store)
+	defer mark.keep(ctx)
 	of, err := store.Identity(ctx)
 	if err != nil {
 		return a.runFailed(err)

@@ -224,10 +224,7 @@ func (a *app) nameRows(ctx context.Context, reg *verbs.Registry, store stores.St
 		_, err = engine.NameRows(ctx)
 	}
 	if err == nil && note {
-		var mark *mark
-		if mark, _, err = a.marked(ctx, engine, store, flag); err == nil {
-			mark.keep(ctx, store)
-		}
+		_, _, err = a.marked(ctx, engine, store, flag)
 	}
 	if err != nil {
 		return broken("the rows cannot be given names", err, "migrate again")

@@ -144,7 +144,7 @@ func (a *app) runSource(ctx context.Context, file string, read func() (*dsl.Sour
 	if err != nil {
 		return a.runFailed(err)
 	}
-	defer mark.keep(ctx, store)
+	defer mark.keep(ctx)
 	script, ds := dsl.Parse(src)
 	if f.key != "" && !ds.HasErrors() {
 		repeat := session.Repeat

@@ -176,7 +176,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	if err != nil {
 		return a.runFailed(err)
 	}
-	ends = append(ends, func() { mark.keep(ctx, store) })
+	ends = append(ends, func() { mark.keep(ctx) })
 	channels, err := a.channels("", a.now)
 	if err != nil {
 		return err

@@ -1029,3 +1029,37 @@ func asPublished(t *testing.T, text string) {
 		t.Errorf("%#v\n%s", err, text)
 	}
 }
+
+// A server that is killed right after an agreement has noted it: in a store that is put back to a
+// moment before, the agreement cannot be used again. (SAFE-C1, SAFE-R13)
+func TestAKilledServerHasNotedWhatWasAgreedTo(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	s := h.serve("--log", "error", "--sign-in", "t.weber", "--sign-in", "a.nowak")
+	weber, nowak := newVisitor(t).comes(s, "t.weber"), newVisitor(t).comes(s, "a.nowak")
+	text, err := os.ReadFile(filepath.Join(h.dir, "waive.dsl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if status, body, err := weber.post(s.url+"/v1/propose", "", map[string]string{"script": string(text)}); err != nil || status >= 400 {
+		t.Fatal(status, body, err)
+	}
+	_, body := nowak.get(s.url + "/v1/confirmations")
+	_, id, _ := strings.Cut(body, `"id":"`)
+	id, _, _ = strings.Cut(id, `"`)
+	h.do("backup", "before.db")
+	if status, body, err := nowak.post(s.url+"/v1/confirmations/"+id+"/agree", "", map[string]string{}); err != nil || status != http.StatusOK {
+		t.Fatal(status, body, err)
+	}
+	_ = s.cmd.Process.Kill()
+	_ = s.cmd.Wait()
+	for _, end := range []string{"", "-wal", "-shm"} {
+		_ = os.Remove(filepath.Join(h.dir, "verbatim.db"+end))
+	}
+	if err := os.Rename(filepath.Join(h.dir, "before.db"), filepath.Join(h.dir, "verbatim.db")); err != nil {
+		t.Fatal(err)
+	}
+	if told := h.do("confirm", "--as", "a.nowak"); !strings.Contains(told, "was dropped (1)") || strings.Contains(told, id) {
+		t.Errorf("what was agreed to waits again: %s", told)
+	}
+}

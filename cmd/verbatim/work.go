@@ -139,7 +139,7 @@ func (a *app) work(ctx context.Context, f workFlags) error {
 	if err != nil {
 		return a.runFailed(err)
 	}
-	defer mark.keep(ctx, store)
+	defer mark.keep(ctx)
 	var ends []func()
 	defer func() {
 		for _, end := range slices.Backward(ends) {
