@@ -122,13 +122,13 @@ func (r *reading) argument(ctx context.Context, f *frame, st *step, t *verbs.Typ
 
 	case verbs.Kept:
 		texts := f.prog.Texts(a)
-		g := given{value: stores.NewString(texts[0]), from: f.said(a)}
-		if t.Name == verbs.ListType {
-			values := make([]stores.Value, len(texts))
-			for i := range texts {
-				values[i] = stores.NewString(texts[i])
-			}
-			g.value = stores.NewList(values...)
+		values := make([]stores.Value, len(texts))
+		for i := range texts {
+			values[i] = stores.NewString(texts[i])
+		}
+		g := given{value: stores.NewList(values...), from: f.said(a)}
+		if t.Name != verbs.ListType {
+			g.value = values[0]
 		}
 		return accept(st, t, g, place, param)
 

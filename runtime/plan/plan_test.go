@@ -262,6 +262,7 @@ func TestAPlanIsMadeStepByStep(t *testing.T) {
 func TestAScriptIsStaged(t *testing.T) {
 	on(t, func(t *testing.T, w *world) {
 		w.do("ada", `desk.open :name "Taxes"`)
+		w.do("ada", `plan.draft :title "Empty" :steps []`)
 		w.do("ada", `plan.draft :title "Staged"`)
 		w.do("ada", `plan.stage :plan-id @staged :call (desk.write :folder-id @taxes :title "A" :as @a)`)
 		w.do("ada", `plan.stage :plan-id @staged :call (desk.letters :folder-id @taxes)`)
