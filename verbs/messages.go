@@ -190,7 +190,7 @@ var problemWords = [...]string{
 	notPhone:    "7 to 15 digits, with + and the country first",
 	unknownCode: "not in the list",
 	notCode:     "capitals, digits and underscores",
-	notText:     "not UTF-8",
+	notText:     "not UTF-8 without zero characters",
 }
 
 // internalNamed says that a palette names an internal verb where people or models

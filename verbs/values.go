@@ -37,7 +37,7 @@ const (
 	notPhone
 	unknownCode
 	notCode
-	notText // not UTF-8
+	notText // not UTF-8, or with a zero character
 )
 
 // literal reads a scalar as a type: a string is read as a date, a uuid and so
@@ -142,7 +142,7 @@ func anyLiteral(v *dsl.Value) (w stores.Value, p problem) {
 			return w, notDecimal
 		}
 	case dsl.String, dsl.Code:
-		if !utf8.ValidString(v.Text) {
+		if !utf8.ValidString(v.Text) || strings.IndexByte(v.Text, 0) >= 0 {
 			return w, notText
 		}
 		return stores.NewString(v.Text), fine
@@ -210,7 +210,10 @@ func (t *Type) limitText(s string) problem {
 			return tooLong
 		}
 	}
-	if t.Pattern != nil && !t.Pattern.MatchString(s) {
+	switch {
+	case strings.IndexByte(s, 0) >= 0:
+		return notText // PostgreSQL does not store it
+	case t.Pattern != nil && !t.Pattern.MatchString(s):
 		return noMatch
 	}
 	return fine

@@ -79,3 +79,4 @@ client.add-note :request-id "pierre" :note "x"  ;! bad-ref-kind
 client.add-note :request-id 123e4567-e89b-12d3-a456-426614174000 :note "x"  ;! hard-coded-uuid
 client.add-note :request-id "123e4567-e89b-12d3-a456-426614174000" :note "x"  ;! hard-coded-uuid
 client.add-note :request-id 5 :note "x"  ;! wrong-type `a reference to an outstanding-request`
+client.add-note :request-id @pierre-sow :note "a\u0000b"  ;! wrong-type `zero character`
