@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"slices"
 
@@ -67,7 +68,7 @@ func (a *app) logReplay(ctx context.Context, store, palettes, file, into string)
 	if err != nil {
 		return err
 	}
-	var lines iter.Seq2[*journal.Line, error]
+	var lines func() iter.Seq2[*journal.Line, error]
 	var live stores.Store
 	if file == "" || into == "" {
 		if live, err = a.open(ctx, store); err != nil {
@@ -81,16 +82,28 @@ func (a *app) logReplay(ctx context.Context, store, palettes, file, into string)
 			return err
 		}
 		defer f.Close()
-		lines = journal.Read(f)
+		read := false
+		lines = func() iter.Seq2[*journal.Line, error] {
+			if _, err := f.Seek(0, io.SeekStart); read && err != nil { // a pipe is read once
+				return func(yield func(*journal.Line, error) bool) { yield(nil, err) }
+			}
+			read = true
+			return journal.Read(f)
+		}
 	} else {
-		lines = journal.Opened(ctx, live, keeperName, 1, 0)
+		lines = func() iter.Seq2[*journal.Line, error] { return journal.Opened(ctx, live, keeperName, 1, 0) }
 	}
 	state := journal.NewState(tables(reg))
 	var h journal.Head
 	var left []string
 	all := stores.Scope{Principal: keeperName, All: true}
 	each := func(tx stores.Tx) error {
-		for l, err := range lines {
+		if tx != nil {
+			if err := foretell(state, lines()); err != nil {
+				return err
+			}
+		}
+		for l, err := range lines() {
 			if err != nil {
 				return err
 			}
@@ -146,6 +159,21 @@ func (a *app) logReplay(ctx context.Context, store, palettes, file, into string)
 		return a.journalFailed(err)
 	}
 	return a.toldReplay(state, h, looked, strange, left, into)
+}
+
+// foretell has a state know the rows that a baseline tells of only after entries that change them.
+func foretell(state *journal.State, lines iter.Seq2[*journal.Line, error]) error {
+	for l, err := range lines {
+		if err != nil {
+			return err
+		}
+		record, err := l.Record()
+		if err != nil {
+			return err
+		}
+		state.Foretell(&record)
+	}
+	return nil
 }
 
 func (a *app) toldReplay(state *journal.State, h journal.Head, looked, strange int, left []string, into string) error {

@@ -19,6 +19,7 @@ type State struct {
 	rows     map[*stores.Entity]map[stores.Value]*row
 	found    []Difference
 	foreign  map[string]int
+	later    map[*stores.Entity]map[stores.Value]*receipt.Row // by Foretell
 }
 
 type row struct {
@@ -91,7 +92,7 @@ type Difference struct {
 
 // NewState begins with no rows.
 func NewState(entities []*stores.Entity) *State {
-	s := &State{entities: map[string]*stores.Entity{}, rows: map[*stores.Entity]map[stores.Value]*row{}, foreign: map[string]int{}, order: entities}
+	s := &State{entities: map[string]*stores.Entity{}, rows: map[*stores.Entity]map[stores.Value]*row{}, foreign: map[string]int{}, order: entities, later: map[*stores.Entity]map[stores.Value]*receipt.Row{}}
 	for _, e := range entities {
 		s.entities[e.Name] = e
 		if e.Was != "" {
@@ -321,6 +322,74 @@ func spellMark(origin string) string {
 // be one.
 const erasedText = "(erased)"
 
+// Foretell notes the rows that a later entry finds: they were there before the journal, and
+// entries before that one speak of them. It comes before Rebuild, for the whole journal.
+func (s *State) Foretell(r *Record) {
+	for i := range r.Rows {
+		c := &r.Rows[i]
+		e := s.entities[c.Entity]
+		if e == nil || c.Op != receipt.Found || s.later[e][c.Key] != nil {
+			continue
+		}
+		if s.later[e] == nil {
+			s.later[e] = map[stores.Value]*receipt.Row{}
+		}
+		s.later[e][c.Key] = c
+	}
+}
+
+// bring makes sure that a row is there if it was foretold, as it is found later, and what it refers
+// to. A reference to what is added later still stays empty until the row is found.
+func (s *State) bring(ctx context.Context, tx stores.Tx, e *stores.Entity, key stores.Value) error {
+	c := s.later[e][key]
+	if c == nil {
+		return nil
+	}
+	if there, err := has(ctx, tx, e, key); there || err != nil {
+		return err
+	}
+	set := rebuilt(e, c)
+	for i := range set {
+		to := e.Fields[set[i].Field].Ref
+		if to == nil || set[i].Value.IsNull() {
+			continue
+		}
+		if err := s.bring(ctx, tx, to, set[i].Value); err != nil {
+			return err
+		}
+		if there, err := has(ctx, tx, to, set[i].Value); err != nil {
+			return err
+		} else if !there {
+			set[i].Value = stores.Value{}
+		}
+	}
+	return tx.Apply(ctx, stores.Batch{Changes: []stores.Change{{Op: stores.Insert, Entity: e, Key: key, Set: withNulls(e, set)}}})
+}
+
+func has(ctx context.Context, tx stores.Tx, e *stores.Entity, key stores.Value) (bool, error) {
+	_, err := tx.Get(ctx, e, key)
+	if errors.Is(err, stores.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// rebuilt is what a row of an entry sets.
+func rebuilt(e *stores.Entity, c *receipt.Row) (set []stores.Assign) {
+	for f := range e.Fields {
+		at := slices.IndexFunc(c.Fields, func(field receipt.Field) bool { return e.FieldIndex(field.Name) == f })
+		if at < 0 || f == e.Key || e.Fields[f].Computed {
+			continue
+		}
+		v := e.Fields[f].Now(c.Fields[at].After.Value)
+		if c.Fields[at].After.Gone && e.Fields[f].Required && e.Fields[f].Holds() == stores.String && e.Fields[f].Codes == nil {
+			v = stores.NewString(erasedText)
+		}
+		set = append(set, stores.Assign{Field: f, Value: v, Origin: c.Fields[at].Origin})
+	}
+	return set
+}
+
 // Rebuild makes the changes of an entry in another store, and leaves out what
 // it cannot make: rows that the journal knows in part only, and rows that must
 // hold a value that was erased and is no text. It returns a sentence for each
@@ -338,6 +407,11 @@ func (s *State) Rebuild(ctx context.Context, tx stores.Tx, seq int64, r *Record)
 		there := was != nil && !was.gone && was.whole || added[e][c.Key]
 		marks := was.marked()
 		if !there && c.Op != receipt.Inserted {
+			if c.Op != receipt.Found {
+				if err := s.bring(ctx, tx, e, c.Key); err != nil {
+					return left, err
+				}
+			}
 			// It may have been put there by other means, as what was there before.
 			got, err := tx.Get(ctx, e, c.Key)
 			marks = got.Marks
@@ -359,16 +433,15 @@ func (s *State) Rebuild(ctx context.Context, tx stores.Tx, seq int64, r *Record)
 			}
 			continue
 		}
-		for f := range e.Fields {
-			at := slices.IndexFunc(c.Fields, func(field receipt.Field) bool { return e.FieldIndex(field.Name) == f })
-			if at < 0 || change.Op == stores.Delete || f == e.Key || e.Fields[f].Computed {
-				continue
+		if change.Op != stores.Delete {
+			change.Set = rebuilt(e, c)
+		}
+		for _, a := range change.Set {
+			if to := e.Fields[a.Field].Ref; to != nil && !added[to][a.Value] {
+				if err := s.bring(ctx, tx, to, a.Value); err != nil {
+					return left, err
+				}
 			}
-			v := e.Fields[f].Now(c.Fields[at].After.Value)
-			if c.Fields[at].After.Gone && e.Fields[f].Required && e.Fields[f].Holds() == stores.String && e.Fields[f].Codes == nil {
-				v = stores.NewString(erasedText)
-			}
-			change.Set = append(change.Set, stores.Assign{Field: f, Value: v, Origin: c.Fields[at].Origin})
 		}
 		if change.Op == stores.Insert {
 			// Nothing stands there by default that the journal does not tell of.
