@@ -355,7 +355,7 @@ func (a *app) openJournal(name string) (*os.File, error) {
 }
 
 func logCheckpointCommand(a *app) *cobra.Command {
-	var store, sign, since string
+	var store, sign, since, key string
 	cmd := &cobra.Command{
 		Use:     "checkpoint",
 		Short:   "Print the signed head of the journal, to be kept elsewhere",
@@ -371,16 +371,17 @@ can change the store cannot: log verify --since holds the journal against it.`,
 			if sign == "" {
 				return usage("who signs it?", "verbatim log checkpoint --sign FILE; verbatim log keygen FILE makes the key")
 			}
-			return a.logCheckpoint(cmd.Context(), store, sign, since)
+			return a.logCheckpoint(cmd.Context(), store, sign, since, key)
 		},
 	}
 	a.storeFlag(cmd, &store)
 	cmd.Flags().StringVar(&sign, "sign", "", "the `file` with the private key (default $VERBATIM_LOG_KEY)")
 	cmd.Flags().StringVar(&since, "since", "", "a `file` with the checkpoint before")
+	cmd.Flags().StringVar(&key, "key", "", "the public `key` of whoever signed that, if it was another")
 	return cmd
 }
 
-func (a *app) logCheckpoint(ctx context.Context, store, sign, since string) error {
+func (a *app) logCheckpoint(ctx context.Context, store, sign, since, key string) error {
 	b, err := os.ReadFile(sign)
 	if err != nil {
 		return &stop{exitUsage, "no-such-file", fmt.Sprintf("the key %s cannot be read: %s", quoted(sign), reason(err)), "verbatim log keygen FILE makes one"}
@@ -391,7 +392,7 @@ func (a *app) logCheckpoint(ctx context.Context, store, sign, since string) erro
 	}
 	var known []journal.Head
 	if since != "" {
-		c, _, err := a.checkpoint(since, signer.Verifier.String())
+		c, _, err := a.checkpoint(since, cmp.Or(key, signer.Verifier.String()))
 		if err != nil {
 			return err
 		}
