@@ -21,7 +21,7 @@ var refusals = sync.OnceValue(func() map[string]words.Key {
 // Codes of a wrong call. The person did not write it, so they are told only that we could not do
 // it.
 var misspoken = []string{"unknown-verb", "unknown-argument", "duplicate-argument", "wrong-type", "bad-ref-kind", "ambiguous-name", "unknown-field", "duplicate-binding",
-	"unused-binding", "binding-shadows-name", "cycle", "hard-coded-uuid", "deprecated-verb", "no-result", "needs-earlier-call", "out-of-order", "no-such-call", "bad-turn", "one-tool"}
+	"unused-binding", "binding-shadows-name", "cycle", "hard-coded-uuid", "deprecated-verb", "no-result", "needs-earlier-call", "out-of-order", "no-such-call", "bad-turn", "one-tool", "not-previewed"}
 
 var meanings = []struct {
 	codes []string
