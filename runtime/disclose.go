@@ -20,14 +20,6 @@ type disclosure struct {
 	value stores.Value
 }
 
-// tellsOnceDone reports whether a verb discloses something and changes something too. Its changes
-// are what each disclosure costs, such as a link that is good once or a question that counts, so
-// a preview, which changes nothing, does not tell what comes of it.
-func tellsOnceDone(v *verbs.Verb) bool { return len(v.Discloses) > 0 && !v.Answers() }
-
-// toldOnceDone stands in a preview for what comes of such a call.
-const toldOnceDone = "what comes of it is told once it is done"
-
 // disclosed is one value that a verb discloses.
 func (r *reading) disclosed(ctx context.Context, st *step, i int) (stores.Value, error) {
 	if st.disclosures == nil {
