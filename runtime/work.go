@@ -165,6 +165,8 @@ type Message struct {
 	Target string
 	Time   time.Time // when it was sent
 	Body   string    // canonical JSON
+	// Attempt says for the how many-th time a worker delivers it, from 1.
+	Attempt int
 }
 
 // message makes the job that delivers a message.

@@ -239,7 +239,7 @@ func (s *shift) deliver(ctx context.Context, run stores.Run, e *Event) (err erro
 	if err != nil {
 		return &notify.Error{Code: "unreadable-payload", Text: "it is no notice", Permanent: true}
 	}
-	e.What = m.Target
+	e.What, m.Attempt = m.Target, run.Attempt
 	if err := s.Send(ctx, m); err != nil {
 		return err
 	}
