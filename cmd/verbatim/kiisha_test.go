@@ -294,6 +294,42 @@ func TestWhatIsSharedIsDecidedByAManager(t *testing.T) {
 	})
 }
 
+// How far a project is counts documents that stand: none that was rejected or deleted, unless
+// another stands for the same item; and nothing lowers an item that is verified.
+func TestProgressCountsWhatStands(t *testing.T) {
+	t.Parallel()
+	if norace.Run(t) {
+		return
+	}
+	onKiishas(t, func(t *testing.T, h *kiishaHouse) {
+		states := func(what string, want ...string) {
+			t.Helper()
+			hasSaid(t, what, h.hears(t, "nadia", "how far", "What's the status of UMZA?"), want...)
+		}
+		counts := func(document, item string) {
+			t.Helper()
+			h.does(t, 0, "nadia", "kiisha.count-document :document-id @"+document+" :item-id @"+item, "run")
+		}
+		counts("umza-grid-permit-txt", "grid-connection-permit")
+		counts("site-photo-jpg", "grid-connection-permit")
+		counts("umza-grid-permit-txt", "land-lease") // which is verified
+		states("counted", "2 of 3", "Not verified: Grid connection permit.")
+		h.does(t, 0, "nadia", "kiisha.reject-document :document-id @umza-grid-permit-txt", "run", "--yes")
+		states("another stands", "2 of 3", "Not verified: Grid connection permit.")
+		h.does(t, 0, "nadia", "kiisha.delete-document :document-id @site-photo-jpg", "run", "--yes")
+		states("none stands", "1 of 3", "Grid connection permit", "!Not verified")
+		if code, out := h.says("nadia", "kiisha.count-document :document-id @umza-grid-permit-txt :item-id @power-purchase-agreement", "run"); code != 3 || !strings.Contains(out, "this document was rejected") {
+			t.Errorf("%d %s", code, out)
+		}
+		h.does(t, 0, "nadia", "kiisha.count-document :document-id @tana-insurance-txt :item-id @land-lease", "run")
+		counts("kwale-lease-txt", "land-lease") // it is verified
+		h.does(t, 0, "nadia", "kiisha.delete-document :document-id @kwale-lease-txt", "run", "--yes")
+		states("a verified one is deleted", "1 of 3", "Not verified: Land lease.")
+		h.does(t, 0, "nadia", "kiisha.verify-document :document-id @tana-insurance-txt", "run", "--yes")
+		states("the other is verified", "1 of 3", "!Not verified")
+	})
+}
+
 // agrees has somebody agree to the one thing that waits for them, and returns what they are told.
 func (h *kiishaHouse) agrees(t *testing.T, who, shows string) string {
 	t.Helper()
