@@ -62,18 +62,21 @@ const jobVersion = 1
 
 var jobV = stores.NewInt(jobVersion)
 
-// readJob reads a payload. For a payload of another version it returns a stores.VersionError,
-// and the job is left to a worker of that version. A payload without a version, or with an
-// unknown member, is an error.
-func readJob(j *stores.Job, into any) error {
+// noticeVersion is that of notices which say what rows they are about.
+const noticeVersion = 2
+
+// readJob reads a payload of a version that is known, or older. For a payload of another it
+// returns a stores.VersionError, and the job is left to a worker of that version. A payload
+// without a version, or with an unknown member, is an error.
+func readJob(j *stores.Job, known int64, into any) error {
 	var is struct{ V int64 }
 	switch err := json.Unmarshal([]byte(j.Payload), &is); {
 	case err != nil:
 		return err
 	case is.V == 0:
 		return errors.New("the job has no version")
-	case is.V != jobVersion:
-		return &stores.VersionError{Is: is.V, Known: jobVersion}
+	case is.V < 1 || is.V > known:
+		return &stores.VersionError{Is: is.V, Known: known}
 	}
 	d := json.NewDecoder(strings.NewReader(j.Payload))
 	d.DisallowUnknownFields()
@@ -97,7 +100,7 @@ func (r *run) job(st *step, n *notice) stores.Job {
 		again.ID = r.e.newID()
 		return again
 	case n.effect == nil || n.effect.Run == nil:
-		return r.e.message(n.kind, n.target, r.now, r.s.who.Name, r.outgoing(st, n))
+		return r.e.message(n.kind, n.target, r.now, r.s.who.Name, r.outgoing(st, n), about(st)...)
 	}
 	due := r.moment(n.at)
 	var args []stores.Value
@@ -165,13 +168,35 @@ type Message struct {
 	Target string
 	Time   time.Time // when it was sent
 	Body   string    // canonical JSON
+	// Attempt says for the how many-th time a worker delivers it, from 1.
+	Attempt int
+	// About are the rows that the call changed which sends it, as digests.
+	About []string
 }
 
-// message makes the job that delivers a message.
-func (e *Engine) message(kind, target string, at time.Time, principal string, body stores.Value) stores.Job {
-	return stores.Job{ID: e.newID(), Kind: JobNotice, At: at, Principal: principal, Payload: stores.NewObject(
-		[]string{"body", "kind", "target", "time", "v"},
-		[]stores.Value{body, stores.NewString(kind), stores.NewString(target), stores.NewString(stores.NewTime(at).Text()), jobV}).Text()}
+// message makes the job that delivers a message, after those about the same rows.
+func (e *Engine) message(kind, target string, at time.Time, principal string, body stores.Value, about ...stores.Value) stores.Job {
+	keys := []string{"body", "kind", "target", "time", "v"}
+	values := []stores.Value{body, stores.NewString(kind), stores.NewString(target), stores.NewString(stores.NewTime(at).Text()), jobV}
+	if len(about) > 0 {
+		keys, values[4] = slices.Insert(keys, 0, "about"), stores.NewInt(noticeVersion)
+		values = slices.Insert(values, 0, stores.NewList(about...))
+	}
+	return stores.Job{ID: e.newID(), Kind: JobNotice, At: at, Principal: principal, Payload: stores.NewObject(keys, values).Text()}
+}
+
+// mostAbout is of how many rows a notice says that it is about them.
+const mostAbout = 100
+
+// about are the rows that a call changed: those of two calls that changed one row share a text.
+// They are digests, as the key of a row may say whose it is.
+func about(st *step) (all []stores.Value) {
+	for i := range st.changes[:min(len(st.changes), mostAbout)] {
+		c := &st.changes[i]
+		same := sha256.Sum256([]byte(c.Entity.Name + "\x00" + c.Key.Text()))
+		all = append(all, stores.NewString(fmt.Sprintf("%x", same[:16])))
+	}
+	return all
 }
 
 // Notice makes the job that delivers a notice which no palette promises.
@@ -187,13 +212,14 @@ func ReadMessage(j *stores.Job) (Message, error) {
 		Kind, Target string
 		Time         time.Time
 		Body         json.RawMessage
+		About        []string
 	}
-	if err := readJob(j, &p); errors.Is(err, stores.ErrVersion) {
+	if err := readJob(j, noticeVersion, &p); errors.Is(err, stores.ErrVersion) {
 		return Message{}, err
 	} else if err != nil || j.Kind != JobNotice || p.Target == "" {
 		return Message{}, fmt.Errorf("job %s is no notice", j.ID)
 	}
-	return Message{ID: j.ID, Kind: p.Kind, Target: p.Target, Time: p.Time, Body: string(p.Body)}, nil
+	return Message{ID: j.ID, Kind: p.Kind, Target: p.Target, Time: p.Time, Body: string(p.Body), About: p.About}, nil
 }
 
 // Work carries out one run of a job of JobKinds and settles it. After an error the run is not
@@ -314,7 +340,7 @@ func readWork(reg *verbs.Registry, run stores.Run) (*work, string, error) {
 		Args          []struct{ Name, Kind, Text, Entity string }
 		Active        *takenAlong
 	}
-	if err := readJob(&run.Job, &p); errors.Is(err, stores.ErrVersion) {
+	if err := readJob(&run.Job, jobVersion, &p); errors.Is(err, stores.ErrVersion) {
 		return nil, "", err
 	} else if err != nil {
 		return nil, reasonUnreadable, nil
@@ -667,7 +693,7 @@ func (e *Engine) confirmationOf(ctx context.Context, run stores.Run, verb string
 		V            int
 		Confirmation string
 	}
-	if err = readJob(&run.Job, &p); errors.Is(err, stores.ErrVersion) {
+	if err = readJob(&run.Job, jobVersion, &p); errors.Is(err, stores.ErrVersion) {
 		return "", Worked{Verb: verb}, &Failure{Err: err}
 	} else if err != nil || p.Confirmation == "" {
 		done, err = e.giveUp(ctx, run, verb, reasonUnreadable)

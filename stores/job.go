@@ -221,7 +221,10 @@ type JobFilter struct {
 	Kinds  []string
 	Unique string // those that wait or run under a correlation key of the one kind in Kinds; "" for any
 	Tried  bool   // only those that were run at least once
-	Limit  int    // 0 is the store's cap; what is beyond it is left out
+	// Ahead picks those of the kind of a run's job that wait or run, were enqueued before it
+	// and are about one thing with it: the lists "about" of both payloads share a text.
+	Ahead *Run
+	Limit int // 0 is the store's cap; what is beyond it is left out
 }
 
 // A Shift is one worker at work, beside others in any number of processes.

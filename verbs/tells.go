@@ -209,6 +209,9 @@ func (d *doc) wording(v *Verb, p pair, to *Wordings, language string, names []st
 		d.idle(p.key, "the palette itself does not say "+quoted(p.key.Value)+" of "+v.Name, v.Place)
 	default:
 		w := wordingReader{d: d, v: v, n: p.value, text: p.value.Value}
+		if to == &v.Tells.Asks {
+			w.rows = v.changedNames()
+		}
 		parts, ok := w.parts(names, 0)
 		if !ok {
 			parts = nil
@@ -219,6 +222,16 @@ func (d *doc) wording(v *Verb, p pair, to *Wordings, language string, names []st
 			d.asksAll(v, p.key, &(*to)[len(*to)-1])
 		}
 	}
+}
+
+// changedNames are the entities of which it adds or changes rows: a question can say which.
+func (v *Verb) changedNames() (names []string) {
+	for i := range v.Effects {
+		if x := &v.Effects[i]; (x.Kind == Creates || x.Kind == Updates) && x.Entity != nil {
+			names = append(names, x.Entity.Store.Name)
+		}
+	}
+	return names
 }
 
 // itemNames are the values of the items of a list that it returns.
@@ -281,6 +294,7 @@ type wordingReader struct {
 	n    *yaml.Node
 	text string
 	at   int
+	rows []string // the entities whose rows a question says
 }
 
 // parts reads up to the end, or to the sign that closes a group.
@@ -330,9 +344,12 @@ func (w *wordingReader) parts(names []string, closing byte) (parts []wordingPart
 			if to < 0 || w.text[w.at+to] != '*' {
 				return nil, w.wrong(tell(w.d.within(w.n, w.at-1, w.at), "bad-braces/brackets"))
 			}
-			items := w.v.itemNames(w.text[w.at : w.at+to])
+			items, lists := w.v.itemNames(w.text[w.at:w.at+to]), names
+			if slices.Contains(w.rows, w.text[w.at:w.at+to]) {
+				items, lists = []string{w.text[w.at : w.at+to]}, w.rows
+			}
 			group := wordingPart{items: true}
-			if group.name, ok = w.name(names, w.at+to); !ok {
+			if group.name, ok = w.name(lists, w.at+to); !ok {
 				return nil, false
 			}
 			if len(items) == 0 {

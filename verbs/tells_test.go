@@ -117,6 +117,35 @@ func TestLoadTells(t *testing.T) {
 	}
 }
 
+// A question says the rows that its call adds or changes, and no others.
+func TestLoadQuestionsOfRows(t *testing.T) {
+	t.Parallel()
+	for asks, want := range map[string]string{
+		"Shall I close {until}?[ With it: <line* {line}>.]": "",
+		"Shall I close {until}? <line* {title}>":            "unknown-name title",
+		"Shall I close {until}? <order* {order}>":           "unknown-name order",
+		"Shall I close {until}? {line}":                     "unknown-name line",
+	} {
+		_, ds := LoadSources(dsl.NewSource("x.yaml", strings.Replace(tellingPalette, "TELLS", "{none: Nothing.}", 1)+`
+  - verb: close
+    description: Close them.
+    roles: [clerk]
+    args: [{name: until, type: date, required: true}]
+    tells: {asks: "`+asks+`"}
+    effects: [{may-update: line.note, where: row.order.due == until, set: {note: '"closed"'}}]
+`))
+		got := ""
+		for _, d := range ds {
+			if d.Severity == dsl.Error {
+				got = d.Code + " " + d.Place.Source.Text[d.Place.Range.Start:d.Place.Range.End]
+			}
+		}
+		if got != want {
+			t.Errorf("%s\n%q, not %q: %s", asks, got, want, inWords(ds))
+		}
+	}
+}
+
 // What an author can get wrong about answers, each told where it stands.
 func TestLoadAnswers(t *testing.T) {
 	t.Parallel()

@@ -122,6 +122,14 @@ func (a *app) reach(reg *verbs.Registry, store stores.Store, engine *runtime.Eng
 	if len(wants) == 0 {
 		return nil, usage("VERBATIM_CHANNELS is set, and no palette has a conversation by a channel", "add channels: to the conversation of a palette, or unset it")
 	}
+	for _, in := range []struct {
+		key, channel string
+		there        bool
+	}{{"whatsapp", whatsapp.Channel, file.WhatsApp != nil}, {"mail", mail.Channel, file.Mail != nil}, {"programs", signed.Channel, len(file.Programs) > 0}} {
+		if in.there && !slices.Contains(wants, in.channel) {
+			return nil, usage(fmt.Sprintf("the file of channels has %q, and no palette has a conversation by the channel %s", in.key, in.channel), "add "+in.channel+" to channels: of a conversation, or take it out of the file that VERBATIM_CHANNELS names")
+		}
+	}
 	s.Registry, s.Store, s.Engine, s.As = reg, store, engine, file.As
 	s.Adapters, s.Templates = map[string]channel.Adapter{}, map[string]channel.Template{}
 	r := &reached{service: s}
@@ -137,17 +145,17 @@ func (a *app) reach(reg *verbs.Registry, store stores.Store, engine *runtime.Eng
 		}
 		return "", fmt.Errorf("the environment has no %s, which should hold a secret", name)
 	}
-	if w := file.WhatsApp; w != nil && slices.Contains(wants, whatsapp.Channel) {
+	if w := file.WhatsApp; w != nil {
 		if err := r.whatsApp(w, file.Private, secret, s.Log.Warn); err != nil {
 			return nil, unfit("WhatsApp", err)
 		}
 	}
-	if m := file.Mail; m != nil && slices.Contains(wants, mail.Channel) {
+	if m := file.Mail; m != nil {
 		if err := r.mail(m, secret); err != nil {
 			return nil, unfit("mail", err)
 		}
 	}
-	if len(file.Programs) > 0 && slices.Contains(wants, signed.Channel) {
+	if len(file.Programs) > 0 {
 		if err := r.programs(file.Programs, file.Private, secret); err != nil {
 			return nil, unfit("programs", err)
 		}

@@ -223,6 +223,7 @@ func TestAFileOfChannelsThatCannotBe(t *testing.T) {
 			"no JSON":                {`{`, "cannot be used"},
 			"an unknown key":         {`{"whatsap": {}}`, "unknown field"},
 			"nothing":                {`{}`, "none of the channels"},
+			"programs for nobody":    {`{"programs": [{"name": "crm", "issuer": "https://crm.example", "secret-env": "WA_SECRET", "reply": "https://crm.example/in"}]}`, `has "programs", and no palette has a conversation by the channel api`},
 			"no secret":              {`{"whatsapp": {"api": "https://graph.facebook.com/v23.0", "numbers": ["1"], "token-env": "NO_SUCH", "secret-env": "WA_SECRET", "verify-env": "WA_VERIFY"}}`, "the environment has no NO_SUCH"},
 			"no address":             {`{"mail": {"domain": "x.example", "inboxes": ["no address"]}}`, "is no address of mail"},
 			"http to the world":      {`{"whatsapp": {"api": "http://graph.facebook.com", "numbers": ["1"], "token-env": "WA_TOKEN", "secret-env": "WA_SECRET", "verify-env": "WA_VERIFY"}}`, "https://HOST/VERSION"},

@@ -179,8 +179,8 @@ func TestWhatIsAskedFirst(t *testing.T) {
 			// K21
 			{"nadia", "Share UMZA lenders with ana@bank.example until 31 March 2025", []string{"UMZA lenders", "ana@bank.example", "31 March 2025", "somebody outside sees what is in it"}},
 			// K22
-			{"nadia", "Delete the site photo", []string{"Site photo.jpg", "what is deleted cannot be brought back"}},
-			{"nadia", "Delete the data room UMZA lenders", []string{"UMZA lenders", "what is deleted cannot be brought back"}},
+			{"nadia", "Delete the site photo", []string{"Site photo.jpg", "what is deleted can be brought back for seven days only", "!manager"}},
+			{"pia", "Löschen Sie den Datenraum Arda buyers", []string{"Arda buyers", "Gelöschtes lässt sich nur sieben Tage lang zurückholen"}},
 			// K23
 			{"nadia", "Verify the grid permit", []string{"UMZA grid permit.txt", "others rely on a document that was verified"}},
 			{"nadia", "Reject the grid permit", []string{"UMZA grid permit.txt"}},
@@ -189,7 +189,7 @@ func TestWhatIsAskedFirst(t *testing.T) {
 			// K25
 			{"nadia", "Create a work order for inverter 7: the fan is noisy", []string{"Inverter 7", "the fan is noisy", "somebody is sent out for it"}},
 		} {
-			hasSaid(t, c.said, h.hears(t, c.who, fmt.Sprint("rail", i), c.said), append(c.wants, "Answer yes or no")...)
+			hasSaid(t, c.said, h.hears(t, c.who, fmt.Sprint("rail", i), c.said), append(c.wants, map[bool]string{true: "Antworten Sie mit", false: "Answer yes or no"}[c.who == "pia"])...)
 		}
 		for call, column := range map[string]string{"kiisha.list-shares": "to", "kiisha.list-unlinked": "name", `kiisha.list-work-orders :project-id @umza-1-solar-park`: "text"} {
 			want := map[string]int{"kiisha.list-shares": 1, "kiisha.list-unlinked": 2}[call]
@@ -238,15 +238,107 @@ func TestSharesAreAgreedToAndWithdrawn(t *testing.T) {
 	})
 }
 
-// agrees has somebody agree to the one thing that waits for them.
-func (h *kiishaHouse) agrees(t *testing.T, who, shows string) {
+// undoes takes back what a run told of.
+func (h *kiishaHouse) undoes(t *testing.T, who, told string) (int, string) {
+	t.Helper()
+	_, after, ok := strings.Cut(told, "\njournal")
+	if !ok {
+		t.Fatalf("no entry is told\n%s", told)
+	}
+	return h.says(who, "", "undo", strings.Fields(after)[0], "--yes")
+}
+
+// What somebody outside sees is decided by a manager, however it comes there: a document that is
+// added to a shared room, one that comes back with the undo of a deletion, a share whose
+// withdrawal would be undone. The question says who sees it. A room that is shared is not deleted:
+// whoever is outside would hear of no end.
+func TestWhatIsSharedIsDecidedByAManager(t *testing.T) {
+	t.Parallel()
+	if norace.Run(t) {
+		return
+	}
+	onKiishas(t, func(t *testing.T, h *kiishaHouse) {
+		hasSaid(t, "add", h.hears(t, "nadia", "add", "Add Kwale lease to UMZA lenders"), "into “UMZA lenders”, too? It is shared, and then seen by: UMZA lenders analyst@lender.example. A manager has to agree, too.", "somebody outside sees what is in it")
+		hasSaid(t, "yes", h.hears(t, "nadia", "add", "yes"), "manager has to agree")
+		inside := func() []string {
+			return h.column(t, "nadia", "kiisha.list-rooms :project-id @umza-1-solar-park", "documents")
+		}
+		if got := inside(); got[0] != "0" {
+			t.Fatalf("%v documents are seen, and no manager agreed", got)
+		}
+		h.agrees(t, "omar", "analyst@lender.example")
+		if got := inside(); got[0] != "1" {
+			t.Fatalf("%v documents are seen, and a manager agreed", got)
+		}
+		// To a room that nobody outside sees it is added as it is said.
+		h.does(t, 0, "nadia", `kiisha.generate-room :project-id @tana-2-wind-farm :name "TANA own"`, "run")
+		h.does(t, 0, "nadia", "kiisha.attach-document :document-id @kwale-lease-txt :room-id @tana-own", "run")
+		// The undo of a deletion puts it back.
+		h.does(t, 3, "nadia", "kiisha.delete-document :document-id @kwale-lease-txt", "run", "--yes")
+		if code, out := h.undoes(t, "nadia", h.agrees(t, "omar", "Kwale lease")); code != 3 || inside()[0] != "0" {
+			t.Errorf("%d %v %s", code, inside(), out)
+		}
+		h.agrees(t, "ruth", "Kwale lease")
+		if got := inside(); got[0] != "1" {
+			t.Errorf("it is not back: %v", got)
+		}
+		if code, out := h.says("nadia", "kiisha.delete-room :room-id @umza-lenders", "run", "--yes"); code != 3 || !strings.Contains(out, "shared with somebody outside; withdraw that first") {
+			t.Errorf("%d %s", code, out)
+		}
+		if code, out := h.undoes(t, "nadia", h.does(t, 0, "nadia", "kiisha.withdraw-share :share-id @umza-lenders-analyst-lender-example", "run")); code == 0 || !strings.Contains(out, "share the data room again") {
+			t.Errorf("%d %s", code, out)
+		}
+		if code, out := h.undoes(t, "nadia", h.does(t, 0, "nadia", "kiisha.delete-room :room-id @umza-lenders", "run", "--yes")); code != 0 || len(h.column(t, "nadia", "kiisha.list-shares", "to")) > 0 {
+			t.Errorf("%d %s", code, out)
+		}
+	})
+}
+
+// How far a project is counts documents that stand: none that was rejected or deleted, unless
+// another stands for the same item; and nothing lowers an item that is verified.
+func TestProgressCountsWhatStands(t *testing.T) {
+	t.Parallel()
+	if norace.Run(t) {
+		return
+	}
+	onKiishas(t, func(t *testing.T, h *kiishaHouse) {
+		states := func(what string, want ...string) {
+			t.Helper()
+			hasSaid(t, what, h.hears(t, "nadia", "how far", "What's the status of UMZA?"), want...)
+		}
+		counts := func(document, item string) {
+			t.Helper()
+			h.does(t, 0, "nadia", "kiisha.count-document :document-id @"+document+" :item-id @"+item, "run")
+		}
+		counts("umza-grid-permit-txt", "grid-connection-permit")
+		counts("site-photo-jpg", "grid-connection-permit")
+		counts("umza-grid-permit-txt", "land-lease") // which is verified
+		states("counted", "2 of 3", "Not verified: Grid connection permit.")
+		h.does(t, 0, "nadia", "kiisha.reject-document :document-id @umza-grid-permit-txt", "run", "--yes")
+		states("another stands", "2 of 3", "Not verified: Grid connection permit.")
+		h.does(t, 0, "nadia", "kiisha.delete-document :document-id @site-photo-jpg", "run", "--yes")
+		states("none stands", "1 of 3", "Grid connection permit", "!Not verified")
+		if code, out := h.says("nadia", "kiisha.count-document :document-id @umza-grid-permit-txt :item-id @power-purchase-agreement", "run"); code != 3 || !strings.Contains(out, "this document was rejected") {
+			t.Errorf("%d %s", code, out)
+		}
+		h.does(t, 0, "nadia", "kiisha.count-document :document-id @tana-insurance-txt :item-id @land-lease", "run")
+		counts("kwale-lease-txt", "land-lease") // it is verified
+		h.does(t, 0, "nadia", "kiisha.delete-document :document-id @kwale-lease-txt", "run", "--yes")
+		states("a verified one is deleted", "1 of 3", "Not verified: Land lease.")
+		h.does(t, 0, "nadia", "kiisha.verify-document :document-id @tana-insurance-txt", "run", "--yes")
+		states("the other is verified", "1 of 3", "!Not verified")
+	})
+}
+
+// agrees has somebody agree to the one thing that waits for them, and returns what they are told.
+func (h *kiishaHouse) agrees(t *testing.T, who, shows string) string {
 	t.Helper()
 	list := h.does(t, 0, who, "", "confirm")
 	id, _, _ := strings.Cut(strings.TrimSpace(list), "\t")
 	if out := h.does(t, 0, who, "", "confirm", id); !strings.Contains(out, shows) {
 		t.Errorf("%s is not shown %q\n%s", who, shows, out)
 	}
-	h.does(t, 0, who, "", "confirm", id, "--agree")
+	return h.does(t, 0, who, "", "confirm", id, "--agree")
 }
 
 // K27 to K34, K38: the eight intents by what people say, in four languages, without a model.
@@ -398,7 +490,9 @@ func TestTheStoreKeepsOnePrimaryLink(t *testing.T) {
 			t.Errorf("%d %s", code, out)
 		}
 		// K18
-		h.does(t, 0, "nadia", "kiisha.attach-document :document-id @kwale-lease-txt :room-id @umza-lenders\nkiisha.attach-document :document-id @kwale-lease-txt :item-id @land-lease\nkiisha.attach-document :document-id @umza-grid-permit-txt :item-id @grid-connection-permit", "run")
+		h.does(t, 3, "nadia", "kiisha.attach-document :document-id @kwale-lease-txt :room-id @umza-lenders", "run", "--yes")
+		h.agrees(t, "omar", "analyst@lender.example")
+		h.does(t, 0, "nadia", "kiisha.count-document :document-id @kwale-lease-txt :item-id @land-lease\nkiisha.count-document :document-id @umza-grid-permit-txt :item-id @grid-connection-permit", "run")
 		hasSaid(t, "links", h.does(t, 0, "nadia", "kiisha.get-document :document-id @kwale-lease-txt", "run", "--json"), "UMZA lenders", "Land lease", "Kwale North")
 		hasSaid(t, "gaps", h.hears(t, "nadia", "gaps", "what is missing in UMZA lenders"), "Power purchase agreement", "!Grid connection permit")
 		h.does(t, 0, "nadia", "kiisha.verify-document :document-id @umza-grid-permit-txt", "run", "--yes")

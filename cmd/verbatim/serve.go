@@ -249,7 +249,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 		debug.FreeOSMemory()
 	}
 	send := plans.delivers(by.delivers(posting(reg, &peers.Book{Store: store, Clock: o.Clock, Random: a.random}, o.Posts, sending(reg, store, channels, o.URL))))
-	r := served{Server: server, channels: by, plans: plans, queue: queue, gateway: gateway, work: func(ctx context.Context) error { return a.workBeside(ctx, f, engine, store, send) }}
+	r := served{Server: server, channels: by, plans: plans, queue: queue, gateway: gateway, work: func(ctx context.Context) error { return a.workBeside(ctx, f, engine, store, send, channels.Channel) }}
 	return r.run(ctx, l, certs)
 }
 
@@ -396,12 +396,12 @@ func (a *app) talks(reg *verbs.Registry, model llm.Model, chat *chatFlags, token
 }
 
 // workBeside runs jobs for as long as the server runs.
-func (a *app) workBeside(ctx context.Context, f serveFlags, engine *runtime.Engine, store stores.Store, send func(context.Context, runtime.Message) error) error {
+func (a *app) workBeside(ctx context.Context, f serveFlags, engine *runtime.Engine, store stores.Store, send func(context.Context, runtime.Message) error, channel func(string) string) error {
 	if f.apart {
 		return nil
 	}
 	host, _ := os.Hostname() // without one, the number of the process will do
-	w := &work.Worker{Engine: engine, Store: store, Name: strings.TrimSpace(host + " " + strconv.Itoa(os.Getpid())), Spread: rand.Float64, Send: send}
+	w := &work.Worker{Engine: engine, Store: store, Name: strings.TrimSpace(host + " " + strconv.Itoa(os.Getpid())), Spread: rand.Float64, Send: send, Channel: channel}
 	return w.Run(ctx)
 }
 

@@ -155,7 +155,7 @@ func (a *app) work(ctx context.Context, f workFlags) error {
 	if err != nil {
 		return err
 	}
-	w.Send = plans.delivers(w.Send)
+	w.Send, w.Channel = plans.delivers(w.Send), channels.Channel
 	if _, err := w.Engine.Housekeep(ctx, clock().Add(-keeping)); err != nil {
 		return a.runFailed(err)
 	}

@@ -16,6 +16,7 @@ import (
 	"verbatim/runtime/channel/internal/proven"
 	"verbatim/runtime/clerk"
 	"verbatim/runtime/dialog"
+	"verbatim/runtime/notify"
 	"verbatim/runtime/system"
 	"verbatim/runtime/upload"
 	"verbatim/runtime/uploads"
@@ -40,9 +41,9 @@ func (s *Service) Deliver(ctx context.Context, m runtime.Message) (mine bool, er
 	}
 	switch m.Target {
 	case targetIn:
-		err = s.handle(ctx, body.With.ID)
+		err = s.handle(ctx, body.With.ID, m.Attempt)
 	case targetOut:
-		err = s.send(ctx, body.With.ID)
+		err = s.send(ctx, body.With.ID, m.Attempt)
 	case targetFailed:
 		err = s.another(ctx, body.With.ID, body.With.Closed)
 	case targetChanged:
@@ -97,8 +98,9 @@ func (s *Service) who(ctx context.Context, known []Identity, now time.Time) (w w
 	return w, nil
 }
 
-// handle deals with a message that was stored: once, however often it is called.
-func (s *Service) handle(ctx context.Context, id string) error {
+// handle deals with a message that was stored: once, however often it is called, and after what
+// its sender wrote before.
+func (s *Service) handle(ctx context.Context, id string, attempt int) error {
 	m, err := s.clerk().Get(ctx, messages, stores.NewString(id))
 	if err != nil || m == nil {
 		return err
@@ -106,6 +108,9 @@ func (s *Service) handle(ctx context.Context, id string) error {
 	status := m.Text("status")
 	if status != received && status != claimed {
 		return nil
+	}
+	if err := s.inTurn(ctx, m, attempt, "sender", "sent_at", "received_at"); err != nil {
+		return err
 	}
 	var f Facts
 	if err := json.Unmarshal([]byte(m.Text("facts")), &f); err != nil {
@@ -140,6 +145,59 @@ func (s *Service) handle(ctx context.Context, id string) error {
 	}
 	return h.stranger(ctx, w)
 }
+
+// patience is for how many attempts a message waits for the one before it, which are about four
+// minutes with a worker's pauses: longer than it takes to find out that a worker died. One that
+// cannot be handled at all does not silence its sender for ever.
+const patience = 5
+
+// inTurn waits while the row directly before one, to or from the same address of the same inbox,
+// has the status that it has itself. Each waits for the one before it, whichever process has it,
+// so they come in order. What is before is said by times: who brings a message at which moment
+// is chance, and WhatsApp tells when it was sent by the second.
+func (s *Service) inTurn(ctx context.Context, at *clerk.Row, attempt int, address string, times ...string) error {
+	if attempt > patience {
+		return nil
+	}
+	path := func(field string) stores.Path { return stores.Path{Field: at.Entity.FieldIndex(field)} }
+	f := stores.Find{Entity: at.Entity, Limit: 1, Cut: true, Select: []stores.Path{path("status")}, Where: &stores.Cond{Op: stores.And}}
+	equal := func(field string) stores.Cond {
+		return stores.Cond{Op: stores.Eq, Path: path(field), Value: at.Value(field)}
+	}
+	earlier := stores.Cond{Op: stores.Or}
+	for i, field := range times {
+		before := []stores.Cond{{Op: stores.Lt, Path: path(field), Value: at.Value(field)}}
+		for _, same := range times[:i] {
+			before = append(before, equal(same))
+		}
+		earlier.Kids = append(earlier.Kids, stores.Cond{Op: stores.And, Kids: before})
+		f.Order = append(f.Order, stores.Order{Path: path(field), Desc: true})
+	}
+	f.Where.Kids = []stores.Cond{equal("inbox"), equal(address), {Op: stores.Le, Path: path(times[0]), Value: at.Value(times[0])}, earlier}
+	if at.Entity.Name == deliveries {
+		// What answers nothing may wait for the morning.
+		f.Where.Kids = append(f.Where.Kids, stores.Cond{Op: stores.Ne, Path: path("answers")})
+	}
+	for range 200 { // five seconds; then the worker has its hands free for others
+		waits := false
+		err := s.Store.View(ctx, stores.Scope{All: true}, func(r stores.Reader) error {
+			rows, err := r.Find(ctx, f)
+			waits = len(rows) > 0 && rows[0][0].Text() == at.Text("status")
+			return err
+		})
+		if err != nil || !waits {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(25 * time.Millisecond):
+		}
+	}
+	return errEarlier
+}
+
+var errEarlier = &notify.Error{Code: "waits-for-earlier", Text: "what came before it has not been dealt with"}
 
 // A handling is a message on its way to an answer.
 type handling struct {

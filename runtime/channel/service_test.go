@@ -249,7 +249,7 @@ func TestAMessageHasOneEffect(t *testing.T) {
 		for range 2 {
 			for _, s := range []*Service{w.s, two} {
 				all.Go(func() {
-					if err := s.handle(t.Context(), id); err != nil {
+					if err := s.handle(t.Context(), id, 1); err != nil {
 						t.Log(err) // and it is tried again
 					}
 				})

@@ -107,8 +107,24 @@ func (a *asked) Value(name string) string {
 	return string([]rune{valueBegins, rune(0xe100 + i)}) + text + string(valueEnds)
 }
 
-// Items implements verbs.Told: a call has no lists of rows.
-func (*asked) Items(string) []verbs.Told { return nil }
+// Items implements verbs.Told: the rows of an entity that the call would add or change.
+func (a *asked) Items(name string) (all []verbs.Told) {
+	for i := range a.c.Rows {
+		if r := &a.c.Rows[i]; r.Entity == name && r.Op != receipt.Deleted {
+			all = append(all, changedRow(a.w.titled(r)))
+		}
+	}
+	return all
+}
+
+// A changedRow is what a row is called.
+type changedRow string
+
+// Value implements verbs.Told.
+func (r changedRow) Value(string) string { return string(r) }
+
+// Items implements verbs.Told.
+func (changedRow) Items(string) []verbs.Told { return nil }
 
 // given calls fn with each argument of a call as a question says it, including false and empty
 // lists.

@@ -21,10 +21,70 @@ import (
 	"verbatim/stores/files"
 )
 
-// Register brings the handler of the palette.
-func Register(h *runtime.Handlers) { runtime.Handle(h, "kiisha.suggest-link", suggest) }
+// Register brings the handlers of the palette.
+func Register(h *runtime.Handlers) {
+	runtime.Handle(h, "kiisha.suggest-link", suggest)
+	runtime.Handle(h, "kiisha.reject-document", func(ctx context.Context, c *runtime.Call, a rejectArgs) (runtime.Outcome, error) {
+		return leave(ctx, c, a.Document)
+	})
+	runtime.Handle(h, "kiisha.delete-document", func(ctx context.Context, c *runtime.Call, a documentArgs) (runtime.Outcome, error) {
+		return leave(ctx, c, a.Document)
+	})
+}
 
-type suggestArgs struct {
+type rejectArgs struct {
+	Document     runtime.Ref `verb:"document-id"`
+	Organisation runtime.Ref `verb:"organisation-id"` // the palette's rules look at it
+}
+
+// leave sets back the items of checklists that a document counts for, when it is rejected or
+// deleted: each to what the other documents that count for it make it. An item that is verified
+// does not stand on a document that is not.
+func leave(ctx context.Context, c *runtime.Call, document runtime.Ref) (runtime.Outcome, error) {
+	out := c.Declared()
+	doc, err := c.Get(ctx, document)
+	if err != nil {
+		return out, err
+	}
+	status := doc.Value("status").Text()
+	links, err := c.Find(ctx, "secondary-link", runtime.Fields{"document": document})
+	if err != nil || status == "REJECTED" {
+		return out, err
+	}
+	for _, link := range links {
+		to := link.To("item")
+		if to.IsZero() {
+			continue
+		}
+		item, err := c.Get(ctx, to)
+		if err != nil {
+			return out, err
+		}
+		others, err := c.Find(ctx, "secondary-link", runtime.Fields{"item": to})
+		if err != nil {
+			return out, err
+		}
+		state := "MISSING"
+		for _, other := range others {
+			stands, err := c.Get(ctx, other.To("document"))
+			switch {
+			case err != nil:
+				return out, err
+			case stands.Ref() == document:
+			case stands.Value("status").Text() == "VERIFIED":
+				state = "VERIFIED"
+			case stands.Value("status").Text() == "PENDING" && state == "MISSING":
+				state = "RECEIVED"
+			}
+		}
+		if was := item.Value("state").Text(); was != "MISSING" && was != state && (was != "VERIFIED" || status == "VERIFIED") {
+			out.Changes = append(out.Changes, runtime.Update(to, runtime.Fields{"state": state}))
+		}
+	}
+	return out, nil
+}
+
+type documentArgs struct {
 	Document runtime.Ref `verb:"document-id"`
 }
 
@@ -33,7 +93,7 @@ const mostRead = 200
 
 // suggest says what kind of document one is and where it may belong, by what it says and by
 // the projects, sites and assets of its own organisation.
-func suggest(ctx context.Context, c *runtime.Call, a suggestArgs) (runtime.Outcome, error) {
+func suggest(ctx context.Context, c *runtime.Call, a documentArgs) (runtime.Outcome, error) {
 	var out runtime.Outcome
 	doc, err := c.Get(ctx, a.Document)
 	if err != nil {

@@ -222,13 +222,25 @@ func (s *Sender) Targets() []string {
 	return all
 }
 
+// Channel is by which channel notices to a target go, "" where by none. A nil Sender has none.
+func (s *Sender) Channel(target string) string {
+	if s == nil {
+		return ""
+	}
+	return s.route(target).Channel
+}
+
+func (s *Sender) route(target string) route {
+	if r, ok := s.routes[target]; ok {
+		return r
+	}
+	return s.routes["*"]
+}
+
 // Send delivers a message. An *Error says why it could not.
 func (s *Sender) Send(ctx context.Context, m runtime.Message) error {
-	r, ok := s.routes[m.Target]
-	if !ok {
-		r, ok = s.routes["*"]
-	}
-	if !ok {
+	r := s.route(m.Target)
+	if r.Channel == "" {
 		return &Error{Code: CodeNoRoute, Text: fmt.Sprintf("nothing says where notices to %s go", m.Target)}
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)

@@ -195,9 +195,13 @@ func (c *clause) beside(value []bool) string {
 	return c.raw(at)
 }
 
-// pauses reports whether a mark stands before a word.
+// pauses reports whether a mark stands before a word. The point within an address is none.
 func (c *clause) pauses(i int) bool {
-	return i > 0 && strings.ContainsAny(c.text[c.words[i-1].Range.End:c.words[i].Range.Start], ",;:.!?()–—\n")
+	if i == 0 {
+		return false
+	}
+	between := c.text[c.words[i-1].Range.End:c.words[i].Range.Start]
+	return between != "." && strings.ContainsAny(between, ",;:.!?()–—\n")
 }
 
 // said fills the argument at hand from the clause.

@@ -385,6 +385,7 @@ func TestAChosenDayLeavesTheTextAsItWasSaid(t *testing.T) {
 		"on 15 January 2025 unless the accountant falls ill":      {"2025-01-15", "unless the accountant falls ill"},
 		"probably 15 January 2025, my accountant is ill":          {"2025-01-15", "my accountant is ill"},
 		"my accountant is ill, so 15 January 2025":                {"2025-01-15", "my accountant is ill"},
+		"my friend is bob@evil.example 15 January 2025":           {"2025-01-15", "my friend is bob@evil.example"},
 		"on 15 January 2025, when Thomas's passport comes":        {},
 		"on 15 January 2025, or does the analyst need it sooner?": {},
 		"two of the three papers are with the accountant":         {}, "Pierre": {},

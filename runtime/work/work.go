@@ -20,6 +20,10 @@
 // worker, which died or hangs, and tried again; whatever that worker still does is
 // refused. An event says so, for that is the alarm.
 //
+// Notices about one row, that is those of calls which changed it, leave by one channel in the
+// order of their commits: one waits until those before it were delivered or given up. Others
+// overtake one another, and somebody who tries a dead notice again sends it after the rest.
+//
 // What fails is tried again after 5 s, 15 s, 45 s and so on, up to 6 h, give or
 // take a fifth, 12 times in about a day. Then it is dead: it is kept until
 // somebody looks at it. One that always fails holds up no other. A notice without a
@@ -35,6 +39,8 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -51,6 +57,9 @@ type Worker struct {
 	Name   string // of this worker and no other, for operators who look at what runs where
 	// Send delivers a notice. Without it notices are left to other workers.
 	Send func(context.Context, runtime.Message) error
+	// Channel says by which channel notices to a target go, "" for none: one waits for those
+	// before it of the same channel. Nil says that all go by one.
+	Channel func(target string) string
 	// Clock is what time it is; the store's own clock when nil.
 	Clock func() time.Time
 	// Concurrency is how many jobs are run at once; 4 when zero.
@@ -239,13 +248,56 @@ func (s *shift) deliver(ctx context.Context, run stores.Run, e *Event) (err erro
 	if err != nil {
 		return &notify.Error{Code: "unreadable-payload", Text: "it is no notice", Permanent: true}
 	}
-	e.What = m.Target
+	e.What, m.Attempt = m.Target, run.Attempt
+	if len(m.About) > 0 {
+		if err := s.inOrder(ctx, run, m.Target); err != nil {
+			return err
+		}
+	}
 	if err := s.Send(ctx, m); err != nil {
 		return err
 	}
 	e.Outcome = Delivered
 	return s.delivered(ctx, run, e)
 }
+
+// inOrder waits for the notices before one: those about the same row, by the same channel, that
+// were neither delivered nor given up. While such a notice waits to be tried again, this one does
+// too, so that whoever gets them never hears of the end of something before its beginning.
+func (s *shift) inOrder(ctx context.Context, run stores.Run, target string) error {
+	var wait time.Duration
+	for range 200 { // five seconds; then the worker has its hands free for others
+		all, err := s.Store.Jobs(ctx, stores.JobFilter{Ahead: &run})
+		if err != nil {
+			return err
+		}
+		all = slices.DeleteFunc(all, func(j stores.JobRecord) bool {
+			m, err := runtime.ReadMessage(&j.Job)
+			return err != nil || strings.HasPrefix(j.Note, notify.CodeNoRoute) || s.Channel != nil && (s.Channel(target) == "" || s.Channel(m.Target) != s.Channel(target))
+		})
+		if len(all) == 0 {
+			return nil
+		}
+		now, err := s.now(ctx)
+		if err != nil {
+			return err
+		}
+		if wait = all[0].At.Sub(now); wait > 0 { // and then it is handed out first
+			break
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(25 * time.Millisecond):
+		}
+	}
+	return &early{max(wait, time.Second)}
+}
+
+// early says that a notice has to wait for another.
+type early struct{ after time.Duration }
+
+func (*early) Error() string { return "earlier-notice" }
 
 var errPanicked = errors.New("it panicked")
 
@@ -254,11 +306,14 @@ func (s *shift) fail(ctx context.Context, run stores.Run, e *Event, err error) *
 	e.Err, e.Outcome = err, Failed
 	var channel *notify.Error
 	var promise *runtime.BrokenPromise
+	var early *early
 	left := &stores.Unfinished{State: stores.JobWaiting, After: Backoff(s.Engine.Retry(run), run.Attempt, s.Spread())}
 	switch {
 	case errors.Is(ctx.Err(), context.Canceled):
 		// The worker was stopped; the job is none the worse for it.
 		e.Outcome, e.Reason, left.Free, left.After = Released, "worker-stopped", true, 0
+	case errors.As(err, &early):
+		e.Outcome, e.Reason, left.Free, left.After = runtime.WorkWaiting, early.Error(), true, early.after
 	case errors.As(err, &channel):
 		e.Reason = channel.Code
 		if channel.Code == notify.CodeNoRoute {

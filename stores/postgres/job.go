@@ -248,6 +248,10 @@ func (r *reader) jobs(f *stores.JobFilter, into *[]stores.JobRecord) op {
 	if f.Unique != "" {
 		t.Add(" AND unique_key = ").Arg(uniqueKey(strings.Join(f.Kinds, ""), f.Unique), "::bytea").Add(" AND ", unfinishedSQL)
 	}
+	if f.Ahead != nil {
+		t.Add(" AND state IN ('available', 'scheduled', 'retryable', 'pending', 'running') AND kind = ").Arg(f.Ahead.Kind, "::text").Add(" AND id < ").Arg(f.Ahead.Ref, "::bigint")
+		t.Add(" AND args->'about' ?| ARRAY(SELECT jsonb_array_elements_text(").Arg(f.Ahead.Payload, "::jsonb").Add("->'about'))")
+	}
 	var states []string
 	for theirs, ours := range stateOf {
 		if slices.Contains(f.States, ours) {

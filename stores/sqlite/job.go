@@ -321,6 +321,11 @@ func (r *reader) Jobs(ctx context.Context, f stores.JobFilter) ([]stores.JobReco
 	if f.Unique != "" {
 		q, args = q+" AND correlation = ? AND correlation IS NOT NULL AND state IN ('waiting', 'running')", append(args, str(f.Unique))
 	}
+	if f.Ahead != nil {
+		q += ` AND state IN ('waiting', 'running') AND kind = ? AND seq < ? AND EXISTS (SELECT 1 FROM json_each(payload, '$.about') theirs
+JOIN json_each(?, '$.about') ours ON theirs.value = ours.value)`
+		args = append(args, str(f.Ahead.Kind), str(f.Ahead.Ref), str(f.Ahead.Payload))
+	}
 	limit := r.s.rowCap
 	if f.Limit > 0 {
 		limit = min(limit, f.Limit)

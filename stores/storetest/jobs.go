@@ -667,6 +667,29 @@ var jobCases = []testCase{
 		w.drop("spare")
 		list(stores.JobFilter{IDs: []string{"spare"}})
 	}},
+	{"what is ahead of a run is of its kind, about one thing with it, older and not ended", func(t *testing.T, open Open) {
+		w := newWorld(t, open)
+		about := func(id, kind, payload string) stores.Job {
+			return stores.Job{ID: id, Kind: kind, Payload: payload, At: noon}
+		}
+		w.enqueue(about("done", "notice", `{"about":["a"]}`), about("running", "notice", `{"about":["a","b"]}`), about("other", "notice", `{"about":["c"]}`), about("of nothing", "notice", `{}`),
+			about("this", "notice", `{"about":["b","d","a"]}`), about("kind", "call", `{"about":["a"]}`), about("younger", "notice", `{"about":["a"]}`))
+		runs := w.take(noon, 5, "notice")
+		w.wantTaken(runs, "done", "running", "other", "of nothing", "this")
+		tried := settle(runs[1], stores.JobWaiting, noon.Add(time.Hour)) // it stays ahead while it waits, whatever its time
+		w.must(w.batch(stores.Batch{Settled: []stores.Settlement{settle(runs[0], stores.JobDone, noon), tried}}))
+		for i, want := range [][]string{4: {"running"}, 3: nil, 2: nil} {
+			records, err := w.Jobs(context.Background(), stores.JobFilter{Ahead: &runs[i]})
+			w.must(err)
+			var got []string
+			for _, r := range records {
+				got = append(got, r.ID)
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("%s: %q is ahead, want %q", runs[i].ID, got, want)
+			}
+		}
+	}},
 	{"a job is tried again or dropped with the rest of its transaction, as it was seen", func(t *testing.T, open Open) {
 		w := newWorld(t, open)
 		ctx := context.Background()
