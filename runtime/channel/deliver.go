@@ -29,8 +29,8 @@ const (
 	pointless = 3 * 24 * time.Hour
 )
 
-// send hands a delivery to its channel, an answer after the answers before it. Where it is not known whether it was sent, it is sent
-// again only if no status has told of it until then.
+// send hands a delivery to its channel, an answer after the answers before it. Where it is not known
+// whether it was sent, it is sent again only if no status has told of it until then.
 func (s *Service) send(ctx context.Context, id string, attempt int) error {
 	at, err := s.clerk().Get(ctx, deliveries, stores.NewString(id))
 	if err != nil || at == nil || at.Text("status") != queued {
