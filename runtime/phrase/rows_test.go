@@ -138,3 +138,27 @@ func TestAnExtensionNamesNoFile(t *testing.T) {
 		}
 	}
 }
+
+// What one argument has is no part of another's value, and digits inside a longer number or a date
+// are no value.
+func TestArgumentsDoNotOverlap(t *testing.T) {
+	t.Parallel()
+	reg, ds := verbs.Load(os.DirFS("../../examples/kyc/verbs"))
+	if ds.HasErrors() {
+		t.Fatal(ds)
+	}
+	r := New(reg).Reader(Vocabulary{Verbs: reg.Verbs()})
+	for said, want := range map[string]string{
+		"verify John Smith with phone 555-0123":       `kyc.verify :name "John Smith" :phone "555-0123"`,
+		"verify Maria García with phone 415 555 0132": `kyc.verify :name "Maria García" :phone "415 555 0132"`,
+		"check John Smith, born 1980-05-01":           `kyc.verify :name "John Smith" :birth-date 1980-05-01`,
+		"Check Maria García born 1 May 1980":          `kyc.verify :name "Maria García" :birth-date 1980-05-01`,
+		"check John Smith, last four digits 6789":     `kyc.verify :name "John Smith" :ssn-last4 "6789"`,
+		"verify John Smith, 1234":                     `kyc.verify :name "John Smith" :ssn-last4 "1234"`,
+		"verify John Smith with phone 555-0123, 1234": `kyc.verify :name "John Smith" :phone "555-0123" :ssn-last4 "1234"`,
+	} {
+		if h := r.Read(said, words.In{Now: now}); len(h.Parts) != 1 || h.Parts[0].Call != want {
+			t.Errorf("%s: %+v", said, h.Parts)
+		}
+	}
+}
