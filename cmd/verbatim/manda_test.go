@@ -864,8 +864,13 @@ func anAnalystSays(t *testing.T, r *room) {
 	if got := slices.Sorted(slices.Values(history.column("value"))); !slices.Equal(got, []string{"634", "639"}) { // at one moment of this clock
 		t.Errorf("before it was corrected it was %s", got)
 	}
-	if code, got := r.says(ada, fmt.Sprintf(correct, "640"), "run", "--yes"); code != 3 || !strings.Contains(got, "it has that value already") {
-		t.Errorf("corrected to what it is: exit %d\n%s", code, got)
+	for value, why := range map[string]string{"640": "it has that value already", "-5": "what is counted is not negative", "123456789012345678901234567890": "the most is"} {
+		if code, got := r.says(ada, fmt.Sprintf(correct, value), "run", "--yes"); code == 0 || !strings.Contains(got, why) {
+			t.Errorf("corrected to %s: exit %d\n%s", value, code, got)
+		}
+	}
+	if got := contradict(); !strings.Contains(got, "slide 4") {
+		t.Errorf("a corrected figure that differs from another contradicts it no more: %s", got)
 	}
 
 	for latest, want := range map[string]string{"@q3-2024-report-corrected-pdf": "[Q3_2024_Report_CORRECTED.pdf Q3_2024_Report.pdf]", "@forecast-2024-v3-xlsx": "[Forecast_2024_v3.xlsx Forecast_2024_v2.xlsx Forecast_2024.xlsx]"} {
