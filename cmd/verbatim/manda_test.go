@@ -898,6 +898,15 @@ func anAnalystSays(t *testing.T, r *room) {
 	if got := contradict(); strings.Contains(got, "slide 4") {
 		t.Errorf("what another finding takes the place of still contradicts: %s", got)
 	}
+	// Neither takes the place of the other while the other does, and what is said of them last counts.
+	if code, got := r.says(ada, "manda.update-knowledge-graph :from-id "+said+" :to-id "+counted+" :kind SUPERSEDES", "run", "--yes"); code != 3 || !strings.Contains(got, "another finding takes the place of that one") {
+		t.Errorf("two findings that take each other's place: exit %d\n%s", code, got)
+	}
+	r.does(t, 0, ada, strings.Replace(supersede, "SUPERSEDES", "CONTRADICTS", 1), "run", "--yes")
+	if got := source(said, "superseded") + contradict(); !strings.HasPrefix(got, "false") || !strings.Contains(got, "slide 4") {
+		t.Errorf("a finding that takes the place of another no more: %s", got)
+	}
+	r.does(t, 0, ada, supersede, "run", "--yes")
 	if code, got := r.says(ada, "manda.update-knowledge-graph :from-id "+said+" :to-id "+said+" :kind SUPPORTS", "run", "--yes"); code != 3 || !strings.Contains(got, "those are the same finding") {
 		t.Errorf("a finding and itself: exit %d\n%s", code, got)
 	}
