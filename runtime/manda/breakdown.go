@@ -181,7 +181,7 @@ func (a *answer) compare() {
 			}
 		}
 	}
-	if len(pairs) == 0 { // with what it was before it was corrected
+	if len(pairs) == 0 && !q.LastYear { // with what it was before it was corrected
 		for _, metric := range q.Metrics {
 			if now := a.told(metric, a.wanted()); now != nil {
 				if old := a.replaced(now); old != nil {

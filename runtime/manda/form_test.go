@@ -200,11 +200,16 @@ func TestNotesOfAFigureAreTrue(t *testing.T) {
 		fact("FY2023", "2024.pdf", Actual, "90000000", "1000"), fact("FY2024", "2024.pdf", Actual, "101287000", "1000"), fact("FY2024", "budget.pdf", Forecast, "100000000", "1000000"), old,
 		fact("FY2025", "budget.pdf", Forecast, "108000000", "1000000"),
 	}}
+	growth := "FY2024 against FY2023, side by side:\n- **Revenue, FY2023:** FY2023 €90m (source: 2024.pdf)\n  FY2024 €101.287m, variance +€11.287m (+12.5 %) (source: 2024.pdf)"
 	for asked, want := range map[string]string{
-		"revenue forecast 2024": "FY2024 revenue is forecast at €100m (source: budget.pdf)",
-		"revenue forecast 2025": "FY2025 revenue is forecast at €108m (source: budget.pdf)\nNote: this is a forecast; the documents have no actual figure for FY2025.",
-		"revenue growth 2024":   "FY2024 against FY2023, side by side:\n- **Revenue, FY2023:** FY2023 €90m (source: 2024.pdf)\n  FY2024 €101.287m, variance +€11.287m (+12.5 %) (source: 2024.pdf)",
-		"Revenue 2024?":         "FY2024 revenue was €101.287m (source: 2024.pdf)\nNote: the forecast was €100m; the figure above is the actual one (source: budget.pdf)",
+		"How much did revenue grow in 2024?":                         growth,
+		"Wie stark ist der Umsatz 2024 gewachsen?":                   growth,
+		"De combien le chiffre d'affaires a-t-il augmenté en 2024 ?": growth,
+		"¿Cuánto crecieron los ingresos en 2024?":                    growth,
+		"revenue forecast 2024":                                      "FY2024 revenue is forecast at €100m (source: budget.pdf)",
+		"revenue forecast 2025":                                      "FY2025 revenue is forecast at €108m (source: budget.pdf)\nNote: this is a forecast; the documents have no actual figure for FY2025.",
+		"revenue growth 2024":                                        growth,
+		"Revenue 2024?":                                              "FY2024 revenue was €101.287m (source: 2024.pdf)\nNote: the forecast was €100m; the figure above is the actual one (source: budget.pdf)",
 	} {
 		var got []string
 		for _, l := range Answer(Read(asked, room.Deal, nil), room) {

@@ -330,7 +330,7 @@ func read(text, deal string) Question {
 	if actuals.re().MatchString(text) {
 		q.Statuses = append(q.Statuses, Actual)
 	}
-	if q.Intent == Comparison && len(q.Statuses) == 1 && len(q.Periods) < 2 && len(q.Metrics) < 2 {
+	if _, _, change := says("change", whole); q.Intent == Comparison && len(q.Statuses) == 1 && (q.Statuses[0] == Forecast || !change) && len(q.Periods) < 2 && len(q.Metrics) < 2 {
 		q.Statuses = []string{Forecast, Actual}
 	}
 	rest := text
@@ -480,6 +480,9 @@ func (q *Question) through(whole string) bool {
 	_, _, change := says("change", whole)
 	if len(q.Metrics) == 1 && q.Metrics[0] == "revenue growth" && (q.LastYear || len(q.Periods) > 0) {
 		q.Metrics[0], q.LastYear, change = "revenue", q.LastYear || len(q.Periods) == 1, true
+	}
+	if change && len(q.Metrics) > 0 && len(q.Periods) == 1 && !slices.Contains(q.Statuses, Forecast) {
+		q.LastYear = true // how much it grew in a year is asked against the year before, and not against a plan
 	}
 	for i, p := range q.Periods { // what stands at the end of a year is of that year
 		if p.Kind == 'M' && p.N == 12 && len(q.Metrics) > 0 && !slices.ContainsFunc(q.Metrics, func(m string) bool { return !lexicon()[m].stock }) {
