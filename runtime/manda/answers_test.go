@@ -259,6 +259,8 @@ func TestAQuestionTellsTheLanguageOfItsAnswer(t *testing.T) {
 		{"Revenue Mars 2024", nil, "", words.English},   // of which Mars is no French
 		{"Revenue Mars 2024", nil, "fr", words.English}, // a session takes the month to tell the language
 		{"was fehlt?", nil, "", words.German},
+		{"Umsatz je Mitarbeiter 2024", nil, "", words.German}, // of which "je" is no French
+		{"EBITDA je Quartal", nil, "", words.German},
 		{"liste des contradictions", nil, "", words.French},
 		{"Headcount in 2023?", german, "", words.German},
 		// two languages: the one that more is said in
