@@ -546,6 +546,8 @@ func (l *loader) called(metrics, said []string) (part string) {
 		name := strings.Fields(f.Subject)
 		switch {
 		case f.Subject == part || len(said) == 0 || !slices.Contains(metrics, f.Metric):
+		case same(strings.Join(said, " "), f.Subject):
+			return f.Subject
 		case slices.ContainsFunc(said, func(w string) bool { return !slices.ContainsFunc(name, func(n string) bool { return same(w, n) }) }):
 		case len(name) == len(said):
 			return f.Subject
@@ -566,8 +568,12 @@ func (l *loader) ofPart(metrics []string, word string) bool {
 	})
 }
 
-// same reports whether two words are names of one thing: Brünn is Brno.
+// same reports whether two words, or two names of several, are names of one thing: Brünn is Brno, and
+// Germany Deutschland.
 func same(a, b string) bool {
+	if code := words.CountryNamed(a); code != "" && code == words.CountryNamed(b) {
+		return true
+	}
 	of, ok := concepts().called(a)
 	is, known := concepts().called(b)
 	return a == b || ok && known && of == is

@@ -272,7 +272,7 @@ var joined = pattern(`(?i)\b[ld]['’]|-(?:t-)?(?:ils?|elles?|on|moi|nous|vous)\
 var elided = pattern(`\b(?:[lL]['’]|[dD]['’](\p{Lu}{2})|[cC]ombien d['’])`)
 
 // byKind follows a figure that is asked for part by part.
-var byKind = pattern(`(?i)^[ ]*(?:down )?(?:by|per|nach|pro|par|je) \pL`)
+var byKind = pattern(`(?i)^[ ]*(?:down )?(?:by|per|nach|pro|par|por|je) \pL`)
 
 var possessive = pattern(`['’]s\b`)
 
