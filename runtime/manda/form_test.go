@@ -260,3 +260,33 @@ func TestNamesInOtherLanguagesMeanTheSame(t *testing.T) {
 		}
 	}
 }
+
+// A period that was asked for is told or said not to be there, also one that cannot be, and of three
+// periods each is told.
+func TestEachPeriodThatWasAskedForIsTold(t *testing.T) {
+	t.Parallel()
+	fact := func(period, value string) Fact {
+		return Fact{Stated: Stated{Metric: "revenue", Unit: "EUR", Period: period, Document: "a.pdf", Status: Actual, Value: rat_(value), Step: rat_("1")}, Confidence: 95}
+	}
+	room := &Room{Deal: "Acme", Documents: 1, Facts: []Fact{fact("FY2022", "80000000"), fact("FY2023", "90000000"), fact("FY2024", "99000000"), fact("Q4 2024", "25000000")}}
+	const no = "No figure of revenue for %s was found"
+	years := "Revenue over time:\n- FY2024: €99m, +€9m (+10 %) on the year before (source: a.pdf)\n- FY2023: €90m, +€10m (+12.5 %) on the year before (source: a.pdf)\n- FY2022: €80m (source: a.pdf)"
+	for asked, want := range map[string]string{
+		"What was revenue in 1823?":           strings.Replace(no, "%s", "FY1823", 1),
+		"Revenue in 1999?":                    strings.Replace(no, "%s", "FY1999", 1),
+		"Revenue in 2150?":                    strings.Replace(no, "%s", "FY2150", 1),
+		"What is the revenue in Q5 2024?":     strings.Replace(no, "%s", "Q5 2024", 1),
+		"Umsatz 5. Quartal 2024":              strings.Replace(no, "%s", "Q5 2024", 1),
+		"Revenue 2022, 2023 and 2024":         years,
+		"Revenue 2022, 2023, 2024 and 2019":   years + "\n" + strings.Replace(no, "%s", "FY2019", 1),
+		"Revenue in 2024, in units of €1900m": "FY2024 revenue was €99m",
+	} {
+		var got []string
+		for _, l := range Answer(Read(asked, room.Deal, nil), room) {
+			got = append(got, l.Text)
+		}
+		if got := strings.Join(got, "\n"); !strings.HasPrefix(got, want) {
+			t.Errorf("%s\n%s\nwant\n%s", asked, got, want)
+		}
+	}
+}

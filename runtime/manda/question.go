@@ -136,10 +136,49 @@ var noise = sync.OnceValue(func() map[string]bool {
 // sameAs is another year's part of a year: the same quarter of 2023.
 var sameAs = pattern(`(?i)\b(?:same|gleichen?|selben?|même) (?:quarter|period|half|month|quartal|zeitraum|halbjahr|monat|trimestre|période)\b`)
 
+// impossible are the forms of periods that only a question states: a fifth quarter, and a year that is
+// long ago or far ahead. Documents are not read by them, since their figures look like such years. An
+// answer says that there is nothing of such a period, where it would else tell the latest one.
+var impossible = []struct {
+	form pattern
+	kind byte
+}{
+	{`(?i)\b(?:q([05-9])|quarter ([05-9])|([05-9])\. ?(?:quartal|quarter))(?:[ /_-]*(?:of |fy ?)?'?(20\d\d))?\b`, 'Q'},
+	{`(?i)\b(?:h([03-9])|([03-9])\. ?(?:halbjahr|half))(?:[ /_-]*(?:of |fy ?)?'?(20\d\d))?\b`, 'H'},
+	{`\b(1[5-9]\d\d|2[1-9]\d\d)\b`, 'Y'},
+}
+
+// impossibles finds such periods, and returns the text with blanks in their places.
+func impossibles(text string) (all []said, rest string) {
+	rest = text
+	for _, f := range impossible {
+		for _, is := range f.form.re().FindAllStringSubmatchIndex(rest, -1) {
+			if strings.ContainsAny(rest[max(0, is[0]-1):is[0]]+rest[is[1]:min(len(rest), is[1]+1)], "€$£%'-/") {
+				continue // an amount, or part of a number
+			}
+			s := said{Period: Period{Kind: f.kind}, at: is[0], end: is[1]}
+			for k := 2; k < len(is); k += 2 {
+				if is[k] < 0 {
+					continue
+				} else if n := num(rest[is[k]:is[k+1]]); n > 1000 {
+					s.Year = n
+				} else {
+					s.N = n
+				}
+			}
+			all = append(all, s)
+			rest = rest[:is[0]] + strings.Repeat(" ", is[1]-is[0]) + rest[is[1]:]
+		}
+	}
+	return all, rest
+}
+
 // times returns the periods that a question states. A month that is a name too counts in its own
 // language: in an English question "Mars 2024" is only a year.
 func times(text string, in []words.Language) []said {
-	all := periods(text)
+	never, rest := impossibles(text)
+	all := append(never, periods(rest)...)
+	sortSaid(all)
 	for i := range all {
 		s := &all[i]
 		name := strings.ToLower(monthIn.re().FindString(text[s.at:s.end]))
