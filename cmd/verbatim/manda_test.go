@@ -864,8 +864,13 @@ func anAnalystSays(t *testing.T, r *room) {
 	if got := slices.Sorted(slices.Values(history.column("value"))); !slices.Equal(got, []string{"634", "639"}) { // at one moment of this clock
 		t.Errorf("before it was corrected it was %s", got)
 	}
-	if code, got := r.says(ada, fmt.Sprintf(correct, "640"), "run", "--yes"); code != 3 || !strings.Contains(got, "it has that value already") {
-		t.Errorf("corrected to what it is: exit %d\n%s", code, got)
+	for value, why := range map[string]string{"640": "it has that value already", "-5": "what is counted is not negative", "123456789012345678901234567890": "the most is"} {
+		if code, got := r.says(ada, fmt.Sprintf(correct, value), "run", "--yes"); code == 0 || !strings.Contains(got, why) {
+			t.Errorf("corrected to %s: exit %d\n%s", value, code, got)
+		}
+	}
+	if got := contradict(); !strings.Contains(got, "slide 4") {
+		t.Errorf("a corrected figure that differs from another contradicts it no more: %s", got)
 	}
 
 	for latest, want := range map[string]string{"@q3-2024-report-corrected-pdf": "[Q3_2024_Report_CORRECTED.pdf Q3_2024_Report.pdf]", "@forecast-2024-v3-xlsx": "[Forecast_2024_v3.xlsx Forecast_2024_v2.xlsx Forecast_2024.xlsx]"} {
@@ -893,6 +898,15 @@ func anAnalystSays(t *testing.T, r *room) {
 	if got := contradict(); strings.Contains(got, "slide 4") {
 		t.Errorf("what another finding takes the place of still contradicts: %s", got)
 	}
+	// Neither takes the place of the other while the other does, and what is said of them last counts.
+	if code, got := r.says(ada, "manda.update-knowledge-graph :from-id "+said+" :to-id "+counted+" :kind SUPERSEDES", "run", "--yes"); code != 3 || !strings.Contains(got, "another finding takes the place of that one") {
+		t.Errorf("two findings that take each other's place: exit %d\n%s", code, got)
+	}
+	r.does(t, 0, ada, strings.Replace(supersede, "SUPERSEDES", "CONTRADICTS", 1), "run", "--yes")
+	if got := source(said, "superseded") + contradict(); !strings.HasPrefix(got, "false") || !strings.Contains(got, "slide 4") {
+		t.Errorf("a finding that takes the place of another no more: %s", got)
+	}
+	r.does(t, 0, ada, supersede, "run", "--yes")
 	if code, got := r.says(ada, "manda.update-knowledge-graph :from-id "+said+" :to-id "+said+" :kind SUPPORTS", "run", "--yes"); code != 3 || !strings.Contains(got, "those are the same finding") {
 		t.Errorf("a finding and itself: exit %d\n%s", code, got)
 	}
@@ -1034,6 +1048,43 @@ func TestANameOfAFileIsNoScript(t *testing.T) {
 	}
 }
 
+// A file that is empty or damaged is named, and the others are taken all the same; once it is
+// replaced, it is taken too.
+func TestAFolderIsIngestedPastBadFiles(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	for name, text := range map[string]string{"a damaged.pdf": "%PDF-1.7\nnothing", "b empty.txt": "", "c good.txt": "Revenue of 2024: EUR 5 million."} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := newRoom(t, "sqlite")
+	sh, palettes := ingesting(t, folder)
+	documents := func() string {
+		return fmt.Sprint(r.asks(t, leo, "manda.list-documents")[0].column("name"))
+	}
+	out, said, code := r.ingests(t, sh, palettes, leo, osprey, "", 1)
+	if code != 1 || !strings.Contains(out, "analysed 1 documents") || !strings.HasSuffix(said, "not taken, for the reasons above:\n  a damaged.pdf\n  b empty.txt\n") || !strings.Contains(said, "not taken: b empty.txt\nverbatim: the file is empty") || documents() != "[c good.txt]" {
+		t.Fatalf("exit %d, of %s\n%s%s", code, documents(), out, said)
+	}
+	whole, err := os.ReadFile(mandaDir + "/room/heron/files/Annual_Report_2023.pdf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string][]byte{"a damaged.pdf": whole, "b empty.txt": []byte("EBITDA of 2024: EUR 1 million.")} {
+		file, later := filepath.Join(sh.dir, "files", name), time.Now().Add(time.Minute)
+		if err := os.WriteFile(file, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(file, later, later); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if out, said, code = r.ingests(t, sh, palettes, leo, osprey, "", 1); code != 0 || !strings.Contains(out, "analysed 3 documents") {
+		t.Fatalf("replaced: exit %d, of %s\n%s%s", code, documents(), out, said)
+	}
+}
+
 // most is the memory that a process took which ended, at most, in kilobytes.
 func most() int64 {
 	var is syscall.Rusage
@@ -1080,9 +1131,10 @@ code=$?
 exit $code
 `
 
-func (r *room) ingestedThroughKills(t *testing.T, who, deal, folder string, count, most, odds int) (kills, runs int) {
+// ingesting is a shell in which the script of the example sends a copy of a folder, called files.
+func ingesting(t *testing.T, folder string) (sh shellIn, palettes string) {
 	t.Helper()
-	sh := shellIn{t.TempDir(), t.TempDir()}
+	sh = shellIn{t.TempDir(), t.TempDir()}
 	script, palettes := filepath.Join(sh.dir, "ingest.sh"), filepath.Join(sh.dir, "verbs")
 	real, err := norace.Binary()
 	if err == nil {
@@ -1112,12 +1164,24 @@ func (r *room) ingestedThroughKills(t *testing.T, who, deal, folder string, coun
 	if err != nil {
 		t.Fatal(err)
 	}
+	return sh, palettes
+}
+
+// ingests runs the script of the example.
+func (r *room) ingests(t *testing.T, sh shellIn, palettes, who, deal, within string, odds int) (out, said string, code int) {
+	t.Helper()
+	return sh.run(t, fmt.Sprintf("export VERBATIM_SCAN=none VERBATIM_FILES=%s VERBATIM_STORE='%s' VERBATIM_PALETTES=%s VERBATIM_AS=%s TICK=now WITHIN=%s ODDS=%d; exec sh ingest.sh files %s", r.env["VERBATIM_FILES"], r.store, palettes, who, within, odds, deal))
+}
+
+func (r *room) ingestedThroughKills(t *testing.T, who, deal, folder string, count, most, odds int) (kills, runs int) {
+	t.Helper()
+	sh, palettes := ingesting(t, folder)
 	for {
 		within := ""
 		if kills < most {
 			within = strconv.Itoa(600 + 100*runs)
 		}
-		out, said, code := sh.run(t, fmt.Sprintf("export VERBATIM_SCAN=none VERBATIM_FILES=%s VERBATIM_STORE='%s' VERBATIM_PALETTES=%s VERBATIM_AS=%s TICK=now WITHIN=%s ODDS=%d; exec sh ingest.sh files %s", r.env["VERBATIM_FILES"], r.store, palettes, who, within, odds, deal))
+		out, said, code := r.ingests(t, sh, palettes, who, deal, within, odds)
 		runs++
 		text, _ := os.ReadFile(filepath.Join(sh.bin, "killed")) // a byte for each
 		before := kills

@@ -126,7 +126,11 @@ func (t *turn) turnsTo(ctx context.Context, u *Understood) (turned, text string,
 	if !was.open() {
 		return "", "", false, nil
 	}
-	if u.Script != "" && !was.subject(u) && t.reads(ctx, u) {
+	reads := u.Script != "" && t.reads(ctx, u)
+	if t.heard.reply.Answer == words.Decline && reads {
+		u = &Understood{} // a bare "no" is no question, whatever a palette's phrases make of it
+	}
+	if reads && u.Script != "" && !was.subject(u) {
 		t.as(TakenBetween)
 		if text, err = t.carried(ctx, u); err == nil {
 			text, err = t.aside(ctx, text)

@@ -80,7 +80,7 @@ func (book) Interpret(_ context.Context, said string, settled dialog.Settled, _ 
 		default:
 			u.Script = fmt.Sprintf("house.note :repair-id %s :note %q :expected %s", row, said, map[bool]string{true: "2027-03-04", false: "2027-04-03"}[strings.Contains(strings.ToLower(day), "mar") || day == "2027-03-04"])
 		}
-	case strings.Contains(plain, "what is there"), settled.Verb == "house.list-repairs":
+	case strings.Contains(plain, "what is there"), plain == "nope", settled.Verb == "house.list-repairs":
 		u.Verb, u.Script = "house.list-repairs", "house.list-repairs"
 	case strings.Contains(plain, "why do you need it"):
 		u.Verb, u.Ask = "house.list-repairs", "Whose repairs do you mean?"
@@ -205,6 +205,7 @@ func TestWhatWasAskedBackIsAnsweredElsewhere(t *testing.T) {
 			{"another question", []string{"the boiler is expected", "I would like to cancel"}, []string{"When", letGo + "When is it?\nWhich repair is it?"}, false},
 			{"the same matter in full", []string{"I would like to cancel", "cancel the window"}, []string{"Which repair", "Kitchen Window"}, true},
 			{"a no", []string{"I would like to cancel", "no", "the second"}, []string{"Which repair", "Good.", "did not understand"}, true},
+			{"a no that a phrase for a read has as well", []string{"the boiler is expected", "nope", "the second"}, []string{"When is it?", "Good.", "did not understand"}, true},
 			{"nothing that fits", []string{"the repairs", "blue elephants", "yes"}, []string{"Is that what", "Is that what", "Boiler"}, true},
 			{"with a question behind it", []string{"the boiler is expected", "4 March 2027, and what is there"}, []string{"When is it?", "Kitchen Window"}, true},
 			{"a text and a day", []string{"tell them", "The pump leaks", "4 March 2027"}, []string{"What is the note?", "When is it?", noted}, true},

@@ -14,6 +14,7 @@ type Fact struct {
 	Dated               time.Time // the document
 	Superseded          bool
 	By                  string // the document that took its place; empty where its own did
+	Corrected           bool   // somebody gave it another value than Text has
 	Row                 any    // its row, for who wants to go there
 }
 
@@ -145,7 +146,7 @@ func (a *answer) doubt(f *Fact, below, key string, places ...string) {
 }
 
 func (a *answer) line(f *Fact, role Role, text string) Line {
-	return Line{Text: text + " " + a.source(f.Document, f.Place), Fact: f, Document: f.Document, Place: f.Place, Row: f.Row, Role: role}
+	return Line{Text: text + " " + a.stated(f), Fact: f, Document: f.Document, Place: f.Place, Row: f.Row, Role: role}
 }
 
 // quote is a sentence of a passage, with the figure that it states, where one is known.

@@ -44,7 +44,9 @@ func deal() *Room {
 		fact("open tickets", "", "", "2024-09-30", "it.pdf", Actual, "7"),
 		fact("tooling subsidies", "", "EUR", "FY2024", "2024.pdf", Actual, "750000"),
 		fact("remediation costs", "", "EUR", "FY2024", "soil.pdf", Actual, "1600000"),
+		fact("suppliers", "", "", "FY2024", "staff.xlsx", Actual, "310"),
 	}
+	room.Facts[22].Corrected, room.Facts[22].Text = true, "301"
 	room.Facts[2].Superseded, room.Facts[2].By = true, "2024.pdf"
 	room.Facts[10].Confidence = certain - 1
 	room.Facts[15].Dated = time.Date(2022, 3, 1, 0, 0, 0, 0, time.UTC)
@@ -257,6 +259,8 @@ func TestAQuestionTellsTheLanguageOfItsAnswer(t *testing.T) {
 		{"Revenue Mars 2024", nil, "", words.English},   // of which Mars is no French
 		{"Revenue Mars 2024", nil, "fr", words.English}, // a session takes the month to tell the language
 		{"was fehlt?", nil, "", words.German},
+		{"Umsatz je Mitarbeiter 2024", nil, "", words.German}, // of which "je" is no French
+		{"EBITDA je Quartal", nil, "", words.German},
 		{"liste des contradictions", nil, "", words.French},
 		{"Headcount in 2023?", german, "", words.German},
 		// two languages: the one that more is said in

@@ -85,6 +85,9 @@ func (a *answer) breakDown() {
 // series tells one figure over time; false where there is one period at most.
 func (a *answer) series(metric string) bool {
 	every := a.of(metric, false, func(p Period) bool {
+		if len(a.q.Periods) > 2 {
+			return a.wanted()(p) // those, and not the quarters in them
+		}
 		return len(a.q.Periods) == 0 || slices.ContainsFunc(a.q.Periods, func(w Period) bool { return w.Year == 0 || w.Year == p.Year })
 	})
 	all := onePerPeriod(every)
@@ -123,6 +126,10 @@ func (a *answer) compare() {
 	metrics := q.Metrics
 	if len(metrics) == 0 {
 		metrics = needs(q)
+	}
+	if len(q.Periods) > 2 && len(q.Metrics) > 0 && len(q.Statuses) < 2 && len(q.Parts) < 2 {
+		a.severally()
+		return
 	}
 	type pair struct {
 		a, b     *Fact
@@ -181,7 +188,7 @@ func (a *answer) compare() {
 			}
 		}
 	}
-	if len(pairs) == 0 { // with what it was before it was corrected
+	if len(pairs) == 0 && !q.LastYear { // with what it was before it was corrected
 		for _, metric := range q.Metrics {
 			if now := a.told(metric, a.wanted()); now != nil {
 				if old := a.replaced(now); old != nil {
@@ -219,6 +226,24 @@ func (a *answer) compare() {
 		a.tell(p.a, "side-from", "from", p.from)
 		a.tell(p.b, key, "to", p.to, "change", a.change(p.a.Value, p.b.Value, p.b.Unit))
 		a.clashes(p.b, "  ", "conflict-period")
+	}
+}
+
+// severally tells figures for three periods or more, and of each period without one that there is none.
+func (a *answer) severally() {
+	all := a.q.Periods
+	for _, metric := range a.q.Metrics {
+		told := a.series(metric)
+		for _, want := range all {
+			if told && len(a.of(metric, false, asked(want))) > 0 {
+				continue
+			}
+			a.q.Periods = []Period{want}
+			if !a.figure(metric) {
+				a.lacks("nothing", "topic", a.called(metric, a.q.Part))
+			}
+			a.q.Periods = all
+		}
 	}
 }
 

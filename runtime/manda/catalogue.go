@@ -223,6 +223,14 @@ func (t tongue) source(document, place string) string {
 	return t.text("source-place", "document", document, "place", place)
 }
 
+// stated says where a fact stands or, of one that somebody corrected, what stands there instead.
+func (t tongue) stated(f *Fact) string {
+	if f.Corrected {
+		return t.text("source-corrected", "text", f.Text, "document", f.Document, "place", f.Place)
+	}
+	return t.source(f.Document, f.Place)
+}
+
 // about is a sentence about a fact, in the form that its metric asks for. Further places
 // come before those of the fact.
 func (t tongue) about(f *Fact, key string, places ...string) string {

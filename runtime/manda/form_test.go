@@ -169,6 +169,8 @@ func TestWhatHasMostIsTold(t *testing.T) {
 		{"Wer sind die größten Kunden?", []Passage{staff, customers}, "Customer: Tatra a.s."},
 		{"Who are the top 3 customers?", []Passage{staff, customers}, "Customer: Heidelbach GmbH"},
 		{"revenue by country", []Passage{customers, land}, "Land: Deutschland | Umsatz (T€): 41.730 | Anteil: 41,2 % Land: Schweden |"},
+		{"Ingresos por país", []Passage{customers, land}, "Land: Deutschland | Umsatz (T€): 41.730 | Anteil: 41,2 % Land: Schweden |"},
+		{"Empleados por sede", []Passage{customers, staff}, "Site: Brno | Blue collar: 71 | Total: 96 Site: Siegen |"},
 		{"headcount by site", []Passage{customers, staff}, "Site: Brno | Blue collar: 71 | Total: 96 Site: Siegen |"},
 		{"Who is the biggest supplier?", []Passage{customers, sentence}, "The largest supplier is Moravia Castings."},
 		{"Who is the biggest supplier?", []Passage{customers}, "couldn't find information"},
@@ -181,7 +183,7 @@ func TestWhatHasMostIsTold(t *testing.T) {
 		for _, l := range Answer(Read(c.asked, room.Deal, nil), room) {
 			got += l.Text + " "
 		}
-		if plain := strings.NewReplacer("“", "", "”", "", "« ", "", " »", "", "„", "", " (source: owners.xlsx, A1)", "", " (source: laender.csv)", "", " (source: staff.xlsx, Sites!A1)", "").Replace(got); !strings.Contains(plain, c.want) || strings.Contains(got, "1,140") || strings.Contains(got, "448") && !strings.Contains(c.asked, " by ") {
+		if plain := strings.NewReplacer("“", "", "”", "", "« ", "", " »", "", "„", "", " (source: owners.xlsx, A1)", "", " (source: laender.csv)", "", " (source: staff.xlsx, Sites!A1)", "").Replace(got); !strings.Contains(plain, c.want) || strings.Contains(got, "1,140") || strings.Contains(got, "448") && !strings.Contains(c.asked, " by ") && !strings.Contains(c.asked, " por ") {
 			t.Errorf("%s\n%s\nwant %s", c.asked, got, c.want)
 		}
 	}
@@ -200,11 +202,16 @@ func TestNotesOfAFigureAreTrue(t *testing.T) {
 		fact("FY2023", "2024.pdf", Actual, "90000000", "1000"), fact("FY2024", "2024.pdf", Actual, "101287000", "1000"), fact("FY2024", "budget.pdf", Forecast, "100000000", "1000000"), old,
 		fact("FY2025", "budget.pdf", Forecast, "108000000", "1000000"),
 	}}
+	growth := "FY2024 against FY2023, side by side:\n- **Revenue, FY2023:** FY2023 €90m (source: 2024.pdf)\n  FY2024 €101.287m, variance +€11.287m (+12.5 %) (source: 2024.pdf)"
 	for asked, want := range map[string]string{
-		"revenue forecast 2024": "FY2024 revenue is forecast at €100m (source: budget.pdf)",
-		"revenue forecast 2025": "FY2025 revenue is forecast at €108m (source: budget.pdf)\nNote: this is a forecast; the documents have no actual figure for FY2025.",
-		"revenue growth 2024":   "FY2024 against FY2023, side by side:\n- **Revenue, FY2023:** FY2023 €90m (source: 2024.pdf)\n  FY2024 €101.287m, variance +€11.287m (+12.5 %) (source: 2024.pdf)",
-		"Revenue 2024?":         "FY2024 revenue was €101.287m (source: 2024.pdf)\nNote: the forecast was €100m; the figure above is the actual one (source: budget.pdf)",
+		"How much did revenue grow in 2024?":                         growth,
+		"Wie stark ist der Umsatz 2024 gewachsen?":                   growth,
+		"De combien le chiffre d'affaires a-t-il augmenté en 2024 ?": growth,
+		"¿Cuánto crecieron los ingresos en 2024?":                    growth,
+		"revenue forecast 2024":                                      "FY2024 revenue is forecast at €100m (source: budget.pdf)",
+		"revenue forecast 2025":                                      "FY2025 revenue is forecast at €108m (source: budget.pdf)\nNote: this is a forecast; the documents have no actual figure for FY2025.",
+		"revenue growth 2024":                                        growth,
+		"Revenue 2024?":                                              "FY2024 revenue was €101.287m (source: 2024.pdf)\nNote: the forecast was €100m; the figure above is the actual one (source: budget.pdf)",
 	} {
 		var got []string
 		for _, l := range Answer(Read(asked, room.Deal, nil), room) {
@@ -226,5 +233,60 @@ func TestALongerNameIsAnotherThing(t *testing.T) {
 	}
 	if q := Read("¿Cuáles son los riesgos principales?", "Acme", nil); q.Intent != DueDiligence || len(q.Aims) > 0 {
 		t.Errorf("%s of %v", q.Intent, q.Aims)
+	}
+}
+
+// A country is the same in any language, what is asked per employee is asked of the figure and of
+// the headcount, and a domain is called by an adjective in its feminine too.
+func TestNamesInOtherLanguagesMeanTheSame(t *testing.T) {
+	t.Parallel()
+	l := &loader{}
+	for _, part := range []string{"deutschland", "schweden", "vereinigte staaten"} {
+		l.room.Facts = append(l.room.Facts, Fact{Stated: Stated{Metric: "revenue", Subject: part}})
+	}
+	for said, want := range map[string]string{"germany": "deutschland", "allemagne": "deutschland", "alemania": "deutschland", "sweden": "schweden", "united states": "vereinigte staaten", "japan": "", "germany sweden": ""} {
+		if got := l.called([]string{"revenue"}, strings.Fields(said)); got != want {
+			t.Errorf("%s is %q, want %q", said, got, want)
+		}
+	}
+	for _, asked := range []string{"Average revenue per employee 2024", "Umsatz je Mitarbeiter 2024", "Chiffre d'affaires par salarié 2024", "Ingresos por empleado 2024"} {
+		if q := Read(asked, "Acme", nil); q.Intent != FactLookup || !slices.Equal(q.Metrics, []string{"revenue", "headcount"}) {
+			t.Errorf("%s: %s of %v", asked, q.Intent, q.Metrics)
+		}
+	}
+	for _, l := range Answer(Read("Que manque-t-il en matière fiscale ?", "Acme", nil), deal()) {
+		if strings.Contains(l.Text, "Legal") {
+			t.Error(l.Text)
+		}
+	}
+}
+
+// A period that was asked for is told or said not to be there, also one that cannot be, and of three
+// periods each is told.
+func TestEachPeriodThatWasAskedForIsTold(t *testing.T) {
+	t.Parallel()
+	fact := func(period, value string) Fact {
+		return Fact{Stated: Stated{Metric: "revenue", Unit: "EUR", Period: period, Document: "a.pdf", Status: Actual, Value: rat_(value), Step: rat_("1")}, Confidence: 95}
+	}
+	room := &Room{Deal: "Acme", Documents: 1, Facts: []Fact{fact("FY2022", "80000000"), fact("FY2023", "90000000"), fact("FY2024", "99000000"), fact("Q4 2024", "25000000")}}
+	const no = "No figure of revenue for %s was found"
+	years := "Revenue over time:\n- FY2024: €99m, +€9m (+10 %) on the year before (source: a.pdf)\n- FY2023: €90m, +€10m (+12.5 %) on the year before (source: a.pdf)\n- FY2022: €80m (source: a.pdf)"
+	for asked, want := range map[string]string{
+		"What was revenue in 1823?":           strings.Replace(no, "%s", "FY1823", 1),
+		"Revenue in 1999?":                    strings.Replace(no, "%s", "FY1999", 1),
+		"Revenue in 2150?":                    strings.Replace(no, "%s", "FY2150", 1),
+		"What is the revenue in Q5 2024?":     strings.Replace(no, "%s", "Q5 2024", 1),
+		"Umsatz 5. Quartal 2024":              strings.Replace(no, "%s", "Q5 2024", 1),
+		"Revenue 2022, 2023 and 2024":         years,
+		"Revenue 2022, 2023, 2024 and 2019":   years + "\n" + strings.Replace(no, "%s", "FY2019", 1),
+		"Revenue in 2024, in units of €1900m": "FY2024 revenue was €99m",
+	} {
+		var got []string
+		for _, l := range Answer(Read(asked, room.Deal, nil), room) {
+			got = append(got, l.Text)
+		}
+		if got := strings.Join(got, "\n"); !strings.HasPrefix(got, want) {
+			t.Errorf("%s\n%s\nwant\n%s", asked, got, want)
+		}
 	}
 }

@@ -325,7 +325,9 @@ func (a *answer) doubts(f *Fact) {
 	for _, c := range a.room.Clashes {
 		if o := c.other(f); o != nil && !o.Superseded {
 			a.against("conflict-period", "conflict-quality", f, o, Against)
-			a.say("conflict-open", "document", f.Document, "value", a.value(f))
+			if !f.Corrected { // else its document does not state it
+				a.say("conflict-open", "document", f.Document, "value", a.value(f))
+			}
 			break
 		}
 	}

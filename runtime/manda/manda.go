@@ -26,13 +26,17 @@ import (
 	"verbatim/stores"
 )
 
-// Register brings the handlers and the function of the palette.
+// Register brings the handlers and the functions of the palette.
 func Register(h *runtime.Handlers) {
 	runtime.Handle(h, "manda.relate-document", relate)
 	runtime.Handle(h, "manda.query-knowledge-base", query)
 	runtime.Handle(h, "manda.find-gaps", gaps)
 	runtime.Handle(h, "manda.detect-contradictions", contradictions)
 	runtime.Handle(h, "manda.suggest-questions", suggest)
+	h.Function("counted", func(args []stores.Value) (stores.Value, error) {
+		m := lexicon()[args[0].Text()]
+		return stores.NewBool(m != nil && m.kind == "count"), nil
+	})
 	h.Function("recency", func(args []stores.Value) (stores.Value, error) {
 		v, _ := stores.ParseDecimal(strconv.FormatFloat(Recency(args[1].Days()-args[0].Days()), 'f', 4, 64))
 		return v, nil
@@ -317,7 +321,7 @@ func suggest(ctx context.Context, c *runtime.Call, a dealArgs) (runtime.Outcome,
 	of := &answer{room: &l.room}
 	for _, k := range of.differing() {
 		add(func(t tongue) string {
-			return t.about(k.A, "which-is-right", "source", t.source(k.A.Document, k.A.Place), "other", t.value(k.B), "other-source", t.source(k.B.Document, k.B.Place))
+			return t.about(k.A, "which-is-right", "source", t.stated(k.A), "other", t.value(k.B), "other-source", t.stated(k.B))
 		}, k.A.Domain, "HIGH")
 	}
 	for _, r := range of.missing() {
@@ -542,6 +546,8 @@ func (l *loader) called(metrics, said []string) (part string) {
 		name := strings.Fields(f.Subject)
 		switch {
 		case f.Subject == part || len(said) == 0 || !slices.Contains(metrics, f.Metric):
+		case same(strings.Join(said, " "), f.Subject):
+			return f.Subject
 		case slices.ContainsFunc(said, func(w string) bool { return !slices.ContainsFunc(name, func(n string) bool { return same(w, n) }) }):
 		case len(name) == len(said):
 			return f.Subject
@@ -562,8 +568,12 @@ func (l *loader) ofPart(metrics []string, word string) bool {
 	})
 }
 
-// same reports whether two words are names of one thing: Brünn is Brno.
+// same reports whether two words, or two names of several, are names of one thing: Brünn is Brno, and
+// Germany Deutschland.
 func same(a, b string) bool {
+	if code := words.CountryNamed(a); code != "" && code == words.CountryNamed(b) {
+		return true
+	}
 	of, ok := concepts().called(a)
 	is, known := concepts().called(b)
 	return a == b || ok && known && of == is
@@ -664,7 +674,7 @@ func (l *loader) fact(r runtime.Row) int {
 	if !ok || r.Value("state").Text() == "REJECTED" {
 		return -1
 	}
-	f := Fact{Stated: stated(r, d.Value("name").Text(), d.Value("part").Text(), l.main), Domain: r.Value("domain").Text(), Place: r.Value("place").Text(), Text: r.Value("text").Text(), Confidence: int(r.Value("confidence").Int()), Dated: filed(d).Dated, Superseded: r.Value("superseded").Bool() || l.replaced[d.Ref()], By: l.by[d.Ref()], Row: r.Ref()}
+	f := Fact{Stated: stated(r, d.Value("name").Text(), d.Value("part").Text(), l.main), Domain: r.Value("domain").Text(), Place: r.Value("place").Text(), Text: r.Value("text").Text(), Confidence: int(r.Value("confidence").Int()), Dated: filed(d).Dated, Superseded: r.Value("superseded").Bool() || l.replaced[d.Ref()], By: l.by[d.Ref()], Corrected: r.Value("state").Text() == "CORRECTED", Row: r.Ref()}
 	l.room.Facts = append(l.room.Facts, f)
 	l.facts[r.Ref()] = len(l.room.Facts) - 1
 	return len(l.room.Facts) - 1

@@ -136,10 +136,49 @@ var noise = sync.OnceValue(func() map[string]bool {
 // sameAs is another year's part of a year: the same quarter of 2023.
 var sameAs = pattern(`(?i)\b(?:same|gleichen?|selben?|même) (?:quarter|period|half|month|quartal|zeitraum|halbjahr|monat|trimestre|période)\b`)
 
+// impossible are the forms of periods that only a question states: a fifth quarter, and a year that is
+// long ago or far ahead. Documents are not read by them, since their figures look like such years. An
+// answer says that there is nothing of such a period, where it would else tell the latest one.
+var impossible = []struct {
+	form pattern
+	kind byte
+}{
+	{`(?i)\b(?:q([05-9])|quarter ([05-9])|([05-9])\. ?(?:quartal|quarter))(?:[ /_-]*(?:of |fy ?)?'?(20\d\d))?\b`, 'Q'},
+	{`(?i)\b(?:h([03-9])|([03-9])\. ?(?:halbjahr|half))(?:[ /_-]*(?:of |fy ?)?'?(20\d\d))?\b`, 'H'},
+	{`\b(1[5-9]\d\d|2[1-9]\d\d)\b`, 'Y'},
+}
+
+// impossibles finds such periods, and returns the text with blanks in their places.
+func impossibles(text string) (all []said, rest string) {
+	rest = text
+	for _, f := range impossible {
+		for _, is := range f.form.re().FindAllStringSubmatchIndex(rest, -1) {
+			if strings.ContainsAny(rest[max(0, is[0]-1):is[0]]+rest[is[1]:min(len(rest), is[1]+1)], "€$£%'-/") {
+				continue // an amount, or part of a number
+			}
+			s := said{Period: Period{Kind: f.kind}, at: is[0], end: is[1]}
+			for k := 2; k < len(is); k += 2 {
+				if is[k] < 0 {
+					continue
+				} else if n := num(rest[is[k]:is[k+1]]); n > 1000 {
+					s.Year = n
+				} else {
+					s.N = n
+				}
+			}
+			all = append(all, s)
+			rest = rest[:is[0]] + strings.Repeat(" ", is[1]-is[0]) + rest[is[1]:]
+		}
+	}
+	return all, rest
+}
+
 // times returns the periods that a question states. A month that is a name too counts in its own
 // language: in an English question "Mars 2024" is only a year.
 func times(text string, in []words.Language) []said {
-	all := periods(text)
+	never, rest := impossibles(text)
+	all := append(never, periods(rest)...)
+	sortSaid(all)
 	for i := range all {
 		s := &all[i]
 		name := strings.ToLower(monthIn.re().FindString(text[s.at:s.end]))
@@ -272,7 +311,7 @@ var joined = pattern(`(?i)\b[ld]['’]|-(?:t-)?(?:ils?|elles?|on|moi|nous|vous)\
 var elided = pattern(`\b(?:[lL]['’]|[dD]['’](\p{Lu}{2})|[cC]ombien d['’])`)
 
 // byKind follows a figure that is asked for part by part.
-var byKind = pattern(`(?i)^[ ]*(?:down )?(?:by|per|nach|pro|par|je) \pL`)
+var byKind = pattern(`(?i)^[ ]*(?:down )?(?:by|per|nach|pro|par|por|je) \pL`)
 
 var possessive = pattern(`['’]s\b`)
 
@@ -330,7 +369,7 @@ func read(text, deal string) Question {
 	if actuals.re().MatchString(text) {
 		q.Statuses = append(q.Statuses, Actual)
 	}
-	if q.Intent == Comparison && len(q.Statuses) == 1 && len(q.Periods) < 2 && len(q.Metrics) < 2 {
+	if _, _, change := says("change", whole); q.Intent == Comparison && len(q.Statuses) == 1 && (q.Statuses[0] == Forecast || !change) && len(q.Periods) < 2 && len(q.Metrics) < 2 {
 		q.Statuses = []string{Forecast, Actual}
 	}
 	rest := text
@@ -480,6 +519,9 @@ func (q *Question) through(whole string) bool {
 	_, _, change := says("change", whole)
 	if len(q.Metrics) == 1 && q.Metrics[0] == "revenue growth" && (q.LastYear || len(q.Periods) > 0) {
 		q.Metrics[0], q.LastYear, change = "revenue", q.LastYear || len(q.Periods) == 1, true
+	}
+	if change && len(q.Metrics) > 0 && len(q.Periods) == 1 && !slices.Contains(q.Statuses, Forecast) {
+		q.LastYear = true // how much it grew in a year is asked against the year before, and not against a plan
 	}
 	for i, p := range q.Periods { // what stands at the end of a year is of that year
 		if p.Kind == 'M' && p.N == 12 && len(q.Metrics) > 0 && !slices.ContainsFunc(q.Metrics, func(m string) bool { return !lexicon()[m].stock }) {

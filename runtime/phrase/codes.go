@@ -58,8 +58,9 @@ func codeAlike(w, s string) bool {
 	return len(w) >= 5 && len(s) >= 5 && (strings.HasPrefix(w, s) && len(w)-len(s) <= 3 || w[0] == s[0] && dsl.Distance(w, s, 1) <= 1)
 }
 
-// patternIn finds the only text in a clause that matches an argument's pattern.
-func patternIn(c *clause, p *verbs.Param) (words.Range, bool) {
+// patternIn finds the only text in a clause that matches an argument's pattern. Digits inside a
+// longer number or a date are no value of their own, and neither is what another argument has.
+func patternIn(c *clause, p *verbs.Param, has ...Arg) (words.Range, bool) {
 	if p.Upload != nil {
 		if len(c.files) != 1 || !p.Type.Pattern.MatchString(c.raw(c.files[0])) {
 			return words.Range{}, false
@@ -71,7 +72,7 @@ func patternIn(c *clause, p *verbs.Param) (words.Range, bool) {
 	for i := range c.words {
 		for j := i; j < min(i+4, len(c.words)); j++ {
 			at := words.Range{Start: c.words[i].Range.Start, End: c.words[j].Range.End}
-			if raw := c.raw(at); !plainWord(raw) && p.Type.Pattern.MatchString(raw) {
+			if raw := c.raw(at); !plainWord(raw) && p.Type.Pattern.MatchString(raw) && !c.withinNumber(at) && !slices.ContainsFunc(has, func(a Arg) bool { return a.Range.Start < at.End && at.Start < a.Range.End }) {
 				if n == 0 || at.Start >= hit.End {
 					n++
 					hit = at
@@ -82,6 +83,19 @@ func patternIn(c *clause, p *verbs.Param) (words.Range, bool) {
 		}
 	}
 	return hit, n == 1
+}
+
+// withinNumber reports that a text is only a part of a value that was read, or of a number: other
+// digits stand before or behind it with one blank or mark between.
+func (c *clause) withinNumber(at words.Range) bool {
+	digit := func(i int) bool { return i >= 0 && i < len(c.text) && c.text[i] >= '0' && c.text[i] <= '9' }
+	mark := func(i int) bool { return i >= 0 && i < len(c.text) && strings.IndexByte(" -./", c.text[i]) >= 0 }
+	if digit(at.Start) && mark(at.Start-1) && digit(at.Start-2) || digit(at.End-1) && mark(at.End) && digit(at.End+1) {
+		return true
+	}
+	return slices.ContainsFunc(c.readings, func(rd words.Reading) bool {
+		return rd.Range != at && rd.Range.Start <= at.Start && at.End <= rd.Range.End
+	})
 }
 
 // plainWord reports that a text has no digits, so that it may be an ordinary word: an argument with

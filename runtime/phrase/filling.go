@@ -439,6 +439,9 @@ func (f *filling) text() {
 	if at.End == c.rng.End && strings.HasPrefix(c.text[at.End:], "?") {
 		at.End++
 	}
+	if how == said && !sentences(pr) {
+		at = r.without(p.Verb, pr, c, at)
+	}
 	switch {
 	case how == said && !r.onlyNames(p.Verb, c, at):
 	case how == elsewhere && free == 1 && sentences(pr) && c.content() && !r.announcement(p.Verb, pr, c, c.rng.End):
@@ -452,6 +455,55 @@ func (f *filling) text() {
 	}
 }
 
+// without is the range of a name or another short text without the value of another argument behind
+// it: of "check John Smith, born 1980-05-01", the name is "John Smith". A note keeps what it says.
+func (r *Reader) without(v *verbs.Verb, pr *verbs.Param, c *clause, at words.Range) words.Range {
+	next := at.End
+	before := func(of words.Range) {
+		if of.Start > at.Start {
+			next = min(next, of.Start)
+		}
+	}
+	for i := range v.Params {
+		other := &v.Params[i]
+		switch other.Type.Name {
+		case verbs.StringType:
+			if other == pr || other.Type.Pattern == nil {
+				break
+			}
+			if hit, ok := patternIn(c, other); ok {
+				before(hit)
+			}
+		case verbs.DateType, verbs.MoneyType, verbs.EmailType, verbs.PhoneType:
+			for _, rd := range c.readings {
+				if slices.Contains(kindsOf(other.Type.Name), rd.What) {
+					before(rd.Range)
+				}
+			}
+		}
+	}
+	if next == at.End {
+		return at
+	}
+	// It ends at the last comma or "and" before that, and otherwise without small words and those of
+	// the phrases, such as "with" and "born".
+	ours := func(i int) bool {
+		return small()[c.words[i].Plain] || slices.ContainsFunc(r.ix.templates, func(tp template) bool { return r.ix.verbs[tp.verb] == v && r.has(&tp, c, i) })
+	}
+	end, paused := at.Start, false
+	for i := range c.words {
+		w := &c.words[i]
+		switch {
+		case w.Range.Start < at.Start || w.Range.End > next:
+		case w.Range.Start > at.Start && (c.pauses(i) || joins()[w.Plain]):
+			end, paused = c.words[i-1].Range.End, true
+		case !paused && !ours(i):
+			end = w.Range.End
+		}
+	}
+	return words.Range{Start: at.Start, End: end}
+}
+
 // patterned fills a string argument that has a pattern.
 func (f *filling) patterned() {
 	rd, there := f.reading(words.IBAN)
@@ -462,7 +514,7 @@ func (f *filling) patterned() {
 	if there && rd == nil {
 		return
 	}
-	if at, ok := patternIn(f.c, f.pr); ok {
+	if at, ok := patternIn(f.c, f.pr, f.p.Args...); ok {
 		f.take(dsl.NewString(f.c.raw(at)), at, nil)
 		return
 	}

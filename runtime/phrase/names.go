@@ -66,7 +66,7 @@ type found struct {
 func (n *nameList) find(c *clause) found {
 	hits := map[int32]uint64{}
 	var letters uint64 // words of one letter, which name nothing by themselves
-	var words [64]int
+	var words [63]int  // the last bit of a set of them is free: see parts
 	count := 0
 	for i := range c.words {
 		if count == len(words) || c.quoted[i] {
@@ -99,8 +99,15 @@ func (n *nameList) find(c *clause) found {
 		words[count] = i
 		count++
 	}
+	parts := c.parts(words[:count])
 	for row, h := range hits {
-		if h&^letters == 0 {
+		alone := h &^ letters
+		for k, whole := range parts {
+			if whole&^h != 0 {
+				alone &^= 1 << k
+			}
+		}
+		if alone == 0 {
 			delete(hits, row)
 		}
 	}
@@ -175,6 +182,52 @@ func (c *clause) glued(i int, marks string) (from, to int) {
 		to++
 	}
 	return from, to
+}
+
+// dotted is the run of words around a word that the person wrote as one, with a point inside, such as
+// a file's name; "Dr.Weber" is none.
+func (c *clause) dotted(i int) (from, to int, ok bool) {
+	from, to = c.glued(i, "._-–")
+	for k := from + 1; k < to && !ok; k++ {
+		before := c.words[k-1]
+		ok = strings.Contains(c.text[before.Range.End:c.words[k].Range.Start], ".") && (len(before.Plain) == 1 || !small()[before.Plain])
+	}
+	return from, to, ok
+}
+
+// dot reports that a word with a meaning of its own, which is no date and no number, is part of such a
+// run.
+func (c *clause) dot(i int) bool {
+	w := c.words[i].Plain
+	_, _, ok := c.dotted(i)
+	return ok && !c.taken[i] && plainWord(w) && len(w) > 1 && !small()[w]
+}
+
+// parts maps those of some words that the person wrote as part of a longer word with a point to all
+// words of it, as bits. The extension of a file's name is not the name of another file, so such a
+// word names only a row that has the others too. A bit that no row has stands for a word that is in
+// no name.
+func (c *clause) parts(of []int) map[int]uint64 {
+	var all map[int]uint64
+	for k, i := range of {
+		from, to, ok := c.dotted(i)
+		if !ok {
+			continue
+		}
+		whole := uint64(0)
+		for j := from; j < to; j++ {
+			if at := slices.Index(of, j); at >= 0 {
+				whole |= 1 << at
+			} else if !small()[c.words[j].Plain] || len(c.words[j].Plain) == 1 {
+				whole |= 1 << 63
+			}
+		}
+		if all == nil {
+			all = map[int]uint64{}
+		}
+		all[k] = whole
+	}
+	return all
 }
 
 // joined writes a run of words as the name of a row, with a hyphen for the space or mark between two.
@@ -351,6 +404,9 @@ func (r *Reader) doubt(v *verbs.Verb, c *clause, f *found) bool {
 				continue
 			}
 			between := c.text[min(c.words[i].Range.End, c.words[k].Range.End):max(c.words[i].Range.Start, c.words[k].Range.Start)]
+			if between == "." && c.dot(i) {
+				return true // "the Kwale lease.pdf", if there is only a Kwale lease.txt
+			}
 			if strings.Trim(between, " -") != "" {
 				continue
 			}
@@ -396,8 +452,12 @@ func (r *Reader) others(c *clause, v *verbs.Verb) bool {
 	return !takesNumbers(v) && c.has(words.Integer)
 }
 
-// unknownName reports that a word has a capital letter inside a sentence and no known meaning.
+// unknownName reports that a word has a capital letter inside a sentence and no known meaning, or is
+// part of what looks like the name of a file.
 func (r *Reader) unknownName(c *clause, i int) bool {
+	if c.dot(i) && len(c.files) == 0 {
+		return true
+	}
 	first, _ := utf8.DecodeRuneInString(c.raw(c.words[i].Range))
 	if i == 0 || !unicode.IsUpper(first) || c.taken[i] || small()[c.words[i].Plain] || len(c.words[i].Plain) < 2 {
 		return false

@@ -372,9 +372,11 @@ func (r *Reader) query(c *clause) *query {
 	}
 	q := &query{}
 	rows, whole := make([]uint64, len(c.words)), make([]bool, len(c.words))
+	every := uint64(0)
 	for e := range r.names {
 		if n, ok := r.ix.entities[e]; ok {
 			kind := entityKind(n)
+			every |= kind
 			f := r.rowsIn(c, e)
 			for _, k := range f.words {
 				rows[k] |= kind
@@ -399,6 +401,9 @@ func (r *Reader) query(c *clause) *query {
 			continue
 		}
 		kind, place := rows[i], ""
+		if c.dot(i) && len(c.files) == 0 {
+			kind |= every // the name of a row, although no row has it
+		}
 		if kind != 0 {
 			place = "{row}"
 		}

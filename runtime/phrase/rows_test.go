@@ -108,3 +108,57 @@ func TestDrawnLettersMeanNothing(t *testing.T) {
 		}
 	})
 }
+
+// What a person wrote as one word with points names a row only as a whole: two files whose names
+// end alike are two files.
+func TestAnExtensionNamesNoFile(t *testing.T) {
+	t.Parallel()
+	reg, ds := verbs.Load(os.DirFS("../../examples/kiisha/verbs"))
+	if ds.HasErrors() {
+		t.Fatal(ds)
+	}
+	of := func(names ...string) *Reader {
+		return New(reg).Reader(Vocabulary{Verbs: reg.Verbs(), Names: map[*verbs.Entity][]string{reg.Entity("document"): names}})
+	}
+	one, two := of("kwale-lease-txt"), of("kwale-lease-txt", "umza-permit-pdf")
+	for said, want := range map[string]string{
+		"delete invoice.txt":             "",
+		"delete a.txt":                   "",
+		"where does ppa.txt belong?":     "",
+		"delete Kwale lease.pdf":         "",
+		"delete Kwale lease.txt":         "kiisha.delete-document :document-id @kwale-lease-txt",
+		"Please delete kwale_lease.txt.": "kiisha.delete-document :document-id @kwale-lease-txt",
+		"delete lease.txt":               "kiisha.delete-document :document-id @kwale-lease-txt",
+	} {
+		for _, r := range []*Reader{one, two} {
+			h := r.Read(said, words.In{Now: now})
+			if len(h.Parts) != 1 || h.Parts[0].Call != want || want == "" && (len(h.Parts[0].Asks) != 1 || !strings.HasPrefix(h.Parts[0].Asks[0].Text, "I could not find that")) {
+				t.Errorf("%s: %+v", said, h.Parts)
+			}
+		}
+	}
+}
+
+// What one argument has is no part of another's value, and digits inside a longer number or a date
+// are no value.
+func TestArgumentsDoNotOverlap(t *testing.T) {
+	t.Parallel()
+	reg, ds := verbs.Load(os.DirFS("../../examples/kyc/verbs"))
+	if ds.HasErrors() {
+		t.Fatal(ds)
+	}
+	r := New(reg).Reader(Vocabulary{Verbs: reg.Verbs()})
+	for said, want := range map[string]string{
+		"verify John Smith with phone 555-0123":       `kyc.verify :name "John Smith" :phone "555-0123"`,
+		"verify Maria García with phone 415 555 0132": `kyc.verify :name "Maria García" :phone "415 555 0132"`,
+		"check John Smith, born 1980-05-01":           `kyc.verify :name "John Smith" :birth-date 1980-05-01`,
+		"Check Maria García born 1 May 1980":          `kyc.verify :name "Maria García" :birth-date 1980-05-01`,
+		"check John Smith, last four digits 6789":     `kyc.verify :name "John Smith" :ssn-last4 "6789"`,
+		"verify John Smith, 1234":                     `kyc.verify :name "John Smith" :ssn-last4 "1234"`,
+		"verify John Smith with phone 555-0123, 1234": `kyc.verify :name "John Smith" :phone "555-0123" :ssn-last4 "1234"`,
+	} {
+		if h := r.Read(said, words.In{Now: now}); len(h.Parts) != 1 || h.Parts[0].Call != want {
+			t.Errorf("%s: %+v", said, h.Parts)
+		}
+	}
+}

@@ -119,6 +119,15 @@ func (s *scan) country(i int) (Reading, int) {
 	return r, end
 }
 
+// CountryNamed is the code of the country that has a name in one of our languages, written with or
+// without capitals; it is empty for none and for several.
+func CountryNamed(name string) string {
+	if codes := countries().names[Plain(name)]; len(codes) == 1 {
+		return codes[0]
+	}
+	return ""
+}
+
 // wholeCode reads a text that is nothing but a code of a country.
 func wholeCode(text string, what What) (Reading, bool) {
 	trimmed := strings.TrimSpace(text)

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Detect says which languages a text is likely to be in, all of them where
@@ -46,8 +48,13 @@ func (h *house) smallScores(text string) []int {
 		// What hangs on a number is how an ordinal ends there, and no word: the
 		// "er" of "1er mai" is no German pronoun.
 		hangs := i > 0 && t.space == noSpace && s.tokens[i-1].kind == numberToken
+		before := h.beforeNoun(&s, i)
 		for l, of := range h.tongues {
-			if hangs {
+			if before != nil && of != before {
+				continue
+			} else if before != nil {
+				score[l] += 2
+			} else if hangs {
 				if of.lexicon.entries[string(w)][0].class == suffix {
 					score[l] += 2
 				}
@@ -61,6 +68,25 @@ func (h *house) smallScores(text string) []int {
 		}
 	}
 	return score
+}
+
+// beforeNoun is the language in which a word stands before a noun, if the next word begins as a noun
+// does there: the "je" of "Umsatz je Quartal" is German, and that of "je confirme" is not.
+func (h *house) beforeNoun(s *scan, i int) *tongue {
+	if i+1 == len(s.tokens) || s.tokens[i+1].kind != wordToken {
+		return nil
+	}
+	t := &s.tokens[i]
+	word := s.text[t.start:t.end]
+	if next, _ := utf8.DecodeRuneInString(s.text[s.tokens[i+1].start:]); !unicode.IsUpper(next) {
+		return nil
+	}
+	for _, of := range h.tongues {
+		if slices.Contains(of.said["beforenoun"], word) {
+			return of
+		}
+	}
+	return nil
 }
 
 // tells is the score of a small word, lower if several languages have it.

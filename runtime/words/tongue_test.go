@@ -63,3 +63,22 @@ func TestWhoseIsNoFrench(t *testing.T) {
 		}
 	}
 }
+
+// "je" before what is written as a German noun is German, and otherwise French.
+func TestAWordBeforeANounTellsTheLanguage(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]Language{
+		"Umsatz je Quartal 2024?":     German,
+		"EBITDA je Quartal":           German,
+		"Mitarbeiter je Standort":     German,
+		"Umsatz je Monat 2024":        German,
+		"je confirme":                 French,
+		"je confirme pour Pierre":     French,
+		"Est-ce que je paie Pierre ?": French,
+	} {
+		var tongue Tongue
+		if tongue.Hear(text); tongue.language != want || Detect(text)[0] != want {
+			t.Errorf("%q is %s, one of %v", text, tongue.language, Detect(text))
+		}
+	}
+}
