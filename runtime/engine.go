@@ -96,6 +96,8 @@ type Options struct {
 	// Observe, if set, is called after each preview and run, on the run's goroutine. It
 	// must be safe for use by many goroutines.
 	Observe func(context.Context, Observed)
+	// Agreed is told when something was carried out that somebody had agreed to, before its caller is.
+	Agreed func(context.Context)
 	// Zone is the organisation's time zone: a job for a day begins at midnight there. The
 	// default is UTC.
 	Zone *time.Location
@@ -136,6 +138,7 @@ type Engine struct {
 	newID     func() string
 	at        func(Stage) // nil but in tests
 	observe   func(context.Context, Observed)
+	agreed    func(context.Context)
 	backoff   func(attempt int) time.Duration
 	sleep     func(context.Context, time.Duration)
 	zone      *time.Location
@@ -196,6 +199,7 @@ func New(reg *verbs.Registry, store stores.Store, opt Options) (e *Engine, err e
 		newID:    opt.NewID,
 		at:       opt.At,
 		observe:  opt.Observe,
+		agreed:   opt.Agreed,
 		keep:     opt.Keep,
 		backoff:  opt.Backoff,
 		sleep:    opt.Sleep,

@@ -14,19 +14,27 @@ type Observed struct {
 	Calls []*verbs.Verb // in order; each as often as it was called
 	// Rehearsal says that it was only worked out, for a preview.
 	Rehearsal bool
-	Agreed    bool          // it was carried out, and somebody had agreed to it
 	Outcome   string        // "ok", "refused" or "failed"
 	Code      string        // of a refusal
 	Took      time.Duration // by the engine's clock, with waiting for others
 }
 
-// attempts is tries, and tells whoever watches what became of it.
+// tried is tries, and says so where something was carried out that somebody had agreed to.
+func (s *Session) tried(ctx context.Context, p *verbs.Program, o *terms) (*run, error) {
+	r, err := s.tries(ctx, p, o)
+	if err == nil && !o.rehearsal && (o.Agreed != "" || o.pending != nil) && s.e.agreed != nil {
+		s.e.agreed(ctx)
+	}
+	return r, err
+}
+
+// attempts is tried, and tells whoever watches what became of it.
 func (s *Session) attempts(ctx context.Context, p *verbs.Program, o *terms) (*run, error) {
 	if s.e.observe == nil {
-		return s.tries(ctx, p, o)
+		return s.tried(ctx, p, o)
 	}
 	began := s.e.clock()
-	r, err := s.tries(ctx, p, o)
+	r, err := s.tried(ctx, p, o)
 	seen := Observed{Rehearsal: o.rehearsal, Outcome: outcomeOK, Took: s.e.clock().Sub(began)}
 	for i := range p.Calls() {
 		seen.Calls = append(seen.Calls, p.Calls()[i].Verb)
@@ -38,7 +46,6 @@ func (s *Session) attempts(ctx context.Context, p *verbs.Program, o *terms) (*ru
 	case err != nil:
 		seen.Outcome = outcomeFailed
 	}
-	seen.Agreed = err == nil && !o.rehearsal && (o.Agreed != "" || o.pending != nil)
 	s.e.observe(ctx, seen)
 	return r, err
 }

@@ -161,7 +161,7 @@ func (a *app) newEngineAt(reg *verbs.Registry, store stores.Store, tools tools.S
 		}
 	}
 	own := a.services(reg, tools, func() *runtime.Engine { return engine }, complete)
-	o := runtime.Options{Clock: clock, Zone: zone, Handlers: h, Tools: own, Authority: system.Authority(reg), Profile: system.Profile(reg), Deciders: system.Deciders(reg), Scanner: scanner, Observe: a.observed}
+	o := runtime.Options{Clock: clock, Zone: zone, Handlers: h, Tools: own, Authority: system.Authority(reg), Profile: system.Profile(reg), Deciders: system.Deciders(reg), Scanner: scanner, Observe: a.observe, Agreed: a.noteAgreed}
 	if len(reg.Channels()) > 0 || reg.Plans() {
 		o.TellsAsker = tellsAsker
 	}

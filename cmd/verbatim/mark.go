@@ -128,12 +128,9 @@ func (a *app) keeps(ctx context.Context, m *mark) {
 	a.agreed = m.keep
 }
 
-// observed is told of what the engine does.
-func (a *app) observed(ctx context.Context, o runtime.Observed) {
-	if a.observe != nil {
-		a.observe(ctx, o)
-	}
-	if o.Agreed && a.agreed != nil {
+// noteAgreed is told by the engine that something was done that somebody had agreed to.
+func (a *app) noteAgreed(ctx context.Context) {
+	if a.agreed != nil {
 		a.agreed(ctx)
 	}
 }
