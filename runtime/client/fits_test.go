@@ -63,11 +63,14 @@ func (r *rule) value(t *rapid.T, name string) dsl.Value {
 		most = *r.MaxLength
 	}
 	if r.Pattern != "" {
-		fits := rapid.StringMatching(r.Pattern).Filter(func(s string) bool { return len(s) >= r.MinLength && len(s) <= most })
+		fits := rapid.StringMatching(r.Pattern).Filter(func(s string) bool { return len(s) >= r.MinLength && len(s) <= most && isText(s) })
 		return dsl.NewString(fits.Draw(t, name))
 	}
-	return dsl.NewString(rapid.StringN(r.MinLength, most, -1).Draw(t, name))
+	return dsl.NewString(rapid.StringN(r.MinLength, most, -1).Filter(isText).Draw(t, name))
 }
+
+// isText reports whether no database refuses a text: a zero character is none.
+func isText(s string) bool { return !strings.ContainsRune(s, 0) }
 
 var today = time.Date(2024, 12, 27, 0, 0, 0, 0, time.UTC)
 
