@@ -96,7 +96,7 @@ type Options struct {
 	// Observe, if set, is called after each preview and run, on the run's goroutine. It
 	// must be safe for use by many goroutines.
 	Observe func(context.Context, Observed)
-	// Agreed is told when something was carried out that somebody had agreed to, before its caller is.
+	// Agreed, if set, is called after each commit that used an agreement, before Run or Agree returns.
 	Agreed func(context.Context)
 	// Zone is the organisation's time zone: a job for a day begins at midnight there. The
 	// default is UTC.

@@ -19,7 +19,7 @@ type Observed struct {
 	Took      time.Duration // by the engine's clock, with waiting for others
 }
 
-// tried is tries, and says so where something was carried out that somebody had agreed to.
+// tried calls tries, and then Options.Agreed if an agreement was used.
 func (s *Session) tried(ctx context.Context, p *verbs.Program, o *terms) (*run, error) {
 	r, err := s.tries(ctx, p, o)
 	if err == nil && !o.rehearsal && (o.Agreed != "" || o.pending != nil) && s.e.agreed != nil {
@@ -28,7 +28,7 @@ func (s *Session) tried(ctx context.Context, p *verbs.Program, o *terms) (*run, 
 	return r, err
 }
 
-// attempts is tried, and tells whoever watches what became of it.
+// attempts calls tried, and then Options.Observe with the outcome.
 func (s *Session) attempts(ctx context.Context, p *verbs.Program, o *terms) (*run, error) {
 	if s.e.observe == nil {
 		return s.tried(ctx, p, o)

@@ -42,7 +42,7 @@ type run struct {
 	scratch  []byte // for seals
 
 	metCalls map[metCall]bool // that exclude others
-	untold   *verbs.Verb      // of a call that tells what it discloses once it is done
+	untold   *verbs.Verb      // of the first call whose result this preview hides
 
 	own      []stores.Change          // of the engine's own rows about this run
 	tells    []stores.Job             // notices about what this run decided
@@ -181,7 +181,7 @@ func (r *run) step(ctx context.Context, f *frame, st *step, c *verbs.Call) (need
 		return nil, &complaint{st.index, notPermitted(st.place, st.verb.Name, "")}
 	}
 	if r.phase == Previewing {
-		// What would become of it, or why it is refused, may tell what came of that call.
+		// The preview of this call, or its refusal, could reveal the hidden result.
 		if r.untold != nil {
 			return nil, &complaint{st.index, notPreviewed(st.place, st.verb.Name, r.untold.Name)}
 		}

@@ -329,8 +329,8 @@ func (r *run) tellAll() {
 	}
 }
 
-// preview returns the receipt of a run, after tellAll. What a call tells only once it is done is
-// left out of a rehearsed one.
+// preview returns the receipt of a run, after tellAll. A rehearsal hides the results of calls that
+// disclose something and change something.
 func (r *run) preview() *receipt.Receipt {
 	calls := r.told
 	if r.phase == Previewing {

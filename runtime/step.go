@@ -57,15 +57,15 @@ type step struct {
 	seenFrom, seenTo int // the part of run.seen that was read for it
 }
 
-// tellsOnceDone reports whether a verb discloses something and changes something too. Its changes
-// are what each disclosure costs, such as a link that is good once or a question that counts, so
-// a preview, which changes nothing, does not tell what comes of it.
+// tellsOnceDone reports whether a verb discloses something and also changes something. The changes
+// limit how often it can be asked: they use up a link, or count a question. A preview is rolled
+// back, so it must not show the result.
 func tellsOnceDone(v *verbs.Verb) bool { return len(v.Discloses) > 0 && !v.Answers() }
 
-// toldOnceDone stands in a preview for what comes of such a call.
+// toldOnceDone stands in a preview in place of the result of such a call.
 const toldOnceDone = "what comes of it is told once it is done"
 
-// untold reports whether a call, or one that it led to, tells what comes of it only once it is done.
+// untold reports whether a preview hides the result of a call, or of a call inside its macro.
 func (st *step) untold() bool {
 	return tellsOnceDone(st.verb) || slices.ContainsFunc(st.inner, (*step).untold)
 }

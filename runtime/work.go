@@ -62,7 +62,7 @@ const jobVersion = 1
 
 var jobV = stores.NewInt(jobVersion)
 
-// noticeVersion is that of notices which say what rows they are about.
+// noticeVersion is the version of notices with About.
 const noticeVersion = 2
 
 // readJob reads a payload of a version that is known, or older. For a payload of another it
@@ -168,9 +168,9 @@ type Message struct {
 	Target string
 	Time   time.Time // when it was sent
 	Body   string    // canonical JSON
-	// Attempt says for the how many-th time a worker delivers it, from 1.
+	// Attempt counts the deliveries of it that were begun, from 1.
 	Attempt int
-	// About are the rows that the call changed which sends it, as digests.
+	// About are digests of the rows that its call changed.
 	About []string
 }
 
@@ -185,11 +185,11 @@ func (e *Engine) message(kind, target string, at time.Time, principal string, bo
 	return stores.Job{ID: e.newID(), Kind: JobNotice, At: at, Principal: principal, Payload: stores.NewObject(keys, values).Text()}
 }
 
-// mostAbout is of how many rows a notice says that it is about them.
+// mostAbout is the greatest length of Message.About.
 const mostAbout = 100
 
-// about are the rows that a call changed: those of two calls that changed one row share a text.
-// They are digests, as the key of a row may say whose it is.
+// about returns digests of the rows that a call changed. Two calls that changed the same row have
+// one in common. They are digests since the key of a row may identify a person.
 func about(st *step) (all []stores.Value) {
 	for i := range st.changes[:min(len(st.changes), mostAbout)] {
 		c := &st.changes[i]

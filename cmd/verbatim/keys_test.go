@@ -30,7 +30,7 @@ var operatorKeys = map[string]string{
 	"DATABASE":                   "canary-database-7q2vx9", // stands in addresses of stores
 }
 
-// A listener hears keys in what the program says, in letters or in base64.
+// A listener searches outputs for the keys, as they are and in base64.
 type listener struct {
 	t     *testing.T
 	spelt map[string]string // by a spelling of a key, whose it is
@@ -169,7 +169,7 @@ func TestKeysOfTheOperatorAreSilent(t *testing.T) {
 		}
 	}
 
-	// And what it left behind.
+	// Then the files that it wrote.
 	kept := 0
 	err := filepath.WalkDir(h.dir, func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || filepath.Base(filepath.Dir(name)) == ".bin" {

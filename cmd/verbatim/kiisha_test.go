@@ -248,10 +248,9 @@ func (h *kiishaHouse) undoes(t *testing.T, who, told string) (int, string) {
 	return h.says(who, "", "undo", strings.Fields(after)[0], "--yes")
 }
 
-// What somebody outside sees is decided by a manager, however it comes there: a document that is
-// added to a shared room, one that comes back with the undo of a deletion, a share whose
-// withdrawal would be undone. The question says who sees it. A room that is shared is not deleted:
-// whoever is outside would hear of no end.
+// A manager agrees to whatever outsiders get to see: a document added to a shared room, or brought
+// back by undoing a deletion. The question says who sees it. Undoing a withdrawal is refused, and so
+// is deleting a shared room, since the outsiders would not be notified.
 func TestWhatIsSharedIsDecidedByAManager(t *testing.T) {
 	t.Parallel()
 	if norace.Run(t) {

@@ -161,7 +161,7 @@ func (a *app) logReplay(ctx context.Context, store, palettes, file, into string)
 	return a.toldReplay(state, h, looked, strange, left, into)
 }
 
-// foretell has a state know the rows that a baseline tells of only after entries that change them.
+// foretell reads a journal for the rows that a baseline records after other entries changed them.
 func foretell(state *journal.State, lines iter.Seq2[*journal.Line, error]) error {
 	for l, err := range lines {
 		if err != nil {

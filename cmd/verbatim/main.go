@@ -96,7 +96,7 @@ type app struct {
 	sent    *sink
 	stands  string                                  // the store that was opened, as it was named
 	observe func(context.Context, runtime.Observed) // told of what the engine does; nil but for a server
-	agreed  func(context.Context)                   // told when something was done that somebody agreed to; nil where no store is open
+	agreed  func(context.Context)                   // writes the note of the store; nil until marked has read it
 	shares  *slog.Logger                            // told of this machine's clock; nil but for a server
 	replica postgres.Option                         // where else rows are read; nil but for a server
 }

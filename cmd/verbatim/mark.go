@@ -120,15 +120,15 @@ func (a *app) marked(ctx context.Context, engine *runtime.Engine, store stores.S
 	return m, false, err
 }
 
-// keeps has the note written now, and whenever something was done that somebody agreed to. A process
-// that is killed writes none at its end, and an agreement that is used must not wait again in a
-// store that is put back after that.
+// keeps writes the note now, and again after each commit that used an agreement. A process that is
+// killed writes no note at its end. Without this one, an older copy of the store would not be
+// recognised, and the same agreement could be used again.
 func (a *app) keeps(ctx context.Context, m *mark) {
 	m.keep(ctx)
 	a.agreed = m.keep
 }
 
-// noteAgreed is told by the engine that something was done that somebody had agreed to.
+// noteAgreed is runtime.Options.Agreed.
 func (a *app) noteAgreed(ctx context.Context) {
 	if a.agreed != nil {
 		a.agreed(ctx)

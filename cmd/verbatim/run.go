@@ -68,8 +68,8 @@ verbatim run --as clara answer.dsl`,
 	return cmd
 }
 
-// emptyKey refuses --key "", as a variable that is not set gives it: the script would be done each
-// time.
+// emptyKey refuses --key "", which a shell passes for a variable that is not set. Without a key, the
+// script would be done each time.
 func (f *runFlags) emptyKey(cmd *cobra.Command) error {
 	if f.key == "" && cmd.Flags().Changed("key") {
 		return usage("--key is empty", "give it a name of its own, or leave it out")
@@ -223,7 +223,7 @@ func (j *job) run(ctx context.Context) error {
 		return j.confirmed(ctx, strings.ReplaceAll(strings.TrimSpace(j.confirm), " ", "-"))
 	}
 	if !j.dryRun && !slices.ContainsFunc(j.program.Calls(), func(c verbs.Call) bool { return !answersAlone(c.Verb) }) {
-		// A preview of it would be the answer already, and a second use where a limit counts them.
+		// Its preview would already be the answer, and limits would count both.
 		return j.apply(ctx, "", false)
 	}
 	p, err := j.session.PreviewWith(ctx, j.program, runtime.RunOptions{Progress: j.progress(), From: j.from})

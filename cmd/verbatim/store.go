@@ -81,10 +81,10 @@ func (a *app) storeAddress(flag string) (address, error) {
 	return at, nil
 }
 
-// connectionString begins one of libpq's keywords. It may hold a password, and is no path.
+// connectionString matches a connection string of libpq, which is no path and may hold a password.
 var connectionString = regexp.MustCompile(`^\s*(host|hostaddr|port|dbname|user|password|service|sslmode)\s*=`)
 
-// addressOf reads the address of a store, or says why it is none, without a password.
+// addressOf parses the address of a store. why says what is wrong with it, and holds no password.
 func addressOf(where string) (at address, why string) {
 	kind, path, ok := strings.Cut(where, ":")
 	switch {

@@ -146,15 +146,15 @@ func (s *Service) handle(ctx context.Context, id string, attempt int) error {
 	return h.stranger(ctx, w)
 }
 
-// patience is for how many attempts a message waits for the one before it, which are about four
-// minutes with a worker's pauses: longer than it takes to find out that a worker died. One that
-// cannot be handled at all does not silence its sender for ever.
+// patience is the number of attempts for which a message waits for the one before it. With the
+// worker's backoff they take about four minutes, longer than to detect that a worker died. After
+// that it is handled, so that a message which always fails does not block its sender.
 const patience = 5
 
-// inTurn waits while the row directly before one, to or from the same address of the same inbox,
-// has the status that it has itself. Each waits for the one before it, whichever process has it,
-// so they come in order. What is before is said by times: who brings a message at which moment
-// is chance, and WhatsApp tells when it was sent by the second.
+// inTurn waits while the previous row of the same inbox and address has the same status as this one.
+// Since each row waits for the one before it, they are handled in order by any number of processes.
+// times are the fields that order the rows: requests may arrive in any order, and WhatsApp gives
+// the sending time in whole seconds.
 func (s *Service) inTurn(ctx context.Context, at *clerk.Row, attempt int, address string, times ...string) error {
 	if attempt > patience {
 		return nil
@@ -175,7 +175,7 @@ func (s *Service) inTurn(ctx context.Context, at *clerk.Row, attempt int, addres
 	}
 	f.Where.Kids = []stores.Cond{equal("inbox"), equal(address), {Op: stores.Le, Path: path(times[0]), Value: at.Value(times[0])}, earlier}
 	if at.Entity.Name == deliveries {
-		// What answers nothing may wait for the morning.
+		// Deliveries that are no answers may be delayed until the morning.
 		f.Where.Kids = append(f.Where.Kids, stores.Cond{Op: stores.Ne, Path: path("answers")})
 	}
 	for range 200 { // five seconds; then the worker has its hands free for others

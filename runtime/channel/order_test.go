@@ -59,7 +59,7 @@ func TestMessagesOfOneSenderAreHandledInOrder(t *testing.T) {
 	})
 }
 
-// flaky is a channel whose files cannot be had for now.
+// flaky is a channel that fails to fetch every file.
 type flaky struct{ recorder }
 
 func (f *flaky) Fetch(context.Context, File) (io.ReadCloser, error) {

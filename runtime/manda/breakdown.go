@@ -229,7 +229,7 @@ func (a *answer) compare() {
 	}
 }
 
-// severally tells figures for three periods or more, and of each period without one that there is none.
+// severally answers for three periods or more, and says which of them have no figure.
 func (a *answer) severally() {
 	all := a.q.Periods
 	for _, metric := range a.q.Metrics {

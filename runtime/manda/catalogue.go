@@ -223,7 +223,7 @@ func (t tongue) source(document, place string) string {
 	return t.text("source-place", "document", document, "place", place)
 }
 
-// stated says where a fact stands or, of one that somebody corrected, what stands there instead.
+// stated cites the source of a fact. If somebody corrected the fact, it says what the source states.
 func (t tongue) stated(f *Fact) string {
 	if f.Corrected {
 		return t.text("source-corrected", "text", f.Text, "document", f.Document, "place", f.Place)

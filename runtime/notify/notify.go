@@ -222,7 +222,7 @@ func (s *Sender) Targets() []string {
 	return all
 }
 
-// Channel is by which channel notices to a target go, "" where by none. A nil Sender has none.
+// Channel returns the channel of notices to a target, "" for none or if the Sender is nil.
 func (s *Sender) Channel(target string) string {
 	if s == nil {
 		return ""

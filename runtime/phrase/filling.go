@@ -292,7 +292,7 @@ func (f *filling) reading(what ...words.What) (one *words.Reading, there bool) {
 	return one, true
 }
 
-// use marks readings as those of the argument at hand.
+// use marks readings as taken by the current argument.
 func (f *filling) use(readings []int) {
 	for _, i := range readings {
 		f.used[i] = true

@@ -73,8 +73,8 @@ func (ix *Index) Tongue(text string) (l words.Language, ok bool) {
 	return l, ok
 }
 
-// Also has texts beside the palettes', a sentence a line, tell their language: what a domain says in
-// its own words.
+// Also adds texts to those of the palettes by which Tongue recognises a language, a sentence a line,
+// such as the answers of a domain.
 func (ix *Index) Also(texts func(words.Language) string) *Index {
 	ix.beside = append(ix.beside, texts)
 	return ix

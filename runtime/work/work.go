@@ -57,8 +57,8 @@ type Worker struct {
 	Name   string // of this worker and no other, for operators who look at what runs where
 	// Send delivers a notice. Without it notices are left to other workers.
 	Send func(context.Context, runtime.Message) error
-	// Channel says by which channel notices to a target go, "" for none: one waits for those
-	// before it of the same channel. Nil says that all go by one.
+	// Channel returns the channel of notices to a target, "" for none. A notice waits only for
+	// earlier ones of the same channel. With nil, all have the same channel.
 	Channel func(target string) string
 	// Clock is what time it is; the store's own clock when nil.
 	Clock func() time.Time

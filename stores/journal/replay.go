@@ -322,8 +322,8 @@ func spellMark(origin string) string {
 // be one.
 const erasedText = "(erased)"
 
-// Foretell notes the rows that a later entry finds: they were there before the journal, and
-// entries before that one speak of them. It comes before Rebuild, for the whole journal.
+// Foretell notes the rows of baseline entries. Such a row is older than the journal, so that entries
+// before the baseline may change it or refer to it. Call it for every entry before Rebuild.
 func (s *State) Foretell(r *Record) {
 	for i := range r.Rows {
 		c := &r.Rows[i]
@@ -338,8 +338,8 @@ func (s *State) Foretell(r *Record) {
 	}
 }
 
-// bring makes sure that a row is there if it was foretold, as it is found later, and what it refers
-// to. A reference to what is added later still stays empty until the row is found.
+// bring adds a row from its baseline entry if it is missing, and the rows that it refers to. A
+// reference to a row that a later entry adds stays null until the baseline sets it.
 func (s *State) bring(ctx context.Context, tx stores.Tx, e *stores.Entity, key stores.Value) error {
 	c := s.later[e][key]
 	if c == nil {
@@ -374,7 +374,7 @@ func has(ctx context.Context, tx stores.Tx, e *stores.Entity, key stores.Value) 
 	return err == nil, err
 }
 
-// rebuilt is what a row of an entry sets.
+// rebuilt returns the assignments of a row of an entry.
 func rebuilt(e *stores.Entity, c *receipt.Row) (set []stores.Assign) {
 	for f := range e.Fields {
 		at := slices.IndexFunc(c.Fields, func(field receipt.Field) bool { return e.FieldIndex(field.Name) == f })

@@ -306,7 +306,7 @@ type Result struct {
 	Late bool
 }
 
-// Untold reports whether a preview says nothing of what a call does, but why in Left.
+// Untold reports whether a preview hides the result of the call; Left says why.
 func (r *Result) Untold() bool { return r != nil && len(r.Columns) == 0 && len(r.Left) > 0 }
 
 // A FoundBy is how rows were found for want of a model that compares meanings.

@@ -42,7 +42,7 @@ func (u *Update) Commits(err error) error {
 	return u.Failed
 }
 
-// Room knows whether there was none for the last writes of a store.
+// Room records whether the disk was full at the last write of a store.
 type Room struct{ none atomic.Bool }
 
 // Full implements stores.Store.
