@@ -217,6 +217,16 @@ func TestSharesAreAgreedToAndWithdrawn(t *testing.T) {
 		if got := h.column(t, "omar", "kiisha.list-shares", "to"); len(got) != 1 {
 			t.Fatalf("before a manager agreed: %v", got)
 		}
+		// A document that is put into the room meanwhile was not agreed to.
+		h.does(t, 0, "nadia", "kiisha.withdraw-share :share-id @umza-lenders-analyst-lender-example", "run")
+		h.does(t, 0, "nadia", "kiisha.attach-document :document-id @kwale-lease-txt :room-id @umza-lenders", "run")
+		list := h.does(t, 0, "omar", "", "confirm")
+		id, _, _ := strings.Cut(strings.TrimSpace(list), "\t")
+		if code, out := h.says("omar", "", "confirm", id, "--agree"); code != 3 || len(h.column(t, "omar", "kiisha.list-shares", "to")) > 0 {
+			t.Fatalf("%d %s", code, out)
+		}
+		h.hears(t, "nadia", "again", "Share UMZA lenders with ana@bank.example until 31 March 2025")
+		hasSaid(t, "yes", h.hears(t, "nadia", "again", "yes"), "manager")
 		h.agrees(t, "omar", "ana@bank.example")
 		hasSaid(t, "shared", h.hears(t, "omar", "open", "what is shared with others"), "UMZA lenders: ana@bank.example, until Monday 31 March 2025")
 		h.does(t, 0, "nadia", "kiisha.withdraw-share :share-id @umza-lenders-ana-bank-example", "run")
@@ -326,6 +336,23 @@ func TestProgressCountsWhatStands(t *testing.T) {
 		states("a verified one is deleted", "1 of 3", "Not verified: Land lease.")
 		h.does(t, 0, "nadia", "kiisha.verify-document :document-id @tana-insurance-txt", "run", "--yes")
 		states("the other is verified", "1 of 3", "!Not verified")
+		// What is counted no longer leaves what the others make of the item.
+		permit, counted := "grid-connection-permit", func(document string) string {
+			return h.does(t, 0, "nadia", "kiisha.count-document :document-id @"+document+" :item-id @grid-connection-permit", "run")
+		}
+		h.takes(t, "nadia", "more", "A.txt", "Grid connection permit of UMZA-1.")
+		first := counted("a-txt")
+		h.takes(t, "nadia", "more", "B.txt", "Another page of the permit of UMZA-1.")
+		counted("b-txt")
+		if code, out := h.undoes(t, "nadia", first); code != 0 {
+			t.Errorf("%d %s", code, out)
+		}
+		states("one of two is taken back", "2 of 3", "Not verified: Grid connection permit.")
+		h.does(t, 0, "nadia", "kiisha.uncount-document :document-id @b-txt :item-id @"+permit, "run")
+		states("both are", "1 of 3", "!Not verified")
+		if code, out := h.says("nadia", "kiisha.uncount-document :document-id @b-txt :item-id @"+permit, "run"); code != 3 || !strings.Contains(out, "does not count for that item") {
+			t.Errorf("%d %s", code, out)
+		}
 	})
 }
 
