@@ -274,6 +274,30 @@ func roomRows(t *testing.T, store, palettes string) map[string][]string {
 	return all
 }
 
+// supersedingStands fails unless the findings that are superseded are those that a relation says so of.
+func supersedingStands(t *testing.T, rows map[string][]string) {
+	t.Helper()
+	read := func(row string) (told map[string]string) {
+		if err := json.Unmarshal([]byte(row), &told); err != nil {
+			t.Fatal(err)
+		}
+		return told
+	}
+	superseded := map[string]bool{}
+	for _, row := range rows["relation"] {
+		if told := read(row); told["kind"] == "SUPERSEDES" {
+			superseded[told["to"]] = true
+		}
+	}
+	for _, row := range rows["finding"] {
+		told := read(row)
+		name := strings.Join([]string{told["document"], told["metric"], told["number"]}, " ")
+		if is := told["superseded"] == "true"; is != superseded[name] {
+			t.Errorf("superseded is %v: %s", is, row)
+		}
+	}
+}
+
 // differ tells where two rooms do.
 func differ(t *testing.T, what string, a, b map[string][]string) {
 	t.Helper()
@@ -760,6 +784,7 @@ func again(t *testing.T, r *room) {
 	if now := r.rows(t); len(now["finding"]) >= len(before["finding"]) || len(now["relation"]) >= len(before["relation"]) {
 		t.Error("its findings are still there")
 	}
+	supersedingStands(t, r.rows(t))
 	r.does(t, 0, ada, analyse, "run")
 	differ(t, "findings made anew", before, r.rows(t))
 }

@@ -29,6 +29,7 @@ import (
 // Register brings the handlers and the functions of the palette.
 func Register(h *runtime.Handlers) {
 	runtime.Handle(h, "manda.relate-document", relate)
+	runtime.Handle(h, "manda.trigger-analysis", reanalyse)
 	runtime.Handle(h, "manda.query-knowledge-base", query)
 	runtime.Handle(h, "manda.find-gaps", gaps)
 	runtime.Handle(h, "manda.detect-contradictions", contradictions)
@@ -152,6 +153,41 @@ func relate(ctx context.Context, c *runtime.Call, a relateArgs) (runtime.Outcome
 			if how == Supersedes && !to.Value("superseded").Bool() && !replaced[to.Ref()] {
 				replaced[to.Ref()] = true
 				out.Changes = append(out.Changes, runtime.Update(to.Ref(), runtime.Fields{"superseded": true}))
+			}
+		}
+	}
+	return out, nil
+}
+
+// reanalyse gives findings of other documents back their place, where only findings of this
+// document, which are deleted, took it.
+func reanalyse(ctx context.Context, c *runtime.Call, a relateArgs) (runtime.Outcome, error) {
+	out := c.Declared()
+	findings, err := c.Find(ctx, "finding", runtime.Fields{"document": a.Document})
+	if err != nil {
+		return out, err
+	}
+	own, seen := map[runtime.Ref]bool{}, map[runtime.Ref]bool{}
+	for _, f := range findings {
+		own[f.Ref()], seen[f.Ref()] = true, true
+	}
+	for _, f := range findings {
+		relations, err := c.Find(ctx, "relation", runtime.Fields{"from": f.Ref(), "kind": string(Supersedes)})
+		if err != nil {
+			return out, err
+		}
+		for _, r := range relations {
+			to := r.To("to")
+			if seen[to] {
+				continue
+			}
+			seen[to] = true
+			others, err := c.Find(ctx, "relation", runtime.Fields{"to": to, "kind": string(Supersedes)})
+			if err != nil {
+				return out, err
+			}
+			if !slices.ContainsFunc(others, func(o runtime.Row) bool { return !own[o.To("from")] }) {
+				out.Changes = append(out.Changes, runtime.Update(to, runtime.Fields{"superseded": false}))
 			}
 		}
 	}
