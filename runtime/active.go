@@ -24,12 +24,12 @@ import (
 const maxChoices = 5
 
 // atWork fills an argument that was left out.
-func (r *reading) atWork(ctx context.Context, st *step, p *verbs.Param, place dsl.Place) (given, error) {
+func (r *reading) atWork(ctx context.Context, st *step, p *verbs.Param, place dsl.Place) (resolvedArg, error) {
 	e := p.Type.Entity
-	fill := func(g given, how string, of int) (given, error) {
+	fill := func(g resolvedArg, how string, of int) (resolvedArg, error) {
 		row, err := r.nameRow(ctx, e, g.value)
 		if err != nil {
-			return given{}, err
+			return resolvedArg{}, err
 		}
 		st.filled = append(st.filled, receipt.Filled{Param: p.Name, Entity: e.Store.Name, Key: g.value, Stand: how, Of: of})
 		if row.Name != "" {
@@ -39,34 +39,34 @@ func (r *reading) atWork(ctx context.Context, st *step, p *verbs.Param, place ds
 	}
 	kept, err := r.session(ctx)
 	if err != nil {
-		return given{}, err
+		return resolvedArg{}, err
 	}
 	v := r.s.active // of work for later, which has no session
 	if kept != nil {
 		v = kept.Values[verbs.SessionActive]
 	}
 	if r.e.reg.Entity(v.Entity) == e {
-		g, there, err := r.standing(ctx, st, given{value: v.Value(), entity: e, from: ofRecord.Mix(verbs.Stored(v.Origin)), dark: v.Sensitive}, place, p.Name)
+		g, there, err := r.standing(ctx, st, resolvedArg{value: v.Value(), entity: e, from: ofRecord.Mix(verbs.Stored(v.Origin)), sensitive: v.Sensitive}, place, p.Name)
 		if err != nil {
-			return given{}, err
+			return resolvedArg{}, err
 		}
 		if there {
 			return fill(g, receipt.AtWork, 0)
 		}
 		if kept == nil {
-			return given{}, errRowGone // and no other takes its place
+			return resolvedArg{}, errRowGone // and no other takes its place
 		}
 		// What was at work on is out of scope by now.
 	}
 	keys, more, err := r.mine(ctx, e)
 	if err != nil {
-		return given{}, err
+		return resolvedArg{}, err
 	}
 	if len(keys) == 1 || len(keys) > 1 && kept != nil && !r.writes {
-		g, there, err := r.standing(ctx, st, given{value: keys[0], entity: e, from: ofRecord}, place, p.Name)
+		g, there, err := r.standing(ctx, st, resolvedArg{value: keys[0], entity: e, from: ofRecord}, place, p.Name)
 		switch {
 		case err != nil:
-			return given{}, err
+			return resolvedArg{}, err
 		case there && len(keys) == 1:
 			return fill(g, receipt.OnlyOne, 0)
 		case there:
@@ -75,25 +75,25 @@ func (r *reading) atWork(ctx context.Context, st *step, p *verbs.Param, place ds
 		keys = keys[1:]
 	}
 	if len(keys) == 0 {
-		return given{}, &complaint{st.index, noneAtWork(place, st.verb.Name, p)}
+		return resolvedArg{}, &complaint{st.index, noneAtWork(place, st.verb.Name, p)}
 	}
 	var rows []names.Row
 	for _, key := range keys[:min(len(keys), maxChoices)] {
 		row, err := r.nameRow(ctx, e, key)
 		if err != nil {
-			return given{}, err
+			return resolvedArg{}, err
 		}
 		rows = append(rows, row)
 	}
-	return given{}, &complaint{st.index, whichAtWork(place, st, p, rows, len(keys), more, r.s.settersOf(e))}
+	return resolvedArg{}, &complaint{st.index, whichAtWork(place, st, p, rows, len(keys), more, r.s.settersOf(e))}
 }
 
 // standing fetches the row that is to stand for an argument, if it is there.
-func (r *reading) standing(ctx context.Context, st *step, g given, place dsl.Place, param string) (given, bool, error) {
+func (r *reading) standing(ctx context.Context, st *step, g resolvedArg, place dsl.Place, param string) (resolvedArg, bool, error) {
 	got, err := r.reference(ctx, st, g, place, param)
 	var none *complaint
 	if errors.As(err, &none) {
-		return given{}, false, nil
+		return resolvedArg{}, false, nil
 	}
 	return got, err == nil, err
 }

@@ -9,7 +9,7 @@ import (
 	"verbatim/verbs"
 )
 
-const adding = `
+const conditionalPath = `
   - verb: welcome
     description: A new member, who takes some things at once.
     roles: [keeper]
@@ -38,7 +38,7 @@ const adding = `
 // shown of it is what runs.
 func TestAnEffectRefersToANewRow(t *testing.T) {
 	t.Parallel()
-	worldsOf(t, adding, func(t *testing.T, w *world) {
+	worldsOf(t, conditionalPath, func(t *testing.T, w *world) {
 		for script, want := range map[string]int{
 			`lending.welcome :club-id @north :name "Cleo" :item-ids [@drill @tent]`:             3,
 			`lending.welcome :club-id @north :name "Dan" :guest "Eve" :item-ids [@drill @tent]`: 4,
@@ -90,8 +90,8 @@ func TestWhatAnEffectMayNotReferTo(t *testing.T) {
 		{"friend ?? newcomer", "friend ?? club_id", "type-mismatch"},
 		{"    confirm: always\n", "    handler: true\n", "contradiction"},
 	} {
-		text := strings.Replace(adding, c.from, c.to, 1)
-		if text == adding {
+		text := strings.Replace(conditionalPath, c.from, c.to, 1)
+		if text == conditionalPath {
 			t.Fatal(c.from)
 		}
 		_, ds := verbs.Load(fstest.MapFS{"lending.yaml": {Data: []byte(lendingText(t) + text)}})

@@ -135,7 +135,7 @@ func (s *Session) agree(ctx context.Context, c *confirmations.Confirmation) (*re
 	if slices.Contains(c.Agreed, "") {
 		return nil, s.agreeToo(ctx, asker, p, c, k)
 	}
-	t := &terms{RunOptions: RunOptions{Source: c.Source, Key: c.UnderKey, Before: c.Before}, pending: k, owners: s.SeesSeveral()}
+	t := &runOptions{RunOptions: RunOptions{Source: c.Source, Key: c.UnderKey, Before: c.Before}, pending: k, owners: s.SeesSeveral()}
 	r, err := asker.attempts(ctx, p, t)
 	if err != nil {
 		return nil, err
@@ -280,7 +280,7 @@ func (s *Session) DeclinePreview(ctx context.Context, p *verbs.Program, id strin
 	if err := s.ready(p); err != nil {
 		return err
 	}
-	t := &terms{RunOptions: RunOptions{Agreed: id}}
+	t := &runOptions{RunOptions: RunOptions{Agreed: id}}
 	s.claim(ctx, t) // and never released
 	keys := t.kept
 	b := stores.Batch{}
@@ -358,7 +358,7 @@ func (s *Session) noted(ctx context.Context, verb, id string, c *confirmations.C
 	}
 	e := s.own(verb, id, c)
 	e.Outcome, e.Reason = outcomeRefused, code
-	ctx, stop := firmly(ctx)
+	ctx, stop := detached(ctx)
 	defer stop()
 	failed := s.e.write(ctx, s.engineScope(), func(tx stores.Tx) error {
 		b := stores.Batch{Entries: []stores.Entry{e}}

@@ -41,7 +41,7 @@ func TestTheAnswerOfAToolIsKept(t *testing.T) {
 			t.Fatal(err)
 		}
 		var then []string
-		for _, f := range preview.Calls[0].Errands[0].Then {
+		for _, f := range preview.Calls[0].External[0].Then {
 			then = append(then, f.Op+" "+f.What+" "+strings.Join(f.Fields, ","))
 		}
 		equal(t, then, []string{"update loan note", "insert reminder loan,remind_on,text", " board "})
@@ -124,7 +124,7 @@ func TestRowsOfATool(t *testing.T) {
 		s := w.session("kim")
 		p := w.program(s, script)
 		preview, err := s.Preview(t.Context(), p)
-		if err != nil || len(preview.Calls[0].Rows) != 2 || len(preview.Calls[0].Errands[0].Then) > 0 {
+		if err != nil || len(preview.Calls[0].Rows) != 2 || len(preview.Calls[0].External[0].Then) > 0 {
 			t.Fatalf("%+v %v", preview, err)
 		}
 		answer := shop.answer

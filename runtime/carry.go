@@ -11,7 +11,7 @@ import (
 
 // carry does what the verb is for, by whichever way its palette names, and gives back
 // what it would do, as values.
-func carry(ctx context.Context, r *reading, st *step, promises []promise) (done deed, err error) {
+func carry(ctx context.Context, r *reading, st *step, promises []promise) (done claim, err error) {
 	v := st.verb
 	switch h := r.e.handlers[v]; {
 	case h != nil:
@@ -54,9 +54,9 @@ func (r *reading) query(ctx context.Context, st *step) (*table, error) {
 		return nil, err
 	}
 	t := &table{}
-	dark := r.e.dark[st.verb]
+	sensitive := r.e.sensitive[st.verb]
 	for i, c := range q.Columns {
-		t.columns = append(t.columns, column{c.Name, dark != nil && dark[i]})
+		t.columns = append(t.columns, column{c.Name, sensitive != nil && sensitive[i]})
 	}
 	if q.One && len(rows) != 1 {
 		if len(rows) > 1 {
@@ -75,7 +75,7 @@ func (r *reading) query(ctx context.Context, st *step) (*table, error) {
 			cells[i] = cell{value: v, entity: queryRef(q, i), from: came}
 		}
 		t.rows = append(t.rows, cells)
-		r.seen = append(r.seen, seen{values: row})
+		r.readSet = append(r.readSet, readRow{values: row})
 	}
 	return t, r.nameCells(ctx, t)
 }

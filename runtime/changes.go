@@ -100,7 +100,7 @@ func (r *reading) join(all []change, st *step, p *proposal, others bool) ([]chan
 		if p.op == stores.Delete {
 			for i, v := range p.before.Values {
 				if c.Guard = append(c.Guard, i); i != e.Key && !v.IsNull() {
-					c.row.Fields = append(c.row.Fields, c.field(assigned{field: i}))
+					c.row.Fields = append(c.row.Fields, c.field(assignment{field: i}))
 				}
 			}
 		}
@@ -146,7 +146,7 @@ func (r *reading) join(all []change, st *step, p *proposal, others bool) ([]chan
 
 // follows refuses a code that does not follow the one that a field holds, where
 // the palette says which do.
-func follows(st *step, e *verbs.Entity, a assigned, before stores.Value) error {
+func follows(st *step, e *verbs.Entity, a assignment, before stores.Value) error {
 	t := e.Fields[a.field].Type
 	if t.Codes == nil || before.IsNull() || stores.Equal(before, a.value) {
 		return nil
@@ -190,7 +190,7 @@ func planned(e *verbs.Entity, c stores.Change) change {
 
 // field tells of one field. It is sensitive when the palette says so, or when its
 // value is taken from an argument that is.
-func (c *change) field(a assigned) receipt.Field {
+func (c *change) field(a assignment) receipt.Field {
 	def := &c.Entity.Fields[a.field]
 	f := receipt.Field{Name: def.Name, Column: def.Column, Kind: def.Holds(), Code: def.Codes != nil, After: receipt.Of(a.value),
 		Sensitive: a.sensitive || def.Sensitive, From: a.from, Origin: a.came.String()}
@@ -208,7 +208,7 @@ func contradiction(st *step, e *stores.Entity, field int) error {
 }
 
 // filled is how many fields of a new row hold a value, at most.
-func filled(e *stores.Entity, set []assigned) int {
+func filled(e *stores.Entity, set []assignment) int {
 	n := len(set)
 	for i := range e.Fields {
 		if !e.Fields[i].Default.IsNull() {
@@ -226,7 +226,7 @@ func (r *reading) insert(st *step, p *proposal) (change, error) {
 	c := planned(p.entity, stores.Change{Op: stores.Insert, Entity: e, Key: p.key, Set: make([]stores.Assign, 0, filled(e, p.set))})
 	for i := range e.Fields {
 		f := &e.Fields[i]
-		a := assigned{field: i, value: f.Default, from: "default"}
+		a := assignment{field: i, value: f.Default, from: "default"}
 		for _, b := range p.set {
 			if b.field == i {
 				a = b
@@ -276,7 +276,7 @@ func (r *reading) insert(st *step, p *proposal) (change, error) {
 // accept holds a value to what its field can hold, wherever it comes from: an
 // argument has limits of its own, and what is reckoned has none. A store would
 // refuse it without saying why, or round it.
-func (r *reading) accept(st *step, entity *verbs.Entity, a assigned) (stores.Value, error) {
+func (r *reading) accept(st *step, entity *verbs.Entity, a assignment) (stores.Value, error) {
 	e := entity.Store
 	f := &e.Fields[a.field]
 	if f.Required && a.value.IsNull() {
@@ -311,7 +311,7 @@ func (r *reading) draw(ctx context.Context, proposals []proposal) (err error) {
 			continue
 		}
 		for f := range e.Fields {
-			if !e.Fields[f].Drawn || slices.ContainsFunc(p.set, func(a assigned) bool { return a.field == f && !a.value.IsNull() }) {
+			if !e.Fields[f].Drawn || slices.ContainsFunc(p.set, func(a assignment) bool { return a.field == f && !a.value.IsNull() }) {
 				continue
 			}
 			if f == e.Key {
@@ -319,12 +319,12 @@ func (r *reading) draw(ctx context.Context, proposals []proposal) (err error) {
 					p.key, err = r.read.Draw(ctx, e, f)
 				}
 			} else {
-				a := assigned{field: f, from: drawnBy, came: ofRecord}
+				a := assignment{field: f, from: drawnBy, came: ofRecord}
 				a.value, err = r.read.Draw(ctx, e, f)
 				if k := a.value.Kind(); k == stores.Time || k == stores.UUID {
 					r.alias[a.value] = "drawn" // another each time: now(), gen_random_uuid()
 				}
-				p.set = slices.DeleteFunc(slices.Clone(p.set), func(b assigned) bool { return b.field == f })
+				p.set = slices.DeleteFunc(slices.Clone(p.set), func(b assignment) bool { return b.field == f })
 				p.set = append(p.set, a)
 			}
 			if err != nil {

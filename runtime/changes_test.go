@@ -135,15 +135,15 @@ func TestProposalsForOneRowBecomeOneChange(t *testing.T) {
 	t.Parallel()
 	note, pin := desk(t)
 	before := stores.Row{Entity: note.Store, Values: []stores.Value{keyOf(1), str("old"), str("LOW"), {}, stores.NewInt(1), {}}}
-	update := func(stood []int, set ...assigned) proposal {
+	update := func(stood []int, set ...assignment) proposal {
 		return proposal{op: stores.Update, entity: note, key: keyOf(1), before: before, set: set, stood: stood}
 	}
 	remove := proposal{op: stores.Delete, entity: note, key: keyOf(1), before: before}
 	person, letter := verbs.NewOrigin(verbs.FromPerson, ""), verbs.NewOrigin(verbs.FromDocument, "letter.pdf")
-	text := func(s string, came verbs.Origin) assigned {
-		return assigned{field: noteText, value: str(s), came: came}
+	text := func(s string, came verbs.Origin) assignment {
+		return assignment{field: noteText, value: str(s), came: came}
 	}
-	count := assigned{field: noteCount, value: stores.NewInt(2)}
+	count := assignment{field: noteCount, value: stores.NewInt(2)}
 	type want struct {
 		op      stores.Op
 		entity  *verbs.Entity
@@ -176,11 +176,11 @@ func TestProposalsForOneRowBecomeOneChange(t *testing.T) {
 			[]want{{stores.Update, note, "4=2", []int{4}, ""}, {stores.Delete, pin, "", []int{0, 1, 2}, ""}}},
 		{"another row", []proposal{update(nil, count), {op: stores.Delete, entity: note, key: keyOf(2), before: stores.Row{Values: make([]stores.Value, 6)}}}, "",
 			[]want{{stores.Update, note, "4=2", []int{4}, ""}, {stores.Delete, note, "", []int{0, 1, 2, 3, 4, 5}, ""}}},
-		{"a row that is added", []proposal{{op: stores.Insert, entity: pin, set: []assigned{{field: 0, value: keyOf(1)}}},
+		{"a row that is added", []proposal{{op: stores.Insert, entity: pin, set: []assignment{{field: 0, value: keyOf(1)}}},
 			{op: stores.Delete, entity: pin, key: keyOf(1), before: stores.Row{Values: []stores.Value{keyOf(1), {}, {}}}}}, "",
 			[]want{{stores.Insert, pin, "", nil, ""}, {stores.Delete, pin, "", []int{0, 1, 2}, ""}}},
 		{"a value that its field cannot hold", []proposal{update(nil, text("longer", person))}, "not-accepted", nil},
-		{"a code that follows no other", []proposal{update(nil, assigned{field: noteLevel, value: str("XXL")})}, "not-accepted", nil},
+		{"a code that follows no other", []proposal{update(nil, assignment{field: noteLevel, value: str("XXL")})}, "not-accepted", nil},
 	} {
 		r, st := joining(t)
 		var err error
@@ -245,7 +245,7 @@ func TestADeletionTellsWhatIsLost(t *testing.T) {
 func TestARowIsAddedWithItsDefaults(t *testing.T) {
 	t.Parallel()
 	note, _ := desk(t)
-	text, made := assigned{field: noteText, value: str("new")}, "00000000-0000-4000-8000-000000000001"
+	text, made := assignment{field: noteText, value: str("new")}, "00000000-0000-4000-8000-000000000001"
 	for _, c := range []struct {
 		name string
 		p    proposal
@@ -253,16 +253,16 @@ func TestARowIsAddedWithItsDefaults(t *testing.T) {
 		key  string
 		set  string
 	}{
-		{"no key", proposal{set: []assigned{text}}, "", made, "1=new 2=LOW"},
-		{"a key that is nil", proposal{set: []assigned{text, {field: noteID}}}, "", made, "1=new 2=LOW"},
-		{"a key of its own", proposal{set: []assigned{text, {field: noteID, value: keyOf(7)}}}, "", keyOf(7).Text(), "1=new 2=LOW"},
-		{"a key that a handler knows", proposal{key: keyOf(8), set: []assigned{text, {field: noteID}}}, "", keyOf(8).Text(), "1=new 2=LOW"},
-		{"another level", proposal{set: []assigned{text, {field: noteLevel, value: str("HIGH")}, {field: noteCount, value: stores.NewInt(4)}}}, "", made, "1=new 2=HIGH 4=4"},
+		{"no key", proposal{set: []assignment{text}}, "", made, "1=new 2=LOW"},
+		{"a key that is nil", proposal{set: []assignment{text, {field: noteID}}}, "", made, "1=new 2=LOW"},
+		{"a key of its own", proposal{set: []assignment{text, {field: noteID, value: keyOf(7)}}}, "", keyOf(7).Text(), "1=new 2=LOW"},
+		{"a key that a handler knows", proposal{key: keyOf(8), set: []assignment{text, {field: noteID}}}, "", keyOf(8).Text(), "1=new 2=LOW"},
+		{"another level", proposal{set: []assignment{text, {field: noteLevel, value: str("HIGH")}, {field: noteCount, value: stores.NewInt(4)}}}, "", made, "1=new 2=HIGH 4=4"},
 		{"no text", proposal{}, "value-needed", "", ""},
-		{"a text that is nil", proposal{set: []assigned{{field: noteText}}}, "value-needed", "", ""},
-		{"a default that is taken away", proposal{set: []assigned{text, {field: noteLevel}}}, "value-needed", "", ""},
-		{"no code of its list", proposal{set: []assigned{text, {field: noteColour, value: str("PINK")}}}, "not-accepted", "", ""},
-		{"no integer", proposal{set: []assigned{text, {field: noteCount, value: str("4")}}}, "not-accepted", "", ""},
+		{"a text that is nil", proposal{set: []assignment{{field: noteText}}}, "value-needed", "", ""},
+		{"a default that is taken away", proposal{set: []assignment{text, {field: noteLevel}}}, "value-needed", "", ""},
+		{"no code of its list", proposal{set: []assignment{text, {field: noteColour, value: str("PINK")}}}, "not-accepted", "", ""},
+		{"no integer", proposal{set: []assignment{text, {field: noteCount, value: str("4")}}}, "not-accepted", "", ""},
 	} {
 		r, st := joining(t)
 		c.p.op, c.p.entity = stores.Insert, note
@@ -327,7 +327,7 @@ func TestACodeFollowsWhatItsListSays(t *testing.T) {
 		{noteID, keyOf(1), keyOf(2), false},
 	} {
 		_, st := joining(t)
-		err := follows(st, note, assigned{field: c.field, value: c.to}, c.from)
+		err := follows(st, note, assignment{field: c.field, value: c.to}, c.from)
 		if want := map[bool]string{true: codeNoStep}[c.refused]; codeOf(err) != want {
 			t.Errorf("%s from %v to %v: %v", note.Store.Fields[c.field].Name, c.from, c.to, err)
 		}
@@ -474,7 +474,7 @@ func TestAVerbThatOnlyReadsChangesNothing(t *testing.T) {
 	look.snapshot, look.read = true, view.Open(nil, nil, nil)
 	r := &run{reading: look, steps: []*step{st}}
 	st.sealed = st.sealIn(new([]byte))
-	err := r.apply(t.Context(), st, []proposal{{op: stores.Insert, entity: note, set: []assigned{{field: noteText, value: str("new")}}}})
+	err := r.apply(t.Context(), st, []proposal{{op: stores.Insert, entity: note, set: []assignment{{field: noteText, value: str("new")}}}})
 	if codeOf(err) != "failure" || r.read.Waiting() {
 		t.Errorf("%v, changes wait: %t", err, r.read.Waiting())
 	}

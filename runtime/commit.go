@@ -35,7 +35,7 @@ func (r *run) commit(ctx context.Context, o RunOptions) error {
 		return err
 	}
 	for _, st := range r.steps {
-		r.tend(&b, st)
+		r.changeJobs(&b, st)
 		for i := range st.notices {
 			n := &st.notices[i]
 			for _, was := range n.instead {
@@ -58,7 +58,7 @@ func (r *run) commit(ctx context.Context, o RunOptions) error {
 	if o.Key != "" {
 		b.Changes = append(b.Changes[:len(b.Changes):len(b.Changes)], r.delivery(o.Key))
 	}
-	if len(b.Entries) == 0 && len(b.Changes) == 0 && len(b.Jobs) == 0 && len(b.Settled) == 0 && len(b.Tended) == 0 && !r.read.Waiting() {
+	if len(b.Entries) == 0 && len(b.Changes) == 0 && len(b.Jobs) == 0 && len(b.Settled) == 0 && len(b.JobChanges) == 0 && !r.read.Waiting() {
 		return nil
 	}
 	return r.read.Apply(ctx, b)

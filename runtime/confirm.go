@@ -54,11 +54,11 @@ type Agreement struct {
 // The verbs of the journal entries that the engine itself writes. No palette can declare
 // them.
 const (
-	verbAgree   = "verbatim.agree"
-	verbDecline = "verbatim.decline"
-	verbExpire  = "verbatim.expire"
-	verbWords   = "verbatim.read-words"
-	verbSummon  = "verbatim.summon" // in reports of workers, never in the journal
+	verbAgree          = "verbatim.agree"
+	verbDecline        = "verbatim.decline"
+	verbExpire         = "verbatim.expire"
+	verbWords          = "verbatim.read-words"
+	verbNotifyDeciders = "verbatim.summon" // in reports of workers, never in the journal
 )
 
 // unusable says why a confirmation cannot be used now, whoever uses it.
@@ -217,7 +217,7 @@ func (r *run) footing() []string {
 			rows = append(rows, row)
 		}
 	}
-	for _, s := range r.seen {
+	for _, s := range r.readSet {
 		if s.entity == nil {
 			add(anything)
 			continue
@@ -322,7 +322,7 @@ func (s *Session) Propose(ctx context.Context, p *verbs.Program, o RunOptions) (
 		s.remember(r.shown())
 		return nil, s.refusal(ctx, p, o, refuse(mine))
 	}
-	t := &terms{RunOptions: o}
+	t := &runOptions{RunOptions: o}
 	s.claim(ctx, t)
 	c, err := s.propose(ctx, r, t, others, len(mine) > 0)
 	if err != nil {
@@ -334,7 +334,7 @@ func (s *Session) Propose(ctx context.Context, p *verbs.Program, o RunOptions) (
 	return pending, nil
 }
 
-func (s *Session) propose(ctx context.Context, r *run, t *terms, others []complaint, asked bool) (*confirmations.Confirmation, error) {
+func (s *Session) propose(ctx context.Context, r *run, t *runOptions, others []complaint, asked bool) (*confirmations.Confirmation, error) {
 	var roles []string
 	for _, st := range r.written() {
 		for _, ask := range st.allAsks(nil) {
@@ -382,11 +382,11 @@ func (s *Session) propose(ctx context.Context, r *run, t *terms, others []compla
 		if err != nil {
 			return err
 		}
-		summons, err := s.e.summons(ctx, tx, c)
+		jobs, err := s.e.decidersJob(ctx, tx, c)
 		if err != nil {
 			return err
 		}
-		b := stores.Batch{Changes: append(append(r.own, kept...), c.Insert()), Jobs: append(summons, s.e.expiry(c)), Settled: r.settled}
+		b := stores.Batch{Changes: append(append(r.own, kept...), c.Insert()), Jobs: append(jobs, s.e.expiry(c)), Settled: r.settled}
 		told := map[int]bool{}
 		for _, o := range others {
 			if st := r.top[o.call]; !told[o.call] {
@@ -545,9 +545,9 @@ func (s *Session) learns(ctx context.Context, asker *Session, told *receipt.Rece
 	})
 }
 
-// looks returns the terms for looking at another principal's proposal: the receipt tells
+// looks returns the options for looking at another principal's proposal: the receipt tells
 // whose each row is, as the onlooker sees it.
-func (s *Session) looks(c *confirmations.Confirmation) *terms {
+func (s *Session) looks(c *confirmations.Confirmation) *runOptions {
 	t := rehearsal(RunOptions{Before: c.Before})
 	t.owners = s.SeesSeveral()
 	return t

@@ -246,7 +246,7 @@ func (s *Session) one(ctx context.Context, p *verbs.Program, o RunOptions, part 
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}
-	r, err := s.attempts(ctx, p, &terms{RunOptions: o, share: part})
+	r, err := s.attempts(ctx, p, &runOptions{RunOptions: o, share: part})
 	if err != nil {
 		return nil, nil, s.refusal(ctx, p, o, aboutCall(p, part.calls[len(part.calls)-1], err))
 	}
@@ -260,7 +260,7 @@ func (s *Session) one(ctx context.Context, p *verbs.Program, o RunOptions, part 
 
 // agreeToAll plans the whole script, and compares the agreement with it.
 func (s *Session) agreeToAll(ctx context.Context, p *verbs.Program, o RunOptions, part *share, first int) (*run, error) {
-	t := &terms{RunOptions: o, share: part}
+	t := &runOptions{RunOptions: o, share: part}
 	t.From = first
 	s.claim(ctx, t)
 	plan, err := s.agreeToPlan(ctx, p, t)
@@ -271,7 +271,7 @@ func (s *Session) agreeToAll(ctx context.Context, p *verbs.Program, o RunOptions
 	return plan, nil
 }
 
-func (s *Session) agreeToPlan(ctx context.Context, p *verbs.Program, t *terms) (*run, error) {
+func (s *Session) agreeToPlan(ctx context.Context, p *verbs.Program, t *runOptions) (*run, error) {
 	rehearse := rehearsal(t.RunOptions)
 	rehearse.share = t.share
 	plan, err := s.attempts(ctx, p, rehearse)

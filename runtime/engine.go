@@ -151,14 +151,14 @@ type Engine struct {
 	handlers  map[*verbs.Verb]*handler
 	lookers   map[*verbs.Verb]*handler // that look for verbs, also where the caller does not see
 	macros    map[*verbs.Verb]*verbs.Program
-	inside    map[*verbs.Verb][]*verbs.Verb  // of a macro: every verb that it uses, however deep, once
-	excluded  map[*verbs.Verb][]excluded     // of verbs that do not go with others
-	limited   []*verbs.Verb                  // those that have limits
-	heeds     bool                           // some verb counts or tells even in a preview
-	unfit     map[*verbs.Verb]dsl.Diagnostic // queries that cannot be run
-	dark      map[*verbs.Verb][]bool         // of a query: which columns are sensitive; none of a verb that has no such
-	entities  []*verbs.Entity                // every entity, sorted by name
-	tables    []*stores.Entity               // the same, as they are kept
+	inside    map[*verbs.Verb][]*verbs.Verb   // of a macro: every verb that it uses, however deep, once
+	excluded  map[*verbs.Verb][]exclusionSide // of verbs that do not go with others
+	limited   []*verbs.Verb                   // those that have limits
+	heeds     bool                            // some verb counts or tells even in a preview
+	unfit     map[*verbs.Verb]dsl.Diagnostic  // queries that cannot be run
+	sensitive map[*verbs.Verb][]bool          // of a query: which columns are sensitive; none of a verb that has no such
+	entities  []*verbs.Entity                 // every entity, sorted by name
+	tables    []*stores.Entity                // the same, as they are kept
 	open      view.Opener
 	facts     *view.Facts
 	outside   []verbs.Outside     // parallel to the functions of the palettes
@@ -193,28 +193,28 @@ func (e *ConfigError) Error() string { return tell(e.Diagnostics) }
 // whose diagnostics point into the YAML. A query that cannot run does not stop New: see Unfit.
 func New(reg *verbs.Registry, store stores.Store, opt Options) (e *Engine, err error) {
 	e = &Engine{
-		reg:      reg,
-		store:    store,
-		clock:    opt.Clock,
-		newID:    opt.NewID,
-		at:       opt.At,
-		observe:  opt.Observe,
-		agreed:   opt.Agreed,
-		keep:     opt.Keep,
-		backoff:  opt.Backoff,
-		sleep:    opt.Sleep,
-		zone:     opt.Zone,
-		handlers: make(map[*verbs.Verb]*handler),
-		lookers:  make(map[*verbs.Verb]*handler),
-		macros:   make(map[*verbs.Verb]*verbs.Program),
-		inside:   make(map[*verbs.Verb][]*verbs.Verb),
-		limited:  slices.DeleteFunc(slices.Clone(reg.Verbs()), func(v *verbs.Verb) bool { return len(v.Limits) == 0 }),
-		dark:     make(map[*verbs.Verb][]bool),
-		entities: reg.Entities(),
-		labelled: make(map[*verbs.Entity][]stores.Path),
-		naming:   make(map[*verbs.Entity][]stores.Path),
-		wants:    make(map[*verbs.Verb][]wants),
-		reads:    make(map[*verbs.Verb]bool),
+		reg:       reg,
+		store:     store,
+		clock:     opt.Clock,
+		newID:     opt.NewID,
+		at:        opt.At,
+		observe:   opt.Observe,
+		agreed:    opt.Agreed,
+		keep:      opt.Keep,
+		backoff:   opt.Backoff,
+		sleep:     opt.Sleep,
+		zone:      opt.Zone,
+		handlers:  make(map[*verbs.Verb]*handler),
+		lookers:   make(map[*verbs.Verb]*handler),
+		macros:    make(map[*verbs.Verb]*verbs.Program),
+		inside:    make(map[*verbs.Verb][]*verbs.Verb),
+		limited:   slices.DeleteFunc(slices.Clone(reg.Verbs()), func(v *verbs.Verb) bool { return len(v.Limits) == 0 }),
+		sensitive: make(map[*verbs.Verb][]bool),
+		entities:  reg.Entities(),
+		labelled:  make(map[*verbs.Entity][]stores.Path),
+		naming:    make(map[*verbs.Entity][]stores.Path),
+		wants:     make(map[*verbs.Verb][]wants),
+		reads:     make(map[*verbs.Verb]bool),
 
 		authority:  opt.Authority,
 		profile:    opt.Profile,
@@ -346,7 +346,7 @@ func (e *Engine) prepare(v *verbs.Verb) dsl.Diagnostics {
 	var ds dsl.Diagnostics
 	if v.Query != nil {
 		if v.Query.IsSensitive() {
-			e.dark[v] = v.Query.Sensitive
+			e.sensitive[v] = v.Query.Sensitive
 		}
 	}
 	if v.Macro != nil {

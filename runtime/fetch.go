@@ -16,12 +16,12 @@ type selection struct {
 	paths  []stores.Path // the key, that of a list's owner, and what fields need
 	all    []stores.Path // paths, and the marks that say where they come from
 	marks  []int         // see provenance.WithMarks
-	fields []selected
+	fields []selectedField
 	works  bool // some field is worked out by an expression
 }
 
-// A selected is one returned field, and its place in the store's answer.
-type selected struct {
+// A selectedField is one returned field, and its place in the store's answer.
+type selectedField struct {
 	*verbs.ReadField
 	at  int           // of FromPath and FromCodes, in paths
 	to  *verbs.Entity // of FromPath, whose key it is
@@ -53,7 +53,7 @@ func (e *Engine) selections(read *verbs.Read) *selections {
 }
 
 func (e *Engine) selection(of *verbs.Entity, fields []verbs.ReadField, more ...stores.Path) *selection {
-	s := &selection{of: of, paths: append([]stores.Path{{Field: of.Store.Key}}, more...), fields: make([]selected, len(fields))}
+	s := &selection{of: of, paths: append([]stores.Path{{Field: of.Store.Key}}, more...), fields: make([]selectedField, len(fields))}
 	for i := range fields {
 		g := &s.fields[i]
 		g.ReadField = &fields[i]

@@ -19,9 +19,9 @@ import (
 // the caller had sent, before anything is committed and with no transaction open: what a
 // run cannot commit leaves a file behind that nobody was told of, and that expires.
 
-// files is the errand of a read that makes a file of its rows; nil where it has made it. A
+// files is the external call of a read that makes a file of its rows; nil where it has made it. A
 // preview says what it would be called.
-func (r *run) files(st *step) (*errand, error) {
+func (r *run) files(st *step) (*externalCall, error) {
 	st.cells.file = &tools.File{Name: st.verb.Read.File}
 	if r.phase == Previewing {
 		return nil, nil
@@ -42,7 +42,7 @@ func (r *run) files(st *step) (*errand, error) {
 			}
 		}
 	}
-	e := &errand{Errand: receipt.Errand{Name: "file", ReadOnly: true}, st: st}
+	e := &externalCall{ExternalCall: receipt.ExternalCall{Name: "file", ReadOnly: true}, st: st}
 	e.args = stores.NewString(digestOf(res.Columns, rows))
 	e.files = func() (*tools.File, error) {
 		content, err := sheet.Write(st.verb.Read.File, res.Columns, rows)
@@ -76,7 +76,7 @@ func digestOf(columns []string, rows [][]stores.Value) string {
 }
 
 // file makes a file and has it kept.
-func (s *Session) file(ctx context.Context, e *errand) (tools.Answer, error) {
+func (s *Session) file(ctx context.Context, e *externalCall) (tools.Answer, error) {
 	f, err := e.files()
 	if err == nil {
 		err = s.keepFile(ctx, e.st.verb, f)

@@ -60,7 +60,7 @@ func gate(ctx context.Context, r *reading, st *step) ([]ask, error) {
 
 // agreed decides whether the plan has the agreements that it needs. The plan was made in the
 // transaction that would commit it.
-func (r *run) agreed(ctx context.Context, o *terms) error {
+func (r *run) agreed(ctx context.Context, o *runOptions) error {
 	if part := o.share; part != nil && part.agreed != "" {
 		// The agreement is to the whole script, of which this is a part.
 		if r.unitDigest(part.calls) != part.shown {
@@ -141,7 +141,7 @@ func (r *run) recent(proven time.Time, others bool) error {
 // A preview that this session showed, or that the store keeps, is compared by its whole
 // digest. A preview that asks nobody, and that another process showed, is known by its
 // short id alone: that stops a caller who looked at something else, and grants no right.
-func (r *run) ownConsent(ctx context.Context, o *terms, asked bool) error {
+func (r *run) ownConsent(ctx context.Context, o *runOptions, asked bool) error {
 	at := dsl.Place{Source: r.prog.Script().Source}
 	if err := r.recent(r.s.proven, false); err != nil {
 		return err

@@ -172,28 +172,28 @@ func TestAnIDAloneIsAnAgreementToWhatAsksNobody(t *testing.T) {
 	kept := []stores.Value{keyOf(1)}
 	for _, c := range []struct {
 		name   string
-		t      terms
+		t      runOptions
 		asked  bool
 		read   error
 		want   string // the code of a refusal, "" of consent
 		failed error
 	}{
-		{name: "what asks nobody", t: terms{RunOptions: RunOptions{Agreed: id}}},
-		{name: "what asks nobody, and another ID", t: terms{RunOptions: RunOptions{Agreed: "f" + id[1:]}}, want: codeStalePreview},
-		{name: "what asks somebody", t: terms{RunOptions: RunOptions{Agreed: id}}, asked: true, want: codeStalePreview},
-		{name: "what asks nobody, and no list", t: terms{RunOptions: RunOptions{Agreed: id}, unread: gone}},
-		{name: "what asks nobody, another ID and no list", t: terms{RunOptions: RunOptions{Agreed: "f" + id[1:]}, unread: gone}, want: codeStalePreview},
-		{name: "what asks somebody, and no list", t: terms{RunOptions: RunOptions{Agreed: id}, unread: gone}, asked: true, failed: gone},
-		{name: "a kept preview that is gone", t: terms{RunOptions: RunOptions{Agreed: id}, kept: kept}, asked: true, read: stores.ErrNotFound, want: codeStalePreview},
-		{name: "a kept preview that is gone, of what asks nobody", t: terms{RunOptions: RunOptions{Agreed: id}, kept: kept}, read: stores.ErrNotFound},
-		{name: "a kept preview that cannot be read", t: terms{RunOptions: RunOptions{Agreed: id}, kept: kept}, read: gone, failed: gone},
-		{name: "one that was shown", t: terms{RunOptions: RunOptions{Agreed: id}, claimed: &shown{id: id}}},
-		{name: "one that was shown and kept, and is gone", t: terms{RunOptions: RunOptions{Agreed: id}, claimed: &shown{id: id, kept: keyOf(1)}}, read: stores.ErrNotFound, want: codeStalePreview},
-		{name: "one that was shown and used", t: terms{RunOptions: RunOptions{Agreed: id}, claimed: &shown{id: id}, spent: true}, want: codeAlreadyUsed},
-		{name: "one that was shown and declined", t: terms{RunOptions: RunOptions{Agreed: id}, claimed: &shown{id: id}, spent: true, declined: true}, want: codeDeclinedBefore},
-		{name: "one that was shown, of something else", t: terms{RunOptions: RunOptions{Agreed: id}, claimed: &shown{id: id, digest: [32]byte{1}}}, want: codeStalePreview},
-		{name: "one that was shown, too late", t: terms{RunOptions: RunOptions{Agreed: id}, claimed: &shown{id: id}}, asked: true, want: codeAgreementExpired},
-		{name: "one that was shown, in time", t: terms{RunOptions: RunOptions{Agreed: id}, claimed: &shown{id: id, until: time.Unix(1, 0)}}, asked: true},
+		{name: "what asks nobody", t: runOptions{RunOptions: RunOptions{Agreed: id}}},
+		{name: "what asks nobody, and another ID", t: runOptions{RunOptions: RunOptions{Agreed: "f" + id[1:]}}, want: codeStalePreview},
+		{name: "what asks somebody", t: runOptions{RunOptions: RunOptions{Agreed: id}}, asked: true, want: codeStalePreview},
+		{name: "what asks nobody, and no list", t: runOptions{RunOptions: RunOptions{Agreed: id}, unread: gone}},
+		{name: "what asks nobody, another ID and no list", t: runOptions{RunOptions: RunOptions{Agreed: "f" + id[1:]}, unread: gone}, want: codeStalePreview},
+		{name: "what asks somebody, and no list", t: runOptions{RunOptions: RunOptions{Agreed: id}, unread: gone}, asked: true, failed: gone},
+		{name: "a kept preview that is gone", t: runOptions{RunOptions: RunOptions{Agreed: id}, kept: kept}, asked: true, read: stores.ErrNotFound, want: codeStalePreview},
+		{name: "a kept preview that is gone, of what asks nobody", t: runOptions{RunOptions: RunOptions{Agreed: id}, kept: kept}, read: stores.ErrNotFound},
+		{name: "a kept preview that cannot be read", t: runOptions{RunOptions: RunOptions{Agreed: id}, kept: kept}, read: gone, failed: gone},
+		{name: "one that was shown", t: runOptions{RunOptions: RunOptions{Agreed: id}, claimed: &shown{id: id}}},
+		{name: "one that was shown and kept, and is gone", t: runOptions{RunOptions: RunOptions{Agreed: id}, claimed: &shown{id: id, kept: keyOf(1)}}, read: stores.ErrNotFound, want: codeStalePreview},
+		{name: "one that was shown and used", t: runOptions{RunOptions: RunOptions{Agreed: id}, claimed: &shown{id: id}, spent: true}, want: codeAlreadyUsed},
+		{name: "one that was shown and declined", t: runOptions{RunOptions: RunOptions{Agreed: id}, claimed: &shown{id: id}, spent: true, declined: true}, want: codeDeclinedBefore},
+		{name: "one that was shown, of something else", t: runOptions{RunOptions: RunOptions{Agreed: id}, claimed: &shown{id: id, digest: [32]byte{1}}}, want: codeStalePreview},
+		{name: "one that was shown, too late", t: runOptions{RunOptions: RunOptions{Agreed: id}, claimed: &shown{id: id}}, asked: true, want: codeAgreementExpired},
+		{name: "one that was shown, in time", t: runOptions{RunOptions: RunOptions{Agreed: id}, claimed: &shown{id: id, until: time.Unix(1, 0)}}, asked: true},
 	} {
 		r := &run{reading: &reading{e: e, s: &Session{e: e}, now: time.Unix(0, 0), read: view.Direct(brokenReader{err: c.read}, nil, nil)}, prog: p, id: id}
 		err := r.ownConsent(t.Context(), &c.t, c.asked)

@@ -72,24 +72,24 @@ func isCodeArg(v *verbs.Verb, name string) bool {
 
 // generate checks what a handler makes: a call that is written here, or calls that were
 // kept.
-func (r *reading) generate(ctx context.Context, st *step, g Generated, came verbs.Origin) (generated, error) {
+func (r *reading) generate(ctx context.Context, st *step, g Generated, came verbs.Origin) (generatedCalls, error) {
 	text, as := strings.Join(g.Kept, "\n"), g.Field
 	if g.Kept == nil {
 		var err error
 		if text, err = r.write(ctx, g); err != nil {
-			return generated{}, err
+			return generatedCalls{}, err
 		}
 		as = g.Verb
 	}
 	script, ds := dsl.Parse(dsl.NewSource(st.verb.Name, text+"\n"))
 	if ds.HasErrors() {
-		return generated{}, fmt.Errorf("the call of %s cannot be written: %s", as, tell(ds))
+		return generatedCalls{}, fmt.Errorf("the call of %s cannot be written: %s", as, tell(ds))
 	}
 	names := r.s.mentioned(script)
 	if g.Kept != nil {
 		// They were kept in another session, which knew other names.
 		if err := names.find(ctx, r.read); err != nil {
-			return generated{}, err
+			return generatedCalls{}, err
 		}
 	}
 	p, ds := r.e.reg.Check(script, names)
@@ -97,16 +97,16 @@ func (r *reading) generate(ctx context.Context, st *step, g Generated, came verb
 		// Whoever asked did not write this, but what is wrong with it is theirs.
 		d := ds[0]
 		d.Place = st.place
-		return generated{}, &complaint{st.index, wrongCall(st.place, st.verb.Name, as, d)}
+		return generatedCalls{}, &complaint{st.index, wrongCall(st.place, st.verb.Name, as, d)}
 	}
 	for i := range p.Calls() {
 		if v := p.Calls()[i].Verb; g.Kept != nil && len(r.e.usesTools[v]) > 0 {
-			return generated{}, &complaint{st.index, keptTool(st.place, st.verb.Name, v.Name)}
+			return generatedCalls{}, &complaint{st.index, keptTool(st.place, st.verb.Name, v.Name)}
 		}
 	}
 	names.bind(p)
 	p.SaidBy(verbs.Literals{Origin: came})
-	return generated{p, as}, nil
+	return generatedCalls{p, as}, nil
 }
 
 // write writes a call that a handler makes.

@@ -389,22 +389,22 @@ func (r Row) index(field string) int {
 // handle lets a handler carry a call out, and turns what it returns into
 // proposals of the engine's own making: what the handler still holds cannot
 // change them.
-func (r *reading) handle(ctx context.Context, st *step, h *handler, promises []promise) (d deed, err error) {
+func (r *reading) handle(ctx context.Context, st *step, h *handler, promises []promise) (d claim, err error) {
 	args, err := h.arguments(r, st)
 	if err != nil {
-		return deed{}, &Failure{Err: err}
+		return claim{}, &Failure{Err: err}
 	}
 	c := &Call{ctx: ctx, r: r, st: st, promises: promises}
 	outcome, err := h.safely(ctx, c, args)
 	c.over = true
 	if err != nil {
-		return deed{}, handlerError(st, r.redact(st, err))
+		return claim{}, handlerError(st, r.redact(st, err))
 	}
 	came := st.told().Mix(c.read)
 	for _, change := range outcome.Changes {
 		p, err := r.proposal(ctx, st, change)
 		if err != nil {
-			return deed{}, handlerError(st, err)
+			return claim{}, handlerError(st, err)
 		}
 		p.vouch(change.Fields, came, promises)
 		d.proposals = append(d.proposals, p)
@@ -414,36 +414,36 @@ func (r *reading) handle(ctx context.Context, st *step, h *handler, promises []p
 		for _, key := range sortedKeys(n.With) {
 			v, err := r.plainValue(n.With[key])
 			if err != nil {
-				return deed{}, handlerError(st, err)
+				return claim{}, handlerError(st, err)
 			}
 			out.keys, out.values = append(out.keys, key), append(out.values, v)
 			out.came = append(out.came, vouched(n.With[key], came))
 			if r.carries(st, v) {
-				out.dark = darkAt(out.dark, len(out.values)-1)
+				out.sensitive = sensitiveAt(out.sensitive, len(out.values)-1)
 			}
 		}
 		d.notices = append(d.notices, out)
 	}
 	for _, j := range outcome.Jobs {
-		d.tended = append(d.tended, tendedJob(j))
+		d.jobChanges = append(d.jobChanges, jobChangeOf(j))
 	}
 	if a := outcome.Result; a != nil {
 		if d.answer, err = r.answer(a, came); err != nil {
-			return deed{}, handlerError(st, r.redact(st, err))
+			return claim{}, handlerError(st, r.redact(st, err))
 		}
 		d.answer.found = st.found()
 		r.dim(st, d.answer)
 		if err := r.nameCells(ctx, d.answer); err != nil {
-			return deed{}, err
+			return claim{}, err
 		}
 	}
 	if d.sets, err = r.settings(st, outcome.Session, came, promises); err != nil {
-		return deed{}, handlerError(st, err)
+		return claim{}, handlerError(st, err)
 	}
 	for _, g := range outcome.Calls {
 		made, err := r.generate(ctx, st, g, came)
 		if err != nil {
-			return deed{}, handlerError(st, err)
+			return claim{}, handlerError(st, err)
 		}
 		d.calls = append(d.calls, made)
 	}
@@ -503,8 +503,8 @@ func (r *reading) proposal(ctx context.Context, st *step, c Edit) (proposal, err
 
 // assign turns fields by name into fields by number, in the order of the
 // entity.
-func (r *reading) assign(e *verbs.Entity, f Fields) ([]assigned, error) {
-	var set []assigned
+func (r *reading) assign(e *verbs.Entity, f Fields) ([]assignment, error) {
+	var set []assignment
 	for _, name := range sortedKeys(f) {
 		i := slices.IndexFunc(e.Store.Fields, func(have stores.Field) bool { return sameWord(have.Name, name) })
 		if i < 0 {
@@ -522,9 +522,9 @@ func (r *reading) assign(e *verbs.Entity, f Fields) ([]assigned, error) {
 		if !v.IsNull() && v.Kind() != want && !(want == stores.Decimal && v.Kind() == stores.Int) {
 			return nil, fmt.Errorf("%s.%s takes a %s, not a %s", e.Store.Name, name, want, v.Kind())
 		}
-		set = append(set, assigned{field: i, value: v})
+		set = append(set, assignment{field: i, value: v})
 	}
-	slices.SortFunc(set, func(a, b assigned) int { return a.field - b.field })
+	slices.SortFunc(set, func(a, b assignment) int { return a.field - b.field })
 	return set, nil
 }
 

@@ -141,8 +141,8 @@ func (s *Session) stands(p *verbs.Program) int {
 
 // record writes a batch that has to be kept even if the request was cancelled meanwhile, and
 // counts the uses of limited verbs.
-func (s *Session) record(ctx context.Context, b stores.Batch, used ...counted) error {
-	ctx, stop := firmly(ctx)
+func (s *Session) record(ctx context.Context, b stores.Batch, used ...countedUse) error {
+	ctx, stop := detached(ctx)
 	defer stop()
 	scope := s.scope
 	for _, u := range used {
@@ -221,7 +221,7 @@ func (e *Engine) onlyLooks(p *verbs.Program) bool {
 // onRecord reports whether a verb is journalled even though it only reads: its answer may
 // hold sensitive values, or tell of rows outside the caller's scope.
 func (e *Engine) onRecord(v *verbs.Verb) bool {
-	return e.dark[v] != nil || len(v.Discloses) > 0 || v.Read != nil && slices.ContainsFunc(v.Read.Fields, func(f verbs.ReadField) bool { return f.Sensitive })
+	return e.sensitive[v] != nil || len(v.Discloses) > 0 || v.Read != nil && slices.ContainsFunc(v.Read.Fields, func(f verbs.ReadField) bool { return f.Sensitive })
 }
 
 // withheld replaces the value of a sensitive argument in a text. It is a string literal, so
@@ -250,7 +250,7 @@ func (st *step) given(symbol string) (dsl.Value, bool) {
 	if of, ok := st.verb.Macro.ForEach(); ok && name == "each" {
 		outer, given := st.syntax.Get(st.verb.Params[of].Name)
 		switch items := outer.Items(); {
-		case st.isDark(of):
+		case st.isSensitive(of):
 			return dsl.NewString(withheld), true
 		case !given || st.each.at >= len(items):
 			return verbs.AsLiteral(st.each.item), true
@@ -265,7 +265,7 @@ func (st *step) given(symbol string) (dsl.Value, bool) {
 		}
 		outer, given := st.syntax.Get(p.Name)
 		switch {
-		case st.isDark(i) && (!given || outer.Kind != dsl.Symbol):
+		case st.isSensitive(i) && (!given || outer.Kind != dsl.Symbol):
 			outer = dsl.NewString(withheld)
 		case !given:
 			outer = verbs.AsLiteral(st.args[i])

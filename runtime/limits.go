@@ -163,7 +163,7 @@ func (r *run) beginsUses() bool {
 // What it disclosed of rows outside the caller's scope is journalled.
 func (s *Session) countPreview(ctx context.Context, p *verbs.Program, o RunOptions, r *run, err error) error {
 	var b stores.Batch
-	var used []counted
+	var used []countedUse
 	var refusal *Refusal
 	switch {
 	case errors.As(err, &refusal):
@@ -192,7 +192,7 @@ func (s *Session) countPreview(ctx context.Context, p *verbs.Program, o RunOptio
 }
 
 // countsRefused is what a refusal counts.
-func (s *Session) countsRefused(p *verbs.Program, r *Refusal) (all []counted) {
+func (s *Session) countsRefused(p *verbs.Program, r *Refusal) (all []countedUse) {
 	calls := p.Calls()
 	counts := make(map[int]bool)
 	for i, call := range r.calls {
@@ -204,24 +204,24 @@ func (s *Session) countsRefused(p *verbs.Program, r *Refusal) (all []counted) {
 	return all
 }
 
-// A counted is one use to be counted.
-type counted struct {
+// A countedUse is one use that a limit counts.
+type countedUse struct {
 	verb  *verbs.Verb
 	limit *verbs.Limit
 }
 
 // counting lists what counts a use of a verb.
-func counting(v *verbs.Verb, counts func(*verbs.Limit) bool) (all []counted) {
+func counting(v *verbs.Verb, counts func(*verbs.Limit) bool) (all []countedUse) {
 	for i := range v.Limits {
 		if l := &v.Limits[i]; counts(l) {
-			all = append(all, counted{v, l})
+			all = append(all, countedUse{v, l})
 		}
 	}
 	return all
 }
 
 // counts adds to a batch what was used, as far as there is room for it.
-func (s *Session) counts(ctx context.Context, tx stores.Tx, used []counted) (all []stores.Change, err error) {
+func (s *Session) counts(ctx context.Context, tx stores.Tx, used []countedUse) (all []stores.Change, err error) {
 	now := stores.NewTime(s.e.clock()).Time()
 	logs := make(map[stores.Value]*useLog)
 	var keys []stores.Value

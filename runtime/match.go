@@ -52,7 +52,7 @@ func (m *matching) match(e *stores.Entity, owner stores.Value, limit int) stores
 
 // embedding returns the request for the vector of a search by meaning, which is made with no
 // transaction open; nil where no vector is needed.
-func (r *reading) embedding(ctx context.Context, st *step) (*errand, error) {
+func (r *reading) embedding(ctx context.Context, st *step) (*externalCall, error) {
 	text, err := r.eval(ctx, st, st.verb.Matching, nil)
 	if err != nil || text.IsNull() {
 		return nil, err
@@ -64,7 +64,7 @@ func (r *reading) embedding(ctx context.Context, st *step) (*errand, error) {
 	case r.e.embedder == nil:
 		m.near, m.maker, m.found = search.Grams(m.text), search.Letters, receipt.ByLetters
 	default:
-		e := &errand{Errand: receipt.Errand{Name: "meaning", ReadOnly: true}, st: st, args: text, embeds: true}
+		e := &externalCall{ExternalCall: receipt.ExternalCall{Name: "meaning", ReadOnly: true}, st: st, args: text, embeds: true}
 		answer, answered := r.answers[e.id()]
 		switch {
 		case !answered:
@@ -231,7 +231,7 @@ func (r *reading) match(ctx context.Context, st *step, f *fetch, find stores.Fin
 		}
 		one := find
 		one.Where, one.Order, one.Limit = &only, nil, len(keys)
-		if rows, err = r.withOwed(ctx, one); err != nil {
+		if rows, err = r.findWithPostponed(ctx, one); err != nil {
 			return nil, err
 		}
 		if len(rows) >= read.Limit || !more {

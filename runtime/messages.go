@@ -292,8 +292,8 @@ func narrowed() dsl.Diagnostic {
 	return complain(codeRoleLost, dsl.Place{}, "what you showed is good for some verbs, and decides nothing", "sign in to decide")
 }
 
-// notKeeper names the roles that may, where there are any.
-func notKeeper(may []string) dsl.Diagnostic {
+// notJournalKeeper names the roles that may, where there are any.
+func notJournalKeeper(may []string) dsl.Diagnostic {
 	next := "give one role `keeps: journal` in the palettes, and the role to a person"
 	if len(may) > 0 {
 		next = "ask somebody with role " + strings.Join(may, " or ")
@@ -756,7 +756,7 @@ func noFile(place dsl.Place, verb, why, next string) dsl.Diagnostic {
 	return complain(codeNoFile, place, fmt.Sprintf("%s can make no file: %s", verb, why), next)
 }
 
-func toolFailed(e *errand, says string) dsl.Diagnostic {
+func toolFailed(e *externalCall, says string) dsl.Diagnostic {
 	next := "see to what it says, or ask whoever looks after " + e.Server
 	if e.Here {
 		next = "see to what it says"

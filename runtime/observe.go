@@ -20,7 +20,7 @@ type Observed struct {
 }
 
 // tried calls tries, and then Options.Agreed if an agreement was used.
-func (s *Session) tried(ctx context.Context, p *verbs.Program, o *terms) (*run, error) {
+func (s *Session) tried(ctx context.Context, p *verbs.Program, o *runOptions) (*run, error) {
 	r, err := s.tries(ctx, p, o)
 	if err == nil && !o.rehearsal && (o.Agreed != "" || o.pending != nil) && s.e.agreed != nil {
 		s.e.agreed(ctx)
@@ -29,7 +29,7 @@ func (s *Session) tried(ctx context.Context, p *verbs.Program, o *terms) (*run, 
 }
 
 // attempts calls tried, and then Options.Observe with the outcome.
-func (s *Session) attempts(ctx context.Context, p *verbs.Program, o *terms) (*run, error) {
+func (s *Session) attempts(ctx context.Context, p *verbs.Program, o *runOptions) (*run, error) {
 	if s.e.observe == nil {
 		return s.tried(ctx, p, o)
 	}

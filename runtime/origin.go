@@ -102,15 +102,15 @@ func made(st *step, x *verbs.Expr, reads []verbs.Origin) verbs.Origin {
 	for _, p := range reads {
 		o = o.Mix(p)
 	}
-	if st.errand != nil && x.OfAnswer() {
-		o = o.Mix(st.errand.came)
+	if st.external != nil && x.OfAnswer() {
+		o = o.Mix(st.external.came)
 	}
 	return o
 }
 
 // wants compares the origin of an argument with those that its palette accepts. Any other is
 // refused, or asked about.
-func (st *step) wants(i int, g given, place dsl.Place) *complaint {
+func (st *step) wants(i int, g resolvedArg, place dsl.Place) *complaint {
 	p := &st.verb.Params[i]
 	if p.From == 0 || g.value.IsNull() || g.from.Within(p.From) {
 		return nil
@@ -129,7 +129,7 @@ func (st *step) wants(i int, g given, place dsl.Place) *complaint {
 }
 
 // follow notes the way on which an argument of an unaccepted origin came.
-func (st *step) follow(f *frame, a *verbs.Arg, g given) {
+func (st *step) follow(f *frame, a *verbs.Arg, g resolvedArg) {
 	if st.accepts == 0 || g.value.IsNull() || g.from.Within(st.accepts) {
 		return
 	}
@@ -198,7 +198,7 @@ func (f *frame) said(a *verbs.Arg) verbs.Origin {
 
 // vouches reports whether an assignment confirms the value that a field holds already, but from
 // a less trusted origin: only the origin changes.
-func vouches(a assigned, marks []stores.Mark) bool {
+func vouches(a assignment, marks []stores.Mark) bool {
 	return a.came.Trusted() && stores.MarkOf(marks, a.field) != ""
 }
 
@@ -283,7 +283,7 @@ func (p *proposal) vouch(f Fields, came verbs.Origin, promises []promise) {
 					sets = t.set
 				}
 			}
-			if k := slices.IndexFunc(sets, func(b assigned) bool { return b.field == a.field && stores.Equal(a.value, b.value) }); k >= 0 {
+			if k := slices.IndexFunc(sets, func(b assignment) bool { return b.field == a.field && stores.Equal(a.value, b.value) }); k >= 0 {
 				a.came = sets[k].came
 			}
 		}

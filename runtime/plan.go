@@ -52,13 +52,13 @@ type run struct {
 	repeated *receipt.Receipt // of the earlier run with the same key
 	skipped  string           // why its job has become pointless
 
-	errand *errand // an unanswered request that changes something on another server
-	needs  *errand // a request whose answer the plan needs before it can go on
+	external *externalCall // an unanswered request that changes something on another server
+	needs    *externalCall // a request whose answer the plan needs before it can go on
 }
 
 // program carries out the calls of a frame in the order of their bindings. It stops at a
 // request that a tool has to answer first.
-func (r *run) program(ctx context.Context, f *frame) (*errand, error) {
+func (r *run) program(ctx context.Context, f *frame) (*externalCall, error) {
 	calls, order := f.prog.Calls(), f.prog.Order()
 	f.steps = make([]*step, len(calls))
 	if r.share != nil && f.macro == nil {
@@ -83,7 +83,7 @@ func (r *run) program(ctx context.Context, f *frame) (*errand, error) {
 
 // callOften makes a call once or, inside a macro with for-each, once for each item of a list.
 // It returns the last step, nil for an empty list.
-func (r *run) callOften(ctx context.Context, f *frame, i int) (st *step, needs *errand, err error) {
+func (r *run) callOften(ctx context.Context, f *frame, i int) (st *step, needs *externalCall, err error) {
 	if !f.prog.Calls()[i].Each {
 		return r.call(ctx, f, i)
 	}
@@ -147,12 +147,12 @@ func placeOf(p *verbs.Program, c *verbs.Call) dsl.Place {
 
 // call takes one call from its arguments to changes in the transaction, or to a request that
 // a tool has to answer first.
-func (r *run) call(ctx context.Context, f *frame, i int) (*step, *errand, error) {
+func (r *run) call(ctx context.Context, f *frame, i int) (*step, *externalCall, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}
 	st := r.beginCall(f, i)
-	st.seenFrom = len(r.seen)
+	st.readFrom = len(r.readSet)
 	r.steps = append(r.steps, st)
 	r.begun++
 	if f.macro == nil {
@@ -168,13 +168,13 @@ func (r *run) call(ctx context.Context, f *frame, i int) (*step, *errand, error)
 	if err != nil {
 		return nil, nil, told(st, err)
 	}
-	st.seenTo = len(r.seen)
+	st.readTo = len(r.readSet)
 	return st, needs, nil
 }
 
 // step takes a call through the steps: permit, resolve, gate, carry, settle, and its
 // changes to the transaction that commits them.
-func (r *run) step(ctx context.Context, f *frame, st *step, c *verbs.Call) (needs *errand, err error) {
+func (r *run) step(ctx context.Context, f *frame, st *step, c *verbs.Call) (needs *externalCall, err error) {
 	if !permits(r.s.roles, st.verb.Roles) {
 		// permit has asked this of every call before anything began; nothing is
 		// carried out on its word alone.
@@ -227,14 +227,14 @@ func (r *run) step(ctx context.Context, f *frame, st *step, c *verbs.Call) (need
 			return e, err // nothing can be planned without it
 		}
 	}
-	if st.errand != nil && !st.errand.answered {
+	if st.external != nil && !st.external.answered {
 		switch {
-		case st.errand.ReadOnly:
-			return st.errand, nil // nothing can be planned without what it says
-		case r.errand != nil:
-			return nil, &complaint{st.index, oneTool(st.place, st.verb.Name, r.errand.st.verb.Name)}
+		case st.external.ReadOnly:
+			return st.external, nil // nothing can be planned without what it says
+		case r.external != nil:
+			return nil, &complaint{st.index, oneTool(st.place, st.verb.Name, r.external.st.verb.Name)}
 		}
-		r.errand = st.errand
+		r.external = st.external
 	}
 	promises, err := r.promises(ctx, st)
 	if err != nil {
@@ -248,7 +248,7 @@ func (r *run) step(ctx context.Context, f *frame, st *step, c *verbs.Call) (need
 	if err := settle(st.verb, promises, &done); err != nil {
 		return nil, err
 	}
-	st.cells, st.notices, st.tended, st.dropped = done.answer, done.notices, done.tended, done.dropped
+	st.cells, st.notices, st.jobChanges, st.dropped = done.answer, done.notices, done.jobChanges, done.dropped
 	if st.verb.Read != nil && st.verb.Read.File != "" {
 		if e, err := r.files(st); e != nil || err != nil {
 			return e, err
@@ -274,7 +274,7 @@ func (r *run) step(ctx context.Context, f *frame, st *step, c *verbs.Call) (need
 
 // macro carries out the script of other verbs, with the rights of whoever
 // called it: permit has looked at its calls before anything began.
-func (r *run) macro(ctx context.Context, st *step) (*errand, error) {
+func (r *run) macro(ctx context.Context, st *step) (*externalCall, error) {
 	inner := &frame{prog: r.e.macros[st.verb], macro: st}
 	if needs, err := r.program(ctx, inner); err != nil || needs != nil {
 		return needs, err
@@ -298,11 +298,11 @@ func (r *run) still(st *step) error {
 
 // plan carries the program out in the transaction, and compares the outcome with what was
 // agreed to.
-func (r *run) plan(ctx context.Context, o *terms, asked *errands) error {
+func (r *run) plan(ctx context.Context, o *runOptions, asked *externalAnswers) error {
 	if err := r.meanwhile(ctx, o.Version); err != nil {
 		return err
 	}
-	if err := r.read.Ahead(ctx, r.wanted(), r.foretold()); err != nil {
+	if err := r.read.ReadAhead(ctx, r.wanted(), r.foretold()); err != nil {
 		return err
 	}
 	var err error
@@ -312,7 +312,7 @@ func (r *run) plan(ctx context.Context, o *terms, asked *errands) error {
 	if err = r.nameReferences(ctx); err != nil {
 		return err
 	}
-	if o.plain() && r.errand == nil && asked.sent == nil && !r.asksAnybody() {
+	if o.plain() && r.external == nil && asked.sent == nil && !r.asksAnybody() {
 		r.unsealed = true // nobody saw a plan that it could differ from
 	} else {
 		r.tellAll()
@@ -321,7 +321,7 @@ func (r *run) plan(ctx context.Context, o *terms, asked *errands) error {
 	if r.share != nil && r.share.agreed != "" {
 		r.id = r.share.agreed // the agreement is to the whole script
 	}
-	if o.rehearsal || o.Agreed != "" || o.pending != nil || r.asksAnybody() || r.errand != nil {
+	if o.rehearsal || o.Agreed != "" || o.pending != nil || r.asksAnybody() || r.external != nil {
 		// Previews, agreements and requests to tools rest on changes that the database
 		// has accepted.
 		if err := r.read.Flush(ctx); err != nil {
@@ -335,7 +335,7 @@ func (r *run) plan(ctx context.Context, o *terms, asked *errands) error {
 		if err := asked.sent.still(r); err != nil {
 			return err
 		}
-		return r.follow(ctx, asked.sent.errand.id())
+		return r.follow(ctx, asked.sent.call.id())
 	}
 	r.e.enter(StageAgreed)
 	return r.agreed(ctx, o)
@@ -343,9 +343,9 @@ func (r *run) plan(ctx context.Context, o *terms, asked *errands) error {
 
 // follow carries out the effects that waited for a tool's answer. The rest of the plan has
 // been compared with what was agreed to.
-func (r *run) follow(ctx context.Context, errand string) error {
-	i := slices.IndexFunc(r.steps, func(st *step) bool { return st.errand != nil && st.errand.id() == errand })
-	if i < 0 || len(r.steps[i].errand.Then) == 0 {
+func (r *run) follow(ctx context.Context, id string) error {
+	i := slices.IndexFunc(r.steps, func(st *step) bool { return st.external != nil && st.external.id() == id })
+	if i < 0 || len(r.steps[i].external.Then) == 0 {
 		return nil
 	}
 	st := r.steps[i]
@@ -372,14 +372,14 @@ func (r *run) follow(ctx context.Context, errand string) error {
 
 // waits returns the request that a tool has to answer before the run can go on or commit;
 // nil if there is none.
-func (r *run) waits() *errand {
+func (r *run) waits() *externalCall {
 	if r.needs != nil {
 		return r.needs
 	}
 	if r.phase == Previewing {
 		return nil // a preview tells of it
 	}
-	return r.errand
+	return r.external
 }
 
 // script is the script of the run: a part of the program's, if it is a share.

@@ -18,7 +18,7 @@ import (
 type shown struct {
 	id     string
 	digest [32]byte
-	rows   []seen       // whole rows that it stands on
+	rows   []readRow    // whole rows that it stands on
 	until  time.Time    // how long agreeing to it is good, where something asks
 	kept   stores.Value // key of its row, when other processes know it too
 	asking []int        // calls that ask the person
@@ -35,12 +35,12 @@ func (p *shown) moved(r *run) []string {
 	}
 	var moved []string
 	for _, old := range p.rows {
-		i := slices.IndexFunc(r.seen, func(n seen) bool { return n.paths == nil && n.entity == old.entity && n.key == old.key })
-		if i < 0 || slices.Equal(r.seen[i].values, old.values) {
+		i := slices.IndexFunc(r.readSet, func(n readRow) bool { return n.paths == nil && n.entity == old.entity && n.key == old.key })
+		if i < 0 || slices.Equal(r.readSet[i].values, old.values) {
 			continue
 		}
 		for f, was := range old.values {
-			is := r.seen[i].values[f]
+			is := r.readSet[i].values[f]
 			if was == is {
 				continue
 			}
@@ -325,7 +325,7 @@ func (r *run) tellAll() {
 	r.told = make([]receipt.Call, len(written))
 	for i, st := range written {
 		r.told[i] = receipt.Call{Verb: st.verb.Name, Place: placed(st.place), Text: st.text, Rows: r.rowsOf(st), Notices: r.noticesOf(st, nil), Filled: r.fills(st),
-			Tended: st.gather().tended, Asks: st.questions(), Session: r.sessionChanges(st), Errands: st.errandsOf(nil), Result: r.result(st), Seq: st.seq}
+			JobChanges: st.gather().jobChanges, Asks: st.questions(), Session: r.sessionChanges(st), External: st.externalCallsOf(nil), Result: r.result(st), Seq: st.seq}
 	}
 }
 
@@ -405,13 +405,13 @@ func (r *reading) noticesOf(st *step, all []receipt.Notice) []receipt.Notice {
 	return all
 }
 
-// errandsOf collects the requests to tools of a call, and of the calls of a macro.
-func (st *step) errandsOf(all []receipt.Errand) []receipt.Errand {
-	if st.errand != nil {
-		all = append(all, st.errand.Errand)
+// externalCallsOf collects the external calls of a call, and of the calls in a macro.
+func (st *step) externalCallsOf(all []receipt.ExternalCall) []receipt.ExternalCall {
+	if st.external != nil {
+		all = append(all, st.external.ExternalCall)
 	}
 	for _, inner := range st.inner {
-		all = inner.errandsOf(all)
+		all = inner.externalCallsOf(all)
 	}
 	return all
 }
@@ -536,7 +536,7 @@ func (r *run) shown() *shown {
 			}
 		}
 	}
-	for _, s := range r.seen {
+	for _, s := range r.readSet {
 		if s.paths == nil && s.entity != nil {
 			if !r.added[view.RowKey{Entity: s.entity, Key: s.key}] {
 				p.rows = append(p.rows, s)

@@ -46,7 +46,7 @@ const (
 )
 
 // listens tells how far a tool is: each percent once, and nothing after over.
-func (o *terms) listens(st *step) (tell func(done, total int, what string), over func()) {
+func (o *runOptions) listens(st *step) (tell func(done, total int, what string), over func()) {
 	if o.Progress == nil {
 		return nil, func() {}
 	}

@@ -10,35 +10,35 @@ import (
 )
 
 // A promise is one effect of a verb, evaluated for one call on the rows as they are before
-// the call. The engine carries out declared effects from promises, and settles every deed
+// the call. The engine carries out declared effects from promises, and settles every claim
 // against the same promises.
 type promise struct {
 	effect *verbs.Effect
 	// due says that its condition holds, or that it has none. Effects on rows have a
 	// condition for each target instead.
-	due     bool
-	key     stores.Value // of a row to be added that other effects refer to
-	set     []assigned   // of a row to be added
-	targets []target     // of rows to be changed or deleted
-	values  []stores.Value
-	came    []verbs.Origin // parallel to values
-	dark    []bool         // parallel to values; nil while none is sensitive
-	at      stores.Value   // when the work of a trigger begins; Null is at once
-	setting setting        // of the session
+	due       bool
+	key       stores.Value // of a row to be added that other effects refer to
+	set       []assignment // of a row to be added
+	targets   []target     // of rows to be changed or deleted
+	values    []stores.Value
+	came      []verbs.Origin // parallel to values
+	sensitive []bool         // parallel to values; nil while none is sensitive
+	at        stores.Value   // when the work of a trigger begins; Null is at once
+	setting   setting        // of the session
 }
 
 // A target is a row that an effect picks.
 type target struct {
 	row stores.Row
 	due bool
-	set []assigned
+	set []assignment
 	// stood holds the fields that conditions and values were evaluated from. The change is
 	// valid only while those fields keep these values.
 	stood []int
 }
 
-// An assigned is a value for a field, and where it comes from.
-type assigned struct {
+// An assignment is a value for a field, and the origin of the value.
+type assignment struct {
 	field     int
 	value     stores.Value
 	from      string
@@ -96,7 +96,7 @@ func (r *reading) promises(ctx context.Context, st *step) ([]promise, error) {
 // called gives a row that is to be added its key, so that other effects can refer to it.
 func (r *reading) called(ctx context.Context, st *step, effect int, p *promise) (err error) {
 	e := p.effect.Entity.Store
-	set := slices.IndexFunc(p.set, func(a assigned) bool { return a.field == e.Key })
+	set := slices.IndexFunc(p.set, func(a assignment) bool { return a.field == e.Key })
 	switch {
 	case set >= 0:
 		p.key = p.set[set].value
@@ -144,7 +144,7 @@ func (r *reading) each(ctx context.Context, st *step, effect *verbs.Effect, do f
 			all = append(all, eachOf{row: &rows[i]})
 		}
 	} else if of.Answer {
-		for _, row := range st.errand.answer.rows {
+		for _, row := range st.external.answer.rows {
 			values := make([]stores.Value, len(row))
 			for i := range row {
 				values[i] = row[i].value
@@ -202,8 +202,8 @@ func (r *reading) values(ctx context.Context, st *step, p *promise) (err error) 
 			return err
 		}
 		p.values, p.came = append(p.values, v), append(p.came, came)
-		if _, dark := st.origin(w.Value, nil); dark {
-			p.dark = darkAt(p.dark, len(p.values)-1)
+		if _, sensitive := st.origin(w.Value, nil); sensitive {
+			p.sensitive = sensitiveAt(p.sensitive, len(p.values)-1)
 		}
 	}
 	if effect.Value != nil {
@@ -267,7 +267,7 @@ func (r *reading) aimAt(ctx context.Context, st *step, p *promise, rows []stores
 				return err
 			}
 			for _, a := range t.set {
-				if !slices.ContainsFunc(set, func(b assigned) bool { return a.field == b.field }) {
+				if !slices.ContainsFunc(set, func(b assignment) bool { return a.field == b.field }) {
 					set = append(set, a)
 				}
 			}
@@ -438,8 +438,8 @@ func (r *reading) holds(ctx context.Context, st *step, when *verbs.Expr, row *st
 	return v.Bool(), err
 }
 
-func (r *reading) sets(ctx context.Context, st *step, effect *verbs.Effect, row *stores.Row) ([]assigned, error) {
-	set := make([]assigned, 0, len(effect.Set))
+func (r *reading) sets(ctx context.Context, st *step, effect *verbs.Effect, row *stores.Row) ([]assignment, error) {
+	set := make([]assignment, 0, len(effect.Set))
 	for i := range effect.Set {
 		x := effect.Set[i].Value
 		if param, alone := x.ArgOnly(); alone && st.args[param].IsNull() && st.emptied&(1<<param) == 0 {
@@ -453,10 +453,10 @@ func (r *reading) sets(ctx context.Context, st *step, effect *verbs.Effect, row 
 			continue // nor does a part of a record
 		}
 		from, secret := st.origin(x, row)
-		if f := &effect.Entity.Store.Fields[effect.Set[i].Field]; st.dark != nil && !v.IsNull() && !f.Sensitive && f.Kind != stores.Bool && x.Copies(st.secret, nil) {
+		if f := &effect.Entity.Store.Fields[effect.Set[i].Field]; st.sensitive != nil && !v.IsNull() && !f.Sensitive && f.Kind != stores.Bool && x.Copies(st.secret, nil) {
 			return nil, &complaint{st.index, secretOpen(st.place, st.verb.Name, effect.Entity.Store.Name, f.Name)}
 		}
-		set = append(set, assigned{field: effect.Set[i].Field, value: v, from: from, sensitive: secret, came: came})
+		set = append(set, assignment{field: effect.Set[i].Field, value: v, from: from, sensitive: secret, came: came})
 	}
 	return set, nil
 }

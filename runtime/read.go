@@ -53,7 +53,7 @@ func (r *reading) find(ctx context.Context, st *step) (*table, error) {
 		find.Last = false
 		rows, err = r.match(ctx, st, f, find)
 	} else {
-		rows, err = r.withOwed(ctx, find)
+		rows, err = r.findWithPostponed(ctx, find)
 	}
 	if err != nil {
 		return nil, err
@@ -75,9 +75,9 @@ func (r *reading) find(ctx context.Context, st *step) (*table, error) {
 	for i := range read.Fields {
 		t.columns[i] = column{read.Fields[i].Name, read.Fields[i].Sensitive}
 	}
-	r.seen = slices.Grow(r.seen, len(rows))
+	r.readSet = slices.Grow(r.readSet, len(rows))
 	for n, row := range rows {
-		r.seen = append(r.seen, seen{entity: read.Entity.Store, key: row[0], paths: f.all, values: row})
+		r.readSet = append(r.readSet, readRow{entity: read.Entity.Store, key: row[0], paths: f.all, values: row})
 		t.keys[n] = row[0]
 	}
 	if err := r.belonging(ctx, st, beside); err != nil {
@@ -232,7 +232,7 @@ type beside struct {
 	fetches  []*fetch      // parallel to the lists
 	found    [][][][]stores.Value
 	lists    []belongings
-	progress []*tally
+	progress []*stepCount
 }
 
 // belongings are the rows of a list, grouped by the row that they belong to.
@@ -355,10 +355,10 @@ func (r *reading) list(ctx context.Context, st *step, list *verbs.ReadList, f *f
 		return b, err
 	}
 	for n, rows := range found {
-		r.seen = slices.Grow(r.seen, len(rows))
+		r.readSet = slices.Grow(r.readSet, len(rows))
 		b.items[n] = make([]stores.Value, 0, len(rows))
 		for _, row := range rows {
-			r.seen = append(r.seen, seen{entity: list.Entity.Store, key: row[0], paths: f.all, values: row})
+			r.readSet = append(r.readSet, readRow{entity: list.Entity.Store, key: row[0], paths: f.all, values: row})
 			values := make([]stores.Value, len(f.fields))
 			for i := range values {
 				c, err := f.cell(st, i, row)
@@ -374,8 +374,8 @@ func (r *reading) list(ctx context.Context, st *step, list *verbs.ReadList, f *f
 	return b, nil
 }
 
-// A tally counts the steps of one row.
-type tally struct {
+// A stepCount counts the steps of one row.
+type stepCount struct {
 	done, total   int64 // steps
 	worth, weight int64 // of those that are done, and of all
 	stages        map[string]bool
@@ -395,16 +395,16 @@ func stepPaths(p *verbs.Progress) []stores.Path {
 }
 
 // progressOf counts the steps of rows.
-func (r *reading) progressOf(p *verbs.Progress, found [][][]stores.Value) ([]*tally, error) {
+func (r *reading) progressOf(p *verbs.Progress, found [][][]stores.Value) ([]*stepCount, error) {
 	const reads = 4 // of stepPaths, before what p.Done reads
 	paths := stepPaths(p)
-	all := make([]*tally, len(found))
+	all := make([]*stepCount, len(found))
 	for n, rows := range found {
 		for _, row := range rows {
-			r.seen = append(r.seen, seen{entity: p.Steps.Store, key: row[0], paths: paths, values: row})
+			r.readSet = append(r.readSet, readRow{entity: p.Steps.Store, key: row[0], paths: paths, values: row})
 			t := all[n]
 			if t == nil {
-				t = &tally{stages: map[string]bool{}}
+				t = &stepCount{stages: map[string]bool{}}
 				all[n] = t
 			}
 			// A step whose condition has no value is not done.
@@ -430,8 +430,8 @@ func (r *reading) progressOf(p *verbs.Progress, found [][][]stores.Value) ([]*ta
 	return all, nil
 }
 
-// part returns one figure of a tally; null for a row without steps.
-func (t *tally) part(p *verbs.Progress, part verbs.ProgressPart) stores.Value {
+// part returns one figure of a stepCount; null for a row without steps.
+func (t *stepCount) part(p *verbs.Progress, part verbs.ProgressPart) stores.Value {
 	if t == nil {
 		return stores.Value{}
 	}
@@ -463,7 +463,7 @@ func (t *tally) part(p *verbs.Progress, part verbs.ProgressPart) stores.Value {
 
 // percent rounds to the nearest whole number, but to 100 only when all steps are done, and to
 // 0 only when none is.
-func (t *tally) percent() int64 {
+func (t *stepCount) percent() int64 {
 	done, all := t.worth, t.weight
 	if all == 0 { // steps that count for nothing are told by their number
 		done, all = t.done, t.total

@@ -34,9 +34,9 @@ type reading struct {
 
 	source *dsl.Source // of the script; diagnostics about all of it are placed there
 
-	seen []seen               // what was read
-	owed []owing              // rows to be fetched together with the next read
-	met  map[view.RowKey]bool // rows that are locked because rows that refer to them are counted
+	readSet   []readRow            // what was read
+	postponed []postponed          // rows to be fetched together with the next read
+	met       map[view.RowKey]bool // rows that are locked because rows that refer to them are counted
 
 	// alias holds values that differ between two previews of the same plan: generated
 	// keys, and instants relative to now. The digest uses their description instead.
@@ -51,10 +51,10 @@ type reading struct {
 	uploads []usedUpload // files that nothing had used before
 	files   []knownFile  // that arguments name
 
-	answers map[string]tools.Answer // of tools, by errand.id
+	answers map[string]tools.Answer // of tools, by externalCall.id
 
 	pasts  map[int64]*past // calls that are taken back, by the numbers of their journal entries
-	blamed *blamed         // the later change that stands in the way of an undo; nil without one
+	blamed *laterChange    // the later change that stands in the way of an undo; nil without one
 }
 
 // reads begins a look at rows that changes nothing.
@@ -67,8 +67,8 @@ func (s *Session) readsAt(r stores.Reader, now time.Time) *reading {
 		alias: make(map[stores.Value]string), added: make(map[view.RowKey]bool), minted: make(map[view.RowKey]*names.Given)}
 }
 
-// A seen is what was read of a row, with its values at that time.
-type seen struct {
+// A readRow is a row that was read, with its values at that time.
+type readRow struct {
 	entity *stores.Entity
 	key    stores.Value
 	paths  []stores.Path // nil is the whole row
@@ -80,7 +80,7 @@ type seen struct {
 func (r *reading) get(ctx context.Context, e *stores.Entity, key stores.Value) (stores.Row, error) {
 	row, err := r.read.Get(ctx, e, key)
 	if err == nil {
-		r.seen = append(r.seen, seen{entity: e, key: key, values: row.Values, marks: row.Marks})
+		r.readSet = append(r.readSet, readRow{entity: e, key: key, values: row.Values, marks: row.Marks})
 	}
 	return row, err
 }
@@ -100,7 +100,7 @@ func (r *reading) fields(ctx context.Context, e *stores.Entity, key stores.Value
 		}
 		values = rows[0]
 	}
-	r.seen = append(r.seen, seen{entity: e, key: key, paths: all, values: values})
+	r.readSet = append(r.readSet, readRow{entity: e, key: key, paths: all, values: values})
 	came := make([]verbs.Origin, len(paths))
 	for i := range came {
 		came[i] = r.s.from.Path(e, paths, at, i, values)
@@ -121,7 +121,7 @@ func (r *reading) rowsWhere(ctx context.Context, e *stores.Entity, where *stores
 		if row.Marks, err = stores.ReadMarks(e, values[n]); err != nil {
 			return nil, err
 		}
-		r.seen = append(r.seen, seen{entity: e, key: row.Key(), values: row.Values, marks: row.Marks})
+		r.readSet = append(r.readSet, readRow{entity: e, key: row.Key(), values: row.Values, marks: row.Marks})
 		rows[i] = row
 	}
 	return rows, nil

@@ -33,7 +33,7 @@ func (r *reading) referredInside(ctx context.Context, st *step, t *verbs.Type, v
 		return &complaint{st.index, wrongValue(place, param, t.Phrase()+" is wanted")}
 	}
 	for i := range parts {
-		if _, err := r.referred(ctx, st, t.Fields[i].Type, given{value: parts[i]}, place, param); err != nil {
+		if _, err := r.referred(ctx, st, t.Fields[i].Type, resolvedArg{value: parts[i]}, place, param); err != nil {
 			return err
 		}
 	}
@@ -58,7 +58,7 @@ func (r *reading) rowOfPart(ctx context.Context, st *step, read *verbs.ExprRead)
 }
 
 // ofRecord follows a path into a record that a macro was given.
-func (r *reading) ofRecord(ctx context.Context, st *step, t *verbs.Type, g given, a *verbs.Arg, place dsl.Place) (given, error) {
+func (r *reading) ofRecord(ctx context.Context, st *step, t *verbs.Type, g resolvedArg, a *verbs.Arg, place dsl.Place) (resolvedArg, error) {
 	part, rest, _ := strings.Cut(a.Path(), ".")
 	parts, ok := t.Parts(g.value)
 	for i := range t.Fields {
@@ -66,7 +66,7 @@ func (r *reading) ofRecord(ctx context.Context, st *step, t *verbs.Type, g given
 		if !ok || !sameWord(f.Name, part) {
 			continue
 		}
-		out := given{value: parts[i], dark: g.dark && (!g.partly || f.Sensitive), from: g.from}
+		out := resolvedArg{value: parts[i], sensitive: g.sensitive && (!g.partly || f.Sensitive), from: g.from}
 		if f.Type.Name == verbs.RefType {
 			out.entity = f.Type.Entity
 		}
@@ -78,15 +78,15 @@ func (r *reading) ofRecord(ctx context.Context, st *step, t *verbs.Type, g given
 		}
 		row, err := r.get(ctx, out.entity.Store, out.value)
 		if err != nil {
-			return given{}, err
+			return resolvedArg{}, err
 		}
 		return r.follow(ctx, st, out.entity, row, a.Name(), rest, place)
 	}
-	return given{}, &complaint{st.index, noResult(place, a.Name(), "it has no "+a.Path())}
+	return resolvedArg{}, &complaint{st.index, noResult(place, a.Name(), "it has no "+a.Path())}
 }
 
 // ofItem finds what @each, or a part of it, is in a call of a macro.
-func (r *reading) ofItem(ctx context.Context, st *step, t *verbs.Type, g given, a *verbs.Arg, place dsl.Place) (given, error) {
+func (r *reading) ofItem(ctx context.Context, st *step, t *verbs.Type, g resolvedArg, a *verbs.Arg, place dsl.Place) (resolvedArg, error) {
 	if t.Name == verbs.RefType {
 		g.entity = t.Entity
 	}
@@ -96,11 +96,11 @@ func (r *reading) ofItem(ctx context.Context, st *step, t *verbs.Type, g given, 
 	case t.Name == verbs.RecordType:
 		return r.ofRecord(ctx, st, t, g, a, place)
 	case g.entity == nil:
-		return given{}, &complaint{st.index, noResult(place, a.Name(), "it has no "+a.Path())}
+		return resolvedArg{}, &complaint{st.index, noResult(place, a.Name(), "it has no "+a.Path())}
 	}
 	row, err := r.get(ctx, g.entity.Store, g.value)
 	if err != nil {
-		return given{}, err
+		return resolvedArg{}, err
 	}
 	return r.follow(ctx, st, g.entity, row, a.Name(), a.Path(), place)
 }

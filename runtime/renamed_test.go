@@ -138,7 +138,7 @@ func TestAMigrationIsRehearsed(t *testing.T) {
 		}
 		for range 2 { // nothing stays
 			plan, ds, left = rehearse(query("body"))
-			if len(plan.Problems)+len(ds) > 0 || len(plan.Deeds) != 2 || plan.Deeds[0] != (stores.Deed{Kind: stores.RenameField, Entity: "note", Field: "body", From: "text", To: "body", Rows: 1}) || plan.Deeds[1] != (stores.Deed{Kind: stores.Backfill, Entity: "note", Field: "stars", To: "3", Rows: 1}) {
+			if len(plan.Problems)+len(ds) > 0 || len(plan.DataChanges) != 2 || plan.DataChanges[0] != (stores.DataChange{Kind: stores.RenameField, Entity: "note", Field: "body", From: "text", To: "body", Rows: 1}) || plan.DataChanges[1] != (stores.DataChange{Kind: stores.Backfill, Entity: "note", Field: "stars", To: "3", Rows: 1}) {
 				t.Errorf("%+v %s", plan, told(ds))
 			}
 			if len(left) != 1 || !strings.Contains(left[0], "1 job for look-again of desk.write, which no palette declares as it was asked for") {
@@ -239,14 +239,14 @@ func TestWhatIsRenamedIsReadByBothNames(t *testing.T) {
 		if err != nil || len(plan.Problems)+len(ds)+len(left) > 0 {
 			t.Fatal(err, plan.Problems, told(ds), left)
 		}
-		want := []stores.Deed{
+		want := []stores.DataChange{
 			{Kind: stores.RenameEntity, Entity: "folder", From: "box", To: "folder", Rows: 1},
 			{Kind: stores.RenameEntity, Entity: "note", From: "memo", To: "note", Rows: 1},
 			{Kind: stores.RenameCode, Entity: "note", Field: "state", From: "NEW", To: "OPEN", Rows: 1},
 			{Kind: stores.RenameCode, Entity: "note", Field: "states", From: "NEW", To: "OPEN", Rows: 1},
 		}
-		if !slices.Equal(plan.Deeds, want) {
-			t.Errorf("%+v", plan.Deeds)
+		if !slices.Equal(plan.DataChanges, want) {
+			t.Errorf("%+v", plan.DataChanges)
 		}
 		if err := o.store.SetPrincipal(ctx, stores.Principal{Name: "bob", Roles: []string{"owner"}, Holds: map[string][]stores.Value{"box": {key}}}); err != nil {
 			t.Fatal(err)

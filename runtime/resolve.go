@@ -21,16 +21,16 @@ type frame struct {
 	made  bool    // a handler made it: its names are the session's
 }
 
-// A given is a resolved argument: its value, its row where it is a reference, and where
+// A resolvedArg is a resolved argument: its value, its row where it is a reference, and where
 // it came from.
-type given struct {
-	value  stores.Value
-	entity *verbs.Entity // of a reference that is known to be one
-	row    stores.Row    // of a reference: the row itself, within scope
-	dark   bool          // it was taken from something sensitive
-	partly bool          // it is a record, and so are its sensitive parts alone
-	left   bool          // an argument of a macro that was left out
-	from   verbs.Origin
+type resolvedArg struct {
+	value     stores.Value
+	entity    *verbs.Entity // of a reference that is known to be one
+	row       stores.Row    // of a reference: the row itself, within scope
+	sensitive bool          // it was taken from something sensitive
+	partly    bool          // it is a record, and so are its sensitive parts alone
+	left      bool          // an argument of a macro that was left out
+	from      verbs.Origin
 }
 
 // resolve works out the arguments of a call: literals are taken, names and
@@ -49,7 +49,7 @@ func (r *reading) resolve(ctx context.Context, f *frame, st *step, c *verbs.Call
 			g, err = r.atWork(ctx, st, p, st.place)
 		}
 		if err == nil && p.DefaultDay != nil && c.Args[i].Syntax == nil && g.value.IsNull() {
-			g = given{value: p.DefaultDay.On(r.s.today(r.now)), from: f.said(&c.Args[i])}
+			g = resolvedArg{value: p.DefaultDay.On(r.s.today(r.now)), from: f.said(&c.Args[i])}
 			if !p.Sensitive {
 				st.says(p.Name, dsl.NewDate(g.value.Text()))
 			}
@@ -64,10 +64,10 @@ func (r *reading) resolve(ctx context.Context, f *frame, st *step, c *verbs.Call
 		if p.Clear && g.value.IsNull() && c.Args[i].Syntax != nil && !g.left {
 			st.emptied |= 1 << i
 		}
-		if g.dark || p.Sensitive {
-			st.darken(i)
+		if g.sensitive || p.Sensitive {
+			st.markSensitive(i)
 		}
-		if g.dark && !(g.partly && p.Partly) {
+		if g.sensitive && !(g.partly && p.Partly) {
 			st.taken |= 1 << i
 		}
 		if p.Upload != nil && !g.value.IsNull() {
@@ -98,16 +98,16 @@ func (st *step) says(param string, v dsl.Value) {
 	st.syntax, st.text = &call, dsl.FormatCall(&call)
 }
 
-func (r *reading) argument(ctx context.Context, f *frame, st *step, t *verbs.Type, a *verbs.Arg, param string) (given, error) {
+func (r *reading) argument(ctx context.Context, f *frame, st *step, t *verbs.Type, a *verbs.Arg, param string) (resolvedArg, error) {
 	place := r.placeOfArg(f, st, a)
 	switch a.Kind {
 	case verbs.Literal:
-		return r.referred(ctx, st, t, given{value: a.Value, from: f.said(a)}, place, param)
+		return r.referred(ctx, st, t, resolvedArg{value: a.Value, from: f.said(a)}, place, param)
 
 	case verbs.Name:
 		g, err := r.named(ctx, f, st, t, a, place, param)
 		if err != nil {
-			return given{}, err
+			return resolvedArg{}, err
 		}
 		st.follow(f, a, g)
 		return r.settleType(ctx, st, t, g, place, param)
@@ -115,7 +115,7 @@ func (r *reading) argument(ctx context.Context, f *frame, st *step, t *verbs.Typ
 	case verbs.Result:
 		g, err := r.resulting(ctx, f, st, t, a, place)
 		if err != nil {
-			return given{}, err
+			return resolvedArg{}, err
 		}
 		st.follow(f, a, g)
 		return r.settleType(ctx, st, t, g, place, param)
@@ -126,7 +126,7 @@ func (r *reading) argument(ctx context.Context, f *frame, st *step, t *verbs.Typ
 		for i := range texts {
 			values[i] = stores.NewString(texts[i])
 		}
-		g := given{value: stores.NewList(values...), from: f.said(a)}
+		g := resolvedArg{value: stores.NewList(values...), from: f.said(a)}
 		if t.Name != verbs.ListType {
 			g.value = values[0]
 		}
@@ -134,17 +134,17 @@ func (r *reading) argument(ctx context.Context, f *frame, st *step, t *verbs.Typ
 
 	case verbs.Listed, verbs.Mapped:
 		values := make([]stores.Value, len(a.Items()))
-		dark := false
+		sensitive := false
 		var came verbs.Origin
 		for i := range a.Items() {
 			g, err := r.argument(ctx, f, st, t.PartOf(a, i), &a.Items()[i], param)
 			if err != nil {
-				return given{}, err
+				return resolvedArg{}, err
 			}
 			values[i] = g.value
-			dark, came = dark || g.dark, came.Mix(g.from)
+			sensitive, came = sensitive || g.sensitive, came.Mix(g.from)
 		}
-		g := given{value: stores.NewList(values...), dark: dark, from: came}
+		g := resolvedArg{value: stores.NewList(values...), sensitive: sensitive, from: came}
 		if a.Kind == verbs.Mapped {
 			g.value = stores.NewObject(a.Keys(), values)
 		}
@@ -153,7 +153,7 @@ func (r *reading) argument(ctx context.Context, f *frame, st *step, t *verbs.Typ
 		}
 		return accept(st, t, g, place, param)
 	}
-	return given{}, nil
+	return resolvedArg{}, nil
 }
 
 // placeOfArg is where an argument was written: inside a macro, where the macro
@@ -167,7 +167,7 @@ func (r *reading) placeOfArg(f *frame, st *step, a *verbs.Arg) dsl.Place {
 
 // settleType checks a value that only the run knows against the type of its argument. The
 // checker has done so for literals.
-func (r *reading) settleType(ctx context.Context, st *step, t *verbs.Type, g given, place dsl.Place, param string) (given, error) {
+func (r *reading) settleType(ctx context.Context, st *step, t *verbs.Type, g resolvedArg, place dsl.Place, param string) (resolvedArg, error) {
 	g, err := r.referred(ctx, st, t, g, place, param)
 	if err != nil || t == nil || t.Name == verbs.RefType || t.Name == verbs.ListType && t.Item != nil && t.Item.Name == verbs.RefType {
 		return g, err
@@ -177,13 +177,13 @@ func (r *reading) settleType(ctx context.Context, st *step, t *verbs.Type, g giv
 
 // accept checks a value against a type. Only references may hold keys: no verb gets a key
 // as text.
-func accept(st *step, t *verbs.Type, g given, place dsl.Place, param string) (given, error) {
+func accept(st *step, t *verbs.Type, g resolvedArg, place dsl.Place, param string) (resolvedArg, error) {
 	if t == nil {
 		return g, nil
 	}
 	v, err := t.Accept(g.value)
 	if err != nil {
-		return given{}, &complaint{st.index, wrongValue(place, param, err.Error())}
+		return resolvedArg{}, &complaint{st.index, wrongValue(place, param, err.Error())}
 	}
 	g.value = v
 	return g, nil
@@ -191,7 +191,7 @@ func accept(st *step, t *verbs.Type, g given, place dsl.Place, param string) (gi
 
 // referred fetches the rows that a value refers to, where its type says that it
 // does.
-func (r *reading) referred(ctx context.Context, st *step, t *verbs.Type, g given, place dsl.Place, param string) (given, error) {
+func (r *reading) referred(ctx context.Context, st *step, t *verbs.Type, g resolvedArg, place dsl.Place, param string) (resolvedArg, error) {
 	switch {
 	case t == nil || g.value.IsNull():
 	case t.Name == verbs.RefType:
@@ -203,11 +203,11 @@ func (r *reading) referred(ctx context.Context, st *step, t *verbs.Type, g given
 		e := t.Item.Entity
 		keys, err := g.value.Items(e.Store.Fields[e.Store.Key].Kind)
 		if err != nil {
-			return given{}, &complaint{st.index, wrongValue(place, param, "a list of references is wanted")}
+			return resolvedArg{}, &complaint{st.index, wrongValue(place, param, "a list of references is wanted")}
 		}
 		for _, key := range keys {
-			if _, err := r.reference(ctx, st, given{value: key, entity: e}, place, param); err != nil {
-				return given{}, err
+			if _, err := r.reference(ctx, st, resolvedArg{value: key, entity: e}, place, param); err != nil {
+				return resolvedArg{}, err
 			}
 		}
 	case t.Name == verbs.RecordType, t.Name == verbs.ListType && t.Item != nil && t.Item.Name == verbs.RecordType:
@@ -217,7 +217,7 @@ func (r *reading) referred(ctx context.Context, st *step, t *verbs.Type, g given
 }
 
 // reference fetches the row that a key names.
-func (r *reading) reference(ctx context.Context, st *step, g given, place dsl.Place, param string) (given, error) {
+func (r *reading) reference(ctx context.Context, st *step, g resolvedArg, place dsl.Place, param string) (resolvedArg, error) {
 	candidates := r.e.entities
 	if g.entity != nil {
 		candidates = []*verbs.Entity{g.entity}
@@ -231,57 +231,57 @@ func (r *reading) reference(ctx context.Context, st *step, g given, place dsl.Pl
 				continue
 			}
 		}
-		if len(candidates) == 1 && r.owes(st, e.Store, key) {
-			return given{value: key, entity: e, row: r.owe(st, e.Store, key), dark: g.dark, from: g.from}, nil
+		if len(candidates) == 1 && r.canPostpone(st, e.Store, key) {
+			return resolvedArg{value: key, entity: e, row: r.postpone(st, e.Store, key), sensitive: g.sensitive, from: g.from}, nil
 		}
 		row, err := r.get(ctx, e.Store, key)
 		if errors.Is(err, stores.ErrNotFound) {
 			continue
 		}
 		if err != nil {
-			return given{}, err
+			return resolvedArg{}, err
 		}
-		return given{value: key, entity: e, row: row, dark: g.dark, from: g.from}, nil
+		return resolvedArg{value: key, entity: e, row: row, sensitive: g.sensitive, from: g.from}, nil
 	}
-	return given{}, &complaint{st.index, unknownName(place, param)}
+	return resolvedArg{}, &complaint{st.index, unknownName(place, param)}
 }
 
 // named finds what a name stands for: an argument of the macro inside one,
 // otherwise a row that the session knows.
-func (r *reading) named(ctx context.Context, f *frame, st *step, t *verbs.Type, a *verbs.Arg, place dsl.Place, param string) (given, error) {
+func (r *reading) named(ctx context.Context, f *frame, st *step, t *verbs.Type, a *verbs.Arg, place dsl.Place, param string) (resolvedArg, error) {
 	if f.macro != nil && !f.made {
 		return r.ofMacro(ctx, f, st, a, place)
 	}
 	bound, ok := f.prog.Bound(a)
 	if !ok {
-		return given{}, &complaint{st.index, unknownName(place, param)}
+		return resolvedArg{}, &complaint{st.index, unknownName(place, param)}
 	}
 	e := bound.Entity
 	if a.Path() == "" {
-		return given{value: bound.Key, entity: e, from: f.said(a)}, nil
+		return resolvedArg{value: bound.Key, entity: e, from: f.said(a)}, nil
 	}
 	row, err := r.get(ctx, e.Store, bound.Key)
 	if errors.Is(err, stores.ErrNotFound) {
-		return given{}, &complaint{st.index, unknownName(place, param)}
+		return resolvedArg{}, &complaint{st.index, unknownName(place, param)}
 	}
 	if err != nil {
-		return given{}, err
+		return resolvedArg{}, err
 	}
 	return r.follow(ctx, st, e, row, a.Name(), a.Path(), place)
 }
 
 // ofMacro finds an argument of the macro whose script is being run.
-func (r *reading) ofMacro(ctx context.Context, f *frame, st *step, a *verbs.Arg, place dsl.Place) (given, error) {
+func (r *reading) ofMacro(ctx context.Context, f *frame, st *step, a *verbs.Arg, place dsl.Place) (resolvedArg, error) {
 	m := f.macro
 	if of, ok := m.verb.Macro.ForEach(); ok && a.Name() == "each" {
-		return r.ofItem(ctx, st, m.verb.Params[of].Type.Item, given{value: m.each.item, dark: m.isDark(of), partly: m.partly(of), from: m.from[of]}, a, place)
+		return r.ofItem(ctx, st, m.verb.Params[of].Type.Item, resolvedArg{value: m.each.item, sensitive: m.isSensitive(of), partly: m.partly(of), from: m.from[of]}, a, place)
 	}
 	for i := range m.verb.Params {
 		p := &m.verb.Params[i]
 		if !sameWord(p.Name, a.Name()) {
 			continue
 		}
-		g := given{value: m.args[i], row: m.rows[i], dark: m.isDark(i), partly: m.partly(i), left: m.emptied&(1<<i) == 0, from: m.from[i]}
+		g := resolvedArg{value: m.args[i], row: m.rows[i], sensitive: m.isSensitive(i), partly: m.partly(i), left: m.emptied&(1<<i) == 0, from: m.from[i]}
 		if m.rows[i].Entity != nil {
 			g.entity = r.e.reg.EntityOf(m.rows[i].Entity)
 		}
@@ -296,12 +296,12 @@ func (r *reading) ofMacro(ctx context.Context, f *frame, st *step, a *verbs.Arg,
 		}
 		return r.follow(ctx, st, g.entity, g.row, a.Name(), a.Path(), place)
 	}
-	return given{}, &complaint{st.index, noResult(place, a.Name(), "the script of "+m.verb.Name+" has no such argument")}
+	return resolvedArg{}, &complaint{st.index, noResult(place, a.Name(), "the script of "+m.verb.Name+" has no such argument")}
 }
 
 // resulting returns the result of an earlier call of the same script: the row that it
 // added, changed or read, or a field of that row.
-func (r *reading) resulting(ctx context.Context, f *frame, st *step, t *verbs.Type, a *verbs.Arg, place dsl.Place) (given, error) {
+func (r *reading) resulting(ctx context.Context, f *frame, st *step, t *verbs.Type, a *verbs.Arg, place dsl.Place) (resolvedArg, error) {
 	from := f.steps[a.Call]
 	symbol := from.syntax.As
 	if symbol == "" {
@@ -313,19 +313,19 @@ func (r *reading) resulting(ctx context.Context, f *frame, st *step, t *verbs.Ty
 	}
 	entity, key, some := from.row(want)
 	if t := from.cells; t != nil && t.late && (!some || a.Path() != "" && t.has(a.Path())) {
-		return given{}, &complaint{st.index, toolAnswersLater(place, symbol, from.verb.Name)}
+		return resolvedArg{}, &complaint{st.index, toolAnswersLater(place, symbol, from.verb.Name)}
 	}
 	if a.Path() == "" {
 		switch {
 		case some:
-			return given{value: key, entity: entity, from: from.rowOrigin(key)}, nil
+			return resolvedArg{value: key, entity: entity, from: from.rowOrigin(key)}, nil
 		case from.cells != nil && len(from.cells.rows) == 1 && len(from.cells.columns) == 1:
 			cell := from.cells.rows[0][0]
-			return given{value: cell.value, entity: cell.entity, dark: from.cells.columns[0].sensitive, from: cell.from}, nil
+			return resolvedArg{value: cell.value, entity: cell.entity, sensitive: from.cells.columns[0].sensitive, from: cell.from}, nil
 		case from.cells != nil && len(from.cells.rows) > 1:
-			return given{}, &complaint{st.index, noResult(place, symbol, fmt.Sprintf("%s gave %d rows", from.verb.Name, len(from.cells.rows)))}
+			return resolvedArg{}, &complaint{st.index, noResult(place, symbol, fmt.Sprintf("%s gave %d rows", from.verb.Name, len(from.cells.rows)))}
 		}
-		return given{}, &complaint{st.index, noResult(place, symbol, from.verb.Name+" gave no row")}
+		return resolvedArg{}, &complaint{st.index, noResult(place, symbol, from.verb.Name+" gave no row")}
 	}
 	step, rest, more := strings.Cut(a.Path(), ".")
 	if from.cells != nil {
@@ -334,28 +334,28 @@ func (r *reading) resulting(ctx context.Context, f *frame, st *step, t *verbs.Ty
 				continue
 			}
 			if n := len(from.cells.rows); n != 1 {
-				return given{}, &complaint{st.index, noResult(place, symbol, fmt.Sprintf("%s gave %d rows", from.verb.Name, n))}
+				return resolvedArg{}, &complaint{st.index, noResult(place, symbol, fmt.Sprintf("%s gave %d rows", from.verb.Name, n))}
 			}
 			cell := from.cells.rows[0][i]
 			if !more {
-				return given{value: cell.value, entity: cell.entity, dark: column.sensitive, from: cell.from}, nil
+				return resolvedArg{value: cell.value, entity: cell.entity, sensitive: column.sensitive, from: cell.from}, nil
 			}
 			if cell.entity == nil || cell.value.IsNull() {
-				return given{}, nil
+				return resolvedArg{}, nil
 			}
 			row, err := r.get(ctx, cell.entity.Store, cell.value)
 			if err != nil {
-				return given{}, err
+				return resolvedArg{}, err
 			}
 			return r.follow(ctx, st, cell.entity, row, symbol, rest, place)
 		}
 	}
 	if !some {
-		return given{}, &complaint{st.index, noResult(place, symbol, from.verb.Name+" gave no row")}
+		return resolvedArg{}, &complaint{st.index, noResult(place, symbol, from.verb.Name+" gave no row")}
 	}
 	row, err := r.get(ctx, entity.Store, key)
 	if err != nil {
-		return given{}, err
+		return resolvedArg{}, err
 	}
 	return r.follow(ctx, st, entity, row, symbol, a.Path(), place)
 }
@@ -367,19 +367,19 @@ func (t *table) has(path string) bool {
 }
 
 // follow goes from a row along a path such as "workstream.entity.name".
-func (r *reading) follow(ctx context.Context, st *step, e *verbs.Entity, row stores.Row, symbol, path string, place dsl.Place) (given, error) {
+func (r *reading) follow(ctx context.Context, st *step, e *verbs.Entity, row stores.Row, symbol, path string, place dsl.Place) (resolvedArg, error) {
 	p, to, ok := r.path(e, path)
 	if !ok {
-		return given{}, &complaint{st.index, noResult(place, symbol, "it has no "+path)}
+		return resolvedArg{}, &complaint{st.index, noResult(place, symbol, "it has no "+path)}
 	}
-	g := given{entity: to, dark: sensitivePath(e.Store, p)}
+	g := resolvedArg{entity: to, sensitive: sensitivePath(e.Store, p)}
 	if len(p.Steps) == 0 {
 		g.value, g.from = row.Values[p.Field], r.s.from.Field(&row, p.Field)
 		return g, nil
 	}
 	values, came, err := r.fields(ctx, e.Store, row.Key(), []stores.Path{p})
 	if err != nil {
-		return given{}, err
+		return resolvedArg{}, err
 	}
 	g.value, g.from = values[0], came[0]
 	return g, nil

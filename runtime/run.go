@@ -57,8 +57,8 @@ type RunOptions struct {
 	Progress func(Progress)
 }
 
-// A terms is RunOptions with what the session has found out about them.
-type terms struct {
+// runOptions are RunOptions with what the session has found out about them.
+type runOptions struct {
 	RunOptions
 	claimed  *shown         // the preview agreed to, when this session showed it
 	spent    bool           // another run has used claimed
@@ -125,7 +125,7 @@ func (s *Session) Run(ctx context.Context, p *verbs.Program, o RunOptions) (*rec
 	if o.Each {
 		return s.each(ctx, p, o)
 	}
-	t := &terms{RunOptions: o}
+	t := &runOptions{RunOptions: o}
 	s.claim(ctx, t)
 	r, err := s.attempts(ctx, p, t)
 	if err != nil {
@@ -153,15 +153,15 @@ func (s *Session) ready(p *verbs.Program) error {
 	return nil
 }
 
-// rehearsal is the terms of a run that is rolled back.
-func rehearsal(o RunOptions) *terms {
-	return &terms{RunOptions: RunOptions{Progress: o.Progress, From: o.From, Version: o.Version, Before: o.Before}, rehearsal: true}
+// rehearsal is the options of a run that is rolled back.
+func rehearsal(o RunOptions) *runOptions {
+	return &runOptions{RunOptions: RunOptions{Progress: o.Progress, From: o.From, Version: o.Version, Before: o.Before}, rehearsal: true}
 }
 
 // tries carries a program out and, unless it rehearses, commits it. If rows change meanwhile,
 // it begins again. Each attempt compares its plan with what was agreed to, so that a retry
 // never does anything else.
-func (s *Session) tries(ctx context.Context, p *verbs.Program, o *terms) (*run, error) {
+func (s *Session) tries(ctx context.Context, p *verbs.Program, o *runOptions) (*run, error) {
 	tools, err := s.e.meetTools(ctx, p)
 	if err != nil {
 		return nil, err
@@ -170,7 +170,7 @@ func (s *Session) tries(ctx context.Context, p *verbs.Program, o *terms) (*run, 
 	if len(s.e.limited) > 0 {
 		o.counted = s.limitKeys(p)
 	}
-	var asked errands
+	var asked externalAnswers
 	open := s.e.open
 	for attempt := 1; ; attempt++ {
 		r, err := s.attempt(ctx, p, o, &asked, open)
@@ -223,7 +223,7 @@ func (s *Session) finalError(p *verbs.Program, err error) error {
 
 // attempt makes one attempt at a program. If a tool has to be asked before it can go on, the
 // run says so and nothing is committed.
-func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *terms, asked *errands, open view.Opener) (*run, error) {
+func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *runOptions, asked *externalAnswers, open view.Opener) (*run, error) {
 	looks := s.e.onlyLooks(p) && (o.rehearsal || len(o.counted) == 0 && o.Key == "" && o.Agreed == "" && o.pending == nil && o.job == nil && len(o.Said) == 0)
 	r := s.newRun(p, o, asked)
 	r.snapshot, r.locks = looks, !looks && !o.rehearsal && r.writes
@@ -284,7 +284,7 @@ func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *terms, asked
 }
 
 // newRun begins a run.
-func (s *Session) newRun(p *verbs.Program, o *terms, asked *errands) *run {
+func (s *Session) newRun(p *verbs.Program, o *runOptions, asked *externalAnswers) *run {
 	now := asked.now // what was asked may speak of it
 	if now.IsZero() {
 		now = stores.NewTime(s.e.clock()).Time() // as it will be read back
@@ -316,7 +316,7 @@ func (s *Session) newRun(p *verbs.Program, o *terms, asked *errands) *run {
 
 // begin does what comes before the plan in the transaction that is to commit it. It reports
 // done if an earlier run took effect under the same key, or if a job has become pointless.
-func (r *run) begin(ctx context.Context, tx stores.Tx, o *terms) (done bool, err error) {
+func (r *run) begin(ctx context.Context, tx stores.Tx, o *runOptions) (done bool, err error) {
 	if o.Key != "" {
 		if r.repeated, err = r.s.delivered(ctx, tx, r.script(), r.settledScript(), o.Key, true); err != nil || r.repeated != nil {
 			return true, err
@@ -358,7 +358,7 @@ func (s *Session) lookOn(ctx context.Context, r *run, err error) error {
 	first := len(all)
 	looked := s.e.store.View(ctx, s.scope, func(read stores.Reader) error {
 		all = all[:first]
-		on := s.newRun(r.prog, &terms{share: r.share}, &errands{now: r.now}) // at the same time
+		on := s.newRun(r.prog, &runOptions{share: r.share}, &externalAnswers{now: r.now}) // at the same time
 		on.read = view.Direct(read, nil, nil)
 		f := &frame{prog: r.prog}
 		calls := r.prog.Calls()
@@ -381,12 +381,12 @@ func (s *Session) lookOn(ctx context.Context, r *run, err error) error {
 
 // plain reports whether nobody has seen the plan of a run, and nothing keeps it. Only then
 // can its digest be worked out later.
-func (o *terms) plain() bool {
+func (o *runOptions) plain() bool {
 	return !o.rehearsal && o.Agreed == "" && o.Key == "" && o.pending == nil && o.share == nil && o.job == nil
 }
 
 // opens is the scope of a run: the session's, and the engine's own rows about this run.
-func (o *terms) opens(s *Session) stores.Scope {
+func (o *runOptions) opens(s *Session) stores.Scope {
 	scope := s.scope
 	if o.Key != "" {
 		scope = holding(scope, deliveries, deliveryKey(s.who.Name, o.Key))

@@ -45,7 +45,7 @@ func (r *run) finish() {
 		d.step(st)
 		d.Spill()
 	}
-	d.seen(r.seen)
+	d.readSet(r.readSet)
 	d.Into.Write(d.B)
 	d.Into.Sum(r.digest[:0])
 	r.id = receipt.NewID(r.digest[:16])
@@ -72,7 +72,7 @@ func (d *digester) step(st *step) {
 		d.origins(n.came)
 		d.instead(n.instead)
 	}
-	if e := st.errand; e != nil {
+	if e := st.external; e != nil {
 		d.Text(e.spec.Digest)
 	}
 }
@@ -103,8 +103,8 @@ func (d *digester) fieldOf(e *stores.Entity, p stores.Path, v stores.Value) {
 	}
 }
 
-// seen hashes the rows that a plan depends on.
-func (d *digester) seen(rows []seen) {
+// readSet hashes the rows that a plan depends on.
+func (d *digester) readSet(rows []readRow) {
 	d.Number(len(rows))
 	for _, s := range rows {
 		if s.entity == nil {
@@ -174,7 +174,7 @@ func (r *run) unitDigest(calls []int) [32]byte {
 	}
 	for _, i := range calls {
 		if st := r.top[i]; st != nil {
-			d.seen(r.seen[st.seenFrom:st.seenTo])
+			d.readSet(r.readSet[st.readFrom:st.readTo])
 		}
 	}
 	return sha256.Sum256(d.B)

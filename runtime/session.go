@@ -166,7 +166,7 @@ func (s *Session) remember(p *shown) {
 
 // claim takes the preview that a run agrees to, so that no other run of this session can use
 // it. If this session did not show it, claim looks for a kept one.
-func (s *Session) claim(ctx context.Context, t *terms) {
+func (s *Session) claim(ctx context.Context, t *runOptions) {
 	if t.Agreed == "" {
 		return
 	}
@@ -185,7 +185,7 @@ func (s *Session) claim(ctx context.Context, t *terms) {
 
 // release returns a preview that a run claimed and did not use. If the outcome of the run is
 // unknown, the preview counts as used.
-func (s *Session) release(t *terms, err error) {
+func (s *Session) release(t *runOptions, err error) {
 	var failed *Failure
 	if t.claimed == nil || t.spent || t.attempted || errors.As(err, &failed) && failed.Unknown {
 		return

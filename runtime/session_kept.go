@@ -158,7 +158,7 @@ func (r *reading) session(ctx context.Context) (*sessions.Session, error) {
 
 // sessionSaw notes that a plan depends on a value of the session.
 func (r *reading) sessionSaw(name string, v sessions.Value) {
-	r.seen = append(r.seen, seen{entity: sessions.Entity, key: stores.NewString(name), paths: []stores.Path{{Field: sessions.FieldValues}}, values: []stores.Value{v.Value()}})
+	r.readSet = append(r.readSet, readRow{entity: sessions.Entity, key: stores.NewString(name), paths: []stores.Path{{Field: sessions.FieldValues}}, values: []stores.Value{v.Value()}})
 }
 
 // A setting is a value that an effect gives the session.

@@ -386,6 +386,6 @@ func (c *Call) Turns(ctx context.Context) ([]sessions.Turn, error) {
 		}
 		c.read = c.read.Mix(verbs.NewOrigin(who, ""))
 	}
-	c.r.seen = append(c.r.seen, seen{entity: sessions.Turns, key: c.r.s.kept, paths: []stores.Path{{Field: sessions.FieldNumber}}, values: []stores.Value{stores.NewInt(int64(len(all)))}})
+	c.r.readSet = append(c.r.readSet, readRow{entity: sessions.Turns, key: c.r.s.kept, paths: []stores.Path{{Field: sessions.FieldNumber}}, values: []stores.Value{stores.NewInt(int64(len(all)))}})
 	return all, nil
 }

@@ -10,24 +10,24 @@ import (
 	"verbatim/verbs"
 )
 
-// A deed is the outcome of carrying a verb out, before it is settled: row changes, notices,
+// A claim is the outcome of carrying a verb out, before it is settled: row changes, notices,
 // session values, jobs and an answer.
-type deed struct {
-	proposals []proposal
-	notices   []notice
-	sets      []setting // of the session
-	tended    []receipt.Tended
-	dropped   []stores.Job // those of tended, where the call can be taken back
-	calls     []generated
-	answer    *table
+type claim struct {
+	proposals  []proposal
+	notices    []notice
+	sets       []setting // of the session
+	jobChanges []receipt.JobChange
+	dropped    []stores.Job // those of jobChanges, where the call can be taken back
+	calls      []generatedCalls
+	answer     *table
 	// kept names the promises that leave no trace in rows or notices, so that the handler
 	// has to report them: "validates: …".
 	kept []string
 }
 
-// A generated is calls that a handler makes, and by what they were promised: the verb, or the
+// generatedCalls are calls that a handler makes, and the promise that covers them: a verb, or the
 // field in which they were kept.
-type generated struct {
+type generatedCalls struct {
 	prog *verbs.Program
 	as   string
 }
@@ -38,13 +38,13 @@ type proposal struct {
 	entity *verbs.Entity
 	key    stores.Value
 	before stores.Row // of Update and Delete
-	set    []assigned
+	set    []assignment
 	stood  []int
 }
 
-// declared makes a deed from promises alone, for verbs whose palette says everything.
-func declared(promises []promise) deed {
-	var d deed
+// declared makes a claim from promises alone, for verbs whose palette says everything.
+func declared(promises []promise) claim {
+	var d claim
 	for i := range promises {
 		p := &promises[i]
 		effect := p.effect
@@ -78,7 +78,7 @@ func declared(promises []promise) deed {
 }
 
 func noticeOf(p *promise) notice {
-	n := notice{kind: noticeKind(p.effect.Kind), target: noticeTarget(p.effect), values: p.values, came: p.came, dark: p.dark}
+	n := notice{kind: noticeKind(p.effect.Kind), target: noticeTarget(p.effect), values: p.values, came: p.came, sensitive: p.sensitive}
 	for _, w := range p.effect.With {
 		n.keys = append(n.keys, w.Key)
 	}
@@ -106,11 +106,11 @@ func noticeTarget(e *verbs.Effect) string {
 	return e.Operand.Text
 }
 
-// settle compares the deed of a call with the promises of its verb, before anything is
-// written. It returns a *BrokenPromise if the deed holds something that no effect covers, or
+// settle compares the claim of a call with the promises of its verb, before anything is
+// written. It returns a *BrokenPromise if the claim holds something that no effect covers, or
 // lacks something that a due effect promises. The same rules hold for handlers, tools and
 // declared effects.
-func settle(v *verbs.Verb, promises []promise, d *deed) error {
+func settle(v *verbs.Verb, promises []promise, d *claim) error {
 	s := settlement{promises, make([]int, len(promises))}
 	for i := range d.proposals {
 		if happened := s.row(&d.proposals[i]); happened != "" {
@@ -133,9 +133,9 @@ func settle(v *verbs.Verb, promises []promise, d *deed) error {
 			return broken(v, nil, fmt.Sprintf("session.%s was to be set", a.name))
 		}
 	}
-	for i := range d.tended {
-		if s.claim(func(p *promise, _ int) bool { return tendsJobs(p.effect) }) == nil {
-			return broken(v, nil, tending(&d.tended[i]))
+	for i := range d.jobChanges {
+		if s.claim(func(p *promise, _ int) bool { return changesJobs(p.effect) }) == nil {
+			return broken(v, nil, jobChangeText(&d.jobChanges[i]))
 		}
 	}
 	for _, c := range d.calls {
@@ -179,7 +179,7 @@ func (s *settlement) claim(fits func(p *promise, used int) bool) *promise {
 // traces reports whether rows, notices or an answer show that an effect took
 // place.
 func traces(e *verbs.Effect) bool {
-	return e.Adds() || e.OnRows() || sends(e) || e.Session != "" || tendsJobs(e) || generates(e) != "" || e.Kind == verbs.ReturnsEffect
+	return e.Adds() || e.OnRows() || sends(e) || e.Session != "" || changesJobs(e) || generates(e) != "" || e.Kind == verbs.ReturnsEffect
 }
 
 // row finds the promises that cover a proposal, or describes the change that no promise
@@ -238,7 +238,7 @@ func fitsInsert(q *promise, p *proposal) bool {
 	}
 	e := p.entity.Store
 	for _, a := range p.set {
-		i := slices.IndexFunc(q.set, func(b assigned) bool { return a.field == b.field })
+		i := slices.IndexFunc(q.set, func(b assignment) bool { return a.field == b.field })
 		switch {
 		case i >= 0 && !stores.Equal(a.value, q.set[i].value):
 			return false
@@ -247,7 +247,7 @@ func fitsInsert(q *promise, p *proposal) bool {
 		}
 	}
 	for _, b := range q.set {
-		given := slices.ContainsFunc(p.set, func(a assigned) bool { return a.field == b.field })
+		given := slices.ContainsFunc(p.set, func(a assignment) bool { return a.field == b.field })
 		if !given && !stores.Equal(b.value, e.Fields[b.field].Default) {
 			return false
 		}
@@ -276,7 +276,7 @@ func picks(q *promise, key stores.Value) *target {
 }
 
 // allows reports whether an effect lets a field of a row become a value.
-func allows(e *verbs.Effect, t *target, a assigned) bool {
+func allows(e *verbs.Effect, t *target, a assignment) bool {
 	for _, b := range t.set {
 		if b.field == a.field {
 			return stores.Equal(a.value, b.value)
@@ -293,7 +293,7 @@ func allows(e *verbs.Effect, t *target, a assigned) bool {
 }
 
 // unkept says what is missing of a promise, "" when nothing is.
-func unkept(p *promise, used int, d *deed) string {
+func unkept(p *promise, used int, d *claim) string {
 	e := p.effect
 	switch {
 	case e.May || !p.due || e.Kind == verbs.IfTrue || e.Kind == verbs.IfFalse:
@@ -322,7 +322,7 @@ func unkept(p *promise, used int, d *deed) string {
 		return fmt.Sprintf("session.%s was not to be set", e.Session)
 	case sends(e):
 		return fmt.Sprintf("no %s to %s was to go out", noticeKind(e.Kind), noticeTarget(e))
-	case tendsJobs(e):
+	case changesJobs(e):
 		return "no job was to be tried again or dropped"
 	}
 	return "nobody says that it was done"
@@ -337,25 +337,25 @@ func doneTo(e *verbs.Effect) string {
 }
 
 // reached reports whether a promise about one row is kept: the row is deleted, or every
-// field that the promise sets has that value. If the promise only names fields, the deed has
+// field that the promise sets has that value. If the promise only names fields, the claim has
 // to mention one of them.
-func (t *target) reached(effect *verbs.Effect, d *deed) bool {
-	proposed := func(op stores.Op, does func(set []assigned) bool) bool {
+func (t *target) reached(effect *verbs.Effect, d *claim) bool {
+	proposed := func(op stores.Op, does func(set []assignment) bool) bool {
 		return slices.ContainsFunc(d.proposals, func(p proposal) bool {
 			return p.op == op && p.entity == effect.Entity && p.key == t.row.Key() && does(p.set)
 		})
 	}
 	switch {
 	case effect.Kind == verbs.Deletes:
-		return proposed(stores.Delete, func([]assigned) bool { return true })
+		return proposed(stores.Delete, func([]assignment) bool { return true })
 	case len(effect.Set) == 0:
-		return proposed(stores.Update, func(set []assigned) bool {
-			return slices.ContainsFunc(set, func(a assigned) bool { return allows(effect, t, a) })
+		return proposed(stores.Update, func(set []assignment) bool {
+			return slices.ContainsFunc(set, func(a assignment) bool { return allows(effect, t, a) })
 		})
 	}
 	for _, b := range t.set {
-		if !stores.Equal(t.row.Values[b.field], b.value) && !proposed(stores.Update, func(set []assigned) bool {
-			return slices.ContainsFunc(set, func(a assigned) bool { return a.field == b.field && stores.Equal(a.value, b.value) })
+		if !stores.Equal(t.row.Values[b.field], b.value) && !proposed(stores.Update, func(set []assignment) bool {
+			return slices.ContainsFunc(set, func(a assignment) bool { return a.field == b.field && stores.Equal(a.value, b.value) })
 		}) {
 			return false
 		}
@@ -365,7 +365,7 @@ func (t *target) reached(effect *verbs.Effect, d *deed) bool {
 
 // settleMacro compares what all calls of a macro did with the macro's own promises, if it
 // has any. Each of those calls was settled against its own verb already.
-func settleMacro(v *verbs.Verb, all gathered) error {
+func settleMacro(v *verbs.Verb, all collectedEffects) error {
 	if len(v.Effects) == 0 {
 		return nil
 	}
@@ -389,9 +389,9 @@ func settleMacro(v *verbs.Verb, all gathered) error {
 			return broken(v, nil, fmt.Sprintf("session.%s was to be set", a.name))
 		}
 	}
-	for i := range all.tended {
-		if !promised(tendsJobs) {
-			return broken(v, nil, tending(&all.tended[i]))
+	for i := range all.jobChanges {
+		if !promised(changesJobs) {
+			return broken(v, nil, jobChangeText(&all.jobChanges[i]))
 		}
 	}
 	for i := range v.Effects {
@@ -403,25 +403,25 @@ func settleMacro(v *verbs.Verb, all gathered) error {
 	return nil
 }
 
-// A gathered is what a call and the calls inside it do.
-type gathered struct {
-	changes  []change
-	notices  []notice
-	sets     []setting
-	tended   []receipt.Tended
-	inside   []*verbs.Verb // of the calls inside it, at any depth
-	answered bool
+// collectedEffects are the effects of a call and of the calls inside it.
+type collectedEffects struct {
+	changes    []change
+	notices    []notice
+	sets       []setting
+	jobChanges []receipt.JobChange
+	inside     []*verbs.Verb // of the calls inside it, at any depth
+	answered   bool
 }
 
 // gather collects what a call and the calls inside it do.
-func (st *step) gather() gathered {
-	g := gathered{slices.Clip(st.changes), slices.Clip(st.notices), slices.Clip(st.sets), slices.Clip(st.tended), nil, st.cells != nil}
+func (st *step) gather() collectedEffects {
+	g := collectedEffects{slices.Clip(st.changes), slices.Clip(st.notices), slices.Clip(st.sets), slices.Clip(st.jobChanges), nil, st.cells != nil}
 	for _, inner := range st.inner {
 		more := inner.gather()
 		g.changes = append(g.changes, more.changes...)
 		g.notices = append(g.notices, more.notices...)
 		g.sets = append(g.sets, more.sets...)
-		g.tended = append(g.tended, more.tended...)
+		g.jobChanges = append(g.jobChanges, more.jobChanges...)
 		g.inside = append(append(g.inside, inner.verb), more.inside...)
 	}
 	return g
@@ -429,7 +429,7 @@ func (st *step) gather() gathered {
 
 // shows reports whether an effect of a macro took place. An effect on rows may find no row,
 // and a session that already has a value is not set again.
-func (g gathered) shows(e *verbs.Effect) bool {
+func (g collectedEffects) shows(e *verbs.Effect) bool {
 	switch {
 	case e.OnRows():
 		return true
@@ -439,8 +439,8 @@ func (g gathered) shows(e *verbs.Effect) bool {
 		return slices.ContainsFunc(g.inside, func(v *verbs.Verb) bool {
 			return slices.ContainsFunc(v.Effects, func(f verbs.Effect) bool { return f.Session == e.Session })
 		})
-	case tendsJobs(e):
-		return len(g.tended) > 0
+	case changesJobs(e):
+		return len(g.jobChanges) > 0
 	case generates(e) != "":
 		return slices.ContainsFunc(g.inside, func(v *verbs.Verb) bool { return v.Name == generates(e) })
 	case e.Kind == verbs.ReturnsEffect:

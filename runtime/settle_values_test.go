@@ -10,7 +10,7 @@ import (
 	"verbatim/verbs"
 )
 
-// Settling is a function of promises and a deed. These tables call it with
+// Settling is a function of promises and a claim. These tables call it with
 // values and no engine: what no promise covers, and what each promise misses.
 
 var (
@@ -26,17 +26,17 @@ const (
 
 var text = stores.NewString
 
-func gives(field int, v stores.Value) assigned { return assigned{field: field, value: v} }
+func gives(field int, v stores.Value) assignment { return assignment{field: field, value: v} }
 
 func row(id, name string) stores.Row {
 	return stores.Row{Entity: item.Store, Values: []stores.Value{text(id), text(name), stores.NewInt(1)}}
 }
 
-func add(e *verbs.Entity, set ...assigned) proposal {
+func add(e *verbs.Entity, set ...assignment) proposal {
 	return proposal{op: stores.Insert, entity: e, set: set}
 }
 
-func change1(e *verbs.Entity, id string, set ...assigned) proposal {
+func change1(e *verbs.Entity, id string, set ...assignment) proposal {
 	return proposal{op: stores.Update, entity: e, key: text(id), set: set}
 }
 
@@ -44,12 +44,12 @@ func remove(e *verbs.Entity, id string) proposal {
 	return proposal{op: stores.Delete, entity: e, key: text(id)}
 }
 
-func rows(p ...proposal) deed { return deed{proposals: p} }
+func rows(p ...proposal) claim { return claim{proposals: p} }
 
 // due is a promise that has to be kept; may one that need not be.
-func due(e verbs.Effect, set ...assigned) promise { return promise{effect: &e, due: true, set: set} }
+func due(e verbs.Effect, set ...assignment) promise { return promise{effect: &e, due: true, set: set} }
 
-func may(e verbs.Effect, set ...assigned) promise {
+func may(e verbs.Effect, set ...assignment) promise {
 	e.May = true
 	return due(e, set...)
 }
@@ -83,9 +83,11 @@ func letter(e verbs.Effect, fields ...int) verbs.Effect {
 	return e
 }
 
-func notify(target string) deed { return deed{notices: []notice{{kind: "notify", target: target}}} }
+func notify(target string) claim { return claim{notices: []notice{{kind: "notify", target: target}}} }
 
-func setting1(name string, v stores.Value) deed { return deed{sets: []setting{{name: name, value: v}}} }
+func setting1(name string, v stores.Value) claim {
+	return claim{sets: []setting{{name: name, value: v}}}
+}
 
 func TestWhatACallWantsIsHeldToWhatWasPromised(t *testing.T) {
 	t.Parallel()
@@ -104,7 +106,7 @@ func TestWhatACallWantsIsHeldToWhatWasPromised(t *testing.T) {
 		a        = row("a", "old")
 		toNew    = gives(nameField, text("new"))
 		toOther  = gives(nameField, text("other"))
-		rename   = target{row: a, due: true, set: []assigned{toNew}}
+		rename   = target{row: a, due: true, set: []assignment{toNew}}
 		open     = target{row: a, due: true}
 		closed   = target{row: a}
 		modeIs   = func(p promise, v stores.Value) promise { p.setting = setting{name: "mode", value: v}; return p }
@@ -112,10 +114,10 @@ func TestWhatACallWantsIsHeldToWhatWasPromised(t *testing.T) {
 	)
 	for name, c := range map[string]struct {
 		promises []promise
-		deed     deed
+		claim    claim
 		want     string // "" is settled
 	}{
-		"nothing was promised and nothing done": {nil, deed{}, ""},
+		"nothing was promised and nothing done": {nil, claim{}, ""},
 
 		"a row is added as promised":                     {promises(due(creates)), rows(add(item)), ""},
 		"a row that nobody promised":                     {nil, rows(add(item)), "a row of item was to be added"},
@@ -131,9 +133,9 @@ func TestWhatACallWantsIsHeldToWhatWasPromised(t *testing.T) {
 		"a field that is not promised":                   {promises(due(named, toNew)), rows(add(item, toNew, gives(countField, stores.NewInt(2)))), "a row of item was to be added"},
 		"a field that is not promised, at its default":   {promises(due(named, toNew)), rows(add(item, toNew, gives(countField, stores.NewInt(1)))), ""},
 		"a key is the handler's to give":                 {promises(due(named, toNew)), rows(add(item, toNew, gives(idField, text("k")))), ""},
-		"a promised row is missing":                      {promises(due(creates)), deed{}, "no row of item was to be added"},
-		"a row that may be added is missing":             {promises(may(creates)), deed{}, ""},
-		"a row whose condition does not hold is missing": {promises(not(due(creates))), deed{}, ""},
+		"a promised row is missing":                      {promises(due(creates)), claim{}, "no row of item was to be added"},
+		"a row that may be added is missing":             {promises(may(creates)), claim{}, ""},
+		"a row whose condition does not hold is missing": {promises(not(due(creates))), claim{}, ""},
 
 		"a row is changed as promised":            {promises(picked(renames, rename)), rows(change1(item, "a", toNew)), ""},
 		"a change that nobody promised":           {nil, rows(change1(item, "a", toNew)), "name of a row of item was to be changed"},
@@ -142,7 +144,7 @@ func TestWhatACallWantsIsHeldToWhatWasPromised(t *testing.T) {
 		"a change to another value":               {promises(mayPick(renames, rename)), rows(change1(item, "a", toOther)), "name of a row of item was to be changed"},
 		"a change of another field":               {promises(mayPick(renames, rename)), rows(change1(item, "a", toNew, gives(countField, stores.NewInt(2)))), "count of a row of item was to be changed"},
 		"a change of the key":                     {promises(may(updates)), rows(change1(item, "a", gives(idField, text("b")))), "the key of a row of item was to be changed"},
-		"a change whose condition does not hold":  {promises(mayPick(renames, target{row: a, set: []assigned{toNew}})), rows(change1(item, "a", toNew)), "name of a row of item was to be changed"},
+		"a change whose condition does not hold":  {promises(mayPick(renames, target{row: a, set: []assignment{toNew}})), rows(change1(item, "a", toNew)), "name of a row of item was to be changed"},
 		"a deletion does not promise a change":    {promises(mayPick(deletes, open)), rows(change1(item, "a", toNew)), "name of a row of item was to be changed"},
 		"a new row does not promise a change":     {promises(may(creates)), rows(change1(item, "a", toNew)), "name of a row of item was to be changed"},
 		"any change, where the palette says so":   {promises(may(updates)), rows(change1(item, "z", toNew)), ""},
@@ -153,19 +155,19 @@ func TestWhatACallWantsIsHeldToWhatWasPromised(t *testing.T) {
 		"fields may change beside those set":      {promises(may(verbs.Effect{Kind: verbs.Updates, Entity: item, Fields: []int{nameField, countField}, Set: []verbs.Set{{Field: countField}}})), rows(change1(item, "z", toNew)), ""},
 		"a set field, though it is listed":        {promises(may(verbs.Effect{Kind: verbs.Updates, Entity: item, Fields: []int{countField}, Set: []verbs.Set{{Field: countField}}})), rows(change1(item, "z", gives(countField, stores.NewInt(2)))), "count of a row of item was to be changed"},
 		"any field, though another is set":        {promises(mayPick(renames, rename)), rows(change1(item, "a", gives(countField, stores.NewInt(2)))), "count of a row of item was to be changed"},
-		"a promised change is missing":            {promises(picked(renames, rename)), deed{}, "a row of item was not to be changed"},
-		"one of two rows is missing":              {promises(picked(renames, rename, target{row: row("b", "old"), due: true, set: []assigned{toNew}})), rows(change1(item, "a", toNew)), "a row of item was not to be changed"},
-		"one of two fields is missing":            {promises(picked(letter(renames, countField), target{row: a, due: true, set: []assigned{toNew, gives(countField, stores.NewInt(2))}})), rows(change1(item, "a", toNew)), "a row of item was not to be changed"},
-		"another field of the same value":         {promises(picked(renames, rename), mayPick(letter(updates, countField), target{row: a, due: true, set: []assigned{gives(countField, text("new"))}})), rows(change1(item, "a", gives(countField, text("new")))), "a row of item was not to be changed"},
+		"a promised change is missing":            {promises(picked(renames, rename)), claim{}, "a row of item was not to be changed"},
+		"one of two rows is missing":              {promises(picked(renames, rename, target{row: row("b", "old"), due: true, set: []assignment{toNew}})), rows(change1(item, "a", toNew)), "a row of item was not to be changed"},
+		"one of two fields is missing":            {promises(picked(letter(renames, countField), target{row: a, due: true, set: []assignment{toNew, gives(countField, stores.NewInt(2))}})), rows(change1(item, "a", toNew)), "a row of item was not to be changed"},
+		"another field of the same value":         {promises(picked(renames, rename), mayPick(letter(updates, countField), target{row: a, due: true, set: []assignment{gives(countField, text("new"))}})), rows(change1(item, "a", gives(countField, text("new")))), "a row of item was not to be changed"},
 		"the same row of another entity is no it": {promises(picked(renames, rename), may(verbs.Effect{Kind: verbs.Updates, Entity: other})), rows(change1(other, "a", toNew)), "a row of item was not to be changed"},
-		"a new row is no changed row":             {promises(picked(renames, rename), due(creates)), rows(proposal{op: stores.Insert, entity: item, key: text("a"), set: []assigned{toNew}}), "a row of item was not to be changed"},
-		"another value, that another promised":    {promises(picked(renames, rename), mayPick(renames, target{row: a, due: true, set: []assigned{toOther}})), rows(change1(item, "a", toOther)), "a row of item was not to be changed"},
-		"it holds the value already":              {promises(picked(renames, target{row: a, due: true, set: []assigned{gives(nameField, text("old"))}})), deed{}, ""},
-		"no row was picked":                       {promises(picked(renames)), deed{}, ""},
-		"a picked row that need not change":       {promises(picked(renames, closed)), deed{}, ""},
-		"a change in so many words is missing":    {promises(due(updates)), deed{}, "no row of item was to be changed"},
+		"a new row is no changed row":             {promises(picked(renames, rename), due(creates)), rows(proposal{op: stores.Insert, entity: item, key: text("a"), set: []assignment{toNew}}), "a row of item was not to be changed"},
+		"another value, that another promised":    {promises(picked(renames, rename), mayPick(renames, target{row: a, due: true, set: []assignment{toOther}})), rows(change1(item, "a", toOther)), "a row of item was not to be changed"},
+		"it holds the value already":              {promises(picked(renames, target{row: a, due: true, set: []assignment{gives(nameField, text("old"))}})), claim{}, ""},
+		"no row was picked":                       {promises(picked(renames)), claim{}, ""},
+		"a picked row that need not change":       {promises(picked(renames, closed)), claim{}, ""},
+		"a change in so many words is missing":    {promises(due(updates)), claim{}, "no row of item was to be changed"},
 		"a change in so many words":               {promises(due(updates)), rows(change1(item, "z", toNew)), ""},
-		"a picked row is to be spoken of":         {promises(picked(mayName, open)), deed{}, "a row of item was not to be changed"},
+		"a picked row is to be spoken of":         {promises(picked(mayName, open)), claim{}, "a row of item was not to be changed"},
 		"a picked row is spoken of":               {promises(picked(mayName, open)), rows(change1(item, "a", toNew)), ""},
 		"a picked row, another field of it":       {promises(picked(mayName, open), may(updates)), rows(change1(item, "a", gives(countField, stores.NewInt(2)))), "a row of item was not to be changed"},
 
@@ -174,63 +176,63 @@ func TestWhatACallWantsIsHeldToWhatWasPromised(t *testing.T) {
 		"a deletion of another row":              {promises(mayPick(deletes, open)), rows(remove(item, "b")), "a row of item was to be deleted"},
 		"a deletion of another entity":           {promises(may(deletes)), rows(remove(other, "a")), "a row of other was to be deleted"},
 		"a change does not promise a deletion":   {promises(may(updates)), rows(remove(item, "a")), "a row of item was to be deleted"},
-		"a promised deletion is missing":         {promises(picked(deletes, open)), deed{}, "a row of item was not to be deleted"},
+		"a promised deletion is missing":         {promises(picked(deletes, open)), claim{}, "a row of item was not to be deleted"},
 		"a change is no deletion":                {promises(picked(deletes, open), may(updates)), rows(change1(item, "a", toNew)), "a row of item was not to be deleted"},
 		"a deletion is no change":                {promises(picked(mayName, open), may(deletes)), rows(remove(item, "a")), "a row of item was not to be changed"},
-		"a deletion in so many words is missing": {promises(due(deletes)), deed{}, "no row of item was to be deleted"},
+		"a deletion in so many words is missing": {promises(due(deletes)), claim{}, "no row of item was to be deleted"},
 		"a deletion in so many words":            {promises(due(deletes)), rows(remove(item, "z")), ""},
 
 		"a notice goes out as promised":      {promises(due(operand(verbs.Notifies, "bank", "desk"))), notify("bank.desk"), ""},
 		"a notice that nobody promised":      {nil, notify("bank"), "a notify to bank was to go out"},
 		"a notice to somebody else":          {promises(may(operand(verbs.Notifies, "bank"))), notify("press"), "a notify to press was to go out"},
 		"a trigger is no notice":             {promises(may(operand(verbs.Triggers, "bank"))), notify("bank"), "a notify to bank was to go out"},
-		"a notice is no trigger":             {promises(may(operand(verbs.Notifies, "bank"))), deed{notices: []notice{{kind: "trigger", target: "bank"}}}, "a trigger to bank was to go out"},
+		"a notice is no trigger":             {promises(may(operand(verbs.Notifies, "bank"))), claim{notices: []notice{{kind: "trigger", target: "bank"}}}, "a trigger to bank was to go out"},
 		"what validates does not notify":     {promises(may(operand(verbs.Validates, "bank"))), notify("bank"), "a notify to bank was to go out"},
-		"a notice is sent once":              {promises(due(operand(verbs.Notifies, "bank"))), deed{notices: []notice{{kind: "notify", target: "bank"}, {kind: "notify", target: "bank"}}}, "a notify to bank was to go out"},
+		"a notice is sent once":              {promises(due(operand(verbs.Notifies, "bank"))), claim{notices: []notice{{kind: "notify", target: "bank"}, {kind: "notify", target: "bank"}}}, "a notify to bank was to go out"},
 		"a notice whose condition fails":     {promises(not(may(operand(verbs.Notifies, "bank")))), notify("bank"), "a notify to bank was to go out"},
 		"a notice to a sentence":             {promises(due(operand(verbs.Notifies))), notify("as written"), ""},
-		"a promised notice is missing":       {promises(due(operand(verbs.Notifies, "bank"))), deed{}, "no notify to bank was to go out"},
-		"a promised trigger is missing":      {promises(due(operand(verbs.Triggers, "bank"))), deed{}, "no trigger to bank was to go out"},
-		"a notice that may go out need not":  {promises(may(operand(verbs.Notifies, "bank"))), deed{}, ""},
+		"a promised notice is missing":       {promises(due(operand(verbs.Notifies, "bank"))), claim{}, "no notify to bank was to go out"},
+		"a promised trigger is missing":      {promises(due(operand(verbs.Triggers, "bank"))), claim{}, "no trigger to bank was to go out"},
+		"a notice that may go out need not":  {promises(may(operand(verbs.Notifies, "bank"))), claim{}, ""},
 		"the session is given what it may":   {promises(due(mode)), setting1("mode", text("x")), ""},
 		"the session is given something":     {nil, setting1("mode", text("x")), "session.mode was to be set"},
 		"the session is given another name":  {promises(may(mode)), setting1("loud", text("x")), "session.loud was to be set"},
-		"the session is given it twice":      {promises(due(mode)), deed{sets: []setting{{name: "mode"}, {name: "mode"}}}, "session.mode was to be set"},
+		"the session is given it twice":      {promises(due(mode)), claim{sets: []setting{{name: "mode"}, {name: "mode"}}}, "session.mode was to be set"},
 		"the session, condition fails":       {promises(not(may(mode))), setting1("mode", text("x")), "session.mode was to be set"},
 		"the session is given the value":     {promises(modeIs(due(exactly), text("x"))), setting1("mode", text("x")), ""},
 		"the session is given another value": {promises(modeIs(may(exactly), text("y"))), setting1("mode", text("x")), "session.mode was to be set"},
-		"the session is not given it":        {promises(due(mode)), deed{}, "session.mode was not to be set"},
+		"the session is not given it":        {promises(due(mode)), claim{}, "session.mode was not to be set"},
 
-		"a job is tried again":             {promises(due(tends)), deed{tended: []receipt.Tended{{}}}, ""},
-		"two jobs are":                     {promises(due(tends)), deed{tended: []receipt.Tended{{}, {Drop: true}}}, ""},
-		"a job is, and nobody promised":    {nil, deed{tended: []receipt.Tended{{}}}, "a job was to be tried again"},
-		"a job is dropped":                 {promises(may(prose)), deed{tended: []receipt.Tended{{Drop: true}}}, "a job was to be dropped"},
-		"a job whose condition fails":      {promises(not(may(tends))), deed{tended: []receipt.Tended{{}}}, "a job was to be tried again"},
-		"no job is":                        {promises(due(tends)), deed{}, "no job was to be tried again or dropped"},
-		"somebody says that it was done":   {promises(due(prose)), deed{kept: []string{"the value"}}, ""},
-		"nobody says that it was done":     {promises(due(prose)), deed{}, "nobody says that it was done"},
-		"it says that it did another":      {promises(may(prose)), deed{kept: []string{"more"}}, `it says that it did "more"`},
-		"it says what is shown otherwise":  {promises(may(returns)), deed{kept: []string{"the value"}}, `it says that it did "the value"`},
-		"it says so, condition fails":      {promises(not(may(prose))), deed{kept: []string{"the value"}}, `it says that it did "the value"`},
-		"an answer is given":               {promises(due(returns)), deed{answer: &table{}}, ""},
-		"no answer is given":               {promises(due(returns)), deed{}, "nothing was given back"},
-		"a branch is described":            {promises(due(operand(verbs.IfTrue)), due(operand(verbs.IfFalse))), deed{}, ""},
-		"a verb that was to be called":     {promises(due(operand(verbs.Generates, "alarm", "ring"))), deed{}, "alarm.ring was not to be called"},
-		"a verb that may be called":        {promises(may(operand(verbs.Generates, "alarm", "ring"))), deed{}, ""},
-		"what is generated is no verb":     {promises(due(operand(verbs.Generates, "report"))), deed{kept: []string{"as written"}}, ""},
-		"what is generated is not there":   {promises(due(operand(verbs.Generates, "report"))), deed{}, "nobody says that it was done"},
-		"what is stored is in no table":    {promises(due(operand(verbs.Stores, "the file"))), deed{kept: []string{"as written"}}, ""},
-		"a promise of notices says itself": {promises(may(operand(verbs.Notifies, "bank"))), deed{kept: []string{"as written"}}, `it says that it did "as written"`},
-		"a promise of rows says itself":    {promises(may(verbs.Effect{Kind: verbs.Creates, Entity: item, Operand: prose.Operand})), deed{kept: []string{"the value"}}, `it says that it did "the value"`},
-		"a promised change says itself":    {promises(may(verbs.Effect{Kind: verbs.Updates, Entity: item, Operand: prose.Operand})), deed{kept: []string{"the value"}}, `it says that it did "the value"`},
-		"a session's promise says itself":  {promises(may(verbs.Effect{Kind: verbs.Sets, Session: "mode", Operand: prose.Operand})), deed{kept: []string{"the value"}}, `it says that it did "the value"`},
-		"a promised job says itself":       {promises(may(tends)), deed{kept: []string{jobPromise}}, `it says that it did "` + jobPromise + `"`},
-		"a promised call says itself":      {promises(may(operand(verbs.Generates, "alarm", "ring"))), deed{kept: []string{"as written"}}, `it says that it did "as written"`},
+		"a job is tried again":             {promises(due(tends)), claim{jobChanges: []receipt.JobChange{{}}}, ""},
+		"two jobs are":                     {promises(due(tends)), claim{jobChanges: []receipt.JobChange{{}, {Drop: true}}}, ""},
+		"a job is, and nobody promised":    {nil, claim{jobChanges: []receipt.JobChange{{}}}, "a job was to be tried again"},
+		"a job is dropped":                 {promises(may(prose)), claim{jobChanges: []receipt.JobChange{{Drop: true}}}, "a job was to be dropped"},
+		"a job whose condition fails":      {promises(not(may(tends))), claim{jobChanges: []receipt.JobChange{{}}}, "a job was to be tried again"},
+		"no job is":                        {promises(due(tends)), claim{}, "no job was to be tried again or dropped"},
+		"somebody says that it was done":   {promises(due(prose)), claim{kept: []string{"the value"}}, ""},
+		"nobody says that it was done":     {promises(due(prose)), claim{}, "nobody says that it was done"},
+		"it says that it did another":      {promises(may(prose)), claim{kept: []string{"more"}}, `it says that it did "more"`},
+		"it says what is shown otherwise":  {promises(may(returns)), claim{kept: []string{"the value"}}, `it says that it did "the value"`},
+		"it says so, condition fails":      {promises(not(may(prose))), claim{kept: []string{"the value"}}, `it says that it did "the value"`},
+		"an answer is given":               {promises(due(returns)), claim{answer: &table{}}, ""},
+		"no answer is given":               {promises(due(returns)), claim{}, "nothing was given back"},
+		"a branch is described":            {promises(due(operand(verbs.IfTrue)), due(operand(verbs.IfFalse))), claim{}, ""},
+		"a verb that was to be called":     {promises(due(operand(verbs.Generates, "alarm", "ring"))), claim{}, "alarm.ring was not to be called"},
+		"a verb that may be called":        {promises(may(operand(verbs.Generates, "alarm", "ring"))), claim{}, ""},
+		"what is generated is no verb":     {promises(due(operand(verbs.Generates, "report"))), claim{kept: []string{"as written"}}, ""},
+		"what is generated is not there":   {promises(due(operand(verbs.Generates, "report"))), claim{}, "nobody says that it was done"},
+		"what is stored is in no table":    {promises(due(operand(verbs.Stores, "the file"))), claim{kept: []string{"as written"}}, ""},
+		"a promise of notices says itself": {promises(may(operand(verbs.Notifies, "bank"))), claim{kept: []string{"as written"}}, `it says that it did "as written"`},
+		"a promise of rows says itself":    {promises(may(verbs.Effect{Kind: verbs.Creates, Entity: item, Operand: prose.Operand})), claim{kept: []string{"the value"}}, `it says that it did "the value"`},
+		"a promised change says itself":    {promises(may(verbs.Effect{Kind: verbs.Updates, Entity: item, Operand: prose.Operand})), claim{kept: []string{"the value"}}, `it says that it did "the value"`},
+		"a session's promise says itself":  {promises(may(verbs.Effect{Kind: verbs.Sets, Session: "mode", Operand: prose.Operand})), claim{kept: []string{"the value"}}, `it says that it did "the value"`},
+		"a promised job says itself":       {promises(may(tends)), claim{kept: []string{jobPromise}}, `it says that it did "` + jobPromise + `"`},
+		"a promised call says itself":      {promises(may(operand(verbs.Generates, "alarm", "ring"))), claim{kept: []string{"as written"}}, `it says that it did "as written"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			verb := &verbs.Verb{Name: "test.verb"}
-			err := settle(verb, c.promises, &c.deed)
+			err := settle(verb, c.promises, &c.claim)
 			var b *BrokenPromise
 			switch {
 			case c.want == "" && err != nil:
@@ -250,7 +252,7 @@ func TestANoticeTakesTheTimeOfItsPromise(t *testing.T) {
 	t.Parallel()
 	first, second := due(operand(verbs.Triggers, "siren")), due(operand(verbs.Triggers, "siren"))
 	second.at = stores.NewDays(7)
-	d := deed{notices: []notice{{kind: "trigger", target: "siren"}, {kind: "trigger", target: "siren"}}}
+	d := claim{notices: []notice{{kind: "trigger", target: "siren"}, {kind: "trigger", target: "siren"}}}
 	if err := settle(&verbs.Verb{}, []promise{first, second}, &d); err != nil {
 		t.Fatal(err)
 	}
@@ -264,13 +266,13 @@ func TestANoticeTakesTheTimeOfItsPromise(t *testing.T) {
 func TestWhatIsDeclaredIsDone(t *testing.T) {
 	t.Parallel()
 	declare := func(p promise) promise { p.effect.Declared = true; return p }
-	target := target{row: row("a", "old"), due: true, set: []assigned{gives(nameField, text("new"))}, stood: []int{countField}}
-	set := []assigned{gives(nameField, text("new"))}
+	target := target{row: row("a", "old"), due: true, set: []assignment{gives(nameField, text("new"))}, stood: []int{countField}}
+	set := []assignment{gives(nameField, text("new"))}
 	creates, deletes, updates := verbs.Effect{Kind: verbs.Creates, Entity: item}, verbs.Effect{Kind: verbs.Deletes, Entity: item}, verbs.Effect{Kind: verbs.Updates, Entity: item}
 	sends, mode := operand(verbs.Notifies, "bank"), verbs.Effect{Kind: verbs.Sets, Session: "mode"}
 	sends.With = []verbs.With{{Key: "note"}}
 	all := []promise{due(creates, set...), picked(updates, target), picked(deletes, target), due(sends), due(mode)}
-	all[3].values, all[3].dark, all[3].came = []stores.Value{text("n")}, []bool{true}, make([]verbs.Origin, 1)
+	all[3].values, all[3].sensitive, all[3].came = []stores.Value{text("n")}, []bool{true}, make([]verbs.Origin, 1)
 	all[4].setting = setting{name: "mode", value: text("x")}
 
 	if d := declared(all); len(d.proposals)+len(d.notices)+len(d.sets) != 0 {
@@ -291,7 +293,7 @@ func TestWhatIsDeclaredIsDone(t *testing.T) {
 			t.Errorf("done to the row: %+v", p)
 		}
 	}
-	if n := d.notices[0]; n.kind != "notify" || n.target != "bank" || !slices.Equal(n.keys, []string{"note"}) || len(n.values) != 1 || len(n.came) != 1 || !n.dark[0] {
+	if n := d.notices[0]; n.kind != "notify" || n.target != "bank" || !slices.Equal(n.keys, []string{"note"}) || len(n.values) != 1 || len(n.came) != 1 || !n.sensitive[0] {
 		t.Errorf("sent: %+v", n)
 	}
 	if a := d.sets[0]; a.name != "mode" || a.value != text("x") {
@@ -327,21 +329,23 @@ func TestWhatTheCallsOfAMacroDoIsHeldToItsPromises(t *testing.T) {
 		may     = func(e verbs.Effect) verbs.Effect { e.May = true; return e }
 		when    = func(e verbs.Effect) verbs.Effect { e.When = &verbs.Expr{}; return e }
 		effects = func(e ...verbs.Effect) []verbs.Effect { return e }
-		did     = func(op stores.Op, e *verbs.Entity, fields ...int) gathered {
+		did     = func(op stores.Op, e *verbs.Entity, fields ...int) collectedEffects {
 			c := change{Change: stores.Change{Op: op, Entity: e.Store}, entity: e}
 			for _, f := range fields {
 				c.Set = append(c.Set, stores.Assign{Field: f})
 			}
-			return gathered{changes: []change{c}}
+			return collectedEffects{changes: []change{c}}
 		}
-		said = func(kind, target string) gathered { return gathered{notices: []notice{{kind: kind, target: target}}} }
-		verb = func(name string, e ...verbs.Effect) gathered {
-			return gathered{inside: []*verbs.Verb{{Name: name, Effects: e}}}
+		said = func(kind, target string) collectedEffects {
+			return collectedEffects{notices: []notice{{kind: kind, target: target}}}
+		}
+		verb = func(name string, e ...verbs.Effect) collectedEffects {
+			return collectedEffects{inside: []*verbs.Verb{{Name: name, Effects: e}}}
 		}
 	)
 	for name, c := range map[string]struct {
 		effects []verbs.Effect
-		done    gathered
+		done    collectedEffects
 		want    string
 	}{
 		"without promises anything goes": {nil, did(stores.Insert, item), ""},
@@ -349,11 +353,11 @@ func TestWhatTheCallsOfAMacroDoIsHeldToItsPromises(t *testing.T) {
 		"a row is added":                    {effects(creates), did(stores.Insert, item), ""},
 		"a row is added, and not promised":  {effects(may(updates)), did(stores.Insert, item), "a row of item was to be added"},
 		"a row of another entity":           {effects(may(creates)), did(stores.Insert, other), "a row of other was to be added"},
-		"a row is not added":                {effects(creates), gathered{}, "none of its calls did it"},
-		"a row need not be added":           {effects(may(creates)), gathered{}, ""},
-		"a row is not added on a condition": {effects(when(creates)), gathered{}, ""},
+		"a row is not added":                {effects(creates), collectedEffects{}, "none of its calls did it"},
+		"a row need not be added":           {effects(may(creates)), collectedEffects{}, ""},
+		"a row is not added on a condition": {effects(when(creates)), collectedEffects{}, ""},
 		"a row is changed":                  {effects(updates), did(stores.Update, item, nameField), ""},
-		"a row need not be found":           {effects(updates), gathered{}, ""},
+		"a row need not be found":           {effects(updates), collectedEffects{}, ""},
 		"a field that is promised":          {effects(names), did(stores.Update, item, nameField), ""},
 		"a field that is given a value":     {effects(sets), did(stores.Update, item, nameField), ""},
 		"a field beside the promised":       {effects(names), did(stores.Update, item, nameField, countField), "name, count of a row of item was to be changed"},
@@ -367,19 +371,19 @@ func TestWhatTheCallsOfAMacroDoIsHeldToItsPromises(t *testing.T) {
 		"a notice is not promised":   {effects(may(creates)), said("notify", "bank"), "a notify to bank was to go out"},
 		"a notice to somebody else":  {effects(may(bank)), said("notify", "press"), "a notify to press was to go out"},
 		"a trigger is not a notice":  {effects(may(bank)), said("trigger", "bank"), "a trigger to bank was to go out"},
-		"a notice does not go out":   {effects(bank), gathered{}, "none of its calls did it"},
-		"the session is given it":    {effects(mode), gathered{sets: []setting{{name: "mode"}}, inside: verb("v", mode).inside}, ""},
+		"a notice does not go out":   {effects(bank), collectedEffects{}, "none of its calls did it"},
+		"the session is given it":    {effects(mode), collectedEffects{sets: []setting{{name: "mode"}}, inside: verb("v", mode).inside}, ""},
 		"the session had it":         {effects(mode), verb("v", mode), ""},
 		"the session is not given":   {effects(mode), verb("v", bank), "none of its calls did it"},
-		"the session is given more":  {effects(may(mode)), gathered{sets: []setting{{name: "loud"}}}, "session.loud was to be set"},
-		"a job is tried again":       {effects(tends), gathered{tended: []receipt.Tended{{}}}, ""},
-		"a job is not promised":      {effects(may(creates)), gathered{tended: []receipt.Tended{{Drop: true}}}, "a job was to be dropped"},
-		"a job is not tried":         {effects(tends), gathered{}, "none of its calls did it"},
+		"the session is given more":  {effects(may(mode)), collectedEffects{sets: []setting{{name: "loud"}}}, "session.loud was to be set"},
+		"a job is tried again":       {effects(tends), collectedEffects{jobChanges: []receipt.JobChange{{}}}, ""},
+		"a job is not promised":      {effects(may(creates)), collectedEffects{jobChanges: []receipt.JobChange{{Drop: true}}}, "a job was to be dropped"},
+		"a job is not tried":         {effects(tends), collectedEffects{}, "none of its calls did it"},
 		"the verb is called":         {effects(rings), verb("alarm.ring"), ""},
 		"another verb is called":     {effects(rings), verb("alarm.rest"), "none of its calls did it"},
-		"an answer is given":         {effects(returns), gathered{answered: true}, ""},
-		"no answer is given":         {effects(returns), gathered{}, "none of its calls did it"},
-		"prose is not looked for":    {effects(prose), gathered{}, ""},
+		"an answer is given":         {effects(returns), collectedEffects{answered: true}, ""},
+		"no answer is given":         {effects(returns), collectedEffects{}, "none of its calls did it"},
+		"prose is not looked for":    {effects(prose), collectedEffects{}, ""},
 		"one promise kept, one not":  {effects(bank, creates), said("notify", "bank"), "none of its calls did it"},
 		"no other notice will do":    {effects(bank, may(operand(verbs.Notifies, "press"))), said("notify", "press"), "none of its calls did it"},
 		"no change of a row will do": {effects(creates, updates), did(stores.Update, item, nameField), "none of its calls did it"},
@@ -405,14 +409,14 @@ func TestWhatTheCallsOfAMacroDoIsHeldToItsPromises(t *testing.T) {
 func TestWhatIsInsideAMacroIsGathered(t *testing.T) {
 	t.Parallel()
 	leaf := func(name string) *step {
-		return &step{verb: &verbs.Verb{Name: name}, changes: []change{{}}, notices: []notice{{}}, sets: []setting{{}}, tended: []receipt.Tended{{}}}
+		return &step{verb: &verbs.Verb{Name: name}, changes: []change{{}}, notices: []notice{{}}, sets: []setting{{}}, jobChanges: []receipt.JobChange{{}}}
 	}
 	middle := leaf("middle")
 	middle.inner = []*step{leaf("deep")}
 	top := &step{verb: &verbs.Verb{Name: "top"}, inner: []*step{middle, leaf("second")}, cells: &table{}}
 	g := top.gather()
-	if len(g.changes) != 3 || len(g.notices) != 3 || len(g.sets) != 3 || len(g.tended) != 3 || !g.answered {
-		t.Errorf("gathered %d changes, %d notices, %d sets, %d jobs, answered %t", len(g.changes), len(g.notices), len(g.sets), len(g.tended), g.answered)
+	if len(g.changes) != 3 || len(g.notices) != 3 || len(g.sets) != 3 || len(g.jobChanges) != 3 || !g.answered {
+		t.Errorf("gathered %d changes, %d notices, %d sets, %d jobs, answered %t", len(g.changes), len(g.notices), len(g.sets), len(g.jobChanges), g.answered)
 	}
 	var inside []string
 	for _, v := range g.inside {

@@ -31,30 +31,30 @@ type step struct {
 	from        []verbs.Origin // parallel to args: where they came from
 	accepts     verbs.Origins  // of the argument being resolved: the origins that it accepts
 	trail       []string       // and the way on which a value came that has another
-	dark        []bool         // parallel to args: taken from a sensitive value; nil when none was
+	sensitive   []bool         // parallel to args: taken from a sensitive value; nil when none was
 	taken       uint64         // one bit for each argument: its value itself was, not only its palette says so
 	sealed      [32]byte       // of verb and arguments, as they passed the gate
 
 	matching *matching // the text that a read searches for; nil without one
 
-	asks    []ask
-	changes []change
-	notices []notice
-	sets    []setting        // values that it gave the session
-	filled  []receipt.Filled // arguments that it left out, by key
-	tended  []receipt.Tended
-	jobs    []stores.Job // of notices, once they are to be committed
-	dropped []stores.Job // jobs that it drops, where it can be taken back
-	cells   *table
-	errand  *errand // the request to a tool
-	follows bool    // the tool has answered, and the effects that wait for that are carried out
-	inner   []*step // of a macro
-	outer   *step   // the macro that it belongs to
-	depth   int     // how many macros it stands in
-	made    int     // of a call in the script: the number of calls that it led to, itself included
-	seq     int64   // of its journal entry
+	asks       []ask
+	changes    []change
+	notices    []notice
+	sets       []setting        // values that it gave the session
+	filled     []receipt.Filled // arguments that it left out, by key
+	jobChanges []receipt.JobChange
+	jobs       []stores.Job // of notices, once they are to be committed
+	dropped    []stores.Job // jobs that it drops, where it can be taken back
+	cells      *table
+	external   *externalCall // the request to a tool
+	follows    bool          // the tool has answered, and the effects that wait for that are carried out
+	inner      []*step       // of a macro
+	outer      *step         // the macro that it belongs to
+	depth      int           // how many macros it stands in
+	made       int           // of a call in the script: the number of calls that it led to, itself included
+	seq        int64         // of its journal entry
 
-	seenFrom, seenTo int // the part of run.seen that was read for it
+	readFrom, readTo int // the part of run.seen that was read for it
 }
 
 // tellsOnceDone reports whether a verb discloses something and also changes something. The changes
@@ -91,7 +91,7 @@ type notice struct {
 	keys         []string
 	values       []stores.Value
 	came         []verbs.Origin     // parallel to values
-	dark         []bool             // parallel to values: taken from something sensitive; nil when none is
+	sensitive    []bool             // parallel to values: taken from something sensitive; nil when none is
 	effect       *verbs.Effect      // that promised it
 	at           stores.Value       // when its job begins
 	unique       string             // its correlation key, where the palette names one

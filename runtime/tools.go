@@ -54,9 +54,9 @@ func (e *Engine) meetTools(ctx context.Context, p *verbs.Program) (uses bool, er
 	return uses, nil
 }
 
-// An errand is the request of a call to a tool.
-type errand struct {
-	receipt.Errand
+// An externalCall is the request that a call makes to a tool.
+type externalCall struct {
+	receipt.ExternalCall
 	st       *step
 	spec     tools.Spec
 	args     stores.Value
@@ -68,7 +68,7 @@ type errand struct {
 }
 
 // id identifies a request by its content: equal requests have equal ids.
-func (e *errand) id() string {
+func (e *externalCall) id() string {
 	var d digest.Writer
 	d.Text(e.Server)
 	d.Text(e.Name)
@@ -91,7 +91,7 @@ func (r *reading) asks(ctx context.Context, st *step) error {
 	case spec.Model:
 		from = verbs.FromModel
 	}
-	e := &errand{Errand: receipt.Errand{Server: t.Server, Name: t.Name, ReadOnly: t.ReadOnly, Here: spec.Here}, st: st, spec: spec,
+	e := &externalCall{ExternalCall: receipt.ExternalCall{Server: t.Server, Name: t.Name, ReadOnly: t.ReadOnly, Here: spec.Here}, st: st, spec: spec,
 		came: st.told().Mix(verbs.NewOrigin(from, t.Server+"."+t.Name))}
 	if err := r.pack(ctx, e); err != nil {
 		return err
@@ -116,7 +116,7 @@ func (r *reading) asks(ctx context.Context, st *step) error {
 			row[i].from = e.came
 		}
 	}
-	st.errand = e
+	st.external = e
 	return nil
 }
 
@@ -136,7 +136,7 @@ func followOf(e *verbs.Effect) receipt.Follow {
 }
 
 // useTool makes the engine's own changes beside those of a tool.
-func useTool(st *step, promises []promise) deed {
+func useTool(st *step, promises []promise) claim {
 	d := declared(promises)
 	for i := range promises {
 		// The tool keeps promises that the engine can neither carry out nor observe.
@@ -144,12 +144,12 @@ func useTool(st *step, promises []promise) deed {
 			d.kept = append(d.kept, p.effect.Operand.Text)
 		}
 	}
-	d.answer = st.errand.answer
+	d.answer = st.external.answer
 	return d
 }
 
 // pack makes the arguments of the tool. Absent values are left out.
-func (r *reading) pack(ctx context.Context, e *errand) error {
+func (r *reading) pack(ctx context.Context, e *externalCall) error {
 	st := e.st
 	var keys []string
 	var values []stores.Value
@@ -158,7 +158,7 @@ func (r *reading) pack(ctx context.Context, e *errand) error {
 		sent := receipt.Sent{Key: s.Key}
 		if s.Value == nil {
 			p := &st.verb.Params[s.Param]
-			sent.Value, sent.Sensitive, sent.From = st.args[s.Param], st.isDark(s.Param), ":"+p.Name
+			sent.Value, sent.Sensitive, sent.From = st.args[s.Param], st.isSensitive(s.Param), ":"+p.Name
 		} else {
 			var err error
 			if sent.Value, err = r.eval(ctx, st, s.Value, nil); err != nil {

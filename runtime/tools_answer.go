@@ -83,7 +83,7 @@ func answerTable(v *verbs.Verb, a tools.Answer) (*table, error) {
 }
 
 // said tells what a tool answered, for when nothing here keeps it.
-func (e *errand) said(a tools.Answer) string {
+func (e *externalCall) said(a tools.Answer) string {
 	t, err := answerTable(e.st.verb, a)
 	if err != nil || len(t.rows) == 0 {
 		return ""

@@ -152,7 +152,7 @@ func TestToolIsAskedAfterEverythingWasDecided(t *testing.T) {
 	if len(shop.calls) > 0 || preview.Calls[0].Result != nil {
 		t.Fatalf("a preview asked for %q", shop.asked())
 	}
-	e := preview.Calls[0].Errands
+	e := preview.Calls[0].External
 	var sent []string
 	for _, s := range e[0].Sent {
 		sent = append(sent, fmt.Sprintf("%s=%s %t %s", s.Key, s.Value.Text(), s.Sensitive, s.From))

@@ -244,7 +244,7 @@ func (r *reading) saw(ctx context.Context, e *stores.Entity, gone *receipt.Row) 
 }
 
 // takeBack carries out a verb that takes another back.
-func (r *reading) takeBack(ctx context.Context, st *step) (d deed, err error) {
+func (r *reading) takeBack(ctx context.Context, st *step) (d claim, err error) {
 	v := st.verb.Undoes
 	seq := st.args[0].Int()
 	p := r.pasts[seq]
@@ -331,7 +331,7 @@ func (b *takingBack) row(ctx context.Context, told *receipt.Row, now stores.Row)
 		if told.Op == receipt.Inserted || told.Op == receipt.Updated && b.undo.Spares(e, field) {
 			continue
 		}
-		p.set = append(p.set, assigned{field: field, value: def.Now(f.Before.Value), from: b.from, sensitive: f.Sensitive, came: verbs.Stored(f.Was), back: true})
+		p.set = append(p.set, assignment{field: field, value: def.Now(f.Before.Value), from: b.from, sensitive: f.Sensitive, came: verbs.Stored(f.Was), back: true})
 	}
 	switch told.Op {
 	case receipt.Updated:
@@ -351,8 +351,8 @@ func (b *takingBack) row(ctx context.Context, told *receipt.Row, now stores.Row)
 	case receipt.Deleted:
 		p.op = stores.Insert
 		for field := range e.Fields { // what was empty then is empty, whatever a new row would have
-			if said := slices.ContainsFunc(p.set, func(a assigned) bool { return a.field == field }); !said && field != e.Key && !e.Fields[field].Computed {
-				p.set = append(p.set, assigned{field: field, from: b.from, came: ofRecord})
+			if said := slices.ContainsFunc(p.set, func(a assignment) bool { return a.field == field }); !said && field != e.Key && !e.Fields[field].Computed {
+				p.set = append(p.set, assignment{field: field, from: b.from, came: ofRecord})
 			}
 		}
 	}
@@ -393,7 +393,7 @@ func (b *takingBack) free(ctx context.Context, of *verbs.Entity, told *receipt.R
 }
 
 // work drops the jobs that the call scheduled, and schedules those that it dropped.
-func (b *takingBack) work(ctx context.Context, d *deed) error {
+func (b *takingBack) work(ctx context.Context, d *claim) error {
 	var done []stores.Job // of its own, which were done
 	if len(b.past.record.Jobs) > 0 {
 		jobs, err := b.read.Jobs(ctx, stores.JobFilter{IDs: b.past.record.Jobs})
@@ -408,7 +408,7 @@ func (b *takingBack) work(ctx context.Context, d *deed) error {
 				b.stays = append(b.stays, "its work was done: "+JobSubject(&j.Job))
 				done = append(done, j.Job)
 			default:
-				d.tended = append(d.tended, tendedJob(DropJob(*j)))
+				d.jobChanges = append(d.jobChanges, jobChangeOf(DropJob(*j)))
 				d.dropped = append(d.dropped, j.Job)
 			}
 		}
@@ -474,13 +474,13 @@ func (b *takingBack) called(ctx context.Context, e *verbs.Entity, key stores.Val
 // shows, whose journal then says who did.
 func (b *takingBack) changed(what string, by *receipt.Row) *complaint {
 	if by != nil {
-		b.blamed = &blamed{row: journal.Row{Entity: by.Entity, Key: by.Key}, after: b.past.entry.Seq, at: b.st.index}
+		b.blamed = &laterChange{row: journal.Row{Entity: by.Entity, Key: by.Key}, after: b.past.entry.Seq, at: b.st.index}
 	}
 	return &complaint{-1, changedSince(dsl.Place{}, what)}
 }
 
-// A blamed is a row that was changed after a call that is to be taken back.
-type blamed struct {
+// A laterChange is a row that was changed after a call that is to be taken back.
+type laterChange struct {
 	row   journal.Row
 	after int64
 	at    int // the call that takes it back
@@ -488,7 +488,7 @@ type blamed struct {
 
 // blame adds to a refusal who changed the row that it is about. It reads the journal, so it
 // is called when the transaction has ended.
-func (s *Session) blame(ctx context.Context, b *blamed, err error) error {
+func (s *Session) blame(ctx context.Context, b *laterChange, err error) error {
 	var refusal *Refusal
 	if b == nil || !errors.As(err, &refusal) {
 		return err

@@ -30,15 +30,15 @@ const (
 	JobCall = "call"
 	// JobExpire ends a confirmation that nobody decided in time.
 	JobExpire = "expire"
-	// JobSummon notifies the principals who may agree to a proposal.
-	JobSummon = "summon"
+	// JobNotifyDeciders notifies the principals who may agree to a proposal.
+	JobNotifyDeciders = "summon"
 	// JobNotice is a notice to be delivered. The engine knows no channels:
 	// whoever does settles it.
 	JobNotice = "notice"
 )
 
 // JobKinds are the kinds that Engine.Work knows.
-func JobKinds() []string { return []string{JobCall, JobExpire, JobSummon} }
+func JobKinds() []string { return []string{JobCall, JobExpire, JobNotifyDeciders} }
 
 // The outcomes of a run of a job.
 const (
@@ -107,7 +107,7 @@ func (r *run) job(st *step, n *notice) stores.Job {
 	var came []string
 	for i := range st.args {
 		p := &st.verb.Params[i]
-		if p.Sensitive || st.isDark(i) || st.args[i].IsNull() {
+		if p.Sensitive || st.isSensitive(i) || st.args[i].IsNull() {
 			continue // the work does not speak of it: see keepsNoSecret, and the loader
 		}
 		keys := []string{"kind", "name", "text"}
@@ -233,8 +233,8 @@ func (e *Engine) Work(ctx context.Context, run stores.Run) (Worked, error) {
 		done, err = e.workCall(ctx, run)
 	case JobExpire:
 		done, err = e.workExpire(ctx, run)
-	case JobSummon:
-		done, err = e.workSummon(ctx, run)
+	case JobNotifyDeciders:
+		done, err = e.workNotifyDeciders(ctx, run)
 	default:
 		return done, &Failure{Err: fmt.Errorf("nobody here knows jobs of kind %s", run.Kind)}
 	}
@@ -300,7 +300,7 @@ func (e *Engine) workCall(ctx context.Context, run stores.Run) (Worked, error) {
 			return s.worked(ctx, w, waiting, p, o, script, err)
 		}
 	}
-	r, err := s.attempts(ctx, p, &terms{RunOptions: o, job: w})
+	r, err := s.attempts(ctx, p, &runOptions{RunOptions: o, job: w})
 	if err != nil {
 		return s.worked(ctx, w, done, p, o, script, err)
 	}
@@ -617,7 +617,7 @@ func (s *Session) askWork(ctx context.Context, w *work, done Worked, script *dsl
 		return done, false, nil
 	}
 	r.settled = []stores.Settlement{ends(w.run, stores.JobDone, r.now, "")}
-	c, err := s.propose(ctx, r, &terms{RunOptions: o, job: w}, append(others, mine...), false)
+	c, err := s.propose(ctx, r, &runOptions{RunOptions: o, job: w}, append(others, mine...), false)
 	if err != nil {
 		return done, true, s.finalError(p, err)
 	}

@@ -284,12 +284,12 @@ type Assign struct {
 
 // A Batch is what one transaction commits, all or nothing.
 type Batch struct {
-	Changes []Change
-	Entries []Entry
-	Jobs    []Job        // to be done later
-	Settled []Settlement // runs that end with this transaction
-	Tended  []JobChange  // jobs at rest that are tried again or dropped; a job of Jobs may take over the key of a dropped one, unless it says KeepOther
-	Names   []Name       // of rows; one that the store has already changes nothing
+	Changes    []Change
+	Entries    []Entry
+	Jobs       []Job        // to be done later
+	Settled    []Settlement // runs that end with this transaction
+	JobChanges []JobChange  // jobs at rest that are tried again or dropped; a job of Jobs may take over the key of a dropped one, unless it says KeepOther
+	Names      []Name       // of rows; one that the store has already changes nothing
 	// Asked are queries for names, answered before Names are written. The answers are
 	// valid once Update has returned nil.
 	Asked []NameAsk
@@ -711,9 +711,9 @@ type Plan struct {
 	Steps    []string // statements, in order
 	Problems []string // what stands in the way: nothing is done while there is one
 	Warnings []string // what makes it slow, or could not be looked at
-	// Deeds are what Steps do to rows that are there. They are agreed to, and told in the
+	// DataChanges are what Steps do to existing rows. Somebody agrees to them, and they stand in the
 	// journal.
-	Deeds []Deed
+	DataChanges []DataChange
 	// Undeclared are columns of tables that no field of their entities has. Only Rehearse
 	// lists them, and which entities are views.
 	Undeclared []string
@@ -736,9 +736,9 @@ func OfNoField(e *Entity, column, table string, must bool) string {
 	return s
 }
 
-// A Deed is one thing that a Plan does to rows that are there.
-type Deed struct {
-	Kind   DeedKind
+// A DataChange is one change that a Plan makes to existing rows.
+type DataChange struct {
+	Kind   DataChangeKind
 	Entity string
 	Field  string // "" of an entity
 	From   string // what it was called, or the code that was
@@ -747,22 +747,22 @@ type Deed struct {
 }
 
 // Filled is that rows get the default of a new field.
-func Filled(e *Entity, f *Field, rows int64) Deed {
-	d := Deed{Kind: Backfill, Entity: e.Name, Field: f.Name, Rows: rows}
+func Filled(e *Entity, f *Field, rows int64) DataChange {
+	d := DataChange{Kind: Backfill, Entity: e.Name, Field: f.Name, Rows: rows}
 	if !f.Sensitive && !f.Personal {
 		d.To = f.Default.Text()
 	}
 	return d
 }
 
-// A DeedKind says what a Deed does.
-type DeedKind string
+// A DataChangeKind says what a DataChange does.
+type DataChangeKind string
 
-// The kinds of deed.
+// The kinds of data changes.
 const (
-	RenameEntity DeedKind = "rename-entity" // its table, where that is ours
-	RenameField  DeedKind = "rename-field"  // its column
-	RenameCode   DeedKind = "rename-code"   // in a column
-	Backfill     DeedKind = "backfill"      // the default of a new field
-	CutJournal   DeedKind = "cut-journal"   // the journal goes on in another part
+	RenameEntity DataChangeKind = "rename-entity" // its table, where that is ours
+	RenameField  DataChangeKind = "rename-field"  // its column
+	RenameCode   DataChangeKind = "rename-code"   // in a column
+	Backfill     DataChangeKind = "backfill"      // the default of a new field
+	CutJournal   DataChangeKind = "cut-journal"   // the journal goes on in another part
 )

@@ -161,7 +161,7 @@ func (c *exprChecker) disclosed(n *expr.Node, name string) (term, bool) {
 	if i < 0 {
 		return bad, false
 	}
-	if c.sc.verb.Discloses[i].Withheld && !c.sc.dark {
+	if c.sc.verb.Discloses[i].Withheld && !c.sc.namesSensitive {
 		return c.fail(tell(c.place(n), "withheld-told", name)), true
 	}
 	t := typeTerm(c.sc.verb.Discloses[i].Type)

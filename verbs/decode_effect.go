@@ -544,7 +544,7 @@ func (l *loader) set(vn *verbNode, e *Effect, p pair, ent *Entity, sc scope) {
 		}
 		want := wantField(ent, i)
 		want.kept = e.Kind == Updates || ent.Store.Fields[i].Drawn
-		sc.dark = ent.Store.Fields[i].Sensitive
+		sc.namesSensitive = ent.Store.Fields[i].Sensitive
 		x := l.compile(d, val, sc, want, e.When)
 		if f := &ent.Store.Fields[i]; x != nil && !f.Sensitive && f.Kind != stores.Bool && x.Copies(func(arg, part int) bool { return vn.v.Params[arg].SensitivePart(part) }, sc.sensitive) {
 			d.report(tell(d.place(val), "open-secret", k.Value, ent))

@@ -13,13 +13,13 @@ import (
 
 // A scope says what an expression may speak of.
 type scope struct {
-	verb   *Verb
-	row    *Entity // what `row` is, nil when there is none
-	each   *Entity // what `each` is, nil where it is no row
-	beyond bool    // it says what is disclosed, and may name what looks beyond the caller
-	dark   bool    // it says what a sensitive field is to hold, and may name what is withheld
-	later  bool    // what it says is asked at another time, when rows of this call have no name
-	item   *Param  // the list of whose items `each` is one, nil where it is none
+	verb           *Verb
+	row            *Entity // what `row` is, nil when there is none
+	each           *Entity // what `each` is, nil where it is no row
+	beyond         bool    // it says what is disclosed, and may name what looks beyond the caller
+	namesSensitive bool    // it says what a sensitive field is to hold, and may name what is withheld
+	later          bool    // what it says is asked at another time, when rows of this call have no name
+	item           *Param  // the list of whose items `each` is one, nil where it is none
 }
 
 // A want is what the result of an expression must be.

@@ -32,8 +32,8 @@ func Propose(domain, from string, tables []stores.Table) []Proposal {
 	if from == "" {
 		return []Proposal{begun(domain)}
 	}
-	p := &proposer{taken: map[string]bool{}, entity: map[string]*proposed{}, enums: map[string]string{}}
-	var all []*proposed
+	p := &proposer{taken: map[string]bool{}, entity: map[string]*draftEntity{}, enums: map[string]string{}}
+	var all []*draftEntity
 	plain := map[string]bool{}
 	for i := range tables {
 		plain[slug(lastName(tables[i].Name), '-')] = true
@@ -43,7 +43,7 @@ func Propose(domain, from string, tables []stores.Table) []Proposal {
 		if one := singular(name); !plain[one] {
 			name = one
 		}
-		e := &proposed{table: &tables[i], name: p.unique(name)}
+		e := &draftEntity{table: &tables[i], name: p.unique(name)}
 		all = append(all, e)
 		p.entity[tables[i].Name] = e
 	}
@@ -113,13 +113,13 @@ verbs:
 
 type proposer struct {
 	taken  map[string]bool
-	entity map[string]*proposed // by table
-	lists  []string             // of codes, written
-	enums  map[string]string    // the list of an enumeration type
+	entity map[string]*draftEntity // by table
+	lists  []string                // of codes, written
+	enums  map[string]string       // the list of an enumeration type
 }
 
-// A proposed is an entity in the making.
-type proposed struct {
+// A draftEntity is an entity that is being proposed.
+type draftEntity struct {
 	table  *stores.Table
 	name   string
 	fields []proposedField
@@ -133,7 +133,7 @@ type proposedField struct {
 	column *stores.TableColumn
 	name   string // "artist"
 	arg    string // "artist"
-	ref    *proposed
+	ref    *draftEntity
 	codes  string // name of its code list
 	kept   bool   // that it stands under `fields`
 }
@@ -211,7 +211,7 @@ func (p *proposer) throughOthers(fk stores.ForeignKey, column string) (stores.Fo
 }
 
 // fields works out the fields of an entity.
-func (p *proposer) fields(e *proposed) {
+func (p *proposer) fields(e *draftEntity) {
 	t := e.table
 	switch {
 	case t.Fault != "":
@@ -318,7 +318,7 @@ var (
 )
 
 // called are the fields that people know a row by, and nil where none is seen.
-func (e *proposed) called() []string {
+func (e *draftEntity) called() []string {
 	text := func(f *proposedField) bool {
 		return f.kept && f.ref == nil && f.codes == "" && f.column.Kind == stores.String && !secret.MatchString(f.name)
 	}
@@ -342,7 +342,7 @@ func (e *proposed) called() []string {
 }
 
 // labelled proposes what people read for a row.
-func (e *proposed) labelled() string {
+func (e *draftEntity) labelled() string {
 	if all := e.called(); all != nil {
 		return "{" + strings.Join(all, "} {") + "}"
 	}
@@ -363,7 +363,7 @@ func (e *proposed) labelled() string {
 var secret = regexp.MustCompile(`(^|_)(password|passwd|secret|token|ssn|iban|card_number|api_key|pin)($|_)`)
 
 // codes writes a list for a column that takes only some values, and returns its name.
-func (p *proposer) codes(e *proposed, f *proposedField) string {
+func (p *proposer) codes(e *draftEntity, f *proposedField) string {
 	c := f.column
 	if len(c.Takes) == 0 || c.Kind != stores.String && c.Kind != stores.Int {
 		return ""
@@ -424,13 +424,13 @@ func (w *writer) line(format string, args ...any) {
 	w.WriteByte('\n')
 }
 
-func (p *proposer) write(w *writer, all []*proposed) {
+func (p *proposer) write(w *writer, all []*draftEntity) {
 	if len(p.lists) > 0 { // in the first file
 		w.line("codes:  # as the types and constraints of the tables list them")
 		w.WriteString(strings.Join(p.lists, ""))
 		p.lists = nil
 	}
-	some := slices.ContainsFunc(all, func(e *proposed) bool { return e.why == "" })
+	some := slices.ContainsFunc(all, func(e *draftEntity) bool { return e.why == "" })
 	if some {
 		w.line("entities:")
 	}
@@ -451,7 +451,7 @@ func (p *proposer) write(w *writer, all []*proposed) {
 	}
 }
 
-func (e *proposed) writeEntity(w *writer) {
+func (e *draftEntity) writeEntity(w *writer) {
 	t := e.table
 	what := "table"
 	if t.View {
@@ -502,7 +502,7 @@ func (e *proposed) writeEntity(w *writer) {
 
 // owners is the path of references from a row to the one that it would belong to: the
 // first that must be there, and so on.
-func (e *proposed) owners() string {
+func (e *draftEntity) owners() string {
 	var path []string
 	for at := e; len(path) < 5; {
 		i := slices.IndexFunc(at.fields, func(f proposedField) bool { return f.ref != nil && f.ref != at && (f.column.Required || at.table.View) })
@@ -577,7 +577,7 @@ func (f *proposedField) typed() string {
 	return c.Kind.String()
 }
 
-func (e *proposed) writeVerbs(w *writer) {
+func (e *draftEntity) writeVerbs(w *writer) {
 	t := e.table
 	var shown []string
 	if len(e.key) == 1 {
@@ -637,14 +637,14 @@ func (e *proposed) writeVerbs(w *writer) {
 }
 
 // its is the argument that names one row of the entity.
-func (e *proposed) its() string {
+func (e *draftEntity) its() string {
 	if isReserved(e.name) {
 		return e.name + "-row"
 	}
 	return yamlText(e.name)
 }
 
-func (e *proposed) writeAdd(w *writer) {
+func (e *draftEntity) writeAdd(w *writer) {
 	if e.table.View {
 		return
 	}

@@ -479,7 +479,7 @@ func (d *doc) syntaxError() dsl.Diagnostic {
 	}
 	stop := d.readTo(n)
 	message := stop.message
-	for i, open := range [...]stopped{d.readTo(n - 1), stop} {
+	for i, open := range [...]parseStop{d.readTo(n - 1), stop} {
 		began := min(open.began, n-1+i)
 		switch {
 		case !open.unfinished() || began < 1:
@@ -571,15 +571,15 @@ func (d *doc) oddSpace(at int) dsl.Diagnostic {
 	return diag
 }
 
-// A stopped is where the library gave up a text.
-type stopped struct {
+// A parseStop is the place at which the YAML library gave up.
+type parseStop struct {
 	message string // "" if it did not
 	began   int    // the line at which what it could not finish begins; 0 if it does not say
 	end     bool   // it had read all of the text
 }
 
 // readTo reads the first n lines.
-func (d *doc) readTo(n int) (s stopped) {
+func (d *doc) readTo(n int) (s parseStop) {
 	if n < 1 {
 		return s
 	}
@@ -597,7 +597,7 @@ func (d *doc) readTo(n int) (s stopped) {
 	if err == nil || errors.Is(err, io.EOF) {
 		return s
 	}
-	s = stopped{message: strings.TrimPrefix(err.Error(), "yaml: "), end: r.end}
+	s = parseStop{message: strings.TrimPrefix(err.Error(), "yaml: "), end: r.end}
 	if rest, ok := strings.CutPrefix(s.message, "line "); ok {
 		if line, after, found := strings.Cut(rest, ": "); found && allDigits(line) {
 			s.message, s.began = after, parseLine(line)
@@ -609,14 +609,14 @@ func (d *doc) readTo(n int) (s stopped) {
 	return s
 }
 
-func (s stopped) quote() bool { return strings.Contains(s.message, "unexpected end of stream") }
+func (s parseStop) quote() bool { return strings.Contains(s.message, "unexpected end of stream") }
 
 // unfinished reports whether what follows the text may mend it.
-func (s stopped) unfinished() bool {
+func (s parseStop) unfinished() bool {
 	return s.quote() || s.end && (strings.Contains(s.message, "expected ',' or") || strings.Contains(s.message, "expected node content"))
 }
 
-func (s stopped) broken() bool { return s.message != "" && !s.unfinished() }
+func (s parseStop) broken() bool { return s.message != "" && !s.unfinished() }
 
 // A toEnd knows whether all of a text was read.
 type toEnd struct {

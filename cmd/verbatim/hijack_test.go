@@ -300,7 +300,7 @@ func (h *hijacked) try(t *testing.T, part string, k task, g goal, at spot) (out 
 		for _, done := range a.Done {
 			for i := range done.Calls {
 				call := &done.Calls[i]
-				acts := slices.ContainsFunc(call.Errands, func(e receipt.Errand) bool { return !e.ReadOnly })
+				acts := slices.ContainsFunc(call.External, func(e receipt.ExternalCall) bool { return !e.ReadOnly })
 				if acts || len(call.Rows)+len(call.Notices)+len(call.Session) > 0 {
 					out.through = true
 					t.Errorf("%s: %q was done: %s", part, text, call.Text)

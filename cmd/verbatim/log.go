@@ -50,7 +50,7 @@ func logCommand(a *app) *cobra.Command {
 
 // keeperName is the principal who reads the journal if none is named: an operator with access to
 // the store.
-const keeperName = "verbatim"
+const operatorName = "verbatim"
 
 func logShowCommand(a *app) *cobra.Command {
 	var store string
@@ -267,7 +267,7 @@ func (a *app) logShow(ctx context.Context, s stores.Store, q journalQuery) error
 	}
 	piped := !isTerminal(a.sent.w)
 	shown := 0
-	for l, err := range journal.Opened(ctx, s, keeperName, q.first, q.last) {
+	for l, err := range journal.Opened(ctx, s, operatorName, q.first, q.last) {
 		if err != nil {
 			return a.journalFailed(err)
 		}
@@ -329,7 +329,7 @@ func (a *app) logEntry(ctx context.Context, s stores.Store, n int64) error {
 	}
 	var e *stores.Entry
 	var record journal.Record
-	for l, err := range journal.Opened(ctx, s, keeperName, n, n) {
+	for l, err := range journal.Opened(ctx, s, operatorName, n, n) {
 		if err != nil {
 			return a.journalFailed(err)
 		}

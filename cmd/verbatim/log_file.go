@@ -16,8 +16,8 @@ import (
 	"verbatim/stores/receipt"
 )
 
-// A moved is the JSON report of an operation on a journal.
-type moved struct {
+// A journalReport is the JSON report of an operation on a journal.
+type journalReport struct {
 	Schema  string `json:"schema"`
 	Done    string `json:"done"` // "imported", "redacted", "baseline"
 	Entries int64  `json:"entries"`
@@ -74,7 +74,7 @@ func (a *app) logExport(ctx context.Context, f setup, bare bool, from, to int64)
 	}
 	w := journal.NewWriter(a.out)
 	var h journal.Head
-	for l, err := range journal.Opened(ctx, s, keeperName, from, to) {
+	for l, err := range journal.Opened(ctx, s, operatorName, from, to) {
 		if err != nil {
 			return a.journalFailed(err)
 		}
@@ -143,7 +143,7 @@ func (a *app) logImport(ctx context.Context, store, file string) error {
 		return broken(fmt.Sprintf("the journal was read up to entry %d", h.Size), err, "begin again with a store that verbatim migrate just made")
 	}
 	if a.json {
-		a.emit(moved{Schema: "verbatim/log@1", Done: "imported", Entries: h.Size, Hash: hex.EncodeToString(h.Hash[:])})
+		a.emit(journalReport{Schema: "verbatim/log@1", Done: "imported", Entries: h.Size, Hash: hex.EncodeToString(h.Hash[:])})
 		return nil
 	}
 	fmt.Fprintf(a.out, "imported %s, head %x %x\n", receipt.Counted(int(h.Size), "entry"), h.Hash[:2], h.Hash[2:4])
@@ -273,7 +273,7 @@ func between(n journal.Erased) string {
 func (a *app) toldRedacted(n journal.Erased) error {
 	switch {
 	case a.json:
-		a.emit(moved{Schema: "verbatim/log@1", Done: "redacted", Entries: int64(n.Entries), Values: n.Values, Turns: n.Turns, Elsewhere: elsewhere(n)})
+		a.emit(journalReport{Schema: "verbatim/log@1", Done: "redacted", Entries: int64(n.Entries), Values: n.Values, Turns: n.Turns, Elsewhere: elsewhere(n)})
 	case n.Values == 0 && n.Turns == 0:
 		fmt.Fprintln(a.out, "there is nothing to erase")
 	default:

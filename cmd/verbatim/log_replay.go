@@ -48,7 +48,7 @@ type replayJSON struct {
 	Rows        int              `json:"rows"`    // that the journal tells of
 	Partly      int              `json:"partly"`  // of those, known in part only
 	Looked      int              `json:"looked"`  // rows in the store
-	Strange     int              `json:"strange"` // of those, not in the journal
+	Unknown     int              `json:"unknown"` // of those, not in the journal
 	Erased      []differenceJSON `json:"erased"`
 	Differences []differenceJSON `json:"differences"`
 	Left        []string         `json:"left"`
@@ -91,12 +91,12 @@ func (a *app) logReplay(ctx context.Context, store, palettes, file, into string)
 			return journal.Read(f)
 		}
 	} else {
-		lines = func() iter.Seq2[*journal.Line, error] { return journal.Opened(ctx, live, keeperName, 1, 0) }
+		lines = func() iter.Seq2[*journal.Line, error] { return journal.Opened(ctx, live, operatorName, 1, 0) }
 	}
 	state := journal.NewState(tables(reg))
 	var h journal.Head
 	var left []string
-	all := stores.Scope{Principal: keeperName, All: true}
+	all := stores.Scope{Principal: operatorName, All: true}
 	each := func(tx stores.Tx) error {
 		if tx != nil {
 			if err := foretell(state, lines()); err != nil {
@@ -185,7 +185,7 @@ func (a *app) toldReplay(state *journal.State, h journal.Head, looked, strange i
 	}
 	slices.Sort(foreign)
 	if a.json {
-		out := replayJSON{Schema: "verbatim/replay@1", Entries: h.Size, Rows: rows, Partly: partly, Looked: looked, Strange: strange,
+		out := replayJSON{Schema: "verbatim/replay@1", Entries: h.Size, Rows: rows, Partly: partly, Looked: looked, Unknown: strange,
 			Erased: differences(state.Gone()), Differences: differences(found), Left: wire.Some(left), Foreign: wire.Some(foreign)}
 		a.emit(out)
 		if len(found) > 0 {
@@ -280,7 +280,7 @@ func (a *app) logBaseline(ctx context.Context, f setup) error {
 		return err
 	}
 	state := journal.NewState(tables(reg))
-	for l, err := range journal.Opened(ctx, s, keeperName, 1, 0) {
+	for l, err := range journal.Opened(ctx, s, operatorName, 1, 0) {
 		if err != nil {
 			return a.journalFailed(err)
 		}
@@ -295,7 +295,7 @@ func (a *app) logBaseline(ctx context.Context, f setup) error {
 		return a.runFailed(err)
 	}
 	if a.json {
-		a.emit(moved{Schema: "verbatim/log@1", Done: "baseline", Rows: n})
+		a.emit(journalReport{Schema: "verbatim/log@1", Done: "baseline", Rows: n})
 		return nil
 	}
 	if n == 0 {

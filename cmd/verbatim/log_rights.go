@@ -62,7 +62,7 @@ func (r *rights) compare(ctx context.Context) (unsure []string, err error) {
 		return append(unsure, "whether other rights are those that entries tell of: no palettes were found, which --palettes names"), nil
 	}
 	strange := 0
-	err = r.store.View(ctx, stores.Scope{Principal: keeperName, All: true}, func(read stores.Reader) (err error) {
+	err = r.store.View(ctx, stores.Scope{Principal: operatorName, All: true}, func(read stores.Reader) (err error) {
 		_, strange, err = r.state.Compare(ctx, read)
 		return err
 	})

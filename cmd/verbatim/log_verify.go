@@ -156,7 +156,7 @@ func (v *verifying) open(ctx context.Context, store, palettes string, archived [
 	}
 	end = func() { s.Close() }
 	v.given, v.missing = v.rights(s, palettes), missingPart(ctx, s)
-	lines := journal.Opened(ctx, s, keeperName, 1, 0)
+	lines := journal.Opened(ctx, s, operatorName, 1, 0)
 	if len(archived) > 0 {
 		var read func()
 		if lines, read, err = v.beside(ctx, s, archived); err != nil {
@@ -306,7 +306,7 @@ func (a *app) beside(ctx context.Context, s stores.Store, files []string) (lines
 	return func(yield func(*journal.Line, error) bool) {
 		at := int64(1)
 		live := func(to int64) bool {
-			for l, err := range journal.Opened(ctx, s, keeperName, at, to) {
+			for l, err := range journal.Opened(ctx, s, operatorName, at, to) {
 				if !yield(l, err) {
 					return false
 				}

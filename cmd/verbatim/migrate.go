@@ -120,7 +120,7 @@ func (a *app) migrate(ctx context.Context, where, palettes, grantTo, from string
 	if err != nil {
 		return err
 	}
-	var left *leaving
+	var left *sqliteMove
 	if from != "" {
 		if left, err = a.leave(ctx, reg, from, at); err != nil {
 			return err
@@ -155,20 +155,20 @@ func (a *app) migrate(ctx context.Context, where, palettes, grantTo, from string
 		return err
 	}
 	var plan stores.Plan
-	var agreed []stores.Deed
+	var agreed []stores.DataChange
 	tell := func(p *stores.Plan) ([]stores.Entry, error) {
-		if !yes && !slices.EqualFunc(p.Deeds, agreed, sameDeed) {
-			return nil, &unagreed{p.Deeds}
+		if !yes && !slices.EqualFunc(p.DataChanges, agreed, sameDataChange) {
+			return nil, &unagreed{p.DataChanges}
 		}
-		return a.deeds(reg, p.Deeds), nil
+		return a.dataChangeEntries(reg, p.DataChanges), nil
 	}
 	plan, err = store.Migrate(ctx, all, !planOnly, tell)
 	var ask *unagreed
 	if errors.As(err, &ask) {
-		if err = a.agreeTo(ctx, ask.deeds); err != nil {
+		if err = a.agreeTo(ctx, ask.changes); err != nil {
 			return err
 		}
-		agreed = ask.deeds
+		agreed = ask.changes
 		plan, err = store.Migrate(ctx, all, true, tell)
 	}
 	if errors.As(err, &ask) {
@@ -248,7 +248,7 @@ func (a *app) fill(ctx context.Context, store preparer, entities []*stores.Entit
 	// The data may itself make tables that palettes map, and what refers to those waits for it.
 	for _, some := range [][]*stores.Entity{entities, onlyOurs(entities)} {
 		plan, err := store.Migrate(ctx, some, false)
-		fits := err == nil && len(plan.Problems)+len(plan.Deeds) == 0
+		fits := err == nil && len(plan.Problems)+len(plan.DataChanges) == 0
 		if fits {
 			plan, err = store.Migrate(ctx, some, true)
 		}
@@ -292,14 +292,14 @@ func onlyOurs(entities []*stores.Entity) []*stores.Entity {
 func (a *app) tellPlan(path string, plan stores.Plan, planOnly bool, entities int) error {
 	if a.json {
 		a.emit(struct {
-			Schema   string   `json:"schema"`
-			Store    string   `json:"store"`
-			Applied  bool     `json:"applied"`
-			Steps    []string `json:"steps"`
-			Problems []string `json:"problems"`
-			Warnings []string `json:"warnings"`
-			Deeds    []string `json:"deeds"` // what is done to rows that are there
-		}{"verbatim/migrate@1", path, !planOnly && len(plan.Problems) == 0, wire.Some(plan.Steps), wire.Some(plan.Problems), wire.Some(plan.Warnings), deedsOf(plan)})
+			Schema      string   `json:"schema"`
+			Store       string   `json:"store"`
+			Applied     bool     `json:"applied"`
+			Steps       []string `json:"steps"`
+			Problems    []string `json:"problems"`
+			Warnings    []string `json:"warnings"`
+			DataChanges []string `json:"data_changes"` // to existing rows
+		}{"verbatim/migrate@1", path, !planOnly && len(plan.Problems) == 0, wire.Some(plan.Steps), wire.Some(plan.Problems), wire.Some(plan.Warnings), dataChangeTexts(plan)})
 	}
 	for _, w := range plan.Warnings {
 		if !a.json {
@@ -322,8 +322,8 @@ func (a *app) tellPlan(path string, plan stores.Plan, planOnly bool, entities in
 		for _, s := range plan.Steps {
 			fmt.Fprintln(a.out, strings.TrimSuffix(s, ";")+";")
 		}
-		for _, d := range plan.Deeds {
-			fmt.Fprintln(a.err, "asks  "+deed(d))
+		for _, d := range plan.DataChanges {
+			fmt.Fprintln(a.err, "asks  "+dataChangeText(d))
 		}
 		fmt.Fprintf(a.err, "%s would be run; nothing was changed\n", receipt.Counted(len(plan.Steps), "statement"))
 		return nil

@@ -13,12 +13,12 @@ import (
 
 // A checkedStore is the report of migrate --check.
 type checkedStore struct {
-	Schema string   `json:"schema"`
-	Store  string   `json:"store"`
-	OK     bool     `json:"ok"`
-	Steps  []string `json:"steps"` // what migrate would run
-	Deeds  []string `json:"deeds"` // what that does to rows that are there
-	Stops  []string `json:"stops"` // what stands in the way of that, or is lost by it
+	Schema      string   `json:"schema"`
+	Store       string   `json:"store"`
+	OK          bool     `json:"ok"`
+	Steps       []string `json:"steps"`        // what migrate would run
+	DataChanges []string `json:"data_changes"` // to existing rows
+	Stops       []string `json:"stops"`        // what stands in the way of that, or is lost by it
 	// Warnings are about slow verbs, and about checks that were not possible.
 	Warnings   []string `json:"warnings"`
 	Undeclared []string `json:"undeclared"` // columns that no field has
@@ -47,7 +47,7 @@ func (a *app) checkStore(ctx context.Context, where, palettes, grantTo string) e
 		return broken("the store cannot be checked", err, "nothing was changed; see that the role may read its tables")
 	}
 	out := checkedStore{Schema: "verbatim/migrate-check@1", Store: at.String(), Steps: wire.Some(plan.Steps), Warnings: wire.Some(plan.Warnings),
-		Deeds: deedsOf(plan), Stops: wire.Some(append(plan.Problems, left...)), Undeclared: wire.Some(plan.Undeclared), Diagnostics: wire.NewReport(unfit).Diagnostics}
+		DataChanges: dataChangeTexts(plan), Stops: wire.Some(append(plan.Problems, left...)), Undeclared: wire.Some(plan.Undeclared), Diagnostics: wire.NewReport(unfit).Diagnostics}
 	for _, v := range reg.Verbs() {
 		if v.Query != nil {
 			out.Queries++
@@ -75,7 +75,7 @@ func (a *app) toldChecked(c *checkedStore, entities int) {
 		fmt.Fprintln(a.out, strings.TrimSuffix(s, ";")+";")
 	}
 	_ = a.flush() // that it failed is told at the end
-	for _, d := range c.Deeds {
+	for _, d := range c.DataChanges {
 		fmt.Fprintln(a.err, "asks  "+d)
 	}
 	for _, w := range append(c.Warnings, c.Undeclared...) {

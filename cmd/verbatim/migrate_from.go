@@ -15,8 +15,8 @@ import (
 	"verbatim/verbs"
 )
 
-// A leaving is a SQLite store that moves to PostgreSQL.
-type leaving struct {
+// A sqliteMove is a SQLite store that moves to PostgreSQL.
+type sqliteMove struct {
 	store    *sqlite.Store
 	at       address
 	entities []*stores.Entity
@@ -25,7 +25,7 @@ type leaving struct {
 }
 
 // leave opens a store that nobody else uses and that is migrated.
-func (a *app) leave(ctx context.Context, reg *verbs.Registry, from string, to address) (*leaving, error) {
+func (a *app) leave(ctx context.Context, reg *verbs.Registry, from string, to address) (*sqliteMove, error) {
 	at, err := a.storeAddress(from)
 	switch {
 	case err != nil:
@@ -40,7 +40,7 @@ func (a *app) leave(ctx context.Context, reg *verbs.Registry, from string, to ad
 			return nil, &stop{exitRefused, "in-use", fmt.Sprintf("somebody uses the store %q. Nothing was moved", at.file), "stop what uses it: verbatim serve, verbatim work, and other programs"}
 		}
 	}
-	l := &leaving{at: at, entities: append(tables(reg), ownTables()...), partly: map[*stores.Entity]string{}}
+	l := &sqliteMove{at: at, entities: append(tables(reg), ownTables()...), partly: map[*stores.Entity]string{}}
 	if l.store, err = a.openFile(ctx, at, false, sqlite.RowCap(math.MaxInt32)); err != nil {
 		return nil, err
 	}
@@ -68,7 +68,7 @@ func (a *app) leave(ctx context.Context, reg *verbs.Registry, from string, to ad
 }
 
 // moveIn copies the rows into a migrated store.
-func (a *app) moveIn(ctx context.Context, l *leaving, to stores.Store) error {
+func (a *app) moveIn(ctx context.Context, l *sqliteMove, to stores.Store) error {
 	target, ok := to.(*postgres.Store)
 	if !ok {
 		return usage("--from moves a file to PostgreSQL", "give --store postgres://ROLE@HOST/DATABASE")
@@ -115,7 +115,7 @@ type movedRowsJSON struct {
 	There  bool   `json:"there"` // they were there, and are the same
 }
 
-func (a *app) tellMoved(l *leaving, m stores.Moved) error {
+func (a *app) tellMoved(l *sqliteMove, m stores.Moved) error {
 	out := movedJSON{"verbatim/move@1", l.at.String(), []movedRowsJSON{}, m.Principals, m.Names, m.Jobs, m.Entries, fmt.Sprintf("%x", m.Head)}
 	for _, r := range m.Rows {
 		if r.Rows == 0 {

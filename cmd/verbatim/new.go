@@ -72,8 +72,8 @@ func isDomain(name string) bool {
 	return domainName.MatchString(name) && !strings.HasPrefix(name, "verbatim") && name != "system"
 }
 
-// A beginning is a first palette to be written.
-type beginning struct {
+// A firstPalette is a first palette that is being written.
+type firstPalette struct {
 	files  []verbs.Proposal
 	source string // where it is from, in few words
 	what   string // "table", "tool" or "operation"
@@ -83,7 +83,7 @@ type beginning struct {
 }
 
 func (a *app) begin(ctx context.Context, name, from, servers, dir string) error {
-	var b beginning
+	var b firstPalette
 	var err error
 	file := strings.ToLower(filepath.Ext(from))
 	switch {
@@ -91,7 +91,7 @@ func (a *app) begin(ctx context.Context, name, from, servers, dir string) error 
 		if !isDomain(name) {
 			return badDomain(name)
 		}
-		b = beginning{files: verbs.Propose(name, "", nil), what: "table", next: thenMigrate(dir, "")}
+		b = firstPalette{files: verbs.Propose(name, "", nil), what: "table", next: thenMigrate(dir, "")}
 	case strings.HasPrefix(from, "mcp:"):
 		b, err = a.fromServer(ctx, name, strings.TrimPrefix(from, "mcp:"), servers)
 	case !strings.Contains(from, ":") && (file == ".json" || file == ".yaml" || file == ".yml"):
@@ -176,7 +176,7 @@ func named(given, source string) (string, error) {
 }
 
 // fromTables proposes a palette from a database's tables.
-func (a *app) fromTables(ctx context.Context, name, from, dir string) (b beginning, err error) {
+func (a *app) fromTables(ctx context.Context, name, from, dir string) (b firstPalette, err error) {
 	at, why := addressOf(from)
 	if why != "" {
 		return b, usage("--from "+why, "give a path, sqlite:PATH, postgres://ROLE@HOST/DATABASE, mcp:SERVER, or a file of tools or of OpenAPI")
@@ -205,7 +205,7 @@ func (a *app) fromTables(ctx context.Context, name, from, dir string) (b beginni
 	if name, err = named(name, at.String()); err != nil {
 		return b, err
 	}
-	b = beginning{source: filepath.Base(at.String()), what: "table", count: len(tables)}
+	b = firstPalette{source: filepath.Base(at.String()), what: "table", count: len(tables)}
 	b.files = verbs.Propose(name, b.source, tables)
 	b.next = thenMigrate(dir, " --store "+shell(from))
 	if at.url != "" {
@@ -229,7 +229,7 @@ func thenMigrate(dir string, flags ...string) string {
 }
 
 // fromFile proposes a palette from a description of tools or of an API.
-func fromFile(name, file string) (b beginning, err error) {
+func fromFile(name, file string) (b firstPalette, err error) {
 	if name, err = named(name, file); err != nil {
 		return b, err
 	}
@@ -240,12 +240,12 @@ func fromFile(name, file string) (b beginning, err error) {
 	return described(name, name, filepath.Base(file), text)
 }
 
-func described(name, server, source string, text []byte) (b beginning, err error) {
+func described(name, server, source string, text []byte) (b firstPalette, err error) {
 	found, err := verbs.ProposeDescribed(name, server, text)
 	if err != nil {
 		return b, &stop{exitInput, "no-tools", fmt.Sprintf("%s is no description of tools: %s", quoted(source), err), `a list of tools is {"tools": [{"name": …, "inputSchema": …}]}; an API is described by OpenAPI 3`}
 	}
-	b = beginning{files: found.Files, source: source, what: found.What, count: found.Count, verbs: found.Verbs, next: "verbatim lint; then write what carries them out"}
+	b = firstPalette{files: found.Files, source: source, what: found.What, count: found.Count, verbs: found.Verbs, next: "verbatim lint; then write what carries them out"}
 	if found.What == "tool" {
 		b.next = fmt.Sprintf("say in servers.yaml what the server %s is, then verbatim lint --servers servers.yaml --accept", server)
 	}
@@ -254,7 +254,7 @@ func described(name, server, source string, text []byte) (b beginning, err error
 
 // fromServer proposes a palette from the tools of an MCP server: one in the configuration file, a
 // URL, or a command with arguments.
-func (a *app) fromServer(ctx context.Context, name, server, file string) (b beginning, err error) {
+func (a *app) fromServer(ctx context.Context, name, server, file string) (b firstPalette, err error) {
 	all, called := (*mcp.Servers)(nil), server
 	if file = a.serversFile(file); file != "" {
 		if all, _, err = a.servers(file); err != nil {

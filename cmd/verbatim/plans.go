@@ -186,8 +186,8 @@ const (
 	watchEvery = 2 * time.Second
 )
 
-// tends adapts thresholds within their bounds, and reloads changed flags, until ctx ends.
-func (p *planning) tends(ctx context.Context) {
+// inBackground adapts thresholds within their bounds, and reloads changed flags, until ctx ends.
+func (p *planning) inBackground(ctx context.Context) {
 	if p == nil {
 		return
 	}

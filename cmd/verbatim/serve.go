@@ -249,12 +249,12 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 		debug.FreeOSMemory()
 	}
 	send := plans.delivers(by.delivers(posting(reg, &peers.Book{Store: store, Clock: o.Clock, Random: a.random}, o.Posts, sending(reg, store, channels, o.URL))))
-	r := served{Server: server, channels: by, plans: plans, queue: queue, gateway: gateway, work: func(ctx context.Context) error { return a.workBeside(ctx, f, engine, store, send, channels.Channel) }}
+	r := runningServer{Server: server, channels: by, plans: plans, queue: queue, gateway: gateway, work: func(ctx context.Context) error { return a.workBeside(ctx, f, engine, store, send, channels.Channel) }}
 	return r.run(ctx, l, certs)
 }
 
-// A served is a server with all that runs beside it.
-type served struct {
+// A runningServer is a server with all that runs beside it.
+type runningServer struct {
 	*serve.Server
 	work     func(context.Context) error
 	channels *reached
@@ -265,13 +265,13 @@ type served struct {
 
 // run serves until ctx ends, and returns after all beside it has ended. A channel or a queue
 // that fails stops it.
-func (r *served) run(ctx context.Context, l net.Listener, certs *tls.Config) error {
+func (r *runningServer) run(ctx context.Context, l net.Listener, certs *tls.Config) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	working, answered := make(chan error, 1), make(chan error, 1)
 	go func() { working <- r.work(ctx) }()
 	r.channels.listens(ctx, stop)
-	go r.plans.tends(ctx)
+	go r.plans.inBackground(ctx)
 	if r.queue != nil {
 		go func() {
 			err := r.queue(ctx)

@@ -170,10 +170,10 @@ func (a *app) work(ctx context.Context, f workFlags) error {
 	if !f.once {
 		err = w.Run(ctx)
 	} else {
-		var tally work.Tally
-		if tally, err = w.Once(ctx); err == nil && !a.json {
+		var counts work.Counts
+		if counts, err = w.Once(ctx); err == nil && !a.json {
 			var parts []string
-			for outcome, n := range tally {
+			for outcome, n := range counts {
 				parts = append(parts, fmt.Sprintf("%d %s", n, outcome))
 			}
 			slices.Sort(parts)
@@ -319,9 +319,9 @@ func (a *app) listWork(ctx context.Context, ids []string, f workListFlags) error
 	case (f.retry || f.remove) && f.as == "" && a.env("VERBATIM_AS") == "":
 		return usage("who decides that?", "verbatim work list --as NAME "+shell(ids[0]))
 	case f.retry:
-		return a.tendWork(ctx, "system.retry-job", ids[0], f)
+		return a.changeJob(ctx, "system.retry-job", ids[0], f)
 	case f.remove:
-		return a.tendWork(ctx, "system.drop-job", ids[0], f)
+		return a.changeJob(ctx, "system.drop-job", ids[0], f)
 	}
 	store, err := a.open(ctx, f.store)
 	if err != nil {
@@ -379,8 +379,8 @@ type jobJSON struct {
 	Note     string    `json:"note,omitempty"`
 }
 
-// tendWork runs a verb on a job, as a script of one call.
-func (a *app) tendWork(ctx context.Context, verb, id string, f workListFlags) error {
+// changeJob runs a verb on a job, as a script of one call.
+func (a *app) changeJob(ctx context.Context, verb, id string, f workListFlags) error {
 	call := dsl.NewCall(verb, dsl.NewArg("job", dsl.NewString(id)))
 	src := dsl.NewSource("work list", dsl.FormatCall(&call)+"\n")
 	return a.runSource(ctx, "", func() (*dsl.Source, error) { return src, nil }, f.runFlags)

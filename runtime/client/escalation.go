@@ -22,8 +22,8 @@ type escalateArgs struct {
 // wholeConversation is the promise that everything goes along.
 const wholeConversation = "full-conversation-context"
 
-// A spoken is a turn as whoever takes over reads it.
-type spoken struct {
+// A transcriptTurn is a turn as the person reads it who takes over.
+type transcriptTurn struct {
 	Number int64     `json:"number"`
 	Time   time.Time `json:"time"`
 	Role   string    `json:"role"`
@@ -31,8 +31,8 @@ type spoken struct {
 	Did    string    `json:"did,omitempty"`
 }
 
-// An open is something that is still needed.
-type open struct {
+// An openRequest is a request that is still open.
+type openRequest struct {
 	Request  string `json:"request"`
 	Status   string `json:"status"`
 	Due      string `json:"due,omitempty"`
@@ -62,13 +62,13 @@ func (d *desk) escalate(ctx context.Context, c *runtime.Call, a escalateArgs) (r
 	if err != nil {
 		return o, err
 	}
-	transcript, tried := []spoken{}, []string{}
+	transcript, tried := []transcriptTurn{}, []string{}
 	for i := range turns {
 		t := &turns[i]
 		if t.Role == sessions.System && t.Intent == sessions.WhyIntent || slices.Contains(a.Without, t.Number) {
 			continue // how an answer came about is no part of what was said
 		}
-		transcript = append(transcript, spoken{t.Number, t.Time, string(t.Role), t.Content, t.Action})
+		transcript = append(transcript, transcriptTurn{t.Number, t.Time, string(t.Role), t.Content, t.Action})
 		if t.Action != "" && !slices.Contains(tried, t.Action) {
 			tried = append(tried, t.Action)
 		}
@@ -96,7 +96,7 @@ func (d *desk) escalate(ctx context.Context, c *runtime.Call, a escalateArgs) (r
 }
 
 // outstanding lists what is still needed of a company, and who looks after it.
-func (d *desk) outstanding(ctx context.Context, c *runtime.Call, cbu runtime.Ref) (manager any, all []open, err error) {
+func (d *desk) outstanding(ctx context.Context, c *runtime.Call, cbu runtime.Ref) (manager any, all []openRequest, err error) {
 	cases, err := c.Find(ctx, "case", runtime.Fields{"cbu": cbu})
 	if err != nil {
 		return nil, nil, err
@@ -124,7 +124,7 @@ func (d *desk) outstanding(ctx context.Context, c *runtime.Call, cbu runtime.Ref
 				if status == "FULFILLED" || status == "WAIVED" {
 					continue
 				}
-				next := open{Request: entity.Value("name").Text() + " " + r.Value("request_subtype").Text(), Status: status,
+				next := openRequest{Request: entity.Value("name").Text() + " " + r.Value("request_subtype").Text(), Status: status,
 					Reason: r.Value("reason_for_request").Text(), Note: r.Value("client_notes").Text()}
 				if due := r.Value("due_date"); !due.IsNull() {
 					next.Due = due.Text()

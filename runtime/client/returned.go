@@ -24,14 +24,14 @@ const (
 	received  = "RECEIVED"
 )
 
-// A returned is what came back of a request.
-type returned struct {
+// A returnedRequest is a request whose document was sent back.
+type returnedRequest struct {
 	says string       // why, for the person; "" where nothing came back, or nobody said why
 	sent *runtime.Row // what they sent; nil where they sent nothing that can be offered again
 }
 
 // returned finds what came back to the client of a request.
-func (d *desk) returned(ctx context.Context, c *runtime.Call, request *runtime.Row, col *collection) (r returned, err error) {
+func (d *desk) returned(ctx context.Context, c *runtime.Call, request *runtime.Row, col *collection) (r returnedRequest, err error) {
 	status, note := request.Value("status").Text(), request.Value("review_note")
 	switch {
 	case status == toCorrect && !note.IsNull():
@@ -87,7 +87,7 @@ func (d *desk) sent(ctx context.Context, c *runtime.Call, request runtime.Ref, i
 
 // offer puts what came back under the answers, each held against the questions as
 // they are today, and says which do not do any more. What was answered since stays.
-func (col *collection) offer(r returned) (gone []collect.Question, err error) {
+func (col *collection) offer(r returnedRequest) (gone []collect.Question, err error) {
 	if r.sent == nil || r.sent.Ref() == col.given {
 		return nil, nil
 	}

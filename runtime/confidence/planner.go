@@ -108,9 +108,9 @@ func offered(s *runtime.Session) []*verbs.Verb {
 	})
 }
 
-// A drafted is a plan as a model writes it: the ExecutionPlan of TrustGraph's agent, without
+// A draftPlan is a plan as a model writes it: the ExecutionPlan of TrustGraph's agent, without
 // what is not the model's to say.
-type drafted struct {
+type draftPlan struct {
 	Steps []struct {
 		ID           string          `json:"id"`
 		Function     string          `json:"function"`
@@ -179,7 +179,7 @@ func (a *Agent) chat(ctx context.Context, ask llm.Request) (*llm.Reply, error) {
 
 // read parses the plan that a model wrote. The errors in why are for the model to repair.
 func (a *Agent) read(ctx context.Context, s *runtime.Session, v grammar.Vocabulary, text string) (calls []dsl.Call, why string) {
-	var d drafted
+	var d draftPlan
 	if err := json.Unmarshal([]byte(text), &d); err != nil {
 		return nil, "the answer is not the JSON that was asked for"
 	}

@@ -320,7 +320,7 @@ func (t *turn) agree(ctx context.Context, q *Question) (string, error) {
 		}
 		pending, err := c.o.Session.Propose(ctx, p, o)
 		if err == nil && pending.ID != "" {
-			t.record.rule(ruled{needs: q.others})
+			t.record.rule(firedRule{needs: q.others})
 			t.waitsFor = true
 			return c.wording.waitsFor(q.others, pending.Expires), nil
 		}
@@ -453,11 +453,11 @@ func (t *turn) question(p *verbs.Program, preview *receipt.Receipt, before int64
 		if ask.By != "" && !slices.Contains(q.others, ask.By) {
 			q.others = append(q.others, ask.By)
 		}
-		t.record.rule(ruled{reason: ask.Reason, by: ask.By})
+		t.record.rule(firedRule{reason: ask.Reason, by: ask.By})
 	}
 	for _, r := range more {
 		why, because = append(why, r.Rule), append(because, strings.TrimSuffix(r.Said, "."))
-		t.record.rule(ruled{reason: r.Rule, said: r.Said})
+		t.record.rule(firedRule{reason: r.Rule, said: r.Said})
 	}
 	q.Title, q.shows, q.Why, q.more = strings.Join(titles, "; "), strings.Join(shows, ""), strings.Join(why, "; "), more
 	switch {

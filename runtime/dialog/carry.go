@@ -175,10 +175,10 @@ func (t *turn) concluded(ctx context.Context, k *task, reply *receipt.Receipt, c
 		t.remember(k.program)
 		t.ran[k.canonical] = true
 		if c.unasked == nil {
-			c.unasked = tally{}
+			c.unasked = budget{}
 		}
 		c.unasked.add(k.call)
-		says.WriteString(deed(reply))
+		says.WriteString(doneText(reply))
 	} else {
 		counted.release(ctx)
 	}
@@ -270,7 +270,7 @@ func (t *turn) ownWord(v *verbs.Verb, p *verbs.Param, value *dsl.Value) bool {
 // person is told so, and can object.
 func (t *turn) beyond(p *receipt.Receipt, verb func(name string) *verbs.Verb) bool {
 	return slices.ContainsFunc(p.Calls, func(c receipt.Call) bool {
-		if len(c.Notices)+len(c.Tended)+len(c.Errands) > 0 {
+		if len(c.Notices)+len(c.JobChanges)+len(c.External) > 0 {
 			return true
 		}
 		return len(c.Rows) > 0 && !t.questions(verb(c.Verb))
@@ -317,18 +317,18 @@ func (t *turn) bareKey(p *verbs.Program, said verbs.Literals) *dsl.Diagnostic {
 
 // open removes the values of sensitive arguments from traces.
 func (t *turn) open(p *verbs.Program, traced []Traced) []Traced {
-	var dark []dsl.Range
+	var sensitive []dsl.Range
 	for i := range p.Calls() {
 		call := &p.Calls()[i]
 		for j := range call.Args {
 			if call.Verb.Params[j].Sensitive && call.Args[j].Syntax != nil {
-				dark = append(dark, call.Args[j].Syntax.Range)
+				sensitive = append(sensitive, call.Args[j].Syntax.Range)
 			}
 		}
 	}
 	out := traced[:0:0]
 	for _, tr := range traced {
-		if slices.ContainsFunc(dark, func(r dsl.Range) bool { return r.Start <= tr.at.Start && tr.at.End <= r.End }) {
+		if slices.ContainsFunc(sensitive, func(r dsl.Range) bool { return r.Start <= tr.at.Start && tr.at.End <= r.End }) {
 			tr.Text, tr.Words = withheld, ""
 		}
 		out = append(out, tr)

@@ -174,7 +174,7 @@ type Conversation struct {
 	open     []*Question
 	unclear  unclear         // what was asked back, where no model is
 	leaves   []string        // questions of the session that nobody waits for any longer
-	unasked  tally           // what was done without a question
+	unasked  budget          // what was done without a question
 	named    map[string]bool // rows whose names a model was shown
 	choosing words.Answer    // what was said when it was asked which question is meant
 	alone    bool            // without the model, and the person was told so

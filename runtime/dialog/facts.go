@@ -169,7 +169,7 @@ func (f *facts) unfounded(reply string) []claim {
 			add(claimStatus, code)
 		}
 	}
-	for _, name := range f.strangers(reply) {
+	for _, name := range f.unknownNames(reply) {
 		add(claimName, name)
 	}
 	return all
@@ -236,10 +236,10 @@ func among(key string) func(word string) bool {
 	return func(word string) bool { return slices.Contains(words.Phrases(key), words.Plain(word)) }
 }
 
-// strangers returns the names in a reply that occur in no fact. A name is a capitalised word inside
+// unknownNames returns the names in a reply that occur in no fact. A name is a capitalised word inside
 // a sentence, or at its beginning if a second one follows. In a language that capitalises nouns,
 // two in a row are needed.
-func (f *facts) strangers(reply string) []string {
+func (f *facts) unknownNames(reply string) []string {
 	in := words.Detect(reply)
 	nouns := len(in) == 1 && in[0].Has(words.NounCapitals)
 	var found []string

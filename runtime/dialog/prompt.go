@@ -285,8 +285,8 @@ func cut(text string) string {
 	return strings.ToValidUTF8(text[:maxCell], "") + "…"
 }
 
-// deed tells a model what was done, as a person is told.
-func deed(p *receipt.Receipt) string {
+// doneText tells a model what was done, as a person is told.
+func doneText(p *receipt.Receipt) string {
 	var b strings.Builder
 	for i := range p.Calls {
 		c := &p.Calls[i]

@@ -36,7 +36,7 @@ func (w wording) asks(p *receipt.Receipt) string {
 	for i := range p.Calls {
 		c := &p.Calls[i]
 		own := w.reg.Verb(c.Verb).Tells.Asks.In(w.language)
-		if own == nil || len(c.Errands) > 0 || strange(c) {
+		if own == nil || len(c.External) > 0 || writesUntrusted(c) {
 			return ""
 		}
 		rows += len(c.Rows)
@@ -48,8 +48,8 @@ func (w wording) asks(p *receipt.Receipt) string {
 	return b.String()
 }
 
-// strange reports whether a call would write a value of untrusted origin.
-func strange(c *receipt.Call) bool {
+// writesUntrusted reports whether a call would write a value of untrusted origin.
+func writesUntrusted(c *receipt.Call) bool {
 	return slices.ContainsFunc(c.Rows, func(r receipt.Row) bool {
 		return slices.ContainsFunc(r.Fields, func(f receipt.Field) bool { return foreign(verbs.Stored(f.Origin)) })
 	})

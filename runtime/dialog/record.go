@@ -41,8 +41,8 @@ type Turn struct {
 	To    State `json:"to,omitempty"`
 
 	spoken  Spoken
-	noted   []noted      // Notes, in any language
-	ruled   []ruled      // and Rules
+	noted   []remark     // Notes, in any language
+	ruled   []firedRule  // and Rules
 	tainted verbs.Origin // what strangers wrote may be told again in it
 }
 

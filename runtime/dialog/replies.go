@@ -178,7 +178,7 @@ func (t *turn) factsNamed(name string) (found []fact, field string) {
 // only returns an answer with one of its rows, without what the call did.
 func (f fact) only() *receipt.Call {
 	c, r := *f.call, *f.call.Result
-	c.Rows, c.Notices, c.Session, c.Tended, c.Errands = nil, nil, nil, nil, nil
+	c.Rows, c.Notices, c.Session, c.JobChanges, c.External = nil, nil, nil, nil, nil
 	c.Result = &r
 	if f.row < 0 {
 		return &c

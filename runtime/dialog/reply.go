@@ -192,8 +192,8 @@ func (w wording) changes(c *receipt.Call, ahead bool) string {
 		}
 		b.WriteString("- " + w.say(sayOfTalk, sentenceCase(w.label(s.Name)), value) + "\n")
 	}
-	for i := range c.Errands {
-		e := &c.Errands[i]
+	for i := range c.External {
+		e := &c.External[i]
 		var sent []string
 		for _, s := range e.Sent {
 			value := w.value(s.Value)

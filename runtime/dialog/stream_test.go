@@ -129,7 +129,7 @@ func TestADeedIsToldWhileTheModelIsAsked(t *testing.T) {
 			case <-heard:
 				calling("", "reply__tell", `{"facts": ["@kitchen-window.status"]}`)(w, r)
 			case <-r.Context().Done():
-				t.Error("the deed waited for the reply")
+				t.Error("the call waited for the reply")
 			}
 		})
 	said := false

@@ -156,7 +156,7 @@ func (t *turn) did(p *verbs.Program, reply *receipt.Receipt) {
 
 // acted reports whether a call did something. A tool that only reads does nothing.
 func acted(c *receipt.Call) bool {
-	return len(c.Rows)+len(c.Notices)+len(c.Session)+len(c.Tended) > 0 || slices.ContainsFunc(c.Errands, func(e receipt.Errand) bool { return !e.ReadOnly })
+	return len(c.Rows)+len(c.Notices)+len(c.Session)+len(c.JobChanges) > 0 || slices.ContainsFunc(c.External, func(e receipt.ExternalCall) bool { return !e.ReadOnly })
 }
 
 func resultFrom(r *receipt.Result) string {

@@ -26,15 +26,15 @@ func (c *Conversation) Why(w io.Writer) error {
 	return err
 }
 
-// A noted is a remark on a turn, or a refusal in it.
-type noted struct {
+// A remark is a remark on a turn, or a refusal in it.
+type remark struct {
 	says words.Key
 	of   []string
 	why  *dsl.Diagnostic
 }
 
-// A ruled is a rule that asked.
-type ruled struct {
+// A firedRule is a confirmation rule whose condition held.
+type firedRule struct {
 	reason, by string
 	said       string // in the language of the turn, of a reason that no palette has
 	needs      []string
@@ -47,7 +47,7 @@ func (r *Turn) note(s words.Key, of ...string) {
 		text += ": " + detail
 	}
 	r.Notes = append(r.Notes, text)
-	r.noted = append(r.noted, noted{says: s, of: of})
+	r.noted = append(r.noted, remark{says: s, of: of})
 }
 
 func (r *Turn) refused(ds dsl.Diagnostics) {
@@ -55,18 +55,18 @@ func (r *Turn) refused(ds dsl.Diagnostics) {
 		d := &ds[i]
 		if text := whyRefused.In(words.English, d.Code, d.Summary); !slices.Contains(r.Notes, text) {
 			r.Notes = append(r.Notes, text)
-			r.noted = append(r.noted, noted{why: d})
+			r.noted = append(r.noted, remark{why: d})
 		}
 	}
 }
 
-func (r *Turn) rule(one ruled) {
+func (r *Turn) rule(one firedRule) {
 	r.Rules = append(r.Rules, one.in(wording{tongue: words.English}))
 	r.ruled = append(r.ruled, one)
 }
 
 // in words a rule in a language.
-func (r ruled) in(w wording) string {
+func (r firedRule) in(w wording) string {
 	text := r.reason
 	if w.tongue != words.English {
 		if said, ok := w.reg.Says(w.language, r.reason); ok || r.said == "" {

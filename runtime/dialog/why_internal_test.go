@@ -30,8 +30,8 @@ func TestWhyIsToldInEachLanguage(t *testing.T) {
 		r.note(s, "zz", "zz")
 	}
 	r.refused(dsl.Diagnostics{{Code: "not-permitted", Summary: "you may not use x.send"}})
-	r.rule(ruled{by: "boss"})
-	r.rule(ruled{needs: []string{"boss"}})
+	r.rule(firedRule{by: "boss"})
+	r.rule(firedRule{needs: []string{"boss"}})
 	var english strings.Builder
 	if err := r.Explain(&english); err != nil {
 		t.Fatal(err)

@@ -59,7 +59,7 @@ func (s *server) scripts(of *palettes, docs map[string]*document) map[string]*te
 }
 
 // everywhere are the places that name what stands at a position, the document's first.
-func (s *server) everywhere(v *view, thing verbs.Thing) (all []named) {
+func (s *server) everywhere(v *view, thing verbs.Thing) (all []namedPlace) {
 	if thing.Kind == bindingThing {
 		all = v.names()
 	} else if v.of != nil {
@@ -68,11 +68,11 @@ func (s *server) everywhere(v *view, thing verbs.Thing) (all []named) {
 			all = append(all, inScript(path, t, s.check(path, t, v.of).script, v.of.reg)...)
 		}
 	}
-	all = slices.DeleteFunc(all, func(n named) bool { return n.Thing != thing })
-	slices.SortFunc(all, func(a, b named) int {
+	all = slices.DeleteFunc(all, func(n namedPlace) bool { return n.Thing != thing })
+	slices.SortFunc(all, func(a, b namedPlace) int {
 		return cmp.Or(strings.Compare(a.path, b.path), int(a.Place.Range.Start-b.Place.Range.Start))
 	})
-	return slices.CompactFunc(all, func(a, b named) bool { return a.path == b.path && a.Place.Range == b.Place.Range })
+	return slices.CompactFunc(all, func(a, b namedPlace) bool { return a.path == b.path && a.Place.Range == b.Place.Range })
 }
 
 func (v *view) uri(path string) string {
@@ -82,7 +82,7 @@ func (v *view) uri(path string) string {
 	return uriOf(path)
 }
 
-func (v *view) locations(all []named) []location {
+func (v *view) locations(all []namedPlace) []location {
 	out := []location{}
 	for _, n := range all {
 		out = append(out, location{v.uri(n.path), n.text.ruler().span(n.Place.Range)})
@@ -100,7 +100,7 @@ func (s *server) definition(p params) (any, error) {
 		return nil, nil
 	}
 	all := s.everywhere(v, n.Thing)
-	return v.locations(slices.DeleteFunc(all, func(n named) bool { return !n.Declares })), nil
+	return v.locations(slices.DeleteFunc(all, func(n namedPlace) bool { return !n.Declares })), nil
 }
 
 func (s *server) references(p params) (any, error) {
@@ -113,14 +113,14 @@ func (s *server) references(p params) (any, error) {
 		return nil, nil
 	}
 	all := s.everywhere(v, n.Thing)
-	return v.locations(slices.DeleteFunc(all, func(n named) bool { return n.Declares && !p.Context.IncludeDeclaration })), nil
+	return v.locations(slices.DeleteFunc(all, func(n namedPlace) bool { return n.Declares && !p.Context.IncludeDeclaration })), nil
 }
 
 // renamable is what stands at a position, or why it cannot be renamed.
-func (s *server) renamable(p params) (*view, named, error) {
+func (s *server) renamable(p params) (*view, namedPlace, error) {
 	v, err := s.look(p)
 	if err != nil {
-		return nil, named{}, err
+		return nil, namedPlace{}, err
 	}
 	n, found := v.at(p.Position)
 	switch {
@@ -148,7 +148,7 @@ func (s *server) rename(p params) (any, error) {
 		return nil, err
 	}
 	all := s.everywhere(v, n.Thing)
-	if !slices.ContainsFunc(all, func(n named) bool { return n.Declares }) {
+	if !slices.ContainsFunc(all, func(n namedPlace) bool { return n.Declares }) {
 		return nil, refuse(requestFailed, "%s is not declared in the files that are open or in the folder", n.Thing.Name)
 	}
 	if v.of != nil && len(v.of.draft.Unread) > 0 {
@@ -199,7 +199,7 @@ func renamed(old string, thing verbs.Thing, name string) string {
 
 // breaks says what would be wrong, and is not now, were the texts as they would be; or that
 // something else would be meant.
-func (s *server) breaks(v *view, renamed []named, texts map[string]string, was map[string]*text) string {
+func (s *server) breaks(v *view, renamed []namedPlace, texts map[string]string, was map[string]*text) string {
 	had := make(map[string]int)
 	count := func(ds dsl.Diagnostics, path string, n int) (why string) {
 		for _, d := range ds {
@@ -290,9 +290,9 @@ func (s *server) symbols(p params) (any, error) {
 }
 
 // declared are the places where things are declared, in the order of the text.
-func declared(all []named) []named {
-	all = slices.DeleteFunc(all, func(n named) bool { return !n.Declares })
-	slices.SortStableFunc(all, func(a, b named) int {
+func declared(all []namedPlace) []namedPlace {
+	all = slices.DeleteFunc(all, func(n namedPlace) bool { return !n.Declares })
+	slices.SortStableFunc(all, func(a, b namedPlace) int {
 		return cmp.Or(strings.Compare(a.path, b.path), int(a.Place.Range.Start-b.Place.Range.Start))
 	})
 	return all

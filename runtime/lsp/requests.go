@@ -120,9 +120,9 @@ func (s *server) format(p params) (any, error) {
 	return []textEdit{{t.ruler().span(dsl.Range{End: int32(len(t.src.Text))}), text}}, nil
 }
 
-// A named is a place that names a thing. Names by which results of calls are bound belong
+// A namedPlace is a place that names a thing. Names by which results of calls are bound belong
 // to their script alone.
-type named struct {
+type namedPlace struct {
 	verbs.Use
 	path string
 	text *text
@@ -131,17 +131,17 @@ type named struct {
 const bindingThing = "binding"
 
 // inScript are the places of a script that name something.
-func inScript(path string, t *text, script *dsl.Script, reg *verbs.Registry) (all []named) {
+func inScript(path string, t *text, script *dsl.Script, reg *verbs.Registry) (all []namedPlace) {
 	if reg != nil {
 		for _, u := range reg.Uses(script, nil) {
-			all = append(all, named{u, path, t})
+			all = append(all, namedPlace{u, path, t})
 		}
 	}
 	bound := make(map[string]bool)
 	dsl.Walk(script, func(n dsl.Node) bool {
 		if n.Call != nil && n.Call.As != "" {
 			bound[n.Call.As] = true
-			all = append(all, named{verbs.Use{Thing: verbs.Thing{Kind: bindingThing, Name: n.Call.As}, Declares: true, Known: true,
+			all = append(all, namedPlace{verbs.Use{Thing: verbs.Thing{Kind: bindingThing, Name: n.Call.As}, Declares: true, Known: true,
 				Place: dsl.Place{Source: t.src, Range: dsl.Range{Start: n.Call.AsRange.Start + 1, End: n.Call.AsRange.End}}}, path, t})
 		}
 		return true
@@ -151,7 +151,7 @@ func inScript(path string, t *text, script *dsl.Script, reg *verbs.Registry) (al
 			name, _, _ := strings.Cut(n.Value.Text, ".")
 			start := n.Value.Range.Start + 1
 			if bound[name] {
-				all = append(all, named{verbs.Use{Thing: verbs.Thing{Kind: bindingThing, Name: name}, Known: true,
+				all = append(all, namedPlace{verbs.Use{Thing: verbs.Thing{Kind: bindingThing, Name: name}, Known: true,
 					Place: dsl.Place{Source: t.src, Range: dsl.Range{Start: start, End: start + int32(len(name))}}}, path, t})
 			}
 		}
@@ -162,36 +162,36 @@ func inScript(path string, t *text, script *dsl.Script, reg *verbs.Registry) (al
 
 // named are the places of the palettes that name something, with other texts in place of
 // some files.
-func (p *palettes) named(texts map[string]string) ([]named, *verbs.Draft) {
+func (p *palettes) named(texts map[string]string) ([]namedPlace, *verbs.Draft) {
 	if p == nil {
 		return nil, nil
 	}
 	draft, paths := p.with(texts)
 	files := make(map[*dsl.Source]*text)
-	var all []named
+	var all []namedPlace
 	for _, u := range draft.Uses {
 		src := u.Place.Source
 		if files[src] == nil {
 			files[src] = newText(src.Name, src.Text)
 		}
-		all = append(all, named{u, paths[src], files[src]})
+		all = append(all, namedPlace{u, paths[src], files[src]})
 	}
 	return all, draft
 }
 
 // names are the places in the document that name something.
-func (v *view) names() []named {
+func (v *view) names() []namedPlace {
 	if v.is != nil {
 		return inScript(v.doc.path, v.doc.text, v.is.script, v.reg())
 	}
 	all, _ := v.of.named(nil)
-	return slices.DeleteFunc(all, func(n named) bool { return n.path != v.doc.path })
+	return slices.DeleteFunc(all, func(n namedPlace) bool { return n.path != v.doc.path })
 }
 
 // at is what the document names at a position: the shortest place that holds it.
-func (v *view) at(p position) (named, bool) {
+func (v *view) at(p position) (namedPlace, bool) {
 	at := int32(v.doc.text.offset(p))
-	var best *named
+	var best *namedPlace
 	all := v.names()
 	for i := range all {
 		r := all[i].Place.Range
@@ -200,7 +200,7 @@ func (v *view) at(p position) (named, bool) {
 		}
 	}
 	if best == nil {
-		return named{}, false
+		return namedPlace{}, false
 	}
 	return *best, true
 }
@@ -226,7 +226,7 @@ func (s *server) hover(p params) (any, error) {
 func code(s string) string { return "```text\n" + strings.TrimRight(s, "\n") + "\n```" }
 
 // describe says what is known of a thing.
-func (v *view) describe(n named) string {
+func (v *view) describe(n namedPlace) string {
 	reg, name := v.reg(), n.Thing.Name
 	if n.Thing.Kind == verbs.KeyThing {
 		doc, example := verbs.KeyDoc(name)

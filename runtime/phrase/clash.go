@@ -13,12 +13,12 @@ import (
 // A clash is a verb whose phrases another verb takes, for a role that may use both.
 type clash struct {
 	verb, by *verbs.Verb
-	taken    []taken
+	taken    []sharedPhrase
 }
 
-// A taken is a phrase that another verb has too, or would get if the phrase were left out, with the
+// A sharedPhrase is a phrase that another verb has too, or would get if the phrase were left out, with the
 // probabilities of both verbs.
-type taken struct {
+type sharedPhrase struct {
 	phrase    string
 	same      bool
 	own, by   float64
@@ -74,7 +74,7 @@ func (ix *Index) Lint() (ds dsl.Diagnostics, held Held) {
 // mostTold is how many phrases a warning shows.
 const mostTold = 4
 
-func likelihood(c clash, t taken) string {
+func likelihood(c clash, t sharedPhrase) string {
 	return fmt.Sprintf("%.0f %% %s, %.0f %% %s", 100*t.by, c.by.Name, 100*t.own, c.verb.Name)
 }
 
@@ -96,7 +96,7 @@ func (ix *Index) clashes() (all []clash, held Held) {
 			r.may[i] = o.Deprecated == nil && !o.Internal && (o == v || slices.ContainsFunc(o.Roles, func(role *verbs.Role) bool { return slices.Contains(v.Roles, role) }))
 		}
 		held.Phrases++
-		add := func(by *verbs.Verb, t taken) {
+		add := func(by *verbs.Verb, t sharedPhrase) {
 			t.phrase = tp.text
 			i := slices.IndexFunc(all, func(c clash) bool { return c.verb == v && c.by == by && c.taken[0].same == t.same })
 			if i < 0 {
@@ -109,7 +109,7 @@ func (ix *Index) clashes() (all []clash, held Held) {
 		for _, twin := range ix.matcher.exact[strings.Join(q.words, " ")] {
 			o := ix.matcher.phrases[twin].verb
 			if same = same || o != s.verb && r.may[o] && !ix.templates[twin].named; same && o > s.verb {
-				add(ix.verbs[o], taken{same: true, elsewhere: ix.verbs[o].PhrasePlace(ix.templates[twin].text)})
+				add(ix.verbs[o], sharedPhrase{same: true, elsewhere: ix.verbs[o].PhrasePlace(ix.templates[twin].text)})
 			}
 		}
 		c.sought = q
@@ -127,7 +127,7 @@ func (ix *Index) clashes() (all []clash, held Held) {
 			continue // it would be asked about
 		}
 		held.Taken++
-		t := taken{by: found[0].score}
+		t := sharedPhrase{by: found[0].score}
 		if own > 0 {
 			t.own = found[own].score
 		}

@@ -92,7 +92,7 @@ type clause struct {
 	ref      Reference
 	rows     map[*verbs.Entity]*found
 	codes    map[*verbs.CodeList]*codesFound
-	dictated *dictated
+	dictated *literalText
 	weights  []float32
 	sought   *query
 	given    []*verbs.Param // what a phrase that is looked for has values for

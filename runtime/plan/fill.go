@@ -23,16 +23,16 @@ const mostText = 8192
 // errWithheld says that a result holds what is sensitive and was not kept.
 var errWithheld = errors.New("what is sensitive was not kept")
 
-// A filled is a call with the results of other steps in it, and where those of its arguments
-// come from that hold some.
-type filled struct {
+// A filledCall is a call with the results of other steps filled in, and the origins of the arguments
+// that hold them.
+type filledCall struct {
 	call    dsl.Call
 	origins map[int]verbs.Origin // by the index of the argument
 }
 
 // fill puts the results of other steps into a call.
-func (r *Runner) fill(ctx context.Context, asker *runtime.Session, p *Plan, s *Step, call *dsl.Call) (f filled, err error) {
-	f = filled{call: *call, origins: map[int]verbs.Origin{}}
+func (r *Runner) fill(ctx context.Context, asker *runtime.Session, p *Plan, s *Step, call *dsl.Call) (f filledCall, err error) {
+	f = filledCall{call: *call, origins: map[int]verbs.Origin{}}
 	verb := r.Clerk.Registry.Verb(call.Verb)
 	f.call.Args = make([]dsl.Arg, len(call.Args))
 	for i := range call.Args {

@@ -627,7 +627,7 @@ func (d *driver) attempt(ctx context.Context, s *Step) (*Attempt, error) {
 		if s.span == nil {
 			s.traced, s.span = d.Span(ctx, "step")
 		}
-		within, end = d.Span(spanned{within, s.traced}, "execute_tool "+s.Call.Verb)
+		within, end = d.Span(spanContext{within, s.traced}, "execute_tool "+s.Call.Verb)
 	}
 	err := d.run(within, s, a)
 	end(err != nil)
@@ -665,13 +665,13 @@ func (d *driver) attempt(ctx context.Context, s *Step) (*Attempt, error) {
 // failed, and may work the next time.
 var passing = []string{"tool-silent", "tool-failed", "tool-answer", "names-unread"}
 
-// A spanned is a context with the values of another, which holds the span of a step.
-type spanned struct {
+// A spanContext is a context with the values of another, which holds the span of a step.
+type spanContext struct {
 	context.Context
 	values context.Context
 }
 
-func (c spanned) Value(key any) any { return c.values.Value(key) }
+func (c spanContext) Value(key any) any { return c.values.Value(key) }
 
 // judge says what an attempt is worth. Whatever the Judge says, a step that changes
 // something is tried again only where the system failed, under the same key.

@@ -445,7 +445,7 @@ func asksFirst(preview *receipt.Receipt) []a2a.Part {
 }
 
 // keeps notes what a message became, and returns the task that it is or was to, nil for none.
-func (p *peer) keeps(ctx context.Context, s *runtime.Session, id string, kept peers.Message, t *task, a *acted, said []sessions.Said) (*task, error) {
+func (p *peer) keeps(ctx context.Context, s *runtime.Session, id string, kept peers.Message, t *task, a *callOutcome, said []sessions.Said) (*task, error) {
 	now, err := p.became(ctx, a)
 	if err != nil {
 		return nil, err

@@ -45,8 +45,8 @@ func (p *peer) said(m *a2a.Message, t *task, kept []a2a.Part) []sessions.Said {
 	return append(all, sessions.Said{Role: sessions.Client, Content: write(own)})
 }
 
-// An asking is a message, read into calls.
-type asking struct {
+// A parsedMessage is a message, read into calls.
+type parsedMessage struct {
 	script *dsl.Script
 	agreed string
 	kept   []a2a.Part // the message without what is sensitive
@@ -55,8 +55,8 @@ type asking struct {
 // understands reads a message. Data are calls of values. A text is a script if it parses as one, an
 // answer if the task requires input, and otherwise a phrase. If no phrase fits, the reply lists
 // what can be asked for.
-func (p *peer) understands(ctx context.Context, s *runtime.Session, m *a2a.Message, t *task) (*asking, []a2a.Part, error) {
-	a := &asking{}
+func (p *peer) understands(ctx context.Context, s *runtime.Session, m *a2a.Message, t *task) (*parsedMessage, []a2a.Part, error) {
+	a := &parsedMessage{}
 	var calls, texts []string
 	for i := range m.Parts {
 		part := m.Parts[i]
@@ -111,7 +111,7 @@ func (p *peer) understands(ctx context.Context, s *runtime.Session, m *a2a.Messa
 // callOf reads data as a call: {"verb": NAME, "arguments": {…}}; skill may stand for verb. Without
 // a name, it is the first verb that begins a task, or the one that takes the task's answer. agreed
 // names the preview that the peer agreed to.
-func (p *peer) callOf(s *runtime.Session, data []byte, t *task, a *asking) (*dsl.Call, error) {
+func (p *peer) callOf(s *runtime.Session, data []byte, t *task, a *parsedMessage) (*dsl.Call, error) {
 	var said struct {
 		Verb, Skill, Agreed string
 		Arguments           json.RawMessage

@@ -61,8 +61,8 @@ func (s *Server) apiRoutes() []Route {
 	return routes
 }
 
-// An asked is the body of a request: a script, and how to run it.
-type asked struct {
+// A runRequest is the body of a request: a script, and how to run it.
+type runRequest struct {
 	Script  string `json:"script"`
 	Name    string `json:"name"`    // what it is called in diagnostics and in the journal
 	Session string `json:"session"` // goes on in the session of this name, or begins it
@@ -73,7 +73,7 @@ type asked struct {
 
 // A paper is a request's script after parsing, with the session that it runs in.
 type paper struct {
-	asked
+	runRequest
 	session *runtime.Session
 	script  *dsl.Script
 	program *verbs.Program
@@ -92,7 +92,7 @@ func (p *paper) invalid() error {
 // paper reads and parses the body of a request.
 func (v *visit) paper() (*paper, error) {
 	p := &paper{}
-	if err := v.body(&p.asked); err != nil {
+	if err := v.body(&p.runRequest); err != nil {
 		return nil, err
 	}
 	if p.Script == "" {
@@ -110,7 +110,7 @@ func (v *visit) paper() (*paper, error) {
 
 // open opens the session of a paper, and reads its options.
 func (v *visit) open(p *paper) (err error) {
-	if p.said, err = v.whose(p.asked.Origin); err != nil {
+	if p.said, err = v.whose(p.runRequest.Origin); err != nil {
 		return err
 	}
 	p.session = v.session
@@ -119,7 +119,7 @@ func (v *visit) open(p *paper) (err error) {
 			return err
 		}
 	}
-	p.RunOptions = runtime.RunOptions{Agreed: p.asked.Agreed, Source: p.Name, Each: p.asked.Each}
+	p.RunOptions = runtime.RunOptions{Agreed: p.runRequest.Agreed, Source: p.Name, Each: p.runRequest.Each}
 	if p.Key, err = v.key(); err != nil {
 		return err
 	}
@@ -294,7 +294,7 @@ func (v *visit) callVerb() error {
 		return badBody(err.Error(), "GET /v1/verbs/"+verb.Name)
 	}
 	q := v.r.URL.Query()
-	p := &paper{asked: asked{Name: "request", Session: q.Get("session"), Agreed: q.Get("agreed"), Origin: q.Get("origin")}}
+	p := &paper{runRequest: runRequest{Name: "request", Session: q.Get("session"), Agreed: q.Get("agreed"), Origin: q.Get("origin")}}
 	p.script, p.faults = dsl.Parse(dsl.NewSource(p.Name, dsl.FormatCall(&call)+"\n"))
 	if err := v.open(p); err != nil {
 		return err

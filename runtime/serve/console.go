@@ -616,7 +616,7 @@ func (d *desk) verbPage() error {
 
 // tries previews the call of a form, in the palette's sentences. It sends nothing; sending takes
 // another press.
-func (d *desk) tries(f *filled, program *verbs.Program) error {
+func (d *desk) tries(f *filledForm, program *verbs.Program) error {
 	ctx := d.r.Context()
 	p := d.frame(d.actTitle(f.verb))
 	p.Back = &pages.Link{URL: "/verbs/" + f.verb.Name, Text: f.verb.Name}

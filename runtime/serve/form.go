@@ -27,8 +27,8 @@ import (
 // A form is printed from the arguments of a verb. What a person fills in becomes a call, which
 // enters at Check like every other.
 
-// A filled is a form with the values that somebody entered.
-type filled struct {
+// A filledForm is a form with the values that somebody entered.
+type filledForm struct {
 	v       *visit
 	verb    *verbs.Verb
 	session *runtime.Session
@@ -42,17 +42,17 @@ type filled struct {
 	turns   []pages.Message   // that can be left out, of a call for a person
 }
 
-func (v *visit) fill(s *runtime.Session, verb *verbs.Verb, values url.Values) *filled {
+func (v *visit) fill(s *runtime.Session, verb *verbs.Verb, values url.Values) *filledForm {
 	l := v.tongue()
-	return &filled{v: v, verb: verb, session: s, tell: dialog.NewTeller(v.Registry, s, l), lang: l, now: v.Clock(), values: values,
+	return &filledForm{v: v, verb: verb, session: s, tell: dialog.NewTeller(v.Registry, s, l), lang: l, now: v.Clock(), values: values,
 		wrong: map[string]string{}, fixed: map[int]string{}, only: map[int][]string{}}
 }
 
-func (f *filled) say(key words.Key, of ...string) string { return key.In(f.lang, of...) }
+func (f *filledForm) say(key words.Key, of ...string) string { return key.In(f.lang, of...) }
 
 // schema returns the schema of an object argument; nil if it depends on a code that is not chosen
 // yet.
-func (f *filled) schema(i int) *verbs.Schema {
+func (f *filledForm) schema(i int) *verbs.Schema {
 	p := &f.verb.Params[i]
 	if of, ok := p.SchemaOf(); ok {
 		if list := f.verb.Params[of].Type.Codes; list != nil {
@@ -64,7 +64,7 @@ func (f *filled) schema(i int) *verbs.Schema {
 }
 
 // given returns the text of an argument.
-func (f *filled) given(i int) string {
+func (f *filledForm) given(i int) string {
 	if text, ok := f.fixed[i]; ok {
 		return text
 	}
@@ -72,7 +72,7 @@ func (f *filled) given(i int) string {
 }
 
 // questions returns the questions of an object argument.
-func (f *filled) questions(i int) *collect.Form {
+func (f *filledForm) questions(i int) *collect.Form {
 	s := f.schema(i)
 	if s == nil {
 		return nil
@@ -85,13 +85,13 @@ func (f *filled) questions(i int) *collect.Form {
 }
 
 // waits reports whether an argument can be asked for only after another is chosen.
-func (f *filled) waits(i int) bool {
+func (f *filledForm) waits(i int) bool {
 	_, of := f.verb.Params[i].SchemaOf()
 	return of && f.schema(i) == nil
 }
 
 // fields returns the fields of the form; more says that others follow once it is sent.
-func (f *filled) fields(ctx context.Context) (all []pages.Field, files, more bool, err error) {
+func (f *filledForm) fields(ctx context.Context) (all []pages.Field, files, more bool, err error) {
 	for i := range f.verb.Params {
 		p := &f.verb.Params[i]
 		if _, ok := f.fixed[i]; ok || p.Active {
@@ -128,12 +128,12 @@ func (f *filled) fields(ctx context.Context) (all []pages.Field, files, more boo
 }
 
 // leavesOut reports whether an argument lists the messages that are not passed on.
-func (f *filled) leavesOut(p *verbs.Param) bool {
+func (f *filledForm) leavesOut(p *verbs.Param) bool {
 	return f.turns != nil && p.Type.Name == verbs.ListType && p.Type.Item != nil && p.Type.Item.Name == verbs.IntegerType
 }
 
 // passed lists the messages that are passed on, each with a box to leave it out.
-func (f *filled) passed() pages.Field {
+func (f *filledForm) passed() pages.Field {
 	out := pages.Field{ID: "pass", Name: "pass", Kind: "checks", Label: f.say("pages/passed-messages"), Hint: f.say("pages/untick")}
 	for _, m := range f.turns {
 		if m.Number != "" {
@@ -146,7 +146,7 @@ func (f *filled) passed() pages.Field {
 // shortText is the longest text, in characters, that gets a single line.
 const shortText = 200
 
-func (f *filled) field(ctx context.Context, p *verbs.Param, i int) (pages.Field, error) {
+func (f *filledForm) field(ctx context.Context, p *verbs.Param, i int) (pages.Field, error) {
 	out := pages.Field{ID: p.Name, Name: p.Name, Kind: "text", Label: f.label(p), Hint: sentence(f.tell.Text(p.Description)), Value: f.values.Get(p.Name), Optional: !p.Required, Wrong: f.wrong[p.Name], Max: p.Type.MaxLength, Draft: f.verb.Name + " " + f.values.Get("item") + " " + p.Name}
 	if p.Sensitive || p.Personal {
 		out.Draft = "" // it does not stay behind in a browser
@@ -234,7 +234,7 @@ func fileHint(l words.Language, u *verbs.Upload) string {
 }
 
 // label returns the question for an argument, or its name.
-func (f *filled) label(p *verbs.Param) string {
+func (f *filledForm) label(p *verbs.Param) string {
 	if asks := p.Asks.In(f.lang.String()); asks != nil {
 		return asks.Say(nothing{})
 	}
@@ -247,14 +247,14 @@ type nothing struct{}
 func (nothing) Value(string) string       { return "" }
 func (nothing) Items(string) []verbs.Told { return nil }
 
-func (f *filled) code(code string) string {
+func (f *filledForm) code(code string) string {
 	return sentence(f.tell.Value(stores.NewString(code)))
 }
 
-func (f *filled) called(name string) string { return f.tell.Value(stores.NewString("@" + name)) }
+func (f *filledForm) called(name string) string { return f.tell.Value(stores.NewString("@" + name)) }
 
 // names lists the names that an argument accepts.
-func (f *filled) names(ctx context.Context, p *verbs.Param) ([]string, error) {
+func (f *filledForm) names(ctx context.Context, p *verbs.Param) ([]string, error) {
 	if p.Type.Entity == nil {
 		return nil, nil
 	}
@@ -266,7 +266,7 @@ func (f *filled) names(ctx context.Context, p *verbs.Param) ([]string, error) {
 }
 
 // sent returns the name of a file that was uploaded before.
-func (f *filled) sent(ctx context.Context, reference string) string {
+func (f *filledForm) sent(ctx context.Context, reference string) string {
 	if reference == "" {
 		return ""
 	}
@@ -278,7 +278,7 @@ func (f *filled) sent(ctx context.Context, reference string) string {
 }
 
 // asked converts a question of a schema into a field.
-func (f *filled) asked(q *collect.Question, name string) pages.Field {
+func (f *filledForm) asked(q *collect.Question, name string) pages.Field {
 	out := pages.Field{ID: strings.ReplaceAll(name, ".", "-"), Name: name, Kind: "text", Label: q.Label, Hint: q.Hint, Value: f.values.Get(name), Optional: q.Optional, Wrong: f.wrong[name], Max: 2000}
 	if q.Example != "" && q.Kind != collect.Date && q.Kind != collect.Birth {
 		out.Hint = strings.TrimSpace(out.Hint + " " + f.say("pages/for-example", q.Example))
@@ -303,7 +303,7 @@ func (f *filled) asked(q *collect.Question, name string) pages.Field {
 }
 
 // date joins three fields into a date; ok is false if they hold none.
-func (f *filled) date(name string) (text string, ok bool) {
+func (f *filledForm) date(name string) (text string, ok bool) {
 	d, m, y := strings.TrimSpace(f.values.Get(name+"-day")), strings.TrimSpace(f.values.Get(name+"-month")), strings.TrimSpace(f.values.Get(name+"-year"))
 	if d+m+y == "" {
 		return strings.TrimSpace(f.values.Get(name)), true
@@ -327,7 +327,7 @@ func (f *filled) date(name string) (text string, ok bool) {
 }
 
 // call makes a script of the form. It records what is wrong beside each field.
-func (f *filled) call() (*dsl.Script, error) {
+func (f *filledForm) call() (*dsl.Script, error) {
 	args := map[string]any{}
 	for i := range f.verb.Params {
 		p := &f.verb.Params[i]
@@ -398,14 +398,14 @@ func (f *filled) call() (*dsl.Script, error) {
 }
 
 // needed says that an argument is missing.
-func (f *filled) needed(p *verbs.Param) string {
+func (f *filledForm) needed(p *verbs.Param) string {
 	if p.Upload != nil {
 		return f.say("pages/no-file")
 	}
 	return f.say("pages/needed")
 }
 
-func (f *filled) list(p *verbs.Param) (all []any) {
+func (f *filledForm) list(p *verbs.Param) (all []any) {
 	values := f.values[p.Name]
 	if len(values) == 1 {
 		values = strings.Split(values[0], "\n")
@@ -422,7 +422,7 @@ func (f *filled) list(p *verbs.Param) (all []any) {
 }
 
 // object reads the answers to the questions of a schema, as a conversation would.
-func (f *filled) object(i int) map[string]any {
+func (f *filledForm) object(i int) map[string]any {
 	p := &f.verb.Params[i]
 	form := f.questions(i)
 	answers, err := form.Fill(stores.Value{}, nil)
@@ -463,7 +463,7 @@ func (f *filled) object(i int) map[string]any {
 	return object
 }
 
-func (f *filled) answer(q *collect.Question, text string) stores.Value {
+func (f *filledForm) answer(q *collect.Question, text string) stores.Value {
 	if q.Kind == collect.YesNo {
 		return stores.NewBool(text == "true")
 	}
@@ -471,7 +471,7 @@ func (f *filled) answer(q *collect.Question, text string) stores.Value {
 }
 
 // misfits sorts diagnostics to the fields that they are about; those about no field go under "".
-func (f *filled) misfits(script *dsl.Script, ds dsl.Diagnostics) {
+func (f *filledForm) misfits(script *dsl.Script, ds dsl.Diagnostics) {
 	for i := range ds {
 		if ds[i].Severity != dsl.Error {
 			continue
@@ -484,7 +484,7 @@ func (f *filled) misfits(script *dsl.Script, ds dsl.Diagnostics) {
 }
 
 // about returns the field that a diagnostic is about.
-func (f *filled) about(script *dsl.Script, d *dsl.Diagnostic) string {
+func (f *filledForm) about(script *dsl.Script, d *dsl.Diagnostic) string {
 	for k := range f.verb.Requires {
 		if r := &f.verb.Requires[k]; r.Else == d.Summary && r.That != nil {
 			name := ""
@@ -513,7 +513,7 @@ func (f *filled) about(script *dsl.Script, d *dsl.Diagnostic) string {
 }
 
 // mistakes lists the messages above the form, in the order of its fields.
-func (f *filled) mistakes(fields []pages.Field) (all []pages.Mistake) {
+func (f *filledForm) mistakes(fields []pages.Field) (all []pages.Mistake) {
 	if text := f.wrong[""]; text != "" {
 		all = append(all, pages.Mistake{Text: text})
 	}
@@ -526,7 +526,7 @@ func (f *filled) mistakes(fields []pages.Field) (all []pages.Mistake) {
 }
 
 // hidden returns the values of the form, to be sent again with an agreement.
-func (f *filled) hidden() (all []pages.Hidden) {
+func (f *filledForm) hidden() (all []pages.Hidden) {
 	for _, name := range slices.Sorted(func(yield func(string) bool) {
 		for name := range f.values {
 			if !yield(name) {

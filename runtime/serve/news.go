@@ -22,8 +22,8 @@ import (
 // so a listener hears of it whichever process did it. The id of an event is the number of its
 // entry: with Last-Event-ID a listener misses nothing and hears nothing twice.
 
-// A deed is an entry of the journal, in the form that its principal receives.
-type deed struct {
+// A newsEntry is an entry of the journal, in the form that its principal receives.
+type newsEntry struct {
 	Schema  string    `json:"schema"`
 	Seq     int64     `json:"seq"`
 	Time    time.Time `json:"time"`
@@ -39,7 +39,7 @@ type deed struct {
 	changes   string // of rows, until it was handed on
 }
 
-// recent is how many deeds are kept in memory. A listener who missed more reads them from the
+// recent is how many entries are kept in memory. A listener who missed more reads them from the
 // store.
 const recent = 1024
 
@@ -52,8 +52,8 @@ type news struct {
 
 	mu        sync.Mutex
 	listeners map[*listener]bool
-	ring      []deed // the latest, oldest first
-	head      int64  // the entry that was read last
+	ring      []newsEntry // the latest, oldest first
+	head      int64       // the entry that was read last
 	running   bool
 	looking   map[string]map[string]time.Time // by what is looked at: who does, and when last
 }
@@ -202,25 +202,25 @@ func (n *news) follow() {
 }
 
 // since reads the entries after a number.
-func (n *news) since(ctx context.Context, from int64) ([]deed, error) {
+func (n *news) since(ctx context.Context, from int64) ([]newsEntry, error) {
 	head, _, err := n.s.Store.Head(ctx)
 	if err != nil || head <= from {
 		return nil, err
 	}
 	entries, err := n.s.Store.Journal(ctx, from+1, min(head, from+recent))
-	all := make([]deed, len(entries))
+	all := make([]newsEntry, len(entries))
 	for i := range entries {
-		all[i] = deedOf(&entries[i])
+		all[i] = newsEntryOf(&entries[i])
 	}
 	return all, err
 }
 
-func deedOf(e *stores.Entry) deed {
-	return deed{"verbatim/deed@1", e.Seq, e.Time, e.Verb, e.Call, e.Outcome, e.Reason, e.Session, e.Source, e.Turn, e.Principal, e.Changes}
+func newsEntryOf(e *stores.Entry) newsEntry {
+	return newsEntry{"verbatim/event@1", e.Seq, e.Time, e.Verb, e.Call, e.Outcome, e.Reason, e.Session, e.Source, e.Turn, e.Principal, e.Changes}
 }
 
-// hand adds deeds, and wakes the listeners concerned.
-func (n *news) hand(all []deed) {
+// hand adds entries, and wakes the listeners concerned.
+func (n *news) hand(all []newsEntry) {
 	if len(all) == 0 {
 		return
 	}
@@ -238,7 +238,7 @@ func (n *news) hand(all []deed) {
 	n.head = all[len(all)-1].Seq
 	n.ring = append(n.ring, all...)
 	if extra := len(n.ring) - recent; extra > 0 {
-		n.ring = append([]deed(nil), n.ring[extra:]...)
+		n.ring = append([]newsEntry(nil), n.ring[extra:]...)
 	}
 	for l := range n.listeners {
 		if l.principal != "" && concerned[l.principal] || l.principal == "" && (l.row == "" || touched[l.row]) {
@@ -257,9 +257,9 @@ func (n *news) hand(all []deed) {
 	}
 }
 
-// after lists the deeds of a principal after an entry, and the entry up to which the list is
+// after lists the entries of a principal after an entry, and the entry up to which the list is
 // complete; ok is false if memory does not go back far enough.
-func (n *news) after(principal string, from int64) (all []deed, head int64, ok bool) {
+func (n *news) after(principal string, from int64) (all []newsEntry, head int64, ok bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	first := n.head + 1

@@ -24,7 +24,7 @@ import (
 // Running a verb from a page: the form, the preview if a rule asks for it, and the result.
 
 // asked returns the form of the verb in the path, with the values that follow from the item.
-func (d *desk) asked(values url.Values) (*filled, string, error) {
+func (d *desk) asked(values url.Values) (*filledForm, string, error) {
 	verb := d.Registry.Verb(d.r.PathValue("verb"))
 	if verb == nil || !d.session.May(verb) {
 		return nil, "", d.notFound()
@@ -81,7 +81,7 @@ func (d *desk) asked(values url.Values) (*filled, string, error) {
 }
 
 // before fills a form with the current values of what it changes.
-func (d *desk) before(f *filled, r row) {
+func (d *desk) before(f *filledForm, r row) {
 	for i := range f.verb.Effects {
 		for _, set := range f.verb.Effects[i].Set {
 			param, ok := set.Value.ArgOnly()
@@ -110,7 +110,7 @@ func (d *desk) formPage() error {
 }
 
 // showForm shows the form of a verb, with its mistakes.
-func (d *desk) showForm(status int, f *filled, about string) error {
+func (d *desk) showForm(status int, f *filledForm, about string) error {
 	ctx := d.r.Context()
 	fields, files, more, err := f.fields(ctx)
 	if err != nil {
@@ -273,7 +273,7 @@ func (d *desk) did(script *dsl.Script, key string) bool {
 }
 
 // moreGiven reports whether the arguments that follow a choice were sent along with it.
-func (f *filled) moreGiven() bool {
+func (f *filledForm) moreGiven() bool {
 	for i := range f.verb.Params {
 		if p := &f.verb.Params[i]; p.Type.Name == verbs.ObjectType {
 			for name := range f.values {
@@ -288,7 +288,7 @@ func (f *filled) moreGiven() bool {
 
 // does runs a program. It asks first if a rule says so, and proposes it if somebody else must
 // agree.
-func (d *desk) does(f *filled, about string, script *dsl.Script, program *verbs.Program, key string) error {
+func (d *desk) does(f *filledForm, about string, script *dsl.Script, program *verbs.Program, key string) error {
 	ctx := d.r.Context()
 	refuse := func(err error) error {
 		var refusal *runtime.Refusal
@@ -353,7 +353,7 @@ func (d *desk) does(f *filled, about string, script *dsl.Script, program *verbs.
 
 // settled records in the conversation what a form did. It returns to the page of the form, with a
 // link to the entry of the journal.
-func (d *desk) settled(ctx context.Context, f *filled, told string, entry int64) error {
+func (d *desk) settled(ctx context.Context, f *filledForm, told string, entry int64) error {
 	var names []string
 	if item := f.values.Get("item"); item != "" {
 		names = []string{item}
@@ -422,7 +422,7 @@ func (d *desk) acted(ctx context.Context, verb string, names []string, entry int
 }
 
 // asks shows a preview and asks for agreement.
-func (d *desk) asks(f *filled, preview *receipt.Receipt, stale, others bool) error {
+func (d *desk) asks(f *filledForm, preview *receipt.Receipt, stale, others bool) error {
 	id := preview.Sealed().ID
 	card := pages.Card{ID: "ask", Title: d.tells("pages/shall-i"), Rows: d.diffs(preview, "pages/you-said"), URL: "/do/" + f.verb.Name, Hidden: append(f.hidden(), pages.Hidden{Name: "agreed", Value: id})}
 	if text := d.tell.Asks(preview); text != "" {
@@ -449,7 +449,7 @@ func (d *desk) asks(f *filled, preview *receipt.Receipt, stale, others bool) err
 }
 
 // declines declines a preview.
-func (d *desk) declines(f *filled) error {
+func (d *desk) declines(f *filledForm) error {
 	ctx := d.r.Context()
 	if script, err := f.call(); err == nil && script != nil && f.values.Get("agreed") != "" {
 		if program, ds := d.session.CheckFrom(ctx, script, theirs); !ds.HasErrors() && program != nil {
@@ -514,7 +514,7 @@ func (d *desk) from(f *receipt.Field, person words.Key) string {
 }
 
 // answers shows the rows that a verb returned.
-func (d *desk) answers(f *filled, r *receipt.Receipt) error {
+func (d *desk) answers(f *filledForm, r *receipt.Receipt) error {
 	call := &r.Calls[0]
 	p := d.frame(d.actTitle(f.verb))
 	p.Wide = true

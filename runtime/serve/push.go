@@ -253,9 +253,9 @@ type Posting struct {
 // Authorization.
 const HeaderSigned = "X-A2A-Notification-Signature"
 
-// A signed is the claims of a notification's JWT. Claims that are not in RFC 7519 have the names of
+// notificationClaims are the claims of a notification's JWT. Claims that are not in RFC 7519 have the names of
 // the protocol's guide.
-type signed struct {
+type notificationClaims struct {
 	Issuer   string `json:"iss"` // where the agent's card and its keys are
 	Audience string `json:"aud"` // the URL that it is posted to
 	Issued   int64  `json:"iat"`
@@ -305,7 +305,7 @@ func PostingOf(ctx context.Context, book *peers.Book, m runtime.Message) (*Posti
 		return nil, err
 	}
 	sum, now := sha256.Sum256(body.Event), book.Clock()
-	token, err := keys[0].Sign(signed{Issuer: body.Issuer, Audience: push.URL, Issued: now.Unix(), Expires: now.Add(lastsSigned).Unix(), ID: m.ID, Task: push.Task, Body: hex.EncodeToString(sum[:])})
+	token, err := keys[0].Sign(notificationClaims{Issuer: body.Issuer, Audience: push.URL, Issued: now.Unix(), Expires: now.Add(lastsSigned).Unix(), ID: m.ID, Task: push.Task, Body: hex.EncodeToString(sum[:])})
 	if err != nil {
 		return nil, err
 	}

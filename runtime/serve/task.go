@@ -264,7 +264,7 @@ func (v *visit) askedTask(ctx context.Context, id, ask string) (*task, error) {
 		if err != nil {
 			return nil, err
 		}
-		made, err := v.became(ctx, &acted{done: done})
+		made, err := v.became(ctx, &callOutcome{done: done})
 		if err != nil || made == nil {
 			return nil, cmp.Or[error](err, errNoTask)
 		}
@@ -359,8 +359,8 @@ func (v *visit) listed() bool {
 	return slices.ContainsFunc(v.Registry.Tasks(), func(of *verbs.Task) bool { return of.Lists != nil && v.session.May(of.Lists) })
 }
 
-// An acted is the outcome of a call. Exactly one of these is set.
-type acted struct {
+// A callOutcome is the outcome of a call. Exactly one of these is set.
+type callOutcome struct {
 	done *receipt.Receipt
 	// asks is the preview that the caller has to agree to first, by its ID.
 	asks *receipt.Receipt
@@ -370,11 +370,11 @@ type acted struct {
 
 // act runs a script once for its key. If an agreement is needed, it asks the caller, who repeats
 // the call with o.Agreed, or others.
-func (v *visit) act(ctx context.Context, s *runtime.Session, script *dsl.Script, o runtime.RunOptions) (*acted, error) {
+func (v *visit) act(ctx context.Context, s *runtime.Session, script *dsl.Script, o runtime.RunOptions) (*callOutcome, error) {
 	o.Source = taskKind
 	if o.Key != "" {
 		if done, err := s.Repeat(ctx, script, o.Key); err != nil || done != nil {
-			return &acted{done: done}, err
+			return &callOutcome{done: done}, err
 		}
 	}
 	program, ds := s.CheckFrom(ctx, script, verbs.Literals{})
@@ -384,7 +384,7 @@ func (v *visit) act(ctx context.Context, s *runtime.Session, script *dsl.Script,
 	}
 	done, err := s.Run(ctx, program, o)
 	if err == nil || problemOf(err).Code != "needs-agreement" {
-		return &acted{done: done}, err
+		return &callOutcome{done: done}, err
 	}
 	preview, err := s.KeepWith(ctx, program, o)
 	if err != nil {
@@ -393,20 +393,20 @@ func (v *visit) act(ctx context.Context, s *runtime.Session, script *dsl.Script,
 	asks := preview.Asks()
 	own := slices.ContainsFunc(asks, func(a receipt.Ask) bool { return a.By == "" })
 	if own && o.Agreed == "" {
-		return &acted{asks: preview}, nil
+		return &callOutcome{asks: preview}, nil
 	}
 	c, err := s.Propose(ctx, program, o)
 	if err != nil {
 		return nil, err
 	}
 	if c.ID == "" {
-		return &acted{asks: preview}, nil
+		return &callOutcome{asks: preview}, nil
 	}
-	return &acted{pending: c}, nil
+	return &callOutcome{pending: c}, nil
 }
 
 // became returns the task that a call began or continued; nil if it did neither.
-func (v *visit) became(ctx context.Context, a *acted) (*task, error) {
+func (v *visit) became(ctx context.Context, a *callOutcome) (*task, error) {
 	if a.pending != nil {
 		t, err := v.task(ctx, askPrefix+a.pending.ID)
 		if errors.Is(err, errNoTask) { // it is about a task that is there

@@ -444,7 +444,7 @@ func TestWorkThatFailedIsLookedAfter(t *testing.T) {
 		script, _ := dsl.Parse(dsl.NewSource("test.dsl", `system.drop-job :job "one"`))
 		p, _ := s.Check(context.Background(), script)
 		shown, err := s.Preview(ctx, p)
-		if err != nil || len(shown.Calls[0].Tended) != 1 || !shown.Calls[0].Tended[0].Drop || shown.Calls[0].Tended[0].What != "garden.dig digging" {
+		if err != nil || len(shown.Calls[0].JobChanges) != 1 || !shown.Calls[0].JobChanges[0].Drop || shown.Calls[0].JobChanges[0].What != "garden.dig digging" {
 			t.Fatalf("%+v, %v", shown, err)
 		}
 		w.want(w.run("otto", `system.retry-job :job "one"`), "ok")
@@ -460,7 +460,7 @@ func TestWorkThatFailedIsLookedAfter(t *testing.T) {
 		w.want(code(err), "ok")
 		state("later waiting, two dead")
 		again, err := s.Run(ctx, p, runtime.RunOptions{Agreed: shown.ID, Key: "drop"})
-		if err != nil || !again.Repeated || len(again.Calls[0].Tended) != 1 {
+		if err != nil || !again.Repeated || len(again.Calls[0].JobChanges) != 1 {
 			t.Errorf("%+v, %v", again, err)
 		}
 

@@ -25,14 +25,14 @@ type socket struct {
 	r       *http.Request
 	conn    *websocket.Conn
 	who     *Caller // nil until authenticated; used by the reading goroutine
-	waiting chan asked
+	waiting chan socketRequest
 
 	mu  sync.Mutex
 	ids map[string]bool // of questions that are not answered yet
 }
 
-// An asked is a question of a socket.
-type asked struct {
+// A socketRequest is a question that came over a socket.
+type socketRequest struct {
 	id json.RawMessage
 	q  question
 }
@@ -47,7 +47,7 @@ type frame struct {
 
 // socket serves one WebSocket until the client is gone.
 func (g *Gateway) socket(w http.ResponseWriter, r *http.Request) {
-	s := &socket{g: g, r: r, waiting: make(chan asked, maxWaiting), ids: map[string]bool{}}
+	s := &socket{g: g, r: r, waiting: make(chan socketRequest, maxWaiting), ids: map[string]bool{}}
 	if query := r.URL.Query(); query.Has("token") { // before 2.4.5
 		who, err := g.Authenticate(r.Context(), query.Get("token"))
 		if err != nil {
@@ -186,7 +186,7 @@ func (s *socket) take(ctx context.Context, text []byte) error {
 	}
 	r.Flow = flow
 	select {
-	case s.waiting <- asked{id, s.g.question(*s.who, r)}:
+	case s.waiting <- socketRequest{id, s.g.question(*s.who, r)}:
 	case <-ctx.Done():
 		s.g.asking.Done()
 	}
@@ -239,7 +239,7 @@ func (s *socket) work(ctx context.Context, working *sync.WaitGroup) {
 	}
 }
 
-func (s *socket) answer(ctx context.Context, a asked) {
+func (s *socket) answer(ctx context.Context, a socketRequest) {
 	err := a.q.ask(ctx, func(m Message) error {
 		if m.EndOfDialog {
 			s.free(a.id)

@@ -270,8 +270,8 @@ func (s *Service) now() time.Time {
 	return time.Now()
 }
 
-// A Tally says what Housekeep did.
-type Tally struct {
+// Housekept says what Housekeep did.
+type Housekept struct {
 	Judged  map[string]int // verdicts on what had none
 	Expired int            // uploads that nothing used
 	Freed   int            // files deleted
@@ -292,8 +292,8 @@ const (
 // refers to. Without a scanner it leaves out the first. It is safe to call at any
 // time, from any process, also at once. What fails is told, and left for the next
 // time; it does not keep the rest from being done.
-func (s *Service) Housekeep(ctx context.Context) (Tally, error) {
-	t := Tally{Judged: map[string]int{}}
+func (s *Service) Housekeep(ctx context.Context) (Housekept, error) {
+	t := Housekept{Judged: map[string]int{}}
 	var failed []error
 	for after, more := "", s.Scanner != nil; more; {
 		list, err := s.Engine.Uploads().Unjudged(ctx, s.now().Add(-settling), after, page, s.Scanner.String())

@@ -135,7 +135,7 @@ func (o *office) uses(who, reference string) string {
 	return refused.Diagnostics[0].Code
 }
 
-func (o *office) keeps() Tally {
+func (o *office) keeps() Housekept {
 	o.t.Helper()
 	t, err := o.Housekeep(context.Background())
 	if err != nil {

@@ -35,7 +35,7 @@ func TestWhatWasAskedAheadIsDropped(t *testing.T) { // PERF-X1
 	ahead := func() (*asked, View) {
 		p := &asked{}
 		b := Open(p, p, NewFacts([]*stores.Entity{e}))
-		if err := b.Ahead(ctx, nil, []stores.Ask{{Find: &stores.Find{Entity: e, Limit: 3}}, {Jobs: &stores.JobFilter{Unique: "k"}}}); err != nil {
+		if err := b.ReadAhead(ctx, nil, []stores.Ask{{Find: &stores.Find{Entity: e, Limit: 3}}, {Jobs: &stores.JobFilter{Unique: "k"}}}); err != nil {
 			t.Fatal(err)
 		}
 		return p, b

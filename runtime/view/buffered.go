@@ -17,8 +17,8 @@ type buffered struct {
 	facts *Facts
 
 	rows      map[RowKey]stores.Row
-	reached   map[RowKey][]reached // from a row, what was read ahead
-	answers   []stores.Ask         // what was asked ahead and not wanted yet
+	readAhead map[RowKey][]pathValue // from a row, what was read ahead
+	answers   []stores.Ask           // what was asked ahead and not wanted yet
 	waiting   []stores.Change
 	over      bool // what was read was said to be the last
 	parting   bool // changes that had waited went with the last batch, which the commit judges
@@ -297,17 +297,17 @@ const (
 	// changes to bring them in order.
 	Few = 2
 	// maxAhead bounds the rows that are asked for at once.
-	maxAhead = 500
+	maxReadAhead = 500
 )
 
-// A reached is what a path from a row led to.
-type reached struct {
-	path  stores.Path
-	value stores.Value
-	held  bool // nobody else changes it
+// A pathValue is the value at the end of a path from a row, which was read ahead.
+type pathValue struct {
+	path   stores.Path
+	value  stores.Value
+	locked bool // nobody else changes it
 }
 
-func (b *buffered) Ahead(ctx context.Context, wants []Want, more []stores.Ask) error {
+func (b *buffered) ReadAhead(ctx context.Context, wants []Want, more []stores.Ask) error {
 	var asks []stores.Ask
 	at := make(map[*stores.Entity]int) // of each entity, the ask for its rows
 	asked := make(map[RowKey]bool)
@@ -317,7 +317,7 @@ func (b *buffered) Ahead(ctx context.Context, wants []Want, more []stores.Ask) e
 		}
 		asked[w.Row] = true
 		i, ok := at[w.Row.Entity]
-		if !ok || len(asks[i].Keys) >= maxAhead {
+		if !ok || len(asks[i].Keys) >= maxReadAhead {
 			i, at[w.Row.Entity] = len(asks), len(asks)
 			asks = append(asks, stores.Ask{Entity: w.Row.Entity})
 		}
@@ -330,7 +330,7 @@ func (b *buffered) Ahead(ctx context.Context, wants []Want, more []stores.Ask) e
 	}
 	var all []along // what is wanted along references, behind the rows themselves
 	for _, w := range wants {
-		if !asked[w.Row] || len(all) >= maxAhead {
+		if !asked[w.Row] || len(all) >= maxReadAhead {
 			continue
 		}
 		asked[w.Row] = false // once
@@ -352,10 +352,10 @@ func (b *buffered) Ahead(ctx context.Context, wants []Want, more []stores.Ask) e
 	for i, a := range all {
 		if found := asks[rows+i].Found; len(found) == 1 {
 			for j, p := range a.paths.Paths {
-				if b.reached == nil {
-					b.reached = make(map[RowKey][]reached)
+				if b.readAhead == nil {
+					b.readAhead = make(map[RowKey][]pathValue)
 				}
-				b.reached[a.row] = append(b.reached[a.row], reached{p, found[0][j], a.paths.Hold != stores.Loose})
+				b.readAhead[a.row] = append(b.readAhead[a.row], pathValue{p, found[0][j], a.paths.Hold != stores.Loose})
 			}
 		}
 	}
@@ -363,13 +363,13 @@ func (b *buffered) Ahead(ctx context.Context, wants []Want, more []stores.Ask) e
 }
 
 func (b *buffered) Along(row RowKey, paths []stores.Path, held bool) ([]stores.Value, bool) {
-	all := b.reached[row]
+	all := b.readAhead[row]
 	if len(all) == 0 {
 		return nil, false
 	}
 	values := make([]stores.Value, len(paths))
 	for i, p := range paths {
-		at := slices.IndexFunc(all, func(f reached) bool { return (f.held || !held) && f.path.Is(p) })
+		at := slices.IndexFunc(all, func(f pathValue) bool { return (f.locked || !held) && f.path.Is(p) })
 		if at < 0 {
 			return nil, false
 		}
@@ -380,7 +380,7 @@ func (b *buffered) Along(row RowKey, paths []stores.Path, held bool) ([]stores.V
 
 // forgets drops what was read ahead and may be something else after a change.
 func (b *buffered) forgets(c *stores.Change) {
-	if b.reached == nil {
+	if b.readAhead == nil {
 		return
 	}
 	e := c.Entity
@@ -388,11 +388,11 @@ func (b *buffered) forgets(c *stores.Change) {
 		return b.facts.leads[Field{e, a.Field}] || slices.Contains(e.Visible, a.Field)
 	}
 	if !e.Managed || c.Op == stores.Delete || c.Op == stores.Update && slices.ContainsFunc(c.Set, hangs) {
-		b.reached = nil
+		b.readAhead = nil
 		return
 	}
-	for row, all := range b.reached {
-		b.reached[row] = slices.DeleteFunc(all, func(f reached) bool { return touches(row.Entity, f.path, c) })
+	for row, all := range b.readAhead {
+		b.readAhead[row] = slices.DeleteFunc(all, func(f pathValue) bool { return touches(row.Entity, f.path, c) })
 	}
 }
 

@@ -44,9 +44,9 @@ func TestWhatWasReadAheadIsDroppedByWhatTouchesIt(t *testing.T) {
 	} {
 		v := &buffered{facts: &Facts{}}
 		at := RowKey{thing, stores.NewString("t")}
-		v.reached = map[RowKey][]reached{}
+		v.readAhead = map[RowKey][]pathValue{}
 		for _, p := range paths {
-			v.reached[at] = append(v.reached[at], reached{path: p, held: true})
+			v.readAhead[at] = append(v.readAhead[at], pathValue{path: p, locked: true})
 		}
 		v.forgets(c.change)
 		var names []string
@@ -61,11 +61,11 @@ func TestWhatWasReadAheadIsDroppedByWhatTouchesIt(t *testing.T) {
 		}
 	}
 	v := &buffered{facts: &Facts{leads: map[Field]bool{{part, 1}: true}}}
-	v.reached = map[RowKey][]reached{{thing, stores.NewString("t")}: {{path: paths["name"]}}}
+	v.readAhead = map[RowKey][]pathValue{{thing, stores.NewString("t")}: {{path: paths["name"]}}}
 	if _, ok := v.Along(RowKey{thing, stores.NewString("t")}, []stores.Path{paths["name"]}, true); ok {
 		t.Error("what nobody holds is taken for held")
 	}
-	if v.forgets(change(stores.Update, part, 1)); v.reached != nil {
+	if v.forgets(change(stores.Update, part, 1)); v.readAhead != nil {
 		t.Error("a row that went to another owner left what was read of others")
 	}
 }

@@ -39,7 +39,7 @@ type View interface {
 	Follow(row []stores.Value, p stores.Path) (stores.Value, bool)
 	// Ahead reads what is going to be wanted, and what is going to be asked: the same Find or
 	// filter of jobs is answered with that, once, unless something was changed before.
-	Ahead(ctx context.Context, wants []Want, asks []stores.Ask) error
+	ReadAhead(ctx context.Context, wants []Want, asks []stores.Ask) error
 	// Postpone reports whether a row that is wanted may be asked for with what is
 	// read next. Missed says that it was not there then.
 	Postpone(row RowKey) bool
@@ -126,7 +126,7 @@ func (d *direct) Follow([]stores.Value, stores.Path) (stores.Value, bool) {
 	return stores.Value{}, false
 }
 
-func (d *direct) Ahead(context.Context, []Want, []stores.Ask) error { return nil }
+func (d *direct) ReadAhead(context.Context, []Want, []stores.Ask) error { return nil }
 
 func (d *direct) Postpone(RowKey) bool { return false }
 

@@ -57,9 +57,9 @@ var (
 	idle = phrasesOf("idle")
 	// amiss phrases say that what was shown is not right.
 	amiss = phrasesOf("amiss")
-	// deed phrases say what to do, and agree to nothing by themselves: the person
+	// instruction phrases say what to do, and agree to nothing by themselves: the person
 	// may want another thing done instead.
-	deed = phrasesOf("deed")
+	instruction = phrasesOf("instruction")
 	// asking phrases belong to somebody who asks, not to somebody who answers.
 	asking = phrasesOf("asking")
 	// around are the words around an ordinal: "yes to the second one".
@@ -252,8 +252,8 @@ func replyOf(words []string, question, plain bool, m *Matter) Reply {
 		case len(run) > max(most, polite, 1), len(run) == 1 && most == 0 && polite == 0:
 			n = len(run)
 			back.take(run)
-		case deed.at(words, i) > most:
-			n = deed.at(words, i)
+		case instruction.at(words, i) > most:
+			n = instruction.at(words, i)
 			does = true
 		case polite > max(most, 1):
 			n = polite

@@ -13,20 +13,20 @@ import (
 // A Matter holds the words with which a person may repeat a question while agreeing to it: "yes,
 // please order the repairs for Wind Two". With a nil Matter nothing may be repeated.
 type Matter struct {
-	runs   [][]spoken // of the question and of the phrases of its verb; a run has no gap
-	deeds  []spoken   // the words for what would be done
-	values []valued   // from 1; the first is none
-	signs  string     // signs of money, of percent and of companies in the question
+	runs    [][]spokenWord // of the question and of the phrases of its verb; a run has no gap
+	actions []spokenWord   // the words for what would be done
+	values  []namedValue   // from 1; the first is none
+	signs   string         // signs of money, of percent and of companies in the question
 }
 
-// A valued is a value that the question names.
-type valued struct {
+// A namedValue is a value that the question names.
+type namedValue struct {
 	words int  // its words that are not small
 	name  bool // each of its words is a name, and some of them are enough
 }
 
-// A spoken is a word that may be said back.
-type spoken struct {
+// A spokenWord is a word that may be said back.
+type spokenWord struct {
 	word  string
 	value int    // of Matter.values
 	forms string // the key of the endings that it may have
@@ -36,7 +36,7 @@ type spoken struct {
 // arguments, the phrases of its verb, and the name of that verb. It returns nil where the
 // question asks for two things at once, because repeating one of them agrees to half of it.
 func NewMatter(question string, values map[string]string, phrases []string, verb string) *Matter {
-	m := &Matter{values: make([]valued, 1)}
+	m := &Matter{values: make([]namedValue, 1)}
 	for _, r := range question {
 		if unicode.Is(unicode.Sc, r) || r == '%' || r == '&' {
 			m.signs += string(r)
@@ -51,7 +51,7 @@ func NewMatter(question string, values map[string]string, phrases []string, verb
 	for _, name := range names {
 		said := strings.Fields(values[name])
 		ordered = append(ordered, values[name])
-		m.values = append(m.values, valued{weight(figured(values[name])), !slices.ContainsFunc(said, func(w string) bool {
+		m.values = append(m.values, namedValue{weight(figured(values[name])), !slices.ContainsFunc(said, func(w string) bool {
 			first, _ := utf8.DecodeRuneInString(w)
 			return !unicode.IsUpper(first) && first != '&'
 		})})
@@ -66,8 +66,8 @@ func NewMatter(question string, values map[string]string, phrases []string, verb
 		m.runs[0] = m.runs[0][1:] // "¿Encargo las piezas?": a person who repeats the verb would order them
 	}
 	if name := strings.Fields(Plain(verb)); len(name) > 0 {
-		m.deeds = append(m.deeds, spoken{word: name[0], forms: "form"})
-		m.runs = append(m.runs, m.deeds)
+		m.actions = append(m.actions, spokenWord{word: name[0], forms: "form"})
+		m.runs = append(m.runs, m.actions)
 	}
 	for _, p := range phrases {
 		first, _, _ := strings.Cut(Plain(p), " ")
@@ -81,7 +81,7 @@ func NewMatter(question string, values map[string]string, phrases []string, verb
 		if first == "" || len(runs) == 0 || runs[0][0].word != first || isSmall(first) {
 			continue // "we are waiting for it" does not say what to do
 		}
-		m.deeds = append(m.deeds, runs[0][0])
+		m.actions = append(m.actions, runs[0][0])
 		m.runs = append(m.runs, runs...)
 	}
 	return m
@@ -103,7 +103,7 @@ var (
 
 // saidBack returns the runs of a text that a person may repeat: its words, divided at
 // punctuation marks and at the words that may not be repeated.
-func saidBack(text string, values []string) (runs [][]spoken) {
+func saidBack(text string, values []string) (runs [][]spokenWord) {
 	s := scan{text: text}
 	s.divide()
 	all, first, last := s.figured()
@@ -119,7 +119,7 @@ func saidBack(text string, values []string) (runs [][]spoken) {
 			}
 		}
 	}
-	var run []spoken
+	var run []spokenWord
 	end := func() {
 		if len(run) > 0 {
 			runs, run = append(runs, run), nil
@@ -140,7 +140,7 @@ func saidBack(text string, values []string) (runs [][]spoken) {
 		} else if belongs[i] > 0 && unicode.IsUpper(r) {
 			forms = "plural" // it may be a name: Simon is not Simone
 		}
-		run = append(run, spoken{w, belongs[i], forms})
+		run = append(run, spokenWord{w, belongs[i], forms})
 	}
 	end()
 	return runs
@@ -213,7 +213,7 @@ type retelling struct {
 
 // at returns the longest run that the message repeats from word i on. It accepts values only in
 // the order of the question: "from Karim to Thomas" is not "from Thomas to Karim".
-func (r *retelling) at(words []string, i int) (best []spoken) {
+func (r *retelling) at(words []string, i int) (best []spokenWord) {
 	if r.of == nil {
 		return nil
 	}
@@ -224,7 +224,7 @@ func (r *retelling) at(words []string, i int) (best []spoken) {
 				k++
 			}
 			said := run[from : from+k]
-			if k > len(best) && r.of.whole(run, from, k, words, i) && !slices.ContainsFunc(said, func(w spoken) bool { return w.value > 0 && w.value < r.last }) {
+			if k > len(best) && r.of.whole(run, from, k, words, i) && !slices.ContainsFunc(said, func(w spokenWord) bool { return w.value > 0 && w.value < r.last }) {
 				best = said
 			}
 		}
@@ -233,7 +233,7 @@ func (r *retelling) at(words []string, i int) (best []spoken) {
 }
 
 // take records that the message repeated a run of the question.
-func (r *retelling) take(run []spoken) {
+func (r *retelling) take(run []spokenWord) {
 	if r.words == nil {
 		r.words = map[int]int{}
 	}
@@ -285,7 +285,7 @@ func (r *retelling) half() bool {
 
 // whole reports whether n words of a run can stand alone: they cut no number in two, and at
 // least one of them is not a small word.
-func (m *Matter) whole(run []spoken, from, n int, words []string, i int) bool {
+func (m *Matter) whole(run []spokenWord, from, n int, words []string, i int) bool {
 	if n == 0 {
 		return false
 	}
@@ -293,14 +293,14 @@ func (m *Matter) whole(run []spoken, from, n int, words []string, i int) bool {
 		isNumber(run[end-1].word) && (end < len(run) && isNumber(run[end].word) || i+n < len(words) && isNumber(words[i+n])) {
 		return false
 	}
-	return slices.ContainsFunc(run[from:from+n], func(w spoken) bool {
+	return slices.ContainsFunc(run[from:from+n], func(w spokenWord) bool {
 		return !isNumber(w.word) && !isSmall(w.word) && (w.value > 0 || len(w.word) > 3 || m.does(w.word))
 	})
 }
 
 // does reports whether a word says what would be done.
 func (m *Matter) does(word string) bool {
-	return slices.ContainsFunc(m.deeds, func(d spoken) bool { return d.is(word) })
+	return slices.ContainsFunc(m.actions, func(d spokenWord) bool { return d.is(word) })
 }
 
 // weight is how many of some words are not small ones.
@@ -320,7 +320,7 @@ func isSmall(word string) bool {
 }
 
 // is reports whether a word is this one, in whatever form of it.
-func (w spoken) is(word string) bool {
+func (w spokenWord) is(word string) bool {
 	return w.word == word || w.forms != "" && slices.ContainsFunc(stems(w.word, w.forms), func(stem string) bool { return slices.Contains(stems(word, w.forms), stem) })
 }
 

@@ -36,9 +36,9 @@ func BenchmarkJobs(b *testing.B) {
 		worker.Report = nil
 		b.ResetTimer()
 		began := time.Now()
-		tally, err := worker.Once(ctx)
-		if err != nil || tally[runtime.WorkDone] != b.N {
-			b.Fatal(tally, err)
+		counts, err := worker.Once(ctx)
+		if err != nil || counts[runtime.WorkDone] != b.N {
+			b.Fatal(counts, err)
 		}
 		b.ReportMetric(float64(b.N)/time.Since(began).Seconds(), "jobs/s")
 	}

@@ -121,8 +121,8 @@ desk.remind :promise-id @papers :note "ended"`)
 		k := w.worker()
 		k.Channel = func(string) string { return "" } // as where a palette's notices have no route
 		k.Send = func(context.Context, runtime.Message) error { return errDown }
-		if tally, err := k.Once(t.Context()); err != nil || tally[work.Failed] != 2 {
-			w.t.Error(tally, err)
+		if counts, err := k.Once(t.Context()); err != nil || counts[work.Failed] != 2 {
+			w.t.Error(counts, err)
 		}
 	})
 }

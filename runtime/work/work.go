@@ -4,7 +4,7 @@
 //
 //	w := &work.Worker{Engine: engine, Store: store, Name: "host-7 4711", Send: sender.Send}
 //	err := w.Run(ctx)            // until ctx ends
-//	tally, err := w.Once(ctx)    // what is due now, as cron would have it
+//	counts, err := w.Once(ctx)    // what is due now, as cron would have it
 //
 // # What is promised
 //
@@ -117,8 +117,8 @@ func (e *Event) Alarm() bool {
 	return e.Reason == notify.CodeUnknown
 }
 
-// A Tally counts outcomes.
-type Tally map[string]int
+// Counts are how many runs had each outcome.
+type Counts map[string]int
 
 func (w *Worker) defaults() Worker {
 	c := *w
@@ -151,8 +151,8 @@ func (w *Worker) kinds() []string {
 // A shift is one worker at work.
 type shift struct {
 	Worker
-	mu    sync.Mutex // of Report and tally
-	tally Tally
+	mu     sync.Mutex // of Report and counts
+	counts Counts
 }
 
 // Run works until ctx ends, and then waits for what it has begun. It returns an
@@ -165,10 +165,10 @@ func (w *Worker) Run(ctx context.Context) error {
 
 // Once runs what is due now, and what comes of it that is due at once, and
 // returns when nothing more is. What fails waits for the next time.
-func (w *Worker) Once(ctx context.Context) (Tally, error) { return w.work(ctx, true) }
+func (w *Worker) Once(ctx context.Context) (Counts, error) { return w.work(ctx, true) }
 
-func (w *Worker) work(ctx context.Context, once bool) (Tally, error) {
-	s := &shift{Worker: w.defaults(), tally: Tally{}}
+func (w *Worker) work(ctx context.Context, once bool) (Counts, error) {
+	s := &shift{Worker: w.defaults(), counts: Counts{}}
 	if once {
 		_ = s.embed(ctx) // it was reported; what else is due is done
 	} else if s.Engine.Embeds() {
@@ -180,7 +180,7 @@ func (w *Worker) work(ctx context.Context, once bool) (Tally, error) {
 	err := s.Store.Work(ctx, stores.Shift{Worker: s.Name, Kinds: s.kinds(), Run: s.one, Lost: s.lost, Once: once, Clock: s.Clock,
 		Concurrency: s.Concurrency, Timeout: s.Timeout, Poll: s.Poll, Drain: s.Drain, Kept: Kept,
 		Away: func(err error) { s.report(Event{Outcome: Failed, Reason: "store-unavailable", Err: err}) }})
-	return s.tally, err
+	return s.counts, err
 }
 
 // lost reports what another worker left.
@@ -195,7 +195,7 @@ func (s *shift) lost(run stores.Run) {
 func (s *shift) report(e Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.tally[e.Outcome]++
+	s.counts[e.Outcome]++
 	if s.Report != nil {
 		s.Report(e)
 	}

@@ -216,7 +216,7 @@ func TestRightsAreThoseOfTheMomentOfTheWork(t *testing.T) {
 		w.grant("ada", "clerk")
 		w.wantWork("")
 		err := w.store.Update(context.Background(), stores.Scope{All: true}, func(tx stores.Tx) error {
-			return tx.Apply(context.Background(), stores.Batch{Tended: []stores.JobChange{{ID: dead[0].ID, Attempt: dead[0].Attempt, At: w.now()}}})
+			return tx.Apply(context.Background(), stores.Batch{JobChanges: []stores.JobChange{{ID: dead[0].ID, Attempt: dead[0].Attempt, At: w.now()}}})
 		})
 		if err != nil {
 			w.t.Fatal(err)
@@ -312,8 +312,8 @@ func TestAnExpiryThatIsNotDueYetIsLookedAtOnce(t *testing.T) {
 		ahead.Clock = func() time.Time { return w.now().Add(3 * time.Hour) }
 		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 		defer cancel()
-		if tally, err := ahead.Once(ctx); err != nil || tally[runtime.WorkWaiting] != 1 {
-			w.t.Errorf("%v, %v: it is looked at again and again", tally, err)
+		if counts, err := ahead.Once(ctx); err != nil || counts[runtime.WorkWaiting] != 1 {
+			w.t.Errorf("%v, %v: it is looked at again and again", counts, err)
 		}
 	})
 }

@@ -295,11 +295,11 @@ func (r *reader) jobs(f *stores.JobFilter, into *[]stores.JobRecord) op {
 	})
 }
 
-// tend changes jobs that are at rest.
-func (t *tx) tend(tended []stores.JobChange) ([]op, error) {
+// changeJobs retries or drops jobs that are dead or waiting.
+func (t *tx) changeJobs(changes []stores.JobChange) ([]op, error) {
 	var ops []op
-	for i := range tended {
-		c := &tended[i]
+	for i := range changes {
+		c := &changes[i]
 		if err := c.Check(); err != nil {
 			return nil, err
 		}

@@ -537,9 +537,9 @@ const patience = 30 * time.Second
 // not wait for a network that loses the answer.
 const grace = 500 * time.Millisecond
 
-// firmly makes a context for the end of a transaction. It cannot be cancelled, and ends grace
+// detached makes a context for the end of a transaction. It cannot be cancelled, and ends grace
 // after the deadline of ctx, or after patience.
-func firmly(ctx context.Context) (context.Context, context.CancelFunc) {
+func detached(ctx context.Context) (context.Context, context.CancelFunc) {
 	wait := patience
 	if at, ok := ctx.Deadline(); ok {
 		wait = min(wait, max(0, time.Until(at))+grace)
@@ -552,7 +552,7 @@ func firmly(ctx context.Context) (context.Context, context.CancelFunc) {
 // COMMIT itself runs on. It waits for the answers in any case, a moment beyond a deadline,
 // since only they tell whether the transaction was committed.
 func (c *conn) commit(ctx context.Context) error {
-	firm, cancel := firmly(ctx)
+	firm, cancel := detached(ctx)
 	defer cancel()
 	ops := append(c.last, op{doing: "commit", sql: "COMMIT"})
 	if !c.begun {
@@ -590,7 +590,7 @@ func (c *conn) rollback(ctx context.Context) {
 	if !c.begun || c.pc.Conn().IsClosed() || c.pc.Conn().PgConn().TxStatus() == 'I' {
 		return
 	}
-	firm, cancel := firmly(ctx)
+	firm, cancel := detached(ctx)
 	defer cancel()
 	_, _ = c.pc.Exec(firm, "ROLLBACK") // a connection that failed is not lent again
 }

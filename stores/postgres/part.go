@@ -125,6 +125,6 @@ func (m *migration) cut() error {
 	next := partName(end + 1)
 	m.Step("CREATE TABLE public.%s PARTITION OF %s (UNIQUE (prev)) FOR VALUES FROM (%d) TO (MAXVALUE)", next, journal, end+1)
 	m.Step(appendOnlyTable, "public."+next)
-	m.Deeds = append(m.Deeds, stores.Deed{Kind: stores.CutJournal, Entity: "journal", From: strings.TrimPrefix(part, "public."), Rows: end - last.first + 1})
+	m.DataChanges = append(m.DataChanges, stores.DataChange{Kind: stores.CutJournal, Entity: "journal", From: strings.TrimPrefix(part, "public."), Rows: end - last.first + 1})
 	return nil
 }

@@ -416,7 +416,7 @@ func (c *conn) aside(ctx context.Context, as string, fn func() error, look ...op
 		c.broken = err
 		return err
 	}
-	firm, cancel := firmly(ctx)
+	firm, cancel := detached(ctx)
 	defer cancel()
 	if err == nil && len(look) > 0 {
 		return c.do(firm, append([]op{{doing: "query", sql: "ROLLBACK TO SAVEPOINT verbatim_aside"}, {doing: "query", sql: "RELEASE SAVEPOINT verbatim_aside"}}, look...)...)

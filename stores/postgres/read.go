@@ -129,7 +129,7 @@ func (r *reader) finding(ctx context.Context, whole stores.Find, into *[][]store
 	if err != nil {
 		return nil, nil, err
 	}
-	given := given{r.scoped, q.values}
+	given := slotValues{r.scoped, q.values}
 	width := len(st.columns)
 	lists := slices.Clone(st.lists)
 	for i := range lists {

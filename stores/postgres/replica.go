@@ -66,10 +66,10 @@ const (
 	replicaRole     = "the replica is opened with another role than the store: reads go to the store itself"
 )
 
-// A strayed is an error of a server that is no replica of the store.
-type strayed string
+// A notReplicaError is that of a server that is no replica of the store.
+type notReplicaError string
 
-func (s strayed) Error() string { return string(s) }
+func (s notReplicaError) Error() string { return string(s) }
 
 // follow makes the pool of a replica and looks at it once.
 func (s *Store) follow(ctx context.Context) error {
@@ -95,9 +95,9 @@ func (s *Store) follow(ctx context.Context) error {
 		}
 		switch {
 		case is != store:
-			return strayed(replicaOther)
+			return notReplicaError(replicaOther)
 		case as != role:
-			return strayed(replicaRole)
+			return notReplicaError(replicaRole)
 		}
 		return nil
 	}
@@ -106,7 +106,7 @@ func (s *Store) follow(ctx context.Context) error {
 		return &failure{doing: "open", cause: plainCause(err)}
 	}
 	if _, err := s.replica.reached(ctx, "0/0"); err != nil {
-		var no strayed
+		var no notReplicaError
 		if errors.As(err, &no) && no != replicaPromoted {
 			what, _, _ := strings.Cut(string(no), ":")
 			return fmt.Errorf("postgres: %s: %w", what, ErrReplica)
@@ -169,7 +169,7 @@ func (r *replica) reached(ctx context.Context, at string) (far bool, err error) 
 	var follows bool
 	err = r.pool.QueryRow(ctx, "SELECT pg_catalog.pg_is_in_recovery(), coalesce(pg_catalog.pg_last_wal_replay_lsn() >= $1::pg_lsn, false)", at).Scan(&follows, &far)
 	if err == nil && !follows {
-		err = strayed(replicaPromoted)
+		err = notReplicaError(replicaPromoted)
 	}
 	return far, err
 }
@@ -177,7 +177,7 @@ func (r *replica) reached(ctx context.Context, at string) (far bool, err error) 
 // leave has nobody ask it for a while, and tells why.
 func (r *replica) leave(err error) {
 	says := replicaLost
-	var no strayed
+	var no notReplicaError
 	if errors.As(err, &no) {
 		says = string(no)
 	}

@@ -105,7 +105,7 @@ func (r *reader) getting(ctx context.Context, e *stores.Entity, keys []stores.Va
 	var late []int // rows that somebody else changed meanwhile
 	doubt := false
 	n := len(e.Fields)
-	ops := append(r.holdTable(e), op{doing: "get", sql: st.sql, args: given{scoped: r.scoped, values: values}.fill(st.args), read: func(raw row) (err error) {
+	ops := append(r.holdTable(e), op{doing: "get", sql: st.sql, args: slotValues{scoped: r.scoped, values: values}.fill(st.args), read: func(raw row) (err error) {
 		found := stores.Row{Entity: e, Values: make([]stores.Value, n)}
 		for i := range found.Values {
 			if found.Values[i], err = raw.field(i, e, i); err != nil {

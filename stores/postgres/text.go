@@ -54,8 +54,8 @@ const (
 	slotKeys                    // all of them
 )
 
-// A given is what the slots of a statement are filled with.
-type given struct {
+// slotValues are the values for the slots of a statement.
+type slotValues struct {
 	*scoped
 	values []operand
 }
@@ -68,7 +68,7 @@ type operand struct {
 }
 
 // fill gives the arguments of a statement.
-func (g given) fill(args []any) []any {
+func (g slotValues) fill(args []any) []any {
 	i := slices.IndexFunc(args, func(a any) bool { _, is := a.(slot); return is })
 	if i < 0 {
 		return args
@@ -106,7 +106,7 @@ func opOf(t *text, doing string, read func(row) error) op {
 }
 
 // filled are the arguments of a statement that is about nothing but its scope.
-func filled(t *text) []any { return given{scoped: t.Own.scope}.fill(t.Args) }
+func filled(t *text) []any { return slotValues{scoped: t.Own.scope}.fill(t.Args) }
 
 // quote writes a name so that it can be nothing but a name.
 func quote(name string) string {

@@ -68,7 +68,7 @@ func (t *tx) apply(ctx context.Context, b stores.Batch) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if t.s.asOwner && !t.migrates && len(b.Changes)+len(b.Entries)+len(b.Jobs)+len(b.Settled)+len(b.Tended) > 0 {
+	if t.s.asOwner && !t.migrates && len(b.Changes)+len(b.Entries)+len(b.Jobs)+len(b.Settled)+len(b.JobChanges) > 0 {
 		return errOwner
 	}
 	changes := make([]stores.Change, 0, len(b.Changes))
@@ -115,11 +115,11 @@ func (t *tx) apply(ctx context.Context, b stores.Batch) error {
 		also = append(also, part{"name", keepNames(b.Names), -1, nil})
 	}
 	j.flush(also, b.Asked)
-	tended, err := t.tend(b.Tended)
+	changed, err := t.changeJobs(b.JobChanges)
 	if err != nil {
 		return err
 	}
-	ops := append(append(j.ops, tended...), jobs...) // a job that is dropped makes room for one of the same key
+	ops := append(append(j.ops, changed...), jobs...) // a job that is dropped makes room for one of the same key
 	if b.Late {
 		t.c.last = append(t.c.last, ops...)
 	} else if len(ops) > 0 {

@@ -77,10 +77,10 @@ func (o *outside) call(c *Call) {
 		shown(o, "rows", c.Rows, o.row)
 		shown(o, "notices", c.Notices, o.notice)
 		some(o, "filled", c.Filled, o.filled)
-		some(o, "tended", c.Tended, o.tended)
+		some(o, "jobs", c.JobChanges, o.jobChange)
 		shown(o, "asks", c.Asks, o.ask)
 		some(o, "sets", c.Session, o.setting)
-		some(o, "errands", c.Errands, o.errand)
+		some(o, "external", c.External, o.externalCall)
 		if !c.Undo.IsNull() {
 			o.member("undo", true)
 			o.object(func() {
@@ -162,7 +162,7 @@ func (o *outside) filled(f *Filled) {
 	})
 }
 
-func (o *outside) tended(t *Tended) {
+func (o *outside) jobChange(t *JobChange) {
 	o.object(func() {
 		o.said("job", t.ID)
 		o.said("kind", t.Kind)
@@ -193,7 +193,7 @@ func (o *outside) setting(s *Setting) {
 	})
 }
 
-func (o *outside) errand(e *Errand) {
+func (o *outside) externalCall(e *ExternalCall) {
 	o.object(func() {
 		o.said("server", e.Server)
 		o.said("tool", e.Name)

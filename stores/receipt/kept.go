@@ -396,7 +396,7 @@ func (c *coder) call(k *Call) {
 	c.object(func() {
 		list(c, "Asks", &k.Asks, c.ask)
 		c.text("Call", &k.Text)
-		list(c, "Errands", &k.Errands, c.errand)
+		list(c, "Errands", &k.External, c.externalCall)
 		list(c, "Filled", &k.Filled, c.filled)
 		list(c, "Notices", &k.Notices, c.notice)
 		c.place("Place", &k.Place)
@@ -411,7 +411,7 @@ func (c *coder) call(k *Call) {
 			c.integer("Seq", &k.Seq)
 		}
 		list(c, "Session", &k.Session, c.setting)
-		list(c, "Tended", &k.Tended, c.tended)
+		list(c, "Tended", &k.JobChanges, c.jobChange)
 		if !c.digest {
 			c.value("Undo", &k.Undo)
 		}
@@ -548,7 +548,7 @@ func (c *coder) filled(f *Filled) {
 	})
 }
 
-func (c *coder) tended(t *Tended) {
+func (c *coder) jobChange(t *JobChange) {
 	c.object(func() {
 		c.number("Attempt", &t.Attempt)
 		c.flag("Drop", &t.Drop)
@@ -591,7 +591,7 @@ func (c *coder) file(f *File) {
 	})
 }
 
-func (c *coder) errand(e *Errand) {
+func (c *coder) externalCall(e *ExternalCall) {
 	c.object(func() {
 		c.flag("Here", &e.Here)
 		c.text("Name", &e.Name)

@@ -139,9 +139,9 @@ var receipts = rapid.Custom(func(t *rapid.T) *Receipt {
 		if rapid.Bool().Draw(t, "more") {
 			c.Notices = []Notice{{"trigger", "t", texts.Draw(t, "calls"), values.Draw(t, "at"), 2}, {Kind: "notify"}}
 			c.Filled = []Filled{{"cbu-id", "@a", texts.Draw(t, "label"), "cbu", keys.Draw(t, "filled"), FirstOfThese, 3, []string{"cbu.open", ""}}}
-			c.Tended = []Tended{{"1", "call", "what", texts.Draw(t, "principal"), "dead", 3, texts.Draw(t, "note"), true}}
+			c.JobChanges = []JobChange{{"1", "call", "what", texts.Draw(t, "principal"), "dead", 3, texts.Draw(t, "note"), true}}
 			c.Asks = []Ask{{texts.Draw(t, "by"), "why", places.Draw(t, "rule"), 2}}
-			c.Errands = []Errand{{"server", "tool", few(t, "sent", sent), rapid.Bool().Draw(t, "reads"), rapid.Bool().Draw(t, "here"), []Follow{{"insert", texts.Draw(t, "what"), []string{"a", "b"}}, {What: "board"}}}}
+			c.External = []ExternalCall{{"server", "tool", few(t, "sent", sent), rapid.Bool().Draw(t, "reads"), rapid.Bool().Draw(t, "here"), []Follow{{"insert", texts.Draw(t, "what"), []string{"a", "b"}}, {What: "board"}}}}
 			c.Result = results.Draw(t, "result")
 		}
 		return c
@@ -209,10 +209,10 @@ func TestFormsHoldWhatTheyMay(t *testing.T) {
 	is := Of(stores.NewString(secret))
 	id, _ := stores.Parse(stores.UUID, key)
 	r := &Receipt{Calls: []Call{{Verb: "desk.pay",
-		Rows:    []Row{{Op: Updated, Entity: "e", Table: "t", Key: id, Name: "@a", Fields: []Field{{Name: "pin", Before: is, After: is, Sensitive: true}, {Name: "of", Kind: stores.UUID, After: Value{Value: id, Name: "@b"}}}}},
-		Session: []Setting{{Name: "s", Before: is, After: is, Sensitive: true}, {Name: "active", After: Value{Value: id, Name: "@a"}}},
-		Filled:  []Filled{{Param: "p", Name: "@a", Key: id, Stand: OnlyOne}},
-		Errands: []Errand{{"s", "t", []Sent{{Key: "k", Value: is.Value, Sensitive: true}}, true, false, nil}},
+		Rows:     []Row{{Op: Updated, Entity: "e", Table: "t", Key: id, Name: "@a", Fields: []Field{{Name: "pin", Before: is, After: is, Sensitive: true}, {Name: "of", Kind: stores.UUID, After: Value{Value: id, Name: "@b"}}}}},
+		Session:  []Setting{{Name: "s", Before: is, After: is, Sensitive: true}, {Name: "active", After: Value{Value: id, Name: "@a"}}},
+		Filled:   []Filled{{Param: "p", Name: "@a", Key: id, Stand: OnlyOne}},
+		External: []ExternalCall{{"s", "t", []Sent{{Key: "k", Value: is.Value, Sensitive: true}}, true, false, nil}},
 		Result: &Result{Columns: []string{"pin", "of"}, Sensitive: []bool{true, false}, Rows: [][]stores.Value{{is.Value, stores.NewString("@b")}},
 			Refs: []Ref{{0, 1, "e", id}}, Keys: []stores.Value{id}},
 	}}}

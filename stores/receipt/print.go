@@ -102,7 +102,7 @@ func summary(r *Receipt, t *Totals, done bool) string {
 		}
 		parts = append(parts, would+" "+what)
 	}
-	if t.Rows > 0 || t.Notices+t.Jobs+t.Tended+t.Settings == 0 {
+	if t.Rows > 0 || t.Notices+t.Jobs+t.JobChanges+t.Settings == 0 {
 		rows := "nothing"
 		if t.Rows > 0 {
 			rows = Counted(t.Rows, "row")
@@ -124,11 +124,11 @@ func summary(r *Receipt, t *Totals, done bool) string {
 	if t.Jobs > 0 {
 		add("schedule", "scheduled", Counted(t.Jobs, "job"))
 	}
-	if t.Tended > 0 {
-		add("change", "changed", Counted(t.Tended, "waiting job"))
+	if t.JobChanges > 0 {
+		add("change", "changed", Counted(t.JobChanges, "waiting job"))
 	}
-	if t.Errands > 0 {
-		add("ask", "asked", Counted(t.Errands, "tool"))
+	if t.External > 0 {
+		add("ask", "asked", Counted(t.External, "tool"))
 	}
 	all := strings.Join(parts, " and ")
 	if n := len(parts); n > 2 {
@@ -216,7 +216,7 @@ func (v *view) totals(tables []Table) {
 // alone reports whether a call is never told together with others: it asks something, here or
 // of a tool, or all that it gives is its answer.
 func alone(c *Call) bool {
-	return len(c.Asks) > 0 || len(c.Errands) > 0 || c.Result != nil && len(c.Rows) == 0
+	return len(c.Asks) > 0 || len(c.External) > 0 || c.Result != nil && len(c.Rows) == 0
 }
 
 // shape is what calls that are told together have in common: the verb, and
@@ -238,8 +238,8 @@ func shape(c *Call) string {
 	for _, s := range c.Session {
 		rows = append(rows, "session "+s.Name)
 	}
-	for i := range c.Tended {
-		rows = append(rows, fmt.Sprint("job ", c.Tended[i].Drop))
+	for i := range c.JobChanges {
+		rows = append(rows, fmt.Sprint("job ", c.JobChanges[i].Drop))
 	}
 	results := ""
 	if c.Result != nil {
@@ -273,8 +273,8 @@ func (v *view) folded(from, to int, shown map[string]int) {
 				add("sent")
 			}
 		}
-		for range c.Tended {
-			add("tended")
+		for range c.JobChanges {
+			add("job")
 		}
 		for range c.Session {
 			add("set in the session")
@@ -294,7 +294,7 @@ func (v *view) folded(from, to int, shown map[string]int) {
 			parts = append(parts, Counted(count[what], "notice")+" sent")
 		case "scheduled":
 			parts = append(parts, Counted(count[what], "job")+" scheduled")
-		case "tended":
+		case "job":
 			parts = append(parts, Counted(count[what], "waiting job")+" changed")
 		default:
 			parts = append(parts, Thousands(count[what])+" "+what)
@@ -337,8 +337,8 @@ func (v *view) call(n int, c *Call) {
 	for i := range c.Notices {
 		fmt.Fprintf(v.w, "     > %s\n", Safe(outgoing(&c.Notices[i])))
 	}
-	for i := range c.Tended {
-		fmt.Fprintln(v.w, "     "+Safe(tendedText(&c.Tended[i])))
+	for i := range c.JobChanges {
+		fmt.Fprintln(v.w, "     "+Safe(jobChangeText(&c.JobChanges[i])))
 	}
 	for i := range c.Session {
 		s := &c.Session[i]
@@ -348,8 +348,8 @@ func (v *view) call(n int, c *Call) {
 		}
 		fmt.Fprintf(v.w, "     ~ session  %s  %s%s\n", Safe(s.Name), what, from(s.From, s.Origin, "", what))
 	}
-	for i := range c.Errands {
-		v.errand(&c.Errands[i])
+	for i := range c.External {
+		v.externalCall(&c.External[i])
 	}
 	for _, ask := range c.Asks {
 		who := "asks first"
@@ -366,7 +366,7 @@ func (v *view) call(n int, c *Call) {
 	if c.Result != nil {
 		v.result(c.Result)
 	}
-	if len(c.Rows) == 0 && len(c.Notices) == 0 && len(c.Tended) == 0 && len(c.Errands) == 0 && len(c.Session) == 0 && c.Result == nil {
+	if len(c.Rows) == 0 && len(c.Notices) == 0 && len(c.JobChanges) == 0 && len(c.External) == 0 && len(c.Session) == 0 && c.Result == nil {
 		fmt.Fprintln(v.w, "     nothing to change: it is so already")
 	}
 }
@@ -413,8 +413,8 @@ func filledText(f *Filled) string {
 	return line
 }
 
-// tendedText tells what becomes of a job that failed or waits.
-func tendedText(t *Tended) string {
+// jobChangeText describes a change of a job.
+func jobChangeText(t *JobChange) string {
 	does := "> tries again"
 	if t.Drop {
 		does = "- drops"
@@ -434,8 +434,8 @@ func tendedText(t *Tended) string {
 	return line
 }
 
-// errand tells what a tool of another server is sent, a value a line.
-func (v *view) errand(e *Errand) {
+// externalCall prints what a tool of another server is sent, one value a line.
+func (v *view) externalCall(e *ExternalCall) {
 	whose := ", which is not ours"
 	if e.Here {
 		whose = ""

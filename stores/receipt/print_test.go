@@ -53,8 +53,8 @@ func everything() *receipt.Receipt {
 			Asks:    []receipt.Ask{{Reason: "it cannot be recalled"}, {By: "chief", Reason: "it is a lot", Rule: receipt.Place{Source: "lending.yaml", Line: 9, Column: 3}}},
 		},
 		{Verb: "desk.stand", Session: []receipt.Setting{{Name: "active", Before: receipt.Value{}, After: receipt.Value{Value: key(4), Name: "@north"}, From: ":club-id"}, {Name: "code", After: text("1234"), Sensitive: true}},
-			Tended:  []receipt.Tended{{ID: "7", Kind: "call", What: "lending.remind", Principal: "kim", State: "dead", Attempt: 1, Note: "gone", Drop: true}},
-			Errands: []receipt.Errand{{Server: "crm", Name: "find", Sent: []receipt.Sent{{Key: "name", Value: stores.NewString("Bob"), From: ":name"}, {Key: "pin", Value: stores.NewString("1234"), Sensitive: true}}}}},
+			JobChanges: []receipt.JobChange{{ID: "7", Kind: "call", What: "lending.remind", Principal: "kim", State: "dead", Attempt: 1, Note: "gone", Drop: true}},
+			External:   []receipt.ExternalCall{{Server: "crm", Name: "find", Sent: []receipt.Sent{{Key: "name", Value: stores.NewString("Bob"), From: ":name"}, {Key: "pin", Value: stores.NewString("1234"), Sensitive: true}}}}},
 		{Verb: "lending.list", Result: &receipt.Result{Columns: []string{"item", "tags", "pin"}, Sensitive: []bool{false, false, true}, Rows: [][]stores.Value{
 			{stores.NewString("@saw"), value(stores.JSON, `["a","b"]`), stores.NewString("1234")}, {stores.NewString("@tent"), stores.Value{}, stores.Value{}}},
 			Refs: []receipt.Ref{{Row: 0, Column: 0, Entity: "item", Key: key(2)}, {Row: 1, Column: 0, Entity: "item", Key: key(5)}}}},

@@ -54,18 +54,18 @@ func (r *Receipt) Sealed() *Receipt {
 
 // A Call is what one call would do or did; for a macro, what its calls do.
 type Call struct {
-	Verb    string
-	Place   Place
-	Text    string // canonical, sensitive values withheld
-	Rows    []Row
-	Notices []Notice
-	Filled  []Filled
-	Tended  []Tended
-	Asks    []Ask
-	Session []Setting
-	Errands []Errand
-	Result  *Result
-	Seq     int64 // its journal entry; zero when there is none
+	Verb       string
+	Place      Place
+	Text       string // canonical, sensitive values withheld
+	Rows       []Row
+	Notices    []Notice
+	Filled     []Filled
+	JobChanges []JobChange
+	Asks       []Ask
+	Session    []Setting
+	External   []ExternalCall
+	Result     *Result
+	Seq        int64 // its journal entry; zero when there is none
 	// Undo is until when what was done can be taken back, a time; null where it cannot be,
 	// or the palette does not say.
 	Undo stores.Value
@@ -213,8 +213,8 @@ type Filled struct {
 	By     []string // verbs of the principal's by which a session is set to another
 }
 
-// A Tended is a job that failed or waits, and is tried again or dropped.
-type Tended struct {
+// A JobChange is a job that failed or waits, and is tried again or dropped.
+type JobChange struct {
 	ID        string
 	Kind      string
 	What      string
@@ -242,8 +242,8 @@ type Setting struct {
 	Origin        string
 }
 
-// An Errand is what a call asks of a tool of another server.
-type Errand struct {
+// An ExternalCall is a request to a tool of another server.
+type ExternalCall struct {
 	Server string
 	Name   string
 	Sent   []Sent
@@ -361,13 +361,13 @@ func (r *Receipt) Asks() (all []Ask) {
 
 // Totals counts what a Receipt tells of.
 type Totals struct {
-	Tables   []Table // sorted by name
-	Rows     int     // how many rows are added, changed or deleted, each once
-	Notices  int     // messages that are sent
-	Jobs     int     // pieces of work that are started or scheduled
-	Tended   int     // waiting jobs that are tried again or dropped
-	Settings int     // values that the session is given
-	Errands  int     // tools of other servers that are asked
+	Tables     []Table // sorted by name
+	Rows       int     // how many rows are added, changed or deleted, each once
+	Notices    int     // messages that are sent
+	Jobs       int     // pieces of work that are started or scheduled
+	JobChanges int     // waiting jobs that are tried again or dropped
+	Settings   int     // values that the session is given
+	External   int     // tools of other servers that are asked
 }
 
 // A Table counts the rows of one table, each once.
@@ -380,7 +380,7 @@ type Table struct {
 
 // Acts reports whether anything at all is done.
 func (t *Totals) Acts() bool {
-	return t.Rows+t.Notices+t.Jobs+t.Tended+t.Settings+t.Errands > 0
+	return t.Rows+t.Notices+t.Jobs+t.JobChanges+t.Settings+t.External > 0
 }
 
 // Totals works them out.
@@ -411,9 +411,9 @@ func (r *Receipt) Totals() Totals {
 				t.Notices++
 			}
 		}
-		t.Tended += len(c.Tended)
+		t.JobChanges += len(c.JobChanges)
 		t.Settings += len(c.Session)
-		t.Errands += len(c.Errands)
+		t.External += len(c.External)
 	}
 	by := map[string]*Table{}
 	for id, op := range ops {

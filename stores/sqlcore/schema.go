@@ -219,7 +219,7 @@ func (m *Schema) Move() error {
 			if err != nil {
 				return err
 			}
-			m.Deeds = append(m.Deeds, stores.Deed{Kind: stores.RenameEntity, Entity: e.Name, From: e.Was, To: e.Name, Rows: rows})
+			m.DataChanges = append(m.DataChanges, stores.DataChange{Kind: stores.RenameEntity, Entity: e.Name, From: e.Was, To: e.Name, Rows: rows})
 		}
 		if !slices.ContainsFunc(e.Fields, func(f stores.Field) bool { return f.WasColumn != "" }) {
 			continue
@@ -256,7 +256,7 @@ func (m *Schema) moveColumns(e *stores.Entity, t *Table) error {
 		if err != nil {
 			return err
 		}
-		m.Deeds = append(m.Deeds, stores.Deed{Kind: stores.RenameField, Entity: e.Name, Field: f.Name, From: f.Was, To: f.Name, Rows: rows})
+		m.DataChanges = append(m.DataChanges, stores.DataChange{Kind: stores.RenameField, Entity: e.Name, Field: f.Name, From: f.Was, To: f.Name, Rows: rows})
 	}
 	return nil
 }
@@ -424,7 +424,7 @@ func (m *Schema) extend(e *stores.Entity, t *Table) error {
 				return err
 			}
 			if rows > 0 {
-				m.Deeds = append(m.Deeds, stores.Filled(e, f, rows))
+				m.DataChanges = append(m.DataChanges, stores.Filled(e, f, rows))
 			}
 		case c.Declared != m.On.Declared(f.Keeps()):
 			m.Problem(e, "column %s of table %s is declared %s, and a %s is kept as %s", f.Column, called, orNothing(c.Declared), f.Keeps(), m.On.Declared(f.Keeps()))
@@ -515,7 +515,7 @@ func (m *Schema) recode(e *stores.Entity, f *stores.Field, was, now string) erro
 		return err
 	}
 	m.Step("UPDATE %s SET %s = %s WHERE %s", m.Table(e), m.Quote(f.Column), becomes, holds)
-	m.Deeds = append(m.Deeds, stores.Deed{Kind: stores.RenameCode, Entity: e.Name, Field: f.Name, From: was, To: now, Rows: rows})
+	m.DataChanges = append(m.DataChanges, stores.DataChange{Kind: stores.RenameCode, Entity: e.Name, Field: f.Name, From: was, To: now, Rows: rows})
 	return nil
 }
 

@@ -26,21 +26,21 @@ func (f *failure) Error() string {
 	return fmt.Sprintf("sqlite: %s: %s (%v, code %d)", f.doing, f.text, f.code, int32(f.code))
 }
 
-// A raised is an error of SQLite's, as SQLite put it. Its text may hold values.
-type raised struct {
+// A sqliteError is an error in the words of SQLite. Its text may hold values.
+type sqliteError struct {
 	code sqlite.ResultCode
 	msg  string
 	at   int // offset in the statement, -1 when SQLite knows of none
 }
 
-func (r *raised) Error() string { return r.msg }
+func (r *sqliteError) Error() string { return r.msg }
 
 // raise takes an error from the library, whose own types stop here.
 func raise(err error) error {
 	if err == nil {
 		return nil
 	}
-	r := &raised{code: sqlite.ErrCode(err)}
+	r := &sqliteError{code: sqlite.ErrCode(err)}
 	r.at, _ = sqlite.ErrorOffset(err)
 	for inner := err; inner != nil; inner = errors.Unwrap(inner) {
 		err = inner // the outer ones quote the statement
@@ -52,7 +52,7 @@ func raise(err error) error {
 // resultCode returns SQLite's extended result code, ResultOK when err is none of
 // SQLite's.
 func resultCode(err error) sqlite.ResultCode {
-	if r := (*raised)(nil); errors.As(err, &r) {
+	if r := (*sqliteError)(nil); errors.As(err, &r) {
 		return r.code
 	}
 	return sqlite.ResultOK
@@ -61,7 +61,7 @@ func resultCode(err error) sqlite.ResultCode {
 // fault turns an error of SQLite's into one of ours. Errors that are ours
 // already, and those of a context, pass unchanged.
 func fault(doing string, err error) error {
-	var r *raised
+	var r *sqliteError
 	if !errors.As(err, &r) {
 		return err
 	}
@@ -135,7 +135,7 @@ func commitFault(err error) error {
 }
 
 // constraint names the table and columns of a broken constraint, and no value.
-func constraint(r *raised) string {
+func constraint(r *sqliteError) string {
 	if _, what, ok := strings.Cut(r.msg, " constraint failed: "); ok {
 		return "constraint on " + what
 	}

@@ -128,11 +128,11 @@ func (s *Store) Work(ctx context.Context, sh stores.Shift) error {
 		return moment(time.Time{})
 	}
 	slots, freed := make(chan struct{}, sh.Concurrency), make(chan struct{}, 1)
-	var tended time.Time
+	var lookedAfter time.Time
 	for first, away := true, false; ctx.Err() == nil; first = false {
 		var err error
-		if time.Since(tended) >= sh.Timeout/2 {
-			tended = time.Now()
+		if time.Since(lookedAfter) >= sh.Timeout/2 {
+			lookedAfter = time.Now()
 			err = s.tidy(ctx, now(), &sh)
 		}
 		var taken []stores.Run
@@ -377,10 +377,10 @@ func readJobs(c *conn, ctx context.Context, q string, args []stores.Value) (reco
 	return records, refs, err
 }
 
-// tend changes jobs that are at rest.
-func (t *tx) tend(tended []stores.JobChange) error {
-	for i := range tended {
-		c := &tended[i]
+// changeJobs retries or drops jobs that are dead or waiting.
+func (t *tx) changeJobs(changes []stores.JobChange) error {
+	for i := range changes {
+		c := &changes[i]
 		if err := c.Check(); err != nil {
 			return err
 		}

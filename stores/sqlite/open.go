@@ -97,7 +97,7 @@ func Open(path string, opts ...Option) (*Store, error) {
 	}
 	w, err := s.connect(toWrite)
 	if err == nil && w.readOnly() {
-		err = errors.Join(&raised{code: sqlite.ResultReadOnly, at: -1}, w.close())
+		err = errors.Join(&sqliteError{code: sqlite.ResultReadOnly, at: -1}, w.close())
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s cannot be opened: %w", path, unopened(abs, err))

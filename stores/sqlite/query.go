@@ -310,7 +310,7 @@ func columnsOf(p *sqlcore.Query, back []string) ([]int, error) {
 // text, at the place of which SQLite complains, or where what it complains of is
 // named.
 func blame(p *sqlcore.Query, err error, at []int) error {
-	var r *raised
+	var r *sqliteError
 	if !errors.As(err, &r) {
 		return err
 	}
@@ -402,7 +402,7 @@ func (r *reader) SQL(ctx context.Context, entities []*stores.Entity, q stores.SQ
 // ranInto judges an error of a query at work. SQLite's message may quote a
 // value, so that only some of them are passed on.
 func ranInto(err error) error {
-	var r *raised
+	var r *sqliteError
 	if !errors.As(err, &r) {
 		return err
 	}

@@ -77,7 +77,7 @@ func (t *tx) apply(ctx context.Context, b stores.Batch) error {
 	if err := t.settle(b.Settled); err != nil {
 		return err
 	}
-	if err := t.tend(b.Tended); err != nil { // a job that is dropped makes room for one of the same key
+	if err := t.changeJobs(b.JobChanges); err != nil { // a job that is dropped makes room for one of the same key
 		return err
 	}
 	if err := t.enqueue(b.Jobs); err != nil {

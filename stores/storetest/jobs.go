@@ -123,8 +123,8 @@ func (w *world) wantState(id string, state stores.JobState, attempt int) {
 	}
 }
 
-// tend changes a job as it is now.
-func (w *world) tend(id string, c stores.JobChange) error {
+// changeJob changes a job as it is now.
+func (w *world) changeJob(id string, c stores.JobChange) error {
 	w.t.Helper()
 	if c.ID = id; !c.Drop && c.At.IsZero() {
 		c.At = noon
@@ -132,12 +132,12 @@ func (w *world) tend(id string, c stores.JobChange) error {
 	if records, err := w.Jobs(context.Background(), stores.JobFilter{IDs: []string{id}}); err == nil && len(records) == 1 {
 		c.Attempt = records[0].Attempt
 	}
-	return w.batch(stores.Batch{Tended: []stores.JobChange{c}})
+	return w.batch(stores.Batch{JobChanges: []stores.JobChange{c}})
 }
 
 func (w *world) drop(id string) {
 	w.t.Helper()
-	w.must(w.tend(id, stores.JobChange{Drop: true}))
+	w.must(w.changeJob(id, stores.JobChange{Drop: true}))
 }
 
 func settle(run stores.Run, state stores.JobState, at time.Time) stores.Settlement {
@@ -230,7 +230,7 @@ var jobCases = []testCase{
 		if runs[0].Started.Before(now) {
 			t.Errorf("started %s, before %s", runs[0].Started, now)
 		}
-		w.must(w.tend("future", stores.JobChange{At: now}))
+		w.must(w.changeJob("future", stores.JobChange{At: now}))
 		w.wantTaken(w.take(time.Time{}, 5), "future")
 	}},
 	{"a worker takes the kinds it knows", func(t *testing.T, open Open) {
@@ -520,7 +520,7 @@ var jobCases = []testCase{
 		if !slices.Equal(waiting, []string{"i"}) {
 			t.Errorf("of the key are %q", waiting)
 		}
-		if err := w.tend("a", stores.JobChange{}); !errors.Is(err, stores.ErrDuplicate) {
+		if err := w.changeJob("a", stores.JobChange{}); !errors.Is(err, stores.ErrDuplicate) {
 			t.Errorf("a second job of the key: %v", err)
 		}
 	}},
@@ -569,7 +569,7 @@ var jobCases = []testCase{
 		w.must(w.batch(stores.Batch{Jobs: []stores.Job{with("f", noon, stores.ReplaceOther), with("g", noon, stores.ReplaceOther)}}))
 		has("g")
 		// One that is dropped makes room for one that refuses another.
-		w.must(w.batch(stores.Batch{Tended: []stores.JobChange{{ID: "g", Drop: true}}, Jobs: []stores.Job{with("i", noon, stores.RefuseAnother)}}))
+		w.must(w.batch(stores.Batch{JobChanges: []stores.JobChange{{ID: "g", Drop: true}}, Jobs: []stores.Job{with("i", noon, stores.RefuseAnother)}}))
 		has("i")
 		for name, spoil := range map[string]func(*stores.Job){"no key": func(j *stores.Job) { j.Unique = "" }, "nothing known": func(j *stores.Job) { j.Again = 9 }} {
 			j := with("h", noon, stores.ReplaceOther)
@@ -644,16 +644,16 @@ var jobCases = []testCase{
 		list(stores.JobFilter{Kinds: []string{"notice"}})
 		list(stores.JobFilter{Tried: true}, "dead", "done", "running")
 		for _, id := range []string{"done", "running", "nobody"} {
-			if err := w.tend(id, stores.JobChange{}); !errors.Is(err, stores.ErrConflict) {
+			if err := w.changeJob(id, stores.JobChange{}); !errors.Is(err, stores.ErrConflict) {
 				t.Errorf("retry %s: %v", id, err)
 			}
-			if err := w.tend(id, stores.JobChange{Drop: true}); !errors.Is(err, stores.ErrConflict) {
+			if err := w.changeJob(id, stores.JobChange{Drop: true}); !errors.Is(err, stores.ErrConflict) {
 				t.Errorf("drop %s: %v", id, err)
 			}
 		}
 		// A dead job that is tried again has one attempt at least.
-		w.must(w.tend("dead", stores.JobChange{At: noon.Add(time.Minute)}))
-		w.must(w.tend("waiting", stores.JobChange{At: noon.Add(time.Minute)}))
+		w.must(w.changeJob("dead", stores.JobChange{At: noon.Add(time.Minute)}))
+		w.must(w.changeJob("waiting", stores.JobChange{At: noon.Add(time.Minute)}))
 		w.wantTaken(w.take(noon, 5))
 		w.wantTaken(w.take(noon.Add(time.Minute), 5), "dead", "waiting")
 		w.wantState("dead", stores.JobRunning, 2)
@@ -696,7 +696,7 @@ var jobCases = []testCase{
 		w.enqueue(job("a", noon), job("b", noon))
 		fails := remove(w.request, id("request", 99))
 		for _, c := range []stores.JobChange{{ID: "a", Drop: true}, {ID: "a", At: noon.Add(time.Hour)}} {
-			if err := w.batch(stores.Batch{Tended: []stores.JobChange{c}, Changes: []stores.Change{fails}}); err == nil {
+			if err := w.batch(stores.Batch{JobChanges: []stores.JobChange{c}, Changes: []stores.Change{fails}}); err == nil {
 				t.Error("a row that is not there was deleted")
 			}
 			w.wantState("a", stores.JobWaiting, 0)
@@ -708,7 +708,7 @@ var jobCases = []testCase{
 		run := w.take(noon, 1)[0]
 		w.must(w.batch(stores.Batch{Settled: []stores.Settlement{settle(run, stores.JobDead, noon)}}))
 		for _, c := range []stores.JobChange{{ID: "a", Drop: true}, {ID: "a", At: noon}} {
-			if err := w.batch(stores.Batch{Tended: []stores.JobChange{c}, Changes: []stores.Change{w.effect(1, "stale")}}); !errors.Is(err, stores.ErrConflict) {
+			if err := w.batch(stores.Batch{JobChanges: []stores.JobChange{c}, Changes: []stores.Change{w.effect(1, "stale")}}); !errors.Is(err, stores.ErrConflict) {
 				t.Errorf("%+v: %v", c, err)
 			}
 		}
@@ -717,13 +717,13 @@ var jobCases = []testCase{
 		}
 		w.wantState("a", stores.JobDead, 1)
 		for name, c := range map[string]stores.JobChange{"no job": {Drop: true}, "no time": {ID: "a"}, "before the first attempt": {ID: "a", Attempt: -1, Drop: true}} {
-			if err := w.batch(stores.Batch{Tended: []stores.JobChange{c}}); !errors.Is(err, stores.ErrInvalid) {
+			if err := w.batch(stores.Batch{JobChanges: []stores.JobChange{c}}); !errors.Is(err, stores.ErrInvalid) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
 		// A transaction sees what it does to jobs.
 		w.must(w.Update(ctx, everything, func(tx stores.Tx) error {
-			w.must(tx.Apply(ctx, stores.Batch{Tended: []stores.JobChange{{ID: "a", Attempt: 1, Drop: true}}, Changes: []stores.Change{w.effect(1, "with it")}}))
+			w.must(tx.Apply(ctx, stores.Batch{JobChanges: []stores.JobChange{{ID: "a", Attempt: 1, Drop: true}}, Changes: []stores.Change{w.effect(1, "with it")}}))
 			records, err := tx.Jobs(ctx, stores.JobFilter{})
 			if err == nil && (len(records) != 1 || records[0].ID != "b") {
 				t.Errorf("%+v", records)

@@ -143,7 +143,7 @@ func (w *work) act(ctx context.Context, reply *llm.Reply) (string, error) {
 	case slices.ContainsFunc(done.Calls, acted):
 		maps.DeleteFunc(w.made, func(_ string, acted bool) bool { return !acted })
 		w.made[text] = true
-	case !slices.ContainsFunc(done.Calls, func(c receipt.Call) bool { return len(c.Errands) > 0 }):
+	case !slices.ContainsFunc(done.Calls, func(c receipt.Call) bool { return len(c.External) > 0 }):
 		w.made[text] = false
 	}
 	said, origin := observed(done)

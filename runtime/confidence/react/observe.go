@@ -20,7 +20,7 @@ const (
 
 // acted reports whether a call did something that is not undone by forgetting it.
 func acted(c receipt.Call) bool {
-	return len(c.Rows)+len(c.Notices)+len(c.Session)+len(c.Tended) > 0 || slices.ContainsFunc(c.Errands, func(e receipt.Errand) bool { return !e.ReadOnly })
+	return len(c.Rows)+len(c.Notices)+len(c.Session)+len(c.JobChanges) > 0 || slices.ContainsFunc(c.External, func(e receipt.ExternalCall) bool { return !e.ReadOnly })
 }
 
 // A sheet is what is told of a call, line by line, as far as there is room.

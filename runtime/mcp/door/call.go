@@ -33,8 +33,8 @@ func (d *Door) callTool(ctx context.Context, req *sdk.CallToolRequest) (*sdk.Cal
 
 // calls answers a call of a tool. A mistake in the call is a result of the tool and no error of the
 // protocol, so that the model reads it and corrects the call.
-func (d *Door) calls(ctx context.Context, of asked, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-	c := &call{Door: d, asked: of, req: req, agreed: req.Params.RequestState}
+func (d *Door) calls(ctx context.Context, of request, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+	c := &call{Door: d, request: of, req: req, agreed: req.Params.RequestState}
 	res, question := c.take(ctx)
 	if question == nil {
 		return res, nil
@@ -55,7 +55,7 @@ func (d *Door) calls(ctx context.Context, of asked, req *sdk.CallToolRequest) (*
 // A call is one call of a tool.
 type call struct {
 	*Door
-	asked
+	request
 	req    *sdk.CallToolRequest
 	answer *sdk.ElicitResult // to the question, of a client that was asked while it waited
 	agreed string            // the sealed state of the question that the answer is to

@@ -124,5 +124,5 @@ func (d *Door) answerPlain(f *refusing, r *http.Request, c *Caller, m *plain) {
 func (d *Door) resultOf(ctx context.Context, c *Caller, m *plain) (res *sdk.CallToolResult, err error) {
 	defer d.recovers(&err)
 	req := &sdk.CallToolRequest{Params: &sdk.CallToolParamsRaw{Name: m.Params.Name, Arguments: stdjson.RawMessage(m.Params.Arguments), Meta: m.Params.Meta}}
-	return d.calls(ctx, asked{c, m.Params.Name}, req)
+	return d.calls(ctx, request{c, m.Params.Name}, req)
 }

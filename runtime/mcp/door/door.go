@@ -207,20 +207,20 @@ func invalid(text string) error {
 	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: text}
 }
 
-// An asked is a request on its way through the library.
-type asked struct {
+// A request is a request on its way through the library.
+type request struct {
 	caller *Caller
 	name   string // of the tool or the prompt, or the URI of the resource
 }
 
 type askedKey struct{}
 
-func askedOf(ctx context.Context) asked { return ctx.Value(askedKey{}).(asked) }
+func askedOf(ctx context.Context) request { return ctx.Value(askedKey{}).(request) }
 
 // answers answers a request. Lists are made here; what may pause to ask goes through the
 // library's own handlers.
 func (d *Door) answers(ctx context.Context, c *Caller, method string, req sdk.Request, next sdk.MethodHandler) (sdk.Result, error) {
-	with := func(name string) context.Context { return context.WithValue(ctx, askedKey{}, asked{c, name}) }
+	with := func(name string) context.Context { return context.WithValue(ctx, askedKey{}, request{c, name}) }
 	switch r := req.(type) {
 	case *sdk.CallToolRequest:
 		params := *r.Params

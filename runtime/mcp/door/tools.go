@@ -108,20 +108,20 @@ func says(v *verbs.Verb) string {
 // hints are what a client is told of a verb's effects. They are read off what the palette
 // promises, which the engine holds the verb to.
 func (d *Door) hints(v *verbs.Verb) *sdk.ToolAnnotations {
-	w := d.deeds(v, nil)
+	w := d.effectKinds(v, nil)
 	destroys := w.changes
 	return &sdk.ToolAnnotations{Title: v.Name, ReadOnlyHint: !w.writes, DestructiveHint: &destroys, IdempotentHint: !w.writes || !w.adds, OpenWorldHint: &w.outside}
 }
 
-// A deed is what kinds of things a verb may do.
-type deed struct {
+// effectKinds says what kinds of effects a verb may have.
+type effectKinds struct {
 	writes  bool // anything at all
 	changes bool // what is there: rows are updated or deleted
 	adds    bool // each time again: rows, notices, jobs
 	outside bool // beyond the store: servers of tools are asked, people are told
 }
 
-func (d *Door) deeds(v *verbs.Verb, within []*verbs.Verb) (w deed) {
+func (d *Door) effectKinds(v *verbs.Verb, within []*verbs.Verb) (w effectKinds) {
 	w.writes = !d.Registry.OnlyReads(v)
 	for i := range v.Effects {
 		switch e := &v.Effects[i]; e.Kind {
@@ -149,8 +149,8 @@ func (d *Door) deeds(v *verbs.Verb, within []*verbs.Verb) (w deed) {
 		if inner == nil || slices.Contains(within, inner) {
 			continue
 		}
-		of := d.deeds(inner, append(within, v))
-		w = deed{w.writes || of.writes, w.changes || of.changes, w.adds || of.adds, w.outside || of.outside}
+		of := d.effectKinds(inner, append(within, v))
+		w = effectKinds{w.writes || of.writes, w.changes || of.changes, w.adds || of.adds, w.outside || of.outside}
 	}
 	return w
 }

@@ -89,8 +89,8 @@ func TestAmountsOfTwoConversationsAtOnce(t *testing.T) {
 	}
 }
 
-// A tally that is full is full, and not below nothing.
-func TestATallyDoesNotOverflow(t *testing.T) {
+// A full budget stays full: it does not overflow to a negative one.
+func TestABudgetDoesNotOverflow(t *testing.T) {
 	t.Parallel()
 	s := newHouse(t, "house").session("ann")
 	for range 2 {

@@ -14,7 +14,7 @@ import (
 )
 
 // Amounts are added up for a person, not for a process, so a new conversation or a second one does
-// not start at zero. The sums are tallies of the principal, one for each day; today's and
+// not start at zero. The sums are budgets of the principal, one for each day; today's and
 // yesterday's count together, so midnight does not help to stay below a limit.
 //
 // An amount is counted before the run, and released if the run does not happen. Of two concurrent
@@ -26,11 +26,11 @@ const partsOfOne = 1_000_000
 // A hold is what was counted for a script that has not run yet.
 type hold struct {
 	c       *Conversation
-	counted map[string]int64 // by tally
+	counted map[string]int64 // by budget
 }
 
-// days are the names of an amount's tallies, of today and of the day before.
-func (at tallied) days(now time.Time) [2]string {
+// days are the names of an amount's budgets, of today and of the day before.
+func (at budgetKey) days(now time.Time) [2]string {
 	// The text beside a number may hold user data, which must not become part of a name.
 	sum := sha256.Sum256([]byte(at.verb + "\x00" + at.arg + "\x00" + at.of))
 	day := func(t time.Time) string {
@@ -54,8 +54,8 @@ func inParts(n *big.Rat) int64 {
 }
 
 // count counts calls, and raises sums to the totals of all conversations.
-func (c *Conversation) count(ctx context.Context, calls []dsl.Call, now time.Time, sums tally) (*hold, error) {
-	more := tally{}
+func (c *Conversation) count(ctx context.Context, calls []dsl.Call, now time.Time, sums budget) (*hold, error) {
+	more := budget{}
 	more.add(&dsl.Script{Calls: calls})
 	h := &hold{c: c, counted: map[string]int64{}}
 	for at, n := range more {
@@ -105,7 +105,7 @@ func (h *hold) unless(ctx context.Context, err error) {
 
 // recount starts anew for a script that was agreed to.
 func (c *Conversation) recount(ctx context.Context, script *dsl.Script, now time.Time) {
-	agreed := tally{}
+	agreed := budget{}
 	agreed.add(script)
 	for at := range agreed {
 		for _, name := range at.days(now) {

@@ -21,7 +21,7 @@ func (r *reading) along(ctx context.Context, st *step, a *verbs.Along) ([]stores
 	for from := 0; from < len(found); {
 		find := a.Step(found[from:])
 		find.Hold = r.holdsAs(stores.Shared)
-		rows, err := r.withOwed(ctx, find)
+		rows, err := r.findWithPostponed(ctx, find)
 		if err != nil {
 			return nil, err
 		}

@@ -13,8 +13,8 @@ import (
 // sentences. An order inside it is shown in the question before the note is taken, and is never
 // carried out.
 
-// A dictated is a text that is taken literally.
-type dictated struct {
+// A literalText is a text that is taken literally.
+type literalText struct {
 	param *verbs.Param
 	at    words.Range
 }
@@ -66,7 +66,7 @@ func (r *Reader) dictation(text string, all []words.Word, readings []words.Readi
 			}
 		}
 	}
-	c.dictated = &dictated{tp.words[len(tp.words)-1].param, words.Range{Start: colon, End: end}}
+	c.dictated = &literalText{tp.words[len(tp.words)-1].param, words.Range{Start: colon, End: end}}
 	p := Part{Range: c.rng, Certainty: Sure, Verb: v, Phrase: tp.text, Confidence: 1, clauses: []*clause{c}, reader: r, language: l}
 	for _, s := range r.rank(head) {
 		if p.Ranked = append(p.Ranked, Ranked{r.ix.verbs[s.verb], s.score}); len(p.Ranked) == ranked {

@@ -40,9 +40,9 @@ func (w Redaction) of() journal.Redaction {
 	return journal.Redaction{Row: journal.RowOf(w.Entity, w.Key), Everywhere: w.Everywhere}
 }
 
-// keeper refuses whoever has no role that keeps the journal, and none of the others, and
-// tells the journal that they tried.
-func (s *Session) keeper(ctx context.Context, verb string, others ...string) error {
+// mayKeepJournal refuses a principal who has neither a role that keeps the journal nor one of the
+// others, and journals the attempt.
+func (s *Session) mayKeepJournal(ctx context.Context, verb string, others ...string) error {
 	may := func(r *verbs.Role) bool { return r.Keeps || slices.Contains(others, r.Name) }
 	if slices.ContainsFunc(s.roles, may) {
 		return nil
@@ -53,7 +53,7 @@ func (s *Session) keeper(ctx context.Context, verb string, others ...string) err
 			names = append(names, r.Name)
 		}
 	}
-	err := refuse([]complaint{{-1, notKeeper(names)}})
+	err := refuse([]complaint{{-1, notJournalKeeper(names)}})
 	e := s.act(verb)
 	e.Outcome, e.Reason = outcomeRefused, err.Diagnostics[0].Code
 	if failed := s.record(ctx, stores.Batch{Entries: []stores.Entry{e}}); failed != nil {
@@ -64,14 +64,14 @@ func (s *Session) keeper(ctx context.Context, verb string, others ...string) err
 
 // ReadsJournal refuses a principal with neither a role that keeps the journal nor one of others.
 func (s *Session) ReadsJournal(ctx context.Context, others ...string) error {
-	return s.keeper(ctx, verbRead, others...)
+	return s.mayKeepJournal(ctx, verbRead, others...)
 }
 
 // OpensEntry tells the journal that one of its entries is shown with what is personal in
 // it: to a role that keeps the journal, or to whom it was done for.
 func (s *Session) OpensEntry(ctx context.Context, e *stores.Entry) error {
 	if e.Principal != s.who.Name {
-		if err := s.keeper(ctx, verbRead); err != nil {
+		if err := s.mayKeepJournal(ctx, verbRead); err != nil {
 			return err
 		}
 	}
@@ -87,7 +87,7 @@ func (s *Session) act(verb string, args ...dsl.Arg) stores.Entry {
 
 // Redactable says what Redact would erase.
 func (s *Session) Redactable(ctx context.Context, w Redaction) (journal.Erased, error) {
-	if err := s.keeper(ctx, verbRedact); err != nil {
+	if err := s.mayKeepJournal(ctx, verbRedact); err != nil {
 		return journal.Erased{}, err
 	}
 	n, err := journal.Count(ctx, s.e.store, s.who.Name, w.of())
@@ -103,7 +103,7 @@ func (s *Session) Redactable(ctx context.Context, w Redaction) (journal.Erased, 
 // and of what, is an entry of its own. Rows are not touched, but for what a
 // principal said in sessions: the turns stay, without their words.
 func (s *Session) Redact(ctx context.Context, w Redaction) (journal.Erased, error) {
-	if err := s.keeper(ctx, verbRedact); err != nil {
+	if err := s.mayKeepJournal(ctx, verbRedact); err != nil {
 		return journal.Erased{}, err
 	}
 	said := 0
@@ -139,7 +139,7 @@ func (s *Session) Redact(ctx context.Context, w Redaction) (journal.Erased, erro
 // Baseline tells the journal of rows that no entry tells of, or only in part,
 // so that a replay can begin with them. It returns how many there were.
 func (s *Session) Baseline(ctx context.Context, state *journal.State) (int, error) {
-	if err := s.keeper(ctx, verbBaseline); err != nil {
+	if err := s.mayKeepJournal(ctx, verbBaseline); err != nil {
 		return 0, err
 	}
 	n, err := journal.Baseline(ctx, s.e.store, s.who.Name, state, s.act(verbBaseline), s.e.newID, s.e.random)

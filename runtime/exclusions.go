@@ -5,9 +5,8 @@ import (
 	"verbatim/verbs"
 )
 
-// An excluded is one side of an exclusion: what a call of one verb has to do with calls
-// of another.
-type excluded struct {
+// An exclusionSide is one side of an exclusion: how calls of one verb stand to those of another.
+type exclusionSide struct {
 	with         *verbs.Verb
 	mine, theirs int  // the arguments that must be the same; -1 where they need not be
 	after        bool // the call may not come after one of the other verb
@@ -16,13 +15,13 @@ type excluded struct {
 }
 
 // exclusions are those of each verb that is part of one.
-func exclusions(all []*verbs.Verb) map[*verbs.Verb][]excluded {
-	by := make(map[*verbs.Verb][]excluded)
+func exclusions(all []*verbs.Verb) map[*verbs.Verb][]exclusionSide {
+	by := make(map[*verbs.Verb][]exclusionSide)
 	for _, v := range all {
 		for i := range v.Excludes {
 			x := &v.Excludes[i]
-			by[v] = append(by[v], excluded{x.Verb, x.Param, x.Other, true, x, v})
-			by[x.Verb] = append(by[x.Verb], excluded{v, x.Other, x.Param, !x.Before, x, v})
+			by[v] = append(by[v], exclusionSide{x.Verb, x.Param, x.Other, true, x, v})
+			by[x.Verb] = append(by[x.Verb], exclusionSide{v, x.Other, x.Param, !x.Before, x, v})
 		}
 	}
 	return by
@@ -37,7 +36,7 @@ type metCall struct {
 
 // together refuses a call that does not go with one before it, whoever made that one:
 // the script, a macro or a handler.
-func (r *run) together(st *step, all []excluded) error {
+func (r *run) together(st *step, all []exclusionSide) error {
 	value := func(param int) (stores.Value, bool) {
 		if param < 0 {
 			return stores.Value{}, true

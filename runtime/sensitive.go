@@ -19,15 +19,15 @@ import (
 // marks where sensitive values begin. A step knows which of its arguments hold one, and the
 // receipt leaves it out of every change that it reaches.
 
-// darken notes that an argument was taken from something sensitive.
-func (st *step) darken(i int) {
-	if st.dark == nil {
-		st.dark = make([]bool, len(st.args))
+// markSensitive notes that an argument was taken from something sensitive.
+func (st *step) markSensitive(i int) {
+	if st.sensitive == nil {
+		st.sensitive = make([]bool, len(st.args))
 	}
-	st.dark[i] = true
+	st.sensitive[i] = true
 }
 
-func (st *step) isDark(i int) bool { return st.dark != nil && st.dark[i] }
+func (st *step) isSensitive(i int) bool { return st.sensitive != nil && st.sensitive[i] }
 
 // secret reports whether an argument, or a part of the record that it is, holds a sensitive value.
 func (st *step) secret(i, part int) bool {
@@ -37,24 +37,24 @@ func (st *step) secret(i, part int) bool {
 // partly reports whether of the record that an argument is, its sensitive parts alone are.
 func (st *step) partly(i int) bool { return st.verb.Params[i].Partly && st.taken&(1<<i) == 0 }
 
-// darkAt notes that one of several values is sensitive.
-func darkAt(dark []bool, i int) []bool {
-	for len(dark) <= i {
-		dark = append(dark, false)
+// sensitiveAt marks one of several values as sensitive.
+func sensitiveAt(sensitive []bool, i int) []bool {
+	for len(sensitive) <= i {
+		sensitive = append(sensitive, false)
 	}
-	dark[i] = true
-	return dark
+	sensitive[i] = true
+	return sensitive
 }
 
 // told returns the values that go along with a notice. A notice waits in a queue and is sent
 // to others, so sensitive values are left out: its reader looks them up, if they may.
 func (n *notice) told() []stores.Value {
-	if n.dark == nil {
+	if n.sensitive == nil {
 		return n.values
 	}
 	told := slices.Clone(n.values)
-	for i, dark := range n.dark {
-		if dark && !told[i].IsNull() {
+	for i, sensitive := range n.sensitive {
+		if sensitive && !told[i].IsNull() {
 			told[i] = stores.NewString(withheld)
 		}
 	}
@@ -68,11 +68,11 @@ var askedLater = regexp.MustCompile(`\bmissing\s*\(\s*\w+\s*\)`)
 // origin says where a set value comes from (an argument alone by its name,
 // anything else by its expression), and whether what it is taken from is
 // sensitive.
-func (st *step) origin(x *verbs.Expr, row *stores.Row) (from string, dark bool) {
+func (st *step) origin(x *verbs.Expr, row *stores.Row) (from string, sensitive bool) {
 	if i, alone := x.ArgOnly(); alone {
-		return ":" + st.verb.Params[i].Name, st.isDark(i)
+		return ":" + st.verb.Params[i].Name, st.isSensitive(i)
 	}
-	if list, ok := x.ItemOf(); ok && st.isDark(list) {
+	if list, ok := x.ItemOf(); ok && st.isSensitive(list) {
 		return x.Text, true
 	}
 	for i := range x.Reads {
@@ -80,7 +80,7 @@ func (st *step) origin(x *verbs.Expr, row *stores.Row) (from string, dark bool) 
 		of := row
 		switch {
 		case read.Part > 0:
-			if st.isDark(read.Param) || sensitivePath(read.Entity(st.verb).Store, read.Path) {
+			if st.isSensitive(read.Param) || sensitivePath(read.Entity(st.verb).Store, read.Path) {
 				return x.Text, true
 			}
 			continue
@@ -100,14 +100,14 @@ func (st *step) origin(x *verbs.Expr, row *stores.Row) (from string, dark bool) 
 			return x.Text, true
 		}
 	}
-	if st.dark == nil {
+	if st.sensitive == nil {
 		return x.Text, false
 	}
 	words := strings.FieldsFunc(askedLater.ReplaceAllString(x.Text, ""), func(r rune) bool {
 		return r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
 	})
 	for i := range st.verb.Params {
-		if st.dark[i] && slices.Contains(words, st.verb.Params[i].Ident) {
+		if st.sensitive[i] && slices.Contains(words, st.verb.Params[i].Ident) {
 			return x.Text, true
 		}
 	}
@@ -118,12 +118,12 @@ func (st *step) origin(x *verbs.Expr, row *stores.Row) (from string, dark bool) 
 // of the rows that were read for it.
 func (r *reading) secrets(st *step, fn func(stores.Value)) {
 	for i := range st.args {
-		if st.isDark(i) {
+		if st.isSensitive(i) {
 			fn(st.args[i])
 		}
 	}
-	for i := range r.seen {
-		s := &r.seen[i]
+	for i := range r.readSet {
+		s := &r.readSet[i]
 		if s.entity == nil {
 			continue
 		}
@@ -156,15 +156,15 @@ func (r *reading) dim(st *step, t *table) {
 	}
 }
 
-// A redacted is an error of a handler or a tool without the sensitive values of the call.
+// A redactedError is an error of a handler or a tool without the sensitive values of the call.
 // Operators read it, and they may not see those values.
-type redacted struct {
+type redactedError struct {
 	text string
 	err  error
 }
 
-func (e *redacted) Error() string { return e.text }
-func (e *redacted) Unwrap() error { return e.err }
+func (e *redactedError) Error() string { return e.text }
+func (e *redactedError) Unwrap() error { return e.err }
 
 // redact removes the sensitive values of a call from an error of its handler.
 func (r *reading) redact(st *step, err error) error {
@@ -188,7 +188,7 @@ func (r *reading) redact(st *step, err error) error {
 		return &told
 	}
 	if text := dim(err.Error()); text != err.Error() {
-		return &redacted{text, err}
+		return &redactedError{text, err}
 	}
 	return err
 }

@@ -11,7 +11,7 @@ import (
 
 // SAFE-S7: what the processes of a principal count together never goes over its
 // limit, and nobody else counts with them.
-func TestATallyHasOneLimit(t *testing.T) {
+func TestABudgetHasOneLimit(t *testing.T) {
 	t.Parallel()
 	deskWorlds(t, func(t *testing.T, w *world) {
 		engines := []*runtime.Engine{w.another(counted(nil)), w.another(counted(nil))}

@@ -33,19 +33,19 @@ const (
 
 func isMark(r rune) bool { return r >= firstMark && r <= lastMark }
 
-// A confided is a sensitive argument of a call that its own person may see.
-type confided struct {
+// An ownSensitive is a sensitive argument of a call that its own person may see.
+type ownSensitive struct {
 	call  int    // in the program
 	param string // its name
 	says  string // as it was understood
 }
 
 // confided lists those arguments of a program, in order.
-func (w wording) confided(p *verbs.Program) []confided {
+func (w wording) confided(p *verbs.Program) []ownSensitive {
 	if p == nil {
 		return nil
 	}
-	var all []confided
+	var all []ownSensitive
 	said := p.Literals()
 	for i := range p.Calls() {
 		c := &p.Calls()[i]
@@ -56,7 +56,7 @@ func (w wording) confided(p *verbs.Program) []confided {
 			}
 			s := schemaBeside(c, j)
 			if says, ok := w.own(a, s, &said); ok {
-				all = append(all, confided{i, param.Name, says})
+				all = append(all, ownSensitive{i, param.Name, says})
 			}
 		}
 	}
@@ -155,7 +155,7 @@ func (w wording) ownValue(v *dsl.Value) string {
 
 // A secret is the sensitive arguments of a program, and the first of their marks.
 type secret struct {
-	own  []confided
+	own  []ownSensitive
 	mark rune
 	of   *receipt.Receipt // which the program made
 }

@@ -11,20 +11,19 @@ import (
 	"verbatim/verbs"
 )
 
-// Most reads of a call are known before it begins: the rows that it names, the fields along
-// references from them that its conditions, values and notices use, and the fields that the
-// labels of added rows use. A view may read them together, ahead of the first call.
+// Read-ahead. Most reads of a call are known before it begins: the rows that it names, the fields
+// along references from them that its conditions, values and notices use, and the fields that the
+// labels of added rows use. A view may read them together, before the first call.
 
-// wants is what a verb reads along references from the row that an argument
-// names.
+// wants lists what a verb reads along references from the row of one argument.
 type wants struct {
-	held   []stores.Path // that its conditions and values use
-	names  []stores.Path // that the labels of added rows use
-	adding []adding      // the same, of rows that are added where a condition holds
+	locked []stores.Path     // that its conditions and values use
+	names  []stores.Path     // that the labels of added rows use
+	adding []conditionalPath // the same, of rows that are added where a condition holds
 }
 
-// An adding is a path that only the label of a row uses which may not be added.
-type adding struct {
+// A conditionalPath is a path for the label of a row that is added only if a condition holds.
+type conditionalPath struct {
 	when *verbs.Expr // hangs on arguments alone
 	path stores.Path
 }
@@ -47,7 +46,7 @@ func (e *Engine) foreseen(v *verbs.Verb) []wants {
 				of = row
 			}
 			if of >= 0 && read.Part == 0 {
-				add(&all[of].held, read.Path)
+				add(&all[of].locked, read.Path)
 			}
 		}
 	}
@@ -56,7 +55,7 @@ func (e *Engine) foreseen(v *verbs.Verb) []wants {
 		if rows := v.Requires[i].Rows; rows != nil && rows.Where.Filter != nil {
 			for _, read := range rows.Where.Filter.Reads {
 				if read.Param >= 0 && read.Part == 0 {
-					add(&all[read.Param].held, read.Path)
+					add(&all[read.Param].locked, read.Path)
 				}
 			}
 		}
@@ -102,7 +101,7 @@ func (e *Engine) foreseen(v *verbs.Verb) []wants {
 				case f.When == nil:
 					add(&all[param].names, rest)
 				case len(rest.Steps) > 0 || rest.Count != nil: // the row itself is read anyhow
-					all[param].adding = append(all[param].adding, adding{f.When, rest})
+					all[param].adding = append(all[param].adding, conditionalPath{f.When, rest})
 				}
 			}
 		}
@@ -132,8 +131,8 @@ func (r *run) wanted() []view.Want {
 			}
 			want := view.Want{Row: view.RowKey{Entity: e, Key: key}}
 			if along := &r.e.wants[c.Verb][j]; !r.snapshot {
-				if len(along.held) > 0 {
-					paths, _ := provenance.WithMarks(e, along.held)
+				if len(along.locked) > 0 {
+					paths, _ := provenance.WithMarks(e, along.locked)
 					want.Along = append(want.Along, view.Paths{Paths: paths, Hold: r.holdsAs(stores.Shared)})
 				}
 				if names := r.labelled(c, along); len(names) > 0 {

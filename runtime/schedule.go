@@ -70,8 +70,8 @@ func waitingUnder(unique string) *stores.JobFilter {
 // jobs until their time, and longer if they fail. A palette that passes a sensitive argument
 // to a job does not load. Values from other calls and from names are known only now.
 func (st *step) keepsNoSecret(e *verbs.Effect) *complaint {
-	for i := range st.dark {
-		if st.dark[i] && !st.args[i].IsNull() && e.WorkTakes(st.verb, i) {
+	for i := range st.sensitive {
+		if st.sensitive[i] && !st.args[i].IsNull() && e.WorkTakes(st.verb, i) {
 			return &complaint{st.index, secretWaits(st.place, st.verb.Name, st.verb.Params[i].Name)}
 		}
 	}
@@ -163,7 +163,7 @@ func (r *reading) shownArgument(st *step, i int, v stores.Value) dsl.Value {
 	switch {
 	case v.IsNull():
 		return dsl.NewNil()
-	case st.isDark(i) || st.verb.Params[i].Sensitive:
+	case st.isSensitive(i) || st.verb.Params[i].Sensitive:
 		return dsl.NewString("(not shown)")
 	case st.rows[i].Entity != nil:
 		return name(st.rows[i].Entity, v)
@@ -183,7 +183,7 @@ func (r *reading) shownArgument(st *step, i int, v stores.Value) dsl.Value {
 // tries jobs again or drops them.
 const jobPromise = "verbatim.job"
 
-func tendsJobs(e *verbs.Effect) bool {
+func changesJobs(e *verbs.Effect) bool {
 	return e.Kind == verbs.Stores && e.Entity == nil && e.Operand.Text == jobPromise
 }
 
@@ -223,23 +223,23 @@ func JobSubject(j *stores.Job) string {
 	return strings.Trim(p.Verb+" "+p.Trigger, " ")
 }
 
-func tendedJob(c JobChange) receipt.Tended {
+func jobChangeOf(c JobChange) receipt.JobChange {
 	j := &c.Job
-	return receipt.Tended{ID: j.ID, Kind: j.Kind, What: JobSubject(&j.Job), Principal: j.Principal, State: j.State.String(), Attempt: j.Attempt, Note: j.Note, Drop: c.Drop}
+	return receipt.JobChange{ID: j.ID, Kind: j.Kind, What: JobSubject(&j.Job), Principal: j.Principal, State: j.State.String(), Attempt: j.Attempt, Note: j.Note, Drop: c.Drop}
 }
 
-func tending(t *receipt.Tended) string {
+func jobChangeText(t *receipt.JobChange) string {
 	if t.Drop {
 		return "a job was to be dropped"
 	}
 	return "a job was to be tried again"
 }
 
-// tend adds what a call does with jobs to a batch.
-func (r *run) tend(b *stores.Batch, st *step) {
-	for i := range st.tended {
-		t := &st.tended[i]
-		b.Tended = append(b.Tended, stores.JobChange{ID: t.ID, Attempt: t.Attempt, Drop: t.Drop, At: r.now})
+// changeJobs adds the job changes of a call to a batch.
+func (r *run) changeJobs(b *stores.Batch, st *step) {
+	for i := range st.jobChanges {
+		t := &st.jobChanges[i]
+		b.JobChanges = append(b.JobChanges, stores.JobChange{ID: t.ID, Attempt: t.Attempt, Drop: t.Drop, At: r.now})
 	}
 }
 

@@ -14,19 +14,19 @@ import (
 	"verbatim/verbs"
 )
 
-// A tally adds up the amounts that a conversation spent without asking, by verb. Twenty payments
+// A budget adds up the amounts that a conversation spent without asking, by verb. Twenty payments
 // below the sum at which a rule asks are together above it, and a model that is told to stay below
-// would do that. A tally lasts as long as the conversation and starts anew after an agreement. What
+// would do that. A budget lasts as long as the conversation and starts anew after an agreement. What
 // other conversations did is counted as well, see hold.
-type tally map[tallied]*big.Rat
+type budget map[budgetKey]*big.Rat
 
-// A tallied is an amount of a verb: its argument, and what stands beside the number, such as a
+// A budgetKey is an amount of a verb: its argument, and what stands beside the number, such as a
 // currency.
-type tallied struct{ verb, arg, of string }
+type budgetKey struct{ verb, arg, of string }
 
 // amounts calls fn for each number that a call writes out.
-func amounts(c *dsl.Call, fn func(at tallied, v *dsl.Value, n *big.Rat)) {
-	number := func(at tallied, v *dsl.Value) {
+func amounts(c *dsl.Call, fn func(at budgetKey, v *dsl.Value, n *big.Rat)) {
+	number := func(at budgetKey, v *dsl.Value) {
 		if v.Kind != dsl.Integer && v.Kind != dsl.Decimal {
 			return
 		}
@@ -36,7 +36,7 @@ func amounts(c *dsl.Call, fn func(at tallied, v *dsl.Value, n *big.Rat)) {
 	}
 	for i := range c.Args {
 		a := &c.Args[i]
-		number(tallied{c.Verb, a.Key, ""}, &a.Value)
+		number(budgetKey{c.Verb, a.Key, ""}, &a.Value)
 		entries := a.Value.Entries()
 		of := ""
 		for j := range entries {
@@ -45,15 +45,15 @@ func amounts(c *dsl.Call, fn func(at tallied, v *dsl.Value, n *big.Rat)) {
 			}
 		}
 		for j := range entries {
-			number(tallied{c.Verb, a.Key + "." + entries[j].Key, of}, &entries[j].Value)
+			number(budgetKey{c.Verb, a.Key + "." + entries[j].Key, of}, &entries[j].Value)
 		}
 	}
 }
 
 // add counts what a script did.
-func (all tally) add(script *dsl.Script) {
+func (all budget) add(script *dsl.Script) {
 	for i := range script.Calls {
-		amounts(&script.Calls[i], func(at tallied, _ *dsl.Value, n *big.Rat) {
+		amounts(&script.Calls[i], func(at budgetKey, _ *dsl.Value, n *big.Rat) {
 			sum := new(big.Rat).Set(n)
 			if before := all[at]; before != nil {
 				sum.Add(sum, before)
@@ -64,9 +64,9 @@ func (all tally) add(script *dsl.Script) {
 }
 
 // forget starts anew for the verbs of a script that was agreed to.
-func (all tally) forget(script *dsl.Script) {
+func (all budget) forget(script *dsl.Script) {
 	for i := range script.Calls {
-		maps.DeleteFunc(all, func(at tallied, _ *big.Rat) bool { return at.verb == script.Calls[i].Verb })
+		maps.DeleteFunc(all, func(at budgetKey, _ *big.Rat) bool { return at.verb == script.Calls[i].Verb })
 	}
 }
 
@@ -86,7 +86,7 @@ func (t *turn) together(ctx context.Context, script *dsl.Script) (why *reason, c
 	}
 	sums := maps.Clone(t.c.unasked)
 	if sums == nil {
-		sums = tally{}
+		sums = budget{}
 	}
 	sums.add(script)
 	if counted, err = t.c.count(ctx, calls, t.now, sums); err != nil {
@@ -97,7 +97,7 @@ func (t *turn) together(ctx context.Context, script *dsl.Script) (why *reason, c
 }
 
 // summedUp previews a script with the sums in place of its amounts, and returns the rule that asks.
-func (t *turn) summedUp(ctx context.Context, script *dsl.Script, sums tally) (*reason, error) {
+func (t *turn) summedUp(ctx context.Context, script *dsl.Script, sums budget) (*reason, error) {
 	w := t.c.wording
 	much := w.reason(sayMuch)
 	last := map[string]int{}
@@ -151,10 +151,10 @@ func (t *turn) summedUp(ctx context.Context, script *dsl.Script, sums tally) (*r
 
 // summed returns an argument with the sums in place of its amounts; grown reports whether that
 // differs.
-func summed(verb string, a dsl.Arg, sums tally) (v dsl.Value, grown bool) {
+func summed(verb string, a dsl.Arg, sums budget) (v dsl.Value, grown bool) {
 	call := dsl.NewCall(verb, a)
 	places := map[*dsl.Value]dsl.Value{}
-	amounts(&call, func(at tallied, v *dsl.Value, n *big.Rat) {
+	amounts(&call, func(at budgetKey, v *dsl.Value, n *big.Rat) {
 		if sum := sums[at]; sum != nil && sum.Cmp(n) != 0 {
 			digits, _ := sum.FloatPrec()
 			places[v] = dsl.NewNumber(sum.FloatString(digits))

@@ -16,18 +16,18 @@ import (
 // in the migration's transaction.
 
 // An unagreed ends a migration without agreement.
-type unagreed struct{ deeds []stores.Deed }
+type unagreed struct{ changes []stores.DataChange }
 
 func (*unagreed) Error() string { return "not agreed to" }
 
-// sameDeed compares changes with those agreed to. More rows may have come meanwhile.
-func sameDeed(a, b stores.Deed) bool {
+// sameDataChange compares changes with those agreed to. More rows may have come meanwhile.
+func sameDataChange(a, b stores.DataChange) bool {
 	a.Rows = b.Rows
 	return a == b
 }
 
-// deed describes a change.
-func deed(d stores.Deed) string {
+// dataChangeText describes a change.
+func dataChangeText(d stores.DataChange) string {
 	rows := receipt.Counted(int(d.Rows), "row")
 	var s string
 	switch d.Kind {
@@ -47,16 +47,16 @@ func deed(d stores.Deed) string {
 	return receipt.Safe(s)
 }
 
-func deedsOf(p stores.Plan) []string {
+func dataChangeTexts(p stores.Plan) []string {
 	all := []string{}
-	for _, d := range p.Deeds {
-		all = append(all, deed(d))
+	for _, d := range p.DataChanges {
+		all = append(all, dataChangeText(d))
 	}
 	return all
 }
 
-// deeds are the journal entries of the changes.
-func (a *app) deeds(reg *verbs.Registry, all []stores.Deed) (entries []stores.Entry) {
+// dataChangeEntries are the journal entries of the changes.
+func (a *app) dataChangeEntries(reg *verbs.Registry, all []stores.DataChange) (entries []stores.Entry) {
 	for _, d := range all {
 		args := []dsl.Arg{dsl.NewArg("entity", dsl.NewString(d.Entity))}
 		for _, arg := range [...][2]string{{"field", d.Field}, {"from", d.From}, {"to", d.To}} {
@@ -65,18 +65,18 @@ func (a *app) deeds(reg *verbs.Registry, all []stores.Deed) (entries []stores.En
 			}
 		}
 		call := dsl.NewCall("migrate."+string(d.Kind), append(args, dsl.NewArg("rows", dsl.NewInteger(d.Rows)))...)
-		entries = append(entries, stores.Entry{Time: a.now(), Principal: keeperName, Source: "migrate", Verb: call.Verb, Call: dsl.FormatCall(&call), Outcome: "ok", Palette: reg.Digest()})
+		entries = append(entries, stores.Entry{Time: a.now(), Principal: operatorName, Source: "migrate", Verb: call.Verb, Call: dsl.FormatCall(&call), Outcome: "ok", Palette: reg.Digest()})
 	}
 	return entries
 }
 
 // agreeTo asks the operator.
-func (a *app) agreeTo(ctx context.Context, all []stores.Deed) error {
+func (a *app) agreeTo(ctx context.Context, all []stores.DataChange) error {
 	terminal, ok := a.terminal(a.world)
 	if !ok {
 		var said []string
 		for _, d := range all {
-			said = append(said, deed(d))
+			said = append(said, dataChangeText(d))
 		}
 		return &stop{exitRefused, "needs-agreement", fmt.Sprintf("rows that are there would change, and there is no terminal to ask on: %s", strings.Join(said, "; ")), "verbatim migrate --plan shows the statements; pass --yes to run them"}
 	}
@@ -86,7 +86,7 @@ func (a *app) agreeTo(ctx context.Context, all []stores.Deed) error {
 		w = a.err // standard output is for JSON
 	}
 	for _, d := range all {
-		fmt.Fprintln(w, deed(d))
+		fmt.Fprintln(w, dataChangeText(d))
 	}
 	if err := a.flush(); err != nil {
 		return err

@@ -42,23 +42,23 @@ const (
 )
 
 const (
-	// maxErrands is how many answers of tools one run may need.
-	maxErrands = 50
+	// maxExternalCalls is how many answers of tools one run may need.
+	maxExternalCalls = 50
 	// toolTries is how often a tool is asked if its palette names no number.
 	toolTries = 3
 )
 
-// errands are the answers of tools to one run, over all attempts at its transaction.
-type errands struct {
+// externalAnswers are the answers of tools to one run, over all attempts at its transaction.
+type externalAnswers struct {
 	now     time.Time // of the first attempt, once something was asked
 	answers map[string]tools.Answer
-	sent    *sentErrand
+	sent    *sentCall
 }
 
-// A sentErrand is the one request of a run that changes something on another server, once it
-// was sent.
-type sentErrand struct {
-	errand   *errand
+// A sentCall is the one external call of a run that changes something on another server, after
+// it was sent.
+type sentCall struct {
+	call     *externalCall
 	plan     *run     // that it is of
 	digest   [32]byte // of the plan that was agreed to
 	agreedBy string
@@ -66,13 +66,13 @@ type sentErrand struct {
 }
 
 // still compares a plan made with the tool's answer to the plan made before it.
-func (a *sentErrand) still(r *run) error {
+func (a *sentCall) still(r *run) error {
 	if r.digest != a.digest {
 		return errMoved
 	}
 	r.agreedBy = a.agreedBy
 	if !a.row.IsNull() {
-		r.own = append(r.own, a.settle(AttemptDone, r.answers[a.errand.id()], r.now))
+		r.own = append(r.own, a.settle(AttemptDone, r.answers[a.call.id()], r.now))
 	}
 	return nil
 }
@@ -81,9 +81,9 @@ func (a *sentErrand) still(r *run) error {
 var errMoved = errors.New("rows changed while the tool was being asked")
 
 // fetch asks a tool for an answer that a run needs before it can go on.
-func (s *Session) fetch(ctx context.Context, o *terms, a *errands, r *run) error {
+func (s *Session) fetch(ctx context.Context, o *runOptions, a *externalAnswers, r *run) error {
 	e := r.waits()
-	if len(a.answers) >= maxErrands {
+	if len(a.answers) >= maxExternalCalls {
 		return &complaint{e.st.index, tooDeep(e.st.place, e.st.verb.Name)}
 	}
 	if a.answers == nil {
@@ -120,7 +120,7 @@ func (s *Session) fetch(ctx context.Context, o *terms, a *errands, r *run) error
 
 // ask asks a tool until it gives a valid answer. A tool that may have acted is asked again only
 // if that cannot act twice.
-func (s *Session) ask(ctx context.Context, o *terms, e *errand, key string) (tools.Answer, error) {
+func (s *Session) ask(ctx context.Context, o *runOptions, e *externalCall, key string) (tools.Answer, error) {
 	v := e.st.verb
 	retry := stores.Retry{Attempts: toolTries}
 	if v.Tool.Retry != nil {
@@ -167,9 +167,9 @@ func (s *Session) once(ctx context.Context, timeout time.Duration, c tools.Call)
 var errLost = errors.New("the answer of the tool was lost")
 
 // send journals the attempt, asks the tool, and journals any outcome but success.
-func (s *Session) send(ctx context.Context, o *terms, a *errands, r *run) error {
-	e := r.errand
-	sent := &sentErrand{errand: e, plan: r, digest: r.digest, agreedBy: r.agreedBy}
+func (s *Session) send(ctx context.Context, o *runOptions, a *externalAnswers, r *run) error {
+	e := r.external
+	sent := &sentCall{call: e, plan: r, digest: r.digest, agreedBy: r.agreedBy}
 	key, answer, err := s.begin(ctx, o, sent)
 	if err != nil {
 		return err
@@ -204,8 +204,8 @@ func (s *Session) send(ctx context.Context, o *terms, a *errands, r *run) error 
 
 // halfway makes the error that says that a tool has acted, but that the script was not
 // committed here.
-func (s *Session) halfway(ctx context.Context, o *terms, a *errands, err error) error {
-	e := a.sent.errand
+func (s *Session) halfway(ctx context.Context, o *runOptions, a *externalAnswers, err error) error {
+	e := a.sent.call
 	why := "a row that it stands on was changed meanwhile"
 	var refusal *Refusal
 	var c *complaint
@@ -227,8 +227,8 @@ func (s *Session) halfway(ctx context.Context, o *terms, a *errands, err error) 
 	return s.afterwards(ctx, o, a.sent, entry, AttemptDone, &answer, &Failure{Err: err, Unknown: errors.Is(err, stores.ErrUnknown), Told: &d})
 }
 
-func (s *Session) attemptEntry(o *terms, a *sentErrand) stores.Entry {
-	st := a.errand.st
+func (s *Session) attemptEntry(o *runOptions, a *sentCall) stores.Entry {
+	st := a.call.st
 	e := s.entry(a.plan.prog, o.RunOptions, st.place)
 	e.Time, e.Verb = s.e.clock(), st.verb.Name
 	switch {
@@ -241,14 +241,14 @@ func (s *Session) attemptEntry(o *terms, a *sentErrand) stores.Entry {
 }
 
 // tellAttempt adds a journal entry about an attempt to a batch.
-func (s *Session) tellAttempt(b *stores.Batch, a *sentErrand, entry stores.Entry) error {
-	st := a.errand.st
+func (s *Session) tellAttempt(b *stores.Batch, a *sentCall, entry stores.Entry) error {
+	st := a.call.st
 	return s.e.tell(b, entry, s.e.says(a.plan.prog, st))
 }
 
 // afterwards journals the outcome of an attempt, even if the request was cancelled meanwhile,
 // and returns the error for the caller.
-func (s *Session) afterwards(ctx context.Context, o *terms, a *sentErrand, entry stores.Entry, status string, answer *tools.Answer, err error) error {
+func (s *Session) afterwards(ctx context.Context, o *runOptions, a *sentCall, entry stores.Entry, status string, answer *tools.Answer, err error) error {
 	var b stores.Batch
 	if failed := s.tellAttempt(&b, a, entry); failed != nil {
 		return failed
@@ -260,7 +260,7 @@ func (s *Session) afterwards(ctx context.Context, o *terms, a *sentErrand, entry
 		}
 		b.Changes = append(b.Changes, a.settle(status, kept, entry.Time))
 	}
-	ctx, stop := firmly(ctx)
+	ctx, stop := detached(ctx)
 	defer stop()
 	failed := s.e.write(ctx, o.opens(s), func(tx stores.Tx) error {
 		return tx.Apply(ctx, b)
@@ -300,7 +300,7 @@ const (
 // begin commits that a tool is about to be asked, and uses up the agreement. It returns the key
 // under which to ask. If an earlier run with the same key asked the same, it returns that
 // answer.
-func (s *Session) begin(ctx context.Context, o *terms, a *sentErrand) (key string, answer *tools.Answer, err error) {
+func (s *Session) begin(ctx context.Context, o *runOptions, a *sentCall) (key string, answer *tools.Answer, err error) {
 	r := a.plan
 	key = s.e.newID()
 	err = s.e.store.Update(ctx, o.opens(s), func(tx stores.Tx) error {
@@ -340,8 +340,8 @@ func (s *Session) begin(ctx context.Context, o *terms, a *sentErrand) (key strin
 }
 
 // resume continues an attempt that was begun under the same key.
-func (a *sentErrand) resume(r *run, row stores.Row, key string) (*tools.Answer, stores.Change, error) {
-	e := a.errand
+func (a *sentCall) resume(r *run, row stores.Row, key string) (*tools.Answer, stores.Change, error) {
+	e := a.call
 	at := dsl.Place{Source: r.prog.Script().Source}
 	v := row.Values
 	change := stores.Change{Op: stores.Update, Entity: attempts, Key: a.row, Before: v, Guard: []int{attText, attSent, attStatus},
@@ -367,7 +367,7 @@ func (a *sentErrand) resume(r *run, row stores.Row, key string) (*tools.Answer, 
 
 // sentDigest is the digest of a request, which may be sensitive: like that of a text, it cannot
 // be guessed without the key.
-func sentDigest(e *errand, key string) string {
+func sentDigest(e *externalCall, key string) string {
 	return digest.Of("verbatim errand 1", key, e.id())
 }
 
@@ -384,8 +384,8 @@ func attemptKey(principal, key string) stores.Value {
 	return stores.NewString(digest.Of("verbatim attempt 1", principal, key))
 }
 
-func (a *sentErrand) insert(r *run, key string) stores.Change {
-	e := a.errand
+func (a *sentCall) insert(r *run, key string) stores.Change {
+	e := a.call
 	return stores.Change{Op: stores.Insert, Entity: attempts, Key: a.row, Set: []stores.Assign{
 		{Field: attPrincipal, Value: stores.NewString(r.s.who.Name)}, {Field: attText, Value: stores.NewString(textDigest(r.script(), key))},
 		{Field: attSent, Value: stores.NewString(sentDigest(e, key))}, {Field: attTool, Value: stores.NewString(e.Server + " " + e.Name)},
@@ -394,7 +394,7 @@ func (a *sentErrand) insert(r *run, key string) stores.Change {
 }
 
 // settle makes the change that records the outcome of an attempt.
-func (a *sentErrand) settle(status string, answer tools.Answer, now time.Time) stores.Change {
+func (a *sentCall) settle(status string, answer tools.Answer, now time.Time) stores.Change {
 	set := []stores.Assign{{Field: attStatus, Value: stores.NewString(status)}}
 	if status == AttemptDone {
 		keys := []string{"structured", "text"}

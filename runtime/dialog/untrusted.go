@@ -19,9 +19,9 @@ import (
 //
 // Reads are exempt, unless they send data outside.
 
-// strangers combines the untrusted origins that the model was shown, in this turn and in the turns
+// untrustedOrigin combines the untrusted origins that the model was shown, in this turn and in the turns
 // before it that it still sees.
-func (t *turn) strangers() verbs.Origin {
+func (t *turn) untrustedOrigin() verbs.Origin {
 	var o verbs.Origin
 	if t.c.planFirst {
 		return o // it is shown nothing of theirs
@@ -37,7 +37,7 @@ func (t *turn) strangers() verbs.Origin {
 // swayed lists the verbs of a script that the person did not ask for, and the untrusted origins. It
 // lists none if there is no such origin.
 func (t *turn) swayed(ctx context.Context, script *dsl.Script, said verbs.Literals) (by verbs.Origin, what []*verbs.Verb) {
-	by = t.strangers()
+	by = t.untrustedOrigin()
 	if by == (verbs.Origin{}) {
 		return by, nil
 	}

@@ -5,23 +5,24 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"verbatim/runtime/confirmations"
 	"verbatim/stores"
 )
 
-// Whoever may agree to what somebody proposed is told that it waits: a job, which
-// commits with the proposal, finds out who that is, and leaves a notice for each, which
-// commits with its own end. So each is told once, however often it is tried. The notice
-// says that something waits, and nothing of what.
+// Notices about pending confirmations. The transaction that keeps a proposal also adds a job. The
+// job finds the principals who may decide, and adds a notice for each in the transaction that ends
+// the job, so that each of them is told once however often the job is tried. The notice says that
+// a proposal waits, and not what it is.
 
-// TargetAgreement is the target of the notice that somebody's agreement is waited for.
-// Its body holds "confirmation", "to" and "asker", the name of a principal and how the
-// other is called, and "until".
+// TargetAgreement is the target of the notice that a proposal waits for a decision. Its body holds
+// "confirmation", "to", the name of a principal who may decide, "asker", the label of the principal
+// who proposed it, and "until".
 const TargetAgreement = "agreement"
 
-// summons is the job of telling them, none where nobody with these roles can be told.
-func (e *Engine) summons(ctx context.Context, r stores.Reader, c *confirmations.Confirmation) ([]stores.Job, error) {
+// decidersJob is the job that notifies the deciders; none if nobody with these roles can be told.
+func (e *Engine) decidersJob(ctx context.Context, r stores.Reader, c *confirmations.Confirmation) ([]stores.Job, error) {
 	if e.deciders == nil {
 		return nil, nil
 	}
@@ -31,15 +32,15 @@ func (e *Engine) summons(ctx context.Context, r stores.Reader, c *confirmations.
 			return nil, err
 		}
 		if len(names) > 0 {
-			return []stores.Job{{ID: e.newID(), Kind: JobSummon, At: c.Time, Principal: c.Asker,
+			return []stores.Job{{ID: e.newID(), Kind: JobNotifyDeciders, At: c.Time, Principal: c.Asker,
 				Payload: stores.NewObject([]string{"confirmation", "v"}, []stores.Value{c.Key, jobV}).Text()}}, nil
 		}
 	}
 	return nil, nil
 }
 
-func (e *Engine) workSummon(ctx context.Context, run stores.Run) (Worked, error) {
-	id, done, err := e.confirmationOf(ctx, run, verbSummon)
+func (e *Engine) workNotifyDeciders(ctx context.Context, run stores.Run) (Worked, error) {
+	id, done, err := e.confirmationOf(ctx, run, verbNotifyDeciders)
 	if id == "" {
 		return done, err
 	}
@@ -114,4 +115,20 @@ func (e *Engine) mayDecide(ctx context.Context, c *confirmations.Confirmation, n
 		return false, nil
 	}
 	return s.concerns(ctx, c)
+}
+
+// TargetDecided is the target of the notice that tells an asker what was decided. Its body holds
+// "confirmation", the key of the confirmation, "to", the asker's name, "by", the name of the person
+// who decided, "source", where the calls come from, "status" and "reason".
+const TargetDecided = "decided"
+
+// decided is the notice to an asker who wrote through a channel. Other askers get none: they see
+// the decision where they asked.
+func (e *Engine) decided(c *confirmations.Confirmation, status, by, reason string, now time.Time) []stores.Job {
+	if e.tellsAsker == nil || !e.tellsAsker(c.Source) {
+		return nil
+	}
+	body := stores.NewObject([]string{"by", "confirmation", "reason", "source", "status", "to"},
+		[]stores.Value{stores.NewString(by), c.Key, stores.NewString(reason), stores.NewString(c.Source), stores.NewString(status), stores.NewString(c.Asker)})
+	return []stores.Job{e.message("notify", TargetDecided, now, c.Asker, body)}
 }

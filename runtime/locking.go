@@ -9,16 +9,16 @@ import (
 	"verbatim/verbs"
 )
 
-// What a run has read to decide by, it holds: the rows that its references name,
-// those that conditions lead to, those that a filter picked, those that a handler
-// or a read in the script found. Nobody changes them before it commits.
+// A run that writes locks the rows by which it decides, until it commits: the rows that its
+// references name, those that conditions lead to, those that a filter picked, and those that a
+// handler or a read in the script found.
 //
-// A number of rows is not a row. Whoever counts holds the row that is counted
-// for, and whoever adds, moves or removes one that some read counts holds it too,
-// so that the two meet there.
+// A count has no row of its own to lock. A run that counts the rows that refer to a parent locks
+// the parent, and a run that adds, moves or removes such a row locks the parent too, so that one
+// of the two waits.
 
-// holdsAs is how firmly a run holds what it reads: not at all where it changes
-// nothing, or will be rolled back.
+// holdsAs is how firmly a run locks what it reads: not at all if it changes nothing or is rolled
+// back.
 func (r *reading) holdsAs(h stores.Hold) stores.Hold {
 	if !r.locks {
 		return stores.Loose
