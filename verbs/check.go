@@ -486,6 +486,8 @@ func (c *checker) item(t *Type, path string, v *dsl.Value) (meaning, bool) {
 	switch {
 	case path == "":
 		return meaningOf(t), true
+	case t == nil:
+		return meaning{}, true // it has a mistake, which is reported where it stands
 	case t.Name == RecordType:
 		m, no := t.at("@each", path)
 		return m, c.found(no, v)

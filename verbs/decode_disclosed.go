@@ -124,7 +124,9 @@ func (l *loader) sealed(vn *verbNode, x *Disclosed, n *yaml.Node) (ok bool) {
 		}
 		return i
 	}
-	if x.SealedFor = argument(f.at("for").value); x.SealedFor >= 0 && ok && v.Params[x.SealedFor].Type.Name != StringType {
+	if x.SealedFor = argument(f.at("for").value); x.SealedFor >= 0 && ok && v.Params[x.SealedFor].Type == nil {
+		ok = false // the type's own mistake is reported where it stands
+	} else if x.SealedFor >= 0 && ok && v.Params[x.SealedFor].Type.Name != StringType {
 		d.report(tell(d.place(f.at("for").value), "type-mismatch/seal", &v.Params[x.SealedFor]))
 		ok = false
 	}

@@ -357,6 +357,9 @@ func (l *loader) spelling(d *doc, f mapping, e *Entity, kept *stores.Field, t *T
 // of its entity, whose type is read ahead because entities refer to one another
 // in any order.
 func (l *loader) kindOf(t *Type) stores.Kind {
+	if t == nil {
+		return stores.JSON // it has a mistake, which is reported where it stands
+	}
 	if t.Name == RefType && t.Entity != nil {
 		return l.keyKind(t.Entity)
 	}

@@ -160,7 +160,10 @@ func (l *loader) pageVerb(d *doc, page *Page, n *yaml.Node) *Verb {
 		return nil
 	}
 	v := l.callable(d, n, "a page names")
-	if v != nil && !slices.Contains(v.Roles, page.Role) {
+	if v == nil || v.Read != nil && v.Read.Entity == nil {
+		return nil // its own mistake is reported where it stands
+	}
+	if !slices.Contains(v.Roles, page.Role) {
 		d.report(tell(d.place(n), "contradiction", "the page is for "+page.Role.Name+", who may not use "+v.Name, "name a verb that they may use", v.Place, "declared here"))
 		return nil
 	}

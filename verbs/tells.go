@@ -173,7 +173,7 @@ func (v *Verb) toldNames() []string {
 		for i := range v.Read.Fields {
 			names = append(names, v.Read.Fields[i].Name)
 		}
-		if len(names) == 0 {
+		if len(names) == 0 && v.Read.Entity != nil {
 			names = v.Read.Entity.fieldNames()
 		}
 	case v.Query != nil:

@@ -160,7 +160,14 @@ func (r *Registry) FileField(e *Entity) int {
 				continue
 			}
 			if v.Handler {
-				return -1 // a program writes what it likes
+				fields := x.handlerWrites()
+				if fields == nil {
+					return -1 // the handler may write any field
+				}
+				for _, f := range fields {
+					files[f] = false
+				}
+				continue
 			}
 			for _, set := range x.Set {
 				param, alone := set.Value.ArgOnly()
@@ -178,4 +185,16 @@ func (r *Registry) FileField(e *Entity) int {
 		}
 	}
 	return -1
+}
+
+// handlerWrites lists the fields that a handler may change by an update; nil is any field.
+func (x *Effect) handlerWrites() []int {
+	if x.Kind != Updates {
+		return nil
+	}
+	fields := slices.Clone(x.Fields)
+	for _, set := range x.Set {
+		fields = append(fields, set.Field)
+	}
+	return fields
 }
