@@ -266,11 +266,11 @@ func (t *turn) ownWord(v *verbs.Verb, p *verbs.Param, value *dsl.Value) bool {
 	return certain
 }
 
-// beyond reports whether a call would change rows outside the subject of the conversation. The
-// person is told so, and can object.
+// beyond reports whether a call would change rows outside the subject of the conversation, or may:
+// the preview of a call that discloses something hides its rows. The person is asked first.
 func (t *turn) beyond(p *receipt.Receipt, verb func(name string) *verbs.Verb) bool {
 	return slices.ContainsFunc(p.Calls, func(c receipt.Call) bool {
-		if len(c.Notices)+len(c.JobChanges)+len(c.External) > 0 {
+		if len(c.Notices)+len(c.JobChanges)+len(c.External) > 0 || c.Result.Untold() {
 			return true
 		}
 		return len(c.Rows) > 0 && !t.questions(verb(c.Verb))
