@@ -47,7 +47,7 @@ const (
 	Failed    State = "FAILED"
 )
 
-// A Status is what a channel tells of a message that was sent.
+// A Status is a channel's report on a message that was sent.
 type Status struct {
 	Channel string
 	ID      string // of the message, as the channel has it

@@ -364,7 +364,7 @@ func (h *handling) settle(ctx context.Context, status string, w whose, answers, 
 	return err
 }
 
-// A reply is what somebody is answered.
+// A reply is the answer to one incoming message, while it is being built.
 type reply struct {
 	h *handling
 	c *dialog.Conversation

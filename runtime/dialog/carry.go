@@ -15,7 +15,7 @@ import (
 	"verbatim/verbs/grammar"
 )
 
-// Carrying out calls, whoever proposed them: check, preview, then ask or run.
+// Carrying out proposed calls: check, preview, then ask or run.
 
 // A step is the outcome of a proposal.
 type step struct {

@@ -117,7 +117,7 @@ func (a *asked) Items(name string) (all []verbs.Told) {
 	return all
 }
 
-// A changedRow is what a row is called.
+// A changedRow is the name of a changed row.
 type changedRow string
 
 // Value implements verbs.Told.

@@ -34,7 +34,7 @@ func (g *Given) Name(e *stores.Entity) stores.Name {
 	return stores.Name{Entity: e, Key: g.Key, Plain: g.Plain, Suffix: g.Suffix, Owner: g.Owner}
 }
 
-// A Row is what a row is called.
+// A Row is the name of a row, in its several forms.
 type Row struct {
 	Name  string // as people see it: without the suffix while no other row has this name
 	Kept  string // with the whole suffix, as the journal and other records hold it

@@ -100,7 +100,7 @@ func KeyOf(id string) stores.Value {
 // visitGap is how long somebody has to be away to come back.
 const visitGap = 30 * time.Minute
 
-// An Info is what is known of a session beside what it holds.
+// An Info describes a session, without its values and turns.
 type Info struct {
 	ID, Name       string
 	Zone, Language string // as the person said, or ""

@@ -22,8 +22,9 @@ import (
 	"verbatim/runtime/channel/contact"
 )
 
-// A sealing is what one server on the way of a mail put on top (RFC 8617): what it found out,
-// a signature over the mail as it handed it on, and a seal over all of these so far.
+// A sealing is the set of ARC header fields that one relaying server added to a mail (RFC 8617):
+// its authentication results, a signature over the mail as it passed it on, and a seal over all
+// sets so far.
 type sealing struct{ results, message, seal *field }
 
 // mostSealings is how many a mail may have (RFC 8617, section 4.2.1).

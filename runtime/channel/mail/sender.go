@@ -20,7 +20,7 @@ import (
 	"verbatim/runtime/channel/internal/proven"
 )
 
-// A proof is what is certain of a mail.
+// A proof holds the facts about a mail that are proved.
 type proof struct {
 	known   []proven.Identity // nobody, of a stranger
 	loose   bool              // how its text is to be read is not signed

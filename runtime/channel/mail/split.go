@@ -145,7 +145,7 @@ func ends(lines []string) bool {
 	return true
 }
 
-// An introduction is what stands before the words of others.
+// An introduction is the lines that introduce a quotation or a forwarded mail.
 type introduction struct {
 	lines  int  // how many it has; 0 is none
 	rest   bool // all that follows is theirs

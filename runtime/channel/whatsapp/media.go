@@ -29,9 +29,9 @@ var (
 	errTooFar    = fmt.Errorf("the file is behind more than %d redirects", maxRedirects)
 )
 
-// Fetch implements channel.Adapter. Reading ends in a *channel.Failure where the file is
-// larger than its kind may be, or is not the one that its sum is of: whoever reads it keeps
-// nothing of it before the end.
+// Fetch implements channel.Adapter. Reading ends with a *channel.Failure if the file is larger
+// than its kind may be or does not match its checksum, so the reader must keep nothing of it
+// before the end.
 func (a *Adapter) Fetch(ctx context.Context, f channel.File) (io.ReadCloser, error) {
 	if !plain(f.ID) {
 		return nil, lasting("file", "the file has no id that WhatsApp could have given it")

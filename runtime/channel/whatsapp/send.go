@@ -111,8 +111,8 @@ func (a *Adapter) message(o channel.Out) (object, *channel.Failure) {
 	return m, nil
 }
 
-// Read marks a message as read, and those before it, and shows that an answer is being
-// written. It is a courtesy: whoever calls it may ignore the error.
+// Read marks a message and those before it as read, and shows that an answer is being written.
+// It is a courtesy: the caller may ignore the error.
 func (a *Adapter) Read(ctx context.Context, inbox, id string) error {
 	if !slices.Contains(a.opt.Numbers, inbox) {
 		return lasting("inbox", "the phone number that it should be sent from is none of ours")

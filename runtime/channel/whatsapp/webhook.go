@@ -32,7 +32,7 @@ func (a *Adapter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// shake answers whoever sets up the webhook.
+// shake answers the verification request that is sent when the webhook is set up.
 func (a *Adapter) shake(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	// Hashes are of one length, so that the comparison does not tell the token's.
@@ -151,7 +151,7 @@ func escape(body []byte) ([]byte, bool) {
 	return b, len(b) > len(body)
 }
 
-// A batch is what one request holds.
+// A batch is the content of one webhook request.
 type batch struct {
 	messages []channel.Message
 	statuses []channel.Status

@@ -12,7 +12,7 @@
 // its body is decoded before. The signature has one spelling, the one that is sent: the header
 // once, "sha256=" and 64 digits of lower case. The bytes are proved as they arrived, or as
 // they are with each letter that is not ASCII written as \uXXXX, which the sender is known to
-// sign; what is decoded is what was signed.
+// sign; the bytes that are decoded are the bytes that were signed.
 //
 // A request is acknowledged once the door has what it holds. One that is not acknowledged comes
 // again for seven days.

@@ -2,7 +2,7 @@ package pages
 
 import "verbatim/runtime/words"
 
-// A Page is what stands around the blocks of every page.
+// A Page is the frame around the blocks of a page.
 type Page struct {
 	Language words.Language
 	Title    string
@@ -77,7 +77,7 @@ type Tasks struct {
 	Folded    *Folded // what is done
 }
 
-// A Folded is what is shown on request.
+// A Folded is a list of tasks that is shown on request.
 type Folded struct {
 	Summary string
 	Tasks   []Task

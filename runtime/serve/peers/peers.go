@@ -6,9 +6,8 @@
 //	said, err := book.Message(ctx, "acme", "m-1")   // nil where nothing was said under that id
 //	err = book.Keep(ctx, "acme", "m-1", peers.Message{Sum: sum, Task: "ticket~k3f9…", Context: "a-1"})
 //
-// A Push holds a secret of its peer in the clear, since it is shown with each notification, and
-// a Key is there in the clear too: whoever can write to the store can leave notifications
-// anyway.
+// A Push holds a secret of its peer in the clear, since it is sent with each notification. A Key
+// is in the clear too: anyone who can write to the store can leave notifications anyway.
 package peers
 
 import (
@@ -30,7 +29,7 @@ type Book struct {
 	Random io.Reader // of keys
 }
 
-// A Message is what is known of one that a peer sent.
+// A Message is the record of a message that a peer sent.
 type Message struct {
 	Sum     string // of what it said
 	Task    string // that it began or went on with; "" where it did neither
@@ -181,7 +180,7 @@ func keyOfPush(principal, task, id string) stores.Value {
 	return stores.NewString(digest.Of("verbatim push 1", principal, task, id))
 }
 
-// Key is what a push is known by to whoever delivers it.
+// Key returns the key by which a worker finds the push that it delivers.
 func (p *Push) Key() string { return keyOfPush(p.Principal, p.Task, p.ID).Text() }
 
 func pushOf(row []stores.Value) *Push {

@@ -6,13 +6,13 @@ package proven
 
 import "time"
 
-// An Identity is what a channel has proved its sender to be.
+// An Identity is an address of a sender that a channel has proved.
 type Identity struct {
 	Kind    string // a kind of system identities: "email", "whatsapp_phone", "whatsapp_id"
 	Subject string // normalised by the adapter: "ada@umza.example", "+4915155501990"
 }
 
-// A Kind is what a message holds.
+// A Kind is the kind of content of a message.
 type Kind string
 
 // The kinds.
