@@ -13,17 +13,15 @@ import (
 	"verbatim/verbs"
 )
 
-// An argument whose default is `active` stands, left out, for the row that
-// somebody is at work on. It is what their session was set to, or the only one
-// that they can see. Where there are several and none was chosen, the caller is
-// asked: a change to the wrong one of them would be a guess that somebody pays
-// for. A session that has a name and only looks is shown the first of them, and
-// told that it is.
+// An argument whose default is `active` may be left out. It then stands for the row at work: the
+// row that the session was set to, or else the only one that the principal can see. If there are
+// several and none was chosen, the caller is asked: a guess could change the wrong row. A named
+// session that only reads gets the first of them, and the receipt says so.
 
-// maxChoices is how many rows a question names.
+// maxChoices is the greatest number of rows that a question names.
 const maxChoices = 5
 
-// atWork fills an argument that was left out.
+// atWork fills an argument that was left out with the row at work.
 func (r *reading) atWork(ctx context.Context, st *step, p *verbs.Param, place dsl.Place) (resolvedArg, error) {
 	e := p.Type.Entity
 	fill := func(g resolvedArg, how string, of int) (resolvedArg, error) {
@@ -56,7 +54,7 @@ func (r *reading) atWork(ctx context.Context, st *step, p *verbs.Param, place ds
 		if kept == nil {
 			return resolvedArg{}, errRowGone // and no other takes its place
 		}
-		// What was at work on is out of scope by now.
+		// The row that was at work is out of scope by now.
 	}
 	keys, more, err := r.mine(ctx, e)
 	if err != nil {
@@ -88,7 +86,7 @@ func (r *reading) atWork(ctx context.Context, st *step, p *verbs.Param, place ds
 	return resolvedArg{}, &complaint{st.index, whichAtWork(place, st, p, rows, len(keys), more, r.s.settersOf(e))}
 }
 
-// standing fetches the row that is to stand for an argument, if it is there.
+// standing fetches the row that is to fill an argument, and reports whether it exists in scope.
 func (r *reading) standing(ctx context.Context, st *step, g resolvedArg, place dsl.Place, param string) (resolvedArg, bool, error) {
 	got, err := r.reference(ctx, st, g, place, param)
 	var none *complaint
@@ -98,8 +96,8 @@ func (r *reading) standing(ctx context.Context, st *step, g resolvedArg, place d
 	return got, err == nil, err
 }
 
-// mine lists the rows of an entity that the principal sees, by what they are
-// called. There may be more than are listed.
+// mine lists the rows of an entity that the principal sees, ordered by their labels. If more is
+// true, the list is cut.
 func (r *reading) mine(ctx context.Context, e *verbs.Entity) (keys []stores.Value, more bool, err error) {
 	if held := r.s.scope.Holds[e.Store.Name]; !r.s.scope.All && len(held) <= 1 {
 		return held, false, nil // whoever was given one sees no other
@@ -122,7 +120,7 @@ func (r *reading) mine(ctx context.Context, e *verbs.Entity) (keys []stores.Valu
 	return keys, more, nil
 }
 
-// settersOf finds the verbs by which a session is set to be at work on a row.
+// settersOf finds, for each entity, the verbs that set the session's row at work.
 func settersOf(all []*verbs.Verb) map[*verbs.Entity][]*verbs.Verb {
 	by := make(map[*verbs.Entity][]*verbs.Verb)
 	for _, v := range all {
@@ -136,7 +134,7 @@ func settersOf(all []*verbs.Verb) map[*verbs.Entity][]*verbs.Verb {
 	return by
 }
 
-// settersOf lists those of them that the principal may use.
+// settersOf lists the setters of an entity that the principal may use.
 func (s *Session) settersOf(e *verbs.Entity) []*verbs.Verb {
 	var may []*verbs.Verb
 	for _, v := range s.e.setters[e] {
@@ -147,8 +145,7 @@ func (s *Session) settersOf(e *verbs.Entity) []*verbs.Verb {
 	return may
 }
 
-// fills shows which arguments a call left out, those of the calls that it makes
-// as a macro too.
+// fills lists the arguments that a call and the calls of its macro left out and the engine filled.
 func (r *reading) fills(st *step) []receipt.Filled {
 	var out []receipt.Filled
 	for _, f := range st.filled {

@@ -296,7 +296,7 @@ func (s *Session) DeclinePreview(ctx context.Context, p *verbs.Program, id strin
 		}
 	}
 	if len(asking) == 0 && len(calls) > 0 {
-		asking = p.Order()[:1] // it is about the script, which begins here
+		asking = p.Order()[:1] // it is about the whole script, so the journal names its first call
 	}
 	now := stores.NewTime(s.e.clock()).Time()
 	for _, i := range asking {

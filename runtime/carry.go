@@ -9,8 +9,8 @@ import (
 	"verbatim/verbs"
 )
 
-// carry does what the verb is for, by whichever way its palette names, and gives back
-// what it would do, as values.
+// carry carries out a verb in the way that its palette declares, and returns the claimed changes
+// and the answer as values.
 func carry(ctx context.Context, r *reading, st *step, promises []promise) (done claim, err error) {
 	v := st.verb
 	switch h := r.e.handlers[v]; {
@@ -47,7 +47,7 @@ func (r *reading) query(ctx context.Context, st *step) (*table, error) {
 	rows, err := r.read.SQL(ctx, r.e.tables, sql)
 	var wrong *stores.SQLError
 	if errors.As(err, &wrong) {
-		// What it comes to is not what its palette says: no caller can help it.
+		// The query's columns do not fit its palette. No caller can help it.
 		return nil, &complaint{st.index, notCarriedOut(st.place, st.verb.Name, "its query does not come to what its palette says: "+wrong.Msg)}
 	}
 	if err != nil {
@@ -64,7 +64,7 @@ func (r *reading) query(ctx context.Context, st *step) (*table, error) {
 		}
 		return nil, &complaint{st.index, nothingThere(st.place, st.verb.Name)}
 	}
-	// What SQL makes of its arguments and of rows cannot be followed.
+	// The origins of what SQL computes from arguments and rows cannot be followed.
 	came := st.told().Mix(ofRecord).Mix(r.s.from.Query(q))
 	for _, mark := range marks {
 		came = came.Mix(verbs.Stored(mark))

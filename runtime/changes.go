@@ -11,8 +11,7 @@ import (
 	"verbatim/verbs"
 )
 
-// apply hands the changes of a call to the transaction, so that the calls that
-// follow see them.
+// apply hands the changes of a call to the transaction, so that later calls see them.
 func (r *run) apply(ctx context.Context, st *step, proposals []proposal) (err error) {
 	others := slices.ContainsFunc(r.steps, func(other *step) bool { return other != st && len(other.changes) > 0 })
 	if err := r.draw(ctx, proposals); err != nil {
@@ -47,9 +46,9 @@ func (r *run) apply(ctx context.Context, st *step, proposals []proposal) (err er
 	return r.read.Change(ctx, batch)
 }
 
-// changes turns settled proposals into changes. Proposals for one row become one
-// change, and what would set a value that is there already becomes none. others says
-// that calls before this one may have changed the rows since they were looked at.
+// changes turns settled proposals into changes. Proposals for one row become one change, and an
+// update that would set nothing new is dropped. others says that earlier calls may have changed
+// the rows since they were read.
 func (r *reading) changes(st *step, proposals []proposal, others bool) (all []change, err error) {
 	for i := range proposals {
 		if all, err = r.join(all, st, &proposals[i], others); err != nil {
@@ -67,8 +66,8 @@ func (r *reading) changes(st *step, proposals []proposal, others bool) (all []ch
 	return all, nil
 }
 
-// after is the value of a field once the change is made. What it leaves as it is must stay
-// so until then.
+// after returns the value of a field after the change. If the change leaves the field as it is, it
+// also guards the field.
 func (c *change) after(field int) stores.Value {
 	if i := c.At(field); i >= 0 {
 		return c.Set[i].Value
@@ -126,7 +125,7 @@ func (r *reading) join(all []change, st *step, p *proposal, others bool) ([]chan
 			if !stores.Equal(c.Set[at].Value, a.value) {
 				return nil, contradiction(st, e, a.field)
 			}
-			// One value, worked out twice, is trusted as the lesser of the two.
+			// A value that was computed twice has the less trusted origin of the two.
 			came := a.came
 			if was := c.row.Fields[at].Origin; was != "" {
 				came = came.Mix(verbs.Stored(was))
@@ -144,8 +143,8 @@ func (r *reading) join(all []change, st *step, p *proposal, others bool) ([]chan
 	return all, rely(c, st, others)
 }
 
-// follows refuses a code that does not follow the one that a field holds, where
-// the palette says which do.
+// follows refuses a code that may not follow the code in the field, if the palette declares which
+// codes may.
 func follows(st *step, e *verbs.Entity, a assignment, before stores.Value) error {
 	t := e.Fields[a.field].Type
 	if t.Codes == nil || before.IsNull() || stores.Equal(before, a.value) {
@@ -157,8 +156,8 @@ func follows(st *step, e *verbs.Entity, a assignment, before stores.Value) error
 	return nil
 }
 
-// twice is what the palette says of rows that are the same, where it is clear which
-// rows a store means.
+// twice returns the palette's sentence about duplicate rows, "" unless it is the same for all
+// changes that could have met a duplicate.
 func twice(st *step) string {
 	says := ""
 	for i := range st.changes {
@@ -174,7 +173,7 @@ func twice(st *step) string {
 	return says
 }
 
-// guard makes the change hold only while a field is what it was.
+// guard makes the change valid only while a field keeps its value.
 func (c *change) guard(field int) {
 	if at, found := slices.BinarySearch(c.Guard, field); !found {
 		c.Guard = slices.Insert(c.Guard, at, field)
@@ -183,13 +182,13 @@ func (c *change) guard(field int) {
 
 var opNames = [...]string{stores.Insert: receipt.Inserted, stores.Update: receipt.Updated, stores.Delete: receipt.Deleted}
 
-// planned begins to tell of a change that has room for what it sets.
+// planned begins a change, with room in the receipt for the fields that it sets.
 func planned(e *verbs.Entity, c stores.Change) change {
 	return change{entity: e, Change: c, row: receipt.Row{Op: opNames[c.Op], Entity: c.Entity.Name, Table: c.Entity.Table, Key: c.Key, Fields: make([]receipt.Field, 0, cap(c.Set))}}
 }
 
-// field tells of one field. It is sensitive when the palette says so, or when its
-// value is taken from an argument that is.
+// field makes the receipt's account of one field. It is sensitive if the palette says so, or if its
+// value is taken from a sensitive argument.
 func (c *change) field(a assignment) receipt.Field {
 	def := &c.Entity.Fields[a.field]
 	f := receipt.Field{Name: def.Name, Column: def.Column, Kind: def.Holds(), Code: def.Codes != nil, After: receipt.Of(a.value),
@@ -207,7 +206,7 @@ func contradiction(st *step, e *stores.Entity, field int) error {
 	return &Failure{Err: fmt.Errorf("%s gives %s of one row of %s two values", st.verb.Name, e.Fields[field].Name, e.Name)}
 }
 
-// filled is how many fields of a new row hold a value, at most.
+// filled returns the greatest number of fields of a new row that hold a value.
 func filled(e *stores.Entity, set []assignment) int {
 	n := len(set)
 	for i := range e.Fields {
@@ -218,9 +217,8 @@ func filled(e *stores.Entity, set []assignment) int {
 	return n
 }
 
-// insert adds a row, with a key of its own unless one was given, and with the
-// defaults of the fields that were left out written down: a person who agrees
-// sees them.
+// insert makes the change that adds a row. It makes up a key unless one was given, and writes out
+// the defaults of fields that were left out, so that a person who agrees sees them.
 func (r *reading) insert(st *step, p *proposal) (change, error) {
 	e := p.entity.Store
 	c := planned(p.entity, stores.Change{Op: stores.Insert, Entity: e, Key: p.key, Set: make([]stores.Assign, 0, filled(e, p.set))})
@@ -273,9 +271,9 @@ func (r *reading) insert(st *step, p *proposal) (change, error) {
 	return c, nil
 }
 
-// accept holds a value to what its field can hold, wherever it comes from: an
-// argument has limits of its own, and what is reckoned has none. A store would
-// refuse it without saying why, or round it.
+// accept checks a value against the type of its field, wherever the value comes from: arguments
+// have limits of their own, and computed values have none. A store would refuse such a value
+// without saying why, or round it.
 func (r *reading) accept(st *step, entity *verbs.Entity, a assignment) (stores.Value, error) {
 	e := entity.Store
 	f := &e.Fields[a.field]
@@ -289,8 +287,8 @@ func (r *reading) accept(st *step, entity *verbs.Entity, a assignment) (stores.V
 	return v, nil
 }
 
-// isNew takes down that the run adds a row. Its digest knows the key by that, and what
-// the database numbers by the row alone: elsewhere the number means what it says.
+// isNew notes that the run adds a row. The digest uses a description in place of a key that the
+// database numbers, but only for this row: elsewhere the same number has its usual meaning.
 func (r *reading) isNew(e *stores.Entity, key stores.Value) {
 	r.added[view.RowKey{Entity: e, Key: key}] = true
 	if key.Kind() != stores.UUID && (e.Fields[e.Key].Drawn || len(e.Parts) > 0) { // the parts stand in fields
@@ -298,11 +296,11 @@ func (r *reading) isNew(e *stores.Entity, key stores.Value) {
 	}
 }
 
-// drawnBy is what a value is told to come from that the database gives.
+// drawnBy is the source that the receipt names for a value that the database makes.
 const drawnBy = "database"
 
-// draw has the database give new rows what it alone can: their keys, and what it has
-// for fields that nobody sets.
+// draw lets the database make those values of new rows that only it can make: keys, and fields that
+// nothing sets.
 func (r *reading) draw(ctx context.Context, proposals []proposal) (err error) {
 	for i := range proposals {
 		p := &proposals[i]

@@ -11,8 +11,8 @@ import (
 	"verbatim/stores/receipt"
 )
 
-// commit adds journal, notices and what the engine keeps of its own to a
-// transaction that holds the changes already.
+// commit adds the journal entries, notices and the engine's own rows to a transaction that already
+// holds the changes.
 func (r *run) commit(ctx context.Context, o RunOptions) error {
 	r.e.enter(StageRecord)
 	for _, st := range r.steps {
@@ -39,7 +39,7 @@ func (r *run) commit(ctx context.Context, o RunOptions) error {
 		for i := range st.notices {
 			n := &st.notices[i]
 			for _, was := range n.instead {
-				// What another call of this run scheduled is known by its key alone.
+				// A job that another call of this run scheduled is known by its key alone.
 				if at := slices.IndexFunc(b.Jobs, func(j stores.Job) bool { return j.Unique == n.unique && j.Kind == JobCall }); at >= 0 && was.Kind == "" {
 					was.Job = b.Jobs[at]
 				}
@@ -83,7 +83,7 @@ func (r *run) outgoing(st *step, n *notice) stores.Value {
 	return stores.NewObject(names, parts)
 }
 
-// reply tells what was committed. Only now do new rows get names.
+// reply makes the receipt of a committed run. New rows get their names only now.
 func (r *run) reply() *receipt.Receipt {
 	r.e.enter(StageReply)
 	for _, n := range r.called {

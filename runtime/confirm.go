@@ -23,15 +23,15 @@ type Pending struct {
 	ID      string // of 128 bits, see receipt.Short; empty when nobody has to be asked
 	Asker   string
 	Asked   time.Time
-	Expires time.Time // it is good until then
+	Expires time.Time // until when it can be agreed to
 	Source  string
-	Calls   []string // canonical text, sensitive values withheld; none when the palettes have changed since
+	Calls   []string // canonical text, sensitive values withheld; none if the palettes have changed since
 	Roles   []Agreement
 	Status  string // confirmations.Waiting and the others
 	Settled time.Time
 	By      string // who settled it
 	Reason  string // of a decline
-	// Mine says that it waits for the principal who looks at it.
+	// Mine says that it waits for the principal of this session.
 	Mine bool
 	// Said says that the asker's own words led to it, and that this principal may read
 	// them: see Words. Show sets it.
@@ -61,7 +61,7 @@ const (
 	verbNotifyDeciders = "verbatim.summon" // in reports of workers, never in the journal
 )
 
-// unusable says why a confirmation cannot be used now, whoever uses it.
+// unusable says why nobody can use a confirmation now; nil if it can be used.
 func (e *Engine) unusable(c *confirmations.Confirmation, now time.Time, at dsl.Place) *dsl.Diagnostic {
 	var d dsl.Diagnostic
 	switch {
@@ -85,7 +85,7 @@ func (e *Engine) unusable(c *confirmations.Confirmation, now time.Time, at dsl.P
 	return &d
 }
 
-// engineScope is the scope in which the engine looks after its own rows.
+// engineScope is the scope for the engine's own rows.
 func (s *Session) engineScope() stores.Scope { return stores.Scope{Principal: s.who.Name, All: true} }
 
 // keptPreviews finds previews with an ID that the principal kept.
@@ -205,11 +205,11 @@ func (e *Engine) writtenScript(c *confirmations.Confirmation) string {
 // The rows that a plan depends on decide who may look at it: somebody who has to agree is
 // shown nothing outside their own scope.
 
-// anything stands for rows that a palette's own SQL gave: which they were is
-// not known, so that only who sees all rows sees them.
+// anything stands for the rows that a palette's own SQL read. They are not known, so only a
+// principal who sees all rows may see them.
 const anything = "*"
 
-// footing lists the rows that a plan stands on, and that were there before it.
+// footing lists the rows that a plan depends on, without those that it adds.
 func (r *run) footing() []string {
 	var rows []string
 	add := func(row string) {
@@ -230,7 +230,7 @@ func (r *run) footing() []string {
 	return rows
 }
 
-// sees reports whether every row of a footing lies within the session's scope.
+// sees reports whether all rows of a footing are in the session's scope.
 func (s *Session) sees(ctx context.Context, rows []string) (ok bool, err error) {
 	err = s.e.store.View(ctx, s.scope, func(r stores.Reader) error {
 		ok, err = s.finds(ctx, r, rows)
@@ -409,11 +409,11 @@ func (s *Session) propose(ctx context.Context, r *run, t *runOptions, others []c
 	return c, nil
 }
 
-// pending tells of a confirmation.
+// pending describes a confirmation.
 func (s *Session) pending(c *confirmations.Confirmation) *Pending {
 	p := &Pending{ID: c.ID, Asker: c.Asker, Asked: c.Time, Expires: c.Expires, Source: c.Source, Status: c.Status, Settled: c.Settled, By: c.By, Reason: c.Reason}
 	if c.Palette == s.e.reg.Digest() {
-		// Only the palettes of then know what is sensitive.
+		// Only the palettes of that time know which values are sensitive.
 		script, _ := dsl.Parse(dsl.NewSource(c.Source, c.Script))
 		for i := range script.Calls {
 			p.Calls = append(p.Calls, dsl.FormatCall(s.e.written(nil, &script.Calls[i], nil)))
@@ -493,7 +493,7 @@ func (s *Session) look(ctx context.Context, id string) (*confirmations.Confirmat
 	return nil, refuse([]complaint{{-1, unknownConfirmation(id)}})
 }
 
-// Waiting says how much waits for somebody's agreement, and since when the oldest does.
+// Waiting returns the number of proposals that wait for an agreement, and the time of the oldest.
 func (e *Engine) Waiting(ctx context.Context) (n int, oldest time.Time, err error) {
 	err = e.store.View(ctx, system(), func(r stores.Reader) error {
 		all, err := confirmations.Find(ctx, r, map[int]stores.Value{confirmations.FieldStatus: stores.NewString(confirmations.Waiting)})

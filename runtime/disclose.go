@@ -46,7 +46,7 @@ func (r *reading) disclosed(ctx context.Context, st *step, i int) (stores.Value,
 	case err != nil && (ctx.Err() != nil || errors.Is(err, stores.ErrConflict)):
 		return v, err
 	case err != nil:
-		// What is wrong may say what was looked at, and is no caller's to know.
+		// The error may reveal what was read, so the caller does not get it.
 		return v, &Failure{Err: fmt.Errorf("%s: %s cannot be told: %w", at(x.Place), x.Name, err)}
 	}
 	if v, err = x.Type.Accept(v); err != nil {
@@ -56,7 +56,7 @@ func (r *reading) disclosed(ctx context.Context, st *step, i int) (stores.Value,
 	return v, nil
 }
 
-// disclosure answers with all that a verb discloses.
+// disclosure makes the answer of a verb from all values that it discloses.
 func (r *reading) disclosure(ctx context.Context, st *step) (*table, error) {
 	t := &table{rows: make([][]cell, 1)}
 	for i := range st.verb.Discloses {

@@ -26,8 +26,8 @@ import (
 // nothing is done. An agreement covers the whole script, and each call is compared with its
 // part of the preview.
 
-// A Stopped says that a run that commits call by call ended before its end. What
-// was committed stays; the Receipt that comes with it tells what that was.
+// A Stopped says that a run that commits call by call ended early. The committed calls stay; the
+// Receipt that comes with it lists them.
 type Stopped struct {
 	Done, Total int   // calls that are committed, of how many
 	Next        int   // the number of the call to continue with

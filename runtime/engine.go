@@ -15,15 +15,15 @@
 //	receipt.Print(os.Stdout, done, receipt.Options{})
 //
 // Where a rule wants somebody else's agreement, Run refuses. Propose keeps the
-// program instead, and Agree, by whoever has the role, carries it out as its
-// asker, if it still comes to what was asked for:
+// program instead. Agree, called by a person with the needed role, carries it out
+// in the asker's name, if its plan still equals the one that was proposed:
 //
 //	pending, err := session.Propose(ctx, program, runtime.RunOptions{})
 //	_, done, err := other.Agree(ctx, pending.ID)
 //
-// With a RunOptions.Key, Run can be sent again when its answer was lost: it has
-// its effect once. Both stand in rows of the engine's own; Migrate is given the
-// entities of Own for them, beside those of the palettes.
+// With a RunOptions.Key, Run can be sent again when its answer was lost: it takes
+// effect once. Proposals and keys are rows of the engine's own; Migrate is given
+// the entities of Own for them, beside those of the palettes.
 //
 // Preview carries the program out in a transaction that is then rolled back,
 // and Run carries it out again, compares, and commits. An overlay of planned
@@ -154,7 +154,7 @@ type Engine struct {
 	inside    map[*verbs.Verb][]*verbs.Verb   // of a macro: every verb that it uses, however deep, once
 	excluded  map[*verbs.Verb][]exclusionSide // of verbs that do not go with others
 	limited   []*verbs.Verb                   // those that have limits
-	heeds     bool                            // some verb counts or tells even in a preview
+	heeds     bool                            // some verb counts or discloses even in a preview
 	unfit     map[*verbs.Verb]dsl.Diagnostic  // queries that cannot be run
 	sensitive map[*verbs.Verb][]bool          // of a query: which columns are sensitive; none of a verb that has no such
 	entities  []*verbs.Entity                 // every entity, sorted by name

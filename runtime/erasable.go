@@ -46,8 +46,8 @@ func (e *Engine) isPersonal(v *verbs.Verb) bool {
 	})
 }
 
-// namesPersonal reports whether a value of a type may be the name of a row whose
-// label shows a personal field.
+// namesPersonal reports whether a value of a type may be the name of a row whose label shows a
+// personal field.
 func (e *Engine) namesPersonal(t *verbs.Type) bool {
 	for t != nil && t.Name == verbs.ListType {
 		t = t.Item
@@ -67,17 +67,17 @@ func personalLabel(e *verbs.Entity) bool {
 	return slices.ContainsFunc(e.Label.Paths, func(p stores.Path) bool { return p.Count == nil && fieldAt(e.Store, p).Personal })
 }
 
-// A saying is a call as an entry tells of it.
+// A saying is a call in the form in which a journal entry tells it.
 type saying struct {
 	verb   *verbs.Verb
-	syntax *dsl.Call // as it may be shown
+	syntax *dsl.Call // without sensitive values
 	text   string
-	st     *step         // the same as it was carried out, nil where it was not
-	about  []journal.Row // that it names
+	st     *step         // nil if the call was not carried out
+	about  []journal.Row // the rows that it names
 	names  bool          // one of them has a personal name
 }
 
-// saidOf is a call of a program, if it was not carried out as a step.
+// saidOf makes the saying of a call that was not carried out as a step.
 func (e *Engine) saidOf(p *verbs.Program, call int) saying {
 	c := &p.Calls()[call]
 	syntax := e.written(p, c.Syntax, nil)
@@ -86,14 +86,14 @@ func (e *Engine) saidOf(p *verbs.Program, call int) saying {
 	return say
 }
 
-// says is a step, of a call that was carried out or not.
+// says makes the saying of a step.
 func (e *Engine) says(p *verbs.Program, st *step) saying {
 	say := saying{verb: st.verb, syntax: st.syntax, text: st.text}
 	say.aboutRows(e, p, st.index)
 	return say
 }
 
-// aboutRows notes which rows a call names. What a macro calls counts as naming those of the macro's call.
+// aboutRows notes the rows that a call names. The calls of a macro name the rows of the macro's call.
 func (say *saying) aboutRows(e *Engine, p *verbs.Program, call int) {
 	if !e.personal[say.verb] && !e.people {
 		return
@@ -110,7 +110,7 @@ func (say *saying) add(e *stores.Entity, key stores.Value) {
 	}
 }
 
-// outline is a call without its values.
+// outline returns a call with its values erased.
 func outline(c *dsl.Call) string {
 	out := dsl.NewCall(c.Verb)
 	for i := range c.Args {
@@ -119,7 +119,7 @@ func outline(c *dsl.Call) string {
 	return dsl.FormatCall(&out)
 }
 
-// tell adds an entry about a call to a batch, and what the entry commits to.
+// tell adds a journal entry about a call to a batch, with the values that the entry commits to.
 func (e *Engine) tell(b *stores.Batch, entry stores.Entry, say saying) error {
 	entry.Call = say.text
 	w := recorders.Get().(*recorder)
@@ -164,16 +164,16 @@ type recorder struct {
 	e       *Engine
 	of      *stores.Entry
 	record  journal.Record
-	opening *journal.Opening // nil while nothing is erasable
+	opening *journal.Opening // nil while no value is erasable
 	err     error
 	fields  []receipt.Field // of all rows of the record
 	text    []byte          // of the record
 }
 
-// recorders are those of entries that were told, for the next one.
+// recorders keeps used recorders, whose buffers the next entries reuse.
 var recorders = sync.Pool{New: func() any { return new(recorder) }}
 
-// commit keeps a value where it can be erased.
+// commit moves a value to the erasable opening, and returns the commitment to it.
 func (w *recorder) commit(v stores.Value) receipt.Commitment {
 	if w.opening == nil {
 		w.opening = journal.NewOpening(w.e.newID(), w.of.Principal)
@@ -185,8 +185,8 @@ func (w *recorder) commit(v stores.Value) receipt.Commitment {
 	return c
 }
 
-// later tells of the work for later that a call scheduled and dropped, and of its
-// messages, so that it can be taken back.
+// later records the jobs that a call scheduled and dropped, and the messages that it sent, so that
+// the call can be undone.
 func (w *recorder) later(st *step) {
 	for i := range st.jobs {
 		if st.jobs[i].Kind == JobCall {
@@ -200,8 +200,8 @@ func (w *recorder) later(st *step) {
 	}
 }
 
-// row tells of one row that changed. Columns, sources and names of other rows stay
-// out of the journal: what a replay needs is in it, and it outlives them.
+// row records one changed row. It leaves out columns, sources and names of other rows: a replay
+// does not need them, and the journal outlives them.
 func (w *recorder) row(c *change) receipt.Row {
 	out := c.row
 	if out.Label = ""; out.Name != "" && personalLabel(c.entity) {

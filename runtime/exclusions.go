@@ -8,13 +8,13 @@ import (
 // An exclusionSide is one side of an exclusion: how calls of one verb stand to those of another.
 type exclusionSide struct {
 	with         *verbs.Verb
-	mine, theirs int  // the arguments that must be the same; -1 where they need not be
+	mine, theirs int  // indexes of the arguments that must be equal; -1 where none has to be
 	after        bool // the call may not come after one of the other verb
 	rule         *verbs.Exclusion
-	of           *verbs.Verb // that declares it
+	of           *verbs.Verb // the verb that declares it
 }
 
-// exclusions are those of each verb that is part of one.
+// exclusions collects, for each verb, the exclusions that it is part of.
 func exclusions(all []*verbs.Verb) map[*verbs.Verb][]exclusionSide {
 	by := make(map[*verbs.Verb][]exclusionSide)
 	for _, v := range all {
@@ -27,15 +27,15 @@ func exclusions(all []*verbs.Verb) map[*verbs.Verb][]exclusionSide {
 	return by
 }
 
-// A metCall is a call of a run that others may be excluded by.
+// A metCall is a call of this run that excludes other calls.
 type metCall struct {
 	verb  *verbs.Verb
 	param int
 	value stores.Value
 }
 
-// together refuses a call that does not go with one before it, whoever made that one:
-// the script, a macro or a handler.
+// together refuses a call that an earlier call of the run excludes, whether the script, a macro or
+// a handler made that one.
 func (r *run) together(st *step, all []exclusionSide) error {
 	value := func(param int) (stores.Value, bool) {
 		if param < 0 {

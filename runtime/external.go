@@ -59,10 +59,10 @@ type externalAnswers struct {
 // it was sent.
 type sentCall struct {
 	call     *externalCall
-	plan     *run     // that it is of
+	plan     *run     // the plan that it belongs to
 	digest   [32]byte // of the plan that was agreed to
 	agreedBy string
-	row      stores.Value // key of its row, when there is one
+	row      stores.Value // key of its row, if it has one
 }
 
 // still compares a plan made with the tool's answer to the plan made before it.
@@ -371,7 +371,7 @@ func sentDigest(e *externalCall, key string) string {
 	return digest.Of("verbatim errand 1", key, e.id())
 }
 
-// keptAnswer reads what settle keeps.
+// keptAnswer reads an answer that settle kept.
 func keptAnswer(v stores.Value) tools.Answer {
 	var a tools.Answer
 	if json.Unmarshal([]byte(v.Text()), &a) != nil {

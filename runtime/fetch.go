@@ -10,14 +10,14 @@ import (
 	"verbatim/verbs"
 )
 
-// A selection is what a read, or a list of one, asks the store for, whoever calls it.
+// A selection is the fields that a read, or a list of a read, asks the store for, for every caller.
 type selection struct {
 	of     *verbs.Entity
 	paths  []stores.Path // the key, that of a list's owner, and what fields need
-	all    []stores.Path // paths, and the marks that say where they come from
+	all    []stores.Path // paths, and the marks with the origins of their values
 	marks  []int         // see provenance.WithMarks
 	fields []selectedField
-	works  bool // some field is worked out by an expression
+	works  bool // some field is computed by an expression
 }
 
 // A selectedField is one returned field, and its place in the store's answer.
@@ -25,16 +25,16 @@ type selectedField struct {
 	*verbs.ReadField
 	at  int           // of FromPath and FromCodes, in paths
 	to  *verbs.Entity // of FromPath, whose key it is
-	row []int         // of FromExpr, parallel to its reads: in paths, -1 for what is no field of the row
+	row []int         // of FromExpr, parallel to its reads: indexes in paths, -1 for a read that is no field of the row
 }
 
-// A selections is what a verb that reads asks for: rows, and the lists beside them.
+// A selections holds all that the verb of a read asks for: the rows, and the lists beside them.
 type selections struct {
 	rows  *selection
 	lists []*selection
 }
 
-// selections works them out at the first call.
+// selections returns the selections of a read, which it computes on first use.
 func (e *Engine) selections(read *verbs.Read) *selections {
 	if known, ok := e.selected.Load(read); ok {
 		return known.(*selections)
@@ -88,7 +88,8 @@ type fetch struct {
 	chosen verbs.Origin
 }
 
-// A known is what an expression is given beside the row.
+// A known is the environment of an expression of a read without the row: arguments and the fields
+// of other rows, with their origins.
 type known struct {
 	env  verbs.Env
 	came []verbs.Origin
@@ -111,14 +112,14 @@ func (r *reading) fetch(ctx context.Context, st *step, s *selection) (*fetch, er
 	return f, nil
 }
 
-// cell returns the value of a field of a row, as far as the row itself holds it.
+// cell returns the value of a field of a row, if the row itself holds it.
 func (f *fetch) cell(st *step, i int, row []stores.Value) (cell, error) {
 	g := &f.fields[i]
 	switch g.From {
 	case verbs.FromPath:
 		c := cell{row[g.at], g.to, f.s.from.Path(f.of.Store, f.paths, f.marks, g.at, row)}
 		if p := g.Path; len(p.Steps) == 0 && p.Count == nil && p.Field == f.of.Store.Key {
-			c.from = f.chosen // which row it is, and not what is in it
+			c.from = f.chosen // it says which row it is, not what the row holds
 		}
 		return c, nil
 	case verbs.FromCodes:

@@ -15,12 +15,12 @@ import (
 	"verbatim/verbs"
 )
 
-// Files that verbs make: of the rows of a read, or by a service. A file is kept as one that
-// the caller had sent, before anything is committed and with no transaction open: what a
-// run cannot commit leaves a file behind that nobody was told of, and that expires.
+// Verbs can make files, from the rows of a read or by a service. A file is kept as an upload of the
+// caller, with no transaction open and before anything is committed. If the run then cannot
+// commit, the file stays behind: nobody was told of it, and it expires.
 
-// files is the external call of a read that makes a file of its rows; nil where it has made it. A
-// preview says what it would be called.
+// files returns the external call that makes a file of the rows of a read; nil if the file is made
+// already. A preview only names the file.
 func (r *run) files(st *step) (*externalCall, error) {
 	st.cells.file = &tools.File{Name: st.verb.Read.File}
 	if r.phase == Previewing {
@@ -63,7 +63,7 @@ func (r *run) files(st *step) (*externalCall, error) {
 	return nil, nil
 }
 
-// digestOf stands for the rows of a file.
+// digestOf returns a digest of the rows of a file.
 func digestOf(columns []string, rows [][]stores.Value) string {
 	var d digest.Writer
 	for _, c := range columns {
@@ -75,7 +75,7 @@ func digestOf(columns []string, rows [][]stores.Value) string {
 	return d.Hex()
 }
 
-// file makes a file and has it kept.
+// file makes a file and keeps it.
 func (s *Session) file(ctx context.Context, e *externalCall) (tools.Answer, error) {
 	f, err := e.files()
 	if err == nil {
@@ -88,10 +88,10 @@ func (s *Session) file(ctx context.Context, e *externalCall) (tools.Answer, erro
 	return tools.Answer{File: f}, err
 }
 
-// maxFile is how large a file may be that a verb makes.
+// maxFile is the greatest size in bytes of a file that a verb makes.
 const maxFile = 32_000_000
 
-// keepFile has the file kept that a verb made, if it made one.
+// keepFile keeps the file that a verb made, if it made one.
 func (s *Session) keepFile(ctx context.Context, v *verbs.Verb, f *tools.File) error {
 	switch {
 	case f == nil:

@@ -9,12 +9,13 @@ import (
 	"verbatim/verbs"
 )
 
-// mostWalked is how many rows a reference may lead to, whatever a read gives of them.
+// mostWalked is the greatest number of rows that following a reference may find, whatever part of
+// them a read returns.
 const mostWalked = 10_000
 
-// along finds the keys of the row that a read begins with and of all that a reference leads
-// to from there, the nearest first. It asks once a step. A row that was met is not gone from
-// again, so that a circle ends.
+// along returns the keys of the row that a read starts at and of all rows that can be reached from
+// it by a reference, the nearest first. It sends one query per step. Each row is followed once, so
+// that circles end.
 func (r *reading) along(ctx context.Context, st *step, a *verbs.Along) ([]stores.Value, error) {
 	start := st.rows[a.From].Key()
 	found, met := []stores.Value{start}, map[stores.Value]bool{start: true}
@@ -48,7 +49,7 @@ func onlyThose(where *stores.Cond, e *stores.Entity, keys []stores.Value) *store
 	return &stores.Cond{Op: stores.And, Kids: []stores.Cond{*where, those}}
 }
 
-// asFound puts rows, whose keys come first, in the order of some keys.
+// asFound sorts rows, whose first value is their key, in the order of some keys.
 func asFound(rows [][]stores.Value, keys []stores.Value) {
 	place := make(map[stores.Value]int, len(keys))
 	for i, key := range keys {

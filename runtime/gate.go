@@ -93,7 +93,7 @@ func (r *run) asksAnybody() bool {
 	return slices.ContainsFunc(r.steps, func(st *step) bool { return len(st.asks) > 0 })
 }
 
-// unanswered tells what somebody else has to agree to, and what the person.
+// unanswered returns the agreements that others have to give, and those that the caller has to.
 func (r *run) unanswered() (others, mine []complaint) {
 	for _, st := range r.written() {
 		for _, ask := range st.allAsks(nil) {
@@ -196,7 +196,7 @@ func (st *step) allAsks(asks []ask) []ask {
 	return asks
 }
 
-// questions is what is told of them.
+// questions returns the asks of a call and its macro for the receipt.
 func (st *step) questions() (all []receipt.Ask) {
 	for _, a := range st.allAsks(nil) {
 		all = append(all, a.Ask)

@@ -24,8 +24,7 @@ func generates(e *verbs.Effect) string {
 	return strings.Join(e.Operand.Path, ".")
 }
 
-// findGenerated notes which verbs each verb may call through its handler, as it is noted for
-// macros.
+// findGenerated notes the verbs that each verb may call through its handler, as is done for macros.
 func (e *Engine) findGenerated() dsl.Diagnostics {
 	var ds dsl.Diagnostics
 	for _, v := range e.reg.Verbs() {
@@ -70,8 +69,7 @@ func isCodeArg(v *verbs.Verb, name string) bool {
 	return false
 }
 
-// generate checks what a handler makes: a call that is written here, or calls that were
-// kept.
+// generate checks the calls of a handler: one that is written here, or several that were kept.
 func (r *reading) generate(ctx context.Context, st *step, g Generated, came verbs.Origin) (generatedCalls, error) {
 	text, as := strings.Join(g.Kept, "\n"), g.Field
 	if g.Kept == nil {
@@ -94,7 +92,7 @@ func (r *reading) generate(ctx context.Context, st *step, g Generated, came verb
 	}
 	p, ds := r.e.reg.Check(script, names)
 	if p == nil {
-		// Whoever asked did not write this, but what is wrong with it is theirs.
+		// The caller did not write this, but the mistake comes from their arguments.
 		d := ds[0]
 		d.Place = st.place
 		return generatedCalls{}, &complaint{st.index, wrongCall(st.place, st.verb.Name, as, d)}
@@ -109,7 +107,7 @@ func (r *reading) generate(ctx context.Context, st *step, g Generated, came verb
 	return generatedCalls{p, as}, nil
 }
 
-// write writes a call that a handler makes.
+// write writes the call that a handler asks for.
 func (r *reading) write(ctx context.Context, g Generated) (string, error) {
 	verb := r.e.reg.Verb(g.Verb)
 	if verb == nil {

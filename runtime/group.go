@@ -8,9 +8,8 @@ import (
 	"verbatim/verbs"
 )
 
-// group makes one row of all that are alike in what is returned of each, with what the
-// others come to. Where nothing is returned of each, all rows are one, even when there
-// are none.
+// group joins the rows that are equal in all fields without a total into one row, with the totals
+// of the group. If all fields are totals, there is one group, even without rows.
 func (r *reading) group(st *step, t *table) error {
 	read := st.verb.Read
 	type group struct {
@@ -74,8 +73,8 @@ func (r *reading) group(st *step, t *table) error {
 	return nil
 }
 
-// sorted compares two rows. What is absent comes last either way, and rows that are alike
-// follow all that they hold, so that they always come in one order.
+// sorted compares two rows. Null comes last in both directions, and ties are broken by all cells,
+// so that the order is always the same.
 func sorted(by []verbs.Sort, a, b []cell) int {
 	compare := func(i int, desc bool) int {
 		switch v, w := a[i].value, b[i].value; {

@@ -17,10 +17,9 @@ import (
 	"verbatim/verbs"
 )
 
-// Handlers are the verbs that Go functions carry out.
+// Handlers are the Go functions that carry out verbs.
 type Handlers struct {
-	// Partial says that others may be missing: their verbs are refused as they
-	// are used.
+	// Partial says that handlers may be missing: their verbs are refused when they are used.
 	Partial bool
 
 	list      []*handler
@@ -28,9 +27,9 @@ type Handlers struct {
 	functions map[string]verbs.Outside
 }
 
-// Function brings a function that palettes declare, by the name that they give it. It is
-// given values of the types that its palette says, none of them absent, and what it gives
-// must depend on them alone: it may be called any number of times, by several at once.
+// Function registers a Go function that palettes declare, under its name there. It gets values of
+// the declared types, none of them null, and its result must depend on them alone: it may be
+// called any number of times, by several goroutines at once.
 func (h *Handlers) Function(name string, fn func(args []stores.Value) (stores.Value, error)) {
 	if h.functions == nil {
 		h.functions = make(map[string]verbs.Outside)
@@ -38,7 +37,7 @@ func (h *Handlers) Function(name string, fn func(args []stores.Value) (stores.Va
 	h.functions[name] = fn
 }
 
-// LacksFunctions names the functions that palettes declare and that are not here, in order.
+// LacksFunctions lists the declared functions that are not registered, in order.
 func (h *Handlers) LacksFunctions(reg *verbs.Registry) (names []string) {
 	for _, f := range reg.Functions() {
 		if h == nil || h.functions[f.Name] == nil {
@@ -48,7 +47,7 @@ func (h *Handlers) LacksFunctions(reg *verbs.Registry) (names []string) {
 	return names
 }
 
-// Lacks names the verbs that need a function and have none here, in order.
+// Lacks lists the verbs that need a Go function and have none here, in order.
 func (h *Handlers) Lacks(reg *verbs.Registry) (names []string) {
 	has := func(list []*handler, v *verbs.Verb) bool {
 		return slices.ContainsFunc(list, func(one *handler) bool { return one.verb == v.Name })
@@ -61,7 +60,7 @@ func (h *Handlers) Lacks(reg *verbs.Registry) (names []string) {
 	return names
 }
 
-// NewHandlers returns an empty set, to be filled with Handle.
+// NewHandlers returns an empty set. Fill it with Handle.
 func NewHandlers() *Handlers { return &Handlers{} }
 
 type handler struct {
@@ -69,7 +68,7 @@ type handler struct {
 	args   reflect.Type
 	fields []int // parallel to Verb.Params: the field of args, filled by New
 	call   func(ctx context.Context, c *Call, args reflect.Value) (Outcome, error)
-	look   func(ctx context.Context, l *Look, args reflect.Value) (Fields, error) // of one that looks, instead of call
+	look   func(ctx context.Context, l *Look, args reflect.Value) (Fields, error) // of a verb that looks, instead of call
 }
 
 // Handle registers the function that carries a verb out. A is a struct with a
@@ -96,11 +95,10 @@ type handler struct {
 // default is a pointer, a slice, a map, a json.RawMessage, a Ref or a
 // stores.Value, each of which can say that nothing was given.
 //
-// The function reads within its caller's scope through the Call, takes the
-// time from it, and returns what it wants done as values. It opens no
-// transaction and sends nothing: the engine holds the outcome against what the
-// palette promises, and commits it. It may be called more than once for one
-// run, and must not keep the Call.
+// The function reads within its caller's scope through the Call, takes the time from it, and
+// returns the changes that it wants as values. It opens no transaction and sends nothing: the
+// engine compares the outcome with the promises of the palette, and commits it. It may be called
+// more than once for one run, and must not keep the Call.
 func Handle[A any](h *Handlers, verb string, fn func(ctx context.Context, c *Call, args A) (Outcome, error)) {
 	h.list = append(h.list, &handler{
 		verb: verb,
@@ -118,13 +116,13 @@ type Ref struct {
 	key    stores.Value
 }
 
-// IsZero reports whether it names nothing.
+// IsZero reports whether r names no row.
 func (r Ref) IsZero() bool { return r.key.IsNull() }
 
 // Entity returns the name of the row's entity.
 func (r Ref) Entity() string { return r.entity }
 
-// String does not show the key.
+// String describes the row without its key.
 func (r Ref) String() string {
 	if r.IsZero() {
 		return "no row"
@@ -132,23 +130,22 @@ func (r Ref) String() string {
 	return "a row of " + r.entity
 }
 
-// Fields are values by field name. A value is whatever an argument of that type
-// can be, nil for none.
+// Fields are values by field name. A value may be anything that an argument of that type may be;
+// nil is null.
 type Fields map[string]any
 
-// An Edit is a row change that a handler asks for, in values of its own and by the
-// names of fields: the engine still has to resolve, type and settle it. What came of
-// it, with what was there before, is a receipt.Row. Make it with Create, Update or
-// Delete.
+// An Edit is a row change that a handler asks for, by field names and with its own values: the
+// engine still has to resolve, type and settle it. The receipt.Row of the change says what was
+// done. Make it with Create, Update or Delete.
 type Edit struct {
 	Op     stores.Op
-	Entity string // of Create; otherwise Row says it
+	Entity string // of Create; otherwise that of Row
 	Row    Ref    // for Create the zero Ref, or one that Call.New made
 	Fields Fields
 }
 
-// Create adds a row. Its key is made up, and fields that are left out get
-// their defaults.
+// Create adds a row. The engine makes up its key, and gives fields that are left out their
+// defaults.
 func Create(entity string, f Fields) Edit {
 	return Edit{Op: stores.Insert, Entity: entity, Fields: f}
 }
@@ -175,27 +172,25 @@ type Notice struct {
 	With   Fields
 }
 
-// Notify tells somebody; Trigger starts something.
+// Notify makes a notice that tells somebody something.
 func Notify(target string, with Fields) Notice { return Notice{"notify", target, with} }
 
-// Trigger starts something.
+// Trigger makes a notice that starts something.
 func Trigger(target string, with Fields) Notice { return Notice{"trigger", target, with} }
 
-// An Outcome is what a handler wants done, as values: two outcomes can be
-// compared in a test.
+// An Outcome is the result of a handler, as values: a test can compare two of them.
 type Outcome struct {
 	Changes []Edit
 	Notices []Notice
-	// Session is what the session is given, by name, as `sets` promises it.
+	// Session holds the values to be set in the session, by name, as `sets` promises them.
 	Session Fields
-	Jobs    []JobChange // jobs that failed or wait, to be tried again or dropped
-	// Result is what the call gives back: rows of values by column. A cell may
-	// be whatever a field may be; a Ref is shown by its name.
+	Jobs    []JobChange // jobs to be tried again or dropped
+	// Result is the answer of the call: rows of values by column. A cell may be anything that a field
+	// may be; a Ref is shown by its name.
 	Result *Answer
-	// Calls are calls of other verbs to be made after the changes, in the name of
-	// the same principal: each is checked, permitted, asked about and journalled
-	// as if they had written it, and nothing is done where one of them is refused.
-	// A verb promises them with `generates: VERB`.
+	// Calls are calls of other verbs, to be made after the changes in the name of the same principal.
+	// Each is checked, permitted, confirmed and journalled as if the principal had written it; if one
+	// is refused, nothing is done. The verb promises them with `generates: VERB`.
 	Calls []Generated
 	// Kept names, word for word, the promises that leave no trace in rows or
 	// notices and that the handler kept: for "validates: value against field
@@ -203,10 +198,10 @@ type Outcome struct {
 	Kept []string
 }
 
-// A Generated is a call that a handler makes. Args are values by the names of
-// the arguments; a Ref is written by the name of its row. Or it is calls that were kept,
-// as one script: then Field is the field that they were kept in, "plan-step.call", and the
-// palette promises `generates: plan-step.call`. None of those asks a tool.
+// A Generated is a call that a handler makes. Args are values by argument name; a Ref is written
+// by the name of its row. Or it is a script of kept calls: then Field names the field that kept
+// them, "plan-step.call", and the palette promises `generates: plan-step.call`. Kept calls may not
+// use tools.
 type Generated struct {
 	Verb string
 	Args Fields
@@ -215,38 +210,38 @@ type Generated struct {
 	Kept  []string
 }
 
-// An Answer is the rows that a handler gives back.
+// An Answer is the rows that a handler returns.
 type Answer struct {
 	Columns []string
 	Rows    [][]any
 }
 
-// A Call is one call as its handler sees it.
+// A Call is a call as its handler sees it.
 type Call struct {
-	ctx      context.Context // of the call, for what it asks without one
+	ctx      context.Context // of the call, for methods that get none
 	r        *reading
 	st       *step
 	promises []promise
 	over     bool
-	read     verbs.Origin // of the rows that it read
+	read     verbs.Origin // of the rows that the handler has read
 }
 
 // Verb returns the verb that was called.
 func (c *Call) Verb() *verbs.Verb { return c.st.verb }
 
-// Principal returns the name of whoever calls.
+// Principal returns the name of the caller.
 func (c *Call) Principal() string { return c.r.s.who.Name }
 
-// Person returns the name of the person who calls, whichever login of theirs it is.
+// Person returns the name of the person behind the caller, the same for all their logins.
 func (c *Call) Person() string { return c.r.s.who.Whose() }
 
 // Now returns the time of the run. It is the same for all of it.
 func (c *Call) Now() time.Time { return c.r.now }
 
-// Today returns the day of the run in UTC, as a midnight.
+// Today returns the day of the run in UTC, as midnight.
 func (c *Call) Today() time.Time { return c.r.now.Truncate(24 * time.Hour) }
 
-// New makes up the key of a row that is to be created.
+// New makes up the key of a row to be created.
 func (c *Call) New(entity string) (Ref, error) {
 	e := c.r.e.reg.Entity(entity)
 	if e == nil {
@@ -275,10 +270,9 @@ func (c *Call) Get(ctx context.Context, row Ref) (Row, error) {
 	return Row{c.r.e, c.r.s, found}, err
 }
 
-// Find reads the rows within scope whose fields have these values, in the order
-// of their keys. Nobody else changes them before the run commits, but others may
-// add some: who decides on how many there are gets a row besides that everybody
-// who adds one gets too.
+// Find reads the rows within scope whose fields have these values, in the order of their keys.
+// Nobody else changes them before the run commits, but others may add more: a handler that decides
+// by their number should also Get a row that every handler that adds one Gets.
 func (c *Call) Find(ctx context.Context, entity string, where Fields) ([]Row, error) {
 	e := c.r.e.reg.Entity(entity)
 	if c.over || e == nil {
@@ -304,16 +298,16 @@ func (c *Call) Find(ctx context.Context, entity string, where Fields) ([]Row, er
 	return rows, nil
 }
 
-// Exists reports whether there is a row with this key, also one that the caller does not see. It
-// is for verbs that give rights over rows to others.
+// Exists reports whether there is a row with this key, even one outside the caller's scope. It is
+// for verbs that grant rights over rows to others.
 func (c *Call) Exists(ctx context.Context, e *stores.Entity, key stores.Value) (bool, error) {
 	id := stores.Path{Field: e.Key}
 	found, err := c.r.read.Find(ctx, stores.Find{Entity: e, Select: []stores.Path{id}, Where: &stores.Cond{Op: stores.Eq, Path: id, Value: key}, Beyond: true})
 	return len(found) > 0, err
 }
 
-// Declared returns what the palette itself says that this call does, for a
-// handler to add to or to take from: nothing has to be said twice.
+// Declared returns the outcome that the palette itself declares for this call, for a handler to
+// extend or reduce: nothing has to be said twice.
 func (c *Call) Declared() Outcome {
 	d := declared(c.promises)
 	var o Outcome
@@ -352,18 +346,17 @@ func (c *Call) Declared() Outcome {
 	return o
 }
 
-// A Row is a row as a handler reads it.
+// A Row is a row that a handler has read.
 type Row struct {
 	e   *Engine
 	s   *Session
 	row stores.Row
 }
 
-// Ref names the row.
+// Ref returns the reference to the row.
 func (r Row) Ref() Ref { return Ref{r.row.Entity.Name, r.row.Key()} }
 
-// Value returns a field, null when there is none of that name. Of a reference,
-// use To.
+// Value returns a field, null if there is no such field. For a reference, use To.
 func (r Row) Value(field string) stores.Value {
 	if i := r.index(field); i >= 0 && r.row.Entity.Fields[i].Ref == nil && i != r.row.Entity.Key {
 		return r.row.Values[i]
@@ -371,7 +364,7 @@ func (r Row) Value(field string) stores.Value {
 	return stores.Value{}
 }
 
-// To returns the row that a reference field leads to.
+// To returns the row that a reference field names.
 func (r Row) To(field string) Ref {
 	if i := r.index(field); i >= 0 && r.row.Entity.Fields[i].Ref != nil {
 		return Ref{r.row.Entity.Fields[i].Ref.Name, r.row.Values[i]}
@@ -386,9 +379,8 @@ func (r Row) index(field string) int {
 	return slices.IndexFunc(r.row.Entity.Fields, func(f stores.Field) bool { return sameWord(f.Name, field) })
 }
 
-// handle lets a handler carry a call out, and turns what it returns into
-// proposals of the engine's own making: what the handler still holds cannot
-// change them.
+// handle calls a handler and copies its outcome into the engine's proposals, so that the handler
+// cannot change them afterwards.
 func (r *reading) handle(ctx context.Context, st *step, h *handler, promises []promise) (d claim, err error) {
 	args, err := h.arguments(r, st)
 	if err != nil {
@@ -451,8 +443,7 @@ func (r *reading) handle(ctx context.Context, st *step, h *handler, promises []p
 	return d, nil
 }
 
-// safely calls the handler. A panic in it is an error of its verb and leaves
-// everybody else's work alone.
+// safely calls the handler. A panic in it becomes an error of its verb and does not affect others.
 func (h *handler) safely(ctx context.Context, c *Call, args reflect.Value) (o Outcome, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -462,7 +453,7 @@ func (h *handler) safely(ctx context.Context, c *Call, args reflect.Value) (o Ou
 	return h.call(ctx, c, args)
 }
 
-// handlerError tells a refusal and the store's own errors from a fault.
+// handlerError distinguishes refusals and store errors from faults of the handler.
 func handlerError(st *step, err error) error {
 	var c *complaint
 	if errors.As(err, &c) {
@@ -501,8 +492,7 @@ func (r *reading) proposal(ctx context.Context, st *step, c Edit) (proposal, err
 	return p, nil
 }
 
-// assign turns fields by name into fields by number, in the order of the
-// entity.
+// assign turns fields by name into assignments by index, in the order of the entity's fields.
 func (r *reading) assign(e *verbs.Entity, f Fields) ([]assignment, error) {
 	var set []assignment
 	for _, name := range sortedKeys(f) {
@@ -537,7 +527,7 @@ func sortedKeys(f Fields) []string {
 	return keys
 }
 
-// plainValue turns what a handler gives into a Value.
+// plainValue turns a handler's value into a stores.Value.
 func (r *reading) plainValue(v any) (stores.Value, error) {
 	switch v := v.(type) {
 	case nil:
@@ -686,7 +676,7 @@ func (e *Engine) join(h *Handlers) dsl.Diagnostics {
 	return ds
 }
 
-// outside holds a function to what its palette says of it. One that panics has only failed.
+// outside checks the results of a function against its declared type. A panic becomes an error.
 func outside(f *verbs.Function, fn verbs.Outside) verbs.Outside {
 	if fn == nil {
 		return nil
@@ -715,7 +705,7 @@ func nearVerbs(reg *verbs.Registry, name string) []string {
 	return dsl.Nearest(name, slices.Values(all))
 }
 
-// fit compares what a handler takes with what its verb declares.
+// fit compares the arguments of a handler with those that its verb declares.
 func (h *handler) fit(v *verbs.Verb) dsl.Diagnostics {
 	var ds dsl.Diagnostics
 	byName := make(map[string]int)
@@ -768,8 +758,8 @@ var (
 	objectType   = reflect.TypeFor[map[string]any]()
 )
 
-// goTypes are the Go types that hold arguments, beside stores.Value, which holds all,
-// references and lists.
+// goTypes are the Go types that can hold arguments, besides stores.Value, which can hold any
+// argument, references, and lists.
 var goTypes = map[verbs.TypeName]struct {
 	says  string
 	holds func(reflect.Type) bool
@@ -812,7 +802,7 @@ func holds(g reflect.Type, t *verbs.Type, optional bool) bool {
 	return known && of.holds(g) && (!optional || isObject(g))
 }
 
-// goType names the Go type that holds an argument best.
+// goType names the best Go type for an argument.
 func goType(t *verbs.Type) string {
 	switch {
 	case t.Name == verbs.RefType:
@@ -823,7 +813,7 @@ func goType(t *verbs.Type) string {
 	return cmp.Or(goTypes[t.Name].says, "a stores.Value")
 }
 
-// arguments fills the struct that a handler takes.
+// arguments fills the argument struct of a handler.
 func (h *handler) arguments(r *reading, st *step) (reflect.Value, error) {
 	args := reflect.New(h.args).Elem()
 	for i := range st.args {

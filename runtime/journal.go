@@ -15,22 +15,21 @@ import (
 	"verbatim/verbs"
 )
 
-// What the journal holds: an entry for every call that may change something,
-// whether it did or was refused, and for every call that gave back a sensitive
-// field. Other reads leave no entry, so that reading stays cheap and writes
-// nothing. The calls of a macro have entries of their own, with what they
-// changed; the entry of the macro before them says what was asked for.
+// The journal has an entry for every call that may change something, done or refused, and for
+// every call that returned a sensitive field. Other reads have none, so that reading stays cheap
+// and writes nothing. The calls of a macro have entries of their own, with their changes; the
+// entry of the macro itself comes before them and says what was asked for.
 
 const (
 	outcomeOK       = "ok"
 	outcomeRefused  = "refused"
 	outcomeDeclined = "declined"
-	outcomeSkipped  = "skipped" // of work whose time came when there was no more point in it
+	outcomeSkipped  = "skipped" // of a job that had become pointless when its time came
 	outcomeExpired  = "expired" // of a confirmation that nobody decided in time
 )
 
-// entries adds the journal of a run to what it commits, in the order in which
-// its calls were carried out, and returns the steps that the entries belong to.
+// entries adds the journal entries of a run to a batch, in the order in which its calls were
+// carried out, and returns the steps of the entries.
 func (r *run) entries(b *stores.Batch, o RunOptions) ([]*step, error) {
 	var of []*step
 	b.Entries = slices.Grow(b.Entries, len(r.steps))
@@ -72,7 +71,7 @@ func (s *Session) entry(p *verbs.Program, o RunOptions, place dsl.Place) stores.
 	return e
 }
 
-// roleNames are those of the principal, as entries have them.
+// roleNames returns the principal's roles for a journal entry.
 func (s *Session) roleNames() (names []string) {
 	for _, role := range s.roles {
 		names = append(names, role.Name)
@@ -80,7 +79,7 @@ func (s *Session) roleNames() (names []string) {
 	return names
 }
 
-// turnID is the id of the turn that a run comes of, "" where there is none.
+// turnID returns the id of the turn that led to a run, "" if there is none.
 func (s *Session) turnID(o RunOptions) string {
 	if o.Turn > 0 && !s.kept.IsNull() {
 		return sessions.TurnID(s.id, o.Turn)
@@ -190,7 +189,7 @@ func AddedRows(changes []stores.Change) string {
 			f := &c.Entity.Fields[set.Field]
 			after := receipt.Value{Value: set.Value}
 			if f.Ref != nil {
-				after.Name = newRow // added with it, as all that these rows refer to
+				after.Name = newRow // it is added together with these rows, like all rows that they refer to
 			}
 			row.Fields = append(row.Fields, receipt.Field{Name: f.Name, Kind: f.Holds(), After: after})
 		}
@@ -199,14 +198,14 @@ func AddedRows(changes []stores.Change) string {
 	return string(told.AppendText(nil))
 }
 
-// onlyReads reports whether a verb cannot change anything: it promises nothing
-// but an answer, and nor does any verb that it uses.
+// onlyReads reports whether a verb cannot change anything: it and all verbs that it uses promise
+// nothing but an answer.
 func (e *Engine) onlyReads(v *verbs.Verb) bool {
 	return v.Answers() && !slices.ContainsFunc(e.inside[v], func(inner *verbs.Verb) bool { return !inner.Answers() })
 }
 
-// onlyLooks reports whether a program can run on a snapshot: it changes
-// nothing and nothing of it is journalled.
+// onlyLooks reports whether a program can run on a snapshot: it changes nothing and is not
+// journalled.
 func (e *Engine) onlyLooks(p *verbs.Program) bool {
 	calls := p.Calls()
 	for i := range calls {
@@ -244,7 +243,7 @@ func (e *Engine) written(p *verbs.Program, c *dsl.Call, macro *step) *dsl.Call {
 	})
 }
 
-// given is the value that an argument of a macro stands for in its script.
+// given returns the written value of the argument that a symbol names in a macro's script.
 func (st *step) given(symbol string) (dsl.Value, bool) {
 	name, path, _ := strings.Cut(symbol, ".")
 	if of, ok := st.verb.Macro.ForEach(); ok && name == "each" {
@@ -277,7 +276,7 @@ func (st *step) given(symbol string) (dsl.Value, bool) {
 	return dsl.Value{}, false
 }
 
-// inMap is a value as it is written, with a path into it.
+// inMap returns the part of a written value that a path leads to, as far as that is written.
 func inMap(v dsl.Value, path string) dsl.Value {
 	switch {
 	case path == "":

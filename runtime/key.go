@@ -129,7 +129,7 @@ func (s *Session) delivered(ctx context.Context, read stores.Reader, script, set
 	return s.keptReceipt(ctx, read, row)
 }
 
-// keptReceipt is the receipt of what was done under a key.
+// keptReceipt returns the receipt that was kept under a key.
 func (s *Session) keptReceipt(ctx context.Context, read stores.Reader, row stores.Row) (*receipt.Receipt, error) {
 	again, err := receipt.ParseKept(row.Values[dlvReply].Text())
 	if err != nil {

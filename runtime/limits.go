@@ -46,7 +46,7 @@ type useLog struct {
 	times []stores.Value // in order
 }
 
-// limitKey is the key of what a limit counts for the principal of a session.
+// limitKey is the key of the row with a limit's uses for the principal of a session.
 func (s *Session) limitKey(v *verbs.Verb, l *verbs.Limit) stores.Value {
 	whose := "everyone"
 	if !l.Everyone {
@@ -71,7 +71,7 @@ func (s *Session) limitKeys(p *verbs.Program) (keys []stores.Value) {
 	return keys
 }
 
-// useLogOf reads the uses that count.
+// useLogOf reads the uses that a limit still counts.
 func (s *Session) useLogOf(ctx context.Context, read func(context.Context, *stores.Entity, stores.Value) (stores.Row, error), v *verbs.Verb, l *verbs.Limit, now time.Time) (*useLog, error) {
 	log := &useLog{verb: v, limit: l}
 	row, err := read(ctx, uses, s.limitKey(v, l))
@@ -99,7 +99,7 @@ func (l *useLog) use(now time.Time) (wait time.Duration, ok bool) {
 	return 0, true
 }
 
-// change is what keeps the uses.
+// change makes the change that keeps the uses.
 func (l *useLog) change(key stores.Value) stores.Change {
 	last := l.times[len(l.times)-1].Time().Add(time.Duration(l.limit.Within) * time.Second)
 	c := stores.Change{Op: stores.Insert, Entity: uses, Key: key, Set: []stores.Assign{
@@ -191,7 +191,7 @@ func (s *Session) countPreview(ctx context.Context, p *verbs.Program, o RunOptio
 	return err
 }
 
-// countsRefused is what a refusal counts.
+// countsRefused lists the uses that a refusal counts.
 func (s *Session) countsRefused(p *verbs.Program, r *Refusal) (all []countedUse) {
 	calls := p.Calls()
 	counts := make(map[int]bool)
@@ -210,7 +210,7 @@ type countedUse struct {
 	limit *verbs.Limit
 }
 
-// counting lists what counts a use of a verb.
+// counting lists the limits of a verb that count one of its uses.
 func counting(v *verbs.Verb, counts func(*verbs.Limit) bool) (all []countedUse) {
 	for i := range v.Limits {
 		if l := &v.Limits[i]; counts(l) {
@@ -220,7 +220,7 @@ func counting(v *verbs.Verb, counts func(*verbs.Limit) bool) (all []countedUse) 
 	return all
 }
 
-// counts adds to a batch what was used, as far as there is room for it.
+// counts makes the changes that count some uses, up to the number that each limit allows.
 func (s *Session) counts(ctx context.Context, tx stores.Tx, used []countedUse) (all []stores.Change, err error) {
 	now := stores.NewTime(s.e.clock()).Time()
 	logs := make(map[stores.Value]*useLog)

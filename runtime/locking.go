@@ -17,8 +17,7 @@ import (
 // the parent, and a run that adds, moves or removes such a row locks the parent too, so that one
 // of the two waits.
 
-// holdsAs is how firmly a run locks what it reads: not at all if it changes nothing or is rolled
-// back.
+// holdsAs returns the lock for rows that a run reads: none if it changes nothing or is rolled back.
 func (r *reading) holdsAs(h stores.Hold) stores.Hold {
 	if !r.locks {
 		return stores.Loose
@@ -37,9 +36,8 @@ func (e *Engine) writes(p *verbs.Program) bool {
 	return false
 }
 
-// countedBy lists the fields by which the reads of palettes count rows, and those
-// by which a requirement asks whether there are any and a total is worked out: true
-// where any change of a row may be one that it asks for.
+// countedBy lists the reference fields by which reads, requirements and totals count rows. The value
+// is true if a total uses the field: then a change to any field of such a row may alter the result.
 func countedBy(all []*verbs.Verb) map[view.Field]bool {
 	by := make(map[view.Field]bool)
 	total := func(t *verbs.Total) {
@@ -70,7 +68,7 @@ func countedBy(all []*verbs.Verb) map[view.Field]bool {
 			}
 		}
 		for i := range v.Read.Lists {
-			// What belongs to a row is held by that row, as far as it hangs on it.
+			// A list is locked by its parent row, if the list's rows refer to that directly.
 			if list := &v.Read.Lists[i]; len(list.By.Steps) == 0 {
 				add(view.Field{Entity: list.Entity.Store, Field: list.By.Field})
 			}
@@ -90,8 +88,8 @@ func countedBy(all []*verbs.Verb) map[view.Field]bool {
 	return by
 }
 
-// meet holds the rows for which a change alters what can be counted. Most are
-// held already, because a reference of the call names them.
+// meet locks the parent rows whose counts a change may alter. Most are locked already, because a
+// reference of the call names them.
 func (r *reading) meet(ctx context.Context, c *stores.Change) error {
 	if len(r.e.counted) == 0 || !r.locks {
 		return nil
@@ -101,8 +99,7 @@ func (r *reading) meet(ctx context.Context, c *stores.Change) error {
 		if r.added[view.RowKey{Entity: to, Key: key}] || key.IsNull() || to == nil || r.met[view.RowKey{Entity: to, Key: key}] {
 			return nil
 		}
-		// One that lies outside the scope is not counted for by this principal,
-		// who cannot refer to it either.
+		// This principal can neither refer to a row outside their scope nor count for it.
 		if _, err := r.read.Get(ctx, to, key); err != nil && !errors.Is(err, stores.ErrNotFound) {
 			return err
 		}

@@ -53,11 +53,11 @@ func (l *Look) Principal() string { return l.r.s.who.Name }
 // Now returns the time of the run. It is the same for all of it.
 func (l *Look) Now() time.Time { return l.r.now }
 
-// mostLooked is how many rows one look gives at most.
+// mostLooked is the greatest number of rows that one look returns.
 const mostLooked = 10_000
 
-// Rows reads all rows whose fields have these values, whoever owns them. The rows are not
-// locked: they may change before the run commits.
+// Rows reads all rows whose fields have these values, of every owner. The rows are not locked: they
+// may change before the run commits.
 func (l *Look) Rows(ctx context.Context, entity string, where Fields) ([]Row, error) {
 	e, err := l.entity(entity)
 	if err != nil {
@@ -139,7 +139,8 @@ func (r *reading) looked(ctx context.Context, st *step) error {
 	if err != nil {
 		return &Failure{Err: err}
 	}
-	// Before anything is looked at: that a key is none must not tell what there was to seal.
+	// This is checked before anything is read: the error about a bad key must not reveal whether there
+	// was something to seal.
 	for i := range st.verb.Discloses {
 		if k := st.verb.Discloses[i].SealedFor; k >= 0 {
 			if _, err := publicKey(st.args[k].Text()); err != nil {
@@ -151,7 +152,7 @@ func (r *reading) looked(ctx context.Context, st *step) error {
 	given, err := h.looksSafely(ctx, l, args)
 	l.over = true
 	var said *complaint
-	if errors.As(err, &said) { // its words may tell what was looked at
+	if errors.As(err, &said) { // its text may reveal what was read
 		return &Failure{Err: fmt.Errorf("the function of %s looks, and refuses nothing", st.verb.Name)}
 	}
 	if err != nil {
@@ -170,7 +171,7 @@ func (r *reading) looked(ctx context.Context, st *step) error {
 		if err == nil {
 			v, err = r.tellable(st, x, v)
 		}
-		if err != nil { // what is wrong may say what was looked at
+		if err != nil { // the error may reveal what was read
 			return &Failure{Err: fmt.Errorf("%s: the function of %s gave %s a value that is no %s", at(x.Place), st.verb.Name, x.Name, x.Type.Phrase())}
 		}
 		st.disclosures[i] = disclosure{true, v}
@@ -208,9 +209,9 @@ func (r *reading) tellable(st *step, x *verbs.Disclosed, v stores.Value) (stores
 	return told, nil
 }
 
-// sealInfo is what a seal is bound to: the verb, the name of the value, the caller, and the
-// arguments that the palette names, a row by the whole suffix of its name, which never
-// changes.
+// sealInfo returns the info that a seal is bound to: the verb, the name of the value, the caller,
+// and the arguments that the palette names. A row stands in it by the whole suffix of its name,
+// which never changes.
 func (st *step) sealInfo(r *reading, x *verbs.Disclosed) string {
 	parts := []string{st.verb.Name, x.Name, r.s.who.Name}
 	for _, i := range x.Bound {
@@ -225,16 +226,15 @@ func (st *step) sealInfo(r *reading, x *verbs.Disclosed) string {
 	return SealInfo(parts...)
 }
 
-// SealInfo is the info of HPKE under which a value is sealed: of the verb, the name of the
-// value, the caller, and the arguments that the palette binds the seal to, in its order.
+// SealInfo returns the HPKE info under which a value is sealed. The parts are the verb, the name of
+// the value, the caller, and the arguments that the palette binds the seal to, in its order.
 func SealInfo(parts ...string) string {
 	return digest.Of(append([]string{"verbatim sealed 1"}, parts...)...)
 }
 
-// Seal seals a text for the owner of a public key, 32 bytes of X25519 in base64, so that
-// nobody else can read it, nor the owner under another info (HPKE, RFC 9180, base mode with
-// HKDF-SHA256 and AES-256-GCM). The result is the encapsulated key and the ciphertext, in
-// base64.
+// Seal seals a text for the owner of a public key, 32 bytes of X25519 in base64. Nobody else can
+// read it, and the owner can only with the same info (HPKE, RFC 9180, base mode with HKDF-SHA256
+// and AES-256-GCM). The result is the encapsulated key and the ciphertext, in base64.
 func Seal(key, info string, plain []byte) (string, error) {
 	public, err := publicKey(key)
 	if err != nil {
@@ -244,8 +244,8 @@ func Seal(key, info string, plain []byte) (string, error) {
 	return base64.StdEncoding.EncodeToString(sealed), err
 }
 
-// publicKey reads a public key. One of low order is refused: whatever is sealed for it,
-// anybody can read.
+// publicKey reads a public key. It refuses keys of low order: anybody could read what is sealed for
+// one.
 func publicKey(text string) (hpke.PublicKey, error) {
 	raw, err := base64.StdEncoding.DecodeString(text)
 	if err != nil {
@@ -259,7 +259,7 @@ func publicKey(text string) (hpke.PublicKey, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := probe.ECDH(point); err != nil { // it comes to nothing with every key
+	if _, err := probe.ECDH(point); err != nil { // with a point of low order, the result is zero for every key
 		return nil, err
 	}
 	return hpke.NewDHKEMPublicKey(point)

@@ -12,24 +12,23 @@ import (
 	"verbatim/verbs"
 )
 
-// Looking after the journal: erasing what is personal from it, telling it of
-// rows that were there before it, noticing what expired, and forgetting what
-// nobody can use any more. Each is told in the journal itself.
+// Maintenance of the journal: erasing personal data, and adding rows that existed before it. Each
+// is journalled itself.
 
-// The verbs of the entries that tell of it. No palette can declare them.
+// The verbs of these journal entries. No palette can declare them.
 const (
 	verbRedact   = "verbatim.redact"
 	verbBaseline = "verbatim.baseline"
 	verbRead     = "verbatim.read-journal"
 )
 
-// A Redaction says what is to be erased from the journal: what entries tell of
-// one row, or everything that one principal said.
+// A Redaction says what to erase from the journal: the values of one row, or everything that one
+// principal said.
 type Redaction struct {
-	Entity    *stores.Entity // of the row
+	Entity    *stores.Entity // the entity of the row
 	Key       stores.Value
-	Principal string // instead of a row
-	// Everywhere, of a row, means the same texts in other rows and calls too.
+	Principal string // given instead of a row
+	// Everywhere extends the redaction of a row to the same texts in other rows and calls.
 	Everywhere bool
 }
 
@@ -67,8 +66,8 @@ func (s *Session) ReadsJournal(ctx context.Context, others ...string) error {
 	return s.mayKeepJournal(ctx, verbRead, others...)
 }
 
-// OpensEntry tells the journal that one of its entries is shown with what is personal in
-// it: to a role that keeps the journal, or to whom it was done for.
+// OpensEntry journals that one entry is shown with its personal data: to a role that keeps the
+// journal, or to the principal of that entry.
 func (s *Session) OpensEntry(ctx context.Context, e *stores.Entry) error {
 	if e.Principal != s.who.Name {
 		if err := s.mayKeepJournal(ctx, verbRead); err != nil {
@@ -78,14 +77,14 @@ func (s *Session) OpensEntry(ctx context.Context, e *stores.Entry) error {
 	return failure(s.record(ctx, stores.Batch{Entries: []stores.Entry{s.act(verbRead, dsl.NewArg("entry", dsl.NewInteger(e.Seq)))}}))
 }
 
-// act begins an entry about something that the engine does itself.
+// act begins a journal entry about an act of the engine itself.
 func (s *Session) act(verb string, args ...dsl.Arg) stores.Entry {
 	call := dsl.NewCall(verb, args...)
 	return stores.Entry{Time: s.e.clock(), Principal: s.who.Name, Session: s.id, Source: "log", Verb: verb, Call: dsl.FormatCall(&call),
 		Outcome: outcomeOK, Palette: s.e.reg.Digest(), Roles: s.roleNames()}
 }
 
-// Redactable says what Redact would erase.
+// Redactable returns what Redact would erase.
 func (s *Session) Redactable(ctx context.Context, w Redaction) (journal.Erased, error) {
 	if err := s.mayKeepJournal(ctx, verbRedact); err != nil {
 		return journal.Erased{}, err
@@ -97,11 +96,10 @@ func (s *Session) Redactable(ctx context.Context, w Redaction) (journal.Erased, 
 	return n, failure(err)
 }
 
-// Redact erases personal and sensitive values from the journal. The entries
-// stay, and say by commitments that something stood there; the chain is whole
-// after it, and nobody can tell any more what it was. That it was done, by whom
-// and of what, is an entry of its own. Rows are not touched, but for what a
-// principal said in sessions: the turns stay, without their words.
+// Redact erases personal and sensitive values from the journal. The entries stay, with commitments
+// to the erased values; the hash chain stays valid, and nobody can recover the values. The
+// redaction itself is journalled, with its principal and subject. Rows are not changed, except
+// that the turns of a principal lose their words.
 func (s *Session) Redact(ctx context.Context, w Redaction) (journal.Erased, error) {
 	if err := s.mayKeepJournal(ctx, verbRedact); err != nil {
 		return journal.Erased{}, err
@@ -136,8 +134,8 @@ func (s *Session) Redact(ctx context.Context, w Redaction) (journal.Erased, erro
 	return n, failure(err)
 }
 
-// Baseline tells the journal of rows that no entry tells of, or only in part,
-// so that a replay can begin with them. It returns how many there were.
+// Baseline adds to the journal the rows that it does not know, or knows only in part, so that a
+// replay can start with them. It returns the number of those rows.
 func (s *Session) Baseline(ctx context.Context, state *journal.State) (int, error) {
 	if err := s.mayKeepJournal(ctx, verbBaseline); err != nil {
 		return 0, err
@@ -146,6 +144,6 @@ func (s *Session) Baseline(ctx context.Context, state *journal.State) (int, erro
 	return n, failure(err)
 }
 
-// Tables returns every entity of the palettes, as stores know them. The slice
-// must not be changed.
+// Tables returns the entities of the palettes as the store knows them. The slice must not be
+// changed.
 func (e *Engine) Tables() []*stores.Entity { return e.tables }

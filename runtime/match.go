@@ -37,11 +37,11 @@ type matching struct {
 	near  []float32 // its meaning; nil where none is compared
 	maker string
 	found receipt.FoundBy
-	asked bool // of a handler: it looked
+	asked bool // whether the handler has searched
 }
 
-// match is what is asked of the index of an entity, for rows of one owner or, where that is
-// null, of everybody that the caller may see.
+// match makes the query to the index of an entity, for rows of one owner or, if owner is null, for
+// all rows that the caller may see.
 func (m *matching) match(e *stores.Entity, owner stores.Value, limit int) stores.Match {
 	ask := stores.Match{Entity: e, Owner: owner, Text: m.text, Limit: limit, Edits: almost}
 	if len(e.Search.Meaning) > 0 {
@@ -188,8 +188,8 @@ func (e *Engine) Embed(ctx context.Context, most int) (n int, err error) {
 	return n, nil
 }
 
-// Searches reports whether what is searched can be: stores.ErrSchema where migrate has not
-// made the index that the palettes declare.
+// Searches reports whether the search indexes exist. It returns stores.ErrSchema if migrate has not
+// made an index that the palettes declare.
 func (e *Engine) Searches(ctx context.Context) error {
 	return e.store.View(ctx, stores.Scope{All: true}, func(r stores.Reader) error {
 		for _, t := range e.tables {
@@ -235,7 +235,7 @@ func (r *reading) match(ctx context.Context, st *step, f *fetch, find stores.Fin
 			return nil, err
 		}
 		if len(rows) >= read.Limit || !more {
-			break // of the best, enough are left by the condition
+			break // the condition leaves enough of the best
 		}
 	}
 	if read.Weigh != nil {

@@ -15,28 +15,27 @@ import (
 	"verbatim/verbs"
 )
 
-// Everything that the engine says stands here, to be read aloud together. What
-// a person is told holds no key, no value of a sensitive argument, no word of
-// Go and none of SQL, and is the same for what is not there and what is not
-// theirs.
+// All sentences of the engine are in this file, to be read aloud together. A sentence for a person
+// holds no key, no sensitive value, no Go and no SQL, and it is the same for a row that does not
+// exist and one outside their scope.
 
-// A Refusal is told to the person who asked: what they asked for was not done,
-// why, and what to do next. Nothing was changed.
+// A Refusal tells the caller that their request was not carried out, why, and what to do next.
+// Nothing was changed.
 type Refusal struct {
 	Diagnostics dsl.Diagnostics
 
 	calls []int // index in Program.Calls of each diagnostic's call, -1 for the whole script
-	told  bool  // the journal knows
+	told  bool  // it is journalled already
 }
 
 // Error implements error.
 func (r *Refusal) Error() string { return "refused: " + tell(r.Diagnostics) }
 
-// A BrokenPromise says that what carried a verb out did more, or less, than
-// its palette promises. It is the operator's business; nothing was changed.
+// A BrokenPromise says that a verb was carried out with more, or fewer, effects than its palette
+// promises. It is for the operator; nothing was changed.
 type BrokenPromise struct {
 	Verb     string
-	Promise  string    // the effect as the palette words it, "" when something was done that no effect covers
+	Promise  string    // the effect as the palette words it, "" for a change that no effect covers
 	Happened string    // "a reminder was to be added"
 	Place    dsl.Place // of the effect, or of the verb
 }
@@ -49,23 +48,23 @@ func (b *BrokenPromise) Error() string {
 	return fmt.Sprintf("%s did not keep its promise %q (%s): %s", b.Verb, b.Promise, at(b.Place), b.Happened)
 }
 
-// A Failure is everything else that can go wrong: a store that does not
-// answer, a handler that fails, an expression that cannot be worked out. The
-// chain is for the operator. Nothing was changed, unless it is Unknown.
+// A Failure is any other error: a store that does not answer, a handler that fails, an expression
+// that cannot be evaluated. The error chain is for the operator. Nothing was changed, unless
+// Unknown is set.
 type Failure struct {
 	Err error
-	// Unknown says that the commit was cut off before its answer, or a tool of
-	// another server before its own: it may or may not have happened.
+	// Unknown says that the answer to the commit, or of a tool of another server, was lost: the change
+	// may or may not have happened.
 	Unknown bool
-	// Told, where it is not nil, says to the person what is known: a tool was
-	// asked, and what came of it is not that all was done.
+	// Told, if it is not nil, tells the person what is known: a tool was asked, but the script was not
+	// committed.
 	Told *dsl.Diagnostic
 }
 
 // Error implements error.
 func (f *Failure) Error() string { return f.Err.Error() }
 
-// Unwrap gives the chain.
+// Unwrap returns Err.
 func (f *Failure) Unwrap() error { return f.Err }
 
 func failure(err error) error {
@@ -76,8 +75,7 @@ func failure(err error) error {
 	return &Failure{Err: err, Unknown: errors.Is(err, stores.ErrUnknown)}
 }
 
-// storeError is what somebody is told whose reading or writing in a store ended with
-// an error, nil where it did not.
+// storeError turns an error of reading from or writing to a store into the error for the caller.
 func storeError(place dsl.Place, err error) error {
 	var refusal *Refusal
 	switch {
@@ -89,8 +87,8 @@ func storeError(place dsl.Place, err error) error {
 	return failure(err)
 }
 
-// Sentence says to the person being served what an error means for them, and
-// what to do next. It is safe to show whatever the error is.
+// Sentence says what an error means for the person being served, and what to do next. It is safe
+// to show for every error.
 func Sentence(err error) string {
 	var refusal *Refusal
 	var broken *BrokenPromise
@@ -119,7 +117,7 @@ func Sentence(err error) string {
 	return "the system could not do this. Nothing was changed; try again, and if it stays like this, tell whoever looks after it."
 }
 
-// tell joins what diagnostics say into one text.
+// tell joins the summaries and notes of diagnostics into one text.
 func tell(ds dsl.Diagnostics) string {
 	var b strings.Builder
 	for i := range ds {
@@ -149,8 +147,7 @@ type complaint struct {
 	diagnostic dsl.Diagnostic
 }
 
-// Error implements error, so that it can travel up from where a call is
-// carried out.
+// Error implements error, so that a complaint can be returned from where a call is carried out.
 func (c *complaint) Error() string { return c.diagnostic.Summary }
 
 func refuse(all []complaint) *Refusal {
@@ -162,7 +159,7 @@ func refuse(all []complaint) *Refusal {
 	return r
 }
 
-// complaints takes a refusal apart again.
+// complaints returns the complaints that a refusal was made of.
 func (r *Refusal) complaints() []complaint {
 	all := make([]complaint, len(r.calls))
 	for i := range all {
@@ -171,7 +168,7 @@ func (r *Refusal) complaints() []complaint {
 	return all
 }
 
-// What a person is told
+// Codes of diagnostics for a person
 
 const (
 	codeUnknownPrincipal  = "unknown-principal"
@@ -247,7 +244,7 @@ const (
 	codeChangedSince = "changed-since"
 )
 
-// What an operator is told when palettes and handlers do not fit.
+// Codes of diagnostics for an operator, when palettes and handlers do not fit
 const (
 	codeHandlerUnknownVerb     = "handler-unknown-verb"
 	codeHandlerMissing         = "handler-missing"
@@ -292,7 +289,7 @@ func narrowed() dsl.Diagnostic {
 	return complain(codeRoleLost, dsl.Place{}, "what you showed is good for some verbs, and decides nothing", "sign in to decide")
 }
 
-// notJournalKeeper names the roles that may, where there are any.
+// notJournalKeeper names the roles that may keep the journal, if there are any.
 func notJournalKeeper(may []string) dsl.Diagnostic {
 	next := "give one role `keeps: journal` in the palettes, and the role to a person"
 	if len(may) > 0 {
@@ -301,14 +298,14 @@ func notJournalKeeper(may []string) dsl.Diagnostic {
 	return complain(codeNotPermitted, dsl.Place{}, "no role of yours may do that", next)
 }
 
-// unknownName must not tell whether there is such a row: the place shows what
-// was written, and nothing else differs.
+// unknownName must not tell whether there is such a row: apart from the place, which shows the
+// written text, it is always the same.
 func unknownName(place dsl.Place, param string) dsl.Diagnostic {
 	return complain(codeUnknownName, place, fmt.Sprintf(":%s names nothing that you can see", param),
 		"use a name that a reading verb showed you")
 }
 
-// notReached and nothingThere are unknownName where no argument is to blame.
+// notReached and nothingThere are unknownName for the case that no argument is to blame.
 func notReached(place dsl.Place, verb string) dsl.Diagnostic {
 	return complain(codeUnknownName, place, verb+" would touch something that you cannot see", "use a name that a reading verb showed you")
 }
@@ -317,7 +314,7 @@ func nothingThere(place dsl.Place, verb string) dsl.Diagnostic {
 	return complain(codeUnknownName, place, verb+" found nothing that you can see", "use a name that a reading verb showed you")
 }
 
-// nothingMatched is for an effect that has to change a row, and found none.
+// nothingMatched is for an effect that must change a row and found none.
 func nothingMatched(place dsl.Place, verb string, of *verbs.Entity, e *verbs.Effect) dsl.Diagnostic {
 	d := complain(codeNothingMatched, place, fmt.Sprintf("%s is about at least one %s, and none fits what it was given", verb, of.Store.Name),
 		"look at what is there, and name that")
@@ -325,8 +322,8 @@ func nothingMatched(place dsl.Place, verb string, of *verbs.Entity, e *verbs.Eff
 	return d
 }
 
-// unknownUpload is one answer for an upload that is not there, that is somebody
-// else's and that has expired.
+// unknownUpload is the one answer for an upload that does not exist, belongs to somebody else, or
+// has expired.
 func unknownUpload(place dsl.Place, param string) dsl.Diagnostic {
 	return complain(codeUnknownUpload, place, fmt.Sprintf(":%s names no file that you have sent", param),
 		"send the file, and use the reference that you are given; one that is not used for a while expires")
@@ -361,7 +358,7 @@ func noResult(place dsl.Place, symbol, why string) dsl.Diagnostic {
 		"run the call that it comes from by itself and look at what it gives")
 }
 
-// wrongValue quotes nothing of the value, which may be secret.
+// wrongValue does not quote the value, which may be secret.
 func wrongValue(place dsl.Place, param, wanted string) dsl.Diagnostic {
 	return complain(codeWrongValue, place, fmt.Sprintf("what :%s was given does not fit: %s", param, wanted),
 		"write the value out, or take it from another field")
@@ -383,29 +380,29 @@ func notTogether(place dsl.Place, v *verbs.Verb, x *verbs.Exclusion) dsl.Diagnos
 	return d
 }
 
-// requirementNotMet says what the palette says, and where it says it.
+// requirementNotMet is the palette's sentence about a requirement, with its place there.
 func requirementNotMet(place dsl.Place, verb string, rule *verbs.Require) dsl.Diagnostic {
 	d := complain(codeRequirementNotMet, place, rule.Else, "verbatim explain "+verb+" says what it needs; see to that first")
 	d.Related = []dsl.Related{{Place: rule.Place, Message: verb + " requires this"}}
 	return d
 }
 
-// requirementUnclear is a requirement that needs something absent.
+// requirementUnclear is for a requirement that cannot be evaluated because a value is null.
 func requirementUnclear(place dsl.Place, verb string, rule *verbs.Require) dsl.Diagnostic {
 	d := requirementNotMet(place, verb, rule)
 	d.Notes[0] = "it could not be worked out, because a value is missing or out of range; " + d.Notes[0]
 	return d
 }
 
-// constraintBroken says what the palette says of a row that may not be so.
+// constraintBroken is the palette's sentence about a constraint that a row would break.
 func constraintBroken(place dsl.Place, entity string, rule *verbs.GivenRule) dsl.Diagnostic {
 	d := complain(codeRequirementNotMet, place, rule.Else, "no row of "+entity+" may be otherwise")
 	d.Related = []dsl.Related{{Place: rule.Place, Message: entity + " requires this"}}
 	return d
 }
 
-// limitReached says that a verb was used as often as it may be. How long somebody has to
-// wait for others is not said: it would tell when they were here.
+// limitReached says that a verb was used as often as it may be. If the limit is for everyone, it
+// does not say how long to wait: that would reveal when others used the verb.
 func limitReached(place dsl.Place, verb string, l *verbs.Limit, wait time.Duration) dsl.Diagnostic {
 	summary := l.Else
 	if summary == "" {
@@ -448,26 +445,25 @@ func askedInVain(asker string) string {
 	return "nothing was changed, and nobody can agree to this any more; if it is still wanted, " + asker + " asks for it again"
 }
 
-// unknownConfirmation must not tell whether there is something that somebody
-// else could agree to.
+// unknownConfirmation must not reveal whether a proposal waits for somebody else.
 func unknownConfirmation(id string) dsl.Diagnostic {
 	return complain(codeUnknownConfirmation, dsl.Place{}, fmt.Sprintf("nothing that is called %q waits for you", id),
 		"verbatim confirm lists what does")
 }
 
-// wrongCall says what is wrong with a call that a handler made.
+// wrongCall describes the mistake in a call that a handler made.
 func wrongCall(place dsl.Place, verb, inner string, d dsl.Diagnostic) dsl.Diagnostic {
 	return complain(codeWrongValue, place, fmt.Sprintf("%s leads to %s, and that cannot be said: %s", verb, inner, d.Summary),
 		"change what it was made of, and try again")
 }
 
-// keptTool is about calls that were kept and are made together, of which one asks a tool: a
-// tool acts outside of the transaction that they share.
+// keptTool refuses kept calls that run together if one of them uses a tool: a tool acts outside the
+// transaction that they share.
 func keptTool(place dsl.Place, verb, inner string) dsl.Diagnostic {
 	return complain(codeWrongValue, place, fmt.Sprintf("%s makes all calls together, and %s asks a tool", verb, inner), "make them one after the other")
 }
 
-// noStep says what the palette says of the code that a field would leave.
+// noStep is the palette's sentence about a code that may not follow the present one.
 func noStep(place dsl.Place, verb, entity, field, from, to, says string) dsl.Diagnostic {
 	if to == "" {
 		to = "nothing"
@@ -483,14 +479,13 @@ func noSession(place dsl.Place, what string) dsl.Diagnostic {
 		"give the session a name, and the same name again to go on: verbatim run --session NAME")
 }
 
-// noneAtWork says that nothing can stand for what was left out.
+// noneAtWork says that there is no row at work for an argument that was left out.
 func noneAtWork(place dsl.Place, verb string, p *verbs.Param) dsl.Diagnostic {
 	return complain(codeNothingAtWork, place, fmt.Sprintf("%s is about one %s, and there is none that you can see", verb, p.Type.Entity.Store.Name),
 		"ask whoever looks after this system to give you access to it")
 }
 
-// whichAtWork asks which row is meant. It names rows that the session may see,
-// and no others.
+// whichAtWork asks which row is meant. It names only rows that the session may see.
 func whichAtWork(place dsl.Place, st *step, p *verbs.Param, rows []names.Row, of int, more bool, setters []*verbs.Verb) dsl.Diagnostic {
 	var words []string
 	d := dsl.Diagnostic{Code: codeWhichAtWork, Place: place}
@@ -520,7 +515,7 @@ func whichAtWork(place dsl.Place, st *step, p *verbs.Param, rows []names.Row, of
 	return d
 }
 
-// unknownSession must not tell whether somebody else has it.
+// unknownSession must not reveal whether somebody else has the session.
 func unknownSession() dsl.Diagnostic {
 	return complain(codeUnknownSession, dsl.Place{}, "you have no such session", "begin one under a name: verbatim run --session NAME")
 }
@@ -570,7 +565,7 @@ func alreadyUsed(place dsl.Place, by, when string) dsl.Diagnostic {
 	return complain(codeAlreadyUsed, place, summary, "an agreement is good once; to do it again, look again and agree again")
 }
 
-// agreedAlready says so of the roles that the person has; others are missing.
+// agreedAlready is for a principal all of whose roles have agreed already, while others are missing.
 func agreedAlready(by []string) dsl.Diagnostic {
 	var who []string
 	for _, name := range by {
@@ -654,7 +649,7 @@ func valueNeeded(place dsl.Place, verb, entity, field string) dsl.Diagnostic {
 		"give every argument that it is taken from")
 }
 
-// cannotWorkOut is a condition or a value that needs something absent.
+// cannotWorkOut is for a condition or a value that cannot be evaluated because a value is null.
 func cannotWorkOut(place dsl.Place, verb string) dsl.Diagnostic {
 	return complain(codeValueNeeded, place, fmt.Sprintf("whether %s may be done, or how, hangs on a value that is missing", verb),
 		"give every argument that you can")
@@ -665,23 +660,23 @@ func notAccepted(place dsl.Place, verb string) dsl.Diagnostic {
 		"check the values, and that nothing else still needs what would be deleted")
 }
 
-// unreadable says that a row holds what cannot be read, and not what it is.
+// unreadable says that a row holds a value that cannot be read, without the value.
 func unreadable(place dsl.Place, verb, row, field, why string) dsl.Diagnostic {
 	return complain(codeUnreadable, place, fmt.Sprintf("%s cannot read %s: %s holds %s", verb, row, field, why),
 		"whoever looks after the table can correct the row")
 }
 
-// leftOut says why a row is not among those that were found.
+// leftOut says why a row is left out of the result.
 func leftOut(row, field, why string) string {
 	return fmt.Sprintf("%s is left out: %s holds %s", row, field, why)
 }
 
-// morePage says that there are more rows than a page has.
+// morePage says that there are more rows than fit on a page.
 func morePage(verb, param, last string) string {
 	return fmt.Sprintf("there are more: %s with :%s %s tells the next", verb, param, last)
 }
 
-// notHeld quotes nothing of the value: why is about what the field holds.
+// notHeld does not quote the value: why describes what the field can hold.
 func notHeld(place dsl.Place, verb, entity, field, why string) dsl.Diagnostic {
 	return complain(codeNotAccepted, place, fmt.Sprintf("%s would give %s of the %s a value that it does not hold: %s", verb, field, entity, why),
 		"give other values")
@@ -734,8 +729,7 @@ func namesUnread(err error) dsl.Diagnostic {
 	return complain(codeNamesUnread, dsl.Place{}, "what your names stand for could not be looked up", "try again in a moment")
 }
 
-// Tools of other servers: what they say is quoted once, as what they say, and
-// nowhere else.
+// Tools of other servers. A tool's own text is quoted once, marked as its text.
 
 func toolUnfit(place dsl.Place, v *verbs.Verb, code string) dsl.Diagnostic {
 	return complain(codeToolUnfit, place, fmt.Sprintf("%s cannot be used now: %s of %s is not as it was accepted (%s)", v.Name, v.Tool.Name, v.Tool.Server, code),
@@ -808,8 +802,7 @@ func toolAnswersLater(place dsl.Place, symbol, verb string) dsl.Diagnostic {
 		"run it by itself, and use what it answers in the next script")
 }
 
-// wrongOrigin names the argument, where its value may come from and where it did,
-// and never the value.
+// wrongOrigin names the argument, the accepted origins and the actual one, but never the value.
 func wrongOrigin(place dsl.Place, p *verbs.Param, from verbs.Origin, trail []string) dsl.Diagnostic {
 	return complain(codeOrigin, place, cameFrom(p, from, trail), toComeFrom(p.From))
 }
@@ -822,7 +815,7 @@ func cameFrom(p *verbs.Param, from verbs.Origin, trail []string) string {
 	return fmt.Sprintf(":%s must come from %s; this came from %s%s", p.Name, p.From.Wanted(), words, throughWords(trail))
 }
 
-// toComeFrom says how a value can come from where it should.
+// toComeFrom says how a value can get an accepted origin.
 func toComeFrom(accepted verbs.Origins) string {
 	var ways []string
 	for _, way := range []struct {
@@ -843,8 +836,8 @@ func toComeFrom(accepted verbs.Origins) string {
 	return strings.Join(ways, ", or ")
 }
 
-// Refuse makes the error with which a handler declines what it was asked for:
-// the reason and what to do next, in words for the person. Nothing is changed.
+// Refuse makes the error with which a handler refuses a call: the reason and the next step, in
+// words for the person. Nothing is changed.
 func Refuse(reason, next string) error {
 	return &complaint{call: -1, diagnostic: complain(codeHandlerRefused, dsl.Place{}, reason, next)}
 }
@@ -866,7 +859,7 @@ func handlerUnknownVerb(name string, near []string) dsl.Diagnostic {
 	return d
 }
 
-// generatesUnknown is about a promise to call a verb that there is not.
+// generatesUnknown is for a promise to call a verb that does not exist.
 func generatesUnknown(e *verbs.Effect, v *verbs.Verb, name string, near []string) dsl.Diagnostic {
 	d := complain(codeGeneratesUnknown, e.Place, fmt.Sprintf("%s promises to call %s, and there is no such other verb", v.Name, name), "name a verb of the palettes")
 	if len(near) > 0 {
@@ -875,7 +868,7 @@ func generatesUnknown(e *verbs.Effect, v *verbs.Verb, name string, near []string
 	return d
 }
 
-// generatesInternal is about a promise to call what only work calls.
+// generatesInternal is for a promise to call an internal verb, which only jobs may call.
 func generatesInternal(e *verbs.Effect, v, inner *verbs.Verb) dsl.Diagnostic {
 	return complain(codeGeneratesUnknown, e.Place, fmt.Sprintf("%s promises to call %s, which is internal", v.Name, inner.Name), "only the work of a trigger calls it; name another verb")
 }
@@ -924,24 +917,24 @@ func badQuery(v *verbs.Verb, wrong *stores.SQLError) dsl.Diagnostic {
 		"a query is one SELECT over tables of declared entities")
 }
 
-// unknownEntry is about an entry of the journal that is not there, that is somebody else's,
-// or whose verb is not for the caller.
+// unknownEntry is for a journal entry that does not exist, that the caller does not see, or whose
+// verb they may not use.
 func unknownEntry(place dsl.Place, seq int64) dsl.Diagnostic {
 	return complain(codeUnknownEntry, place, fmt.Sprintf("entry %d of the journal is nothing that you can take back", seq),
 		"the number of a call stands below what came of it")
 }
 
-// noUndo is about a call that nothing takes back.
+// noUndo is for a call that cannot be undone.
 func noUndo(place dsl.Place, why string) dsl.Diagnostic {
 	return complain(codeNoUndo, place, "that cannot be taken back: "+why, "make the call that puts it right")
 }
 
-// undoLate is about a call that was made too long ago.
+// undoLate is for a call that was made too long ago.
 func undoLate(place dsl.Place, until time.Time) dsl.Diagnostic {
 	return complain(codeNoUndo, place, "that could be taken back until "+stamp(until), "make the call that puts it right")
 }
 
-// changedSince is about a call on which others built.
+// changedSince is for a call on which later changes were built.
 func changedSince(place dsl.Place, what string) dsl.Diagnostic {
 	return complain(codeChangedSince, place, "that cannot be taken back any more; "+what, "nothing was changed; take that back first, or make the call that puts it right")
 }

@@ -101,8 +101,7 @@ func (s *Session) Suffixes(ctx context.Context, e *verbs.Entity, keys ...stores.
 	return all, failure(err)
 }
 
-// spell works out the name and the suffix of rows, and asks the store who else is
-// called so.
+// spell computes the names and suffixes of rows, and asks the store which other rows share them.
 func (s *Session) spell(ctx context.Context, r stores.Reader, e *verbs.Entity, rows []names.Given) error {
 	ask, err := s.spelled(ctx, e, rows)
 	if err != nil || ask == nil {
@@ -139,8 +138,8 @@ func (s *Session) spelled(ctx context.Context, e *verbs.Entity, rows []names.Giv
 	return &stores.NameQuery{Entity: e.Store, Plain: slices.Compact(plain), Owners: s.owners(e.Store), Most: 2}, nil
 }
 
-// compare notes which rows share their name with one that was found, and which names
-// the store has already.
+// compare notes which rows share their name with a row in found, and which names the store has
+// already.
 func compare(rows []names.Given, found []stores.Name) {
 	slices.SortFunc(found, func(a, b stores.Name) int { return strings.Compare(a.Plain, b.Plain) })
 	for i := range rows {
@@ -194,7 +193,7 @@ func (s *Session) owners(e *stores.Entity) []string {
 	return owners
 }
 
-// rootOf is the entity whose rows own those of e.
+// rootOf returns the entity whose rows own those of e.
 func rootOf(e *stores.Entity) *stores.Entity {
 	if n := len(e.Scope); n > 0 && e.Scope[n-1].To != nil {
 		return e.Scope[n-1].To

@@ -11,8 +11,8 @@ import (
 	"verbatim/verbs"
 )
 
-// scriptNames answers the checker for one script. A name that several entities
-// use stands for the one that the arguments of this script ask for.
+// scriptNames answers the checker for one script. If several entities use a name, it stands for the
+// entity that the arguments of this script ask for.
 type scriptNames struct {
 	s     *Session
 	wants map[string][]*verbs.Entity // by symbol, in the order of the script
@@ -64,8 +64,8 @@ func (n *scriptNames) Homonyms(name string) []verbs.Candidate {
 	return all
 }
 
-// Nearby implements verbs.Names. It knows only what the session was given, so
-// that a suggestion tells nothing of other people's rows.
+// Nearby implements verbs.Names. It suggests only names that the session was shown, so that a
+// suggestion reveals nothing about other people's rows.
 func (n *scriptNames) Nearby(name string) []string {
 	among := n.wants[name]
 	if len(among) == 0 {
@@ -84,7 +84,7 @@ func (n *scriptNames) Nearby(name string) []string {
 	return near
 }
 
-// bind settles what the names of a program mean.
+// bind fixes the rows that the names of a program mean.
 func (n *scriptNames) bind(p *verbs.Program) {
 	p.Names(func(a *verbs.Arg, t *verbs.Type) {
 		e := (*verbs.Entity)(nil)
@@ -107,7 +107,7 @@ func (n *scriptNames) bind(p *verbs.Program) {
 	})
 }
 
-// words are the symbols that may name a row of an entity.
+// words lists the symbols that may name a row of an entity.
 func (n *scriptNames) words(e *verbs.Entity) []string {
 	words := slices.Clone(n.all)
 	for name, wants := range n.wants {
@@ -119,8 +119,8 @@ func (n *scriptNames) words(e *verbs.Entity) []string {
 	return words
 }
 
-// mentioned works out what the symbols of a script may stand for. Symbols that
-// the script binds itself are not the session's.
+// mentioned collects the symbols of a script that may name rows. Symbols that the script binds
+// itself are left out.
 func (s *Session) mentioned(script *dsl.Script) *scriptNames {
 	n := &scriptNames{s: s, wants: make(map[string][]*verbs.Entity)}
 	bound := make(map[string]bool)
@@ -184,7 +184,7 @@ func (s *Session) mentioned(script *dsl.Script) *scriptNames {
 	return n
 }
 
-// mention notes a value that may name a row, of an entity where that is known.
+// mention notes a value that may name a row; want is the entity, if it is known.
 func (n *scriptNames) mention(v *dsl.Value, want *verbs.Entity, bound map[string]bool) {
 	switch v.Kind {
 	case dsl.String:
@@ -212,9 +212,8 @@ func (n *scriptNames) want(name string, e *verbs.Entity) {
 	}
 }
 
-// find looks for what the names of a script stand for: in the store's table of
-// names, and for those that are not there among the rows within scope where these
-// are few.
+// find looks up the names of a script: in the store's table of names and, if they are not there,
+// among the rows within scope, if these are few.
 func (n *scriptNames) find(ctx context.Context, r stores.Reader) error {
 	for _, e := range n.among {
 		if err := n.s.lookUp(ctx, r, e, n.lost(e)); err != nil {
@@ -247,7 +246,7 @@ func (n *scriptNames) find(ctx context.Context, r stores.Reader) error {
 	return nil
 }
 
-// lost are the names that an entity is asked for and that nothing is known of.
+// lost lists the symbols for an entity that are still unknown.
 func (n *scriptNames) lost(e *verbs.Entity) []string {
 	return slices.DeleteFunc(n.words(e), func(word string) bool {
 		if slices.Contains(n.all, word) {

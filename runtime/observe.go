@@ -8,15 +8,14 @@ import (
 	"verbatim/verbs"
 )
 
-// An Observed is one program that the engine worked out or carried out, for whoever
-// watches. It holds nothing that anybody said.
+// An Observed describes one preview or run for the observer. It holds no values.
 type Observed struct {
 	Calls []*verbs.Verb // in order; each as often as it was called
-	// Rehearsal says that it was only worked out, for a preview.
+	// Rehearsal says that the program was only previewed.
 	Rehearsal bool
 	Outcome   string        // "ok", "refused" or "failed"
 	Code      string        // of a refusal
-	Took      time.Duration // by the engine's clock, with waiting for others
+	Took      time.Duration // by the engine's clock, including waiting
 }
 
 // tried calls tries, and then Options.Agreed if an agreement was used.

@@ -14,22 +14,20 @@ import (
 
 // Where values come from.
 //
-// Every argument of a call has an origin: a literal that of whoever wrote it (see
-// Session.CheckFrom), a field of a row that of a record or of what the field is
-// marked with, an answer that of its tool, and whatever is made of several all of
-// theirs. What is saved keeps what is less trusted than a record as a mark beside
-// the field, so that saving and reading back makes nothing better.
+// Every argument of a call has an origin. A literal has the origin of its author (see
+// Session.CheckFrom), a field of a row that of a record or of the field's mark, an answer that of
+// its tool, and a value computed from several values all of their origins. If a saved value is
+// less trusted than a record, its origin is saved as a mark beside the field, so that saving and
+// reading back does not raise trust.
 //
-// Two things carry no origin. A row that somebody chose: `@payee.iban` is a
-// record's value whoever named @payee. But which row was chosen is a value too:
-// a reference has the origin of whoever wrote it, and the row that a read found
-// that of what it was looked for with. And a condition: a value that the palette
-// sets `when` a document says so is the palette's, because the palette's author
-// wrote both the condition and what follows from it, and a document can only
-// choose among what they foresaw. (Were it marked, nearly every row would be,
-// after the first document, and people would learn to agree without reading.) A
-// conditional expression is not such a case: `a ? b : c` has the origins of all
-// three.
+// Two things do not pass on an origin. One is the choice of a row: `@payee.iban` is a record's
+// value, no matter who named @payee. But the choice itself is a value too: a reference has the
+// origin of its author, and a row that a read found has the origin of the values that the read
+// searched for. The other is a condition: a value that the palette sets `when` a document says so
+// is the palette's, because the palette's author wrote both the condition and its consequence, and
+// a document can only choose among what they foresaw. (If it were marked, nearly every row would be
+// marked after the first document, and people would learn to agree without reading.) A conditional
+// expression is different: `a ? b : c` has the origins of all three.
 
 // CheckFrom is Check for a script that holds values of several origins, such as a document's
 // or a model's: said gives the origin of each literal. The program keeps the origins, for
@@ -70,8 +68,8 @@ func (st *step) told() verbs.Origin {
 	return o
 }
 
-// rowOrigin is the origin of a reference to a row that a call gave: that of the
-// argument that named it, if one did.
+// rowOrigin returns the origin of a reference to a row that a call returned: that of the argument
+// that named the row, if one did.
 func (st *step) rowOrigin(key stores.Value) verbs.Origin {
 	for s := st; s != nil; {
 		for i := range s.rows {
@@ -87,8 +85,8 @@ func (st *step) rowOrigin(key stores.Value) verbs.Origin {
 	return st.chosen()
 }
 
-// made is the origin of what an expression comes to: of the arguments and the
-// fields that it is worked out from.
+// made returns the origin of the value of an expression: those of the arguments and fields that it
+// uses.
 func made(st *step, x *verbs.Expr, reads []verbs.Origin) verbs.Origin {
 	var o verbs.Origin
 	if i, alone := x.ArgOnly(); alone {
@@ -128,14 +126,14 @@ func (st *step) wants(i int, g resolvedArg, place dsl.Place) *complaint {
 	return nil
 }
 
-// follow notes the way on which an argument of an unaccepted origin came.
+// follow notes the path by which an argument got an origin that is not accepted.
 func (st *step) follow(f *frame, a *verbs.Arg, g resolvedArg) {
 	if st.accepts == 0 || g.value.IsNull() || g.from.Within(st.accepts) {
 		return
 	}
 	way := symbolOf(a)
 	if f.macro != nil && !f.made && a.Kind == verbs.Name {
-		// Inside a macro a name is an argument of the macro's.
+		// Inside a macro, a name is an argument of the macro.
 		way = ":" + a.Syntax.Text + " of " + f.macro.verb.Name
 		for i := range f.macro.verb.Params {
 			p := &f.macro.verb.Params[i]
@@ -162,9 +160,8 @@ func symbolOf(a *verbs.Arg) string {
 	return ""
 }
 
-// originsText is what a journal entry keeps of where the arguments of a call
-// came from: canonical JSON, from argument to origin, of those that are neither
-// the palette's nor the script's own; "" when all are.
+// originsText returns the origins of arguments for a journal entry: canonical JSON from argument to
+// origin, without those of the palette and of the script; "" if there are no others.
 func originsText(st *step) string {
 	var keys []string
 	var values []stores.Value
@@ -179,7 +176,7 @@ func originsText(st *step) string {
 	return stores.NewObject(keys, values).Text()
 }
 
-// throughWords is the way that a value came, for a sentence.
+// throughWords words the path by which a value came.
 func throughWords(trail []string) string {
 	if len(trail) == 0 {
 		return ""
@@ -187,8 +184,8 @@ func throughWords(trail []string) string {
 	return ", through " + strings.Join(trail, " and ")
 }
 
-// said is the origin of what an argument writes out. What a macro's script says
-// is the palette's, and nobody's.
+// said returns the origin of a literal argument. A literal in a macro's script is the palette's and
+// has no origin.
 func (f *frame) said(a *verbs.Arg) verbs.Origin {
 	if f.macro != nil && !f.made {
 		return verbs.Origin{}
@@ -202,8 +199,8 @@ func vouches(a assignment, marks []stores.Mark) bool {
 	return a.came.Trusted() && stores.MarkOf(marks, a.field) != ""
 }
 
-// marks is what goes along with a notice of where its values came from: of those
-// less trusted than a record.
+// marks returns the origins that go along with a notice: of its values that are less trusted than a
+// record.
 func (n *notice) marks() (stores.Value, bool) {
 	var keys []string
 	var values []stores.Value
@@ -215,18 +212,16 @@ func (n *notice) marks() (stores.Value, bool) {
 	return stores.NewObject(keys, values), keys != nil
 }
 
-// A Known is a value of which a handler says where it came from: one that it read
-// out of a document, say, or asked another system for. Whatever else a handler
-// returns has the origins of all of its arguments and of every row that it read,
-// because what it made of them cannot be followed. A Known stands for a whole
-// value of Fields or of an Answer.
+// A Known is a value for which the handler states the origin, for example one that it read out of a
+// document or got from another system. Any other value that a handler returns has the origins of
+// all its arguments and of every row that it read, because its computation cannot be followed. A
+// Known stands for a whole value of Fields or of an Answer.
 type Known struct {
 	Value  any
 	Origin verbs.Origin
 }
 
-// Origin returns where an argument came from, by its name; the zero Origin when
-// there is none of that name.
+// Origin returns the origin of an argument; the zero Origin if there is no such argument.
 func (c *Call) Origin(arg string) verbs.Origin {
 	for i := range c.st.from {
 		if sameWord(c.st.verb.Params[i].Name, arg) {
@@ -236,7 +231,7 @@ func (c *Call) Origin(arg string) verbs.Origin {
 	return verbs.Origin{}
 }
 
-// Origin returns where the value of a field came from.
+// Origin returns the origin of a field's value.
 func (r Row) Origin(field string) verbs.Origin {
 	if i := r.index(field); i >= 0 {
 		return r.s.from.Field(&r.row, i)
@@ -255,8 +250,8 @@ func vouched(v any, came verbs.Origin) verbs.Origin {
 	return came
 }
 
-// vouch says where the values of a handler's proposal came from. What the palette
-// itself says to the letter came from where the palette takes it.
+// vouch sets the origins of the values of a handler's proposal. A value that equals the palette's
+// own keeps the origin that the palette gives it.
 func (p *proposal) vouch(f Fields, came verbs.Origin, promises []promise) {
 	e := p.entity.Store
 	for i := range p.set {

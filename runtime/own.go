@@ -19,8 +19,8 @@ import (
 // transaction needs to its scope, and looks for others in a scope of its own. Sessions belong
 // to their principal, see sessions.Entity, and so do uploads, see upload.go.
 
-// Own returns the entities that the engine needs besides those of palettes, to
-// be given to Migrate with them.
+// Own returns the entities of the engine's own rows. Pass them to Migrate together with those of
+// the palettes.
 func Own() []*stores.Entity {
 	return append([]*stores.Entity{confirmations.Entity, deliveries, attempts, uses, sessions.Entity, sessions.Turns, sessions.Questions, sessions.Budgets, uploads.Contents, uploads.Entity}, journal.Own()...)
 }

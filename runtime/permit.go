@@ -12,20 +12,18 @@ import (
 	"verbatim/verbs"
 )
 
-// Narrow leaves the session, of the verbs that its principal may use, no more than
-// these: so much a token of theirs may do. It decides nothing that others asked for. It
-// is called before the session is used.
+// Narrow restricts the session to some of the verbs that its principal may use, as a token does. A
+// narrowed session cannot decide others' proposals. Call it before the session is used.
 func (s *Session) Narrow(only []*verbs.Verb) { s.only = only }
 
-// Prove notes when whoever speaks last showed who they are. A rule that wants this to
-// be recent takes no agreement in a session of which it was never said. It is called
-// before the session is used.
+// Prove notes when the principal last signed in. A rule that wants a recent sign-in accepts no
+// agreement in a session without one. Call it before the session is used.
 func (s *Session) Prove(when time.Time) { s.proven = when }
 
 // permit finds every call of a program that may not be made in this session.
 func (s *Session) permit(p *verbs.Program) []complaint {
 	all := append(permit(p, s.roles, s.e.inside, false), s.beyond(p)...)
-	// A call that is kept is one that whoever keeps it could make.
+	// A principal may keep only calls that they could make.
 	p.EachKept(func(of int, kept *verbs.Program) {
 		for _, c := range append(permit(kept, s.roles, s.e.inside, false), s.beyond(kept)...) {
 			all = append(all, complaint{call: of, diagnostic: c.diagnostic})
@@ -34,7 +32,7 @@ func (s *Session) permit(p *verbs.Program) []complaint {
 	return all
 }
 
-// beyond finds the calls that the session was narrowed not to make.
+// beyond finds the calls that Narrow excludes.
 func (s *Session) beyond(p *verbs.Program) (all []complaint) {
 	calls := p.Calls()
 	for i := range calls {
@@ -45,9 +43,8 @@ func (s *Session) beyond(p *verbs.Program) (all []complaint) {
 	return all
 }
 
-// permits reports whether one of the roles may use a verb. A verb without
-// roles is used by nobody. Roles are the registry's own values, so that they
-// are compared as pointers: no map, no text, no allocation.
+// permits reports whether one of the roles may use a verb. Nobody may use a verb without roles.
+// Roles are the registry's own values and are compared as pointers: no map, no text, no allocation.
 func permits(have, may []*verbs.Role) bool {
 	for _, role := range may {
 		for _, mine := range have {
@@ -59,9 +56,9 @@ func permits(have, may []*verbs.Role) bool {
 	return false
 }
 
-// permit finds every call of a program that somebody with these roles may not make,
-// the calls of macros included: inside lists the verbs that each macro uses. Only
-// work may call what is internal.
+// permit finds every call of a program that a principal with these roles may not make, including
+// the calls of macros: inside lists the verbs that each macro uses. Only work, the call of a job,
+// may use internal verbs.
 func permit(p *verbs.Program, roles []*verbs.Role, inside map[*verbs.Verb][]*verbs.Verb, work bool) []complaint {
 	var all []complaint
 	calls := p.Calls()
@@ -82,13 +79,11 @@ func permit(p *verbs.Program, roles []*verbs.Role, inside map[*verbs.Verb][]*ver
 	return all
 }
 
-// rightsAge is how long what was read of a principal's rights is good for. A
-// session may live for days; a right that is taken away is gone for it after no
-// more than this.
+// rightsAge is how long the rights of a principal are valid once read. A session may live for days;
+// a right that is taken away is lost to it within this time.
 const rightsAge = time.Second
 
-// just begins a session for something that is done at once, so that its rights
-// need not be looked at again.
+// just begins a session for immediate use: its first run does not read the rights again.
 func (e *Engine) just(ctx context.Context, principal string) (*Session, error) {
 	s, err := e.Session(ctx, principal)
 	if err == nil {
@@ -97,9 +92,8 @@ func (e *Engine) just(ctx context.Context, principal string) (*Session, error) {
 	return s, err
 }
 
-// entitled looks at the principal's rights again, where that is due. What a
-// session may do and see is settled when it begins; where it is something else by
-// now, nothing more is done in it.
+// entitled reads the principal's rights again if they are older than rightsAge. The rights of a
+// session are fixed when it begins; once they have changed, it refuses all further runs.
 func (s *Session) entitled(ctx context.Context, now time.Time) error {
 	s.mu.Lock()
 	due := !s.fresh && (s.looked.IsZero() || now.Sub(s.looked) >= rightsAge || now.Before(s.looked))

@@ -105,7 +105,7 @@ func (r *run) callOften(ctx context.Context, f *frame, i int) (st *step, needs *
 	return st, needs, err
 }
 
-// items are those of a list that a call was given; none where it was left out.
+// items returns the items of a list argument; none if it was left out.
 func (r *run) items(st *step, param int) ([]stores.Value, error) {
 	if st.args[param].IsNull() {
 		return nil, nil
@@ -176,8 +176,8 @@ func (r *run) call(ctx context.Context, f *frame, i int) (*step, *externalCall, 
 // changes to the transaction that commits them.
 func (r *run) step(ctx context.Context, f *frame, st *step, c *verbs.Call) (needs *externalCall, err error) {
 	if !permits(r.s.roles, st.verb.Roles) {
-		// permit has asked this of every call before anything began; nothing is
-		// carried out on its word alone.
+		// permit has checked every call before anything began. It is checked again here, so that
+		// nothing relies on that check alone.
 		return nil, &complaint{st.index, notPermitted(st.place, st.verb.Name, "")}
 	}
 	if r.phase == Previewing {
@@ -272,8 +272,8 @@ func (r *run) step(ctx context.Context, f *frame, st *step, c *verbs.Call) (need
 	return nil, nil
 }
 
-// macro carries out the script of other verbs, with the rights of whoever
-// called it: permit has looked at its calls before anything began.
+// macro carries out the script of a macro, with the rights of its caller: permit has checked its
+// calls before anything began.
 func (r *run) macro(ctx context.Context, st *step) (*externalCall, error) {
 	inner := &frame{prog: r.e.macros[st.verb], macro: st}
 	if needs, err := r.program(ctx, inner); err != nil || needs != nil {

@@ -19,8 +19,8 @@ type shown struct {
 	id     string
 	digest [32]byte
 	rows   []readRow    // whole rows that it stands on
-	until  time.Time    // how long agreeing to it is good, where something asks
-	kept   stores.Value // key of its row, when other processes know it too
+	until  time.Time    // until when agreeing to it is valid, if it asks anybody
+	kept   stores.Value // key of its row, if other processes know it too
 	asking []int        // calls that ask the person
 
 	used     bool // guarded by Session.mu: a run has claimed it
@@ -59,7 +59,7 @@ func (p *shown) moved(r *run) []string {
 
 // Names of rows
 
-// What stands where a row has no name.
+// Texts in place of the name of a row.
 const (
 	newRow = "new"
 	hidden = "(hidden)"
@@ -103,7 +103,7 @@ type reference struct {
 	key stores.Value
 }
 
-// nameAll makes sure that rows are known by names, with one question for each entity.
+// nameAll makes sure that rows have names, with one query for each entity.
 func (r *reading) nameAll(ctx context.Context, all []reference) error {
 	missing := make(map[*verbs.Entity][]stores.Value)
 	asked := make(map[reference]bool, len(all))
@@ -306,7 +306,7 @@ func (r *run) nameReferences(ctx context.Context) error {
 	return nil
 }
 
-// owner is the owner of a row that is changed, as of stores.Name.
+// owner returns the owner of a changed row, as in stores.Name.
 func (r *reading) owner(c *change) string {
 	if row, ok := r.s.names.Row(c.Entity, c.Key); ok {
 		return row.Owner
@@ -387,7 +387,7 @@ func (r *run) rowsOf(st *step) []receipt.Row {
 	return out
 }
 
-// nameValue gives the key of a row the name that it is shown by.
+// nameValue replaces the key of a row by the name that is shown.
 func (r *reading) nameValue(v *receipt.Value, e *stores.Entity) {
 	if !v.IsNull() {
 		v.Name, v.Entity = r.shownName(e, v.Value), e.Name

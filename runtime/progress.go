@@ -12,40 +12,41 @@ import (
 	"verbatim/stores/receipt"
 )
 
-// A Phase is what a long run is at.
+// A Phase is a phase of a long run.
 type Phase string
 
 // The phases of a run.
 const (
-	Previewing Phase = "preview" // it works out what would happen
-	Running    Phase = "run"     // it does it, in a transaction that is still open
-	Committing Phase = "commit"  // it does it, and what is done is committed
-	Asking     Phase = "ask"     // a tool is asked, and tells how far it is
+	Previewing Phase = "preview" // the program is previewed
+	Running    Phase = "run"     // the program runs in a transaction that is still open
+	Committing Phase = "commit"  // the program runs, and finished calls are committed
+	Asking     Phase = "ask"     // a tool works, and reports its progress
 )
 
-// A Progress says how far a run is. It is told after each call and while a tool is asked,
-// one at a time, and the run waits: whoever listens is quick. A run that has to begin
-// again begins to count again.
+// A Progress is the progress of a run. It is reported after each call and while a tool works, one
+// at a time, and the run waits for the listener, which must be quick. If a run starts again, it
+// counts from the beginning.
 type Progress struct {
 	Phase  Phase
 	Done   int
 	Total  int
-	Number int // of the call, as RunOptions.From counts
-	// Verb and What are those of a tool that is asked: of What, such as pages, Done are done
-	// of Total, which is 0 where it is not known.
+	Number int // the number of the call, counted as in RunOptions.From
+	// Verb and What describe a tool at work: it has done Done of Total units of What, such as
+	// pages. Total is 0 if it is not known.
 	Verb, What string
-	// Call is what the call did, once that is committed; nil before.
+	// Call is the receipt of a call once it is committed; nil before.
 	Call *receipt.Call
 }
 
 const (
-	// mostTold is how often one tool is listened to, however often it tells.
+	// mostTold is the greatest number of reports of one tool that are passed on.
 	mostTold = 200
-	// longestWhat is how many characters of a tool's own word are repeated.
+	// longestWhat is the greatest number of characters of a tool's own word that are repeated.
 	longestWhat = 40
 )
 
-// listens tells how far a tool is: each percent once, and nothing after over.
+// listens returns a function that passes on a tool's progress, each percent once, and a function
+// after which it passes on nothing.
 func (o *runOptions) listens(st *step) (tell func(done, total int, what string), over func()) {
 	if o.Progress == nil {
 		return nil, func() {}
@@ -73,7 +74,7 @@ func (o *runOptions) listens(st *step) (tell func(done, total int, what string),
 	}
 }
 
-// progress tells of a call that was carried out.
+// progress reports a call that was carried out.
 func (r *run) progress(i int) {
 	if r.tell == nil {
 		return
@@ -92,8 +93,8 @@ func (r *run) progress(i int) {
 	r.tell(Progress{Phase: r.phase, Done: r.done, Total: r.total, Number: r.first + r.done - 1})
 }
 
-// backoff is how long to wait before trying again what was in somebody's way: a
-// little, longer each time, and no two the same.
+// backoff returns how long to wait before the next attempt after a conflict: a short time, longer
+// for each attempt, with jitter.
 func backoff(attempt int) time.Duration {
 	var b [8]byte
 	rand.Read(b[:]) // never fails, by its documentation
@@ -101,12 +102,12 @@ func backoff(attempt int) time.Duration {
 	return most/2 + time.Duration(binary.BigEndian.Uint64(b[:])%uint64(most/2))
 }
 
-// pause waits before another attempt, unless the context ends.
+// pause waits before the next attempt, unless the context ends.
 func (e *Engine) pause(ctx context.Context, attempt int) {
 	e.sleep(ctx, e.backoff(attempt))
 }
 
-// sleep waits, unless the context ends or nobody has to.
+// sleep waits, unless the context ends or d is not positive.
 func sleep(ctx context.Context, d time.Duration) {
 	if d <= 0 {
 		return

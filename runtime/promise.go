@@ -125,7 +125,7 @@ const maxEach = 1000
 // An eachOf is the row or item that an effect with `for-each` is evaluated for.
 type eachOf struct {
 	row  *stores.Row
-	item stores.Value // where it is no row
+	item stores.Value // the item, if it is not a row
 	at   int          // in a macro, its place in the list
 }
 
@@ -178,7 +178,7 @@ func (r *reading) mustMatch(ctx context.Context, st *step, effect *verbs.Effect,
 	if effect.May || effect.When != nil && slices.ContainsFunc(effect.When.Reads, func(read verbs.ExprRead) bool {
 		return read.Param == verbs.OfEach || read.Each || ofTheRow(effect, &read)
 	}) {
-		return nil // what a row decides need not be so of any
+		return nil // a condition on the row need not hold for any row
 	}
 	due, err := r.holds(ctx, st, effect.When, nil)
 	if err == nil && due {
@@ -187,7 +187,7 @@ func (r *reading) mustMatch(ctx context.Context, st *step, effect *verbs.Effect,
 	return err
 }
 
-// values works out an effect that picks no rows.
+// values evaluates an effect that picks no rows.
 func (r *reading) values(ctx context.Context, st *step, p *promise) (err error) {
 	effect := p.effect
 	if p.due, err = r.holds(ctx, st, effect.When, nil); !p.due {
@@ -345,7 +345,7 @@ func (r *reading) alike(ctx context.Context, st *step, effect *verbs.Effect) (*s
 	return &rows[0], nil
 }
 
-// gives is what a promise sets a field to, null where it does not.
+// gives returns the value that a promise sets a field to, null if it does not set it.
 func (p *promise) gives(field int) stores.Value {
 	for _, a := range p.set {
 		if a.field == field {
@@ -355,9 +355,8 @@ func (p *promise) gives(field int) stores.Value {
 	return stores.Value{}
 }
 
-// picked finds the rows that a palette names: those that a filter picks, the one that
-// an argument refers to, or each of those that a list refers to. Where the argument was
-// left out, none are named.
+// picked returns the rows that a palette names: those that a filter picks, the row that an argument
+// refers to, or the rows of a list of references. named is false if the argument was left out.
 func (r *reading) picked(ctx context.Context, st *step, e *verbs.Entity, w *verbs.Where, order ...stores.Order) (rows []stores.Row, named bool, err error) {
 	if w.Filter != nil {
 		where, err := r.cond(ctx, st, w.Filter)
@@ -397,7 +396,7 @@ func (r *reading) picked(ctx context.Context, st *step, e *verbs.Entity, w *verb
 	return rows, true, nil
 }
 
-// stoodOn lists the fields of a target itself that an effect reads.
+// stoodOn lists the fields of its target that an effect reads.
 func stoodOn(e *verbs.Effect) []int {
 	var fields []int
 	add := func(x *verbs.Expr) {
@@ -421,7 +420,7 @@ func stoodOn(e *verbs.Effect) []int {
 	return fields
 }
 
-// ofTheRow reports whether a field that an effect reads is of the row that it is about.
+// ofTheRow reports whether an expression of an effect reads a field of the effect's target.
 func ofTheRow(e *verbs.Effect, read *verbs.ExprRead) bool {
 	if read.Param < 0 || e.Where == nil {
 		return read.Param == verbs.OfRow

@@ -41,7 +41,7 @@ func (r *reading) find(ctx context.Context, st *step) (*table, error) {
 	find := stores.Find{Unreadable: &dirty, Entity: read.Entity.Store, Select: f.all, Where: where, Order: read.Order, Limit: read.Limit,
 		Hold: r.holdsAs(stores.Shared), Last: r.last(st, append(beside.fetches, f)), Lists: beside.asked}
 	if read.Groups() {
-		find.Limit, find.Order = 0, nil // what they come to is bounded, and ordered
+		find.Limit, find.Order = 0, nil // the groups are limited and ordered, not the rows
 	}
 	if read.After >= 0 {
 		if err := r.behind(ctx, st, &find); err != nil {
@@ -94,7 +94,7 @@ func (r *reading) find(ctx context.Context, st *step) (*table, error) {
 	return t, r.nameCells(ctx, t)
 }
 
-// firstPage cuts off what is no part of a page, and says how the next one is asked for.
+// firstPage cuts rows to one page, and says how to ask for the next one.
 func (r *reading) firstPage(ctx context.Context, st *step, rows [][]stores.Value) (page [][]stores.Value, left []string, err error) {
 	read := st.verb.Read
 	if read.After < 0 || len(rows) <= read.Limit {
@@ -107,8 +107,8 @@ func (r *reading) firstPage(ctx context.Context, st *step, rows [][]stores.Value
 	return rows[:read.Limit], []string{morePage(st.verb.Name, st.verb.Params[read.After].Name, r.shownName(read.Entity.Store, last))}, nil
 }
 
-// leaveOut says, behind what is said already, which rows were left out since they cannot be read.
-// One that was asked for by its name is refused.
+// leaveOut adds a sentence for each row that is left out because it cannot be read. If the caller
+// named the row, the call is refused.
 func (r *reading) leaveOut(ctx context.Context, st *step, dirty []stores.Unreadable, left []string) ([]string, error) {
 	for i := range dirty {
 		u := &dirty[i]
@@ -207,7 +207,7 @@ func described(list *verbs.CodeList, t *verbs.Type, v stores.Value) (stores.Valu
 		if i := slices.IndexFunc(list.Codes, func(c verbs.Code) bool { return c.Name == code }); i >= 0 && list.Codes[i].Description != "" {
 			return stores.NewString(list.Codes[i].Description)
 		}
-		return stores.Value{} // of the database's own
+		return stores.Value{} // a value that only the database knows
 	}
 	if v.IsNull() {
 		return v, nil
@@ -331,7 +331,7 @@ func (r *reading) nameListed(ctx context.Context, f *fetch, found [][][]stores.V
 	return nil
 }
 
-// inNames puts names in place of the keys among the values of a row.
+// inNames replaces the keys among the values of a row by names.
 func (r *reading) inNames(f *fetch, values []stores.Value) []stores.Value {
 	told := values
 	for i := range values {
@@ -381,8 +381,8 @@ type stepCount struct {
 	stages        map[string]bool
 }
 
-// stepPaths are what is read of a step: its key, what it belongs to, its stage,
-// its weight, and what tells whether it is done.
+// stepPaths lists the fields that are read of a step: its key, the row that it belongs to, its
+// stage, its weight, and the fields that the condition for being done reads.
 func stepPaths(p *verbs.Progress) []stores.Path {
 	paths := []stores.Path{{Field: p.Steps.Store.Key}, p.By}
 	for _, field := range []int{p.Stage, p.Weight} {
@@ -394,7 +394,7 @@ func stepPaths(p *verbs.Progress) []stores.Path {
 	return paths
 }
 
-// progressOf counts the steps of rows.
+// progressOf counts the steps of each row.
 func (r *reading) progressOf(p *verbs.Progress, found [][][]stores.Value) ([]*stepCount, error) {
 	const reads = 4 // of stepPaths, before what p.Done reads
 	paths := stepPaths(p)

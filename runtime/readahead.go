@@ -24,7 +24,7 @@ type wants struct {
 
 // A conditionalPath is a path for the label of a row that is added only if a condition holds.
 type conditionalPath struct {
-	when *verbs.Expr // hangs on arguments alone
+	when *verbs.Expr // depends on arguments alone
 	path stores.Path
 }
 
@@ -65,7 +65,7 @@ func (e *Engine) foreseen(v *verbs.Verb) []wants {
 	}
 	for i := range v.Effects {
 		f := &v.Effects[i]
-		row := -1 // whose fields the effect's own expressions speak of
+		row := -1 // the argument whose row the effect's own expressions read
 		if f.Where != nil {
 			var one bool
 			if row, one = f.Where.One(); !one {
@@ -146,7 +146,7 @@ func (r *run) wanted() []view.Want {
 	return wants
 }
 
-// labelled lists what the labels of rows that a call adds use, from the row of an argument.
+// labelled lists the paths from the row of an argument that the labels of added rows use.
 func (r *run) labelled(c *verbs.Call, along *wants) []stores.Path {
 	if len(along.adding) == 0 {
 		return along.names
@@ -164,7 +164,8 @@ func (r *run) labelled(c *verbs.Call, along *wants) []stores.Path {
 	return names
 }
 
-// known is a call of which all arguments are known before it begins, nil of any other.
+// known returns a step for a call if all its arguments are known before it begins, and nil
+// otherwise.
 func (r *run) known(c *verbs.Call) *step {
 	st := &step{verb: c.Verb, args: make([]stores.Value, len(c.Args)), rows: make([]stores.Row, len(c.Args))}
 	for i := range c.Args {
@@ -181,14 +182,14 @@ func (r *run) known(c *verbs.Call) *step {
 	return st
 }
 
-// argued is what expressions that hang on arguments alone are evaluated with.
+// argued returns the environment of expressions that depend on arguments alone.
 func (r *run) argued(st *step) verbs.Env {
 	return verbs.Env{Args: st.args, Principal: r.s.who.Name, Now: r.now, Outside: r.e.outside}
 }
 
-// foretold is what a program of one call is going to ask, as far as that hangs on nothing but
-// its arguments: for the rows that its effects pick, and for the jobs that its own take the
-// place of.
+// foretold lists the queries that a program of one call is going to make, as far as they depend on
+// its arguments alone: for the rows that its effects pick, and for the jobs that its own jobs
+// replace.
 func (r *run) foretold() (asks []stores.Ask) {
 	if r.share != nil || len(r.prog.Calls()) != 1 || r.snapshot {
 		return nil
@@ -217,7 +218,7 @@ func (r *run) foretold() (asks []stores.Ask) {
 	return asks
 }
 
-// fires reports whether a condition holds that hangs on arguments alone.
+// fires reports whether a condition that depends on arguments alone holds.
 func fires(x *verbs.Expr, env verbs.Env) bool {
 	v, err := x.Eval(env)
 	return err == nil && v.Bool()

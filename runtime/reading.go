@@ -57,7 +57,7 @@ type reading struct {
 	blamed *laterChange    // the later change that stands in the way of an undo; nil without one
 }
 
-// reads begins a look at rows that changes nothing.
+// reads begins a reading that changes nothing.
 func (s *Session) reads(r stores.Reader) *reading {
 	return s.readsAt(r, stores.NewTime(s.e.clock()).Time())
 }

@@ -10,9 +10,8 @@ import (
 	"verbatim/verbs"
 )
 
-// A record is one argument, and the references in it are references like any other:
-// each is looked up within scope, held as the rows that are read are, and what is read
-// along it belongs to what was shown.
+// A record is one argument, and the references in it are like any others: each is looked up within
+// scope and locked like other rows that are read, and the reads along it are part of the plan.
 
 // referredInside fetches the rows that a record, or a list of them, refers to.
 func (r *reading) referredInside(ctx context.Context, st *step, t *verbs.Type, v stores.Value, place dsl.Place, param string) error {
@@ -40,7 +39,7 @@ func (r *reading) referredInside(ctx context.Context, st *step, t *verbs.Type, v
 	return nil
 }
 
-// rowOfPart is the row that a field of a record refers to; nil where it refers to none.
+// rowOfPart returns the row that a field of a record refers to; nil if it refers to none.
 func (r *reading) rowOfPart(ctx context.Context, st *step, read *verbs.ExprRead) (*stores.Row, error) {
 	t, v := st.verb.Params[read.Param].Type, st.args[read.Param]
 	if read.Each {
@@ -85,7 +84,7 @@ func (r *reading) ofRecord(ctx context.Context, st *step, t *verbs.Type, g resol
 	return resolvedArg{}, &complaint{st.index, noResult(place, a.Name(), "it has no "+a.Path())}
 }
 
-// ofItem finds what @each, or a part of it, is in a call of a macro.
+// ofItem resolves @each, or a part of it, in a call of a macro.
 func (r *reading) ofItem(ctx context.Context, st *step, t *verbs.Type, g resolvedArg, a *verbs.Arg, place dsl.Place) (resolvedArg, error) {
 	if t.Name == verbs.RefType {
 		g.entity = t.Entity
@@ -105,8 +104,8 @@ func (r *reading) ofItem(ctx context.Context, st *step, t *verbs.Type, g resolve
 	return r.follow(ctx, st, g.entity, row, a.Name(), a.Path(), place)
 }
 
-// partOf is a part of a record as it is written, which path leads to; not ok where it
-// is not written there.
+// partOf returns the part of a written record that a path leads to; ok is false if the part is not
+// written there.
 func partOf(v dsl.Value, path string) (dsl.Value, bool) {
 	part, rest, _ := strings.Cut(path, ".")
 	for _, e := range v.Entries() {

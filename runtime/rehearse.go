@@ -12,8 +12,8 @@ import (
 	"verbatim/verbs"
 )
 
-// Rehearse says what a store has to become for palettes, and what would be wrong then:
-// queries that cannot be run, and what is left of palettes as they were. Nothing changes.
+// Rehearse returns the migration that a store needs for some palettes, and the problems that would
+// remain: queries that cannot run, and remains of earlier palettes. Nothing changes.
 func Rehearse(ctx context.Context, reg *verbs.Registry, store stores.Store, more ...*stores.Entity) (plan stores.Plan, unfit dsl.Diagnostics, left []string, err error) {
 	var asked []*verbs.Verb
 	var queries []stores.SQL
@@ -41,14 +41,13 @@ func Rehearse(ctx context.Context, reg *verbs.Registry, store stores.Store, more
 	}
 	left, err = Left(ctx, reg, store)
 	if errors.Is(err, stores.ErrSchema) {
-		err = nil // nothing was kept yet
+		err = nil // nothing is kept yet
 	}
 	return plan, unfit, left, err
 }
 
-// Left says what a store still holds of palettes as they were, and what comes of it:
-// roles that somebody has and no palette declares any more, and work that waits for
-// verbs which there are no more. Each is one line.
+// Left lists what a store still holds of earlier palettes: roles that somebody has and no palette
+// declares, and waiting jobs for verbs that do not exist any more. Each is one line.
 func Left(ctx context.Context, reg *verbs.Registry, store stores.Store) (lines []string, err error) {
 	names, err := store.Principals(ctx)
 	if err != nil {
@@ -73,7 +72,7 @@ func Left(ctx context.Context, reg *verbs.Registry, store stores.Store) (lines [
 	for i := range jobs {
 		var w struct{ Verb, Trigger string }
 		if json.Unmarshal([]byte(jobs[i].Payload), &w) != nil {
-			continue // whoever runs it says so
+			continue // the worker that runs it reports this
 		}
 		if _, why, err := readWork(reg, stores.Run{Job: jobs[i].Job}); err == nil && why == reasonOther {
 			work[w.Trigger+" of "+w.Verb]++

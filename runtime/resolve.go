@@ -12,8 +12,8 @@ import (
 	"verbatim/verbs"
 )
 
-// A frame is one program being run: the one that was asked for, or the script
-// of a macro, whose names are the arguments of its call.
+// A frame is a program being run: the one that was asked for, or the script of a macro, whose
+// symbols are the arguments of the macro's call.
 type frame struct {
 	prog  *verbs.Program
 	steps []*step // parallel to prog.Calls(); nil until carried out
@@ -25,7 +25,7 @@ type frame struct {
 // it came from.
 type resolvedArg struct {
 	value     stores.Value
-	entity    *verbs.Entity // of a reference that is known to be one
+	entity    *verbs.Entity // of a reference, if the entity is known
 	row       stores.Row    // of a reference: the row itself, within scope
 	sensitive bool          // it was taken from something sensitive
 	partly    bool          // it is a record, and so are its sensitive parts alone
@@ -33,9 +33,9 @@ type resolvedArg struct {
 	from      verbs.Origin
 }
 
-// resolve works out the arguments of a call: literals are taken, names and
-// results become what they stand for, and a reference becomes a row within
-// scope. A row out of scope gets the same answer as a row that does not exist.
+// resolve resolves the arguments of a call: literals are taken as they are, names and results become
+// values, and references become rows within scope. A row out of scope gets the same answer as a row
+// that does not exist.
 func (r *reading) resolve(ctx context.Context, f *frame, st *step, c *verbs.Call) error {
 	st.args = make([]stores.Value, len(c.Args))
 	st.rows = make([]stores.Row, len(c.Args))
@@ -90,8 +90,8 @@ func (r *reading) resolve(ctx context.Context, f *frame, st *step, c *verbs.Call
 	return nil
 }
 
-// says adds an argument that the engine filled in to the text that the journal keeps of
-// the call, so that the text alone says what was done.
+// says adds an argument that the engine filled in to the text of the call in the journal, so that
+// the text alone says what was done.
 func (st *step) says(param string, v dsl.Value) {
 	call := *st.syntax
 	call.Args = append(call.Args[:len(call.Args):len(call.Args)], dsl.Arg{Key: param, Value: v})
@@ -156,8 +156,7 @@ func (r *reading) argument(ctx context.Context, f *frame, st *step, t *verbs.Typ
 	return resolvedArg{}, nil
 }
 
-// placeOfArg is where an argument was written: inside a macro, where the macro
-// was called.
+// placeOfArg returns the place of an argument; inside a macro, the place of the macro's call.
 func (r *reading) placeOfArg(f *frame, st *step, a *verbs.Arg) dsl.Place {
 	if f.macro == nil && a.Syntax != nil {
 		return dsl.Place{Source: f.prog.Script().Source, Range: a.Syntax.Range}
@@ -189,8 +188,7 @@ func accept(st *step, t *verbs.Type, g resolvedArg, place dsl.Place, param strin
 	return g, nil
 }
 
-// referred fetches the rows that a value refers to, where its type says that it
-// does.
+// referred fetches the rows that a value refers to, if its type is a reference.
 func (r *reading) referred(ctx context.Context, st *step, t *verbs.Type, g resolvedArg, place dsl.Place, param string) (resolvedArg, error) {
 	switch {
 	case t == nil || g.value.IsNull():
@@ -246,8 +244,8 @@ func (r *reading) reference(ctx context.Context, st *step, g resolvedArg, place 
 	return resolvedArg{}, &complaint{st.index, unknownName(place, param)}
 }
 
-// named finds what a name stands for: an argument of the macro inside one,
-// otherwise a row that the session knows.
+// named resolves a name: inside a macro to an argument of the macro, otherwise to a row that the
+// session knows.
 func (r *reading) named(ctx context.Context, f *frame, st *step, t *verbs.Type, a *verbs.Arg, place dsl.Place, param string) (resolvedArg, error) {
 	if f.macro != nil && !f.made {
 		return r.ofMacro(ctx, f, st, a, place)
@@ -270,7 +268,7 @@ func (r *reading) named(ctx context.Context, f *frame, st *step, t *verbs.Type, 
 	return r.follow(ctx, st, e, row, a.Name(), a.Path(), place)
 }
 
-// ofMacro finds an argument of the macro whose script is being run.
+// ofMacro resolves a name to an argument of the macro whose script is being run.
 func (r *reading) ofMacro(ctx context.Context, f *frame, st *step, a *verbs.Arg, place dsl.Place) (resolvedArg, error) {
 	m := f.macro
 	if of, ok := m.verb.Macro.ForEach(); ok && a.Name() == "each" {
@@ -366,7 +364,7 @@ func (t *table) has(path string) bool {
 	return slices.ContainsFunc(t.columns, func(c column) bool { return sameWord(c.name, step) })
 }
 
-// follow goes from a row along a path such as "workstream.entity.name".
+// follow reads along a path such as "workstream.entity.name", from a row.
 func (r *reading) follow(ctx context.Context, st *step, e *verbs.Entity, row stores.Row, symbol, path string, place dsl.Place) (resolvedArg, error) {
 	p, to, ok := r.path(e, path)
 	if !ok {
@@ -385,8 +383,8 @@ func (r *reading) follow(ctx context.Context, st *step, e *verbs.Entity, row sto
 	return g, nil
 }
 
-// path turns words into a Path and, where it ends at a reference or a key, the
-// entity that is referred to.
+// path turns words into a Path. If the path ends at a reference or a key, it also returns the
+// entity of that.
 func (r *reading) path(e *verbs.Entity, words string) (p stores.Path, to *verbs.Entity, ok bool) {
 	at := e.Store
 	for {
@@ -420,7 +418,7 @@ func (e *Engine) refersTo(of *stores.Entity, field int) *verbs.Entity {
 	return e.reg.EntityOf(of.Fields[field].Ref)
 }
 
-// sameWord compares names, for which expected-date and expected_date are one.
+// sameWord compares names: expected-date and expected_date are equal.
 func sameWord(a, b string) bool {
 	if len(a) != len(b) {
 		return false

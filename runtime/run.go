@@ -15,17 +15,15 @@ import (
 	"verbatim/verbs"
 )
 
-// maxAttempts is how often a run is tried when somebody else changes the same
-// rows at the same time.
+// maxAttempts is how often a run is tried if other transactions change the same rows.
 const maxAttempts = 8
 
-// RunOptions say under what circumstances a program is run.
+// RunOptions say how a program is run.
 type RunOptions struct {
 	// Agreed is the ID of the preview that the person agreed to. If it is given, the
 	// plan must equal that preview, even where no rule asks.
 	Agreed string
-	// Source is where the program came from, for the journal; without it, the
-	// name of its script.
+	// Source says where the program came from, for the journal. The default is the name of its script.
 	Source string
 	// Key is an idempotency key. Under one key of one principal, a program takes effect
 	// once, and every further Run of the same text returns the same receipt. Another

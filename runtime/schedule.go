@@ -61,7 +61,7 @@ func (r *run) later(ctx context.Context, st *step) error {
 	return nil
 }
 
-// waitingUnder asks for the job that waits under a correlation key.
+// waitingUnder makes the filter for the job that waits under a correlation key.
 func waitingUnder(unique string) *stores.JobFilter {
 	return &stores.JobFilter{Kinds: []string{JobCall}, Unique: unique}
 }
@@ -96,7 +96,7 @@ func (r *run) earlier(n *notice) *earlierWork {
 	return nil
 }
 
-// moment is an instant, the first of a day, or now.
+// moment turns a value into an instant: a date into its first instant, null into now.
 func (r *reading) moment(at stores.Value) time.Time {
 	switch at.Kind() {
 	case stores.Date:
@@ -187,18 +187,16 @@ func changesJobs(e *verbs.Effect) bool {
 	return e.Kind == verbs.Stores && e.Entity == nil && e.Operand.Text == jobPromise
 }
 
-// A JobChange is what a handler wants done with a job that is at rest. Make it
-// with Retry or DropJob.
+// A JobChange is a change that a handler asks for to a job at rest. Make it with Retry or DropJob.
 type JobChange struct {
 	Job  stores.JobRecord
 	Drop bool
 }
 
-// Retry makes a job that is dead or waiting due at once, for one more attempt at
-// least.
+// Retry makes a dead or waiting job due at once, with at least one more attempt.
 func Retry(job stores.JobRecord) JobChange { return JobChange{Job: job} }
 
-// DropJob removes a job that is dead or waiting, for good.
+// DropJob removes a dead or waiting job for good.
 func DropJob(job stores.JobRecord) JobChange { return JobChange{Job: job, Drop: true} }
 
 // Jobs lists the jobs of all principals, as the transaction sees them. They hold values of

@@ -34,7 +34,7 @@ func (st *step) secret(i, part int) bool {
 	return st.taken&(1<<i) != 0 || st.verb.Params[i].SensitivePart(part)
 }
 
-// partly reports whether of the record that an argument is, its sensitive parts alone are.
+// partly reports whether an argument is a record of which only the sensitive parts are sensitive.
 func (st *step) partly(i int) bool { return st.verb.Params[i].Partly && st.taken&(1<<i) == 0 }
 
 // sensitiveAt marks one of several values as sensitive.
@@ -65,9 +65,8 @@ func (n *notice) told() []stores.Value {
 // It holds names from the palette and no values.
 var askedLater = regexp.MustCompile(`\bmissing\s*\(\s*\w+\s*\)`)
 
-// origin says where a set value comes from (an argument alone by its name,
-// anything else by its expression), and whether what it is taken from is
-// sensitive.
+// origin says what a set value is taken from, an argument by its name and anything else by its
+// expression, and whether that is sensitive.
 func (st *step) origin(x *verbs.Expr, row *stores.Row) (from string, sensitive bool) {
 	if i, alone := x.ArgOnly(); alone {
 		return ":" + st.verb.Params[i].Name, st.isSensitive(i)
@@ -114,8 +113,8 @@ func (st *step) origin(x *verbs.Expr, row *stores.Row) (from string, sensitive b
 	return x.Text, false
 }
 
-// secrets calls fn for the sensitive values that a call was given, and those
-// of the rows that were read for it.
+// secrets calls fn for each sensitive value among the arguments of a call and in the rows that were
+// read for it.
 func (r *reading) secrets(st *step, fn func(stores.Value)) {
 	for i := range st.args {
 		if st.isSensitive(i) {
@@ -135,8 +134,7 @@ func (r *reading) secrets(st *step, fn func(stores.Value)) {
 	}
 }
 
-// carries reports whether a value that a handler gave is sensitive: it is one
-// that the handler was given or has read as such.
+// carries reports whether a handler's value equals a sensitive value that the handler got or read.
 func (r *reading) carries(st *step, v stores.Value) bool {
 	found := false
 	if !v.IsNull() && v.Kind() != stores.Bool {
@@ -145,7 +143,7 @@ func (r *reading) carries(st *step, v stores.Value) bool {
 	return found
 }
 
-// dim marks the columns of a handler's answer that hold something sensitive.
+// dim marks the columns of a handler's answer that hold a sensitive value.
 func (r *reading) dim(st *step, t *table) {
 	for _, row := range t.rows {
 		for i, c := range row {

@@ -16,8 +16,8 @@ import (
 	"verbatim/verbs"
 )
 
-// A Session is one principal at work: what they may use, what they may see,
-// and the names they know it by. It is safe for use by many goroutines.
+// A Session is the session of one principal: their rights, their scope, and the names of rows that
+// they know. It is safe for use by many goroutines.
 type Session struct {
 	e     *Engine
 	ctx   context.Context // of Engine.Session
@@ -29,14 +29,14 @@ type Session struct {
 	proven time.Time
 	scope  stores.Scope
 	names  names.Books
-	naming sync.RWMutex // held by whoever asks for names: see begins
+	naming sync.RWMutex // held by a request that uses names: see begins
 	from   provenance.Reader
 
 	kept   stores.Value // key of its row; null for a session that keeps nothing
 	person Profile
 	zone   *time.Location // of the person, or of the organisation
 	speech speech
-	active sessions.Value // of work for later: what it took along
+	active sessions.Value // of a job: the row at work that it took along
 
 	mu     sync.Mutex
 	shown  []*shown  // the latest previews, oldest first
@@ -44,14 +44,13 @@ type Session struct {
 	fresh  bool      // they were read just now
 }
 
-// maxShown is how many previews a session remembers, to say what moved since.
+// maxShown is how many previews a session remembers, to say which rows have moved since.
 const maxShown = 16
 
-// Principal returns the principal whose session it is.
+// Principal returns the principal of the session.
 func (s *Session) Principal() stores.Principal { return s.who }
 
-// Roles returns the roles that the palettes declare and the principal has. The
-// slice must not be changed.
+// Roles returns the principal's roles that palettes declare. The slice must not be changed.
 func (s *Session) Roles() []*verbs.Role { return s.roles }
 
 // Check turns a script into a Program, with the names that this session knows. Check settles
@@ -91,8 +90,8 @@ func (s *Session) check(ctx context.Context, script *dsl.Script, with func(*dsl.
 	return p, ds
 }
 
-// unseen adds to each name that is unknown in a call of a verb which the principal may not use
-// that they may not: who may not, often does not see the rows either.
+// unseen adds to each unknown name in a call that the principal may not make that they may not use
+// the verb: such a principal often does not see the rows either.
 func (s *Session) unseen(script *dsl.Script, ds dsl.Diagnostics) {
 	for i := range ds {
 		d := &ds[i]

@@ -44,12 +44,12 @@ type Profile struct {
 	Language string
 }
 
-// maxSessionName is how long the name of a session may be, in characters.
+// maxSessionName is the greatest length of a session's name, in characters.
 const maxSessionName = 100
 
 var languageTag = regexp.MustCompile(`^[a-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}$`)
 
-// fit refuses a name, a zone or a language that no session can have.
+// fit refuses a name, a zone or a language that is not valid.
 func (v *Visit) fit() error {
 	_, err := time.LoadLocation(v.Zone)
 	switch {
@@ -101,7 +101,7 @@ func (e *Engine) Visit(ctx context.Context, principal string, v Visit) (*Session
 	return s, s.speaks(ctx, kept.Zone, kept.Language)
 }
 
-// mine is the scope of what belongs to the principal alone.
+// mine is the scope of rows that belong to the principal alone.
 func (s *Session) mine() stores.Scope { return stores.Scope{Principal: s.who.Name} }
 
 // speaks settles the person's zone and language: the session's, else those of their profile,
@@ -137,7 +137,7 @@ func (s *Session) Person() Profile {
 	return p
 }
 
-// ID returns the id of the session, as the journal has it.
+// ID returns the id of the session in the journal.
 func (s *Session) ID() string { return s.id }
 
 // What a session keeps
@@ -166,7 +166,7 @@ type setting struct {
 	name      string
 	value     stores.Value
 	entity    *verbs.Entity // of a reference
-	from      string        // what it is worked out from, for people
+	from      string        // the argument or expression that it is taken from, for people
 	came      verbs.Origin
 	sensitive bool
 	before    sessions.Value
@@ -379,7 +379,7 @@ func (s *Session) AtWork(ctx context.Context, e *verbs.Entity) (name string, err
 	return name, failure(err)
 }
 
-// active is the key of the row that the person is at work on.
+// active returns the key of the row at work.
 func (r *reading) active(ctx context.Context, e *verbs.Entity) (stores.Value, error) {
 	kept, err := r.session(ctx)
 	if err != nil {
@@ -408,7 +408,7 @@ func (r *reading) active(ctx context.Context, e *verbs.Entity) (stores.Value, er
 	})[0], nil
 }
 
-// given works out the value that an effect gives the session.
+// given evaluates the value that an effect sets in the session.
 func (r *reading) given(ctx context.Context, st *step, p *promise) error {
 	x := p.effect.Value
 	v, came, err := r.evalFrom(ctx, st, x, nil)
@@ -423,7 +423,7 @@ func (r *reading) given(ctx context.Context, st *step, p *promise) error {
 	return nil
 }
 
-// settings turns what a handler gives the session into the engine's own.
+// settings turns the session values that a handler returns into settings.
 func (r *reading) settings(st *step, f Fields, came verbs.Origin, promises []promise) ([]setting, error) {
 	var all []setting
 	for _, key := range sortedKeys(f) {
@@ -450,7 +450,7 @@ func (r *reading) settings(st *step, f Fields, came verbs.Origin, promises []pro
 	return all, nil
 }
 
-// nameSets names the rows that a session is given, and those that they replace.
+// nameSets names the rows that session values are set to, and those that they replace.
 func (r *reading) nameSets(ctx context.Context, st *step) error {
 	for _, a := range st.sets {
 		for _, ref := range [...]struct {
@@ -488,7 +488,7 @@ func (r *reading) sessionChanges(st *step) []receipt.Setting {
 	return out
 }
 
-// spoken settles which turn the journal entries of a run name.
+// spoken finds out which turn the journal entries of a run name.
 func (r *reading) spoken(ctx context.Context, o *RunOptions) error {
 	if len(o.Said) == 0 && o.Turn == 0 {
 		return nil

@@ -17,8 +17,8 @@ import (
 
 // What is said
 
-// Waiting returns the questions that wait in the session, those put first
-// first, and how many turns the session has.
+// Waiting returns the questions that wait in the session, the oldest first, and the number of turns
+// of the session.
 func (s *Session) Waiting(ctx context.Context) (all []sessions.Question, turns int64, err error) {
 	err = s.lookInto(ctx, func(r *reading, kept *sessions.Session) (err error) {
 		all, err = kept.Waiting(ctx, r.read)
@@ -28,8 +28,7 @@ func (s *Session) Waiting(ctx context.Context) (all []sessions.Question, turns i
 	return all, turns, err
 }
 
-// Via returns the number of the turn of the session that came by a channel under a name,
-// and 0 where there is none.
+// Via returns the number of the turn that came by a channel under a name, 0 if there is none.
 func (s *Session) Via(ctx context.Context, via string) (number int64, err error) {
 	err = s.lookInto(ctx, func(r *reading, _ *sessions.Session) (err error) {
 		number, err = sessions.Via(ctx, r.read, s.kept, via)
@@ -277,7 +276,7 @@ func (e *Engine) forget(ctx context.Context, principal string, dry bool) (n int,
 
 // Handlers
 
-// A SessionState is a session as a handler sees it.
+// A SessionState is the session as a handler sees it.
 type SessionState struct {
 	// Kept says that the store keeps the session: one without a name is not kept.
 	Kept     bool
@@ -349,8 +348,8 @@ func (s SessionState) look(name string) sessions.Value {
 	return v
 }
 
-// Active returns the row of an entity that the person is at work on, as
-// Session.Active does; the zero Ref where there is none.
+// Active returns the row of an entity that is at work, as Session.Active does; the zero Ref if there
+// is none.
 func (c *Call) Active(ctx context.Context, entity string) (Ref, error) {
 	e := c.r.e.reg.Entity(entity)
 	if c.over || e == nil {
@@ -363,8 +362,8 @@ func (c *Call) Active(ctx context.Context, entity string) (Ref, error) {
 	return Ref{entity, key}, nil
 }
 
-// Turns returns all that was said in the session before this call, or before the
-// turn of RunOptions.Before, in order.
+// Turns returns all turns of the session before this call, or before the turn of
+// RunOptions.Before, in order.
 func (c *Call) Turns(ctx context.Context) ([]sessions.Turn, error) {
 	kept, err := c.r.session(ctx)
 	if c.over || err != nil || kept == nil {

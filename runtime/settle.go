@@ -176,8 +176,7 @@ func (s *settlement) claim(fits func(p *promise, used int) bool) *promise {
 	return nil
 }
 
-// traces reports whether rows, notices or an answer show that an effect took
-// place.
+// traces reports whether rows, notices or an answer can show that an effect took place.
 func traces(e *verbs.Effect) bool {
 	return e.Adds() || e.OnRows() || sends(e) || e.Session != "" || changesJobs(e) || generates(e) != "" || e.Kind == verbs.ReturnsEffect
 }
@@ -255,11 +254,10 @@ func fitsInsert(q *promise, p *proposal) bool {
 	return true
 }
 
-// anyRow is the target of an effect that does not say which row it means.
+// anyRow is the target of an effect that does not name a row.
 var anyRow = target{due: true}
 
-// picks returns the target that a row is, nil when the effect does not reach
-// it.
+// picks returns the target with a key, nil if the effect does not reach that row.
 func picks(q *promise, key stores.Value) *target {
 	if q.effect.Where == nil {
 		if q.due {
@@ -275,7 +273,7 @@ func picks(q *promise, key stores.Value) *target {
 	return nil
 }
 
-// allows reports whether an effect lets a field of a row become a value.
+// allows reports whether an effect permits an assignment to its target.
 func allows(e *verbs.Effect, t *target, a assignment) bool {
 	for _, b := range t.set {
 		if b.field == a.field {
@@ -283,7 +281,7 @@ func allows(e *verbs.Effect, t *target, a assignment) bool {
 		}
 	}
 	if slices.ContainsFunc(e.Set, func(s verbs.Set) bool { return s.Field == a.field }) {
-		// It says what the field becomes, of a row that it names itself.
+		// The effect itself says what that field becomes, and not this value.
 		return false
 	}
 	if e.Fields == nil {
@@ -292,7 +290,7 @@ func allows(e *verbs.Effect, t *target, a assignment) bool {
 	return slices.Contains(e.Fields, a.field)
 }
 
-// unkept says what is missing of a promise, "" when nothing is.
+// unkept says how a promise was broken, "" if it was kept.
 func unkept(p *promise, used int, d *claim) string {
 	e := p.effect
 	switch {
@@ -328,7 +326,7 @@ func unkept(p *promise, used int, d *claim) string {
 	return "nobody says that it was done"
 }
 
-// doneTo is what an effect on rows does to them.
+// doneTo says in one word what an effect does to its rows.
 func doneTo(e *verbs.Effect) string {
 	if e.Kind == verbs.Deletes {
 		return "deleted"
@@ -449,8 +447,7 @@ func (g collectedEffects) shows(e *verbs.Effect) bool {
 	return slices.ContainsFunc(g.changes, func(c change) bool { return wide(e, &c) })
 }
 
-// wide reports whether an effect of a macro covers a change, by entity,
-// operation and fields.
+// wide reports whether an effect of a macro covers a change, by entity, operation and fields.
 func wide(e *verbs.Effect, c *change) bool {
 	if e.Entity != c.entity {
 		return false

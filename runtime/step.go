@@ -13,7 +13,7 @@ import (
 	"verbatim/verbs"
 )
 
-// A step is one call being carried out.
+// A step is one call that is being carried out.
 type step struct {
 	verb   *verbs.Verb
 	index  int       // in Program.Calls: of the call, or of the call of the macro that it belongs to
@@ -30,10 +30,10 @@ type step struct {
 	rows        []stores.Row   // parallel to args: the rows that references name
 	from        []verbs.Origin // parallel to args: where they came from
 	accepts     verbs.Origins  // of the argument being resolved: the origins that it accepts
-	trail       []string       // and the way on which a value came that has another
+	trail       []string       // the path by which a value with another origin came
 	sensitive   []bool         // parallel to args: taken from a sensitive value; nil when none was
-	taken       uint64         // one bit for each argument: its value itself was, not only its palette says so
-	sealed      [32]byte       // of verb and arguments, as they passed the gate
+	taken       uint64         // one bit for each argument: its value was taken from something sensitive, whatever its palette says
+	sealed      [32]byte       // digest of verb and arguments when they passed the gate
 
 	matching *matching // the text that a read searches for; nil without one
 
@@ -77,7 +77,7 @@ type change struct {
 	row    receipt.Row // without the names of the rows that it refers to; its fields are parallel to Set, unless the row is deleted
 }
 
-// at is the field of the entity that the k-th field of the row tells of.
+// at returns the entity's field of the k-th field of the receipt's row.
 func (c *change) at(k int) int {
 	if k < len(c.Set) {
 		return c.Set[k].Field
@@ -93,7 +93,7 @@ type notice struct {
 	came         []verbs.Origin     // parallel to values
 	sensitive    []bool             // parallel to values: taken from something sensitive; nil when none is
 	effect       *verbs.Effect      // that promised it
-	at           stores.Value       // when its job begins
+	at           stores.Value       // when its job is due
 	unique       string             // its correlation key, where the palette names one
 	instead      []stores.JobRecord // waiting jobs with that key, which it replaces
 	active       sessions.Value     // the row at work that the job takes along: see takeAlong

@@ -11,7 +11,7 @@ import (
 	"verbatim/verbs"
 )
 
-// findTools notes which verbs lead to a tool, however deep, and to which.
+// findTools notes, for each verb, the verbs with tools that it uses, at any depth.
 func (e *Engine) findTools() map[*verbs.Verb][]*verbs.Verb {
 	used := make(map[*verbs.Verb][]*verbs.Verb)
 	for _, v := range e.reg.Verbs() {
@@ -60,11 +60,11 @@ type externalCall struct {
 	st       *step
 	spec     tools.Spec
 	args     stores.Value
-	embeds   bool                        // it has a vector made of what it sends
-	files    func() (*tools.File, error) // it makes a file, and has it kept
+	embeds   bool                        // it computes a vector of its argument
+	files    func() (*tools.File, error) // it makes a file, which is then kept
 	answered bool
 	answer   *table       // without rows until it is answered
-	came     verbs.Origin // of what it answers
+	came     verbs.Origin // of the answer
 }
 
 // id identifies a request by its content: equal requests have equal ids.
@@ -83,7 +83,7 @@ func (r *reading) asks(ctx context.Context, st *step) error {
 	if r.e.tools == nil || !met {
 		return &complaint{st.index, notCarriedOut(st.place, st.verb.Name, noToolHere)}
 	}
-	// A tool may answer with what it was told.
+	// A tool may repeat its arguments in the answer.
 	from := verbs.FromTool
 	switch {
 	case spec.Document:

@@ -11,12 +11,11 @@ import (
 	"verbatim/verbs"
 )
 
-// maxToolRows is how many rows a tool may answer with. More are refused, never
-// cut off.
+// maxToolRows is the greatest number of rows in a tool's answer. A longer answer is refused, never
+// cut.
 const maxToolRows = 1000
 
-// answerColumn is what a tool's answer is called where its palette names no
-// columns.
+// answerColumn is the column of a tool's answer if its palette names no columns.
 const answerColumn = "answer"
 
 func toolColumns(v *verbs.Verb) []column {
@@ -30,9 +29,8 @@ func toolColumns(v *verbs.Verb) []column {
 	return columns
 }
 
-// answerTable types what a tool answered by what its palette says. The answer
-// comes from outside: what does not fit is refused, and no error quotes any of
-// it.
+// answerTable types a tool's answer by its palette. The answer comes from outside: if it does not
+// fit it is refused, and no error quotes any of it.
 func answerTable(v *verbs.Verb, a tools.Answer) (*table, error) {
 	t := &table{columns: toolColumns(v), file: a.File}
 	if len(v.Tool.Columns) == 0 {
@@ -82,7 +80,7 @@ func answerTable(v *verbs.Verb, a tools.Answer) (*table, error) {
 	return t, nil
 }
 
-// said tells what a tool answered, for when nothing here keeps it.
+// said words a tool's answer, for the case that it is not kept here.
 func (e *externalCall) said(a tools.Answer) string {
 	t, err := answerTable(e.st.verb, a)
 	if err != nil || len(t.rows) == 0 {

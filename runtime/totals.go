@@ -39,10 +39,10 @@ func (r *reading) total(ctx context.Context, st *step, t *verbs.Total) (sum stor
 	return sum, came, err
 }
 
-// anyOf reports whether there is a row that a total asks for: one for which `that` does
-// not hold, where it is to hold for all. The row that they belong to is one that the call
-// names, and is held since: whoever adds one, or changes one so that it counts, holds that
-// first, so that the answer stands until this run has ended. See meet.
+// anyOf reports whether there is a row of a total or, for a total of all rows, a row for which
+// `that` does not hold. The call names the parent of these rows, so the parent is locked: a
+// transaction that adds such a row, or changes one so that it counts, locks the parent first, and
+// the answer stays true until this run ends. See meet.
 func (r *reading) anyOf(ctx context.Context, st *step, t *verbs.Total) (bool, error) {
 	e := t.Entity.Store
 	var among stores.Cond
@@ -71,7 +71,7 @@ func (r *reading) anyOf(ctx context.Context, st *step, t *verbs.Total) (bool, er
 	return len(found) > 0, err
 }
 
-// counterexample adds the condition that `that` of a total does not hold for a row.
+// counterexample adds the negation of a total's `that` to a condition.
 func (r *reading) counterexample(ctx context.Context, st *step, t *verbs.Total, among stores.Cond) (stores.Cond, error) {
 	if t.That == nil {
 		return among, nil

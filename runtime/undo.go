@@ -24,7 +24,7 @@ import (
 // or dropped. It is refused if a row has changed since, so that no later work of others is
 // lost. Messages that were sent stay sent, and the receipt says so.
 
-// A past is a call that was made, as the journal tells it.
+// A past is an earlier call, as the journal records it.
 type past struct {
 	entry  stores.Entry
 	record journal.Record
@@ -45,8 +45,8 @@ func (e *Engine) past(ctx context.Context, seq int64) (*past, error) {
 	return nil, nil
 }
 
-// pasts reads the journal for the calls of a program that take others back, before a
-// transaction begins: an entry does not change.
+// pasts reads the journal for the calls that a program undoes, before a transaction begins: an entry
+// does not change.
 func (s *Session) pasts(ctx context.Context, p *verbs.Program) (map[int64]*past, error) {
 	var found map[int64]*past
 	calls := p.Calls()
@@ -67,7 +67,7 @@ func (s *Session) pasts(ctx context.Context, p *verbs.Program) (map[int64]*past,
 	return found, nil
 }
 
-// of reports whether the past is a call of a verb, or one that took such a call back.
+// of reports whether the past call is a call of a verb, or an undo of such a call.
 func (p *past) of(v *verbs.Verb) bool {
 	return p != nil && (p.entry.Verb == v.Name || p.entry.Verb == v.Undo.Back.Name)
 }
@@ -185,9 +185,9 @@ func (r *reading) undoCall(ctx context.Context, v *verbs.Verb, p *past) (string,
 	return dsl.FormatCall(&out), nil
 }
 
-// rowsOf reads the rows that a past call added or changed, as they are now, parallel to
-// those of its record. An entry that tells of rows which the caller does not see is not
-// there for them; nor is one that tells of none, where it is not their own.
+// rowsOf reads the present rows that a past call added or changed, parallel to those of its record.
+// It returns stores.ErrNotFound if the caller does not see one of the rows, or if the entry has no
+// rows and is not the caller's own.
 func (r *reading) rowsOf(ctx context.Context, p *past) ([]stores.Row, error) {
 	own := p.entry.Principal == r.s.who.Name
 	if len(p.record.Rows) == 0 && !own {
@@ -243,7 +243,7 @@ func (r *reading) saw(ctx context.Context, e *stores.Entity, gone *receipt.Row) 
 	return false, nil
 }
 
-// takeBack carries out a verb that takes another back.
+// takeBack carries out a verb that undoes another.
 func (r *reading) takeBack(ctx context.Context, st *step) (d claim, err error) {
 	v := st.verb.Undoes
 	seq := st.args[0].Int()
@@ -271,7 +271,7 @@ func (r *reading) takeBack(ctx context.Context, st *step) (d claim, err error) {
 		return d, &complaint{st.index, undoLate(st.place, by)}
 	}
 	back := &takingBack{reading: r, st: st, undo: v.Undo, past: p, from: fmt.Sprintf("entry %d", seq)}
-	for i := len(p.record.Rows) - 1; i >= 0; i-- { // what was made last goes first
+	for i := len(p.record.Rows) - 1; i >= 0; i-- { // the last change is undone first
 		one, err := back.row(ctx, &p.record.Rows[i], rows[i])
 		if err != nil {
 			return d, refused(err)
@@ -298,14 +298,14 @@ func (r *reading) takeBack(ctx context.Context, st *step) (d claim, err error) {
 	return d, nil
 }
 
-// A takingBack takes one call back.
+// A takingBack is the undo of one call.
 type takingBack struct {
 	*reading
 	st    *step
 	undo  *verbs.Undo
 	past  *past
 	from  string
-	stays []string // what cannot be taken back
+	stays []string // what cannot be undone
 }
 
 // row makes the proposal that restores one row; nil if the row is as it was.
@@ -350,7 +350,7 @@ func (b *takingBack) row(ctx context.Context, told *receipt.Row, now stores.Row)
 		return p, b.free(ctx, entity, told)
 	case receipt.Deleted:
 		p.op = stores.Insert
-		for field := range e.Fields { // what was empty then is empty, whatever a new row would have
+		for field := range e.Fields { // a field that was null becomes null, whatever the default of a new row is
 			if said := slices.ContainsFunc(p.set, func(a assignment) bool { return a.field == field }); !said && field != e.Key && !e.Fields[field].Computed {
 				p.set = append(p.set, assignment{field: field, from: b.from, came: ofRecord})
 			}
@@ -359,7 +359,7 @@ func (b *takingBack) row(ctx context.Context, told *receipt.Row, now stores.Row)
 	return p, nil
 }
 
-// free refuses to delete a row that others refer to, but for those that go with it.
+// free refuses to delete a row if other rows refer to it that are not deleted with it.
 func (b *takingBack) free(ctx context.Context, of *verbs.Entity, told *receipt.Row) error {
 	for _, e := range b.e.entities {
 		for i := range e.Store.Fields {
@@ -383,7 +383,7 @@ func (b *takingBack) free(ctx context.Context, of *verbs.Entity, told *receipt.R
 				if _, err := b.get(ctx, e.Store, row[0]); err == nil {
 					what = b.called(ctx, e, row[0])
 				} else {
-					by = nil // it is nobody's business here
+					by = nil // the caller does not see it
 				}
 				return b.changed(what+" refers to "+b.called(ctx, of, told.Key)+", which was added", by)
 			}
@@ -422,7 +422,7 @@ func (b *takingBack) work(ctx context.Context, d *claim) error {
 			return failure(err)
 		}
 		if slices.ContainsFunc(done, func(j stores.Job) bool { return j.Kind == job.Kind && j.Unique == job.Unique }) {
-			// What took its place was done, and doing it as well would be to do it twice.
+			// The job that replaced it was done; doing this one too would do the work twice.
 			b.stays = append(b.stays, "the work before it is not scheduled again: "+JobSubject(&job))
 			continue
 		}
@@ -443,7 +443,7 @@ func (b *takingBack) work(ctx context.Context, d *claim) error {
 	return nil
 }
 
-// says is the call that a job makes, as people can read it; "" where that is not known.
+// says words the call of a job for people; "" if it is not known.
 func (b *takingBack) says(ctx context.Context, job *stores.Job) string {
 	w, why, err := readWork(b.e.reg, stores.Run{Job: *job})
 	if err != nil || why != "" {
@@ -462,7 +462,7 @@ func (b *takingBack) says(ctx context.Context, job *stores.Job) string {
 	return b.callOf(st, &notice{effect: w.effect, active: w.active})
 }
 
-// called is how a row is named.
+// called returns the name of a row.
 func (b *takingBack) called(ctx context.Context, e *verbs.Entity, key stores.Value) string {
 	if err := b.s.nameKeys(ctx, b.read, e, []stores.Value{key}); err != nil {
 		return "a row of " + e.Store.Name
@@ -470,8 +470,8 @@ func (b *takingBack) called(ctx context.Context, e *verbs.Entity, key stores.Val
 	return b.shownName(e.Store, key)
 }
 
-// changed refuses to take a call back on which others built; by is the row in which that
-// shows, whose journal then says who did.
+// changed refuses an undo because of a later change; by is the changed row, whose journal entries
+// tell who made the change.
 func (b *takingBack) changed(what string, by *receipt.Row) *complaint {
 	if by != nil {
 		b.blamed = &laterChange{row: journal.Row{Entity: by.Entity, Key: by.Key}, after: b.past.entry.Seq, at: b.st.index}
@@ -479,15 +479,15 @@ func (b *takingBack) changed(what string, by *receipt.Row) *complaint {
 	return &complaint{-1, changedSince(dsl.Place{}, what)}
 }
 
-// A laterChange is a row that was changed after a call that is to be taken back.
+// A laterChange is a row that was changed after a call that is to be undone.
 type laterChange struct {
 	row   journal.Row
 	after int64
 	at    int // the call that takes it back
 }
 
-// blame adds to a refusal who changed the row that it is about. It reads the journal, so it
-// is called when the transaction has ended.
+// blame adds to a refusal who changed the row. It reads the journal, so it is called after the
+// transaction has ended.
 func (s *Session) blame(ctx context.Context, b *laterChange, err error) error {
 	var refusal *Refusal
 	if b == nil || !errors.As(err, &refusal) {
@@ -515,8 +515,8 @@ func (s *Session) blame(ctx context.Context, b *laterChange, err error) error {
 // lastDone is how many of the latest journal entries LastDone reads.
 const lastDone = 1000
 
-// LastDone is the number of the latest journal entry of a call in this session that changed
-// something and was not taken back; 0 where there is none among the latest entries.
+// LastDone returns the number of the latest journal entry of a call in this session that changed
+// something and was not undone; 0 if there is none among the latest lastDone entries.
 func (s *Session) LastDone(ctx context.Context) (int64, error) {
 	head, _, err := s.e.store.Head(ctx)
 	if err != nil {

@@ -14,28 +14,25 @@ import (
 	"verbatim/verbs"
 )
 
-// Uploads: what the engine knows of files that people send. Their bytes are
-// somebody else's business, see package runtime/upload; here are rows.
+// Uploads: the rows about files that people send. Package runtime/upload looks after their bytes.
 //
-// A file is named by a reference, upload://ID, which is made of chance and is no
-// use in a call to anybody but its owner. Who sees a row that names it may read it: see
-// FileOf. Where a palette says of an argument that it is an
-// upload, the gate resolves the reference: to an upload of that principal, not
-// expired, looked at and found harmless, of a type and a size that the palette
-// takes. Whether there is no such upload, or it is another's, or it has expired,
-// is one answer. What a file says of itself, its name and its contents, never
-// becomes a value.
+// A file is named by a reference, upload://ID, which is random and which nobody but the file's owner
+// can use in a call. Anybody who sees a row that names a file may read the file: see FileOf. If an
+// argument is an upload, the gate resolves the reference to an upload of that principal that is not
+// expired, was scanned and found harmless, and has a type and a size that the palette accepts. There
+// is one answer for an upload that does not exist, that is somebody else's, and that has expired.
+// The name that a file states for itself and its contents never become a value.
 //
-// The reference has the origin of whoever wrote it, as any other choice of a row
-// has: that Clara sent a passport is her act, and that this call is about it is
-// the act of whoever wrote the call. An argument that only a person may fill says
-// so with `from`, and a reference that a model wrote is then refused, though the
-// file is Clara's. What is read out of the file is another matter. It is a
-// document's, whoever sent it, and whoever reads it says so (see Known).
+// The reference has the origin of its author, as the choice of any row has: that Clara sent a
+// passport is her act, and that this call is about it is the act of the call's author. For an
+// argument that only a person may fill, the palette says so with `from`; a reference that a model
+// wrote is then refused, though the file is Clara's. A value that is read out of the file is another
+// matter: its origin is a document, no matter who sent the file, and the handler that reads it says
+// so (see Known).
 
 // At the gate
 
-// upload resolves what an argument says to a file that may be used.
+// upload resolves the reference in an argument to a file that may be used.
 func (r *reading) upload(ctx context.Context, st *step, i int, v stores.Value, place dsl.Place) error {
 	p := &st.verb.Params[i]
 	id, ok := strings.CutPrefix(v.Text(), verbs.UploadScheme)
@@ -75,14 +72,14 @@ func (r *reading) upload(ctx context.Context, st *step, i int, v stores.Value, p
 	return nil
 }
 
-// A knownFile is a file that an argument names, with the values that stand for it in
-// rows: its reference, and what its bytes are known by.
+// A knownFile is a file that an argument names, with the values that stand for it in rows: its
+// reference and the digest of its bytes.
 type knownFile struct {
 	Reference, Content string
 	File               receipt.File
 }
 
-// know remembers what a person knows a file by.
+// know remembers the description of a file for people.
 func (r *reading) know(reference stores.Value, u *uploads.Upload) {
 	k := knownFile{reference.Text(), u.Sum, uploads.FileOf(u)}
 	if !slices.Contains(r.files, k) {
@@ -90,7 +87,7 @@ func (r *reading) know(reference stores.Value, u *uploads.Upload) {
 	}
 }
 
-// fileOf finds the file that a value stands for; nil where it stands for itself.
+// fileOf finds the file that a value stands for; nil if the value stands for no file.
 func (r *reading) fileOf(v stores.Value) *receipt.File {
 	if len(r.files) == 0 || v.Kind() != stores.String {
 		return nil
@@ -104,19 +101,19 @@ func (r *reading) fileOf(v stores.Value) *receipt.File {
 	return nil
 }
 
-// looksAgain reports whether somebody looks at files by now, and nobody has looked
-// at this one.
+// looksAgain reports whether a file has to be scanned again: there is a scanner now, and there was
+// none when the file was taken.
 func (e *Engine) looksAgain(u *uploads.Upload) bool {
 	return u.Verdict == uploads.Clean && u.Scanner == uploads.ScannedByNobody && e.scanner != "" && e.scanner != uploads.ScannedByNobody
 }
 
-// A usedUpload is one that nothing used before this run.
+// A usedUpload is an upload that nothing used before this run.
 type usedUpload struct {
 	row  stores.Row
 	verb string
 }
 
-// await lets uploads that a proposal names last as long as it may be agreed to.
+// await extends the life of the uploads that a proposal names until the proposal expires.
 func (r *reading) await(ctx context.Context, tx stores.Tx, until time.Time) ([]stores.Change, error) {
 	var all []stores.Change
 	for _, u := range r.uploads {

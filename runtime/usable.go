@@ -10,8 +10,7 @@ import (
 	"verbatim/verbs"
 )
 
-// maxUsable is how many rows are looked at to say which of them a verb could be
-// used on.
+// maxUsable is the greatest number of rows that are tested for use with a verb.
 const maxUsable = 200
 
 // Usable returns those rows that an argument of a verb could name without a refusal, as far as
@@ -110,8 +109,7 @@ func (r *reading) usable(ctx context.Context, st *step, param int) (bool, error)
 	return true, nil
 }
 
-// movesOn reports whether an effect always changes the very row that an argument
-// names.
+// movesOn reports whether an effect always changes the row that an argument names.
 func movesOn(f *verbs.Effect, param int) bool {
 	if f.Kind != verbs.Updates || f.May || f.When != nil || f.Where == nil || f.Entity == nil {
 		return false
@@ -120,8 +118,8 @@ func movesOn(f *verbs.Effect, param int) bool {
 	return one && at == param
 }
 
-// hangs reports whether a call of a verb may be refused for the row that an
-// argument names, whatever else it says.
+// hangs reports whether a call may be refused because of the row of an argument, whatever the
+// other arguments are.
 func hangs(v *verbs.Verb, param int) bool {
 	for i := range v.Requires {
 		if that := v.Requires[i].That; that != nil && onlyOf(that, param) {
@@ -206,15 +204,15 @@ func (s *Session) Settled(ctx context.Context, list []*verbs.Verb, names map[*ve
 	return settled, nil
 }
 
-// onRow is a call of which only the row of one argument is known.
+// onRow makes a step for a call of which only the row of one argument is known.
 func onRow(v *verbs.Verb, param int, row stores.Row) *step {
 	st := &step{verb: v, args: make([]stores.Value, len(v.Params)), rows: make([]stores.Row, len(v.Params)), from: make([]verbs.Origin, len(v.Params))}
 	st.args[param], st.rows[param] = row.Key(), row
 	return st
 }
 
-// onlyOf reports whether what an expression comes to hangs on the row of one
-// argument and on nothing else that a call says.
+// onlyOf reports whether the value of an expression depends on the row of one argument and on no
+// other argument.
 func onlyOf(x *verbs.Expr, param int) bool {
 	if len(x.Reads) == 0 || slices.ContainsFunc(x.Reads, func(read verbs.ExprRead) bool { return read.Param != param }) {
 		return false
@@ -262,8 +260,8 @@ func (s *Session) Useful(ctx context.Context, v *verbs.Verb) (bool, error) {
 	return true, nil
 }
 
-// ends reports whether all that a verb does for certain is to end something that is
-// not so in the session.
+// ends reports whether the only certain effect of a verb is to clear session values that are clear
+// already.
 func (s *Session) ends(ctx context.Context, v *verbs.Verb) (bool, error) {
 	var off []string
 	for i := range v.Effects {
@@ -293,8 +291,7 @@ func (s *Session) ends(ctx context.Context, v *verbs.Verb) (bool, error) {
 	}), nil
 }
 
-// makes reports whether a verb may make rows of an entity, which it may change as
-// well.
+// makes reports whether a verb may add rows of an entity.
 func makes(v *verbs.Verb, e *verbs.Entity) bool {
 	return slices.ContainsFunc(v.Effects, func(f verbs.Effect) bool { return f.Kind == verbs.Creates && f.Entity == e })
 }
@@ -310,8 +307,8 @@ func namesOne(v *verbs.Verb, e *verbs.Entity) bool {
 	})
 }
 
-// some reports whether the session can see a row of an entity, and, where that
-// counts, one that is not at the end of its way.
+// some reports whether the session can see a row of an entity; if open is true, one that is not in a
+// final state.
 func (s *Session) some(ctx context.Context, e *verbs.Entity, open bool) (some bool, err error) {
 	err = s.e.store.View(ctx, s.scope, func(read stores.Reader) error {
 		rows, err := read.Find(ctx, stores.Find{Entity: e.Store, Limit: maxUsable, Cut: true})

@@ -32,8 +32,8 @@ const (
 	JobExpire = "expire"
 	// JobNotifyDeciders notifies the principals who may agree to a proposal.
 	JobNotifyDeciders = "summon"
-	// JobNotice is a notice to be delivered. The engine knows no channels:
-	// whoever does settles it.
+	// JobNotice is a notice to be delivered. The engine knows no channels: the code that
+	// delivers the notice settles the job.
 	JobNotice = "notice"
 )
 
@@ -43,21 +43,21 @@ func JobKinds() []string { return []string{JobCall, JobExpire, JobNotifyDeciders
 // The outcomes of a run of a job.
 const (
 	WorkDone    = "done"
-	WorkSkipped = "skipped" // there was no more point in it
-	WorkRefused = "refused" // it is dead: what it asks for is not allowed, or not understood
+	WorkSkipped = "skipped" // it had become pointless
+	WorkRefused = "refused" // it is dead: its call is not allowed, or not understood
 	WorkWaiting = "waiting" // for somebody's agreement, or for its time
-	WorkFenced  = "fenced"  // it is another worker's by now, and nothing was done
+	WorkFenced  = "fenced"  // another worker has it by now, and nothing was done
 )
 
 // Reasons why a job was not done, beside the codes of refusals.
 const (
-	reasonNoPoint    = "no-longer-holds"    // the trigger's condition does not
-	reasonRowGone    = "row-gone"           // a row that it is about is not there for the principal
+	reasonNoPoint    = "no-longer-holds"    // the trigger's condition does not hold any more
+	reasonRowGone    = "row-gone"           // the principal does not see a row that it refers to
 	reasonOther      = "palette-changed"    // the palettes do not know the work any more
-	reasonUnreadable = "unreadable-payload" // it was not written by an engine like this
+	reasonUnreadable = "unreadable-payload" // no engine like this wrote it
 )
 
-// jobVersion is that of the payloads of jobs, which say it as "v".
+// jobVersion is the version of the payloads of jobs, their member "v".
 const jobVersion = 1
 
 var jobV = stores.NewInt(jobVersion)
@@ -144,8 +144,8 @@ func (e *Engine) Retry(run stores.Run) stores.Retry {
 	return stores.DefaultRetry()
 }
 
-// dayStart is the first instant of a day in a zone. Where clocks are put forward
-// at midnight the day begins later than that.
+// dayStart returns the first instant of a day in a zone. Where clocks are put forward at midnight,
+// the day begins later.
 func dayStart(day time.Time, zone *time.Location) time.Time {
 	y, m, d := day.Date()
 	t := time.Date(y, m, d, 0, 0, 0, 0, zone)
@@ -161,14 +161,14 @@ func (e *Engine) expiry(c *confirmations.Confirmation) stores.Job {
 		Payload: stores.NewObject([]string{"confirmation", "v"}, []stores.Value{c.Key, jobV}).Text()}
 }
 
-// A Message is what a job of kind JobNotice is to deliver.
+// A Message is the payload of a job of kind JobNotice, to be delivered.
 type Message struct {
 	ID     string // the same each time
 	Kind   string // "notify" or "trigger"
 	Target string
 	Time   time.Time // when it was sent
 	Body   string    // canonical JSON
-	// Attempt counts the deliveries of it that were begun, from 1.
+	// Attempt is the number of deliveries that were begun, from 1.
 	Attempt int
 	// About are digests of the rows that its call changed.
 	About []string
@@ -385,7 +385,7 @@ func readWork(reg *verbs.Registry, run stores.Run) (*work, string, error) {
 		case i < 0, gone(w.verb.Params[i].Type, v):
 			return nil, reasonOther, nil
 		}
-		w.args[i], w.from[i] = v, ofDocument // the worst there is, where it cannot be read
+		w.args[i], w.from[i] = v, ofDocument // the least trusted origin, if it cannot be read
 		if n < len(came) {
 			if o, err := verbs.ParseOrigin(came[n]); err == nil && len(came) == len(p.Args) {
 				w.from[i] = o
@@ -416,7 +416,7 @@ func codesNow(t *verbs.Type, v stores.Value) stores.Value {
 	return v
 }
 
-// gone reports whether a value is a code that its list has no more.
+// gone reports whether a value is a code that its list does not have any more.
 func gone(t *verbs.Type, v stores.Value) bool {
 	return t != nil && t.Name == verbs.CodeType && t.Codes != nil && !slices.Contains(t.Codes.Names(), v.Text())
 }
@@ -482,9 +482,8 @@ func (s *Session) workName(ctx context.Context, r stores.Reader, e *verbs.Entity
 	return dsl.NewSymbol(row.Kept), nil
 }
 
-// fill puts the values of arguments into the places of their names, and notes
-// where each value of the call comes from, in order: what the palette wrote is the
-// author's.
+// fill replaces the names of arguments by their values, and notes the origin of each value of the
+// call, in order. A value that the palette wrote has the origin of its author.
 func (w *work) fill(v dsl.Value, values []dsl.Value, came *[]verbs.Origin) dsl.Value {
 	switch v.Kind {
 	case dsl.Symbol:
@@ -526,7 +525,7 @@ func (w *work) fill(v dsl.Value, values []dsl.Value, came *[]verbs.Origin) dsl.V
 	return v
 }
 
-// leaves counts the single values that a value is made of.
+// leaves counts the single values in a value.
 func leaves(v dsl.Value) int {
 	n := 0
 	switch v.Kind {
@@ -678,7 +677,7 @@ func (e *Engine) endWork(ctx context.Context, b stores.Batch, done *Worked, outc
 	return nil
 }
 
-// firstSeq is the first journal entry of a transaction that was committed.
+// firstSeq returns the number of the first journal entry of a committed transaction.
 func firstSeq(tx stores.Tx) int64 {
 	if entries := tx.Chained(); len(entries) > 0 {
 		return entries[0].Seq

@@ -30,8 +30,7 @@ func (e *Engine) leavesOut(call *dsl.Call) (all []*verbs.Param) {
 	return all
 }
 
-// looksAtWork reports whether a call, or one that it makes, leaves such an argument
-// out.
+// looksAtWork reports whether a call, or a call inside it, leaves such an argument out.
 func (e *Engine) looksAtWork(call *dsl.Call) bool {
 	if len(e.leavesOut(call)) > 0 {
 		return true
@@ -92,7 +91,7 @@ func (r *reading) fillActive(n *notice, call *dsl.Call) {
 	}
 }
 
-// A takenAlong is a sessions.Value as a job keeps it.
+// A takenAlong is the form in which a job keeps a sessions.Value.
 type takenAlong struct{ Entity, Kind, Origin, Text string }
 
 func along(v sessions.Value) stores.Value {
@@ -100,7 +99,7 @@ func along(v sessions.Value) stores.Value {
 		[]stores.Value{stores.NewString(v.Entity), stores.NewString(v.Kind.String()), stores.NewString(v.Origin), stores.NewString(v.Text)})
 }
 
-// read makes a sessions.Value of it; false where it is none that can be read.
+// read makes a sessions.Value of it; false if it cannot be read.
 func (a *takenAlong) read() (sessions.Value, bool) {
 	kind, known := kindNamed(a.Kind)
 	if !known {
@@ -112,9 +111,8 @@ func (a *takenAlong) read() (sessions.Value, bool) {
 	return sessions.Value{Kind: kind, Text: a.Text, Entity: a.Entity, Origin: a.Origin}, true
 }
 
-// setToWork writes what a piece of work took along into its call, so that all that
-// is kept of it says which row it is about, and lets the calls that it makes find
-// it.
+// setToWork writes the row at work that a job took along into its call, so that all records of the
+// call name the row, and lets the calls inside it find the row.
 func (s *Session) setToWork(ctx context.Context, read stores.Reader, w *work, call *dsl.Call, came *[]verbs.Origin) error {
 	e := s.e.reg.Entity(w.active.Entity)
 	if e == nil {

@@ -72,7 +72,7 @@ type Call struct {
 	Query        map[string][]string
 }
 
-// An Answer is what is sent back.
+// An Answer is the HTTP response to a Call.
 type Answer struct {
 	Status int    // of HTTP
 	Type   string // the header Content-Type; "" without a body

@@ -22,7 +22,7 @@ import (
 // CardPath is where an agent says what it is, behind its address.
 const CardPath = "/.well-known/agent-card.json"
 
-// A Card is what an agent of others says of itself, as far as it is read.
+// A Card is the part of a foreign agent's card that this program reads.
 type Card struct {
 	Name         string           `json:"name"`
 	Description  string           `json:"description"`

@@ -67,7 +67,7 @@ func DataPart(value any) Part {
 	return Part{Data: data, MediaType: "application/json"}
 }
 
-// A Message is what one agent says to another.
+// A Message is a message from one agent to another.
 type Message struct {
 	MessageID        string          `json:"messageId"`
 	ContextID        string          `json:"contextId,omitempty"`
@@ -94,7 +94,7 @@ func Stamp(at time.Time) string {
 	return at.UTC().Format("2006-01-02T15:04:05.000Z")
 }
 
-// A Task is what an agent was asked to do.
+// A Task is a task that an agent was given.
 type Task struct {
 	ID        string          `json:"id"`
 	ContextID string          `json:"contextId"`
@@ -104,7 +104,7 @@ type Task struct {
 	Metadata  json.RawMessage `json:"metadata,omitempty"`
 }
 
-// An Artifact is what a task came to.
+// An Artifact is a result of a task.
 type Artifact struct {
 	ArtifactID  string          `json:"artifactId"`
 	Name        string          `json:"name,omitempty"`
@@ -238,7 +238,7 @@ type PushConfig struct {
 	Authentication *Authentication `json:"authentication,omitempty"`
 }
 
-// An Authentication is what a notification shows to whoever it is for.
+// An Authentication holds the credentials that a push notification presents to its receiver.
 type Authentication struct {
 	Scheme      string `json:"scheme"`
 	Credentials string `json:"credentials,omitempty"`
@@ -264,7 +264,7 @@ type pushConfigs struct {
 	NextPageToken string       `json:"nextPageToken"`
 }
 
-// An AgentCard is what an agent says of itself.
+// An AgentCard is an agent's description of itself.
 type AgentCard struct {
 	Name                 string                    `json:"name"`
 	Description          string                    `json:"description"`

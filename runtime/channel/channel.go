@@ -1,11 +1,11 @@
-// Package channel brings in what people write where they already write (WhatsApp, mail,
-// programs), finds out exactly who they are, and takes answers back to them.
+// Package channel connects the channels that people already use (WhatsApp, mail, programs): it
+// finds out exactly who wrote a message, and sends answers back.
 //
 // An adapter proves who sent a message and hands it to a Door, which stores it once before the
-// adapter acknowledges it. A worker handles it later: it looks the sender up among the
-// identities that somebody verified, and goes on with that person's conversation
-// (runtime/dialog), or keeps the message in quarantine. What is to be said is a delivery, a
-// row with an ID of its own, which a worker hands to the adapter of its channel.
+// adapter acknowledges it. A worker handles it later: it looks the sender up among the verified
+// identities and continues that person's conversation (runtime/dialog), or keeps the message in
+// quarantine. An outgoing message is a delivery, a row with an ID of its own, which a worker
+// hands to the adapter of its channel.
 package channel
 
 import (
@@ -16,7 +16,7 @@ import (
 	"verbatim/runtime/channel/internal/proven"
 )
 
-// What adapters tell of messages.
+// Types of incoming messages, from package proven.
 type (
 	Message  = proven.Message
 	Facts    = proven.Facts
@@ -30,16 +30,16 @@ type Door interface {
 	// Receive stores messages, each once, and returns when they are safe. After an error
 	// nothing may be acknowledged: the channel sends them all again.
 	Receive(ctx context.Context, all ...Message) error
-	// Note stores what a channel tells of a message that was sent, in any order and any
-	// number of times.
+	// Note stores a channel's report on a message that was sent. Reports may come in any order and
+	// any number of times.
 	Note(ctx context.Context, all ...Status) error
 }
 
-// A State is how far a message that was sent has come. A later one is never followed by an
-// earlier one.
+// A State is the state of a message that was sent. A later state is never followed by an earlier
+// one.
 type State string
 
-// The states, as a channel tells them.
+// The states that a channel reports.
 const (
 	Sent      State = "SENT" // the channel took it
 	Delivered State = "DELIVERED"
@@ -47,11 +47,11 @@ const (
 	Failed    State = "FAILED"
 )
 
-// A Status is what a channel tells of a message that was sent.
+// A Status is a channel's report on a message that was sent.
 type Status struct {
 	Channel string
-	ID      string // of the message, as the channel has it
-	Ours    string // the delivery's ID, where the channel gives it back
+	ID      string // the channel's ID of the message
+	Ours    string // the delivery's ID, if the channel returns it
 	State   State
 	At      time.Time
 	Why     *Failure // of Failed
@@ -75,13 +75,12 @@ func (f *Failure) Error() string { return f.Text }
 
 // A Choice is something that a message offers to tap.
 type Choice struct {
-	ID    string // what comes back as Facts.Tapped
+	ID    string // returned as Facts.Tapped
 	Title string
 	More  string // a second line
 }
 
-// A Template is wording that a channel approved beforehand, for a person who has not
-// written lately.
+// A Template is wording that a channel approved beforehand, for a person who has not written lately.
 type Template struct {
 	Name     string
 	Language string // "en", "de"
@@ -90,9 +89,9 @@ type Template struct {
 
 // An Out is a message on its way to one person.
 type Out struct {
-	ID      string // the delivery's, the same each time that it is tried
-	Inbox   string // which address of ours it comes from
-	To      string // as Facts.From has it, or the subject of an identity
+	ID      string // of the delivery, the same each time that it is tried
+	Inbox   string // our address that it is sent from
+	To      string // in the form of Facts.From, or the subject of an identity
 	Text    string
 	Choices []Choice
 	// Template takes the place of text and choices.
@@ -105,10 +104,9 @@ type Out struct {
 
 // An Adapter speaks the protocol of one channel. It is safe for use by many goroutines.
 type Adapter interface {
-	// Channel is what it is called: "whatsapp".
+	// Channel is the name of the channel: "whatsapp".
 	Channel() string
-	// Send sends a message and returns what the channel calls it. A *Failure says why it
-	// could not.
+	// Send sends a message and returns the channel's ID for it. A *Failure says why it could not.
 	Send(ctx context.Context, o Out) (id string, err error)
 	// Fetch opens a file that came with a message without its bytes.
 	Fetch(ctx context.Context, f File) (io.ReadCloser, error)

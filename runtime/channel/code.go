@@ -18,22 +18,21 @@ import (
 	"verbatim/stores"
 )
 
-// A code proves that somebody reads what is sent to an address: it is sent there, and written
-// back from there.
+// A code proves that somebody reads messages to an address: the code is sent to the address and
+// written back from it.
 
 const (
 	codeLasts = 15 * time.Minute
 	codeTries = 5
 )
 
-// codeFrom is the code that is made of a row's key, eight digits. The key is random, and told
-// to nobody.
+// codeFrom makes an eight-digit code from a row's key. The key is random and secret.
 func codeFrom(key stores.Value) string {
 	sum := sha256.Sum256([]byte("verbatim channel code 1 " + key.Text()))
 	return fmt.Sprintf("%08d", binary.BigEndian.Uint64(sum[:])%100_000_000)
 }
 
-// sendCode sends a code to the address that it is to verify.
+// sendCode sends a code to the address that is to be verified.
 func (s *Service) sendCode(ctx context.Context, m runtime.Message) error {
 	var body struct {
 		With struct{ Identity string }
@@ -92,8 +91,8 @@ func (s *Service) sendCode(ctx context.Context, m runtime.Message) error {
 	return err
 }
 
-// code verifies the identity that a message comes from, where the message is the code that
-// was sent to it. A wrong one is counted, and answered as any stranger's message is.
+// code verifies the identity that a message comes from, if the message is the code that was sent to
+// it. A wrong code is counted, and answered like any message of an unknown sender.
 func (h *handling) code(ctx context.Context) (proved bool, err error) {
 	s, said := h.s, strings.TrimSpace(h.f.Text)
 	if len(h.f.Known) == 0 || len(said) != 8 || strings.Trim(said, "0123456789") != "" || h.f.Automatic {

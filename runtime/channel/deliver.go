@@ -23,14 +23,14 @@ import (
 )
 
 const (
-	// window is for how long after a person's message a channel takes free text for them.
+	// window is how long after a person's message a channel accepts free text for them.
 	window = 24 * time.Hour
-	// pointless is after how long a message that could not be sent is not sent any more.
+	// pointless is the age at which a message that could not be sent is not sent any more.
 	pointless = 3 * 24 * time.Hour
 )
 
-// send hands a delivery to its channel, an answer after the answers before it. Where it is not known
-// whether it was sent, it is sent again only if no status has told of it until then.
+// send hands a delivery to its channel; answers are sent in order. If it is not known whether it was
+// sent, it is sent again only if no status of it has arrived by then.
 func (s *Service) send(ctx context.Context, id string, attempt int) error {
 	at, err := s.clerk().Get(ctx, deliveries, stores.NewString(id))
 	if err != nil || at == nil || at.Text("status") != queued {
@@ -97,12 +97,12 @@ func (s *Service) send(ctx context.Context, id string, attempt int) error {
 	return err
 }
 
-// templated is a text as the value of a template: channels take no line ends in one.
+// templated returns a text as the value of a template: channels allow no line ends there.
 func templated(text string) string {
 	return clip(strings.Join(strings.Fields(text), " "), 1000)
 }
 
-// windowed reports whether a channel takes free text only for a day after the person wrote.
+// windowed reports whether a channel accepts free text only for a day after the person wrote.
 func windowed(channel string) bool { return channel == "WHATSAPP" }
 
 // isOpen reports whether the person wrote to this inbox within the window.
@@ -148,8 +148,8 @@ func closed(why *Failure) dsl.Arg {
 	return dsl.NewArg("closed", dsl.NewBool(true))
 }
 
-// before looks at the deliveries in whose place one is sent: whether one of them arrived after
-// all, and by which channels it was tried so far.
+// before looks at the deliveries that a delivery replaces: whether one of them arrived after all, and
+// by which channels they were tried.
 func (s *Service) before(ctx context.Context, at *clerk.Row) (arrived bool, tried []string, err error) {
 	for at != nil && err == nil && len(tried) < mostWays {
 		arrived, tried = arrived || !at.Value("delivered_at").IsNull(), append(tried, at.Text("channel"))
@@ -158,13 +158,12 @@ func (s *Service) before(ctx context.Context, at *clerk.Row) (arrived bool, trie
 	return arrived, tried, err
 }
 
-// mostWays is more than there are to one person.
+// mostWays is more than the number of ways to one person.
 const mostWays = 10
 
-// another sends a message that failed by the next way to the same person, once: as a template,
-// where the channel asks for one and it has been no template yet; then to the address of mail
-// that they verified. Where there is none, somebody has to look: the notice waits for a route
-// that leads to them.
+// another sends a failed message by the next way to the same person, once: as a template, if the
+// channel asks for one and it was not one yet; then to the person's verified mail address. If there
+// is none, somebody has to look: the notice waits for a route to the person.
 func (s *Service) another(ctx context.Context, id string, closed bool) error {
 	at, err := s.clerk().Get(ctx, deliveries, stores.NewString(id))
 	if err != nil || at == nil || at.Text("status") != string(Failed) || at.Value("text").IsNull() {
@@ -208,7 +207,7 @@ func (s *Service) another(ctx context.Context, id string, closed bool) error {
 
 const mailCode = "MAIL"
 
-// speaks is the language that a principal reads.
+// speaks returns the language that a principal reads.
 func speaks(p *clerk.Row) words.Language {
 	if l, ok := words.ParseLanguage(p.Text("language")); ok {
 		return l
@@ -248,16 +247,16 @@ func (s *Service) queue(ctx context.Context, id string, p *clerk.Row, channel, a
 	return err
 }
 
-// The hours in which nobody is written to who has not just written, where they live, and how
-// often in a day.
+// The hours, in the person's zone, in which nobody is written to unless they have just written, and
+// the greatest number of messages a day.
 const (
 	quietFrom = 21
 	quietTo   = 8
 	mostADay  = 10
 )
 
-// notBefore is when a person may be written to who waits for no answer: not at night, and not
-// too often in a day, unless they have just written themselves. It is the zero time where that is now.
+// notBefore returns the time at which a person who waits for no answer may be written to: not at night,
+// and not too often in a day, unless they have just written themselves. The zero time means now.
 func (s *Service) notBefore(ctx context.Context, p *clerk.Row) (time.Time, error) {
 	zone := s.Zone
 	if at, err := time.LoadLocation(p.Text("zone")); err == nil && p.Text("zone") != "" {
@@ -291,10 +290,10 @@ func (s *Service) notBefore(ctx context.Context, p *clerk.Row) (time.Time, error
 	return morning(1), nil
 }
 
-// awake is for how long somebody who wrote is taken to be there.
+// awake is how long somebody who wrote counts as awake.
 const awake = time.Hour
 
-// heard is when a person last wrote from any of their identities.
+// heard returns the time when a person last wrote from any of their identities.
 func (s *Service) heard(ctx context.Context, p *clerk.Row) (last time.Time, err error) {
 	e := s.Registry.Entity(identities).Store
 	at := e.FieldIndex("heard_at")
@@ -312,7 +311,7 @@ func (s *Service) heard(ctx context.Context, p *clerk.Row) (last time.Time, err 
 	return last, err
 }
 
-// decided tells an asker what became of what they waited for, where they asked.
+// decided tells an asker, in the conversation where they asked, how their proposal was decided.
 func (s *Service) decided(ctx context.Context, m runtime.Message) error {
 	var body struct{ Confirmation, To, By, Status, Reason string }
 	if err := json.Unmarshal([]byte(m.Body), &body); err != nil {
@@ -362,7 +361,7 @@ func (s *Service) decided(ctx context.Context, m runtime.Message) error {
 	default:
 		says = sayLapsed.In(l, what)
 	}
-	// What they were told stands in the conversation, too, so that they can speak of it.
+	// This goes into the conversation too, so that they can refer to it.
 	if _, err := session.Say(ctx, sessions.Said{Role: sessions.System, Content: says, Intent: "decided"}); err != nil {
 		return err
 	}
@@ -413,6 +412,6 @@ func (s *Service) changed(ctx context.Context, notice, to, status, issuer string
 	return s.queue(ctx, DeliveryID("changed", notice), p, mailCode, in.Text("address"), address, say.In(l, strings.ReplaceAll(issuer, "_", " ")), &outFacts{Subject: saySubject.In(l)}, nil)
 }
 
-// TellsAsker is for runtime.Options: who spoke by a channel is told there what others
-// decide.
+// TellsAsker is for runtime.Options: an asker who wrote by a channel is told there about the
+// decisions of others.
 func TellsAsker(of string) bool { return strings.HasPrefix(of, source) }

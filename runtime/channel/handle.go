@@ -24,8 +24,8 @@ import (
 	"verbatim/stores"
 )
 
-// Deliver takes the notices of the palette: a message to be handled, a delivery to be sent
-// and one that failed. It reports whether the notice is one of these.
+// Deliver handles the notices of the palette: a message to handle, a delivery to send, and one that
+// failed. It reports whether the notice is one of these.
 func (s *Service) Deliver(ctx context.Context, m runtime.Message) (mine bool, err error) {
 	var body struct {
 		With struct {
@@ -62,15 +62,15 @@ func (s *Service) Deliver(ctx context.Context, m runtime.Message) (mine bool, er
 type whose struct {
 	principal string
 	key       stores.Value // of the principal's row
-	identity  stores.Value // by which they are known; null of a claimed message
-	doubted   stores.Value // an identity from which nobody wrote for long
+	identity  stores.Value // the identity that they wrote from; null for a claimed message
+	doubted   stores.Value // an identity that was not used for a long time
 }
 
-// silent is after how long an identity is verified again: numbers are given to others.
+// silent is the time after which an unused identity has to be verified again: numbers are reassigned.
 const silent = 90 * 24 * time.Hour
 
-// who finds out whom a message is from: by verified identities that the channel proved, all of
-// which lead to one person.
+// who finds out who sent a message, from the verified identities that the channel proved, all of which
+// must belong to one person.
 func (s *Service) who(ctx context.Context, known []Identity, now time.Time) (w whose, err error) {
 	for _, k := range known {
 		id, err := system.IdentityOf(ctx, s.Registry, s.Store, k.Kind, k.Subject)
@@ -80,7 +80,7 @@ func (s *Service) who(ctx context.Context, known []Identity, now time.Time) (w w
 		switch {
 		case id == nil:
 		case w.principal != "" && w.principal != id.Principal:
-			return whose{}, nil // it is known as two people, and so as nobody
+			return whose{}, nil // the identities belong to two people, so it counts as unknown
 		case now.Sub(id.Heard) > silent:
 			return whose{doubted: id.Key}, nil
 		case w.principal == "":
@@ -208,9 +208,9 @@ type handling struct {
 	this dsl.Arg // the message, as an argument
 }
 
-// stranger keeps a message of somebody unknown for a person to look at. Nothing does what it
-// says: whatever that is, and whether its sender was never known, is not verified or is known
-// no more, they are told the same, in the language that they wrote in.
+// stranger keeps a message of an unknown sender for a person to look at. It does nothing that the
+// message asks for. Its sender is always told the same, whether they were never known, are not
+// verified or are not known any more, in the language of the message.
 func (h *handling) stranger(ctx context.Context, w whose) error {
 	var script []dsl.Call
 	if !w.doubted.IsNull() {
@@ -292,7 +292,7 @@ func (h *handling) fetch(ctx context.Context, to *runtime.Session, f *File) (ref
 	return s.take(ctx, to, f.Name, content)
 }
 
-// answer goes on with the conversation of the person whose message it is.
+// answer continues the conversation of the person who sent the message.
 func (h *handling) answer(ctx context.Context, w whose) error {
 	s := h.s
 	if h.f.Automatic || h.f.Kind == proven.Reaction {
@@ -330,10 +330,10 @@ func (h *handling) answer(ctx context.Context, w whose) error {
 	return r.send(ctx)
 }
 
-// source begins the source of what is done in a conversation by a channel.
+// source is the prefix of the source of calls from a conversation by a channel.
 const source = "channel "
 
-// languageOf is the language that somebody is answered in.
+// languageOf returns the language in which a person is answered.
 func languageOf(session *runtime.Session) words.Language {
 	if l, ok := words.ParseLanguage(session.Person().Language); ok {
 		return l
@@ -341,8 +341,8 @@ func languageOf(session *runtime.Session) words.Language {
 	return words.English
 }
 
-// writtenIn is the language of a text, and English where that is not sure. Of strangers no other
-// preference is known.
+// writtenIn returns the language of a text, English if that is uncertain. Nothing else is known about
+// an unknown sender's language.
 func writtenIn(text string) words.Language {
 	if all := words.Detect(text); len(all) == 1 {
 		return all[0]
@@ -364,7 +364,7 @@ func (h *handling) settle(ctx context.Context, status string, w whose, answers, 
 	return err
 }
 
-// A reply is what somebody is answered.
+// A reply is the answer to one incoming message, while it is being built.
 type reply struct {
 	h *handling
 	c *dialog.Conversation
@@ -382,7 +382,7 @@ var kinds = map[Kind]words.Key{
 	proven.Audio: sayAudio, proven.Video: sayVideo, proven.Sticker: sayUnknown, proven.Location: sayLocation, proven.Contacts: sayContacts, proven.Invite: sayInvite, proven.Unknown: sayUnknown,
 }
 
-// make works out what is answered.
+// make makes the answer.
 func (r *reply) make(ctx context.Context, session *runtime.Session) error {
 	f := r.h.f
 	if say, ok := kinds[f.Kind]; ok && f.Text == "" && len(f.Files) == 0 || ok && f.Kind != proven.Unknown && f.Kind != proven.Invite {
@@ -436,8 +436,8 @@ func (r *reply) make(ctx context.Context, session *runtime.Session) error {
 	return nil
 }
 
-// busy is for how long a message may be handled by another process, which a worker waits
-// for as well before it takes a job from one that died.
+// busy is how long another process may take to handle a message. A worker waits as long before it
+// takes over the job of one that died.
 const busy = 2 * time.Minute
 
 var errBusy = errors.New("another process is handling this message")
@@ -448,8 +448,7 @@ const (
 	tapSay = "say"
 )
 
-// offers puts the answers that are expected on buttons. A mail has none, and its text says
-// what they are.
+// offers puts the expected answers on buttons. A mail has no buttons; its text says what they are.
 func (r *reply) offers(a *dialog.Answer) {
 	if r.h.m.Text("channel") == mailCode {
 		if n := len(a.Open); n > 0 && a.Open[n-1].Asked.Equal(a.Turn.Time) {
@@ -565,13 +564,13 @@ func (r *reply) send(ctx context.Context) error {
 		clerk.Text("recipient", m.Text("sender")), person, r.h.this, clerk.Text("text", clip(said, mostText)), clerk.Text("facts", facts), clerk.Text("asks", r.asks)))
 }
 
-// facts is what the answer to a message needs besides its text.
+// facts returns the JSON of an answer's outFacts.
 func (h *handling) facts(choices []Choice) (string, error) {
 	facts, err := json.Marshal(outFacts{Choices: choices, Subject: h.f.Subject, ReplyTo: h.f.ID, References: append(slices.Clone(h.f.References), h.f.ID)})
 	return string(facts), err
 }
 
-// outFacts is what a delivery needs besides its text.
+// outFacts is the content of a delivery besides its text.
 type outFacts struct {
 	Choices    []Choice `json:"choices,omitempty"`
 	Subject    string   `json:"subject,omitempty"`

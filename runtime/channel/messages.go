@@ -2,7 +2,7 @@ package channel
 
 import "verbatim/runtime/words"
 
-// What people are told by channels.
+// Sentences for people on channels.
 const (
 	sayStranger words.Key = "channel/stranger"
 	sayAudio    words.Key = "channel/audio"

@@ -47,22 +47,22 @@ const (
 	ignored   = "IGNORED"
 )
 
-// The states of a delivery beside those that a channel tells.
+// The states of a delivery besides those that a channel reports.
 const (
 	queued  = "QUEUED"
 	expired = "EXPIRED"
 )
 
 const (
-	// keptFor is how long a message of a stranger waits to be claimed.
+	// keptFor is how long a message of an unknown sender waits to be claimed.
 	keptFor = 30 * 24 * time.Hour
-	// mostWaiting is how many messages of one stranger wait in one inbox.
+	// mostWaiting is the greatest number of messages of one unknown sender that wait in one inbox.
 	mostWaiting = 20
-	// toldEvery is how often a stranger is told that nobody knows them.
+	// toldEvery is how often an unknown sender is told that nobody knows them.
 	toldEvery = 24 * time.Hour
 )
 
-// Register brings what carries out those verbs of the palette that YAML cannot say.
+// Register registers the handlers of the palette's verbs.
 func Register(h *runtime.Handlers) {
 	runtime.Handle(h, "channel.receive", receive)
 	runtime.Handle(h, "channel.quarantine", quarantine)
@@ -123,12 +123,12 @@ type quarantineArgs struct {
 	Keeps   bool        `verb:"keeps"`
 	Tells   *string     `verb:"tells"`
 	Facts   *string     `verb:"facts"`
-	// Delivery is the id of what the sender is told: a handler sees no key.
+	// Delivery is the id of the reply to the sender: a handler sees no key.
 	Delivery string `verb:"delivery"`
 }
 
-// quarantine keeps a message for a person to look at and counts it for its sender, who is
-// told once a day, whatever they send, that nobody knows them.
+// quarantine keeps a message for a person to look at, and counts it for its sender. Whatever they
+// send, they are told once a day that nobody knows them.
 func quarantine(ctx context.Context, c *runtime.Call, a quarantineArgs) (o runtime.Outcome, err error) {
 	o = c.Declared()
 	m, err := c.Get(ctx, a.Message)
@@ -149,7 +149,7 @@ func quarantine(ctx context.Context, c *runtime.Call, a quarantineArgs) (o runti
 		}
 	}
 	status := runtime.Fields{"status": unclaimed}
-	// Two of their messages are handled at the same moment, so it is counted here once more.
+	// Two messages of one sender may be handled at the same moment, so the limit is checked here again.
 	if !a.Keeps || waiting >= mostWaiting {
 		status = runtime.Fields{"status": ignored, "settled_at": c.Now(), "text": nil, "facts": nil}
 	} else {
@@ -188,8 +188,8 @@ type sendArgs struct {
 	At        *time.Time  `verb:"at"`
 }
 
-// send has a message sent: to the sender of the message that it answers, to a verified
-// identity of the person, or to one that is verified by it, and to nobody else.
+// send sends a message: to the sender of the message that it answers, to a verified identity of the
+// person, or to one that it serves to verify, and to nobody else.
 func send(ctx context.Context, c *runtime.Call, a sendArgs) (o runtime.Outcome, err error) {
 	o = c.Declared()
 	may := false
@@ -256,7 +256,8 @@ type noteArgs struct {
 // rank orders the states of a delivery.
 var rank = map[string]int{queued: 0, string(Sent): 1, string(Delivered): 2, string(Read): 3}
 
-// note moves a delivery forward. Channels tell of states late, twice and out of order.
+// note updates the state of a delivery, but never back to an earlier one: channels report states
+// late, twice and out of order.
 func note(ctx context.Context, c *runtime.Call, a noteArgs) (o runtime.Outcome, err error) {
 	d, err := c.Get(ctx, a.Delivery)
 	if err != nil {
@@ -309,7 +310,7 @@ func note(ctx context.Context, c *runtime.Call, a noteArgs) (o runtime.Outcome, 
 	return o, nil
 }
 
-// dialled is an address as an identity has it: WhatsApp leaves out the + of a number.
+// dialled returns an address in the form of identities: WhatsApp omits the + of a number.
 func dialled(kind, address string) string {
 	if kind == system.WhatsAppPhone && !strings.HasPrefix(address, "+") {
 		return "+" + address
@@ -317,7 +318,7 @@ func dialled(kind, address string) string {
 	return address
 }
 
-// Kinds are the kinds of identities that a channel writes to.
+// Kinds returns the kinds of identities that a channel can write to.
 func Kinds(channel string) []string {
 	switch channel {
 	case "WHATSAPP":

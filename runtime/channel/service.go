@@ -20,50 +20,50 @@ import (
 	"verbatim/verbs"
 )
 
-// A Service takes what adapters receive, handles it and sends what is said. Any number of
-// processes may share one store. Its fields are set before it is used and not after; it is
-// safe for use by many goroutines.
+// A Service receives messages from adapters, handles them and sends deliveries. Any number of
+// processes may share one store. Set its fields before it is used, and do not change them afterwards.
+// It is safe for use by many goroutines.
 type Service struct {
 	Registry *verbs.Registry
 	Engine   *runtime.Engine
 	Store    stores.Store
-	// Uploads keeps files that people send; nil where none are taken.
+	// Uploads keeps files that people send; nil if files are not accepted.
 	Uploads *upload.Service
-	// Talk says how somebody talks in a session, as for the portal.
+	// Talk returns the options of a conversation in a session, as for the portal.
 	Talk func(*runtime.Session) dialog.Options
-	// Adapters are the channels by which messages leave, by the code of each in the palette:
+	// Adapters are the adapters for outgoing messages, by the palette's code of the channel:
 	// "WHATSAPP".
 	Adapters map[string]Adapter
-	// As is the principal in whose name the program stores what comes in, with the role
+	// As is the principal in whose name the program stores incoming messages. They need the role
 	// channel-door.
 	As string
-	// Templates are the wording that a channel approved for people who have not written
-	// lately, by the code of the channel. It takes one value, the text.
+	// Templates are wordings that a channel approved for people who have not written lately, by the
+	// code of the channel. A template takes one value, the text.
 	Templates map[string]Template
 	Clock     func() time.Time
 	Zone      *time.Location
 	Log       *slog.Logger
 
-	talks sync.Map // of a session, a mutex: one message of it at a time
+	talks sync.Map // by session, a mutex: its messages are handled one at a time
 }
 
 var _ Door = (*Service)(nil)
 
-// MessageID is what a message is called here: the same whenever it arrives.
+// MessageID returns our ID of a message: the same however often it arrives.
 func MessageID(channel, inbox, id string) string {
 	return digest.Of("verbatim channel message 1", channel, inbox, id)[:40]
 }
 
-// DeliveryID is what a message that is sent for a reason is called: the same however often
-// it is sent for that.
+// DeliveryID returns the ID of a delivery for a reason: the same however often it is sent for that
+// reason.
 func DeliveryID(why ...string) string {
 	return digest.Of(append([]string{"verbatim channel delivery 1"}, why...)...)[:40]
 }
 
-// codeOf is the palette's code of a channel.
+// codeOf returns the palette's code of a channel.
 func codeOf(channel string) string { return strings.ToUpper(channel) }
 
-// clerk writes and reads in the name of the program.
+// clerk returns a clerk that writes and reads in the name of the program.
 func (s *Service) clerk() *clerk.Clerk {
 	return &clerk.Clerk{Registry: s.Registry, Engine: s.Engine, Store: s.Store, As: s.As, Source: "channel"}
 }
@@ -98,8 +98,8 @@ func (s *Service) Receive(ctx context.Context, all ...Message) error {
 	return nil
 }
 
-// mostText is how many bytes of a message are kept: more is said by nobody, and a
-// conversation takes less.
+// mostText is the greatest number of bytes of a message that are kept: nobody says more, and a
+// conversation accepts less.
 const mostText = 60_000
 
 func (s *Service) receive(ctx context.Context, d *runtime.Session, f Facts) error {
@@ -154,7 +154,7 @@ func (s *Service) receive(ctx context.Context, d *runtime.Session, f Facts) erro
 	return err
 }
 
-// clip cuts a text to so many bytes, between characters, and takes out what no store keeps.
+// clip cuts a text to a number of bytes, between characters, and removes what stores cannot keep.
 func clip(text string, most int) string {
 	text = strings.ToValidUTF8(strings.ReplaceAll(text, "\x00", ""), "\uFFFD")
 	if len(text) <= most {
@@ -166,8 +166,8 @@ func clip(text string, most int) string {
 	return text[:most]
 }
 
-// Once reports whether something that a channel lets come once comes with what it first came
-// with. All processes of an installation know it, for a day.
+// Once reports whether a token that may be used once comes with the same content as the first time.
+// All processes of an installation remember it for a day.
 func (s *Service) Once(ctx context.Context, channel, token, with string) (first bool, failed error) {
 	id := digest.Of("verbatim channel token 1", channel, token)[:40]
 	for range 2 {

@@ -194,7 +194,7 @@ func (q *Question) whole(text string, what words.What, said words.In, in In) (st
 	return r.Value, nil
 }
 
-// echo says an answer back to whoever gave it.
+// echo repeats an answer to the person who gave it.
 func (q *Question) echo(v stores.Value, in In) string {
 	if q.Sensitive {
 		return ""
@@ -211,7 +211,7 @@ func (q *Question) echo(v stores.Value, in In) string {
 	return ""
 }
 
-// Say says an answer to whoever checks it; what is sensitive is not shown.
+// Say words an answer for a person who checks it. A sensitive answer is masked.
 func (q *Question) Say(v stores.Value, in In) string {
 	switch {
 	case v.IsNull():

@@ -37,7 +37,7 @@ import (
 	"verbatim/verbs"
 )
 
-// A Form is what is asked for one kind of object. It may be shared.
+// A Form is the list of questions about one kind of object. It may be shared.
 type Form struct {
 	About     string // "the beneficial owner"
 	Questions []Question

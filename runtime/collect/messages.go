@@ -6,9 +6,9 @@ import (
 	"verbatim/runtime/words"
 )
 
-// What is said to the person who answers, to be read aloud together, in each
-// language: sentences without a code, each of which says what would do. None
-// quotes what was entered. {} is what belongs to it, in order.
+// Sentences for the person who answers, in each language, to be read aloud together. They have
+// no code, and each says what answer would do. None quotes the input. {} stands for the
+// arguments, in order.
 
 // masked stands for an answer that is not shown again.
 const masked = "••••••"

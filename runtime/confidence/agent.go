@@ -351,7 +351,7 @@ func (t *telling) sure(s *plan.Step) string {
 	return ": it is " + Level(*s.Score)
 }
 
-// Level is a score in words: whoever is no overseer is told no figure.
+// Level words a score. Only an overseer is shown the figure.
 func Level(f float64) string {
 	switch {
 	case f >= 0.9:

@@ -15,9 +15,8 @@ import (
 	"verbatim/stores/journal"
 )
 
-// A Record is what is told of a plan to who keeps the journal: the audit trail of
-// TrustGraph's specification, section 6.2. It holds no value of an answer, unless the
-// configuration includes raw outputs.
+// A Record is the audit record of a plan: the audit trail of TrustGraph's specification, section
+// 6.2. It holds no value of an answer, unless the configuration includes raw outputs.
 type Record struct {
 	ExecutionID     string         `json:"execution_id"`
 	Timestamp       string         `json:"timestamp"`
@@ -28,13 +27,13 @@ type Record struct {
 	TotalDurationMS int64          `json:"total_duration_ms"`
 }
 
-// A RecordRequest is what was asked.
+// A RecordRequest is the request in a Record.
 type RecordRequest struct {
 	Question  string   `json:"question"`
 	Threshold *float64 `json:"confidence_threshold"` // null of a plan that answers no question
 }
 
-// A RecordPlan is what was planned.
+// A RecordPlan is the plan in a Record.
 type RecordPlan struct {
 	Steps []RecordStep `json:"steps"`
 }

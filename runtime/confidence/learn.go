@@ -102,7 +102,7 @@ type learning struct {
 	now *known
 }
 
-// learned returns what is known of tools. Where the store fails, that is what was last read.
+// learned returns the records of the tools. If the store fails, it returns those last read.
 func (a *Agent) learned(ctx context.Context) *known {
 	a.learns.mu.Lock()
 	defer a.learns.mu.Unlock()

@@ -21,26 +21,26 @@ import (
 
 // A Question asks for agreement before a call runs, because a rule says so.
 type Question struct {
-	ID      string // that of the preview: it stands for all that would happen
+	ID      string // of the preview: it covers all that would happen
 	Title   string // what would be done, in a line
 	Shows   string // the rows, before and after
 	Asks    string // the question in the words of its palette, "" where it has none
 	Why     string
-	Because string   // the same, as the person is told it
-	Calls   []string // canonical, with what is sensitive withheld
+	Because string   // Why, as the person reads it
+	Calls   []string // canonical, with sensitive values withheld
 	Asked   time.Time
 	Until   time.Time
 	program *verbs.Program
-	more    []reason // the conversation's own, and no palette's
+	more    []reason // reasons of the conversation, not of a palette
 	others  []string // roles that have to agree as well
-	before  int64    // the turn of the session at which it was worked out, see runtime.RunOptions
-	turn    int64    // the same when it was first put: what they wrote until then led to it
-	fresh   bool     // it was put to the person in the last answer
+	before  int64    // RunOptions.Before of its preview
+	turn    int64    // the same when it was first asked: the person's words up to then led to it
+	fresh   bool     // the last answer asked it
 
 	stored   bool               // in the session
-	recalled *sessions.Question // as it stands there, where another process put it
+	recalled *sessions.Question // its stored form, if another process asked it
 
-	values map[string]string // of the arguments of its one call, as it says them
+	values map[string]string // the arguments of its only call, as the question words them
 
 	// shows and asks are Shows and Asks with placeholders for what the person said themselves; own
 	// holds that text, and mark the first placeholder.
@@ -171,8 +171,8 @@ func (t *turn) otherwise(ctx context.Context, a words.Reply, pleased bool) (text
 	return "", false, nil
 }
 
-// whichQuestion returns the open question that a yes or a no is for, or nil and what the person is asked
-// since that is not clear.
+// whichQuestion returns the open question that a yes or a no answers. If that is not clear, it
+// returns nil and what to ask the person.
 func (t *turn) whichQuestion(a words.Reply, said words.Answer) (q *Question, asks string) {
 	c := t.c
 	if i := slices.IndexFunc(c.open, func(q *Question) bool { return q.ID == t.answers }); i >= 0 {
@@ -383,7 +383,7 @@ func (t *turn) stopped(ctx context.Context, q *Question, err error) (string, err
 	return t.failed(err), nil
 }
 
-// again puts a question again, with the rows as they are now.
+// again asks a question again, with the present rows.
 func (t *turn) again(ctx context.Context, q *Question, why words.Key) (string, error) {
 	program, err := t.c.meaning(ctx, q)
 	var p *receipt.Receipt

@@ -50,7 +50,7 @@ func amounts(c *dsl.Call, fn func(at budgetKey, v *dsl.Value, n *big.Rat)) {
 	}
 }
 
-// add counts what a script did.
+// add counts the amounts of a script that ran.
 func (all budget) add(script *dsl.Script) {
 	for i := range script.Calls {
 		amounts(&script.Calls[i], func(at budgetKey, _ *dsl.Value, n *big.Rat) {

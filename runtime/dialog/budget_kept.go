@@ -23,7 +23,7 @@ import (
 // partsOfOne is the unit of counting, as a fraction of one; amounts are rounded up.
 const partsOfOne = 1_000_000
 
-// A hold is what was counted for a script that has not run yet.
+// A hold is the amounts that were counted for a script that has not run yet.
 type hold struct {
 	c       *Conversation
 	counted map[string]int64 // by budget

@@ -15,14 +15,14 @@ import (
 	"verbatim/verbs/grammar"
 )
 
-// Carrying out calls, whoever proposed them: check, preview, then ask or run.
+// Carrying out proposed calls: check, preview, then ask or run.
 
 // A step is the outcome of a proposal.
 type step struct {
-	wrong    string          // what the model is told is wrong
+	wrong    string          // what the model is told about its mistakes
 	why      dsl.Diagnostics // the same, as diagnostics
-	question *Question       // what the person is asked
-	says     string          // what the model is told of what was found and done
+	question *Question       // the question to the person
+	says     string          // what the model is told about the results
 }
 
 // A task is a proposal that passed the checks.
@@ -31,8 +31,8 @@ type task struct {
 	call      *dsl.Script
 	program   *verbs.Program
 	canonical string        // the script in its canonical form
-	by        verbs.Origin  // of the strangers who may have wanted some of it
-	swayed    []*verbs.Verb // what they may have wanted
+	by        verbs.Origin  // untrusted origins that may have caused some of it
+	swayed    []*verbs.Verb // verbs that they may have caused
 }
 
 // carry checks and previews calls, and then asks the person or runs them.
@@ -74,8 +74,7 @@ func (t *turn) carry(ctx context.Context, p proposal) (step, error) {
 	return t.concluded(ctx, k, reply, counted), nil
 }
 
-// checked checks a proposal. It returns nil where nothing is to be run, and then what the model is
-// told.
+// checked checks a proposal. If nothing is to be run it returns nil, and what the model is told.
 func (t *turn) checked(ctx context.Context, p proposal) (*task, step) {
 	c := t.c
 	script, ds := dsl.Parse(dsl.NewSource(c.o.Source, p.script))
@@ -117,8 +116,8 @@ func (t *turn) checked(ctx context.Context, p proposal) (*task, step) {
 	return k, step{}
 }
 
-// asksAbout previews what changes something, and returns the question that the person has to answer
-// first, or nil. counted holds what it adds to the amounts of the conversation, also with an error.
+// asksAbout previews a program that changes something, and returns the question that the person has to
+// answer first, or nil. counted holds the amounts that it adds to the budgets, also with an error.
 func (t *turn) asksAbout(ctx context.Context, k *task) (q *Question, counted *hold, err error) {
 	preview, before, err := t.preview(ctx, k.program)
 	if err != nil {
@@ -200,7 +199,7 @@ func (c *Conversation) shows(messages []llm.Message, v grammar.Vocabulary) {
 	}
 	for i := range messages {
 		for _, name := range atNames().FindAllString(messages[i].Text, -1) {
-			if messages[i].Role != llm.Assistant { // what it wrote itself it was not shown
+			if messages[i].Role != llm.Assistant { // a name that the model wrote itself was not shown to it
 				c.named[name[1:]] = true
 			}
 		}

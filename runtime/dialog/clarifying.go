@@ -26,22 +26,22 @@ import (
 type unclear struct {
 	said     string   // all of it so far
 	Before   string   `json:"before,omitempty"`   // the same without the last answer
-	Verb     string   `json:"verb,omitempty"`     // that they chose, "" where they were not asked which
-	Given    []Given  `json:"given,omitempty"`    // what is not to be read from said
+	Verb     string   `json:"verb,omitempty"`     // the verb that the person chose, "" if they were not asked
+	Given    []Given  `json:"given,omitempty"`    // answers that are not part of said
 	Wants    Given    `json:"wants,omitzero"`     // the argument that is asked for, without a text
 	Text     bool     `json:"text,omitempty"`     // it is free text
 	Asked    string   `json:"asked"`              // the question
-	Offers   []Offer  `json:"offers,omitempty"`   // what it offers
-	About    string   `json:"about,omitempty"`    // the verb that it seems to be about, "" where that is asked
+	Offers   []Offer  `json:"offers,omitempty"`   // the choices in it
+	About    string   `json:"about,omitempty"`    // the verb that it seems to be about, "" if the question asks for the verb
 	Names    []string `json:"names,omitempty"`    // the rows that it names: "why do you need it?" is about them
 	Spoken   []Spoken `json:"spoken,omitempty"`   // what was spoken of before it
-	Aside    int      `json:"aside,omitempty"`    // turns about something else since
-	Corrects bool     `json:"corrects,omitempty"` // it changes a call that waits, and may change it in several ways
+	Aside    int      `json:"aside,omitempty"`    // turns about other subjects since
+	Corrects bool     `json:"corrects,omitempty"` // it corrects a pending call, and may do so in several ways
 
-	id        string    // "" of one that was not put yet
-	at, until time.Time // when it was put first, and when it is too old
-	fresh     bool      // it was put last
-	stored    bool      // in the session
+	id        string    // "" before it is asked
+	at, until time.Time // when it was first asked, and when it expires
+	fresh     bool      // it was the last question
+	stored    bool      // in the session's rows
 }
 
 // open reports whether a question waits.
@@ -295,9 +295,10 @@ func (t *turn) fills(ctx context.Context, says string, alone *Understood, was *u
 	return &u, nil
 }
 
-// fillsBesides takes for the value that was asked for what could also be read as a request: a message
-// for the same verb that names no row, or one that has the value by itself in front ("Pierre, it comes
-// next week"). A request of its own behind it is made as well: "3 April, also leave a note on Thomas: …".
+// fillsBesides takes a message that could also be a request as the value that was asked for: one for
+// the same verb that names no row, or one that begins with the value by itself ("Pierre, it comes next
+// week"). A separate request after the value is carried out too: "3 April, also leave a note on
+// Thomas: …".
 func (t *turn) fillsBesides(ctx context.Context, u *Understood, was *unclear) (*Understood, error) {
 	said, front := t.heard.own, false
 	for _, at := range besides().FindAllStringIndex(said, -1) {
@@ -345,8 +346,8 @@ func (t *turn) sensitive(g Given) bool {
 	return v == nil || slices.ContainsFunc(v.Params, func(p verbs.Param) bool { return p.Name == g.Param && p.Sensitive })
 }
 
-// further reports whether a reading asks for a later argument of the same verb than another, and so
-// knows what the other lacks or assumes: the row was named in the message before.
+// further reports whether a reading asks for a later argument of the same verb than another reading,
+// and so knows a value that the other one lacks or assumes: the row was named in the message before.
 func (t *turn) further(u, than *Understood) bool {
 	v := t.c.o.Registry.Verb(u.Wants.Verb)
 	if v == nil || u.Wants.Verb != than.Wants.Verb {
@@ -392,8 +393,9 @@ func (t *turn) dictated(ctx context.Context, says string, alone *Understood, was
 	return try(unclear{said: was.said, Before: was.Before, Verb: was.Verb, Given: given})
 }
 
-// How many words somebody needs who asks back. Where a text is asked for, "Can I send it
-// later?" may be that text. Where a verb is asked for, "I already sent that" may mean another one.
+// The greatest number of words of a message that counts as a counter-question. If a text is asked
+// for, "Can I send it later?" may be that text. If a verb is asked for, "I already sent that" may mean
+// another one.
 const (
 	mostAsking     = 5
 	mostAskingText = 2
@@ -503,7 +505,7 @@ const (
 	// defaultOpen is how long it waits: somebody who writes by mail answers tomorrow. It agrees to
 	// nothing, and its answer is interpreted when it comes, so waiting does no harm.
 	defaultOpen = 24 * time.Hour
-	// mostAside is after how many turns about something else it is given up.
+	// mostAside is the number of turns about other subjects after which it is given up.
 	mostAside = 3
 )
 

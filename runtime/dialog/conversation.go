@@ -58,10 +58,10 @@ type Limits struct {
 	Tokens   int           // of a turn: 30 000
 	Answer   int           // of one answer of the model: 2 000
 	Steps    int           // answers of the model whose calls are carried out: 5
-	Repairs  int           // times that the model is told what is wrong: 3, and never more
+	Repairs  int           // times that the model is told of mistakes: 3, and never more
 	Calls    int           // of a turn: 20
-	Question time.Duration // how long a question is good: 15 minutes
-	Open     time.Duration // how long it is waited for what was asked back: a day
+	Question time.Duration // how long a question can be answered: 15 minutes
+	Open     time.Duration // how long an unclear message waits for an answer: a day
 }
 
 const mostRepairs = 3
@@ -99,9 +99,9 @@ type Interpreter interface {
 	Shortlist(said string, among []*verbs.Verb, most int) []*verbs.Verb
 }
 
-// Settled is what the answers to questions about a sentence have settled.
+// Settled holds the answers to questions about a sentence.
 type Settled struct {
-	Verb  string // that they picked, "" where they were not asked which
+	Verb  string // the verb that the person picked, "" if they were not asked
 	Given []Given
 }
 
@@ -135,7 +135,7 @@ type Understood struct {
 	// Wants is the argument that Ask asks for, without a text; Dictated says that it is free text.
 	Wants    Given
 	Dictated bool
-	// Beside is what the answer for a value says besides it.
+	// Beside is the rest of an answer that also holds the value.
 	Beside string
 	// Texts are the free texts of the part that Ask is about, or of all parts.
 	Texts []Given
@@ -156,32 +156,32 @@ type Offer struct {
 type Conversation struct {
 	o         Options
 	conduct   []string
-	verbs     []*verbs.Verb // that the session may use: its roles are those that it began with
+	verbs     []*verbs.Verb // the verbs that the session may use, by the roles that it began with
 	context   []*verbs.Verb
 	planFirst bool
 	phrased   bool     // a palette lets a model add sentences of its own
-	words     []string // what palettes say, folded: those may name it
-	wording   wording  // in which the person is told things
+	words     []string // texts of palettes, folded: a model's own sentence may name things by them
+	wording   wording  // for texts to the person
 	tongue    words.Tongue
 	answering []*verbs.Answering
 	otherwise *verbs.Answering
-	person    *verbs.Verb // by which somebody asks for a person, nil where none does
+	person    *verbs.Verb // the verb that asks for a human, nil if there is none
 
 	mu       sync.Mutex
 	turns    []*Turn
 	kept     bool  // in the session
-	known    int64 // turns of the session that are among turns
+	known    int64 // number of the session's turns that are in turns
 	open     []*Question
-	unclear  unclear         // what was asked back, where no model is
-	leaves   []string        // questions of the session that nobody waits for any longer
-	unasked  budget          // what was done without a question
+	unclear  unclear         // the unclear message, without a model
+	leaves   []string        // ids of questions that nobody waits for any more
+	unasked  budget          // amounts of calls that ran without a question
 	named    map[string]bool // rows whose names a model was shown
-	choosing words.Answer    // what was said when it was asked which question is meant
-	alone    bool            // without the model, and the person was told so
-	expected expected        // what the person was asked for last, by itself
-	lately   latest          // what was done last
-	marks    rune            // how many stand for what the person was shown alone
-	said     []secret        // in this turn, with what was done
+	choosing words.Answer    // the yes or no that led to asking which question is meant
+	alone    bool            // the model cannot be reached, and the person was told so
+	expected expected        // what the person was last asked for by itself
+	lately   latest          // the last call that ran
+	marks    rune            // number of marks for values that only the person was shown
+	said     []secret        // sensitive values of the person in this turn
 	toolbox  toolbox
 }
 
@@ -279,9 +279,9 @@ type Message struct {
 // An Answer is the reply to a message.
 type Answer struct {
 	Text  string
-	Open  []*Question        // what they are asked, oldest first
+	Open  []*Question        // questions that wait, oldest first
 	Done  []*receipt.Receipt // what was done, in order
-	Found []*receipt.Receipt // all that was called, what only reads included
+	Found []*receipt.Receipt // all that was called, including reads
 	Turn  *Turn
 	// Before says that the message was handled before; Text is what was said then. CutOff is when
 	// that began, if nothing was said yet: it is still running, or was cut off.

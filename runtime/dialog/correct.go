@@ -18,9 +18,9 @@ import (
 
 // A Correction is a new value for a part of a call.
 type Correction struct {
-	Fits []Fit  // what it may come to
-	Ask  string // where that is not one thing, or the value is none
-	Cued bool   // its words say that something is to be changed
+	Fits []Fit  // the calls that may be meant
+	Ask  string // the question, if there is not exactly one or the value is not valid
+	Cued bool   // its words announce a correction
 }
 
 // A Fit is a call with another value in one place.
@@ -45,7 +45,7 @@ type correctable struct {
 	call *dsl.Call
 }
 
-// correctables are the pending calls or, if there are none, the last call that ran.
+// correctables returns the pending calls or, if there are none, the last call that ran.
 func (t *turn) correctables(ctx context.Context) []correctable {
 	c := t.c
 	var all []correctable

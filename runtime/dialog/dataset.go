@@ -36,11 +36,11 @@ import (
 //	    example_good_response: FCA rules ask us to verify how his wealth was built up.
 //	    example_bad_response: Let me look into that for you.
 type Dataset struct {
-	As        string    `yaml:"as"`        // whoever talks
-	Now       time.Time `yaml:"now"`       // when it is; without it, the clock's
+	As        string    `yaml:"as"`        // the principal who talks
+	Now       time.Time `yaml:"now"`       // the time; by default the clock's
 	Data      []string  `yaml:"data"`      // SQL that each case's store is filled with
-	Store     string    `yaml:"store"`     // a store that each case gets a copy of, in the place of data
-	Recording string    `yaml:"recording"` // of what a model answered
+	Store     string    `yaml:"store"`     // a store that each case gets a copy of, instead of data
+	Recording string    `yaml:"recording"` // of a model's answers
 	Threshold int       `yaml:"threshold"` // percent of checks that have to pass: 90
 	Budget    int       `yaml:"budget"`    // tokens that a run may spend: 50 000
 	Cases     []Case    `yaml:"cases"`
@@ -72,7 +72,7 @@ type Check struct {
 	Calls   *[]string `yaml:"calls"`    // what was carried out, in order, apart from the context
 	Told    string    `yaml:"told"`     // stands in the answer
 	ToldAny []string  `yaml:"told_any"` // one of them does
-	NotTold string    `yaml:"not_told"` // does not
+	NotTold string    `yaml:"not_told"` // does not stand in it
 	// Row is a row that an answer of the last turn returns, by column: a text that the value
 	// contains, one of several texts, or a number with a tolerance, 41.3±0.1. NoRow must not be
 	// returned.
@@ -83,7 +83,7 @@ type Check struct {
 	SingleAnswer bool `yaml:"single_answer"`  // two sentences at most
 	Clarifies    bool `yaml:"clarifies"`      // it asks, and nothing was called in the last turn
 	BorneOut     bool `yaml:"borne_out"`      // nothing that the model said had to be replaced
-	Words        int  `yaml:"words"`          // at most so many
+	Words        int  `yaml:"words"`          // the greatest number of words
 	NoRepairs    bool `yaml:"without_repair"` // the model was never told of a mistake
 }
 

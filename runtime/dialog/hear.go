@@ -18,12 +18,12 @@ const MaxMessage = 32 << 10
 // A heard is a message after reading.
 type heard struct {
 	own    string      // the person's own words
-	quoted string      // what they pass on of others
+	quoted string      // what they quote from others
 	hidden bool        // characters that nobody sees were taken out
-	reply  words.Reply // what own answers; see replied
-	auto   bool        // a machine answered in their place
-	long   int         // of one that is too long
-	bad    words.Key   // why it cannot be dealt with, "" where it can
+	reply  words.Reply // the answer in own; see replied
+	auto   bool        // it is an automatic reply
+	long   int         // the length of a message that is too long
+	bad    words.Key   // why it cannot be handled, "" if it can
 }
 
 // hear reads a message.

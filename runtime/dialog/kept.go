@@ -112,7 +112,7 @@ func (c *Conversation) recall(said []sessions.Turn) {
 // The intents with a meaning of their own.
 const (
 	foreignIntent = "not the person's own"
-	repeatsIntent = "after words of " // of strangers, as verbs.Origin.Mark writes them
+	repeatsIntent = "after words of " // of untrusted origins, in the form of verbs.Origin.Mark
 )
 
 // aboutQuestion is what is stored to put a question again.

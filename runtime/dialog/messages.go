@@ -189,7 +189,7 @@ func (w wording) again(list []*Question) string {
 	return w.whichOne(list, sayWhichMean)
 }
 
-// line is a question in a list: as it was put, or its title.
+// line returns a question as an item of a list: its wording, or its title.
 func (q *Question) line() string {
 	if q.asks != "" {
 		return oneLine(q.asks)
@@ -210,7 +210,7 @@ func (w wording) rows(q *Question) string {
 	return q.shows + q.why() + w.say(sayShallI, w.reference(q), w.hour(q.Until))
 }
 
-// reference is the text by which an answer can quote a question.
+// reference returns the text by which an answer can quote a question.
 func (w wording) reference(q *Question) string {
 	if !w.refers {
 		return ""
@@ -218,7 +218,7 @@ func (w wording) reference(q *Question) string {
 	return receipt.Short(q.ID) + ", "
 }
 
-// hour is a time of day in the person's zone.
+// hour returns a time of day in the person's zone.
 func (w wording) hour(t time.Time) string { return t.In(w.zone).Format("15:04") }
 
 func (q *Question) why() string {

@@ -236,7 +236,7 @@ func (t *turn) chat(ctx context.Context, model llm.Model, request llm.Request) (
 	if err == nil {
 		t.as(TakenModel)
 		t.c.alone = false
-		t.closed(false) // whoever speaks now was not asked back
+		t.closed(false) // the model speaks now, and did not ask that question
 	}
 	return reply, err
 }
@@ -265,7 +265,7 @@ func (t *turn) silent(ctx context.Context, err error) (string, error) {
 	if errors.As(err, &e) {
 		kind = []string{string(e.Kind)}
 		if e.Kind == llm.Unrecorded {
-			return "", err // a recording that does not fit is a mistake of whoever plays it
+			return "", err // it does not fit the conversation, which is a mistake of the test
 		}
 	}
 	t.record.note(noteUnasked, kind...)

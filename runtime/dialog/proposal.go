@@ -16,11 +16,11 @@ import (
 // A proposal is an answer of a model after reading.
 type proposal struct {
 	script  string     // calls
-	replies []dsl.Call // what is to be told, see replies.go
-	prose   string     // text beside them, which reaches nobody
-	problem string     // what is wrong with it as an answer
-	asked   bool       // it is put to the person, whatever the rules say
-	phrased bool       // no model wrote it: it was read out of the person's own words, and may have been taken wrongly
+	replies []dsl.Call // what to tell, see replies.go
+	prose   string     // text beside them, which nobody reads
+	problem string     // why it is not a valid answer
+	asked   bool       // the person is asked, whatever the rules say
+	phrased bool       // not by a model: it was read from the person's own words, perhaps wrongly
 }
 
 // read reads an answer.

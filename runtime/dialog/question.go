@@ -15,7 +15,7 @@ import (
 // every argument. An argument that is still left out, since it stands in a bracket with an empty
 // one, is said after the sentence. The person agrees to all changes, and is shown them on request.
 
-// title is what would be done, in one line.
+// title says in one line what would be done.
 func (w wording) title(c *receipt.Call) string {
 	title := w.does(w.reg.Verb(c.Verb))
 	if len(c.Rows) > 0 {
@@ -28,8 +28,8 @@ func (w wording) title(c *receipt.Call) string {
 // hide many changes.
 const few = 3
 
-// asks is the question in the palettes' words. It is "" if a call has no such words, or if it would
-// show untrusted text: then the rows are shown, with their origins.
+// asks words the question in the palettes' words. It is "" if a call has none, or if the question
+// would show untrusted text: then the rows are shown, with their origins.
 func (w wording) asks(p *receipt.Receipt) string {
 	var b strings.Builder
 	rows := 0
@@ -117,7 +117,7 @@ func (a *asked) Items(name string) (all []verbs.Told) {
 	return all
 }
 
-// A changedRow is what a row is called.
+// A changedRow is the name of a changed row.
 type changedRow string
 
 // Value implements verbs.Told.

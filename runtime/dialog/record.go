@@ -20,7 +20,7 @@ type Turn struct {
 	// Foreign says that the message was not the person's own.
 	Foreign bool       `json:"foreign,omitempty"`
 	Read    []CallNote `json:"read,omitempty"`   // the context
-	Phrase  string     `json:"phrase,omitempty"` // that was matched, where no model was asked
+	Phrase  string     `json:"phrase,omitempty"` // the phrase that matched, without a model
 	Calls   []CallNote `json:"calls,omitempty"`  // what was carried out
 	// Proposed are the model's answers with calls, and their outcomes.
 	Proposed []Proposed `json:"proposed,omitempty"`
@@ -30,7 +30,7 @@ type Turn struct {
 	// Agreed is the question that was agreed to; Withdrawn are the calls that were declined.
 	Agreed    string     `json:"agreed,omitempty"`
 	Withdrawn []string   `json:"withdrawn,omitempty"`
-	Replaced  []claim    `json:"replaced,omitempty"` // claims of the model's that no fact bore out
+	Replaced  []claim    `json:"replaced,omitempty"` // claims of the model that no fact supports
 	Notes     []string   `json:"notes,omitempty"`
 	Journal   [][2]int64 `json:"journal,omitempty"` // first and last entry
 	Model     ModelNote  `json:"model"`
@@ -43,7 +43,7 @@ type Turn struct {
 	spoken  Spoken
 	noted   []remark     // Notes, in any language
 	ruled   []firedRule  // and Rules
-	tainted verbs.Origin // what strangers wrote may be told again in it
+	tainted verbs.Origin // untrusted origins of text that may be repeated in it
 }
 
 // A CallNote is a call that ran.

@@ -91,7 +91,7 @@ func isReply(c dsl.Call) bool { return strings.HasPrefix(c.Verb, replyDomain) }
 // A fact is one row of an answer, or all of them.
 type fact struct {
 	call *receipt.Call
-	row  int // -1 of all
+	row  int // -1 for all rows
 }
 
 // A readout is the result of a read, and how much the turn had done before it.
@@ -384,7 +384,7 @@ func (t *turn) stand() string {
 // An expected is the argument that was asked for last.
 type expected struct{ verb, param string }
 
-// vocabulary is what a model may write in this turn.
+// vocabulary returns the verbs and names that a model may write in this turn.
 func (t *turn) vocabulary(shortlist []*verbs.Verb) grammar.Vocabulary {
 	c := t.c
 	return grammar.Vocabulary{Verbs: append(slices.Clip(shortlist), c.replyVerbs()...), Calls: c.o.Limits.Calls, Settled: t.over, Names: func(e *verbs.Entity) []string {

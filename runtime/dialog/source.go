@@ -17,14 +17,14 @@ import (
 type source struct {
 	origin verbs.Origin
 	text   string
-	when   time.Time // of what people say: the day that "tomorrow" follows
+	when   time.Time // of people's words: the day to which "tomorrow" refers
 	past   bool      // it was shown in an earlier turn
 	// unshown says that the model does not see it now.
 	unshown bool
 
 	folded   string
 	squeezed string
-	starts   []int // in squeezed, ascending: where a word begins
+	starts   []int // indexes in squeezed where words begin, ascending
 	ends     []int
 	readings []reading
 	read     bool
@@ -34,8 +34,8 @@ type source struct {
 type reading struct {
 	start, end int
 	date       bool
-	value      stores.Value   // Null where it is not certain
-	others     []stores.Value // what it may be, where it is not
+	value      stores.Value   // null if it is ambiguous
+	others     []stores.Value // the possible values, if it is ambiguous
 	text       string         // of account numbers and the like: the value as text
 }
 

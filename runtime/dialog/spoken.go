@@ -10,15 +10,16 @@ import (
 	"verbatim/stores/receipt"
 )
 
-// Spoken is what a turn was about, for later references such as "it".
+// A Spoken holds the subjects of a turn, for later references such as "it".
 type Spoken struct {
-	// Names are the names of rows that calls mentioned and that were told, or that an unclear message named.
+	// Names are the names of rows that calls mentioned and answers told, or that an unclear message
+	// named.
 	Names []string `json:"names,omitempty"`
 	// Changed says that something was done, so a later "it" may also mean something else.
 	Changed bool `json:"changed,omitempty"`
 }
 
-// speak adds what a call was about.
+// speak adds the subjects of a call.
 func (s *Spoken) speak(p *receipt.Call) {
 	add := func(name string) {
 		if name != "" && !slices.Contains(s.Names, name) {

@@ -12,8 +12,8 @@ type State string
 const (
 	Idle       State = "idle"       // for nothing
 	Asking     State = "asking"     // for a yes or a no to a question
-	Clarifying State = "clarifying" // for what an unclear message was asked about
-	Collecting State = "collecting" // for the answer to what a palette asks, one by one
+	Clarifying State = "clarifying" // for the answer to a question about an unclear message
+	Collecting State = "collecting" // for answers to a palette's questions, one by one
 	Waiting    State = "waiting"    // for somebody else to agree
 )
 
@@ -22,17 +22,17 @@ type Taken string
 
 // How a message may be understood.
 const (
-	TakenUnheard    Taken = "unheard"    // others wrote it, a machine did, or it cannot be read
+	TakenUnheard    Taken = "unheard"    // others or a machine wrote it, or it cannot be read
 	TakenYes        Taken = "yes"        // to a question
-	TakenNo         Taken = "no"         // to one, or to being asked at all
-	TakenAgain      Taken = "again"      // an answer to what has to be put again first, or to one of several
-	TakenCorrection Taken = "correction" // something else in the place of something in a call
-	TakenChoice     Taken = "choice"     // of what was offered, or the rest of what was unclear
-	TakenAnswer     Taken = "answer"     // to what a palette asks
-	TakenCourtesy   Taken = "courtesy"   // which is answered in kind
-	TakenBetween    Taken = "between"    // a question between a question and its answer
+	TakenNo         Taken = "no"         // to a question, or to being asked at all
+	TakenAgain      Taken = "again"      // a yes or no after which the question is asked again, or which question is asked
+	TakenCorrection Taken = "correction" // another value for a part of a call
+	TakenChoice     Taken = "choice"     // one of the offers, or the rest of an unclear message
+	TakenAnswer     Taken = "answer"     // to a palette's question
+	TakenCourtesy   Taken = "courtesy"   // a courtesy, answered in kind
+	TakenBetween    Taken = "between"    // a question in between, before the answer to ours
 	TakenRequest    Taken = "request"    // calls
-	TakenUnclear    Taken = "unclear"    // something that has to be asked about
+	TakenUnclear    Taken = "unclear"    // a message that has to be asked about
 	TakenNothing    Taken = "nothing"    // nothing was understood
 	TakenModel      Taken = "model"      // a model read it
 )

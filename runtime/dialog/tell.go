@@ -18,8 +18,8 @@ type EventKind string
 const (
 	Reading     EventKind = "reading" // rows are read
 	AskingModel EventKind = "asking"  // the model is asked
-	Mending     EventKind = "mending" // it is told what was wrong
-	Doing       EventKind = "doing"   // something is worked out, or done
+	Mending     EventKind = "mending" // the model is told of a mistake
+	Doing       EventKind = "doing"   // a call is previewed or run
 	Telling     EventKind = "telling" // more of the answer
 )
 
@@ -73,7 +73,7 @@ func (t *turn) tell(text string) {
 	}
 }
 
-// whole adds to an answer what has to stand first.
+// whole adds the sentence about hidden characters to an answer, if there were any.
 func (t *turn) whole(text string) string {
 	if t.heard.hidden {
 		return t.c.wording.say(sayHidden) + "\n" + text

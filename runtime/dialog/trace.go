@@ -24,9 +24,9 @@ import (
 
 // A Traced is a literal of a call, and its origin.
 type Traced struct {
-	Text   string       // as it stands in the call
+	Text   string       // as in the call
 	Origin verbs.Origin // see above
-	Words  string       // the person's own, where it was read out of them
+	Words  string       // the person's words from which it was read
 
 	at dsl.Range
 }
@@ -124,7 +124,7 @@ func (t *tracer) origin(v *dsl.Value) verbs.Origin {
 		return t.named(v.Text)
 	}
 	var person bool
-	var worst verbs.Origin // of what is no person
+	var worst verbs.Origin // the least trusted origin other than a person
 	for _, s := range t.all {
 		s.prepare(t.read)
 		mine := s.origin == ofPerson

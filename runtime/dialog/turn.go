@@ -26,37 +26,37 @@ type turn struct {
 	// over are the names that the model is not offered for an argument, since the verb no longer
 	// accepts those rows.
 	over     map[*verbs.Param][]string
-	done     []*receipt.Receipt // what was done
-	found    []*receipt.Receipt // and what was found, in order
+	done     []*receipt.Receipt // receipts of runs with effects
+	found    []*receipt.Receipt // receipts of reads, in order
 	ran      map[string]bool    // scripts that wrote something in this turn
 	calls    int
 	said     words.Answer
 	choosing words.Answer // Conversation.choosing, before this turn
-	spoken   string       // the message, where it is to be kept with what it leads to
-	kept     bool         // and it was
-	intent   string       // the verb that seems to be meant, also where it is asked about first
-	about    []string     // the rows that are, by their names
+	spoken   string       // the message, if it is to be stored with its effects
+	kept     bool         // it was stored
+	intent   string       // the verb that seems to be meant, even if that is asked about first
+	about    []string     // names of the rows that seem to be meant
 
 	settled []string    // questions that this turn answers or drops
-	ends    string      // the one among what was asked back that it answers, "" where that is known
-	asked   []*Question // that it puts
-	was     unclear     // what was asked back before
-	next    unclear     // and is next
-	also    string      // what the message says in full, beside what it is asked about
-	lapsed  unclear     // what was asked back too long ago
-	held    *Question   // what they hold up by what they say, where no model is
+	ends    string      // id of the unclear message that it answers, "" once that is stored
+	asked   []*Question // questions that it asks
+	was     unclear     // the unclear message before this turn
+	next    unclear     // the one after it
+	also    string      // complete calls in a message about whose rest the person is asked
+	lapsed  unclear     // an unclear message that has expired
+	held    *Question   // the question that a "no, wait" delays, without a model
 
-	results []readout          // what reads answered, in order: a model names them
+	results []readout          // answers of reads, in order: a model names them
 	toldOf  []*receipt.Receipt // of found, those that were told
 	expects expected           // what the person is asked for
 
-	waitsFor bool // somebody else was asked to agree
+	waitsFor bool // a proposal waits for somebody else
 
 	via     string // Message.ID
 	twice   bool   // another process dealt with the message meanwhile
 	answers string // Message.Answers
-	earlier Spoken // what was spoken of in the turn that it replies to
-	subject Spoken // what Message.Subject names
+	earlier Spoken // the subjects of the turn that it replies to
+	subject Spoken // the rows that Message.Subject names
 
 	events func(Event)
 	told   strings.Builder // of the answer
@@ -117,7 +117,7 @@ func (t *turn) take(ctx context.Context, m Message) (string, error) {
 	return t.converse(ctx)
 }
 
-// facing is a text, or else that there is nothing to tell.
+// facing returns the text, or a sentence if there is nothing to tell.
 func (t *turn) facing(text string) string {
 	if text == "" && t.told.Len() == 0 {
 		return t.c.wording.say(sayDone)
@@ -203,7 +203,7 @@ func (t *turn) begin() {
 	t.ran = map[string]bool{}
 }
 
-// latest are the turns that the person and the model still see.
+// latest returns the turns that the person and the model still see.
 func (c *Conversation) latest() []*Turn {
 	return c.turns[max(0, len(c.turns)-c.o.History):]
 }

@@ -11,11 +11,11 @@ import (
 	"verbatim/verbs"
 )
 
-// Once a model has read an untrusted text (a document, a tool's answer, a quoted message), its next
-// proposal may be that text's idea. Tracing values stops an account number from a letter, but not a
-// call that needs no value from it, such as settling the request that the letter is about. So such
-// a proposal runs without a question only if the person asked for it in words and named every
-// value. Anything else is put to them, with the origin that may have influenced it.
+// Once a model has read an untrusted text (a document, a tool's answer, a quoted message), that text
+// may have caused its next proposal. Tracing values stops an account number from a letter, but not a
+// call that needs no value from it, such as settling the request that the letter is about. So such a
+// proposal runs without a question only if the person asked for it in words and named every value.
+// Otherwise the person is asked, and told the origin that may have caused it.
 //
 // Reads are exempt, unless they send data outside.
 
@@ -24,7 +24,7 @@ import (
 func (t *turn) untrustedOrigin() verbs.Origin {
 	var o verbs.Origin
 	if t.c.planFirst {
-		return o // it is shown nothing of theirs
+		return o // the model sees no untrusted text
 	}
 	for _, s := range t.trace.all {
 		if foreign(s.origin) && !s.unshown {

@@ -44,7 +44,7 @@ func newWording(reg *verbs.Registry) wording {
 // in returns the wording in a language, such as "de" or "de-AT".
 func (w wording) in(tag string) wording {
 	w.language, _, _ = strings.Cut(strings.ReplaceAll(strings.ToLower(tag), "_", "-"), "-")
-	w.tongue, _ = words.ParseLanguage(w.language) // English where it is none that the house speaks
+	w.tongue, _ = words.ParseLanguage(w.language) // English if the engine does not have the language
 	return w
 }
 
@@ -179,8 +179,7 @@ func (t toldRow) Value(name string) string {
 	return text
 }
 
-// ours reports whether a value is the name of a row or a code: such a value holds nobody's words,
-// whoever chose it.
+// ours reports whether a value is the name of a row or a code: such a value holds no words of people.
 func (w wording) ours(v stores.Value) bool {
 	return strings.HasPrefix(plain(v), "@") || slices.ContainsFunc(w.reg.CodeLists(), func(l *verbs.CodeList) bool {
 		return slices.ContainsFunc(l.Codes, func(c verbs.Code) bool { return c.Name == plain(v) })

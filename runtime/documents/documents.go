@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// A Document is what was found in a file, in the order in which people read it.
+// A Document is the content of a file, in the order in which people read it.
 type Document struct {
 	Format    string    `json:"format"`              // pdf, xlsx, docx, pptx, csv, mail, html or text
 	Title     string    `json:"title,omitempty"`     // as the file states it; the subject of a mail

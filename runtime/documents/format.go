@@ -76,7 +76,8 @@ func (x *extractor) format(name string, data []byte) (string, error) {
 	return "", fail(WrongType, "the name says %s, the bytes are %s", says, called)
 }
 
-// sniff tells what bytes are, and what to call it; says is what their name says.
+// sniff returns the format of some bytes and a name for it. The argument says is the format that
+// the file's name indicates.
 func (x *extractor) sniff(data []byte, says string) (is, called string) {
 	switch head := data[:min(len(data), 1024)]; {
 	case bytes.HasPrefix(head, []byte("%PDF-")), says == "pdf" && bytes.Contains(head, []byte("%PDF-")): // some have a few bytes before

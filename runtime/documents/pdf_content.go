@@ -45,7 +45,7 @@ type glyph struct {
 	size   float64
 }
 
-// A state is what the operators of a page set.
+// A state is the graphics and text state that the operators of a page set.
 type state struct {
 	ctm                         matrix
 	font                        *font

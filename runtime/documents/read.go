@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// A request is what a child is told. The bytes of the file follow it.
+// A request is the header that a child process reads. The bytes of the file follow it.
 type request struct {
 	Name   string `json:"name"`
 	Size   int    `json:"size"`

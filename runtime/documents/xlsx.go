@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// A workbook is what its sheets share.
+// A workbook holds the data that its sheets share.
 type workbook struct {
 	*archive
 	strings []string

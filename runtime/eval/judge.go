@@ -49,7 +49,7 @@ type Grades struct {
 	Tokens     int     `json:"tokens"`
 }
 
-// A Grade is what a judge thinks of the last answer of a case.
+// A Grade is a judge's grade for the last answer of a case.
 type Grade struct {
 	Case  string `json:"case"`
 	Grade int    `json:"grade"` // from 1, bad, to 5, good

@@ -32,8 +32,8 @@ import (
 // Schema names the document that a Run is.
 const Schema = "verbatim/eval@1"
 
-// A Run is what came of a dataset. Its JSON is what `verbatim eval --json` prints, and
-// a run is kept by keeping that.
+// A Run is the result of running a dataset. `verbatim eval --json` prints its JSON, and a run is
+// kept by keeping that.
 type Run struct {
 	Schema string `json:"schema"`
 	Setup  Setup  `json:"setup"`
@@ -55,7 +55,7 @@ type Run struct {
 	Judge      *Grades    `json:"judge,omitempty"`
 }
 
-// A Setup is what a run was made with. Digests are SHA-256, in hexadecimal.
+// A Setup is the setup of a run. Digests are SHA-256, in hexadecimal.
 type Setup struct {
 	Dataset   string `json:"dataset"` // the name of its file
 	Digest    string `json:"digest"`  // see Digest
@@ -69,7 +69,7 @@ type Setup struct {
 	Price     string `json:"price,omitempty"`
 }
 
-// A Case is what came of one conversation.
+// A Case is the result of one conversation.
 type Case struct {
 	ID       string           `json:"id"`
 	Category string           `json:"category,omitempty"`
@@ -251,7 +251,7 @@ func (r *Run) String() string {
 	return b.String()
 }
 
-// A Price is what a million tokens cost, read and written: 0.15,0.60. It is a flag.
+// A Price is the price of a million input and a million output tokens: 0.15,0.60. It is a flag.
 type Price struct{ In, Out float64 }
 
 // Set reads a price.

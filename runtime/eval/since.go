@@ -24,7 +24,7 @@ type Changes struct {
 	OnlyNow   []Check `json:"only_now,omitempty"`
 }
 
-// A Total is what a run came to.
+// A Total is the totals of a run.
 type Total struct {
 	Passed int     `json:"passed"`
 	Checks int     `json:"checks"`

@@ -172,7 +172,7 @@ func domain(text string, start int) int {
 	return end
 }
 
-// A view is what a text shows around a number, a character a cell.
+// A view is the text around a number, one character per cell.
 type view struct {
 	n        int
 	c        [96]byte // lower-case ASCII; $ for any money, and one cell for what else there is

@@ -12,7 +12,7 @@ import (
 //go:embed words.txt
 var wordsText string
 
-// A label is what a word says about the number beside it.
+// A label is the meaning that a word gives to the number beside it.
 type label uint8
 
 const (

@@ -8,7 +8,7 @@ import (
 	"verbatim/runtime/documents"
 )
 
-// A Field is what a document says under a label, and where.
+// A Field is a value that a document states under a label, with its place.
 type Field struct {
 	Number int    `json:"number"`
 	Name   string `json:"name"`

@@ -14,7 +14,7 @@ type Passage struct {
 	Text  string
 }
 
-// A Kind is what a document can be linked to, the wider first.
+// A Kind is a kind of object that a document can be linked to, the wider first.
 type Kind int
 
 // The kinds.

@@ -16,7 +16,7 @@ const (
 	Mismatched Field = "MISMATCHED"
 )
 
-// An Outcome is what came of a verification.
+// An Outcome is the result of a verification.
 type Outcome string
 
 // The outcomes.
@@ -49,7 +49,7 @@ type Candidate struct {
 	Identifiers Identifiers
 }
 
-// A Threshold is what a verification takes.
+// A Threshold is the least that a verification requires for a match.
 type Threshold struct {
 	Similarity  float64
 	Identifiers int
@@ -76,7 +76,8 @@ func (c *Compared) count(f Field) (n int) {
 	return n
 }
 
-// A Decision is what came of it. Seen is for us alone; a peer is told of the rest.
+// A Decision is the result of a verification in full. Seen is internal; a peer may be told the
+// rest.
 type Decision struct {
 	Outcome  Outcome
 	Likeness int // of the names, in percent

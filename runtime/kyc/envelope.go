@@ -56,7 +56,7 @@ type Message struct {
 	Payload  Payload `json:"payload"`
 }
 
-// A Payload is what a message holds.
+// A Payload is the payload of a message from a peer.
 type Payload struct {
 	UserName  string `json:"userName"`
 	Subject   string `json:"subject"` // the same, as some peers call it
@@ -89,8 +89,8 @@ type Routing struct {
 	Confidence     float64 `json:"confidence"`
 }
 
-// A Told is what a reply tells. Replies of one type have the same members, whatever came of
-// them.
+// A Told is the payload of a reply. Replies of one type have the same members, whatever the
+// outcome.
 type Told struct {
 	Status   string         `json:"status"`
 	Progress int            `json:"progress,omitempty"` // in percent

@@ -150,8 +150,8 @@ var nicknamesText string
 //go:embed particles.txt
 var particlesText string
 
-// A lexicon is what the files say: in which lines a name stands, what each line holds, and
-// which words are particles. It is read when it is first wanted.
+// A lexicon holds the data files: the lines in which a name stands, the names of each line, and
+// the words that are particles. It is read on first use.
 type lexicon struct {
 	of        map[string][]int
 	lines     [][]string

@@ -74,13 +74,13 @@ func (b *Budget) turnOver() {
 	}
 }
 
-// A hold is what is set aside for a request under way.
+// A hold is the tokens that are reserved for a request under way.
 type hold struct {
 	n     int
 	parts []part
 }
 
-// A part is what is set aside in one budget.
+// A part is the part of a hold that is reserved in one budget.
 type part struct {
 	b       *Budget
 	account string // that it was set aside in, where it is kept
@@ -131,8 +131,8 @@ func (b *Budget) take(ctx context.Context, n int) (rest int, account string, err
 	return rest, account, nil
 }
 
-// settle turns what was set aside into what was spent. It is counted also where
-// whoever asked has given up.
+// settle replaces the reserved tokens by the tokens spent. They count even if the caller has
+// given up.
 func (h *hold) settle(ctx context.Context, spent int) {
 	for _, p := range h.parts {
 		p.b.settle(context.WithoutCancel(ctx), p.account, h.n, spent)

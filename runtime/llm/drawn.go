@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// A numbering gives what is drawn at random a number, in the order in which it
-// comes, so that two conversations that differ in nothing else are the same
-// text. The first group of what is drawn is what the number takes the place of.
+// A numbering replaces random values by numbers, in their order of appearance, so that two
+// conversations that differ in nothing else are the same text. The number replaces the first
+// group of the match.
 type numbering struct {
 	what  *regexp.Regexp
 	known []string

@@ -60,8 +60,8 @@ type Tool struct {
 	Parameters  json.RawMessage `json:"parameters"` // a JSON Schema
 }
 
-// A ToolCall is what the model asked for. Arguments are its text, which may be
-// anything; nobody has looked at it.
+// A ToolCall is a call that the model asked for. Arguments is the model's text, unchecked; it may
+// be anything.
 type ToolCall struct {
 	ID        string `json:"id"`
 	Name      string `json:"name"`
@@ -94,7 +94,7 @@ type Request struct {
 	Stop []string `json:"stop,omitempty"`
 }
 
-// A Reply is what came back.
+// A Reply is the model's answer to a Request.
 type Reply struct {
 	Text   string     `json:"text,omitempty"`
 	Calls  []ToolCall `json:"calls,omitempty"`

@@ -22,7 +22,7 @@ import (
 
 const transcriptSchema = "verbatim/transcript@1"
 
-// A Scene is what a transcript has to know beside what was said.
+// A Scene holds the facts that a transcript needs beside the exchanges.
 type Scene struct {
 	// At is when it was recorded, and Zone where, as IANA calls it. Prompts tell the
 	// day, so whoever replays them does so at that time, in that zone.
@@ -260,8 +260,8 @@ func (p *Replay) take(ctx context.Context, chat *Request, texts []string) (*reco
 	return line, nil
 }
 
-// nearest says how an unexpected question differs from the next unused one, so
-// that whoever changed a prompt sees where.
+// nearest says how an unexpected question differs from the next unused one, so that a person who
+// changed a prompt sees where.
 func (p *Replay) nearest(asked []byte, key [32]byte) string {
 	what := "question " + hex.EncodeToString(key[:6])
 	if _, known := p.by[key]; known {

@@ -6,7 +6,7 @@ import (
 	"verbatim/runtime/documents"
 )
 
-// An About is what a document says of itself.
+// An About holds the facts that a document states about itself.
 type About struct {
 	Status   string
 	Date     time.Time // zero where it says none

@@ -36,7 +36,7 @@ type Passage struct {
 	Row, Of                        any  // its row, and that of its document
 }
 
-// A Room is what is known of a deal, as far as a question needs it.
+// A Room holds the facts about a deal that a question needs.
 type Room struct {
 	Deal      string
 	Documents int
@@ -57,7 +57,7 @@ type Line struct {
 	Role            Role
 }
 
-// A Role is what a line is in an answer.
+// A Role is the role of a line in an answer.
 type Role string
 
 // The roles of lines.

@@ -17,7 +17,7 @@ type Figure struct {
 	end   int
 }
 
-// A measure is what a text says that its figures count: €m is a million of EUR.
+// A measure is the unit and scale that a text states for its figures: €m is a million of EUR.
 type measure struct {
 	unit  string
 	scale int64 // 0 where none is said
@@ -104,7 +104,8 @@ func commas(text string) bool {
 	return len(someHalf.re().FindAllString(text, 50)) > len(somePart.re().FindAllString(text, 50))
 }
 
-// number reads what digits found; step is what its last digit counts.
+// number reads a number that the pattern digits matched. Step is the place value of its last
+// digit.
 func number(s string, comma bool) (value, step *big.Rat, ok bool) {
 	s = strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) || r == '\'' || r == '’' {

@@ -9,7 +9,7 @@ import (
 	"unicode"
 )
 
-// A metric is what figures are of.
+// A metric is a quantity that figures measure.
 type metric struct {
 	name, domain, kind string
 	stock              bool // it is counted at a day

@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// A version is what the name of a file says of how late it is. A name without a number is
-// the first.
+// A version is the version that a file's name states. A name without a number is the first.
 type version struct {
 	copy, number              int
 	final, updated, corrected int

@@ -12,7 +12,7 @@ import (
 	"verbatim/runtime/words"
 )
 
-// An Intent is what somebody wants who asks.
+// An Intent is the intent of a question.
 type Intent string
 
 // The intents (M18 to M24).
@@ -26,7 +26,7 @@ const (
 	Exploration  Intent = "exploration"
 )
 
-// A Question is what was asked, taken apart.
+// A Question is a parsed question.
 type Question struct {
 	Text     string
 	Language words.Language // of the answer

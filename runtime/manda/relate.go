@@ -19,7 +19,7 @@ const (
 	Supersedes  Relation = "SUPERSEDES"
 )
 
-// A Stated is what relating findings needs to know of one.
+// A Stated holds the facts about a finding that Relate needs.
 type Stated struct {
 	Metric, Subject, Period, Unit, Status string
 	Document                              string
@@ -95,7 +95,7 @@ func replaces(text string) []Replace {
 	return all
 }
 
-// A Filed is what telling versions of a document apart needs to know of one.
+// A Filed holds the facts about a document that are needed to tell its versions apart.
 type Filed struct {
 	Name, Title string
 	Dated       time.Time

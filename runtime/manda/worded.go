@@ -33,8 +33,8 @@ var shorthand = []struct {
 	{`(?i)-(quarter|quartal|half|halbjahr|year)\b`, " $1"},
 }
 
-// An alias is what people say for what metrics.txt and concepts.txt have a name for, and
-// documents seldom do: documents are not read by it.
+// An alias is a word of people's for a name in metrics.txt or concepts.txt. Documents seldom use
+// it, and are not read by it.
 type alias struct {
 	name  string
 	parts [][]string // words, between which others may stand

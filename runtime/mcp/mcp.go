@@ -136,7 +136,7 @@ func (s *Servers) Call(ctx context.Context, call tools.Call) (tools.Answer, erro
 	return answer, nil
 }
 
-// A peer is whoever is spoken to in one errand.
+// A peer is the connection to a server during one external call.
 type peer interface {
 	// all are its tools, up to the first error.
 	all(ctx context.Context, server string) iter.Seq2[Said, error]

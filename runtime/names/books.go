@@ -1,13 +1,13 @@
-// Package names says what rows are called. A person or a model is never shown a
-// key. It sees names such as `@pierre-dupont-identity`, made of the label of a row,
-// and where rows share a label `@pierre-dupont-identity~k3f9ab`. The suffix belongs
-// to the row: it is made of the row's key with a secret of the store, so that it
-// never changes, tells nothing of the key, and means nothing in another store.
+// Package names makes and remembers the names of rows. A person or a model is never shown a
+// key. They see names such as `@pierre-dupont-identity`, made from the label of a row, or,
+// if rows share a label, `@pierre-dupont-identity~k3f9ab`. The suffix belongs to the row: it
+// is made from the row's key with a secret of the store, so that it never changes, reveals
+// nothing of the key, and means nothing in another store.
 //
-// The store keeps each name that a row was given, for ever: see stores.Name. What
-// is kept (journal, pending confirmations, what is done under a key) holds the name
-// with the whole suffix. This package holds what one session knows of names; what
-// it does not know is looked up by package runtime.
+// The store keeps each name that a row was ever given: see stores.Name. Everything that is
+// kept (journal, pending confirmations, receipts of keys) holds the name with the whole
+// suffix. This package holds the names that one session knows; package runtime looks up the
+// others.
 package names
 
 import (
@@ -18,7 +18,7 @@ import (
 	"verbatim/stores"
 )
 
-// A Given is a row that is given a name.
+// A Given is a row with the name that it is given.
 type Given struct {
 	Key    stores.Value
 	Label  string
@@ -29,24 +29,24 @@ type Given struct {
 	Kept   bool // the store has this very name
 }
 
-// Name is the name as the store keeps it.
+// Name returns the name in the form in which the store keeps it.
 func (g *Given) Name(e *stores.Entity) stores.Name {
 	return stores.Name{Entity: e, Key: g.Key, Plain: g.Plain, Suffix: g.Suffix, Owner: g.Owner}
 }
 
-// A Row is what a row is called.
+// A Row is the name of a row, in its several forms.
 type Row struct {
 	Name  string // as people see it: without the suffix while no other row has this name
 	Kept  string // with the whole suffix, as the journal and other records hold it
 	Label string
 	Owner string // as of stores.Name
-	at    string // Kept, of which Name is the beginning, after an @
+	at    string // "@" and Kept; Name is a prefix of Kept
 }
 
-// Shown is the name with what begins names.
+// Shown returns the name with a leading @.
 func (r *Row) Shown() string { return r.at[:1+len(r.Name)] }
 
-// Plain is the name without its suffix.
+// Plain returns the name without its suffix.
 func (r *Row) Plain() string {
 	plain, _, _ := strings.Cut(r.Kept, "~")
 	return plain
@@ -54,31 +54,31 @@ func (r *Row) Plain() string {
 
 func (r *Row) short() string { return r.Kept[:strings.LastIndexByte(r.Kept, '~')+1+shownSuffix] }
 
-// MaxHomonyms is how many rows of one name are told of.
+// MaxHomonyms is the greatest number of rows with one name that are listed.
 const MaxHomonyms = 6
 
-// Books hold what a session knows of the names of rows. The zero Books know
-// nothing. They may be used by several goroutines at once.
+// Books hold the names of rows that a session knows. The zero Books are empty. They are safe for use
+// by several goroutines.
 type Books struct {
 	mu    sync.Mutex
 	books map[*stores.Entity]*book
 	fresh []stores.Name
 }
 
-// A book holds what is known of the names of one entity's rows.
+// A book holds the known names of the rows of one entity.
 type book struct {
 	extent Extent
 	rows   map[stores.Value]Row
 	plain  map[string][]stores.Value // rows by their name without suffix
-	keys   map[string]stores.Value   // rows by each word that they are known by
-	unsure map[string]bool           // words that may mean several rows
-	texts  map[string]stores.Value   // what a script called a row that has exactly that label
+	keys   map[string]stores.Value   // rows by each of their known names
+	unsure map[string]bool           // names that may mean several rows
+	texts  map[string]stores.Value   // rows by a text that is exactly their label
 }
 
-// An Extent says how many of the rows within scope are known.
+// An Extent says how many of an entity's rows within scope have known names.
 type Extent uint8
 
-// What may be known of the rows of an entity.
+// The extents.
 const (
 	Some Extent = iota // single rows
 	All
@@ -97,7 +97,7 @@ func (b *Books) book(e *stores.Entity) *book {
 	return of
 }
 
-// Unknown leaves those rows that have no name here yet. It changes the slice.
+// Unknown removes the rows that have a name here from a slice, and returns the rest.
 func (b *Books) Unknown(e *stores.Entity, rows []Given) []Given {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -105,8 +105,8 @@ func (b *Books) Unknown(e *stores.Entity, rows []Given) []Given {
 	return slices.DeleteFunc(rows, func(g Given) bool { _, known := of.rows[g.Key]; return known })
 }
 
-// Add notes what rows are called. A name that turns out to be that of several rows
-// no longer means the first of them. Names that the store does not have are Fresh.
+// Add notes the names of rows. A name that turns out to be shared by several rows stops meaning the
+// first of them. Names that the store does not have are Fresh.
 func (b *Books) Add(e *stores.Entity, rows ...Given) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -143,7 +143,7 @@ func (b *book) add(g *Given) {
 		b.keys[g.Plain] = g.Key
 	}
 	if other, taken := b.keys[short]; taken && other != g.Key {
-		// Two rows of one name whose suffixes begin alike: both are shown whole.
+		// Two rows with one name and equal beginnings of their suffixes: both are shown whole.
 		row.Name = row.Kept
 		had := b.rows[other]
 		had.Name = had.Kept
@@ -159,7 +159,7 @@ func (b *book) add(g *Given) {
 	b.rows[g.Key] = row
 }
 
-// Fresh takes the names that the store does not have yet.
+// Fresh returns the names that the store does not have yet, and clears the list.
 func (b *Books) Fresh() []stores.Name {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -190,7 +190,7 @@ func (b *Books) Settle(e *stores.Entity, word string, found []stores.Name) {
 	case len(keys) == 1 && !of.unsure[word]:
 		of.keys[word] = keys[0]
 	default:
-		// It was, or is, the name of another row as well.
+		// It is, or was, the name of another row too.
 		delete(of.keys, word)
 		of.unsure[word] = true
 		if !strings.Contains(word, "~") {
@@ -203,8 +203,8 @@ func (b *Books) Settle(e *stores.Entity, word string, found []stores.Name) {
 	}
 }
 
-// Forget drops what a row was called, whose label has changed. The words that it
-// was known by go on meaning it.
+// Forget drops the name of a row whose label has changed. The names by which the row was known go on
+// meaning it.
 func (b *Books) Forget(e *stores.Entity, key stores.Value) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -232,15 +232,15 @@ func (b *Books) SetExtent(e *stores.Entity, to Extent) {
 	b.book(e).extent = to
 }
 
-// Most is how many rows of an entity are remembered before Trim forgets them: what a
-// session may have read to know all names of an entity is kept for longer.
+// Trim forgets the names of an entity beyond these numbers of rows: beyond mostAll if the session has
+// read all its rows, and beyond Most otherwise.
 const (
 	Most    = 1000
 	mostAll = 10_000
 )
 
-// Trim forgets the names of entities of which too many are known, so that a session that
-// goes on for long takes no more memory than others. The store has them.
+// Trim forgets the names of entities that have too many, so that a long session does not need more
+// memory than others. The store has them.
 func (b *Books) Trim() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -254,7 +254,7 @@ func (b *Books) Trim() {
 	}
 }
 
-// Row is what a row is called, if it was named.
+// Row returns the name of a row, if it has one here.
 func (b *Books) Row(e *stores.Entity, key stores.Value) (Row, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -262,7 +262,7 @@ func (b *Books) Row(e *stores.Entity, key stores.Value) (Row, bool) {
 	return row, ok
 }
 
-// Key is the row that a name stands for.
+// Key returns the row that a name means.
 func (b *Books) Key(e *stores.Entity, name string) (stores.Value, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -270,7 +270,7 @@ func (b *Books) Key(e *stores.Entity, name string) (stores.Value, bool) {
 	return key, ok
 }
 
-// Each calls fn with each row that was named, in no order. fn must not call Books.
+// Each calls fn with each named row, in no order. fn must not call Books.
 func (b *Books) Each(e *stores.Entity, fn func(key stores.Value, row Row)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -279,8 +279,7 @@ func (b *Books) Each(e *stores.Entity, fn func(key stores.Value, row Row)) {
 	}
 }
 
-// Homonyms are the rows that a name may mean, where it may mean several, by names
-// that tell them apart.
+// Homonyms returns the rows that an ambiguous name may mean, with names that tell them apart.
 func (b *Books) Homonyms(e *stores.Entity, word string) []Row {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -301,7 +300,7 @@ func (b *Books) Homonyms(e *stores.Entity, word string) []Row {
 	return all[:min(len(all), MaxHomonyms)]
 }
 
-// Text is the row that a text is the label of.
+// Text returns the row whose label a text is.
 func (b *Books) Text(e *stores.Entity, text string) (stores.Value, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -309,7 +308,7 @@ func (b *Books) Text(e *stores.Entity, text string) (stores.Value, bool) {
 	return key, ok
 }
 
-// SetText notes which row a text is the label of; Null is none.
+// SetText notes the row whose label a text is; a null key means none.
 func (b *Books) SetText(e *stores.Entity, text string, key stores.Value) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 	"verbatim/dsl"
 )
 
-// MaxWords is how many words of a text or a label count.
+// MaxWords is the greatest number of words of a text or a label that count.
 const MaxWords = 16
 
 // Words divides a text into words without capitals, accents or punctuation: the
@@ -32,7 +32,7 @@ func Words(text string) []string {
 		case plain != "":
 			b = append(b, plain...)
 		case unicode.Is(unicode.Mn, r) || r == '\'' || r == '’':
-			// An accent on its own, and what stands inside a word.
+			// an accent on its own, or an apostrophe inside a word
 		case unicode.IsLetter(r) || unicode.IsDigit(r):
 			b = utf8.AppendRune(b, unicode.ToLower(r))
 		default:
@@ -43,9 +43,9 @@ func Words(text string) []string {
 	return words[:min(len(words), MaxWords)]
 }
 
-// Likeness says, from 0 to 1, how well the words of a text fit those of a
-// label: mostly how much of the text is found in the label, and a little how
-// much of the label the text says. Longer words weigh more.
+// Likeness says, from 0 to 1, how well the words of a text fit those of a label. The part of the text
+// that is found in the label counts most, the part of the label that is found in the text a little.
+// Longer words weigh more.
 func Likeness(text, label []string) float64 {
 	if len(text) == 0 || len(label) == 0 {
 		return 0
@@ -101,7 +101,7 @@ func Likeness(text, label []string) float64 {
 
 func weightOf(word string) float64 { return float64(min(len(word), 8)) }
 
-// fits says how well one word stands for another.
+// fits says, from 0 to 1, how well a word fits another.
 func fits(w, of string) float64 {
 	switch n := min(len(w), len(of)); {
 	case w == of:
@@ -129,8 +129,8 @@ func fits(w, of string) float64 {
 	return 0
 }
 
-// initials returns how many words the letters of one are the initials of: "sow"
-// of "source of wealth".
+// initials returns the number of words whose initials are the letters of w: "sow" for "source of
+// wealth".
 func initials(w string, words []string) int {
 	if len(w) < 2 || len(w) > len(words) {
 		return 0

@@ -13,10 +13,9 @@ import (
 // maxSlug keeps a name short enough to be typed.
 const maxSlug = 48
 
-// Slug makes a name of a label: ASCII letters in lower case and digits, joined
-// by hyphens, beginning with a letter. Latin letters lose their marks; what no
-// ASCII letter stands for is dropped, and a label of nothing else gives the
-// name of its entity.
+// Slug makes a name from a label: ASCII letters in lower case and digits, joined by hyphens,
+// beginning with a letter. Latin letters lose their marks; other characters are dropped, and a label
+// without any letter gives the name of its entity.
 func Slug(label, entity string) string {
 	b := make([]byte, 0, maxSlug)
 	gap := false
@@ -32,7 +31,7 @@ func Slug(label, entity string) string {
 		gap = false
 		b = append(b, word...)
 		if len(b) > maxSlug {
-			// Cut between words, where there is a place to.
+			// Cut between words, if possible.
 			if cut := strings.LastIndexByte(string(b[:maxSlug+1]), '-'); cut > maxSlug/2 {
 				b = b[:cut]
 			}
@@ -50,8 +49,8 @@ func Slug(label, entity string) string {
 	return name
 }
 
-// Unmarked writes a text as names are written: in lower case and without the
-// marks of Latin letters. What names drop is left as it is.
+// Unmarked writes a text in lower case and without the marks of Latin letters, as names are written.
+// It keeps the characters that names drop.
 func Unmarked(text string) string {
 	var b strings.Builder
 	b.Grow(len(text))
@@ -70,7 +69,7 @@ const (
 	asciiDigits  = "0123456789"
 )
 
-// Fold returns the ASCII letters or digit for a rune, "" when there is none.
+// Fold returns the ASCII letters or the digit for a rune, "" if there is none.
 func Fold(r rune) string {
 	switch {
 	case r >= 'a' && r <= 'z':
@@ -100,18 +99,18 @@ func Fold(r rune) string {
 	return ""
 }
 
-// latin lists the letters with marks of the European languages and what each
-// is written as without them. It is short on purpose: a name is a convenience,
-// and a transliteration that is wrong is worse than a dropped letter.
+// latin lists letters with marks of the European languages, and their spelling without marks. It is
+// short on purpose: a name is a convenience, and a wrong transliteration is worse than a dropped
+// letter.
 const latin = "ÀÁÂÃÄÅàáâãäåĀāĂăĄąǍǎ=a ÆæǢǣ=ae ÇçĆćĈĉĊċČč=c ĎďĐđÐð=d ÈÉÊËèéêëĒēĔĕĖėĘęĚě=e " +
 	"ĜĝĞğĠġĢģ=g ĤĥĦħ=h ÌÍÎÏìíîïĨĩĪīĬĭĮįİı=i Ĵĵ=j Ķķĸ=k ĹĺĻļĽľĿŀŁł=l ÑñŃńŅņŇňŉŊŋ=n " +
 	"ÒÓÔÕÖØòóôõöøŌōŎŏŐő=o Œœ=oe ŔŕŖŗŘř=r ŚśŜŝŞşŠšȘș=s ẞß=ss ŢţŤťŦŧȚț=t Þþ=th " +
 	"ÙÚÛÜùúûüŨũŪūŬŭŮůŰűŲų=u Ŵŵ=w ÝÿýŶŷŸ=y ŹźŻżŽž=z "
 
 const (
-	// SuffixLength is that of a whole suffix, 80 bits.
+	// SuffixLength is the length of a whole suffix, 80 bits.
 	SuffixLength = 16
-	// shownSuffix is how much of a suffix is shown. What is not whole counts only
+	// shownSuffix is the length of the part of a suffix that is shown. This part counts only
 	// together with the name.
 	shownSuffix = 6
 	// suffixLetters spell five bits each; letters that look like digits are left out.
@@ -132,8 +131,8 @@ func Suffix(secret []byte, of *stores.Entity, key stores.Value) string {
 	return string(b)
 }
 
-// Shorten is a symbol of a text that is kept, as people are shown it: with the part
-// of its suffix that is shown, and its path.
+// Shorten returns a kept symbol as people are shown it: with the shown part of its suffix, and with
+// its path.
 func Shorten(symbol string) string {
 	if at := strings.IndexByte(symbol, '~'); at >= 0 {
 		name, path, has := strings.Cut(symbol, ".")

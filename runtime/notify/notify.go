@@ -25,11 +25,10 @@
 //
 // # What is promised
 //
-// A notice is sent at least once. It has the same id each time, by which whoever
-// gets it can tell a second copy: the id of a line of the log, the Message-ID of a
-// mail, the webhook-id of a request. Copies come about when a channel took the
-// notice and its answer was lost; then the outcome is unknown, and an Error says
-// so. There are never more of them than attempts.
+// A notice is sent at least once. It has the same id each time, by which the receiver can
+// recognise a second copy: the id of a line of the log, the Message-ID of a mail, the webhook-id
+// of a request. Copies come about when a channel took the notice and its answer was lost; then
+// the outcome is unknown, and an Error says so. There are never more copies than attempts.
 //
 // # Webhooks
 //

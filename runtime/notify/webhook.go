@@ -64,8 +64,8 @@ func (w *webhook) send(ctx context.Context, m runtime.Message, _ []string) error
 		"webhook-timestamp": strconv.FormatInt(at, 10), "webhook-signature": Sign(w.key, m.ID, at, body)})
 }
 
-// A Poster posts to addresses that others gave, which are guarded as those of webhooks
-// are. It shows what whoever is posted to wants to see, in headers, and signs nothing.
+// A Poster posts to addresses that others gave, which are guarded as those of webhooks are. It
+// sends the headers that the receiver wants, and signs nothing.
 type Poster struct{ client *http.Client }
 
 // NewPoster makes one, for addresses of the public internet by https alone unless private.

@@ -296,7 +296,7 @@ func reworded(text, was, said, behind string, in words.In) string {
 	return text
 }
 
-// An instead is what a message says for one slot.
+// An instead is the replacement that a message names for one slot.
 type instead struct {
 	fits    []another
 	covered []bool // words that say it, or what it takes the place of

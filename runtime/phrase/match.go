@@ -50,7 +50,7 @@ type post struct {
 	weight float32
 }
 
-// A known is what a palette says about a verb.
+// A known is the text of a palette about one verb.
 type known struct {
 	about   []string     // words of its name, its description, and its arguments
 	phrases [][][]string // by language: the words of each phrase

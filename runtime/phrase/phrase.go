@@ -40,7 +40,7 @@ import (
 	"verbatim/verbs"
 )
 
-// A Vocabulary is what a session may say.
+// A Vocabulary is the verbs and names that a session may use.
 type Vocabulary struct {
 	Verbs []*verbs.Verb
 	// Names are the session's names for the rows of an entity.
@@ -89,8 +89,8 @@ type Heard struct {
 	Cut bool
 }
 
-// A Given is what was answered for an argument of a verb: a free text to the letter, anything else
-// in words or as a call writes it.
+// A Given is an answer for an argument of a verb: a free text verbatim, anything else in words or
+// as a call writes it.
 type Given struct{ Verb, Param, Text string }
 
 // A Part is one or more sentences with one meaning.

@@ -38,7 +38,7 @@ type Head struct {
 	Palette   string `json:"palette"` // digest of the palettes of the last step
 }
 
-// A Step is what was done at once: a call, and with it those that name its result.
+// A Step is the calls that were run together: a call, and those that name its result.
 type Step struct {
 	Time    time.Time `json:"time"`
 	Outcome string    `json:"outcome"`          // "ok", "refused"

@@ -280,7 +280,7 @@ func (p *peer) tells(ctx context.Context, t *task, session string, history int) 
 	for _, turn := range turns {
 		var m a2a.Message
 		if turn.Erased || json.Unmarshal([]byte(turn.Content), &m) != nil || m.MessageID == "" {
-			continue // it was said to somebody else, or is forgotten
+			continue // it was no message to this agent, or is erased
 		}
 		m.TaskID, m.ContextID = t.id, session
 		w.History = append(w.History, m)
@@ -480,7 +480,7 @@ func (p *peer) List(ctx context.Context, r *a2a.ListTasksRequest) (*a2a.ListTask
 		}
 		after, _ := r.After() // it was checked
 		type found struct {
-			of *verbs.Task // nil of what waits for an agreement before it is there
+			of *verbs.Task // nil for a task that waits for an agreement before it has a row
 			id string
 		}
 		var all []found
@@ -621,7 +621,7 @@ func (p *peer) Watch(ctx context.Context, was *a2a.Task, tell func(*a2a.Task) bo
 		return peerError(err)
 	}
 	defer p.news.leave(l)
-	again := time.NewTicker(25 * time.Second) // what a column tells may be of other rows
+	again := time.NewTicker(25 * time.Second) // columns may depend on other rows
 	defer again.Stop()
 	for {
 		now, err := works(ctx, p, func() (*a2a.Task, error) { return p.toldTask(ctx, was.ID, 0) })

@@ -49,7 +49,7 @@ func (p *peer) said(m *a2a.Message, t *task, kept []a2a.Part) []sessions.Said {
 type parsedMessage struct {
 	script *dsl.Script
 	agreed string
-	kept   []a2a.Part // the message without what is sensitive
+	kept   []a2a.Part // the message without sensitive values
 }
 
 // understands reads a message. Data are calls of values. A text is a script if it parses as one, an
@@ -77,7 +77,7 @@ func (p *peer) understands(ctx context.Context, s *runtime.Session, m *a2a.Messa
 	}
 	text := strings.Join(texts, "\n")
 	switch {
-	case len(calls) > 0: // text beside it is for who reads the history
+	case len(calls) > 0: // other text is only for readers of the history
 		text = strings.Join(calls, "\n")
 	default:
 		script, ds := dsl.Parse(dsl.NewSource(taskKind, text))
@@ -101,7 +101,7 @@ func (p *peer) understands(ctx context.Context, s *runtime.Session, m *a2a.Messa
 			hides = hides || c != &script.Calls[i]
 			masked = append(masked, a2a.TextPart(dsl.FormatCall(c)))
 		}
-		if hides { // of the words that it was said in, nothing can be kept
+		if hides { // none of its words can be kept
 			a.kept = masked
 		}
 	}

@@ -64,8 +64,8 @@ func (s *Server) apiRoutes() []Route {
 // A runRequest is the body of a request: a script, and how to run it.
 type runRequest struct {
 	Script  string `json:"script"`
-	Name    string `json:"name"`    // what it is called in diagnostics and in the journal
-	Session string `json:"session"` // goes on in the session of this name, or begins it
+	Name    string `json:"name"`    // its name in diagnostics and in the journal
+	Session string `json:"session"` // continues the session of this name, or begins it
 	Agreed  string `json:"agreed"`  // the preview that was agreed to
 	Origin  string `json:"origin"`  // whose words it holds: see verbs.ParseOrigin
 	Each    bool   `json:"each"`    // commits after each call

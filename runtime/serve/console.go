@@ -340,7 +340,7 @@ func (d *desk) plots(ctx context.Context, size int64) ([]pages.Block, error) {
 	return all, nil
 }
 
-// latency draws how long programs took in this process, since it began: nobody keeps that.
+// latency draws how long programs took in this process since it began. The store does not keep that.
 func (d *desk) latency() (all []pages.Block) {
 	if d.Meter == nil {
 		return nil
@@ -356,7 +356,7 @@ func (d *desk) latency() (all []pages.Block) {
 	if done == 0 {
 		return nil
 	}
-	// within is the bound that so many of a hundred kept to.
+	// within returns the bound below which a percentage of the programs stayed.
 	within := func(percent int) string {
 		below := 0
 		for i := range counts {
@@ -432,11 +432,11 @@ func (d *desk) drawn(ctx context.Context) (all []pages.Block, err error) {
 	return all, nil
 }
 
-// longestChain is how many entries a page proves as it is shown; a longer journal is
-// proved by the command.
+// longestChain is the greatest number of entries that a page verifies while it is shown; the
+// command verifies a longer journal.
 const longestChain = 5000
 
-// chain says whether the journal is whole.
+// chain says whether the journal's hash chain is valid.
 func (d *desk) chain(ctx context.Context) (string, error) {
 	size, _, err := d.Store.Head(ctx)
 	if err != nil {
@@ -455,9 +455,9 @@ func (d *desk) chain(ctx context.Context) (string, error) {
 	return d.tells("pages/chain-whole", strconv.FormatInt(head.Size, 10)), nil
 }
 
-// journalEntry shows one: what was called, what changed, and why, from what was recorded.
-// It is for roles that keep the journal, and for whom it was done for. What is personal
-// in it stands masked until somebody opens it, which the journal is told.
+// journalEntry shows a journal entry: the call, the changes, and the recorded reasons. It is for
+// roles that keep the journal, and for the principal of the entry. Personal data is masked until
+// somebody opens it, which is journalled.
 func (d *desk) journalEntry() error {
 	ctx := d.r.Context()
 	n, err := strconv.ParseInt(d.r.PathValue("entry"), 10, 64)
@@ -506,12 +506,12 @@ func (d *desk) journalEntry() error {
 		return d.render(http.StatusOK, p)
 	}
 	if err := d.session.ReadsJournal(ctx); err != nil {
-		return err // as one of somebody else
+		return err // like an entry of somebody else
 	}
 	return d.notFound()
 }
 
-// facts are those of which something is said: keys and texts in turn.
+// facts makes facts from keys and texts in turn, without those whose text is "".
 func (d *desk) facts(of ...string) (all []pages.Fact) {
 	for i := 0; i < len(of); i += 2 {
 		if of[i+1] != "" {
@@ -542,7 +542,7 @@ func (d *desk) whyDone(e *stores.Entry, all []pages.Fact) []pages.Fact {
 	return append(all, d.facts("pages/agreed-by", agreed, "pages/preview", e.Preview, "pages/turn", e.Turn, "pages/palette", e.Palette[:min(12, len(e.Palette))])...)
 }
 
-// keeps reports whether somebody keeps the journal.
+// keeps reports whether a role of the person keeps the journal.
 func (d *desk) keeps() bool {
 	return slices.ContainsFunc(d.session.Roles(), func(r *verbs.Role) bool { return r.Keeps })
 }
@@ -585,8 +585,7 @@ func (d *desk) referencePage() error {
 	return d.render(http.StatusOK, p)
 }
 
-// matches reports whether each word that was looked for stands in what a verb says of
-// itself.
+// matches reports whether every word of a search occurs in a verb's name, description or phrases.
 func matches(v *verbs.Verb, said string) bool {
 	text := strings.ToLower(v.Name + " " + v.Description + " " + strings.Join(v.Phrases, " "))
 	for word := range strings.FieldsSeq(strings.ToLower(said)) {

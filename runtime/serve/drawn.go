@@ -28,7 +28,7 @@ type Box struct {
 	From        []int
 }
 
-// Bars are two shares beside each other, from 0 to 1.
+// A Bars is two shares beside each other, from 0 to 1.
 type Bars struct {
 	Text string
 	A, B float64
@@ -66,7 +66,7 @@ const (
 	apart            = 50
 )
 
-// graph arranges boxes so that each stands behind those that lead to it.
+// graph arranges boxes so that each one comes after those that lead to it.
 func graph(id string, d *Drawing, again string) pages.Graph {
 	g := pages.Graph{ID: id, Title: d.Title, Says: d.Says, Head: d.Head, Rows: d.Rows, Again: again}
 	depth := make([]int, len(d.Boxes))

@@ -36,9 +36,9 @@ type filledForm struct {
 	lang    words.Language
 	now     time.Time
 	values  url.Values
-	wrong   map[string]string // by the name of a field
-	fixed   map[int]string    // arguments that where it is opened settles, by their index
-	only    map[int][]string  // codes that an argument is chosen from
+	wrong   map[string]string // by field name
+	fixed   map[int]string    // by index, arguments that the page of the form fixes
+	only    map[int][]string  // by index, the codes that an argument offers
 	turns   []pages.Message   // that can be left out, of a call for a person
 }
 
@@ -98,7 +98,7 @@ func (f *filledForm) fields(ctx context.Context) (all []pages.Field, files, more
 			continue // it is the row that they are at work on
 		}
 		if p.Type.Record() != nil {
-			continue // what a form does not ask for need not be given: the palette was held to that
+			continue // the loader checks that such an argument need not be given
 		}
 		if f.waits(i) {
 			return all, files, true, nil
@@ -152,7 +152,7 @@ func (f *filledForm) field(ctx context.Context, p *verbs.Param, i int) (pages.Fi
 		out.Draft = "" // it does not stay behind in a browser
 	}
 	if f.lang != words.English && out.Hint == sentence(p.Description) {
-		out.Hint = "" // nobody said it in the language
+		out.Hint = "" // it is not translated
 	}
 	if out.Value == "" && !p.Default.IsNull() && !f.values.Has(p.Name) {
 		out.Value = p.Default.Text()

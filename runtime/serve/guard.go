@@ -23,7 +23,7 @@ import (
 // no inline code.
 const policy = "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
-// A request is what is known before the caller is.
+// A request holds the facts about an HTTP request that are known before its caller is.
 type request struct {
 	id      string
 	trace   string // of W3C traceparent, "" where none was given

@@ -13,8 +13,8 @@ import (
 // handler verifies the sender before it reads anything else.
 type Hook struct {
 	Pattern string // "POST /channels/whatsapp"
-	Body    int64  // how large a body may be, in bytes
-	Stream  bool   // it goes on for as long as somebody listens
+	Body    int64  // the greatest size of a body, in bytes
+	Stream  bool   // it lasts as long as the client listens
 	Does    string
 	Handler http.Handler
 }

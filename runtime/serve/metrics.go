@@ -18,7 +18,7 @@ import (
 // A Meter counts what an engine does and what a model costs. Make it before the engine, give the
 // engine its Observe, and give the Meter to the server that shows it.
 type Meter struct {
-	Spans  *Spans // that tell a collector besides, or nil
+	Spans  *Spans // exported to a collector, or nil
 	calls  *prometheus.CounterVec
 	took   *prometheus.HistogramVec
 	tokens *prometheus.CounterVec

@@ -55,7 +55,7 @@ type news struct {
 	ring      []newsEntry // the latest, oldest first
 	head      int64       // the entry that was read last
 	running   bool
-	looking   map[string]map[string]time.Time // by what is looked at: who does, and when last
+	looking   map[string]map[string]time.Time // by object, the principals who look at it, with the last time
 }
 
 // lookTime is how long a person counts as looking at a page that they opened.
@@ -89,9 +89,9 @@ func (n *news) look(at, principal string, now time.Time) (others []string) {
 // stands for any row.
 type listener struct {
 	principal string
-	row       string // its key as JSON, as the journal has it
+	row       string // its key as JSON, as in the journal
 	wake      chan struct{}
-	all       bool            // it listens to every row, and is told which they were
+	all       bool            // it listens to every row, and learns which ones changed
 	touched   map[string]bool // since it was told last: see rows
 }
 
@@ -243,7 +243,7 @@ func (n *news) hand(all []newsEntry) {
 	for l := range n.listeners {
 		if l.principal != "" && concerned[l.principal] || l.principal == "" && (l.row == "" || touched[l.row]) {
 			if l.all && l.touched == nil {
-				l.touched = touched // which nobody changes any more
+				l.touched = touched // which is not changed any more
 			} else if l.all {
 				both := maps.Clone(l.touched)
 				maps.Copy(both, touched)
@@ -331,7 +331,7 @@ func (v *visit) apart() net.Conn {
 	head.WriteString("\r\n: \n\n")
 	_ = conn.SetDeadline(time.Time{})
 	_ = conn.SetWriteDeadline(time.Now().Add(stallTime))
-	_, _ = conn.Write(head.Bytes()) // whether anybody is there is found out by what follows
+	_, _ = conn.Write(head.Bytes()) // later writes show whether the client is still there
 	requestOf(v.r.Context()).status = http.StatusOK
 	return conn
 }
@@ -402,7 +402,7 @@ func (v *visit) wantsEvents() bool {
 type stream struct {
 	w        io.Writer
 	deadline func(time.Time) error
-	flush    func() error // nil where what is written is sent
+	flush    func() error // nil if every write is sent at once
 	failed   bool
 }
 

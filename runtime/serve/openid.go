@@ -50,7 +50,7 @@ func (s *Server) oauth(p *oidc.Provider) *oauth2.Config {
 	return &oauth2.Config{ClientID: s.OpenID.ClientID, ClientSecret: s.OpenID.Secret, Endpoint: p.Endpoint(), RedirectURL: s.origin() + "/sign-in/openid/back", Scopes: []string{oidc.ScopeOpenID}}
 }
 
-// A flow is what the browser carries to the provider and back.
+// A flow is the state of a sign-in, which the browser carries to the provider and back.
 type flow struct {
 	State    string `json:"state"`
 	Nonce    string `json:"nonce"`

@@ -21,7 +21,7 @@ type planMeter struct {
 	routes     *prometheus.CounterVec
 
 	mu             sync.Mutex
-	retried, right int // steps that were tried again, and those of them that were done
+	retried, right int // steps that were retried, and those of them that succeeded
 }
 
 func newPlanMeter() *planMeter {
@@ -45,7 +45,7 @@ func (m *planMeter) collectors() []prometheus.Collector {
 // An Attempt is one attempt at a step.
 type Attempt struct {
 	Function string
-	Score    *float64 // nil where it did not answer
+	Score    *float64 // nil if it did not answer
 	Good     bool
 	Number   int
 	Took     time.Duration

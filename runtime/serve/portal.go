@@ -131,8 +131,8 @@ type desk struct {
 	session *runtime.Session
 	tell    dialog.Teller
 	lang    words.Language
-	all     []*verbs.Page     // theirs, the first is their home
-	page    *verbs.Page       // the one that is shown; nil where they have none
+	all     []*verbs.Page     // the person's pages, the first is their home
+	page    *verbs.Page       // the page that is shown; nil if they have none
 	names   map[string]string // what people call principals
 	lists   map[*verbs.PageList][]row
 }
@@ -868,7 +868,7 @@ func (d *desk) conversation(ctx context.Context, draft, unsent string) (pages.Ta
 	if err != nil {
 		return t, err
 	}
-	var did *sessions.Turn // the one that the next message answers, where it did something
+	var did *sessions.Turn // the turn that the next message answers, if it did something
 	for i := range turns {
 		if turn := &turns[i]; !turn.Erased && turn.Intent != sessions.WhyIntent && turn.Content != "" {
 			m := pages.Message{Number: strconv.FormatInt(turn.Number, 10), Who: d.tells("pages/assistant"), Lines: strings.Split(strings.TrimSpace(ids.ReplaceAllString(turn.Content, "")), "\n")}
@@ -957,7 +957,7 @@ func (d *desk) says(form url.Values, text string) error {
 	// A button answers the question above it, and no later question.
 	m := dialog.Message{Text: strings.TrimSpace(text), Answers: form.Get("asked")}
 	if key := form.Get("key"); key != "" {
-		m.ID = "page " + logins.Digest(key+" "+m.Text) // what was edited since is another message
+		m.ID = "page " + logins.Digest(key+" "+m.Text) // an edited text is another message
 	}
 	if m.Text == "" || d.page == nil || d.Talk == nil {
 		return d.see(d.at(d.page))

@@ -453,7 +453,7 @@ func (d *desk) declines(f *filledForm) error {
 	ctx := d.r.Context()
 	if script, err := f.call(); err == nil && script != nil && f.values.Get("agreed") != "" {
 		if program, ds := d.session.CheckFrom(ctx, script, theirs); !ds.HasErrors() && program != nil {
-			_ = d.session.DeclinePreview(ctx, program, f.values.Get("agreed")) // what is not there any more is declined too
+			_ = d.session.DeclinePreview(ctx, program, f.values.Get("agreed")) // a preview that does not exist any more counts as declined
 		}
 	}
 	return d.settled(ctx, f, d.tells("pages/not-done"), 0)
@@ -616,7 +616,7 @@ func (s *step) text(n int, column string) string {
 	if j < 0 {
 		return ""
 	}
-	v := s.call.Result.Rows[n][j] // also where it is sensitive: it is the answer of whoever looks
+	v := s.call.Result.Rows[n][j] // even a sensitive one: it is the reader's own answer
 	if v.IsNull() {
 		return ""
 	}
@@ -629,7 +629,7 @@ func (s *step) show(ctx context.Context, status int, field string, values url.Va
 	if rows == 0 {
 		return s.notFound()
 	}
-	n, other := 0, false // another question than those that are asked now: it counts all the same
+	n, other := 0, false // a question that is not asked now: it counts too
 	if field != "" {
 		for n = 0; n < rows && s.text(n, "field") != field; n++ {
 		}

@@ -27,7 +27,7 @@ type problem struct {
 	Request     string          `json:"request"`
 	Diagnostics dsl.Diagnostics `json:"diagnostics,omitempty"`
 
-	retry int // seconds to wait, of what will pass
+	retry int // seconds to wait, if the problem is temporary
 }
 
 // Error implements error.

@@ -52,7 +52,7 @@ func (p *peer) mayTell(c *a2a.PushConfig) error {
 
 // sum is a digest of a task as its peer knows it.
 func sum(w *a2a.Task) string {
-	text, _ := json.Marshal([]any{w.Status, w.Artifacts}) // it was made to be written
+	text, _ := json.Marshal([]any{w.Status, w.Artifacts}) // it can always be written
 	return digest.Of("verbatim told 1", string(text))
 }
 
@@ -158,7 +158,7 @@ func (s *Server) tellPeers(ctx context.Context) {
 	defer s.news.leave(l)
 	again := time.NewTicker(sweep)
 	defer again.Stop()
-	all := true // what happened while nobody looked is told too
+	all := true // changes while no process watched are notified too
 	for {
 		touched := s.news.rows(l)
 		if err := s.noticed(ctx, func(row string) bool { return all || row == "" || touched[row] }); err != nil && ctx.Err() == nil {
@@ -256,7 +256,7 @@ const HeaderSigned = "X-A2A-Notification-Signature"
 // notificationClaims are the claims of a notification's JWT. Claims that are not in RFC 7519 have the names of
 // the protocol's guide.
 type notificationClaims struct {
-	Issuer   string `json:"iss"` // where the agent's card and its keys are
+	Issuer   string `json:"iss"` // URL of the agent's card and keys
 	Audience string `json:"aud"` // the URL that it is posted to
 	Issued   int64  `json:"iat"`
 	Expires  int64  `json:"exp"`

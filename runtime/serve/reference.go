@@ -83,7 +83,7 @@ func (v *visit) openAPI() error {
 		if err != nil {
 			return err
 		}
-		if v.only == nil { // of which there are as many as there are roles, and not as there are tokens
+		if v.only == nil { // there are as many as sets of roles, not as tokens
 			v.described.Store(names.String(), text)
 		}
 	}
@@ -111,7 +111,7 @@ func (s *Server) describe(may []*verbs.Verb) (object, error) {
 	for _, r := range s.apiRoutes() {
 		method, path, _ := strings.Cut(r.Pattern, " ")
 		if path == "/v1/verbs/{verb}" && method == http.MethodPost {
-			continue // a path for each verb stands in its place
+			continue // it is replaced by a path for each verb
 		}
 		op := object{"operationId": operation(method, path), "summary": r.Does, "responses": answers(object{"type": "object"})}
 		var parameters []object

@@ -1,14 +1,12 @@
-// Package serve is the door by which HTTP comes in: an API for programs, pages for the
-// people served and for those who serve them, and streams of what happens. Text enters
-// at Parse and values at Check, and everything leaves by the same engine; no route has
-// a door of its own.
+// Package serve is the HTTP server: an API for programs, pages for the people served and
+// for those who serve them, and streams of events. Text enters at Parse and values at
+// Check, and everything runs on the same engine; no route has a door of its own.
 //
 //	server, err := serve.New(serve.Options{Engine: engine, Registry: reg, Store: store, ...})
 //	err = server.Run(ctx, listener)    // until ctx ends; then what was begun is finished
 //
-// Everything that a second process must know stands in the store: who is signed in,
-// what was tried at a door that protects a secret, what was done under a key. What
-// only sheds load is counted in memory.
+// Everything that a second process must know is in the store: logins, attempts at secrets,
+// and receipts of idempotency keys. Only the counts that limit load are in memory.
 //
 // A Server is safe for use by many goroutines.
 package serve
@@ -97,7 +95,7 @@ type Token struct {
 	Principal string
 	Audience  string // the URL of the server that it is for
 	Expires   time.Time
-	Verbs     []string // nil where it may do all that its principal may
+	Verbs     []string // nil if it may do everything that its principal may
 }
 
 // Limits bound concurrent work.
@@ -108,7 +106,7 @@ type Limits struct {
 	Rate     float64       // requests of one client a second: 200
 	Burst    int           // that may come together: 1 000
 	Script   int64         // of a script, in bytes: 1 MiB
-	Drain    time.Duration // how long what was begun may take when the server ends: 10 s
+	Drain    time.Duration // how long running requests may take when the server ends: 10 s
 }
 
 // A Server answers requests. Make it with New.
@@ -251,8 +249,8 @@ type Door int
 // The doors.
 const (
 	Open Door = iota // anybody
-	API              // who shows a token, or is signed in
-	Page             // who is signed in; others are sent to sign in
+	API              // callers with a token, or signed in
+	Page             // people who are signed in; others are sent to sign in
 )
 
 // A Route is one route. Routes lists them all.
@@ -260,13 +258,13 @@ type Route struct {
 	Pattern string // of net/http: "POST /v1/run"
 	Name    string // of a page, as tests and screenshots call it; "" of others
 	Door    Door
-	Body    int64 // how large a body may be, in bytes; none where it is 0
-	Stream  bool  // it goes on for as long as somebody listens
+	Body    int64 // the greatest size of a body, in bytes; 0 means no body
+	Stream  bool  // it lasts as long as the client listens
 	Upload  bool  // its body may take its time
-	Whole   bool  // it tells of more than verbs do, and so is not for a token for some
+	Whole   bool  // it reveals more than verbs do, so tokens limited to some verbs may not use it
 	Does    string
 	handle  func(*visit) error
-	refuse  func(*visit, problem) // how it says no, where that is another's to spell
+	refuse  func(*visit, problem) // writes a refusal, if another protocol defines its form
 }
 
 // Routes lists all routes.

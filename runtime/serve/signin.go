@@ -19,7 +19,7 @@ import (
 const (
 	cookieLogin = "verbatim"        // the secret of a login
 	cookieAsked = "verbatim-asked"  // the secret of a browser that asked for a link
-	cookieFlow  = "verbatim-openid" // what a browser took along to another system
+	cookieFlow  = "verbatim-openid" // the state of an OpenID sign-in
 )
 
 func (s *Server) cookieName(name string) string {
@@ -48,11 +48,11 @@ func (v *visit) cookie(name string) string {
 
 // signIn is the content of the sign-in page.
 type signIn struct {
-	To     string // where whoever signs in goes on
+	To     string // where to go after the sign-in
 	Mail   bool   // a link can be mailed
 	Email  string // the address that was typed
-	OpenID string // what the other system is called, "" where there is none
-	Sent   bool   // a link was mailed, if anybody is known by that address
+	OpenID string // the name of the identity provider, "" if there is none
+	Sent   bool   // a link was mailed, if the address belongs to somebody
 	Link   string // to be used by a press of a button
 	Over   bool   // the link is used, expired, or another browser's
 	Nobody bool   // the other system knows them, and this one does not

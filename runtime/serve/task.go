@@ -18,18 +18,17 @@ import (
 	"verbatim/verbs"
 )
 
-// A task, as a palette's verbs form one (verbs.Task): how a call becomes a task, and how its
-// row becomes an answer. Doors by which programs of others come in are made of this, and
-// what stands here knows none of their protocols:
+// Tasks that a palette's verbs form (verbs.Task): how a call becomes a task, and how the row of a
+// task becomes an answer. The doors for foreign programs use this file, which knows none of their
+// protocols:
 //
 //	t, err := v.task(ctx, id)         // as it is now; errNoTask where there is none for the caller
 //	a, err := v.act(ctx, session, script, runtime.RunOptions{Key: key})
 //	t, err = v.became(ctx, a)         // the task that the call began or went on with
 //
-// A task is called ENTITY~SUFFIX, with the whole suffix of its row, which never changes and
-// tells nothing of its key. What waits for somebody's agreement before there is a row is
-// called ask~ID, by the id of the confirmation, for ever: once the row is there, both names
-// are the task's.
+// The id of a task is ENTITY~SUFFIX, with the whole suffix of its row, which never changes and
+// reveals nothing of the key. A task that waits for an agreement before it has a row has the id
+// ask~ID, with the id of the confirmation. It keeps that id: once the row exists, the task has both.
 
 // A task is a task as its caller sees it.
 type task struct {
@@ -37,8 +36,8 @@ type task struct {
 	id      string
 	key     stores.Value // of its row; null while there is none
 	state   verbs.TaskState
-	says    string    // how it stands, in words
-	changed time.Time // when its status did; zero where the palette does not say
+	says    string    // its state, in words
+	changed time.Time // when its status changed; zero if the palette does not say
 	told    []told
 	// asked is the confirmation that the task waits for, or that ended it.
 	asked *confirmations.Confirmation
@@ -50,7 +49,7 @@ type told struct {
 	Value stores.Value
 }
 
-// document is the result of a task as JSON; nil while there is no row.
+// document returns the result of a task as JSON; nil while there is no row.
 func (t *task) document() json.RawMessage {
 	if t.told == nil {
 		return nil
@@ -430,7 +429,7 @@ func (v *visit) became(ctx context.Context, a *callOutcome) (*task, error) {
 					return nil, err
 				}
 				t, err := v.task(ctx, id[0])
-				if errors.Is(err, errNoTask) { // the caller may begin it, and not be told of it
+				if errors.Is(err, errNoTask) { // the caller may begin it, but not read it
 					return nil, nil
 				}
 				return t, err

@@ -59,7 +59,7 @@ func (s *Server) answer(route Route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		requestOf(r.Context()).route = route.Pattern
 		v := &visit{Server: s, w: w, r: r, route: &route}
-		c := http.NewResponseController(w) // what is no connection has no deadlines
+		c := http.NewResponseController(w) // without a connection there are no deadlines
 		r.Body = http.MaxBytesReader(w, r.Body, route.Body)
 		if r.ContentLength != 0 && !route.Upload {
 			// The body is read before a place is taken, so a slow sender blocks no other request.
@@ -447,7 +447,7 @@ func (v *visit) whole(status int, kind string, text []byte) error {
 // A known caches for a second who holds a credential. So a credential that one process revokes ends
 // in the others within a second.
 type known struct {
-	asking singleflight.Group // whoever asks at once is answered together
+	asking singleflight.Group // concurrent look-ups share one answer
 
 	mu    sync.Mutex
 	all   map[string]remembered

@@ -9,9 +9,9 @@ import (
 	"verbatim/stores"
 )
 
-// A budget is a number that a principal's processes count up together: what may be
-// spent in a day is spent by all of them. It is a row, so that a process that starts
-// anew, or on another machine, goes on from where the others are.
+// A budget is a counter that all processes of a principal share: for example, what they may spend in
+// a day, all together. It is a row, so that a new process, also on another machine, continues from
+// the common total.
 
 const (
 	budgetKey = iota // hash of the principal and the name
@@ -21,7 +21,7 @@ const (
 	budgetChanged
 )
 
-// Budgets is what a budget is to a store.
+// Budgets is the entity of budgets.
 var Budgets = own("tally", "tallies", []stores.Step{{Field: budgetPrincipal}}, []stores.Field{
 	budgetKey:       {Name: "key", Column: "key", Kind: stores.String, Required: true},
 	budgetPrincipal: {Name: "principal", Column: "principal", Kind: stores.String, Required: true},
@@ -41,16 +41,15 @@ func budget(ctx context.Context, r stores.Reader, principal, name string) (key s
 	return key, row, amount, err
 }
 
-// Counted returns what a budget of a principal's comes to.
+// Counted returns the total of a budget of a principal.
 func Counted(ctx context.Context, r stores.Reader, principal, name string) (int64, error) {
 	_, _, amount, err := budget(ctx, r, principal, name)
 	return amount, err
 }
 
-// Count adds n to a budget of a principal's, and returns what it comes to. Where that
-// would be more than limit, nothing is added and ok is false; without a limit it is
-// added in any case. A budget is never below nothing. Of two who begin one at once,
-// the second gets stores.ErrDuplicate.
+// Count adds n to a budget of a principal and returns the new total. If the total would exceed limit,
+// nothing is added and ok is false; without a limit it always adds. A budget never falls below zero.
+// If two transactions begin a budget at once, the second one gets stores.ErrDuplicate.
 func Count(ctx context.Context, tx stores.Tx, principal, name string, n, limit int64, now time.Time) (total int64, ok bool, err error) {
 	key, row, before, err := budget(ctx, tx, principal, name)
 	if err != nil {

@@ -11,30 +11,29 @@ import (
 	"verbatim/verbs"
 )
 
-// A question that waits for a yes is a row of the session that it was put in, so
-// that the person may answer it in another process. The row is written with the
-// turn that puts the question, and is gone with the turn that settles it; what is
-// agreed to is the preview, which the engine keeps for one use. So of two who answer
-// at once in two windows, the second finds no question and loses.
+// A question that waits for a yes is a row of its session, so that the person may answer it in
+// another process. The row is written with the turn that asks the question, and deleted with the turn
+// that settles it. The person agrees to the preview, which the engine keeps for one use. So if two
+// windows answer at once, the second finds no question and loses.
 
 // The fields of a question.
 const (
 	questionKey      = iota // of the session, and the id of the preview
 	questionSession         //
-	questionPreview         // ID of the preview that it stands for
+	questionPreview         // ID of its preview
 	questionAsked           // when it was first put
 	questionUntil           // when it is too old to be answered
-	questionPut             // how many turns the session had when it was put last
-	questionPutAfter        // what the person had said to it, where it was put again
+	questionPut             // how many turns the session had when it was last asked
+	questionPutAfter        // the person's answer that caused it to be asked again
 	questionBefore          // RunOptions.Before of the preview
 	questionSource          // RunOptions.Source
-	questionScript          // canonical text, whole; or the words that were asked about
-	questionOrigins         // of what is written out in it: see verbs.Literals; or originsOfWords
-	questionFirst           // how many turns the session had when it was put first
-	questionAbout           // canonical JSON: whatever the asker needs to put it again
+	questionScript          // canonical text, whole; or the words that it asks about
+	questionOrigins         // origins of the literals in the script: see verbs.Literals; or originsOfWords
+	questionFirst           // how many turns the session had when it was first asked
+	questionAbout           // canonical JSON: what the asker needs to ask it again
 )
 
-// Questions is what a question is to a store.
+// Questions is the entity of questions.
 var Questions = own("question", "questions", []stores.Step{{Field: questionSession, To: Entity}, {Field: fieldPrincipal}}, []stores.Field{
 	questionKey:      {Name: "key", Column: "key", Kind: stores.String, Required: true},
 	questionSession:  {Name: "session", Column: "session", Kind: stores.String, Ref: Entity, Required: true},
@@ -51,39 +50,37 @@ var Questions = own("question", "questions", []stores.Step{{Field: questionSessi
 	questionAbout:    {Name: "about", Column: "about", Kind: stores.JSON, Required: true, Sensitive: true, Personal: true},
 })
 
-// originsOfWords stands in the place of origins where there is no script: what was
-// said could not be made one, and the person was asked what they mean.
+// originsOfWords takes the place of the origins if there is no script: the person's words could not be
+// turned into one, and the question asks what they mean.
 const originsOfWords = "words"
 
-// A Question waits in a session for the person's answer to a preview that was
-// kept.
+// A Question waits in a session for the person's answer to a kept preview.
 type Question struct {
 	Preview      string // its ID
 	Asked, Until time.Time
 	Before       int64  // RunOptions.Before of the preview
 	Source       string // RunOptions.Source of it
-	// After is what the person had said when the question was put again to be
-	// clear about it, in a word of whoever puts questions.
+	// After is the person's answer that caused the question to be asked again, as a word that the
+	// asker chose.
 	After string
-	// About is what it takes to put the question again, as JSON.
+	// About is what the asker needs to ask the question again, as JSON.
 	About string
-	// Program is what it asks about. Of a question that was read, see Read.
+	// Program is the program that the question is about. A question that was read from the store has
+	// none: see Read.
 	Program *verbs.Program
-	// Last says that nothing was said in the session since it was put. It is not
-	// written.
+	// Last says that nothing was said in the session since it was asked. It is not stored.
 	Last bool
 
-	// Words are what the person said that had to be asked about, where it waits for
-	// more of them and not for a yes. It stands for no preview then, and Preview is
-	// whatever whoever put it calls it.
+	// Words are the person's words that the question is about, if it waits for more words and not
+	// for a yes. Then there is no preview, and Preview is any name that the asker gives it.
 	Words string
-	// Again says that it was put before: where it is gone meanwhile, it stays so.
+	// Again says that it was asked before: if it was settled meanwhile, it is not asked again.
 	Again bool
 
 	script, origins string
 }
 
-// Waiting reads the questions that wait in the session, those put first first.
+// Waiting reads the questions that wait in the session, the oldest first.
 func (s *Session) Waiting(ctx context.Context, r stores.Reader) (all []Question, err error) {
 	rows, err := r.Find(ctx, stores.Find{Entity: Questions, Order: []stores.Order{{Path: stores.Path{Field: questionFirst}}, {Path: stores.Path{Field: questionKey}}},
 		Where: equals(stores.Path{Field: questionSession}, s.row[fieldKey])})
@@ -99,8 +96,8 @@ func (s *Session) Waiting(ctx context.Context, r stores.Reader) (all []Question,
 	return all, err
 }
 
-// Read returns the script that a question which was read asks about, and where the
-// values in it come from.
+// Read returns the script of a question that was read from the store, and the origins of the values
+// in it.
 func (q *Question) Read() (*dsl.Script, verbs.Literals, error) {
 	if q.Words != "" {
 		return nil, verbs.Literals{}, fmt.Errorf("question %s asks about words, and about no program", q.Preview)
@@ -122,9 +119,9 @@ func (s *Session) question(ctx context.Context, r stores.Reader, preview string)
 	return key, row, err
 }
 
-// Ask writes down the questions that turns put, and takes away those that they
-// settle. gone says that a turn answers a question which is not there any more, or a
-// run settles one: somebody was quicker.
+// Ask makes the changes that store the questions of turns, and delete those that the turns settle.
+// gone says that a question which a turn answers or a run settles does not exist any more: it was
+// settled elsewhere.
 func (s *Session) Ask(ctx context.Context, r stores.Reader, said []Said, ran bool) (all []stores.Change, gone bool, err error) {
 	turns := s.Turns + int64(len(said))
 	done := map[string]bool{} // each once
@@ -140,7 +137,7 @@ func (s *Session) Ask(ctx context.Context, r stores.Reader, said []Said, ran boo
 				return nil, false, err
 			}
 			if old == nil && q.Again {
-				continue // settled by somebody quicker
+				continue // it was settled meanwhile
 			}
 			c, err := q.put(s.row[fieldKey], key, turns, old)
 			if err != nil {
@@ -171,7 +168,7 @@ func (s *Session) Ask(ctx context.Context, r stores.Reader, said []Said, ran boo
 	return all, false, nil
 }
 
-// put makes the change that puts a question, or puts it again where there is an old row.
+// put makes the change that asks a question, or asks it again if there is an old row.
 func (q *Question) put(session, key stores.Value, turns int64, old []stores.Value) (stores.Change, error) {
 	about, err := stores.ParseJSON(q.About)
 	if err != nil {
@@ -193,11 +190,11 @@ func (q *Question) put(session, key stores.Value, turns int64, old []stores.Valu
 	return change(Questions, old, row, questionPut, questionUntil), nil
 }
 
-// QuestionsBefore picks the questions that were too old to be answered at a time.
+// QuestionsBefore picks the questions that had expired at a time.
 func QuestionsBefore(t time.Time) stores.Cond { return before(questionUntil, t) }
 
-// AskedOf picks the questions that were put to a principal: they are made of the
-// principal's words, and nobody is going to answer them in their place.
+// AskedOf picks the questions of a principal: they hold the principal's words, and nobody else is
+// going to answer them.
 func AskedOf(principal string) stores.Cond { return *ofPrincipal(Questions, principal) }
 
 // ofPrincipal picks the turns or the questions of a principal's sessions.

@@ -1,14 +1,13 @@
-// Package sessions keeps what belongs to a session that has a name: what effects have
-// set in it, what was said, which questions wait in it, and what its principal's
-// processes count together. Readers and transactions come from the engine, which
-// decides who may read and commits the changes.
+// Package sessions keeps what belongs to a named session: the values that effects have set, the
+// turns, the waiting questions, and the counters that its principal's processes share. Readers and
+// transactions come from the engine, which decides who may read, and which commits the changes.
 //
 //	kept, err := sessions.Get(ctx, tx, sessions.Key("ada", "onboarding"))
 //	kept.Set("active", sessions.Value{Kind: stores.String, Text: "k-1", Entity: "request"})
 //	change, err := kept.Keep(len(said), now)
 //
-// The words of a conversation stand in its turns and questions and nowhere else: the
-// values of a session, and the notes beside a turn, are pointers.
+// The words of a conversation are in its turns and questions and nowhere else: the values of a
+// session and the notes beside a turn are references.
 package sessions
 
 import (
@@ -34,13 +33,13 @@ const (
 	FieldValues   // canonical JSON of Session.Values
 	fieldStarted
 	fieldLast   // when it was last opened or changed
-	fieldVisits // how often somebody came back to it
-	fieldTurns  // how many turns there are; the number of the latest
+	fieldVisits // how often the person came back to it
+	fieldTurns  // number of turns, which is the number of the latest
 	fieldVersion
 )
 
-// Entity is what a session is to a store. A session belongs to the principal who
-// opened it, and so do the rows of its turns and questions.
+// Entity is the entity of sessions. A session belongs to the principal who opened it, and so do the
+// rows of its turns and questions.
 var Entity = own("session", "sessions", []stores.Step{{Field: fieldPrincipal}}, []stores.Field{
 	fieldKey:       {Name: "key", Column: "key", Kind: stores.String, Required: true},
 	fieldPrincipal: {Name: "principal", Column: "principal", Kind: stores.String, Required: true},
@@ -55,18 +54,18 @@ var Entity = own("session", "sessions", []stores.Step{{Field: fieldPrincipal}}, 
 	fieldVersion:   {Name: "version", Column: "version", Kind: stores.Int, Required: true},
 })
 
-// own makes an entity whose rows belong to a principal, with the key first.
+// own makes an entity whose rows belong to a principal. The first field is the key.
 func own(name, table string, scope []stores.Step, fields []stores.Field) *stores.Entity {
 	return &stores.Entity{Name: "verbatim." + name, Table: "verbatim." + table, Managed: true, Place: "the engine's own", Access: stores.ByPrincipal, Scope: scope, Fields: fields}
 }
 
-// unique keeps sets of fields unique together.
+// unique declares sets of fields that are unique together.
 func unique(e *stores.Entity, sets ...[]int) *stores.Entity {
 	e.Unique = sets
 	return e
 }
 
-// change makes a row of an old one; nil is none.
+// change makes the change from an old row to a new one; a nil old row means an insert.
 func change(e *stores.Entity, old, row []stores.Value, guard ...int) stores.Change {
 	c := stores.Change{Op: stores.Insert, Entity: e, Key: row[e.Key]}
 	if old != nil {
@@ -80,16 +79,16 @@ func change(e *stores.Entity, old, row []stores.Value, guard ...int) stores.Chan
 	return c
 }
 
-// keyPrefix tells the ids of sessions that are kept from those that are not.
+// keyPrefix begins the ids of kept sessions; those of other sessions begin otherwise.
 const keyPrefix = "s-"
 
-// Key is the key of the session that a principal calls by a name. Nobody else's name
-// leads to the same row.
+// Key returns the key of the session that a principal calls by a name. No other principal's name leads
+// to the same row.
 func Key(principal, name string) stores.Value {
 	return stores.NewString(keyPrefix + digest.Of("verbatim session 1", principal, name)[:32])
 }
 
-// KeyOf is the key of the session that has an id; null where it is not kept.
+// KeyOf returns the key of the session with an id; null if that session is not kept.
 func KeyOf(id string) stores.Value {
 	if !strings.HasPrefix(id, keyPrefix) {
 		return stores.Value{}
@@ -97,10 +96,10 @@ func KeyOf(id string) stores.Value {
 	return stores.NewString(id)
 }
 
-// visitGap is how long somebody has to be away to come back.
+// visitGap is how long a person has to be away for the next use to count as a new visit.
 const visitGap = 30 * time.Minute
 
-// An Info is what is known of a session beside what it holds.
+// An Info describes a session, without its values and turns.
 type Info struct {
 	ID, Name       string
 	Zone, Language string // as the person said, or ""
@@ -115,13 +114,13 @@ func infoOf(row []stores.Value) Info {
 		LastActive: row[fieldLast].Time(), Visits: row[fieldVisits].Int(), Turns: row[fieldTurns].Int(), Version: row[fieldVersion].Int()}
 }
 
-// A Session is an Info with what effects have set.
+// A Session is an Info with the values that effects have set.
 type Session struct {
 	Info
 	Values  map[string]Value
 	Changed bool // by Set
 	row     []stores.Value
-	fresh   bool // it has only begun
+	fresh   bool // it is not stored yet
 }
 
 func of(row []stores.Value) (*Session, error) {
@@ -132,7 +131,7 @@ func of(row []stores.Value) (*Session, error) {
 	return s, nil
 }
 
-// get reads a row; nil where there is none.
+// get reads a row; nil if there is none.
 func get(ctx context.Context, r stores.Reader, e *stores.Entity, key stores.Value) ([]stores.Value, error) {
 	row, err := r.Get(ctx, e, key)
 	if errors.Is(err, stores.ErrNotFound) {
@@ -141,7 +140,7 @@ func get(ctx context.Context, r stores.Reader, e *stores.Entity, key stores.Valu
 	return row.Values, err
 }
 
-// Get reads a session; nil where there is none.
+// Get reads a session; nil if there is none.
 func Get(ctx context.Context, r stores.Reader, key stores.Value) (*Session, error) {
 	row, err := get(ctx, r, Entity, key)
 	if err != nil || row == nil {
@@ -150,7 +149,7 @@ func Get(ctx context.Context, r stores.Reader, key stores.Value) (*Session, erro
 	return of(row)
 }
 
-// List reads the sessions in scope, those active last first.
+// List reads the sessions in scope, the most recently active first.
 func List(ctx context.Context, r stores.Reader) (all []Info, err error) {
 	rows, err := r.Find(ctx, stores.Find{Entity: Entity, Order: []stores.Order{{Path: stores.Path{Field: fieldLast}, Desc: true}}})
 	for _, row := range rows {
@@ -159,7 +158,7 @@ func List(ctx context.Context, r stores.Reader) (all []Info, err error) {
 	return all, err
 }
 
-// Begin is a session of a principal that is kept once it is visited.
+// Begin makes a new session of a principal. Visit makes the change that stores it.
 func Begin(key stores.Value, principal, name string, now time.Time) *Session {
 	at := stores.NewTime(now)
 	row := []stores.Value{fieldKey: key, fieldPrincipal: stores.NewString(principal), fieldName: stores.NewString(name), FieldValues: stores.NewObject(nil, nil),
@@ -167,8 +166,8 @@ func Begin(key stores.Value, principal, name string, now time.Time) *Session {
 	return &Session{Info: infoOf(row), Values: map[string]Value{}, row: row, fresh: true}
 }
 
-// Visit notes that somebody opened the session, and counts it where they had been
-// away. A zone or a language that is left out stays what it was.
+// Visit notes that the person opened the session, and counts a visit if they had been away. An empty
+// zone or language leaves the old one.
 func (s *Session) Visit(zone, language string, now time.Time) stores.Change {
 	row := slices.Clone(s.row)
 	row[fieldLast] = s.last(now)
@@ -187,7 +186,8 @@ func (s *Session) Visit(zone, language string, now time.Time) stores.Change {
 	return change(Entity, s.row, row, fieldLast, fieldVisits, fieldVersion)
 }
 
-// last is when the session was last active after now: clocks of processes differ.
+// last returns the time of the last activity, at least now; it never goes back, since the clocks of
+// processes differ.
 func (s *Session) last(now time.Time) stores.Value {
 	if now.After(s.LastActive) {
 		return stores.NewTime(now)
@@ -195,7 +195,7 @@ func (s *Session) last(now time.Time) stores.Value {
 	return s.row[fieldLast]
 }
 
-// A Value is a value under a name, as it is kept.
+// A Value is a named value in its stored form.
 type Value struct {
 	Kind      stores.Kind `json:"kind"`
 	Text      string      `json:"text"`
@@ -204,7 +204,7 @@ type Value struct {
 	Sensitive bool        `json:"secret,omitempty"`
 }
 
-// Value is null where nothing is kept.
+// Value returns the value; null if it cannot be read.
 func (v Value) Value() stores.Value {
 	value, ok := stores.Parse(v.Kind, v.Text)
 	if !ok {
@@ -213,8 +213,8 @@ func (v Value) Value() stores.Value {
 	return value
 }
 
-// Set lets the session keep a value under a name; null removes the name. It reports
-// whether that changes anything.
+// Set stores a value under a name in the session; null removes the name. It reports whether that
+// changes anything.
 func (s *Session) Set(name string, v Value) bool {
 	before := s.Values[name]
 	switch {
@@ -229,17 +229,17 @@ func (s *Session) Set(name string, v Value) bool {
 	return true
 }
 
-// maxSize is how much a session keeps, in bytes: pointers and marks, and no
+// maxSize is the greatest size in bytes of a session's values, which are references and marks, not
 // documents.
 const maxSize = 64 << 10
 
-// TooLarge reports whether a session would keep more than it may.
+// TooLarge reports whether a session's values exceed maxSize.
 func (s *Session) TooLarge() bool {
 	text, err := json.Marshal(s.Values)
 	return err != nil || len(text) > maxSize
 }
 
-// Keep writes down what was set, and that some turns were added.
+// Keep makes the change that stores the set values and the number of added turns.
 func (s *Session) Keep(turns int, now time.Time) (c stores.Change, err error) {
 	row := slices.Clone(s.row)
 	row[fieldLast], row[fieldTurns], row[fieldVersion] = s.last(now), stores.NewInt(s.Turns+int64(turns)), stores.NewInt(s.Version+1)
@@ -257,10 +257,10 @@ func asJSON(v any) (stores.Value, error) {
 	return stores.ParseJSON(string(text))
 }
 
-// Letting go
+// Deleting
 
-// ForgetValues takes the words out of what a principal's sessions keep: references
-// and plain marks stay.
+// ForgetValues makes the changes that remove texts from the values of a principal's sessions:
+// references and plain marks stay.
 func ForgetValues(ctx context.Context, r stores.Reader, principal string) (all []stores.Change, err error) {
 	rows, err := r.Find(ctx, stores.Find{Entity: Entity, Where: equals(stores.Path{Field: fieldPrincipal}, stores.NewString(principal))})
 	if err != nil {
@@ -288,15 +288,14 @@ func ForgetValues(ctx context.Context, r stores.Reader, principal string) (all [
 	return all, nil
 }
 
-// LeftBefore finds the sessions that nobody has come back to since a time, a few at
-// once.
+// LeftBefore finds the sessions that nobody has used since a time, a few at once.
 func LeftBefore(t time.Time) stores.Find {
 	where := before(fieldLast, t)
 	return stores.Find{Entity: Entity, Where: &where, Limit: 20}
 }
 
-// Delete deletes sessions with what was said and asked in them. One that somebody
-// comes back to meanwhile stays whole.
+// Delete makes the changes that delete sessions with their turns and questions. A session that is used
+// meanwhile stays whole.
 func Delete(ctx context.Context, r stores.Reader, rows [][]stores.Value) (all []stores.Change, err error) {
 	for _, row := range rows {
 		for _, part := range []*stores.Entity{Turns, Questions} {

@@ -13,76 +13,73 @@ import (
 	"verbatim/stores"
 )
 
-// What is said in a session is kept turn by turn, in the transaction of what it led to
-// where it led to anything.
+// A conversation is kept turn by turn. Turns that led to a run are kept in the transaction of that run.
 
-// A Role says who speaks.
+// A Role is the role of a speaker.
 type Role string
 
-// Who speaks in a conversation.
+// The roles.
 const (
 	Client Role = "CLIENT" // the person
-	Agent  Role = "AGENT"  // whoever serves them, a model or a person
+	Agent  Role = "AGENT"  // the model or person who serves them
 	System Role = "SYSTEM" // the program: an upload that arrived, a form that was sent
 )
 
-// WhyIntent is the intent of a system's turn that tells how the answer before it
-// came about: it is there for whoever looks into that, and was said to nobody.
+// WhyIntent is the intent of a system turn that explains how the answer before it came about. It is
+// for people who look into that later, and was not shown in the conversation.
 const WhyIntent = "why"
 
-// A Said is something that is said in a session.
+// A Said is something said in a session, to be kept as a turn.
 type Said struct {
 	Role    Role
 	Content string
-	// Intent is what the person seems to want, in a word of whoever found out.
+	// Intent is what the person seems to want, as a word that the dialog chose.
 	Intent string
-	// Mentions are the things that were spoken of, as they were called.
+	// Mentions are the things that were spoken of, in the words that were used.
 	Mentions []string
-	// Names are rows that were spoken of, by their names in this session. Those
-	// that a run reads for its arguments or changes are noted besides.
+	// Names are rows that were spoken of, by their names in this session. Rows that a run reads
+	// for its arguments or changes are noted besides.
 	Names []string
-	// Action is what was done about it, in words; without it, the verbs that
-	// were called.
+	// Action says in words what was done; the default is the verbs that were called.
 	Action string
-	// Puts are the questions that it puts to the person, and Settles the previews
-	// of those that it answers or drops: see Waiting.
+	// Puts are the questions that it asks the person, and Settles the previews of the questions
+	// that it answers or drops: see Waiting.
 	Puts    []Question
 	Settles []string
-	// Answers is the one among those that nobody else may have settled before: it is
-	// refused as used otherwise, with all that is kept with it. "" is none.
+	// Answers is the one of those that must still be waiting: otherwise the turn is refused as
+	// already used, with everything that is kept with it. "" is none.
 	Answers string
-	// Via is what the message is called in the channel that it came by. No two turns of a
-	// session have the same one. "" is none.
+	// Via is the id of the message in the channel that it came by. No two turns of a session have
+	// the same one. "" is none.
 	Via string
 }
 
-// A Turn is a Said as it is kept.
+// A Turn is a Said that was kept.
 type Turn struct {
 	Said
-	ID     string // as journal entries name it
+	ID     string // journal entries name it by this
 	Number int64  // from 1
 	Time   time.Time
-	// Entries and First say which journal entries the turn was kept with: how
-	// many, and the number of the first.
+	// Entries is the number of journal entries in the transaction that kept the turn, and First the
+	// number of the first one.
 	Entries, First int64
-	// Erased says that its words were taken out, because a person asked to be
-	// forgotten.
+	// Erased says that its words were erased because a person asked to be forgotten.
 	Erased bool
-	// Rows are those that it was about, as they are kept.
+	// Rows are references to the rows that it was about.
 	Rows []Row
 }
 
-// A Row is a pointer to one.
+// A Row is a reference to a row.
 type Row struct {
 	Entity string      `json:"entity"`
 	Kind   stores.Kind `json:"kind"`
 	Key    string      `json:"key"`
 }
 
-// RowOf points to the row of an entity that has a key.
+// RowOf makes the reference to the row of an entity with a key.
 func RowOf(e *stores.Entity, key stores.Value) Row { return Row{e.Name, key.Kind(), key.Text()} }
 
-// Notes is what is kept about a turn beside its words.
+// Notes are kept with a turn beside its words.
 type Notes struct {
 	Intent   string   `json:"intent,omitempty"`
 	Mentions []string `json:"mentions,omitempty"`
@@ -97,14 +94,14 @@ const (
 	FieldNumber
 	turnTime
 	turnRole
-	turnContent // nothing once it was erased
-	turnAbout   // canonical JSON of Notes; nothing once it was erased
-	turnEntries // how many journal entries the transaction has that it came with
+	turnContent // null once it was erased
+	turnAbout   // canonical JSON of Notes; null once it was erased
+	turnEntries // number of journal entries of the transaction that kept it
 	turnFirst   // the number of the first of them
 	turnVia
 )
 
-// Turns is what a turn is to a store.
+// Turns is the entity of turns.
 var Turns = unique(own("turn", "turns", []stores.Step{{Field: turnSession, To: Entity}, {Field: fieldPrincipal}}, []stores.Field{
 	turnKey:     {Name: "key", Column: "key", Kind: stores.String, Required: true},
 	turnSession: {Name: "session", Column: "session", Kind: stores.String, Ref: Entity, Required: true},
@@ -116,15 +113,15 @@ var Turns = unique(own("turn", "turns", []stores.Step{{Field: turnSession, To: E
 	turnEntries: {Name: "entries", Column: "entries", Kind: stores.Int, Required: true},
 	turnFirst:   {Name: "first", Column: "first_entry", Kind: stores.Int},
 	turnVia:     {Name: "via", Column: "via", Kind: stores.String},
-}), []int{turnSession, turnVia}, []int{turnSession, FieldNumber}) // the latter finds the last of many
+}), []int{turnSession, turnVia}, []int{turnSession, FieldNumber}) // the latter is the index that finds the last turn
 
-// TurnID is the id of a turn of a session.
+// TurnID returns the id of a turn of a session.
 func TurnID(session string, number int64) string { return fmt.Sprintf("%s/%d", session, number) }
 
-// MaxTurn is how long a turn may be, in bytes.
+// MaxTurn is the greatest length of a turn, in bytes.
 const MaxTurn = 100_000
 
-// TooLong reports whether a turn is longer than it may be.
+// TooLong reports whether a turn is longer than MaxTurn.
 func (s *Said) TooLong() bool {
 	long := len(s.Content) + len(s.Intent) + len(s.Action)
 	for _, m := range s.Mentions {
@@ -133,13 +130,13 @@ func (s *Said) TooLong() bool {
 	return long > MaxTurn || len(s.Mentions) > 1000 || len(s.Names) > 1000
 }
 
-// IsText reports whether a store can keep all of a turn as text.
+// IsText reports whether a store can keep all texts of a turn.
 func (s *Said) IsText() bool {
 	return !slices.ContainsFunc(append([]string{s.Content, s.Intent, s.Action}, s.Mentions...), func(t string) bool { return !utf8.ValidString(t) || strings.ContainsRune(t, 0) })
 }
 
-// SpokenBy picks the turn that a run comes of among those kept with it, the first of
-// which has a number: the last of the person; without one the turn that was named, or
+// SpokenBy returns the number of the turn that led to a run, of those that are kept with it, the
+// first of which has the number first: the last turn of the person, or else the named turn, or else
 // the last of all.
 func SpokenBy(said []Said, first, named int64) int64 {
 	for i := range said {
@@ -150,8 +147,8 @@ func SpokenBy(said []Said, first, named int64) int64 {
 	return named
 }
 
-// Turn adds a turn to a session. names are the rows that Names stand for, of is what
-// the run was about that it came with, and entries how many journal entries that has.
+// Turn makes the change that adds a turn to a session. names are the rows of Names, of are the notes
+// of the run that it belongs to, and entries is the number of journal entries of that run.
 func (s *Said) Turn(session stores.Value, number int64, names []Row, of Notes, entries int, at time.Time) (c stores.Change, err error) {
 	if s.Role != Client && s.Role != Agent && s.Role != System {
 		return c, fmt.Errorf("nobody speaks as %q", s.Role)
@@ -187,8 +184,8 @@ func turnOf(row []stores.Value) (Turn, error) {
 	return t, nil
 }
 
-// Between reads the turns of a session from one number to another, in their order, a
-// page at a time; to == 0 is the latest.
+// Between reads the turns of a session from one number to another, in order and a page at a time;
+// to == 0 means up to the latest.
 func Between(ctx context.Context, r stores.Reader, session stores.Value, from, to int64) (all []Turn, err error) {
 	const page = 200
 	for {
@@ -214,7 +211,7 @@ func Between(ctx context.Context, r stores.Reader, session stores.Value, from, t
 	}
 }
 
-// Latest is the turn that was kept last.
+// Latest returns the last turn.
 func (s *Session) Latest(ctx context.Context, r stores.Reader) (Turn, error) {
 	if s.Turns == 0 {
 		return Turn{}, nil
@@ -222,7 +219,7 @@ func (s *Session) Latest(ctx context.Context, r stores.Reader) (Turn, error) {
 	return TurnOf(ctx, r, TurnID(s.ID, s.Turns))
 }
 
-// Via is the number of the turn that came by a channel under a name; 0 where there is none.
+// Via returns the number of the turn that came by a channel under an id; 0 if there is none.
 func Via(ctx context.Context, r stores.Reader, session stores.Value, via string) (int64, error) {
 	rows, err := r.Find(ctx, stores.Find{Entity: Turns, Limit: 1, Cut: true, Where: &stores.Cond{Op: stores.And, Kids: []stores.Cond{
 		*equals(stores.Path{Field: turnSession}, session), *equals(stores.Path{Field: turnVia}, stores.NewString(via))}}})
@@ -232,7 +229,7 @@ func Via(ctx context.Context, r stores.Reader, session stores.Value, via string)
 	return rows[0][FieldNumber].Int(), nil
 }
 
-// TurnOf is the turn with an id.
+// TurnOf returns the turn with an id.
 func TurnOf(ctx context.Context, r stores.Reader, id string) (Turn, error) {
 	row, err := r.Get(ctx, Turns, stores.NewString(id))
 	if err != nil {
@@ -241,14 +238,13 @@ func TurnOf(ctx context.Context, r stores.Reader, id string) (Turn, error) {
 	return turnOf(row.Values)
 }
 
-// SaidBy finds the turns of a principal's sessions whose words are kept, at most n
-// unless it is 0.
+// SaidBy finds the turns of a principal's sessions that are not erased, at most n unless n is 0.
 func SaidBy(principal string, n int) stores.Find {
 	return stores.Find{Entity: Turns, Limit: n, Where: &stores.Cond{Op: stores.And, Kids: []stores.Cond{*ofPrincipal(Turns, principal),
 		{Op: stores.Not, Kids: []stores.Cond{*equals(stores.Path{Field: turnContent}, stores.Value{})}}}}}
 }
 
-// Erase takes the words out of a turn.
+// Erase makes the change that erases the words of a turn.
 func Erase(turn []stores.Value) stores.Change {
 	return stores.Change{Op: stores.Update, Entity: Turns, Key: turn[turnKey], Before: turn, Guard: []int{turnContent}, Set: []stores.Assign{{Field: turnContent}, {Field: turnAbout}}}
 }

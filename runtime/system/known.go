@@ -136,7 +136,7 @@ func Whoever(ctx context.Context, reg *verbs.Registry, store stores.Store, issue
 	return id.Principal, nil
 }
 
-// A Token is what is kept of one.
+// A Token is the record of a token.
 type Token struct {
 	Principal string
 	Audience  string

@@ -51,7 +51,7 @@ const (
 	holds      = "system-hold"
 )
 
-// A high role is one that whoever has it needs nothing else to do harm with.
+// high reports whether a role alone lets its holder do harm.
 func high(role *verbs.Role) bool { return role.SeesAll || role.Keeps || role.Name == Administrator }
 
 // Follow has the rows of the palette read and migrated by the names that roles and

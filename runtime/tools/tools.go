@@ -36,8 +36,8 @@ var (
 	ErrChanged   = errors.New("the tool says something else of itself than what was accepted")
 )
 
-// A Spec is what a tool says of itself. None of it is believed: it is
-// compared with the palette, and with what an operator accepted.
+// A Spec is a tool's description of itself. None of it is trusted: it is compared with the
+// palette, and with the description that an operator accepted.
 type Spec struct {
 	Input    json.RawMessage // JSON Schema of what it takes
 	Output   json.RawMessage // JSON Schema of what it answers; nil when it does not say
@@ -65,7 +65,7 @@ type Call struct {
 	Tell func(done, total int, what string)
 }
 
-// A Answer is what a tool answered.
+// An Answer is the answer of a tool.
 type Answer struct {
 	Structured string // a JSON value, "" when there is none
 	Text       string

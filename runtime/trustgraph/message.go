@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// A Type is what a message is.
+// A Type is the type of a message.
 type Type string
 
 // The types of messages.

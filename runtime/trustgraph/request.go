@@ -29,7 +29,7 @@ type Request struct {
 	Siblings        int       `json:"expected_siblings,omitempty"`
 }
 
-// A Step is what an agent did before.
+// A Step is an earlier step of an agent.
 type Step struct {
 	Thought         string            `json:"thought"`
 	Action          string            `json:"action"`

@@ -37,7 +37,7 @@ type socketRequest struct {
 	q  question
 }
 
-// A frame is what the server sends for a question.
+// A frame is one message of the server about a question.
 type frame struct {
 	ID       json.RawMessage `json:"id,omitempty"`
 	Response json.RawMessage `json:"response,omitempty"`

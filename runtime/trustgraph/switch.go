@@ -17,7 +17,7 @@ type Flags struct {
 	Fallback bool `json:"confidence_agent_fallback_to_react"`
 }
 
-// A Route is what a Switch did with a question.
+// A Route is the route that a Switch took for a question.
 type Route string
 
 // The routes. A question that fell back is counted as ToConfidence before.

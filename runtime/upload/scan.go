@@ -24,7 +24,7 @@ type Scanner interface {
 	String() string
 }
 
-// A Finding is what a scanner found.
+// A Finding is the result of a scan.
 type Finding struct {
 	Harmful bool
 	What    string // what it calls that

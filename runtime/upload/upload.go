@@ -152,8 +152,8 @@ func (s *Service) take(ctx context.Context, session *runtime.Session, u uploads.
 	return s.scan(ctx, u)
 }
 
-// scan has an upload looked at, as it was kept, and notes the verdict. It is
-// noted even where whoever asked has gone away meanwhile.
+// scan has the kept bytes of an upload scanned and notes the verdict, even if the caller has gone
+// away meanwhile.
 func (s *Service) scan(ctx context.Context, u uploads.Upload) (uploads.Upload, error) {
 	verdict := uploads.Failed
 	found, err := s.look(ctx, u)

@@ -39,7 +39,7 @@ const (
 // taken as long as nobody looks; see Options.Scanner.
 const ScannedByNobody = "none"
 
-// An Upload is what is known of a file that somebody sent.
+// An Upload is the record of a file that somebody sent.
 type Upload struct {
 	ID       string
 	Owner    string // name of a principal
@@ -63,7 +63,7 @@ type Upload struct {
 // Reference is what a call names it by.
 func (u *Upload) Reference() string { return verbs.UploadScheme + u.ID }
 
-// The fields of the bytes of uploads: what is kept, whoever sent it.
+// The fields of Contents.
 const (
 	contentSum   = iota // SHA-256, in hexadecimal
 	contentTag          // see Upload.Kept
@@ -71,14 +71,14 @@ const (
 	contentState        // held, or going
 )
 
-// The states of bytes. What is held may be referred to. What is going is being
-// deleted; whoever sends the same bytes holds them anew, under another tag.
+// The states of bytes. Held bytes may be referred to. Going bytes are being deleted; if the same
+// bytes are sent again, they are held anew, under another tag.
 const (
 	held  = "HELD"
 	going = "GOING"
 )
 
-// Contents are the bytes of uploads to a store: what is kept, whoever sent it.
+// Contents is the entity of the bytes of uploads. Equal bytes are kept once, for all senders.
 var Contents = &stores.Entity{
 	Name:    "verbatim.content",
 	Table:   "verbatim.contents",

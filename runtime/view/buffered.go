@@ -10,18 +10,18 @@ import (
 	"verbatim/stores/search"
 )
 
-// A buffered is the view that reads ahead and writes behind.
+// A buffered is the View that reads ahead and writes behind.
 type buffered struct {
 	stores.Reader
 	tx    stores.Tx
 	facts *Facts
 
 	rows      map[RowKey]stores.Row
-	readAhead map[RowKey][]pathValue // from a row, what was read ahead
-	answers   []stores.Ask           // what was asked ahead and not wanted yet
+	readAhead map[RowKey][]pathValue // by row, values that were read ahead from it
+	answers   []stores.Ask           // queries that were read ahead and not used yet
 	waiting   []stores.Change
-	over      bool // what was read was said to be the last
-	parting   bool // changes that had waited went with the last batch, which the commit judges
+	over      bool // the last read was declared to be the last
+	parting   bool // delayed changes went with the last batch, so that the commit decides about them
 	misjudged bool
 }
 
@@ -30,10 +30,10 @@ func Open(r stores.Reader, tx stores.Tx, f *Facts) View {
 	return &buffered{Reader: r, tx: tx, facts: f}
 }
 
-// errOver says that something was to be read after what was to be the last.
+// errOver says that something is read after the read that was declared to be the last.
 var errOver = errors.New("there is more to read")
 
-// ready goes ahead of every read.
+// ready is called before every read.
 func (b *buffered) ready(ctx context.Context) error {
 	if b.over {
 		b.misjudged = true
@@ -176,8 +176,8 @@ func (b *buffered) Misjudged(err error) bool {
 	return b.misjudged || b.parting && isVerdict(err)
 }
 
-// keep remembers a row as it was just read by its key: within a transaction it
-// is locked, and on a snapshot nothing moves.
+// keep remembers a row that was just read by its key: in a transaction it is locked, and on a
+// snapshot nothing changes.
 func (b *buffered) keep(row stores.Row) {
 	if b.rows == nil {
 		b.rows = make(map[RowKey]stores.Row)
@@ -185,10 +185,9 @@ func (b *buffered) keep(row stores.Row) {
 	b.rows[RowKey{row.Entity, row.Key()}] = row
 }
 
-// follows makes what is remembered follow a change, or forgets it where what
-// the database makes of the change cannot be foretold: a table of others may
-// have triggers, a deleted row may be a reference's, and a row that hangs
-// elsewhere takes others into the scope and out of it.
+// follows applies a change to the remembered rows, or forgets them if the result in the database
+// cannot be predicted: a mapped table may have triggers, references may point to a deleted row, and a
+// row that gets another parent takes other rows into the scope or out of it.
 func (b *buffered) follows(c *stores.Change) {
 	b.forgets(c)
 	e := c.Entity
@@ -230,8 +229,7 @@ func (b *buffered) follows(c *stores.Change) {
 	b.keep(stores.Row{Entity: e, Values: values, Marks: marksAfter(old.Marks, c)})
 }
 
-// marksAfter is what is left of the marks of a row, and what is added, after a
-// change.
+// marksAfter returns the marks of a row after a change.
 func marksAfter(marks []stores.Mark, c *stores.Change) []stores.Mark {
 	untouched := len(marks) == 0
 	for i := range c.Set {
@@ -252,8 +250,8 @@ func marksAfter(marks []stores.Mark, c *stores.Change) []stores.Mark {
 	return after
 }
 
-// readsBack reports whether a value comes back from a table of ours as it was
-// given. A number may lose zeros that mean nothing.
+// readsBack reports whether a managed table returns a value exactly as it was written. A decimal may
+// lose trailing zeros.
 func readsBack(f *stores.Field, v stores.Value) bool {
 	if v.IsNull() {
 		return true
@@ -293,10 +291,10 @@ func (b *buffered) Follow(row []stores.Value, p stores.Path) (stores.Value, bool
 // Read-ahead
 
 const (
-	// Few is how many rows make it worth asking for them ahead of time, and
-	// changes to bring them in order.
+	// Few is the least number of rows that are worth reading ahead, and of changes that are worth
+	// sorting.
 	Few = 2
-	// maxAhead bounds the rows that are asked for at once.
+	// maxReadAhead is the greatest number of rows that are read ahead at once.
 	maxReadAhead = 500
 )
 
@@ -304,7 +302,7 @@ const (
 type pathValue struct {
 	path   stores.Path
 	value  stores.Value
-	locked bool // nobody else changes it
+	locked bool // no other transaction can change it
 }
 
 func (b *buffered) ReadAhead(ctx context.Context, wants []Want, more []stores.Ask) error {
@@ -328,12 +326,12 @@ func (b *buffered) ReadAhead(ctx context.Context, wants []Want, more []stores.As
 		row   RowKey
 		paths Paths
 	}
-	var all []along // what is wanted along references, behind the rows themselves
+	var all []along // the paths that are wanted, after the rows themselves
 	for _, w := range wants {
 		if !asked[w.Row] || len(all) >= maxReadAhead {
 			continue
 		}
-		asked[w.Row] = false // once
+		asked[w.Row] = false // each once
 		for _, p := range w.Along {
 			all = append(all, along{w.Row, p})
 			asks = append(asks, stores.Ask{Find: &stores.Find{Entity: w.Row.Entity, Select: p.Paths, Limit: 1, Hold: p.Hold,
@@ -342,7 +340,7 @@ func (b *buffered) ReadAhead(ctx context.Context, wants []Want, more []stores.As
 	}
 	asks = append(asks, more...)
 	if len(asks) == 0 || len(asks) == 1 && rows == 1 && len(asks[0].Keys) < Few {
-		return nil // it is asked for when the call begins
+		return nil // the call itself reads it
 	}
 	if err := b.Together(ctx, asks); err != nil {
 		b.misjudged = b.misjudged || isVerdict(err)
@@ -378,7 +376,7 @@ func (b *buffered) Along(row RowKey, paths []stores.Path, held bool) ([]stores.V
 	return values, true
 }
 
-// forgets drops what was read ahead and may be something else after a change.
+// forgets drops the values that were read ahead and that a change may alter.
 func (b *buffered) forgets(c *stores.Change) {
 	if b.readAhead == nil {
 		return
@@ -396,8 +394,7 @@ func (b *buffered) forgets(c *stores.Change) {
 	}
 }
 
-// touches reports whether what a path from a row leads to may be something else
-// after a change of this row or another.
+// touches reports whether a change may alter the value at the end of a path from a row.
 func touches(of *stores.Entity, p stores.Path, c *stores.Change) bool {
 	sets := func(field int) bool {
 		return of == c.Entity && c.Op == stores.Update && slices.ContainsFunc(c.Set, func(a stores.Assign) bool { return a.Field == field })

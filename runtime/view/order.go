@@ -7,14 +7,13 @@ import (
 	"verbatim/stores"
 )
 
-// inRuns puts changes next to others that are like them, which a store can
-// carry out together. What one change does must not be seen by another that it
-// passes on its way: changes of one row, and of a row that refers to a new one,
-// keep their order, and some pass nothing at all.
+// inRuns sorts changes so that similar ones, which a store can carry out together, are adjacent. No
+// change may move past one that depends on it: changes of one row, and references to a new row, keep
+// their order, and some changes keep their place.
 func (f *Facts) inRuns(changes []stores.Change) []stores.Change {
 	sorted := make([]stores.Change, 0, len(changes))
-	var groups [][]int32                    // of changes, by their places
-	latest := make(map[string]int)          // of each likeness, its last group
+	var groups [][]int32                    // of changes, by index
+	latest := make(map[string]int)          // by kind of change, the index of its last group
 	written := make(map[RowKey]int)         // the last group that writes a row
 	mentioned := make(map[stores.Value]int) // the last group that refers to a key
 	end := func() {
@@ -65,7 +64,7 @@ func (f *Facts) inRuns(changes []stores.Change) []stores.Change {
 			latest[string(likeness)] = at
 		}
 		groups[at] = append(groups[at], int32(i))
-		// Numbers begin at one, so that a row that nobody wrote has none.
+		// Numbers begin at 1, so that 0 means a row that no change writes.
 		written[RowKey{c.Entity, c.Key}] = at + 1
 		for _, a := range c.Set {
 			if c.Entity.Fields[a.Field].Ref != nil {
@@ -77,8 +76,8 @@ func (f *Facts) inRuns(changes []stores.Change) []stores.Change {
 	return sorted
 }
 
-// keepsPlace reports whether nothing may pass a change: others may depend on it
-// in ways that are not looked into.
+// keepsPlace reports whether no other change may move past a change: others may depend on it in ways
+// that are not analysed.
 func (f *Facts) keepsPlace(c *stores.Change) bool {
 	if c.Op == stores.Delete || !c.Entity.Managed {
 		return true

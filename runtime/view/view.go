@@ -1,11 +1,10 @@
-// Package view is a store as one attempt at a program sees it: with the changes
-// that the program has made, and asked as seldom as can be.
+// Package view is a store as one attempt at a program sees it: with the changes that the program has
+// made, and with as few round trips as possible.
 //
-// There are two views. A Buffered one keeps the rows that it has read, reads
-// together what calls are known to want (read-ahead), and lets changes wait until
-// something is read that may depend on them, or until the end (write-behind), so
-// that a run of writes is one batch. A Direct one does each thing when it is asked
-// to. A program comes to the same with either.
+// There are two views. A Buffered view keeps the rows that it has read, reads ahead what calls are
+// known to need (read-ahead), and delays changes until something is read that may depend on them, or
+// until the end (write-behind), so that a series of writes is one batch. A Direct view does each thing
+// when it is asked to. The outcome of a program is the same with either.
 //
 //	v := view.Open(tx, tx, facts)
 //	row, err := v.Get(ctx, entity, key)      // kept
@@ -13,10 +12,9 @@
 //	found, err := v.Find(ctx, find)          // after what waited
 //	err = v.Apply(ctx, batch)                // with what still waits
 //
-// A change that waited is refused late, when it is no longer clear which call made
-// it, and what was read ahead may fail for a call that would never have been
-// reached. A Buffered view then says that it misjudged, and the program is tried
-// again with a Direct one, which tells the error where it belongs.
+// If a delayed change is refused, it is no longer clear which call made it, and read-ahead may fail for
+// a call that would never have been reached. A Buffered view then says that it misjudged, and the
+// program is tried again with a Direct view, which reports the error at its place.
 package view
 
 import (
@@ -30,46 +28,46 @@ import (
 // snapshot. It is not safe for use by several goroutines.
 type View interface {
 	stores.Reader
-	// Known returns a row that was read by its key, as it is now.
+	// Known returns a row that was read by its key, in its present state.
 	Known(row RowKey) (stores.Row, bool)
-	// Along returns what paths from a row lead to, where all of it was read ahead
-	// and has not changed. With held, nobody else can change it either.
+	// Along returns the values at the ends of paths from a row, if all of them were read ahead and
+	// have not changed. With held, it returns them only if nobody else can change them.
 	Along(row RowKey, paths []stores.Path, held bool) ([]stores.Value, bool)
-	// Follow follows a path from the values of a row through rows that are known.
+	// Follow follows a path from the values of a row through known rows.
 	Follow(row []stores.Value, p stores.Path) (stores.Value, bool)
-	// Ahead reads what is going to be wanted, and what is going to be asked: the same Find or
-	// filter of jobs is answered with that, once, unless something was changed before.
+	// ReadAhead reads rows that will be wanted and answers queries that will be asked. Each answer is
+	// used once, for the same Find or filter of jobs, unless something was changed before.
 	ReadAhead(ctx context.Context, wants []Want, asks []stores.Ask) error
-	// Postpone reports whether a row that is wanted may be asked for with what is
-	// read next. Missed says that it was not there then.
+	// Postpone reports whether a row may be fetched together with the next read. Missed says that
+	// it did not exist then.
 	Postpone(row RowKey) bool
 	Missed(row RowKey) error
-	// Change makes changes; they may wait.
+	// Change makes changes. They may be delayed.
 	Change(ctx context.Context, changes []stores.Change) error
-	// Flush hands over the changes that wait.
+	// Flush hands the delayed changes over.
 	Flush(ctx context.Context) error
-	// Draw is that of the transaction; changes go on waiting.
+	// Draw calls the transaction's Draw; delayed changes stay delayed.
 	Draw(ctx context.Context, e *stores.Entity, field int) (stores.Value, error)
-	// Apply hands over the changes that wait, and a batch behind them.
+	// Apply hands the delayed changes over, and then a batch.
 	Apply(ctx context.Context, b stores.Batch) error
-	// Waiting reports whether changes wait.
+	// Waiting reports whether there are delayed changes.
 	Waiting() bool
-	// Misjudged reports whether an attempt that ended with this error, nil for one
-	// that ended well, may end otherwise with a Direct view.
+	// Misjudged reports whether an attempt that ended with this error, nil for success, may end
+	// differently with a Direct view.
 	Misjudged(err error) bool
 }
 
 // An Opener opens a view of a snapshot, or of a transaction: then tx is not nil.
 type Opener func(r stores.Reader, tx stores.Tx, f *Facts) View
 
-// A RowKey names one row.
+// A RowKey identifies a row.
 type RowKey struct {
 	Entity *stores.Entity
 	Key    stores.Value
 }
 
-// A Want is a row that is going to be wanted, and what lies along paths from it.
-// Hold is how firmly that is held; the row itself is held as by Get.
+// A Want is a row that will be wanted, and paths from it. Hold of Paths is the lock for the values
+// along the paths; the row itself is locked as by Get.
 type Want struct {
 	Row   RowKey
 	Along []Paths
@@ -87,11 +85,11 @@ type Field struct {
 	Field  int
 }
 
-// Facts are what a Buffered view knows of the entities: on which fields it depends
-// what lies within a scope. They are safe for use by many views.
+// Facts are what a Buffered view knows about the entities: the fields that decide which rows are in a
+// scope. They are safe for use by many views.
 type Facts struct{ leads map[Field]bool }
 
-// NewFacts works them out.
+// NewFacts finds the facts about entities.
 func NewFacts(entities []*stores.Entity) *Facts {
 	all := make(map[Field]bool)
 	for _, e := range entities {
@@ -104,7 +102,7 @@ func NewFacts(entities []*stores.Entity) *Facts {
 	return &Facts{all}
 }
 
-// A direct keeps nothing and lets nothing wait.
+// A direct is the View that remembers and delays nothing.
 type direct struct {
 	stores.Reader
 	tx stores.Tx
@@ -114,7 +112,7 @@ type direct struct {
 func Direct(r stores.Reader, tx stores.Tx, _ *Facts) View { return &direct{r, tx} }
 
 func (d *direct) Find(ctx context.Context, f stores.Find) ([][]stores.Value, error) {
-	f.Last = false // there may be more
+	f.Last = false // there may be more reads
 	return d.Reader.Find(ctx, f)
 }
 
@@ -144,7 +142,7 @@ func (d *direct) Draw(ctx context.Context, e *stores.Entity, field int) (stores.
 	return draw(ctx, d.tx, e, field)
 }
 
-// draw asks a transaction; there is nothing to draw on a snapshot.
+// draw calls the transaction's Draw; on a snapshot there is none.
 func draw(ctx context.Context, tx stores.Tx, e *stores.Entity, field int) (stores.Value, error) {
 	if tx == nil {
 		return stores.Value{}, stores.ErrReadOnly
@@ -156,8 +154,8 @@ func (d *direct) Waiting() bool { return false }
 
 func (d *direct) Misjudged(error) bool { return false }
 
-// isVerdict reports whether an error is a store's judgement on a change, which
-// is told at the call that made it.
+// isVerdict reports whether an error is a store's refusal of a change, which is reported at the call
+// that made the change.
 func isVerdict(err error) bool {
 	for _, verdict := range []error{stores.ErrNotFound, stores.ErrReadOnly, stores.ErrDuplicate, stores.ErrInvalid, stores.ErrLimit} {
 		if errors.Is(err, verdict) {

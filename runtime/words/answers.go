@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// An Answer is what a person says to a question that wants a yes or a no.
+// An Answer is the kind of a person's answer to a yes-or-no question.
 type Answer uint8
 
 // The answers.

@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// A Remark is what a message says about a question instead of answering it.
+// A Remark says whether a message is a remark about a question instead of an answer to it.
 type Remark uint8
 
 const (

@@ -190,7 +190,7 @@ func (r *Reading) Same(o *Reading) bool {
 	return r.What == o.What && r.Problem == o.Problem && r.Detail == o.Detail && same(r.Choice, o.Choice) && slices.EqualFunc(r.Others, o.Others, same)
 }
 
-// An Assumption is what a reading adds to the words, as a set.
+// An Assumption is a set of facts that a reading assumes and the words do not say.
 type Assumption uint8
 
 // What may be assumed.

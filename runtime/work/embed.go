@@ -6,14 +6,13 @@ import (
 )
 
 const (
-	// embedded is how many texts a model is sent at once.
+	// embedded is the number of texts that a model gets at once.
 	embedded = 64
-	// lull is how long to wait once there are no vectors to be made, or none can be.
+	// lull is how long to wait when no vectors are missing, or none can be made.
 	lull = 5 * time.Second
 )
 
-// embed has the vectors made of rows that are searched by meaning, until there are no
-// more.
+// embed makes the vectors of rows that are searched by meaning, until none is missing.
 func (s *shift) embed(ctx context.Context) error {
 	for {
 		n, err := s.Engine.Embed(ctx, embedded)
@@ -26,7 +25,7 @@ func (s *shift) embed(ctx context.Context) error {
 	}
 }
 
-// embeds goes on doing so beside the work, until the context ends.
+// embeds calls embed again and again beside the work, until the context ends.
 func (s *shift) embeds(ctx context.Context) {
 	for ctx.Err() == nil {
 		_ = s.embed(ctx) // it was reported, and rows are found by words meanwhile

@@ -1,6 +1,5 @@
-// Package work runs jobs: the work of triggers, notices on their way out, and
-// confirmations that nobody decided in time. Any number of workers, in any number
-// of processes, share one store.
+// Package work runs jobs: calls of triggers, notices to be delivered, and the expiry of
+// confirmations. Any number of workers, in any number of processes, share one store.
 //
 //	w := &work.Worker{Engine: engine, Store: store, Name: "host-7 4711", Send: sender.Send}
 //	err := w.Run(ctx)            // until ctx ends
@@ -8,30 +7,28 @@
 //
 // # What is promised
 //
-// A job exists when the transaction that enqueued it was committed, and only then.
-// It is run at least once, and what it commits, it commits once: its effect, its
-// journal entries and its end are one transaction, which holds only while the job
-// is still at this attempt. A notice leaves at least once, with one id.
+// A job exists if and only if the transaction that enqueued it was committed. It is run at least
+// once and takes effect once: its effect, its journal entries and its completion are one transaction,
+// which is fenced on the attempt. A notice is sent at least once, with the same id each time.
 //
-// Nothing is run before its time, by the store's clock, which all machines share.
-// What fell due while nobody worked is run in the order in which it fell due.
+// Nothing is run before its time, by the store's clock, which all machines share. Jobs that fell due
+// while no worker ran are run in the order in which they fell due.
 //
-// A run has a Timeout. A job whose run is older than twice that is taken from its
-// worker, which died or hangs, and tried again; whatever that worker still does is
-// refused. An event says so, for that is the alarm.
+// A run has a Timeout. If a run is older than twice that, its worker died or hangs: the job is taken
+// from it and tried again, and the store refuses what that worker still does. An event reports this;
+// it is the alarm.
 //
-// Notices about one row, that is those of calls which changed it, leave by one channel in the
-// order of their commits: one waits until those before it were delivered or given up. Others
-// overtake one another, and somebody who tries a dead notice again sends it after the rest.
+// Notices about one row, sent for calls that changed it, leave by one channel in the order of their
+// commits: a notice waits until those before it were delivered or given up. Other notices may
+// overtake one another, and an operator who retries a dead notice sends it after the rest.
 //
-// What fails is tried again after 5 s, 15 s, 45 s and so on, up to 6 h, give or
-// take a fifth, 12 times in about a day. Then it is dead: it is kept until
-// somebody looks at it. One that always fails holds up no other. A notice without a
-// route, and a job of another version, is looked at again every ten minutes, and uses up
-// no attempt.
+// A failed job is tried again after 5 s, 15 s, 45 s and so on, up to 6 h, give or take a fifth, 12
+// times in about a day. Then it is dead, and kept until somebody looks at it. A job that always fails
+// delays no other. A notice without a route, and a job of another version, is tried again every ten
+// minutes and uses up no attempt.
 //
-// The store hands the jobs out: its own small table in a file, River on PostgreSQL,
-// which looks every 30 seconds for what a lost worker left.
+// The store hands the jobs out: from a small table of its own in SQLite, by River on PostgreSQL, which
+// looks every 30 seconds for jobs that a lost worker left.
 package work
 
 import (
@@ -49,40 +46,38 @@ import (
 	"verbatim/stores"
 )
 
-// A Worker takes jobs and carries them out. Its fields are set before it is used
-// and not after.
+// A Worker takes jobs and carries them out. Set its fields before it is used, and do not change them
+// afterwards.
 type Worker struct {
 	Engine *runtime.Engine
 	Store  stores.Store
-	Name   string // of this worker and no other, for operators who look at what runs where
+	Name   string // unique, for operators who look at what runs where
 	// Send delivers a notice. Without it notices are left to other workers.
 	Send func(context.Context, runtime.Message) error
 	// Channel returns the channel of notices to a target, "" for none. A notice waits only for
 	// earlier ones of the same channel. With nil, all have the same channel.
 	Channel func(target string) string
-	// Clock is what time it is; the store's own clock when nil.
+	// Clock returns the time; nil is the store's own clock.
 	Clock func() time.Time
-	// Concurrency is how many jobs are run at once; 4 when zero.
+	// Concurrency is the number of jobs that run at once; 0 means 4.
 	Concurrency int
-	// Timeout is how long a run may take; a minute when zero.
+	// Timeout is how long a run may take; 0 means a minute.
 	Timeout time.Duration
-	// Poll is how long to wait when nothing is due; a second when zero.
+	// Poll is how long to wait when nothing is due; 0 means a second.
 	Poll time.Duration
-	// Drain is how long runs may go on once the context has ended; 10 seconds
-	// when zero. What is not finished then is given back.
+	// Drain is how long runs may go on once the context has ended; 0 means 10 seconds. Unfinished
+	// runs are given back.
 	Drain time.Duration
-	// Spread gives a number in [0, 1), by which retries are spread; without it
-	// they are not.
+	// Spread returns a number in [0, 1), by which retries are spread; with nil they are not.
 	Spread func() float64
-	// Report is told what became of each run, one call at a time. It may be nil.
+	// Report is called with the outcome of each run, one call at a time. It may be nil.
 	Report func(Event)
 }
 
-// Kept is how long the store remembers a job that is done. The dead are kept
-// until somebody drops them.
+// Kept is how long the store remembers a completed job. Dead jobs are kept until somebody drops them.
 const Kept = 24 * time.Hour
 
-// again is how long after a job stays it is looked at again.
+// again is how long to wait before a job that Stays is tried again.
 const again = 10 * time.Minute
 
 // The outcomes of an Event, beside those of runtime.Work….
@@ -95,13 +90,13 @@ const (
 	Released  = "released"  // the worker stopped before it was finished
 )
 
-// An Event tells what became of a run.
+// An Event reports the outcome of a run.
 type Event struct {
 	Outcome string
 	Job     stores.Job
 	Attempt int
 	What    string // the verb, or the target of a notice
-	Reason  string // code, without anybody's values
+	Reason  string // code, without values
 	Again   time.Time
 	Seq     int64  // journal entry
 	Pending string // ID of a confirmation
@@ -148,23 +143,22 @@ func (w *Worker) kinds() []string {
 	return kinds
 }
 
-// A shift is one worker at work.
+// A shift is a running worker.
 type shift struct {
 	Worker
 	mu     sync.Mutex // of Report and counts
 	counts Counts
 }
 
-// Run works until ctx ends, and then waits for what it has begun. It returns an
-// error only where the store cannot be asked for work at all from the beginning;
-// what goes wrong later is reported, and tried again.
+// Run works until ctx ends, and then waits for the runs that it has begun. It returns an error only if
+// the store cannot be asked for jobs at the beginning; later errors are reported, and it tries again.
 func (w *Worker) Run(ctx context.Context) error {
 	_, err := w.work(ctx, false)
 	return err
 }
 
-// Once runs what is due now, and what comes of it that is due at once, and
-// returns when nothing more is. What fails waits for the next time.
+// Once runs the jobs that are due now, and those that they schedule for now, and returns when none is
+// left. Failed jobs wait for the next time.
 func (w *Worker) Once(ctx context.Context) (Counts, error) { return w.work(ctx, true) }
 
 func (w *Worker) work(ctx context.Context, once bool) (Counts, error) {
@@ -183,7 +177,7 @@ func (w *Worker) work(ctx context.Context, once bool) (Counts, error) {
 	return s.counts, err
 }
 
-// lost reports what another worker left.
+// lost reports a run that another worker left.
 func (s *shift) lost(run stores.Run) {
 	e := Event{Outcome: Rescued, Job: run.Job, Attempt: run.Attempt, Reason: stores.NoteRescued}
 	if run.Attempt >= run.Tries() {
@@ -201,7 +195,7 @@ func (s *shift) report(e Event) {
 	}
 }
 
-// one carries out one run, whatever becomes of it.
+// one carries out one run and settles it.
 func (s *shift) one(ctx context.Context, run stores.Run) error {
 	e := Event{Job: run.Job, Attempt: run.Attempt}
 	var err error
@@ -221,7 +215,7 @@ func (s *shift) one(ctx context.Context, run stores.Run) error {
 	return left
 }
 
-// call lets the engine carry a run out. A panic ends this run and no other.
+// call lets the engine carry out a run. A panic ends this run and no other.
 func (s *shift) call(ctx context.Context, run stores.Run, e *Event) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -233,8 +227,8 @@ func (s *shift) call(ctx context.Context, run stores.Run, e *Event) (err error) 
 	return err
 }
 
-// deliver sends a notice. That it was sent is noted afterwards: a worker that
-// dies in between leaves it to be sent again, with the same id.
+// deliver sends a notice, and then notes that it was sent: if the worker dies in between, the notice
+// is sent again, with the same id.
 func (s *shift) deliver(ctx context.Context, run stores.Run, e *Event) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -261,12 +255,12 @@ func (s *shift) deliver(ctx context.Context, run stores.Run, e *Event) (err erro
 	return s.delivered(ctx, run, e)
 }
 
-// inOrder waits for the notices before one: those about the same row, by the same channel, that
-// were neither delivered nor given up. While such a notice waits to be tried again, this one does
-// too, so that whoever gets them never hears of the end of something before its beginning.
+// inOrder waits for earlier notices about the same row, by the same channel, that were neither
+// delivered nor given up. While such a notice waits for a retry, this one waits too, so that its
+// receiver never hears of the end of something before its beginning.
 func (s *shift) inOrder(ctx context.Context, run stores.Run, target string) error {
 	var wait time.Duration
-	for range 200 { // five seconds; then the worker has its hands free for others
+	for range 200 { // five seconds; then the worker is free for other jobs
 		all, err := s.Store.Jobs(ctx, stores.JobFilter{Ahead: &run})
 		if err != nil {
 			return err
@@ -294,14 +288,14 @@ func (s *shift) inOrder(ctx context.Context, run stores.Run, target string) erro
 	return &early{max(wait, time.Second)}
 }
 
-// early says that a notice has to wait for another.
+// An early is the error of a notice that has to wait for another.
 type early struct{ after time.Duration }
 
 func (*early) Error() string { return "earlier-notice" }
 
 var errPanicked = errors.New("it panicked")
 
-// fail says why a run failed, and when it is tried again.
+// fail says why a run failed, and when the job is tried again.
 func (s *shift) fail(ctx context.Context, run stores.Run, e *Event, err error) *stores.Unfinished {
 	e.Err, e.Outcome = err, Failed
 	var channel *notify.Error
@@ -310,7 +304,7 @@ func (s *shift) fail(ctx context.Context, run stores.Run, e *Event, err error) *
 	left := &stores.Unfinished{State: stores.JobWaiting, After: Backoff(s.Engine.Retry(run), run.Attempt, s.Spread())}
 	switch {
 	case errors.Is(ctx.Err(), context.Canceled):
-		// The worker was stopped; the job is none the worse for it.
+		// The worker was stopped; this does not count against the job.
 		e.Outcome, e.Reason, left.Free, left.After = Released, "worker-stopped", true, 0
 	case errors.As(err, &early):
 		e.Outcome, e.Reason, left.Free, left.After = runtime.WorkWaiting, early.Error(), true, early.after
@@ -334,7 +328,7 @@ func (s *shift) fail(ctx context.Context, run stores.Run, e *Event, err error) *
 	case errors.Is(err, errPanicked):
 		e.Reason = "panicked"
 	case errors.Is(err, stores.ErrUnknown):
-		e.Reason = "commit-unknown" // when it was committed, what follows is fenced
+		e.Reason = "commit-unknown" // if it was committed, later runs are fenced
 	case errors.Is(err, stores.ErrConflict):
 		e.Reason = "changed-meanwhile"
 	default:
@@ -363,7 +357,7 @@ func (s *shift) now(ctx context.Context) (time.Time, error) {
 	return s.Store.Clock(ctx)
 }
 
-// delivered ends a run of which the engine does not know.
+// delivered settles a run that the engine does not know.
 func (s *shift) delivered(ctx context.Context, run stores.Run, e *Event) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.Timeout)
 	defer cancel()
@@ -387,8 +381,7 @@ func (s *shift) delivered(ctx context.Context, run stores.Run, e *Event) error {
 	return err
 }
 
-// Backoff is how long after attempt n something is tried again, give or take a fifth.
-// spread is in [0, 1).
+// Backoff returns how long to wait after attempt n, give or take a fifth. spread is in [0, 1).
 func Backoff(r stores.Retry, n int, spread float64) time.Duration {
 	return time.Duration(float64(r.Wait(n)) * (0.8 + 0.4*spread))
 }

@@ -11,10 +11,10 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Mail writes a bare address, without a name, as identities have it: in lower case, its
-// domain in ASCII, and its quotes only where they are needed. Letters that merely look alike
-// stay different, and addresses that other programs may take for another are refused. A tag
-// ("ada+bills@") is part of the address.
+// Mail returns a bare address, without a name, in the form of identities: in lower case, with its
+// domain in ASCII, and quoted only if necessary. Letters that merely look alike stay different, and
+// addresses that other programs may read differently are refused. A tag ("ada+bills@") is part of
+// the address.
 func Mail(address string) (string, error) {
 	bare, _ := Uncommented(address, false)
 	bare = strings.TrimSuffix(strings.TrimSpace(bare), ".") // the root of the DNS
@@ -37,7 +37,7 @@ func Mail(address string) (string, error) {
 	return "", errors.New("the address has a letter that stands for another")
 }
 
-// ascii is how many bytes of a text are ASCII.
+// ascii returns the number of bytes of a text that are ASCII.
 func ascii(s string) (n int) {
 	for i := range len(s) {
 		if s[i] < utf8.RuneSelf {
@@ -47,12 +47,12 @@ func ascii(s string) (n int) {
 	return n
 }
 
-// Spelled quotes an address where it has to be.
+// Spelled quotes an address if necessary.
 func Spelled(address string) string {
 	return strings.Trim((&mail.Address{Address: address}).String(), "<>")
 }
 
-// Domain writes a domain as the DNS has it.
+// Domain returns a domain in the form of the DNS.
 func Domain(domain string) (string, error) {
 	ascii, err := idna.Lookup.ToASCII(strings.TrimSuffix(domain, "."))
 	if err != nil || len(ascii) > 253 || strings.Contains("."+ascii+".", "..") {
@@ -61,13 +61,13 @@ func Domain(domain string) (string, error) {
 	return strings.ToLower(ascii), nil
 }
 
-// DomainOf is the domain of an address, or of what is only one.
+// DomainOf returns the domain of an address, or of a text that is a domain.
 func DomainOf(address string) (string, error) {
 	return Domain(address[strings.LastIndexByte(address, '@')+1:])
 }
 
-// Uncommented leaves comments out, and the insides of quoted strings too where they say
-// nothing. It fails where either does not end.
+// Uncommented removes comments and, with unquoted, the insides of quoted strings. It fails if either
+// does not end.
 func Uncommented(s string, unquoted bool) (string, bool) {
 	var b strings.Builder
 	depth, quoted := 0, false

@@ -62,8 +62,8 @@ func Phone(number string) (string, error) {
 	return "+" + digits, nil
 }
 
-// drop reads the spaces and dashes of all alphabets as " " and "-", and takes out marks that
-// nobody sees, which come along when a number is copied out of a telephone.
+// drop turns the spaces and dashes of all alphabets into " " and "-", and removes invisible marks,
+// which are copied along with a number from a telephone.
 func drop(r rune) rune {
 	switch {
 	case r == '\uff0b': // a wide +
@@ -78,12 +78,12 @@ func drop(r rune) rune {
 	return r
 }
 
-// ninth are the areas of Brazil whose ids always have the ninth digit; ids of other areas may
-// be older than it.
+// ninth are the areas of Brazil whose ids always have the ninth digit; ids of other areas may be
+// older than that digit.
 const ninth = " 11 12 13 14 15 16 17 18 19 21 22 24 27 28 "
 
-// FoldPhone gives two spellings of one number, as Phone has them, the same key. Mexico and
-// Argentina have a digit for mobile phones that some networks add, and Brazil a ninth one.
+// FoldPhone returns one key for all spellings of a number in the form of Phone. Mexico and Argentina
+// have a digit for mobile phones that some networks add, and Brazil a ninth digit.
 func FoldPhone(number string) string {
 	n := number
 	switch {
@@ -91,8 +91,8 @@ func FoldPhone(number string) string {
 		return "+52" + n[4:]
 	case len(n) == 14 && strings.HasPrefix(n, "+549"):
 		return "+54" + n[4:]
-	// A mobile number of eight digits began with 6 to 9; what is left of one that got the
-	// ninth digit later and begins with less is a landline, of somebody else.
+	// A mobile number of eight digits began with 6 to 9. A number that begins with less after the
+	// ninth digit is removed is a landline of somebody else.
 	case len(n) == 14 && strings.HasPrefix(n, "+55") && n[5] == '9' && n[6] >= '6' && !always(n):
 		return n[:5] + n[6:]
 	}
@@ -101,8 +101,8 @@ func FoldPhone(number string) string {
 
 func always(n string) bool { return strings.Contains(ninth, " "+n[3:5]+" ") }
 
-// OtherPhone is the other spelling of a number, by which a network may know it, or "". It is for
-// Argentina and Brazil, where a message to the first may not arrive.
+// OtherPhone returns the other spelling of a number, under which a network may know it, or "". It is
+// for Argentina and Brazil, where a message to the first spelling may not arrive.
 func OtherPhone(number string) string {
 	n := number
 	switch {

@@ -22,23 +22,24 @@ import (
 	"verbatim/runtime/channel/contact"
 )
 
-// A sealing is what one server on the way of a mail put on top (RFC 8617): what it found out,
-// a signature over the mail as it handed it on, and a seal over all of these so far.
+// A sealing is the set of ARC header fields that one relaying server added to a mail (RFC 8617):
+// its authentication results, a signature over the mail as it passed it on, and a seal over all
+// sets so far.
 type sealing struct{ results, message, seal *field }
 
-// mostSealings is how many a mail may have (RFC 8617, section 4.2.1).
+// mostSealings is the greatest number of sets in a mail (RFC 8617, section 4.2.1).
 const mostSealings = 50
 
-// arc reports whether a server that the operator listed vouches for the domain of From. What
-// one of them found out counts if all servers after it are listed too: each of them could have
-// changed the mail. Of a chain that is broken anywhere nothing counts.
+// arc reports whether a server that the operator listed vouches for the domain of From. The results
+// of a server count only if all later servers are listed too: each of them could have changed the
+// mail. Nothing counts in a chain that is broken anywhere.
 func (c *check) arc(ctx context.Context, h *head, in arrival, body []byte, now time.Time, sealers []string, p *proof) bool {
 	chain := sealings(h)
 	listed := func(s sealing) bool {
 		domain, err := contact.Domain(tagsOf(s.seal.value)["d"])
 		return err == nil && slices.Contains(sealers, domain)
 	}
-	// The last is looked at first, so that a stranger's chain asks nothing of the DNS.
+	// The last one is checked first, so that a foreign chain causes no DNS queries.
 	if len(chain) == 0 || !listed(chain[len(chain)-1]) {
 		return false
 	}
@@ -59,8 +60,8 @@ func (c *check) arc(ctx context.Context, h *head, in arrival, body []byte, now t
 	return false
 }
 
-// sealings are those of a mail, the first that was made first. A mail whose sealings are not
-// exactly one of each number has none.
+// sealings returns the sets of a mail, oldest first. It returns none unless there is exactly one of
+// each number.
 func sealings(h *head) []sealing {
 	chain := make([]sealing, h.count["arc-seal"])
 	if len(chain) > mostSealings || h.count["arc-message-signature"] != len(chain) || h.count["arc-authentication-results"] != len(chain) {
@@ -95,8 +96,8 @@ func sealings(h *head) []sealing {
 	return chain
 }
 
-// sealed reports whether the last seal of a chain is that of its domain, over the whole chain,
-// and says that what was below it was in order.
+// sealed reports whether the last seal of a chain is valid for its domain and the whole chain, and
+// states that the chain below it was valid.
 func (c *check) sealed(ctx context.Context, chain []sealing) bool {
 	last := chain[len(chain)-1]
 	tags := tagsOf(last.seal.value)
@@ -259,14 +260,14 @@ func tagsOf(value string) map[string]string {
 	return tags
 }
 
-// relaxed is a field as a signature takes it that lets white space change (RFC 6376, 3.4.2).
+// relaxed returns a field in relaxed canonical form (RFC 6376, 3.4.2).
 func relaxed(f *field) string {
 	return f.name + ":" + strings.Join(strings.FieldsFunc(f.value, blank), " ") + "\r\n"
 }
 
 func blank(r rune) bool { return r == ' ' || r == '\t' || r == '\r' || r == '\n' }
 
-// unsignedSelf is a signature's own field, as it signs it: without what it signs with.
+// unsignedSelf returns a signature's own field in the form that it signs: without the signature.
 func unsignedSelf(f *field, relax bool) string {
 	raw := string(f.raw)
 	if relax {
@@ -282,7 +283,7 @@ func unsignedSelf(f *field, relax bool) string {
 	return strings.TrimRight(name+":"+strings.Join(tags, ";"), "\r\n")
 }
 
-// canonical is a body as a signature takes it (RFC 6376, 3.4.3 and 3.4.4).
+// canonical returns a body in canonical form (RFC 6376, 3.4.3 and 3.4.4).
 func canonical(body []byte, relax bool) []byte {
 	var b bytes.Buffer
 	empty := 0
@@ -308,7 +309,7 @@ func canonical(body []byte, relax bool) []byte {
 	return b.Bytes()
 }
 
-// spaced is a line with a space for each run of white space, and none at its end.
+// spaced returns a line with one space for each run of white space, and none at its end.
 func spaced(line []byte) []byte {
 	var out []byte
 	gap := false

@@ -18,7 +18,7 @@ var away = sync.OnceValue(func() *regexp.Regexp {
 
 var daemon = regexp.MustCompile(`(?i)^(?:mailer-daemon|postmaster|no-?reply|do-?not-?reply)(?:[+@-]|$)`)
 
-// automatic reports whether a machine sent a mail, so that nobody is answered.
+// automatic reports whether a machine sent a mail; such a mail is not answered.
 func automatic(h *head, in arrival) bool {
 	is := func(name string, values ...string) bool {
 		value, _, _ := strings.Cut(strings.ToLower(h.value(name)), ";")
@@ -72,7 +72,7 @@ func (a *Adapter) bounce(h *head, body []byte) (s channel.Status, ok bool) {
 	if id == nil || !failedLine.Match(report) {
 		return s, false
 	}
-	ours := strings.TrimSuffix(strings.Trim(string(id[1]), "<>"), "@"+a.o.Domain) // that of others keeps its @
+	ours := strings.TrimSuffix(strings.Trim(string(id[1]), "<>"), "@"+a.o.Domain) // a foreign ID keeps its @
 	if !plainID.MatchString(ours) {
 		return s, false
 	}

@@ -19,7 +19,7 @@ import (
 	"verbatim/runtime/channel/internal/proven"
 )
 
-// What is read of one mail at most.
+// The greatest amounts that are read of one mail.
 const (
 	mostDepth  = 10
 	mostParts  = 100
@@ -33,7 +33,7 @@ const (
 // signatures are the types of parts that mail programs add. They are no files of the sender.
 var signatures = []string{"application/pkcs7-signature", "application/x-pkcs7-signature", "application/pgp-signature"}
 
-// content is what a mail holds.
+// A content is the content of a mail.
 type content struct {
 	own, quoted              string
 	files                    []proven.File
@@ -54,8 +54,8 @@ type text struct {
 	hides bool // and it holds more than is seen
 }
 
-// rank says which of alternatives is read. Plain text is what the page shows, unless that hides
-// something: the program that made the plain text may not have left it out.
+// rank orders alternatives by preference. Plain text is preferred to the page unless the page hides
+// something: the program that made the plain text may not have left that out.
 func (t text) rank() int {
 	switch {
 	case t.hides:
@@ -105,7 +105,7 @@ func shortened(s string) (string, bool) {
 	return strings.ToValidUTF8(s[:mostText], ""), true
 }
 
-// kind is what a mail holds in the first place.
+// kind returns the main kind of a mail's content.
 func (c *content) kind() channel.Kind {
 	switch {
 	case c.invited:
@@ -247,7 +247,7 @@ func (c *content) plain(data []byte, params map[string]string) string {
 	return s
 }
 
-// letters makes UTF-8 of what the library took for UTF-8.
+// letters makes valid UTF-8 of text that the library took for UTF-8.
 func (c *content) letters(data []byte) string {
 	if bytes.IndexByte(data, 0) >= 0 {
 		c.unsure, data = true, bytes.ReplaceAll(data, []byte{0}, nil)
@@ -287,7 +287,7 @@ func unflowed(s string, delete bool) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// fileName is a name without folders.
+// fileName returns a file name without folders.
 func fileName(name string) string {
 	name = oneLine(path.Base(strings.ReplaceAll(name, `\`, "/")), 200)
 	if strings.Trim(name, "./ ") == "" {

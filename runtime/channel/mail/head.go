@@ -42,7 +42,7 @@ type head struct {
 func readHead(raw []byte) (*head, []byte) {
 	h := &head{count: map[string]int{}}
 	var value []byte // of the last field
-	from := 0        // where that begins
+	from := 0        // where it begins
 	ends := func(at int) {
 		if n := len(h.fields); n > 0 {
 			h.fields[n-1].value, h.fields[n-1].raw = string(value), raw[from:at]
@@ -77,7 +77,7 @@ func readHead(raw []byte) (*head, []byte) {
 	}
 }
 
-// value is that of the topmost field of a name.
+// value returns the value of the topmost field with a name.
 func (h *head) value(name string) string {
 	for _, f := range h.fields {
 		if f.name == name {
@@ -87,7 +87,7 @@ func (h *head) value(name string) string {
 	return ""
 }
 
-// last is a field of a name, counted from below: the first is 0.
+// last returns a field with a name, counted from the bottom: the first is 0.
 func (h *head) last(name string, n int) *field {
 	for i := len(h.fields) - 1; i >= 0; i-- {
 		if h.fields[i].name == name {
@@ -100,7 +100,7 @@ func (h *head) last(name string, n int) *field {
 	return nil
 }
 
-// entity is the mail as the library of MIME takes it.
+// entity returns the mail as an entity of the MIME library.
 func (h *head) entity(body []byte) (*message.Entity, error) {
 	var all message.Header
 	for _, name := range [...]string{"content-type", "content-transfer-encoding", "content-disposition", "content-id"} {
@@ -111,7 +111,7 @@ func (h *head) entity(body []byte) (*message.Entity, error) {
 	return message.New(all, bytes.NewReader(body))
 }
 
-// author is the normalised address of a mail that has one author.
+// author returns the normalised address of a mail with one author.
 func (h *head) author() (string, error) {
 	from := h.value("from")
 	a, err := addresses.Parse(from)
@@ -124,10 +124,10 @@ func (h *head) author() (string, error) {
 	return contact.Mail(contact.Spelled(a.Address))
 }
 
-// addresses reads addresses; names in encodings that are unknown stay as they are.
+// addresses parses addresses; names in unknown encodings stay as they are.
 var addresses = mail.AddressParser{WordDecoder: &mime.WordDecoder{CharsetReader: charset.Reader}}
 
-// answerTo is where an answer goes, and what the sender calls themselves.
+// answerTo returns the address for answers, and the sender's name for themselves.
 func (h *head) answerTo() (address, name string) {
 	all, _ := addresses.ParseList(h.value("from"))
 	if len(all) == 0 {
@@ -136,7 +136,7 @@ func (h *head) answerTo() (address, name string) {
 	return contact.Spelled(all[0].Address), oneLine(all[0].Name, 100)
 }
 
-// addressed reports whether a mail names an address of ours as one that it is to.
+// addressed reports whether an address of ours is among the recipients of a mail.
 func (h *head) addressed(ours string) bool {
 	for _, f := range h.fields {
 		if f.name != "to" && f.name != "cc" {
@@ -152,7 +152,7 @@ func (h *head) addressed(ours string) bool {
 	return false
 }
 
-// others are the addresses that a mail was sent to besides one of ours.
+// others returns the recipients of a mail besides one of our addresses.
 func (h *head) others(ours string) (others []string) {
 	seen := map[string]bool{ours: true}
 	for _, f := range h.fields {
@@ -172,11 +172,11 @@ func (h *head) others(ours string) (others []string) {
 
 var oneID = regexp.MustCompile(`<[!-;=?-~]{1,120}@[!-;=?-~]{1,120}>`)
 
-// messageID is the first ID in the value of a field, or "" where there is none, or one that
-// is too long.
+// messageID returns the first ID in the value of a field, "" if there is none or it is too long.
 func messageID(value string) string { return oneID.FindString(value) }
 
-// messageIDs are those of a chain, oldest first: its first and its last.
+// messageIDs returns the IDs of a chain, oldest first. Of a long chain it keeps the first and the
+// latest.
 func messageIDs(value string) []string {
 	ids := oneID.FindAllString(value, -1)
 	if len(ids) > mostReferences {

@@ -4,17 +4,18 @@
 //	a, err := mail.New(mail.Options{Domain: "umza.example", Inboxes: ours, Door: door, Clock: time.Now})
 //	go a.Serve(ctx, listener)
 //
-// A mail's sender is proven where the domain of its only From address vouches for it as DMARC
-// asks: by a DKIM signature over what is read, or by SPF. Where it was
-// forwarded and that broke, what a server found out that the operator listed counts, by a
-// chain of seals (ARC) that is whole. All other mail is from a stranger, whatever it shows. Of Authentication-Results, only SPF is believed,
-// because DKIM is verified here, and only where the operator's own server put it.
+// A mail's sender is proven if the domain of its only From address vouches for it as DMARC
+// demands: by a DKIM signature over the parts that are read, or by SPF. If a forwarder broke
+// that, the results of a server that the operator listed count, if its chain of seals (ARC) is
+// valid. All other mail is from an unknown sender, whatever it shows. Of
+// Authentication-Results, only SPF is believed, because DKIM is verified here, and only if the
+// operator's own server added it.
 //
-// Three things are settled for less than one may wish. A signature that leaves Content-Type
-// out proves its sender, and what was written is sure only where the signature covers that it
-// was sent to us. One that leaves Message-ID out gives the mail an ID made of what is signed,
-// so that it cannot be sent again as another. One that leaves In-Reply-To out proves nothing
-// of the thread; the IDs of our mails are secret enough for that.
+// Three compromises. A signature that omits Content-Type proves the sender; the text counts as
+// sure only if the signature covers that the mail was sent to us. If a signature omits
+// Message-ID, the mail gets an ID made from the signed parts, so that it cannot be sent again
+// as another mail. A signature that omits In-Reply-To proves nothing about the thread; the IDs
+// of our mails are secret enough for that.
 package mail
 
 import (
@@ -37,10 +38,10 @@ import (
 	"verbatim/runtime/channel/internal/proven"
 )
 
-// Channel is what this channel is called.
+// Channel is the name of this channel.
 const Channel = "mail"
 
-// Options say whose mail is taken, and how it comes and goes.
+// Options say which mail is accepted, and how mail arrives and leaves.
 type Options struct {
 	Domain  string                    // of the Message-IDs that we write
 	Inboxes func(address string) bool // reports whether a normalised address is ours
@@ -48,16 +49,16 @@ type Options struct {
 	Clock   func() time.Time
 	DNS     Resolver // nil is the system's
 
-	// AuthServID is the name that the operator's own mail server signs its
-	// Authentication-Results with; "" believes none. That server has to put one into each
-	// mail and remove those of others with its name (RFC 8601, section 5).
+	// AuthServID is the name with which the operator's own mail server adds its
+	// Authentication-Results; "" believes none. That server has to add one to each mail, and remove
+	// foreign ones with its name (RFC 8601, section 5).
 	AuthServID string
-	// Relays are the addresses of the operator's own mail servers, for mail that they hand
-	// on to our port. From anywhere else, results are ignored there.
+	// Relays are the addresses of the operator's own mail servers, for mail that they forward to our
+	// port. Results in mail from other addresses are ignored there.
 	Relays []netip.Prefix
 
-	// Sealers are the domains whose servers are believed of the mail that they forwarded and
-	// sealed (ARC): they have to refuse what is forged.
+	// Sealers are the domains whose servers are trusted about the mail that they forwarded and
+	// sealed (ARC): they have to refuse forged mail.
 	Sealers []string
 
 	TLS         *tls.Config   // of our port
@@ -67,8 +68,8 @@ type Options struct {
 	Timeout     time.Duration // of one command; 1 minute. A connection lives ten times as long.
 
 	SigningKey string // of Mailgun's webhooks
-	// Once reports whether a token of such a webhook comes with what it first came with, to
-	// whatever process of this installation. It has to be there beside a SigningKey.
+	// Once reports whether a token of such a webhook comes with the same mail as the first time, in
+	// any process of this installation. It is required with a SigningKey.
 	Once func(ctx context.Context, channel, token, with string) (bool, error)
 
 	Submission Submission
@@ -95,7 +96,7 @@ type Resolver interface {
 // Adapter is the channel of mails.
 type Adapter struct {
 	o       Options
-	reading chan struct{} // mails that are read at once
+	reading chan struct{} // one slot for each mail that is being read
 }
 
 var _ channel.Adapter = (*Adapter)(nil)
@@ -150,15 +151,15 @@ func (a *Adapter) Fetch(_ context.Context, f channel.File) (io.ReadCloser, error
 	return io.NopCloser(bytes.NewReader(f.Content)), nil
 }
 
-// An arrival is a mail as it came in, and what is known of its way.
+// An arrival is a mail as it arrived, with the facts about its transport.
 type arrival struct {
 	raw      []byte
 	inboxes  []string // normalised
-	envelope string   // MAIL FROM, where it is known
+	envelope string   // MAIL FROM, if it is known
 	null     bool     // MAIL FROM was empty: it is a bounce
 	helo     string
-	ip       netip.Addr // of the server that sent it, where it came straight from there
-	relayed  bool       // the operator's mail server put results on top
+	ip       netip.Addr // of the sending server, if the mail came directly from it
+	relayed  bool       // the operator's mail server added its results on top
 }
 
 // errLater says that a mail has to be sent again.
@@ -225,8 +226,8 @@ func (a *Adapter) facts(h *head, body []byte, in arrival, p proof) proven.Facts 
 	return f
 }
 
-// sum is an ID for a mail without one. What may change on the way or when the mail is sent
-// again, such as white space and the servers that it passed, does not change it.
+// sum returns an ID for a mail without one. It does not depend on parts that may change on the way or
+// when the mail is sent again, such as white space and relaying servers.
 func (h *head) sum(body []byte) string {
 	s := sha256.New()
 	for _, name := range [...]string{"from", "subject", "date"} {

@@ -19,8 +19,8 @@ type page struct {
 	unsure    bool // something that is not quoted is seen or not
 }
 
-// readPage turns HTML into the text that its reader sees. ok is false where that is not
-// certain, and hides says that the page holds more.
+// readPage returns the text of an HTML page that a reader sees. ok is false if that is not certain;
+// hides says that the page contains more.
 func readPage(markup string) (text string, hides, ok bool) {
 	root, err := html.ParseWithOptions(strings.NewReader(markup), html.ParseOptionEnableScripting(false))
 	if err != nil {
@@ -69,7 +69,7 @@ var (
 		atom.Datalist, atom.Audio, atom.Video, atom.Canvas, atom.Noframes, atom.Noembed}
 )
 
-// walk reads what stands in an element that looks so.
+// walk reads the content of an element with these looks.
 func (p *page) walk(n *html.Node, pre bool, l looks) {
 	switch n.Type {
 	case html.TextNode:
@@ -89,7 +89,7 @@ func (p *page) walk(n *html.Node, pre bool, l looks) {
 	style, names := attribute(n, "style"), append(strings.Fields(attribute(n, "class")), attribute(n, "id"))
 	is := func(some []string) bool {
 		return slices.ContainsFunc(names, func(name string) bool {
-			return slices.Contains(some, strings.TrimPrefix(name, "x_")) // Outlook renames what it quotes
+			return slices.Contains(some, strings.TrimPrefix(name, "x_")) // Outlook renames the classes of quoted text
 		})
 	}
 	if slices.Contains(silentTags, n.DataAtom) || is(signs) {
@@ -134,8 +134,8 @@ func (p *page) walk(n *html.Node, pre bool, l looks) {
 // blanks show nothing: programs fill the space behind a hidden line with them.
 const blanks = " \t\r\n\u00a0\u00ad\u034f\u2007\u200b\u200c\u200d\u200e\u200f\u2800\ufeff"
 
-// answered reports whether what Gmail takes for a quotation holds one of its own, so that
-// somebody may have written between its parts. Not so in what is passed on.
+// answered reports whether an element that Gmail marks as a quotation contains another one, so that
+// somebody may have written between its parts. In forwarded mail this does not count.
 func answered(n *html.Node) (inside bool) {
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
 		inside = inside || c.DataAtom == atom.Blockquote
@@ -159,7 +159,7 @@ func (p *page) text(s string, pre bool) {
 	p.line.WriteString(strings.NewReplacer("\n", " ", "\r", " ", "\t", " ").Replace(s))
 }
 
-// flush ends a line. An empty one is kept where the page has it.
+// flush ends a line. It keeps an empty line if the page has one.
 func (p *page) flush(empty bool) {
 	line := strings.Join(strings.Fields(p.line.String()), " ")
 	p.line.Reset()
@@ -172,7 +172,7 @@ func (p *page) flush(empty bool) {
 	p.out.WriteString(line + "\n")
 }
 
-// attribute is the value of an element's attribute. One without a value has its name as value.
+// attribute returns the value of an element's attribute. Without a value, that is its name.
 func attribute(n *html.Node, name string) string {
 	for _, a := range n.Attr {
 		if a.Key == name {

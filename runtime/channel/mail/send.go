@@ -43,7 +43,7 @@ func (s *Submission) check() error {
 // plainID is the shape of a delivery's ID, which becomes part of a Message-ID.
 var plainID = regexp.MustCompile(`^[A-Za-z0-9._-]{1,100}$`)
 
-// again begins the subject of an answer to an answer.
+// again matches the prefix of the subject of a reply.
 var again = regexp.MustCompile(`(?i)^(re|aw|sv|rv|r[eé]p)\s*:`)
 
 // Send implements channel.Adapter. The Message-ID is made of the delivery's ID, so that a mail
@@ -182,10 +182,10 @@ func (a *Adapter) deliver(ctx context.Context, from, to string, text []byte) err
 	return nil
 }
 
-// unreachable is the code of a server that broke off or was not there.
+// unreachable is the code for a server that was not there or broke the connection.
 const unreachable = "unreachable"
 
-// failure tells a refusal, which is permanent or not, from a connection that broke.
+// failure distinguishes a refusal, permanent or not, from a broken connection.
 func failure(err error, text string) *channel.Failure {
 	var said *smtp.SMTPError
 	if !errors.As(err, &said) {

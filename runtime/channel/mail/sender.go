@@ -20,18 +20,18 @@ import (
 	"verbatim/runtime/channel/internal/proven"
 )
 
-// A proof is what is certain of a mail.
+// A proof holds the facts about a mail that are proved.
 type proof struct {
-	known   []proven.Identity // nobody, of a stranger
-	loose   bool              // how its text is to be read is not signed
+	known   []proven.Identity // empty for an unknown sender
+	loose   bool              // the fields that say how to read the text are not signed
 	unnamed bool              // its Message-ID is not signed
 }
 
-// single are the fields that a mail has once at most. Where there are two, one was added.
+// single are the fields that a mail has at most once. If there are two, one was added.
 var single = []string{"from", "sender", "reply-to", "to", "cc", "subject", "date", "message-id", "in-reply-to", "references", "mime-version", "content-type",
 	"content-transfer-encoding", "content-disposition"}
 
-// prove finds out who sent a mail. errLater says that the DNS did not tell.
+// prove finds out who sent a mail. errLater says that the DNS gave no answer.
 func (a *Adapter) prove(ctx context.Context, h *head, body []byte, in arrival) (proof, error) {
 	subject, err := h.author()
 	if err != nil || h.odd || slices.ContainsFunc(single, func(name string) bool { return h.count[name] > 1 }) {
@@ -58,14 +58,14 @@ type check struct {
 	domain string // of From
 }
 
-// dkim reports whether a signature of the domain covers what is read of a mail.
+// dkim reports whether a signature of the domain covers the parts of a mail that are read.
 func (c *check) dkim(ctx context.Context, h *head, in arrival, now time.Time, p *proof) bool {
 	for _, f := range h.fields {
 		if f.name == "dkim-signature" && len(f.value) > mostField {
 			return false
 		}
 	}
-	// Too many signatures are an error, and the first of them are verified all the same.
+	// Too many signatures are an error, but the first of them are verified.
 	all, _ := dkim.VerifyWithOptions(bytes.NewReader(in.raw), &dkim.VerifyOptions{MaxVerifications: 10, LookupTXT: func(name string) ([]string, error) { return c.key(ctx, name) }})
 	for _, v := range all {
 		if v.Err != nil || !v.Expiration.IsZero() && now.After(v.Expiration) {
@@ -78,8 +78,8 @@ func (c *check) dkim(ctx context.Context, h *head, in arrival, now time.Time, p 
 	return false
 }
 
-// covered reports whether a signature over some fields covers what is read of a mail, and notes
-// what it leaves open.
+// covered reports whether a signature over some fields covers the parts of a mail that are read, and
+// notes in p which of them it omits.
 func covered(h *head, in arrival, signed []string, p *proof) bool {
 	unsigned := func(names ...string) bool {
 		return slices.ContainsFunc(names, func(name string) bool {
@@ -90,17 +90,17 @@ func covered(h *head, in arrival, signed []string, p *proof) bool {
 		return false
 	}
 	p.unnamed = unsigned("message-id")
-	// Mail that was sent to us came here as it was before anybody could send it again with
-	// another Content-Type, and a second one of its Message-ID is not read.
+	// Mail that was sent to us arrived here before anybody could send it again with another
+	// Content-Type, and a second mail with its Message-ID is not read.
 	toUs := !unsigned("to", "cc", "message-id") && h.count["message-id"] > 0 && slices.ContainsFunc(in.inboxes, h.addressed)
 	p.loose = unsigned("content-type", "content-transfer-encoding") && !toUs
 	return true
 }
 
-// between a selector and a domain stands the place of keys.
+// between stands between a selector and a domain in the DNS name of a key.
 const between = "._domainkey."
 
-// key looks up the key of a signature, where it may be of use.
+// key looks up the key of a signature, if its domain may matter.
 func (c *check) key(ctx context.Context, name string) ([]string, error) {
 	if at := strings.LastIndex(name, between); !c.related(name[at+len(between):]) {
 		return nil, errors.New("not a key of the domain")
@@ -108,7 +108,7 @@ func (c *check) key(ctx context.Context, name string) ([]string, error) {
 	return c.record(ctx, name)
 }
 
-// record is that of a key. One that its owner only tries out (t=y) is none.
+// record looks up the record of a key. A key in test mode (t=y) counts as none.
 func (c *check) record(ctx context.Context, name string) ([]string, error) {
 	all, err := c.dns.LookupTXT(ctx, name)
 	for _, record := range all {
@@ -169,8 +169,8 @@ func (c *check) related(domain string) bool {
 	return organization(domain) == organization(c.domain)
 }
 
-// aligned reports whether a domain may vouch for From: the same one, or another of the
-// organization where the policy of From says so, or says nothing of it.
+// aligned reports whether a domain may vouch for From: the same domain, or another one of the
+// organization, if the policy of From allows that or does not mention it.
 func (c *check) aligned(ctx context.Context, domain string, mode func(*dmarc.Record) dmarc.AlignmentMode) bool {
 	domain, _ = contact.Domain(domain)
 	if domain == c.domain || !c.related(domain) {
@@ -184,8 +184,8 @@ func (c *check) aligned(ctx context.Context, domain string, mode func(*dmarc.Rec
 	return err == nil && mode(policy) == dmarc.AlignmentRelaxed
 }
 
-// organization is the domain that somebody registered, or the domain itself where nobody
-// can register one.
+// organization returns the registered domain above a domain, or the domain itself if nobody can
+// register one.
 func organization(domain string) string {
 	if o, err := publicsuffix.EffectiveTLDPlusOne(domain); err == nil {
 		return o

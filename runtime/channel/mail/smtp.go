@@ -18,11 +18,11 @@ import (
 const (
 	mostRecipients = 50
 	mostMails      = 100
-	mostRefused    = 10 // addresses that are none of ours
+	mostRefused    = 10 // addresses that are not ours
 )
 
-// Serve takes mail on a port until the context ends. A mail is acknowledged when the door has
-// it; what is cut off before is sent again.
+// Serve accepts mail on a port until the context ends. A mail is acknowledged when the door has
+// stored it; if the connection breaks before that, the server sends it again.
 func (a *Adapter) Serve(ctx context.Context, l net.Listener) error {
 	if a.o.TLS == nil && !a.o.Plain {
 		return errors.New("mail is taken with TLS only, unless the options say plain")
@@ -37,13 +37,13 @@ func (a *Adapter) Serve(ctx context.Context, l net.Listener) error {
 	return s.Serve(mortal{netutil.LimitListener(l, a.o.Connections), 10 * a.o.Timeout})
 }
 
-// silent drops what the library logs: what strangers do to a port is no error of ours.
+// silent drops the library's log: what strangers do to a port is not our error.
 type silent struct{}
 
 func (silent) Printf(string, ...any) {}
 func (silent) Println(...any)        {}
 
-// A mortal listener's connections end after some time, whatever they say meanwhile.
+// A mortal is a listener whose connections end after some time, however active they are.
 type mortal struct {
 	net.Listener
 	life time.Duration
@@ -125,7 +125,7 @@ func (s *session) Data(r io.Reader) (err error) {
 	return &smtp.SMTPError{Code: 451, EnhancedCode: smtp.EnhancedCode{4, 3, 0}, Message: "Try again later"}
 }
 
-// inbox is an address of ours, normalised.
+// inbox returns an address in normalised form, and reports whether it is ours.
 func (a *Adapter) inbox(address string) (string, bool) {
 	n, err := contact.Mail(address)
 	return n, err == nil && a.o.Inboxes(n)

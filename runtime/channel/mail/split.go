@@ -9,12 +9,12 @@ import (
 	"verbatim/runtime/words"
 )
 
-// What mail programs of the languages write around the words of others.
+// Patterns of the lines with which mail programs introduce the words of others, in all languages.
 var (
 	wrote = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)^\s*(?:` + words.Expression("wrote") + `)\s*:\s*$`)
 	})
-	// Yahoo's goes on with what was written.
+	// Yahoo's line continues with the quoted text.
 	wroteOn = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)^\s*(?:` + words.Expression("wrote") + `)\s*:\s+\S`)
 	})
@@ -44,14 +44,14 @@ var (
 	colon    = regexp.MustCompile(`^\s*\**\pL[\pL -]{0,20}\**\s?:\**\s+\S`)
 )
 
-// Split divides the text of a mail into what its sender wrote now and what others wrote
-// before. Signatures are in neither. It is unsure where quoted and new lines alternate, or
-// where something looks like the words of others and is not plainly so.
+// Split divides the text of a mail into the sender's new text and earlier text of others. Signatures
+// are in neither. It is unsure if quoted and new lines alternate, or if a part looks like the words
+// of others but not clearly so.
 func Split(text string) (own, quoted string, unsure bool) {
 	lines := strings.Split(spaces.Replace(text), "\n")
 	var mine, theirs []string
 	var runs []bool // alternately, whether lines are quoted
-	begun := false  // own text has
+	begun := false  // there was a line of own text
 	add := func(line string, quote bool) {
 		if quote {
 			theirs = append(theirs, line)
@@ -109,7 +109,7 @@ func Split(text string) (own, quoted string, unsure bool) {
 	return own, quoted, unsure
 }
 
-// inBetween reports whether one answer stands within what it quotes, below the one question there.
+// inBetween reports whether a single answer stands inside the quoted text, below its only question.
 func inBetween(runs []bool, lines []string) bool {
 	if !slices.Equal(runs, []bool{true, false, true}) {
 		return false
@@ -128,13 +128,13 @@ func inBetween(runs []bool, lines []string) bool {
 	return answered && questions == 1
 }
 
-// mostSignature is how many lines a signature has at most.
+// mostSignature is the greatest number of lines of a signature.
 const mostSignature = 12
 
 var spaces = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u00a0", " ", "\u202f", " ", "\u200b", "", "\u200e", "", "\u200f", "", "\ufeff", "")
 
-// ends reports whether nobody wrote more before the end or the words of others, which come
-// soon.
+// ends reports whether no further own text follows before the end of the mail or the words of
+// others, which must come soon.
 func ends(lines []string) bool {
 	for i, line := range lines[:min(len(lines), 2*mostSignature)] {
 		if strings.TrimSpace(line) == "" || sentFrom().MatchString(line) {
@@ -145,7 +145,7 @@ func ends(lines []string) bool {
 	return true
 }
 
-// An introduction is what stands before the words of others.
+// An introduction is the lines that introduce a quotation or a forwarded mail.
 type introduction struct {
 	lines  int  // how many it has; 0 is none
 	rest   bool // all that follows is theirs
@@ -209,8 +209,8 @@ func joined(lines []string) string {
 	return strings.Join(strings.Fields(strings.Join(lines, " ")), " ")
 }
 
-// attributes reports whether lines say who wrote what follows, in a language of ours, or look
-// as if they did. Only those that begin with a date, or break within an address, are several.
+// attributes reports whether lines say who wrote the following text, in a language that we know, or
+// look as if they did. Several lines count only if they begin with a date or break within an address.
 func attributes(lines []string) (known, like bool) {
 	all, first := joined(lines), lines[0]
 	broken := strings.LastIndexByte(first, '<') > strings.LastIndexByte(first, '>')
@@ -246,7 +246,7 @@ func header(lines []string) (in introduction) {
 	return in
 }
 
-// skip is how many blank lines come first.
+// skip returns the number of leading blank lines.
 func skip(lines []string) int {
 	for i, line := range lines {
 		if strings.TrimSpace(line) != "" {

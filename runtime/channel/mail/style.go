@@ -14,11 +14,11 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// A look is how the text of an element is shown, as far as it decides whether a reader sees
-// it. Elements within inherit it.
+// A look is the visual style of an element, as far as it decides whether a reader sees its text.
+// Inner elements inherit it.
 type look struct {
-	gone   bool // the element and all that it holds, whatever that says of itself
-	veiled bool // visibility: hidden, which an element within may undo
+	gone   bool // the element and all that it contains is invisible, whatever styles that has
+	veiled bool // visibility: hidden, which an inner element may undo
 	size   float64
 	ink    paint
 	ground paint
@@ -27,14 +27,14 @@ type look struct {
 // A paint is a colour, as far as it is known.
 type paint struct {
 	color.NRGBA
-	unknown bool // a picture, or a colour that is worked out by the program of the reader
-	assumed bool // nobody stated it: programs have different ones in the dark
+	unknown bool // a picture, or a colour that the reader's program computes
+	assumed bool // no style states it: programs use other colours in dark mode
 }
 
-// plainLook is that of a page without styles.
+// plainLook is the look of a page without styles.
 var plainLook = look{size: 16, ink: paint{NRGBA: color.NRGBA{A: 255}, assumed: true}, ground: paint{NRGBA: color.NRGBA{R: 255, G: 255, B: 255, A: 255}, assumed: true}}
 
-// Whether text is seen.
+// A visibility says whether text is seen.
 type visibility int
 
 const (
@@ -45,8 +45,8 @@ const (
 
 const (
 	tiny    = 2   // letters and boxes of so many pixels show nothing
-	nearly  = 24  // of 255: as far as two colours may differ that look the same
-	outside = 300 // what is moved so many pixels is off the page
+	nearly  = 24  // of 255: two colours that differ by no more look the same
+	outside = 300 // an element that is moved by so many pixels is off the page
 )
 
 // visible reports whether a reader sees the text of an element.
@@ -69,7 +69,7 @@ func alike(ink, ground color.NRGBA) bool {
 	return max(far(ink.R, ground.R), far(ink.G, ground.G), far(ink.B, ground.B)) < nearly && min(far(ink.R, ground.R), far(ink.G, ground.G), far(ink.B, ground.B)) > -nearly
 }
 
-// within is the look of an element inside of another.
+// within returns the look of an element inside another.
 func (l look) within(n *html.Node, d declared) look {
 	if d["display"] == "none" || d["mso-hide"] == "all" || d["content-visibility"] == "hidden" || zero(d["opacity"]) || zero(d["zoom"]) || zero(d["max-height"]) ||
 		fades.MatchString(d["filter"]) || d.boxed() || d.moved() {
@@ -107,10 +107,10 @@ func (l look) within(n *html.Node, d declared) look {
 	return l
 }
 
-// usual are words for sizes of letters that can be read.
+// usual are words for legible font sizes.
 var usual = []string{"xx-small", "x-small", "small", "medium", "large", "x-large", "xx-large", "xxx-large", "initial"}
 
-// sizeOf is the size among the words of a font. A number alone is a weight, but for 0.
+// sizeOf returns the size in a font property. A number alone is a weight, except 0.
 func sizeOf(font string) (size string) {
 	for word := range strings.FieldsSeq(font) {
 		word, _, _ = strings.Cut(word, "/")
@@ -122,7 +122,7 @@ func sizeOf(font string) (size string) {
 	return size
 }
 
-// hashed is a colour of an attribute, where the sign may be left out.
+// hashed returns the colour in an attribute, where the # may be missing.
 func hashed(value string) string {
 	value = strings.ToLower(strings.TrimSpace(value))
 	if _, named := colornames.Map[value]; !named && hexes.MatchString("#"+value) {
@@ -189,7 +189,7 @@ func zero(value string) bool {
 
 var units = map[string]float64{"": 1, "px": 1, "pt": 4. / 3, "pc": 16, "in": 96, "cm": 96 / 2.54, "mm": 9.6 / 2.54, "rem": 16, "ch": 8, "vw": 8, "vh": 6, "vmin": 6, "vmax": 8}
 
-// length is a length in pixels. Parts of a font's size are parts of that of the parent.
+// length returns a length in pixels. Font-relative lengths refer to the parent's font size.
 func length(value string, parent float64) (px float64, ok bool) {
 	m := number.FindStringSubmatch(value)
 	if m == nil {
@@ -295,13 +295,13 @@ func blended(how, parts string) (paint, bool) {
 	return paint{NRGBA: color.NRGBA{channel(0), channel(8), channel(4), byteOf(f[3] * 255)}}, true
 }
 
-// declared are properties by their names, in lower case.
+// declared are properties by name, in lower case.
 type declared map[string]string
 
-// A declaration is one of a sheet or of an attribute.
+// A declaration is a declaration of a style sheet or an attribute.
 type declaration struct {
 	name, value string
-	weight      int // of two, the one that weighs more counts, or else the later
+	weight      int // the greater weight wins, and with equal weights the later declaration
 	place       int
 }
 
@@ -315,13 +315,13 @@ var (
 	escapes = regexp.MustCompile(`\\(?:([0-9a-fA-F]{1,6})\s?|([^\n]))`)
 )
 
-// bare is CSS without comments and quoted texts and with its escapes resolved, in lower case.
+// bare returns CSS without comments and quoted texts, with its escapes resolved, in lower case.
 func bare(css string) string {
 	css = remarks.ReplaceAllStringFunc(css, func(s string) string {
 		if s[0] == '/' {
 			return " "
 		}
-		return "x" // what is quoted is no name and no value that is of use here
+		return "x" // a quoted text is no name or value that matters here
 	})
 	css = escapes.ReplaceAllStringFunc(css, func(s string) string {
 		if n, err := strconv.ParseUint(strings.TrimSpace(s[1:]), 16, 21); err == nil {
@@ -332,7 +332,7 @@ func bare(css string) string {
 	return strings.ToLower(css)
 }
 
-// inert makes signs that mean something in CSS mean nothing: those of a name.
+// inert replaces the characters of a name that have a meaning in CSS.
 func inert(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r < 0x80 && strings.ContainsRune(" .#:;,>+~*[](){}=\"'/\\@!%&", r) {
@@ -342,7 +342,7 @@ func inert(name string) string {
 	}, name)
 }
 
-// declarations reads those of a block.
+// declarations reads the declarations of a block.
 func declarations(block string, weight int) (all []declaration) {
 	for d := range strings.SplitSeq(block, ";") {
 		name, value, ok := strings.Cut(d, ":")
@@ -359,7 +359,7 @@ func declarations(block string, weight int) (all []declaration) {
 	return all
 }
 
-// settled is what of some declarations counts.
+// settled returns the declarations that win.
 func settled(all []declaration) declared {
 	slices.SortStableFunc(all, func(a, b declaration) int { return cmp.Or(a.weight-b.weight, a.place-b.place) })
 	d := declared{}
@@ -383,15 +383,15 @@ type styling struct {
 	all     []declaration
 }
 
-// mostRules are those of a page that are read.
+// mostRules is the greatest number of rules of a page that are read.
 const mostRules = 2000
 
-// matches reports whether a rule names an element.
+// matches reports whether a rule applies to an element.
 func (r *styling) matches(n *html.Node, names map[string]bool) bool {
 	return (r.tag == "" || r.tag == n.Data) && !slices.ContainsFunc(r.names, func(name string) bool { return !names[name] })
 }
 
-// rules reads a style sheet. The second result is false where it has too many.
+// rules reads a style sheet. The second result is false if it has too many rules.
 func rules(css string, perhaps bool) ([]styling, bool) {
 	if len(css) > mostSheets {
 		return nil, false
@@ -427,7 +427,7 @@ func block(css string, perhaps bool, depth int, all []styling) ([]styling, bool)
 		inner := css[open+1 : end]
 		css = css[min(end+1, len(css)):]
 		if strings.HasPrefix(head, "@") {
-			kind, condition, _ := strings.Cut(head, " ") // what stands in parentheses is a condition
+			kind, condition, _ := strings.Cut(head, " ") // the part in parentheses is a condition
 			condition = strings.TrimSpace(condition)
 			ok := true
 			switch {
@@ -463,8 +463,8 @@ var (
 	namesOfIt = regexp.MustCompile(`[.#][^.#]+`)
 )
 
-// selected is the rule for one selector. Of one that is about several elements, only what it
-// says of the last is looked at.
+// selected returns the rule for one selector. Of a selector with several elements, only the last
+// part is tested.
 func selected(selector, inner string, perhaps bool) styling {
 	last := selector
 	if at := combined.FindAllStringIndex(selector, -1); at != nil {
@@ -485,7 +485,7 @@ func selected(selector, inner string, perhaps bool) styling {
 	return r
 }
 
-// styles are those of a page, by one of the names that each is for.
+// styles are the style rules of a page, each under one of the names that it applies to.
 type styles struct {
 	rules map[string][]styling
 	count int
@@ -516,10 +516,10 @@ func (s *styles) add(all []styling) {
 	}
 }
 
-// looks are those of an element: as it is said plainly, and with the rules that may apply.
+// looks are the looks of an element: by the rules that certainly apply, and with those that may.
 type looks struct{ plain, perhaps look }
 
-// of is how an element inside of another looks.
+// of returns the looks of an element inside another.
 func (s *styles) of(n *html.Node, outer looks) looks {
 	names := map[string]bool{n.Data: true, "": true, "#" + inert(strings.ToLower(attribute(n, "id"))): true}
 	for class := range strings.FieldsSeq(attribute(n, "class")) {
@@ -556,11 +556,10 @@ func (s *styles) of(n *html.Node, outer looks) looks {
 	return inner
 }
 
-// deciding are the properties whose values decide whether something is seen.
+// deciding are the properties that decide whether text is seen.
 var deciding = []string{"display", "visibility", "opacity", "font-size", "max-height"}
 
-// worked reports whether a property that decides has a value that the reader's program works
-// out.
+// worked reports whether a deciding property has a value that the reader's program computes.
 func (d declared) worked() bool {
 	return slices.ContainsFunc(deciding, func(name string) bool { return strings.Contains(d[name], "(") })
 }

@@ -13,15 +13,15 @@ import (
 	"time"
 )
 
-// window is how far the time of a webhook may be from ours.
+// window is how far the time of a webhook may differ from ours.
 const window = 5 * time.Minute
 
-// mostPosts is how many webhooks are read at once.
+// mostPosts is the greatest number of webhooks that are read at once.
 const mostPosts = 4
 
-// Mailgun takes mail that a route of Mailgun forwards as it is, to an address that ends in
-// "mime". Its signature covers neither the mail nor who sent it, so the mail proves its
-// sender as any other does. Mailgun sends again after every answer but 200 and 406.
+// Mailgun accepts mail that a route of Mailgun forwards unchanged, to a URL that ends in "mime".
+// Mailgun's signature covers neither the mail nor its sender, so the mail proves its sender as any
+// other mail does. Mailgun retries after every answer except 200 and 406.
 func (a *Adapter) Mailgun() http.Handler {
 	slots := make(chan struct{}, mostPosts)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -36,7 +36,7 @@ func (a *Adapter) Mailgun() http.Handler {
 			w.WriteHeader(http.StatusServiceUnavailable)
 			return
 		}
-		most := 3*a.o.MaxBytes + 64<<10 // three letters stand for a byte at worst
+		most := 3*a.o.MaxBytes + 64<<10 // at worst, a byte is encoded as three letters
 		r.Body = http.MaxBytesReader(w, r.Body, most)
 		w.WriteHeader(a.posted(r, most))
 	})

@@ -1,11 +1,11 @@
-// Package signed is the channel of other programs, which sign what they send as Standard
-// Webhooks do (standardwebhooks.com, version 1) and are posted the answers in the same way.
+// Package signed is the channel of other programs. They sign their messages as in Standard
+// Webhooks (standardwebhooks.com, version 1), and receive the answers in the same way.
 //
 //	a, err := signed.New(signed.Options{Programs: programs, Door: door, Clock: time.Now})
 //	mux.Handle("POST /channels/api/{program}", a)
 //
-// A program vouches for its own people: a sender is known by what the program calls them,
-// under the program's URL as the issuer of the identity.
+// A program vouches for its own people: a sender is known by the program's name for them, with
+// the program's URL as the issuer of the identity.
 package signed
 
 import (
@@ -25,18 +25,18 @@ import (
 	"verbatim/runtime/notify"
 )
 
-// Channel is what this channel is called.
+// Channel is the name of this channel.
 const Channel = "api"
 
-// MaxBody is how large a message may be, in bytes.
+// MaxBody is the greatest size of a message, in bytes.
 const MaxBody = 128 << 10
 
-// A Program may post messages of its people.
+// A Program is a program that may post messages of its people.
 type Program struct {
 	Name   string // in the path
-	Issuer string // the URL that identities of its people are issued under
+	Issuer string // the URL as the issuer of its people's identities
 	Secret string // "whsec_…"
-	Reply  string // the URL that answers are posted to; "" where it wants none
+	Reply  string // the URL to post answers to; "" if it wants none
 }
 
 // Options say which programs there are.
@@ -94,8 +94,8 @@ func (a *Adapter) Fetch(context.Context, channel.File) (io.ReadCloser, error) {
 	return nil, &channel.Failure{Code: "no-files", Text: "programs send no files", Permanent: true}
 }
 
-// old is how far the time of a message may be off, so that none is played again later than
-// ids are compared.
+// old is how far the time of a message may differ from ours: ids are compared for longer than that,
+// so that a replayed message is always recognised.
 const old = 5 * time.Minute
 
 // signed reports whether a program signed a body.

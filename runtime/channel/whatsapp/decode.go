@@ -15,8 +15,8 @@ import (
 	"verbatim/runtime/channel/internal/proven"
 )
 
-// What a webhook holds, as far as it is read. Changes, messages and statuses are read one by
-// one, so that one that is not as it should be does not take others with it.
+// An envelope is the part of a webhook's body that is read. Changes, messages and statuses are decoded
+// one by one, so that a malformed one does not affect the others.
 type envelope struct {
 	Object string
 	Entry  []struct {
@@ -92,7 +92,7 @@ type wireStatus struct {
 	Errors     []wireError
 }
 
-// A stamp is a moment in Unix seconds, as text or as a number; 0 where it is neither.
+// A stamp is a time in Unix seconds, as text or as a number; 0 if it is neither.
 type stamp int64
 
 func (s *stamp) UnmarshalJSON(b []byte) error {
@@ -114,7 +114,7 @@ func (n *number) UnmarshalJSON(b []byte) error {
 
 var errBroken = errors.New("it cannot be read")
 
-// decode reads what was proved. An error is of a body that holds nothing that could be read.
+// decode reads a proven body. It returns an error if the body contains nothing readable.
 func (a *Adapter) decode(body []byte) (got batch, err error) {
 	var e envelope
 	if err := json.Unmarshal(body, &e); err != nil {
@@ -182,21 +182,21 @@ func facts(raw json.RawMessage, inbox string, contacts []profiled, now time.Time
 	}
 	m.content(&f)
 	if m.Context.Forwarded || m.Context.Often {
-		// Somebody else wrote it, and what the sender adds is not told apart.
+		// Somebody else wrote it, and the sender's own words cannot be told apart.
 		f.Text, f.Tapped, f.Quoted, f.Unsure = "", "", join("\n", f.Text, f.Quoted), true
 	}
 	f.Text, f.Quoted = clean(f.Text), clean(f.Quoted)
 	return f, true
 }
 
-// named reports whether an id is one that a row can have.
+// named reports whether a row can have an id.
 func named(id string) bool { return id != "" && len(id) <= 512 && clean(id) == id }
 
-// sender fills in who sent a message, and reports whether that is known.
+// sender fills in the sender of a message, and reports whether they are known.
 func (m *wireMessage) sender(f *proven.Facts, contacts []profiled) bool {
 	from, user := m.From, m.FromUserID
 	for _, c := range contacts {
-		// A contact is the sender's when it has an id of theirs, and none of another person.
+		// A contact is the sender's if it has an id of theirs and no id of another person.
 		same := c.WaID != "" && c.WaID == from || c.UserID != "" && c.UserID == user
 		other := c.WaID != "" && from != "" && c.WaID != from || c.UserID != "" && user != "" && c.UserID != user
 		if !same || other {
@@ -222,8 +222,7 @@ func (m *wireMessage) sender(f *proven.Facts, contacts []profiled) bool {
 	return len(f.Known) > 0
 }
 
-// content fills in what a message says. What it names and nobody wrote, a place or a card,
-// is quoted.
+// content fills in the content of a message. A place or a card, which nobody wrote, counts as quoted.
 func (m *wireMessage) content(f *proven.Facts) {
 	f.Kind = proven.Unknown
 	switch m.Type {
@@ -263,7 +262,7 @@ func (m *wireMessage) content(f *proven.Facts) {
 		f.Kind, f.Text, f.Tapped = proven.Text, m.Button.Text, clean(m.Button.Payload)
 	case "reaction":
 		f.Kind, f.Text, f.ReplyTo = proven.Reaction, m.Reaction.Emoji, clean(m.Reaction.ID)
-	case "system": // WhatsApp tells of the sender; they say nothing
+	case "system": // a report of WhatsApp about the sender, not words of theirs
 		f.Automatic, f.Quoted = true, m.System.Body
 	}
 }
@@ -296,8 +295,8 @@ func status(raw json.RawMessage, now time.Time) (s channel.Status, ok bool) {
 	return s, true
 }
 
-// near is the moment, or now where a clock is off: a day ahead, or further behind than a
-// request is repeated.
+// near returns the time, or now if the clock is off: a day ahead, or further behind than requests are
+// repeated.
 func (s stamp) near(now time.Time) time.Time {
 	t := time.Unix(int64(s), 0)
 	if t.After(now.Add(24*time.Hour)) || t.Before(now.Add(-8*24*time.Hour)) {
@@ -317,10 +316,10 @@ func hexSum(s string) string {
 	return hex.EncodeToString(b)
 }
 
-// clean takes out what no database keeps in a text.
+// clean removes characters that databases cannot store in a text.
 func clean(s string) string { return strings.ReplaceAll(s, "\x00", "") }
 
-// join joins what is not empty.
+// join joins the texts that are not empty.
 func join(between string, all ...string) string {
 	return strings.Join(slices.DeleteFunc(all, func(s string) bool { return s == "" }), between)
 }

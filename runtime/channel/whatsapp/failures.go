@@ -14,8 +14,8 @@ const (
 	codeNotListed     = "131030"
 )
 
-// failure says what a code means, or an answer without one. The status is 0 where WhatsApp
-// told it later. WhatsApp's own words are left out, since they may repeat what was sent.
+// failure describes a code, or an answer without one. The status is 0 if WhatsApp reported the code
+// later. WhatsApp's own text is left out, since it may repeat the message.
 func failure(status, code int) *channel.Failure {
 	f := &channel.Failure{Code: strconv.Itoa(code)}
 	var text string
@@ -58,7 +58,7 @@ func failure(status, code int) *channel.Failure {
 	return f
 }
 
-// lasting is a failure of our own, which no second try mends.
+// lasting is a failure of our own, which a second try does not mend.
 func lasting(code, text string) *channel.Failure {
 	return &channel.Failure{Code: code, Text: text, Permanent: true}
 }

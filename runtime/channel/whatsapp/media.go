@@ -29,9 +29,9 @@ var (
 	errTooFar    = fmt.Errorf("the file is behind more than %d redirects", maxRedirects)
 )
 
-// Fetch implements channel.Adapter. Reading ends in a *channel.Failure where the file is
-// larger than its kind may be, or is not the one that its sum is of: whoever reads it keeps
-// nothing of it before the end.
+// Fetch implements channel.Adapter. Reading ends with a *channel.Failure if the file is larger
+// than its kind may be or does not match its checksum, so the reader must keep nothing of it
+// before the end.
 func (a *Adapter) Fetch(ctx context.Context, f channel.File) (io.ReadCloser, error) {
 	if !plain(f.ID) {
 		return nil, lasting("file", "the file has no id that WhatsApp could have given it")
@@ -51,12 +51,12 @@ func (a *Adapter) Fetch(ctx context.Context, f channel.File) (io.ReadCloser, err
 	}
 }
 
-// fetch asks where a file is and opens it. again says that it may be somewhere else by now.
+// fetch asks for the URL of a file and opens it. again says that the URL may have changed.
 func (a *Adapter) fetch(ctx context.Context, f channel.File) (b *body, again bool, err error) {
 	answer, err := a.ask(ctx, http.MethodGet, f.ID, nil)
 	if err != nil {
 		var said *channel.Failure
-		if errors.As(err, &said) && said.Unknown { // asking changes nothing
+		if errors.As(err, &said) && said.Unknown { // the request changed nothing
 			err = &channel.Failure{Code: said.Code, Text: "no answer came to where a file is"}
 		}
 		return nil, false, err
@@ -92,7 +92,7 @@ func (a *Adapter) fetch(ctx context.Context, f channel.File) (b *body, again boo
 	return &body{in: resp.Body, left: limit, hash: sha256.New(), sum: cmp.Or(f.Sum, hexSum(at.SHA256))}, false, nil
 }
 
-// redirect looks at where a host sends us on to. The token is for the first host alone.
+// redirect checks a redirect. Only the first host gets the token.
 func (a *Adapter) redirect(r *http.Request, via []*http.Request) error {
 	switch {
 	case len(via) > maxRedirects:
@@ -120,7 +120,7 @@ func (a *Adapter) serves(u *url.URL) bool {
 	return false
 }
 
-// limit is how large a file may be. Documents alone have names, and any type.
+// limit returns the greatest size of a file. Only documents have names, and they may have any type.
 func limit(f channel.File) int64 {
 	kind, _, _ := strings.Cut(f.Type, "/")
 	switch {
@@ -140,7 +140,7 @@ type body struct {
 	in     io.ReadCloser
 	left   int64
 	hash   hash.Hash
-	sum    string // in hex; "" where nobody says
+	sum    string // in hex; "" if it is unknown
 	cancel context.CancelFunc
 }
 

@@ -17,11 +17,11 @@ import (
 	"verbatim/runtime/dial"
 )
 
-// maxAnswer is more than WhatsApp answers to anything but a file.
+// maxAnswer is larger than any answer of WhatsApp except files.
 const maxAnswer = 1 << 20
 
-// Send implements channel.Adapter. Out.ID comes back as Status.Ours, which tells whether a
-// message arrived whose answer was lost.
+// Send implements channel.Adapter. Out.ID comes back as Status.Ours, so that a later status shows
+// whether a message with a lost answer arrived.
 func (a *Adapter) Send(ctx context.Context, o channel.Out) (string, error) {
 	body, f := a.message(o)
 	if f != nil {
@@ -48,7 +48,7 @@ func refused(err error) bool {
 
 type object = map[string]any
 
-// message writes what is posted.
+// message makes the body to be posted.
 func (a *Adapter) message(o channel.Out) (object, *channel.Failure) {
 	to := strings.TrimPrefix(o.To, "+")
 	switch {
@@ -111,8 +111,8 @@ func (a *Adapter) message(o channel.Out) (object, *channel.Failure) {
 	return m, nil
 }
 
-// Read marks a message as read, and those before it, and shows that an answer is being
-// written. It is a courtesy: whoever calls it may ignore the error.
+// Read marks a message and those before it as read, and shows that an answer is being written.
+// It is a courtesy: the caller may ignore the error.
 func (a *Adapter) Read(ctx context.Context, inbox, id string) error {
 	if !slices.Contains(a.opt.Numbers, inbox) {
 		return lasting("inbox", "the phone number that it should be sent from is none of ours")

@@ -8,12 +8,12 @@ import (
 	"verbatim/runtime/channel"
 )
 
-// A Form is how a message with choices is shown.
+// A Form is the form in which a message with choices is shown.
 type Form string
 
 // The forms.
 const (
-	Plain    Form = "plain"    // text, and nothing to choose
+	Plain    Form = "plain"    // text without choices
 	Buttons  Form = "buttons"  // at most three, below the text
 	List     Form = "list"     // at most ten rows, behind a button
 	Numbered Form = "numbered" // "1) …" within the text

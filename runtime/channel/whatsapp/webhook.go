@@ -16,7 +16,7 @@ import (
 	"verbatim/runtime/channel"
 )
 
-// maxBody is more than a batch of a thousand messages.
+// maxBody is larger than a batch of a thousand messages.
 const maxBody = 4 << 20
 
 // ServeHTTP implements http.Handler: the webhook.
@@ -32,10 +32,10 @@ func (a *Adapter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// shake answers whoever sets up the webhook.
+// shake answers the verification request that is sent when the webhook is set up.
 func (a *Adapter) shake(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
-	// Hashes are of one length, so that the comparison does not tell the token's.
+	// Hashes have one length, so that the comparison does not reveal the token's.
 	got, want := sha256.Sum256([]byte(q.Get("hub.verify_token"))), sha256.Sum256([]byte(a.opt.Verify))
 	if q.Get("hub.mode") != "subscribe" || subtle.ConstantTimeCompare(got[:], want[:]) != 1 {
 		w.WriteHeader(http.StatusForbidden)
@@ -93,7 +93,7 @@ func (a *Adapter) take(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusOK)
 }
 
-// signature reads the header, of which there is one.
+// signature reads the header, which must occur once.
 func signature(h http.Header) (mac []byte, ok bool) {
 	all := h["X-Hub-Signature-256"]
 	if len(all) != 1 {
@@ -125,8 +125,8 @@ func sum(secret string, body []byte) []byte {
 	return h.Sum(nil)
 }
 
-// escape writes what is not ASCII as \uXXXX. It reports whether there is any, and all of it
-// is text.
+// escape writes non-ASCII characters as \uXXXX. It reports whether there are any, and whether the
+// body is text.
 func escape(body []byte) ([]byte, bool) {
 	if !utf8.Valid(body) {
 		return nil, false
@@ -151,7 +151,7 @@ func escape(body []byte) ([]byte, bool) {
 	return b, len(b) > len(body)
 }
 
-// A batch is what one request holds.
+// A batch is the content of one webhook request.
 type batch struct {
 	messages []channel.Message
 	statuses []channel.Status

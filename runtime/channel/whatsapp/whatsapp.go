@@ -1,5 +1,5 @@
-// Package whatsapp speaks the Cloud API of WhatsApp. An Adapter is the webhook that messages
-// arrive at, and the sender of answers:
+// Package whatsapp speaks the Cloud API of WhatsApp. An Adapter is the webhook that receives
+// messages, and the sender of answers:
 //
 //	w, err := whatsapp.New(whatsapp.Options{
 //		API: "https://graph.facebook.com/v23.0", Token: token, Secret: secret, Verify: verify,
@@ -9,12 +9,12 @@
 //	id, err := w.Send(ctx, channel.Out{ID: "d-1", Inbox: "106540352242922", To: "4915155501990", Text: "Hello."})
 //
 // A request is proved by the HMAC-SHA256 of its bytes under the secret of the app. Nothing of
-// its body is decoded before. The signature has one spelling, the one that is sent: the header
-// once, "sha256=" and 64 digits of lower case. The bytes are proved as they arrived, or as
-// they are with each letter that is not ASCII written as \uXXXX, which the sender is known to
-// sign; what is decoded is what was signed.
+// its body is decoded before. The signature is accepted in exactly one form: the header once,
+// with "sha256=" and 64 hexadecimal digits in lower case. It may cover the bytes as they
+// arrived, or the bytes with each non-ASCII character written as \uXXXX, which the sender is
+// known to sign; the bytes that are decoded are the bytes that were signed.
 //
-// A request is acknowledged once the door has what it holds. One that is not acknowledged comes
+// A request is acknowledged once the door has stored its content. Otherwise WhatsApp sends it
 // again for seven days.
 package whatsapp
 
@@ -32,26 +32,26 @@ import (
 	"verbatim/runtime/dial"
 )
 
-// Channel is what the channel is called, in facts, statuses and routes.
+// Channel is the name of the channel in facts, statuses and routes.
 const Channel = "whatsapp"
 
-// Options are what an Adapter is given from outside.
+// Options are the options of an Adapter.
 type Options struct {
 	API     string   // "https://graph.facebook.com/v23.0"
 	Token   string   // bearer, of a system user
 	Secret  string   // of the app, for signatures
-	Verify  string   // the word that the webhook is set up with
-	Numbers []string // phone_number_ids: what comes for others is left alone
+	Verify  string   // the token with which the webhook is set up
+	Numbers []string // phone_number_ids; messages to others are ignored
 	Door    channel.Door
 	Clock   func() time.Time
-	// Log is told what was left out of a request that was proved, and how often. It is told
-	// nothing that anybody wrote. nil is nobody.
+	// Log is called with the kind and number of parts that were left out of a proven request, and
+	// with nothing that anybody wrote. It may be nil.
 	Log func(what string, times int)
-	// Pick stands on the button that opens a list, in at most 20 letters. "" is "Choose".
+	// Pick is the label of the button that opens a list, at most 20 characters. "" means "Choose".
 	Pick string
-	// MediaHosts are the hosts that files are fetched from, and those below them. nil is Meta's.
+	// MediaHosts are the hosts, with their subdomains, from which files are fetched. nil means Meta's.
 	MediaHosts []string
-	// Private allows http, and addresses that are not of the public internet: for tests.
+	// Private allows http and addresses outside the public internet, for tests.
 	Private bool
 	Timeout time.Duration // of one request; 30 seconds when zero
 }
@@ -104,11 +104,11 @@ func New(o Options) (*Adapter, error) {
 // Channel implements channel.Adapter.
 func (a *Adapter) Channel() string { return Channel }
 
-// Broken is how many messages, statuses and requests were left out because they could not be
-// read.
+// Broken returns the number of messages, statuses and requests that were left out because they could
+// not be read.
 func (a *Adapter) Broken() int64 { return a.broken.Load() }
 
-// plain reports whether an id is one that can stand in a path.
+// plain reports whether an id can be part of a path.
 func plain(id string) bool {
 	return id != "" && len(id) <= 128 && strings.Trim(id, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-") == ""
 }

@@ -85,7 +85,7 @@ func (r *Race) Time(ms float64) time.Duration {
 	return time.Duration(ms * r.Scale * float64(time.Millisecond))
 }
 
-// A Fault is what goes wrong with a call.
+// A Fault is a failure that is injected into a call.
 type Fault string
 
 // The faults of race.yaml. NoFault is that of a call that succeeds.

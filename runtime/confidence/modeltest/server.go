@@ -39,7 +39,7 @@ func (r *Race) Options(seed uint64, rate float64) Options {
 	return Options{Base: r.Time(r.Model.Base), PerToken: r.Time(r.Model.PerToken), Hang: 4 * r.Time(r.TimeOut), Faults: &Faults{Seed: seed, Rate: rate, Shares: r.Faults.Model}}
 }
 
-// A Request is what a mind is told: all that an agent sent, and nothing else.
+// A Request is the whole request of an agent, and all that a mind is given.
 type Request struct {
 	llm.Request
 	Digest string // of all of it; the same for every repetition

@@ -23,7 +23,7 @@ func acted(c receipt.Call) bool {
 	return len(c.Rows)+len(c.Notices)+len(c.Session)+len(c.JobChanges) > 0 || slices.ContainsFunc(c.External, func(e receipt.ExternalCall) bool { return !e.ReadOnly })
 }
 
-// A sheet is what is told of a call, line by line, as far as there is room.
+// A sheet is the text that the model gets about its calls, line by line up to a limit.
 type sheet struct {
 	strings.Builder
 	left   int          // characters

@@ -6,7 +6,7 @@ import (
 	"math"
 )
 
-// A Demand is what the threshold of a step depends on.
+// A Demand holds the inputs from which the threshold of a step is computed.
 type Demand struct {
 	Tool    Tool
 	Writes  bool     // the step changes something

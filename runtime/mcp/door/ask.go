@@ -125,7 +125,7 @@ func (c *call) unanswered(ctx context.Context, err error) *sdk.CallToolResult {
 	return c.invalid(dsl.Diagnostics{{Severity: dsl.Error, Code: codeNotAsked, Summary: why, Notes: []string{"call it again to be asked again"}}})
 }
 
-// A state is what a question was about.
+// A state identifies the call that a question was about.
 type state struct {
 	Principal string    `json:"principal"`
 	Caller    string    `json:"caller"`

@@ -67,7 +67,7 @@ type Options struct {
 	Log     *slog.Logger
 }
 
-// A Caller is who calls, as whoever let them in knows them.
+// A Caller is an authenticated caller.
 type Caller struct {
 	// Key tells callers apart. A connection that one began is not gone on with by another.
 	Key string
@@ -287,7 +287,7 @@ func turn[T sdk.Result](ctx context.Context, d *Door, c *Caller, do func(*runtim
 	return done, nil
 }
 
-// failed is an error as the protocol tells it, in words that are for whoever asked.
+// failed returns an error of the protocol, in words for the caller.
 func (d *Door) failed(err error) error {
 	var told *jsonrpc.Error
 	if errors.As(err, &told) {

@@ -16,7 +16,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// A list is what some verbs are as tools. It is made once for all who may use the same.
+// A list is a set of verbs as tools. It is made once for all callers who may use the same verbs.
 type list struct {
 	shown []*sdk.Tool // as they are listed
 	tools []*sdk.Tool // one for each verb that can be said
@@ -197,7 +197,7 @@ func threeTools(many int) []*sdk.Tool {
 	}
 }
 
-// A sketch is what search and describe tell of a verb.
+// A sketch is the description of a verb that search and describe return.
 type sketch struct {
 	Verb        string          `json:"verb"`
 	Description string          `json:"description"`

@@ -1,5 +1,5 @@
 // Package browsertest drives headless Chromium for the tests of pages: real clicks on a
-// real socket, and axe-core to judge what came of it.
+// real socket, and axe-core to judge the pages.
 //
 //	tab := browsertest.Open(t)
 //	tab.Size(360, "dark")
@@ -27,10 +27,10 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// Widths are those that pages are judged at, in CSS pixels.
+// Widths are the widths at which pages are judged, in CSS pixels.
 var Widths = []int64{320, 360, 1280}
 
-// A Tab is one of a browser of its own: nothing is remembered from another test.
+// A Tab is a tab of a browser of its own: it remembers nothing from another test.
 type Tab struct {
 	t    testing.TB
 	ctx  context.Context
@@ -82,7 +82,7 @@ func Open(t testing.TB) *Tab {
 	return b
 }
 
-// Judge is where a file of a package that npm fetched for tests is.
+// Judge returns the path of a file of a package that npm fetched for tests.
 func Judge(file string) string {
 	dir := os.Getenv("VERBATIM_JUDGES")
 	if dir == "" {
@@ -118,8 +118,7 @@ func (b *Tab) where() string {
 	return text
 }
 
-// Go opens an address. Where the page before is still on its way, that comes to nothing
-// first.
+// Go opens an address. If the previous page is still loading, that is cancelled first.
 func (b *Tab) Go(url string) {
 	b.t.Helper()
 	ctx, stop := context.WithTimeout(b.ctx, 20*time.Second)
@@ -133,8 +132,8 @@ func (b *Tab) Go(url string) {
 	}
 }
 
-// Size makes the window so wide, and "light" or "dark" as the system would say it; after
-// "forced ", the system chooses the colours.
+// Size sets the width of the window, and the colour scheme "light" or "dark"; after "forced ", the
+// system chooses the colours.
 func (b *Tab) Size(width int64, look string) {
 	b.t.Helper()
 	b.wide, b.look = width, look
@@ -163,7 +162,7 @@ func (b *Tab) Speaks(language string) {
 	}
 }
 
-// Slow makes the network one of so many bytes a second, and forgets what was loaded.
+// Slow limits the network to a number of bytes a second, and clears the cache.
 func (b *Tab) Slow(bytes float64) {
 	b.t.Helper()
 	rules := network.EmulateNetworkConditionsByRuleParams{MatchedNetworkConditions: []*network.Conditions{{Latency: 40, DownloadThroughput: bytes, UploadThroughput: bytes}}}
@@ -183,13 +182,13 @@ func (b *Tab) Forget() {
 	}
 }
 
-// Click clicks what a CSS selector finds, and Type types into it.
+// Click clicks the element that a CSS selector finds.
 func (b *Tab) Click(css string) { b.t.Helper(); b.Do(chromedp.Click(chromedp.CSS(css))) }
 
 // Type types into a field.
 func (b *Tab) Type(css, text string) { b.t.Helper(); b.Do(chromedp.SendKeys(chromedp.CSS(css), text)) }
 
-// Paste puts a text from the clipboard in the place of what a field holds.
+// Paste replaces the content of a field by a text from the clipboard.
 func (b *Tab) Paste(css, text string) {
 	b.t.Helper()
 	b.Eval(fmt.Sprintf(`(() => { const from = document.body.appendChild(document.createElement("textarea")); from.id = "clipboard"; from.value = %q; from.select(); return "" })()`, text))
@@ -232,7 +231,7 @@ func (b *Tab) Wait(text string) {
 	}
 }
 
-// quietly is the text of the page, "" while it is being changed for another.
+// quietly returns the text of the page, "" while another page is loading.
 func (b *Tab) quietly() string {
 	ctx, stop := context.WithTimeout(b.ctx, 5*time.Second)
 	defer stop()
@@ -242,7 +241,7 @@ func (b *Tab) quietly() string {
 
 func squeezed(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// Text is what the page shows, once it is there.
+// Text returns the text of the page, once it is loaded.
 func (b *Tab) Text() string {
 	b.t.Helper()
 	for end := time.Now().Add(10 * time.Second); ; time.Sleep(30 * time.Millisecond) {
@@ -290,10 +289,10 @@ type finding struct {
 	} `json:"nodes"`
 }
 
-// Audit holds the page as it is against the rules of WCAG 2.2 AA and the good practices
-// of axe, and sees that nothing moves, that nothing is wider than the window, and that
-// the window is as wide as was said. Scripts of the page must be on. Where
-// VERBATIM_SCREENSHOTS names a folder, a picture of the page goes there.
+// Audit checks the page against the rules of WCAG 2.2 AA and the good practices of axe. It also
+// checks that nothing moves, that nothing is wider than the window, and that the window has the
+// width that was set. Scripts of the page must be on. If VERBATIM_SCREENSHOTS names a folder, it
+// saves a picture of the page there.
 func (b *Tab) Audit(name string) {
 	b.t.Helper()
 	ctx, stop := context.WithTimeout(b.ctx, time.Minute)
@@ -341,8 +340,8 @@ func (b *Tab) Audit(name string) {
 	b.Shoot(name)
 }
 
-// shifts is what moved since the page was opened. It waits until what changed last is
-// painted, which a busy machine takes its time for.
+// shifts returns the layout shifts since the page was opened. It waits until the last change is
+// painted, which takes a while on a busy machine.
 const shifts = `new Promise(done => {
 	let shift = 0;
 	const moved = [];
@@ -352,7 +351,7 @@ const shifts = `new Promise(done => {
 	requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(() => { note(watch.takeRecords()); done({shift, moved}); }, 50)));
 })`
 
-// Shift is by how much the layout of the page shifted since it was opened.
+// Shift returns the amount by which the layout of the page shifted since it was opened.
 func (b *Tab) Shift() float64 {
 	b.t.Helper()
 	ctx, stop := context.WithTimeout(b.ctx, 20*time.Second)
@@ -364,10 +363,10 @@ func (b *Tab) Shift() float64 {
 	return shift
 }
 
-// Fail fails the test, and goes on.
+// Fail fails the test and continues it.
 func (b *Tab) Fail(why string) { b.t.Helper(); b.t.Error(why) }
 
-// Shoot takes a picture of the whole page, where VERBATIM_SCREENSHOTS names a folder.
+// Shoot takes a picture of the whole page, if VERBATIM_SCREENSHOTS names a folder.
 func (b *Tab) Shoot(name string) {
 	b.t.Helper()
 	dir := os.Getenv("VERBATIM_SCREENSHOTS")

@@ -1,14 +1,14 @@
-// Package logins keeps who is signed in: a row for each login, one for each link that
-// was mailed and not used, and counts of what was tried. Any number of processes share
-// them, so that somebody signs in with one and acts with another, and what one ends is
-// over for all.
+// Package logins keeps logins in the store: a row for each login, a row for each unused link
+// that was mailed, and counts of attempts. Any number of processes share them, so that a
+// person signs in with one process and acts with another, and a login that one process ends
+// is over for all.
 //
 //	book := &logins.Book{Store: store, Clock: time.Now, Random: rand.Reader}
 //	secret, err := book.Begin(ctx, "clara", "link")
 //	login, err := book.Find(ctx, secret)   // ErrOver where there is none any more
 //
-// A secret is told once, to whoever signs in; what is kept is its SHA-256, so that who
-// reads the rows can be nobody by them.
+// A secret is told once, to the person who signs in. The rows hold its SHA-256, so that a
+// reader of the rows cannot sign in by them.
 package logins
 
 import (
@@ -32,11 +32,11 @@ const (
 	Link    = 15 * time.Minute // of a link that was mailed
 )
 
-// noticed is how often it is written down that somebody is still there.
+// noticed is the least time between two updates of Login.Seen.
 const noticed = time.Minute
 
-// ErrOver says that there is no such login: it was ended, it expired, or it never was.
-// Nothing distinguishes these.
+// ErrOver says that there is no such login: it was ended, it expired, or it never existed. The
+// caller cannot tell which.
 var ErrOver = errors.New("the login is over")
 
 // ErrTooMany says that something was tried too often.
@@ -44,7 +44,7 @@ var ErrTooMany = errors.New("too many attempts")
 
 // A Login is one person signed in with one browser.
 type Login struct {
-	ID        string // for whoever lists and ends logins; nobody signs in by it
+	ID        string // to list and end logins by; nobody can sign in by it
 	Principal string
 	How       string    // "link", "oidc" or "shown"
 	Proven    time.Time // when they signed in
@@ -52,8 +52,8 @@ type Login struct {
 	Ends      time.Time
 }
 
-// A Book keeps logins in a store. Its fields are set before it is used and not after;
-// it is safe for use by many goroutines and processes.
+// A Book keeps logins in a store. Set its fields before it is used, and do not change them
+// afterwards. It is safe for use by many goroutines and processes.
 type Book struct {
 	Store stores.Store
 	Clock func() time.Time
@@ -93,7 +93,7 @@ var links = own("link", "links", []stores.Field{
 	linkUntil:     {Name: "until", Column: "good_until", Kind: stores.Time, Required: true},
 })
 
-// own makes an entity of rows that nobody's scope opens.
+// own makes an entity whose rows are in no principal's scope.
 func own(name, table string, fields []stores.Field) *stores.Entity {
 	return &stores.Entity{Name: "verbatim." + name, Table: "verbatim." + table, Managed: true, Place: "the server's own", Fields: fields}
 }
@@ -101,7 +101,7 @@ func own(name, table string, fields []stores.Field) *stores.Entity {
 // Own returns the entities that logins are kept in, to be given to Migrate.
 func Own() []*stores.Entity { return []*stores.Entity{logins, links} }
 
-// scope is that of the server itself.
+// scope is the scope of the server itself.
 var scope = stores.Scope{Principal: "verbatim", All: true}
 
 // Secret makes a secret of 256 bits, fit for a cookie and for an address.
@@ -113,14 +113,14 @@ func (b *Book) Secret() (string, error) {
 	return base64.RawURLEncoding.EncodeToString(raw[:]), nil
 }
 
-// CertificateDigest is what a client's certificate is known by, of its bytes in DER. Certificates
-// are no secrets: the digest is none that a token can have, so that nobody is let in who only
-// names one.
+// CertificateDigest returns the digest by which a client's certificate is known, from its bytes in
+// DER. Certificates are not secret: no token can have this digest, so nobody can use the
+// certificate's bytes as a token.
 func CertificateDigest(der []byte) string {
 	return digest.Of("verbatim certificate 1", string(der))
 }
 
-// Digest is what is kept of a secret.
+// Digest returns the digest of a secret, which is what the rows hold.
 func Digest(secret string) string {
 	sum := sha256.Sum256([]byte(secret))
 	return hex.EncodeToString(sum[:])
@@ -128,11 +128,11 @@ func Digest(secret string) string {
 
 func keyOf(secret string) stores.Value { return stores.NewString(Digest(secret)) }
 
-// now is the time to the microsecond, which is what a store keeps.
+// now returns the time to the microsecond, as a store keeps it.
 func (b *Book) now() time.Time { return stores.NewTime(b.Clock()).Time() }
 
-// Begin signs somebody in, and returns the secret that says so. It is a new one each
-// time: nobody is signed in by a secret that was there before.
+// Begin signs a principal in, and returns the secret of the login. The secret is new each time, so
+// that nobody is signed in by an earlier one.
 func (b *Book) Begin(ctx context.Context, principal, how string) (secret string, err error) {
 	if secret, err = b.Secret(); err != nil {
 		return "", err
@@ -154,7 +154,7 @@ func (b *Book) Find(ctx context.Context, secret string) (Login, error) {
 	if now.Sub(l.Seen) < noticed {
 		return l, nil
 	}
-	// Others may be noticing the same, and somebody may be ending it.
+	// Another process may update the login at the same time, or end it.
 	err = b.update(ctx, func(tx stores.Tx) error {
 		row, err := tx.Get(ctx, logins, keyOf(secret))
 		if errors.Is(err, stores.ErrNotFound) {
@@ -194,7 +194,7 @@ func (b *Book) End(ctx context.Context, secret string) error {
 	return b.drop(ctx, *equal(loginKey, keyOf(secret)))
 }
 
-// EndOne ends one of a principal's logins by its ID, and EndAll all of them.
+// EndOne ends one login of a principal, by its ID.
 func (b *Book) EndOne(ctx context.Context, principal, id string) error {
 	return b.drop(ctx, stores.Cond{Op: stores.And, Kids: []stores.Cond{*equal(loginPrincipal, stores.NewString(principal)), *equal(loginKey, stores.NewString(id))}})
 }
@@ -218,8 +218,8 @@ func (b *Book) drop(ctx context.Context, where stores.Cond) error {
 	})
 }
 
-// Link makes a link by which a principal may sign in, once, for lasts. Where it is for
-// one browser, that browser has the secret of it, and nobody else can use the link.
+// Link makes a link by which a principal can sign in once, within the time lasts. If browser is
+// given, it is a secret of one browser, and only that browser can use the link.
 func (b *Book) Link(ctx context.Context, principal, browser string, lasts time.Duration) (secret string, err error) {
 	if secret, err = b.Secret(); err != nil {
 		return "", err
@@ -230,8 +230,8 @@ func (b *Book) Link(ctx context.Context, principal, browser string, lasts time.D
 	return secret, b.write(ctx, links.Insert(keyOf(secret), stores.NewString(principal), stores.NewString(browser), stores.NewTime(b.now().Add(lasts))))
 }
 
-// Use signs in by a link, and uses it up. It is ErrOver for a link that was used, that
-// expired or that another browser asked for; the last stays good for that one.
+// Use signs in by a link, and uses it up. It returns ErrOver for a link that was used, that has
+// expired, or that belongs to another browser; in the last case the link stays valid.
 func (b *Book) Use(ctx context.Context, link, browser, how string) (secret, principal string, err error) {
 	if secret, err = b.Secret(); err != nil {
 		return "", "", err
@@ -260,14 +260,14 @@ func (b *Book) Use(ctx context.Context, link, browser, how string) (secret, prin
 	return secret, principal, err
 }
 
-// Try counts an attempt of a kind by somebody, such as an address or an account, and
-// returns ErrTooMany where there were more than most in this period already.
+// Try counts an attempt of a kind by an address, an account or the like, and returns ErrTooMany if
+// there were already more than most in this period.
 func (b *Book) Try(ctx context.Context, kind, who string, most int64, period time.Duration) error {
 	now := b.now()
 	window := now.Truncate(period).UTC().Format(time.RFC3339)
 	ok := false
 	err := b.update(ctx, func(tx stores.Tx) (err error) {
-		// Whose attempts they are is nobody's business who reads the rows.
+		// A reader of the rows must not learn whose attempts they are.
 		_, ok, err = sessions.Count(ctx, tx, scope.Principal, digest.Of("verbatim attempts 1", kind, who, window), 1, most, now)
 		return err
 	})
@@ -277,7 +277,7 @@ func (b *Book) Try(ctx context.Context, kind, who string, most int64, period tim
 	return err
 }
 
-// Housekeep deletes what is over.
+// Housekeep deletes expired logins and links.
 func (b *Book) Housekeep(ctx context.Context) error {
 	now := b.now()
 	by := func(field int, t time.Time) stores.Cond {

@@ -31,8 +31,8 @@ var parts string
 //go:embed assets
 var files embed.FS
 
-// Assets is where pages find their style sheet and scripts: a name in it changes with
-// the content, so that browsers may keep them for good.
+// Assets is the path of style sheets and scripts. The name of a file changes with its content, so
+// that browsers may cache it for good.
 const Assets = "/assets/"
 
 // An asset is a file that pages load.
@@ -43,7 +43,7 @@ type asset struct {
 
 var kinds = map[string]string{".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".LICENSE": "text/plain; charset=utf-8"}
 
-// assets are those there are, by the name that a page asks for and by the file's.
+// assets are the assets by two names: the one that a page asks for, and that of the file.
 var assets = sync.OnceValue(func() map[string]*asset {
 	all := map[string]*asset{}
 	entries, _ := fs.ReadDir(files, "assets")
@@ -66,7 +66,7 @@ func Asset(name string) (text []byte, kind string, ok bool) {
 	return a.text, a.kind, true
 }
 
-// templates are the parts, for each language.
+// templates are the templates of the blocks, for each language.
 var templates = sync.OnceValue(func() map[words.Language]*template.Template {
 	all := map[words.Language]*template.Template{}
 	for _, l := range words.Languages() {

@@ -2,19 +2,19 @@ package pages
 
 import "verbatim/runtime/words"
 
-// A Page is what stands around the blocks of every page.
+// A Page is the frame around the blocks of a page.
 type Page struct {
 	Language words.Language
 	Title    string
-	Head     string // the heading; "" where a block has it
-	Wrong    bool   // what was sent is wrong: the title says so first
-	Theme    string // "light", "dark", or "" for what the system says
-	Org      string // whose pages they are
+	Head     string // the heading; "" if a block has it
+	Wrong    bool   // the input is wrong: the title begins with that
+	Theme    string // "light", "dark", or "" for the system's theme
+	Org      string // the organisation
 	Person   string // who is signed in
 	Help     string // where to ask for a person
 	SignOut  *Act
 	Look     *Act // the switch between light and dark
-	Keys     bool // single keys move about
+	Keys     bool // single keys navigate
 	KeysOff  *Act
 	Nav      []Link
 	Back     *Link
@@ -30,8 +30,8 @@ type Block interface{ part() string }
 // A Link leads somewhere.
 type Link struct {
 	URL, Text string
-	Of        string // what it is about, for those who hear it out of its place
-	Tone      string // "main" of the one that is most likely wanted
+	Of        string // its subject, for users of screen readers
+	Tone      string // "main" for the most likely choice
 	Here      bool   // it leads to this page
 }
 
@@ -41,22 +41,22 @@ type Act struct {
 	Hidden []Hidden
 }
 
-// A Hidden is sent along.
+// A Hidden is a hidden field of a form.
 type Hidden struct{ Name, Value string }
 
-// A Button sends a form.
+// A Button is a button that sends a form.
 type Button struct{ Name, Value, Text, Tone string }
 
 // A Tag is a status: a word, and a tone beside it.
 type Tag struct{ Text, Tone string }
 
-// A Fact is something that has a name.
+// A Fact is a named text.
 type Fact struct {
 	Name, Text string
-	Key        string // what it is to the server
+	Key        string // its name on the server
 }
 
-// A Banner is told before anything else. Its tone is "ok", "warn", "bad" or "".
+// A Banner stands above everything else. Its tone is "ok", "warn", "bad" or "".
 type Banner struct {
 	Tone, Text string
 	Acts       []Link
@@ -69,21 +69,21 @@ type Progress struct {
 	Done, Ours, Total int
 }
 
-// Tasks are what is to be done.
+// Tasks is a list of open tasks.
 type Tasks struct {
 	ID, Title string
 	Tasks     []Task
 	Empty     string
-	Folded    *Folded // what is done
+	Folded    *Folded // tasks that are done
 }
 
-// A Folded is what is shown on request.
+// A Folded is a list of tasks that is shown on request.
 type Folded struct {
 	Summary string
 	Tasks   []Task
 }
 
-// A Task is one of them.
+// A Task is a task of a Tasks or a Folded.
 type Task struct {
 	Title, URL string
 	Tag        Tag
@@ -107,20 +107,20 @@ type Talk struct {
 	Cards    []Card
 	Replies  []Button
 	Draft    string
-	Last     string // what was sent last: a draft of it is over
+	Last     string // the text sent last: a draft of it is deleted
 	Acts     []Link
-	File     *Field // by which a file is sent; nil where none can be
-	Off      string // why there is none
+	File     *Field // to send a file; nil if that is not possible
+	Off      string // why there is no form
 }
 
-// A Message is one.
+// A Message is a message of a Talk.
 type Message struct {
 	Number  string
 	Who     string
 	Mine    bool
 	Lines   []string
-	Acts    []Link // about what was done
-	Sources []Link // of what it says
+	Acts    []Link // about the calls that ran
+	Sources []Link // of the answer
 }
 
 // A Form asks for values.
@@ -137,15 +137,15 @@ type Form struct {
 	Links   []Link
 }
 
-// A Mistake is told above the form, and at its field.
+// A Mistake is shown above the form and at its field.
 type Mistake struct{ Field, Text string }
 
-// A Field is one value. Its kind is "text", "area", "number", "email", "tel", "search",
+// A Field is a field of a form. Its kind is "text", "area", "number", "email", "tel", "search",
 // "date", "radio", "checks", "select" or "file".
 type Field struct {
 	ID, Name, Kind   string
 	Label, Hint      string
-	Heading          bool // its label is that of the page
+	Heading          bool // its label is the heading of the page
 	Value            string
 	Day, Month, Year string
 	Options          []Choice
@@ -153,16 +153,16 @@ type Field struct {
 	Max              int
 	Optional         bool
 	Wrong            string
-	Draft            string // the name under which what is typed survives
+	Draft            string // the name under which the browser keeps a draft
 }
 
-// A Choice is one of several.
+// A Choice is an option of a Field.
 type Choice struct {
 	Value, Text string
 	Chosen      bool
 }
 
-// Answers are checked before they are sent.
+// Answers is the list of answers that a person checks before they are sent.
 type Answers struct {
 	Title   string
 	Lines   []string
@@ -173,14 +173,14 @@ type Answers struct {
 	Links   []Link
 }
 
-// Answered is one of them.
+// Answered is an answer of Answers.
 type Answered struct {
 	Label, Answer, Change string
-	Show                  string // what asks the server for it, where it is masked
+	Show                  string // the value that asks the server to show a masked answer
 	Now                   bool   // it was just changed
 }
 
-// A Card is something that somebody has to decide.
+// A Card is a decision that the person has to make.
 type Card struct {
 	ID, Title, Aside string
 	Calls            []string // canonical
@@ -201,36 +201,36 @@ type Diff struct {
 	Fields    []Changed
 }
 
-// Changed is one field of it.
+// Changed is a field of a Diff.
 type Changed struct {
 	Name          string
-	Was           bool // there was something before
+	Was           bool // there was a value before
 	Before, After string
 	From          string
 }
 
-// Prose is text.
+// Prose is a block of text.
 type Prose struct {
 	ID, Title string
-	Told      bool // it tells what was done, and has the focus
+	Told      bool // it reports a result, and gets the focus
 	Lines     []string
 	Calls     []string
 	Facts     []Fact
 	Links     []Link
 }
 
-// An Inbox is rows that each open something.
+// An Inbox is a list of rows, each with a link.
 type Inbox struct {
 	ID, Title string
-	Together  string // where those that were selected are shown together; "" where none are
+	Together  string // where the selected rows are shown together; "" if they cannot be
 	Rows      []Item
 	Empty     string
 }
 
-// An Item is one of them.
+// An Item is a row of an Inbox.
 type Item struct {
 	URL, Title, Aside string
-	Key               string // by which it is selected
+	Key               string // the value that selects it
 	Lines             []string
 }
 
@@ -243,7 +243,7 @@ type Find struct {
 // A Pager leads to the pages before and after.
 type Pager struct{ Before, After *Link }
 
-// A Table is one.
+// A Table is a table.
 type Table struct {
 	ID, Title string
 	Find      *Find
@@ -254,7 +254,7 @@ type Table struct {
 	Pages     *Pager
 }
 
-// A Cell is one of its values.
+// A Cell is a cell of a Table.
 type Cell struct {
 	Text, URL string
 	Code      bool
@@ -266,7 +266,7 @@ type Turn struct {
 	Why      []Fact
 }
 
-// A Plot is bars, and the table that they are of.
+// A Plot is a bar chart, with the table of its values.
 type Plot struct {
 	ID, Title, Says string
 	Bars            []Bar
@@ -275,19 +275,19 @@ type Plot struct {
 	Rows            [][]string
 }
 
-// A Bar is one, in the 640 by 160 of the picture.
+// A Bar is a bar of a Plot, in a picture of 640 by 160.
 type Bar struct {
 	Class      string // "a", "b" or "c"
 	X, Y, W, H int
 }
 
-// A Mark stands below the bars.
+// A Mark is a label below the bars.
 type Mark struct {
 	X    int
 	Text string
 }
 
-// A Graph is boxes that lead to each other, and the table that they are of.
+// A Graph is a graph of boxes, with the table of its values.
 type Graph struct {
 	ID, Title, Says string
 	Width, Height   int
@@ -295,17 +295,17 @@ type Graph struct {
 	Edges           []Edge
 	Head            []string
 	Rows            [][]string
-	Again           string // where the page is looked at again while something moves; "" of what stands still
+	Again           string // the URL to poll while something changes; "" if nothing does
 }
 
-// A Node is a box with a name, and a line below that.
+// A Node is a box with a name and a line below it.
 type Node struct {
 	Class       string // "done", "open", "wait", "bad" or "left"
 	X, Y, W, H  int
 	Text, Under string
 }
 
-// TextX, TextY and UnderY are where the lines of a box stand.
+// TextX, TextY and UnderY are the positions of the lines of a box.
 func (n Node) TextX() int  { return n.X + 10 }
 func (n Node) TextY() int  { return n.Y + 22 }
 func (n Node) UnderY() int { return n.Y + 42 }

@@ -14,7 +14,7 @@ import (
 	"verbatim/stores"
 )
 
-// A Key signs what peers are told. All processes of an installation sign with the same one.
+// A Key signs notifications. All processes of an installation sign with the same key.
 type Key struct {
 	ID      string // the thumbprint of its public half (RFC 7638)
 	private ed25519.PrivateKey
@@ -33,11 +33,12 @@ var keys = &stores.Entity{Name: "verbatim.peer-key", Table: "verbatim.peer_keys"
 	keyTime: {Name: "time", Column: "made_at", Kind: stores.Time, Required: true},
 }}
 
-// signs is for how long a key signs. It is published as long again, for what was signed last.
+// signs is how long a key signs. It is published for twice that time, so that its last signatures
+// can be verified.
 const signs = 90 * 24 * time.Hour
 
-// Keys are those that peers may see signatures of, the newest first: that signs now. One is
-// made where there is none that does.
+// Keys returns the keys whose signatures peers may hold, the newest first: that one signs now. If
+// none signs, it makes a new key.
 func (b *Book) Keys(ctx context.Context) (all []Key, err error) {
 	now := b.Clock()
 	err = b.Store.View(ctx, scope, func(r stores.Reader) error {
@@ -81,7 +82,7 @@ func (k Key) public() string {
 	return base64.RawURLEncoding.EncodeToString(k.private.Public().(ed25519.PublicKey))
 }
 
-// A JWK is the public half of a key, as those read it who verify what it signed (RFC 8037).
+// A JWK is the public half of a key, for those who verify its signatures (RFC 8037).
 type JWK struct {
 	Type  string `json:"kty"`
 	Curve string `json:"crv"`
@@ -91,7 +92,7 @@ type JWK struct {
 	Alg   string `json:"alg"`
 }
 
-// JWK is the public half.
+// JWK returns the public half of the key.
 func (k Key) JWK() JWK {
 	return JWK{Type: "OKP", Curve: "Ed25519", X: k.public(), ID: k.ID, Use: "sig", Alg: "EdDSA"}
 }

@@ -1,14 +1,13 @@
-// Package peers keeps what agents of others said and where they are told what becomes of
-// their tasks, so that any process goes on where another stopped. It keeps no words: those
-// stand in the turns of a session.
+// Package peers keeps the messages of foreign agents, and the addresses at which they are notified
+// of their tasks, so that any process continues where another stopped. It keeps no texts: those are
+// in the turns of a session.
 //
 //	book := &peers.Book{Store: store, Clock: time.Now}
 //	said, err := book.Message(ctx, "acme", "m-1")   // nil where nothing was said under that id
 //	err = book.Keep(ctx, "acme", "m-1", peers.Message{Sum: sum, Task: "ticket~k3f9…", Context: "a-1"})
 //
-// A Push holds a secret of its peer in the clear, since it is shown with each notification, and
-// a Key is there in the clear too: whoever can write to the store can leave notifications
-// anyway.
+// A Push holds a secret of its peer in the clear, since it is sent with each notification. A Key
+// is in the clear too: anyone who can write to the store can leave notifications anyway.
 package peers
 
 import (
@@ -30,14 +29,14 @@ type Book struct {
 	Random io.Reader // of keys
 }
 
-// A Message is what is known of one that a peer sent.
+// A Message is the record of a message that a peer sent.
 type Message struct {
-	Sum     string // of what it said
-	Task    string // that it began or went on with; "" where it did neither
+	Sum     string // digest of its text
+	Task    string // the task that it began or continued; "" if it did neither
 	Context string // the session that it was said in
 }
 
-// The fields of what was said. A row is a message, or says in which session a task was begun.
+// The fields of said. A row is a message, or says in which session a task was begun.
 const (
 	saidKey = iota
 	saidPrincipal
@@ -56,16 +55,16 @@ var said = &stores.Entity{Name: "verbatim.peer-message", Table: "verbatim.peer_m
 	saidTime:      {Name: "time", Column: "said_at", Kind: stores.Time, Required: true},
 }}
 
-// A Push says where a peer is told what becomes of a task.
+// A Push is an address at which a peer is notified of a task.
 type Push struct {
 	Principal, Task, ID string
 	Row                 string // the key of the task's row, "" while there is none
-	By                  string // the digest of the token of whoever wants to be told
+	By                  string // digest of the token under which the push was set
 	URL                 string
-	Token               string // shown in a header of its own, where there is no Scheme
+	Token               string // sent in a header of its own, if there is no Scheme
 	Scheme, Credentials string // of the header Authorization
-	Told                string // of the task as its peer was told of it last
-	Ended               bool   // they were told that it ended
+	Told                string // digest of the task in the last notification
+	Ended               bool   // the peer was told that the task ended
 	row                 []stores.Value
 }
 
@@ -101,10 +100,10 @@ var pushes = &stores.Entity{Name: "verbatim.peer-push", Table: "verbatim.peer_pu
 	pushTime:        {Name: "time", Column: "made_at", Kind: stores.Time, Required: true},
 }}
 
-// Own returns the entities that it is kept in, to be given to Migrate.
+// Own returns the entities of this package, to be given to Migrate.
 func Own() []*stores.Entity { return []*stores.Entity{said, pushes, keys} }
 
-// scope is that of the server itself.
+// scope is the scope of the server itself.
 var scope = stores.Scope{Principal: "verbatim", All: true}
 
 func messageKey(principal, id string) stores.Value {
@@ -115,7 +114,7 @@ func taskKey(principal, task string) stores.Value {
 	return stores.NewString("task " + digest.Of("verbatim peer 1", principal, task))
 }
 
-// Message returns what is known of a message of a principal; nil where nothing is.
+// Message returns the record of a principal's message; nil if there is none.
 func (b *Book) Message(ctx context.Context, principal, id string) (*Message, error) {
 	row, err := b.get(ctx, said, messageKey(principal, id))
 	if err != nil || row == nil {
@@ -159,8 +158,8 @@ func (b *Book) keep(ctx context.Context, principal string, m Message, keys ...st
 	})
 }
 
-// Contexts returns the sessions in which tasks of a principal were begun, by task: of those
-// that an agent of theirs began.
+// Contexts returns, by task, the sessions in which tasks of a principal were begun. It has only
+// tasks that an agent of theirs began.
 func (b *Book) Contexts(ctx context.Context, principal string, tasks ...string) (map[string]string, error) {
 	of := make(map[string]string, len(tasks))
 	keys := make([]stores.Value, len(tasks))
@@ -181,7 +180,7 @@ func keyOfPush(principal, task, id string) stores.Value {
 	return stores.NewString(digest.Of("verbatim push 1", principal, task, id))
 }
 
-// Key is what a push is known by to whoever delivers it.
+// Key returns the key by which a worker finds the push that it delivers.
 func (p *Push) Key() string { return keyOfPush(p.Principal, p.Task, p.ID).Text() }
 
 func pushOf(row []stores.Value) *Push {
@@ -189,13 +188,13 @@ func pushOf(row []stores.Value) *Push {
 		Scheme: row[pushScheme].Text(), Credentials: row[pushCredentials].Text(), Told: row[pushTold].Text(), Ended: row[pushEnded].Bool(), row: row}
 }
 
-// MostPushes is to how many places a peer is told of one task.
+// MostPushes is the greatest number of push addresses of one task.
 const MostPushes = 10
 
-// ErrTooMany says that a task has as many of them as it may have.
+// ErrTooMany says that a task already has MostPushes push addresses.
 var ErrTooMany = errors.New("too many places to tell of one task")
 
-// SetPush keeps where a peer is told of a task; one with the same ID is replaced.
+// SetPush keeps a push address of a task. It replaces the one with the same ID.
 func (b *Book) SetPush(ctx context.Context, p Push) error {
 	return b.update(ctx, func(tx stores.Tx) error {
 		rows, err := tx.Find(ctx, stores.Find{Entity: pushes, Where: of(p.Principal, p.Task), Hold: stores.Firm})
@@ -221,15 +220,14 @@ func is(field int, v stores.Value) stores.Cond {
 	return stores.Cond{Op: stores.Eq, Path: stores.Path{Field: field}, Value: v}
 }
 
-// Pushes lists where a principal is told of a task, by ID.
+// Pushes lists the push addresses of a principal's task, ordered by ID.
 func (b *Book) Pushes(ctx context.Context, principal, task string) ([]*Push, error) {
 	all, err := b.find(ctx, stores.Find{Entity: pushes, Where: of(principal, task)})
 	slices.SortFunc(all, func(p, q *Push) int { return strings.Compare(p.ID, q.ID) })
 	return all, err
 }
 
-// Open lists, a page at a time, of which tasks somebody is to be told still: those behind a
-// key.
+// Open lists the pushes whose tasks have not ended, a page at a time: those after a key.
 func (b *Book) Open(ctx context.Context, behind string, most int) ([]*Push, error) {
 	after := stores.Cond{Op: stores.Gt, Path: stores.Path{Field: pushKey}, Value: stores.NewString(behind)}
 	return b.find(ctx, stores.Find{Entity: pushes, Where: &stores.Cond{Op: stores.And, Kids: []stores.Cond{is(pushEnded, stores.NewBool(false)), after}},
@@ -247,7 +245,7 @@ func (b *Book) find(ctx context.Context, f stores.Find) (all []*Push, err error)
 	return all, err
 }
 
-// PushCalled returns the one with a key; nil where it was dropped.
+// PushCalled returns the push with a key; nil if it was dropped.
 func (b *Book) PushCalled(ctx context.Context, key string) (*Push, error) {
 	row, err := b.get(ctx, pushes, stores.NewString(key))
 	if err != nil || row == nil {
@@ -270,8 +268,8 @@ func (b *Book) DropPush(ctx context.Context, principal, task, id string) error {
 	})
 }
 
-// Tell notes what a peer is told of a task now, with the jobs that tell them. Of several
-// processes that notice the same, one does.
+// Tell records a notification of a peer, together with the jobs that send it. If several processes
+// notice the same change, only one of them does this.
 func (b *Book) Tell(ctx context.Context, p *Push, told string, ended bool, jobs []stores.Job) error {
 	err := b.Store.Update(ctx, scope, func(tx stores.Tx) error {
 		return tx.Apply(ctx, stores.Batch{Jobs: jobs, Changes: []stores.Change{{Op: stores.Update, Entity: pushes, Key: p.row[pushKey], Before: p.row, Guard: []int{pushTold},
@@ -283,10 +281,10 @@ func (b *Book) Tell(ctx context.Context, p *Push, told string, ended bool, jobs 
 	return err
 }
 
-// kept is how long a message is known by its id, and a place after its task has ended.
+// kept is how long a message is kept, and a push address after its task has ended.
 const kept = 90 * 24 * time.Hour
 
-// Housekeep deletes what nobody asks for any more. In which session a task was begun stays.
+// Housekeep deletes rows that are not needed any more. The session in which a task was begun stays.
 func (b *Book) Housekeep(ctx context.Context) error {
 	before := func(field int) stores.Cond {
 		return stores.Cond{Op: stores.Lt, Path: stores.Path{Field: field}, Value: stores.NewTime(b.Clock().Add(-kept))}

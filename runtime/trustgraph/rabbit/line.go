@@ -22,7 +22,7 @@ type asker struct {
 	done   <-chan struct{} // closed when the asker has gone
 }
 
-// An event is what happens while an asker waits.
+// An event is a reply to an asker, or the loss of its question.
 type event struct {
 	reply []byte
 	lost  bool // no queue took the question, or the connection is gone

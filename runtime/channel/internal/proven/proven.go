@@ -6,13 +6,13 @@ package proven
 
 import "time"
 
-// An Identity is what a channel has proved its sender to be.
+// An Identity is an address of a sender that a channel has proved.
 type Identity struct {
 	Kind    string // a kind of system identities: "email", "whatsapp_phone", "whatsapp_id"
 	Subject string // normalised by the adapter: "ada@umza.example", "+4915155501990"
 }
 
-// A Kind is what a message holds.
+// A Kind is the kind of content of a message.
 type Kind string
 
 // The kinds.
@@ -27,50 +27,50 @@ const (
 	Contacts Kind = "contacts"
 	Reaction Kind = "reaction"
 	Invite   Kind = "invite"  // to a meeting
-	Unknown  Kind = "unknown" // what the channel itself does not understand
+	Unknown  Kind = "unknown" // the channel itself does not understand it
 )
 
 // A File came with a message. Its bytes are in Content, or have to be fetched by ID.
 type File struct {
 	Name    string `json:"name"`
-	Type    string `json:"type"` // as the sender says; what it is, is found out
+	Type    string `json:"type"` // as stated by the sender; the true type is found out
 	Size    int64  `json:"size,omitempty"`
 	ID      string `json:"id,omitempty"`
-	Sum     string `json:"sum,omitempty"` // SHA-256 in hex, "" where the channel names none
+	Sum     string `json:"sum,omitempty"` // SHA-256 in hex, "" if the channel states none
 	Content []byte `json:"content,omitempty"`
 }
 
-// Facts are what an adapter knows of a message.
+// Facts are the facts about a message that an adapter found out.
 type Facts struct {
 	Channel string `json:"channel"`
-	Inbox   string `json:"inbox"` // which address of ours it came to
-	ID      string `json:"id"`    // no other message of this inbox has it
-	// Known is what the sender was proved to be, the surest first. It is empty where the
-	// channel could prove nothing, such as a mail that no domain vouches for.
+	Inbox   string `json:"inbox"` // our address that it came to
+	ID      string `json:"id"`    // unique within the inbox
+	// Known are the proven identities of the sender, the surest first. It is empty if the channel
+	// could prove nothing, as for a mail that no domain vouches for.
 	Known []Identity `json:"known,omitempty"`
-	From  string     `json:"from"`           // the sender's address as it arrived: where an answer goes
-	Name  string     `json:"name,omitempty"` // what the sender calls themselves. It proves nothing.
+	From  string     `json:"from"`           // the sender's address as it arrived, for answers
+	Name  string     `json:"name,omitempty"` // the sender's name for themselves. It proves nothing.
 	At    time.Time  `json:"at"`             // when it was sent, by the channel's clock
 	Kind  Kind       `json:"kind"`
-	Text  string     `json:"text,omitempty"` // what the sender wrote now, and nothing that is quoted
-	// Quoted is the text below or between it that others wrote.
+	Text  string     `json:"text,omitempty"` // the sender's new text, without quoted text
+	// Quoted is text of others, below or between the sender's own.
 	Quoted string `json:"quoted,omitempty"`
 	// Unsure says that it is not certain where Text ends and Quoted begins, or whether a reader
-	// would see more of it.
+	// would see more of the message.
 	Unsure bool `json:"unsure,omitempty"`
-	// Tapped is the ID of the choice whose button was tapped, "" where none was.
+	// Tapped is the ID of the choice whose button was tapped, "" if none was.
 	Tapped string `json:"tapped,omitempty"`
 	// Automatic says that a machine sent it: an out-of-office reply, a bounce, a list.
 	Automatic bool `json:"automatic,omitempty"`
-	// ReplyTo is the ID of the message that it answers, as the channel has it.
+	// ReplyTo is the channel's ID of the message that it answers.
 	ReplyTo string `json:"reply_to,omitempty"`
-	// Thread is the conversation within the channel: the first message of a chain of mails.
-	// It is "" where a channel has one conversation with each person.
+	// Thread is the conversation within the channel: the first message of a chain of mails. It is ""
+	// if the channel has one conversation with each person.
 	Thread string `json:"thread,omitempty"`
 	// References are the messages before it in a chain of mails, oldest first.
 	References []string `json:"references,omitempty"`
 	Subject    string   `json:"subject,omitempty"` // of a mail
-	Others     []string `json:"others,omitempty"`  // addresses that it was sent to besides
+	Others     []string `json:"others,omitempty"`  // other recipients
 	Files      []File   `json:"files,omitempty"`
 	// TooMany says that files were left out, because there were too many or they were too large.
 	TooMany bool `json:"too_many,omitempty"`
@@ -82,5 +82,5 @@ type Message struct{ facts Facts }
 // Prove makes a message. Only an adapter that has proved the sender calls it.
 func Prove(f Facts) Message { return Message{f} }
 
-// Facts are what is known of it.
+// Facts returns the facts about the message.
 func (m Message) Facts() Facts { return m.facts }

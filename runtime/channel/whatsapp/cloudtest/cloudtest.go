@@ -34,13 +34,13 @@ import (
 	"unicode/utf8"
 )
 
-// Options say what there is.
+// Options describe the simulated account.
 type Options struct {
 	Token, Secret, Verify string
 	Number                string         // phone_number_id
-	Webhook               string         // the url that messages are posted to
-	People                []string       // wa_ids and user ids that can be written to; nil is everybody
-	Templates             map[string]int // how many values each takes
+	Webhook               string         // the URL that messages are posted to
+	People                []string       // wa_ids and user ids that can be written to; nil means everybody
+	Templates             map[string]int // the number of values that each takes
 	Clock                 func() time.Time
 	Client                *http.Client // posts to the webhook; nil is http.DefaultClient
 }
@@ -68,12 +68,12 @@ type file struct {
 
 type answer struct{ status, code int }
 
-// Sent is a message that was taken.
+// Sent is a message that the server accepted.
 type Sent struct {
 	ID       string   `json:"id"`
 	To       string   `json:"to"`
 	Form     string   `json:"form"` // "text", "button", "list", "template"
-	Text     string   `json:"text"` // of a template, its name
+	Text     string   `json:"text"` // for a template, its name
 	Choices  []string `json:"choices,omitempty"`
 	Titles   []string `json:"titles,omitempty"`
 	Values   []string `json:"values,omitempty"` // of a template
@@ -109,7 +109,7 @@ func (s *Server) Webhook(url string) {
 	s.opt.Webhook = url
 }
 
-// Sent lists what was taken, in order.
+// Sent lists the accepted messages, in order.
 func (s *Server) Sent() []Sent {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -161,7 +161,7 @@ func refuse(w http.ResponseWriter, status, code int, text string) {
 func write(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(v) // whoever went away needs no answer
+	_ = json.NewEncoder(w).Encode(v) // a client that has gone away needs no answer
 }
 
 func (s *Server) knows(w http.ResponseWriter, r *http.Request) bool {
@@ -292,7 +292,7 @@ func (s *Server) messages(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// read checks a message against the limits, and says what is wrong with it.
+// read checks a message against the limits, and says in words why it is refused.
 func (q *request) read(one *Sent, templates map[string]int) string {
 	if q.Receiver != "individual" || q.To == "" && q.Recipient == "" || q.To != "" && !digits.MatchString(q.To) || len(q.Ours) > 512 || q.Context != nil && q.Context.MessageID == "" {
 		return "who it is for cannot be read"
@@ -365,7 +365,7 @@ func (q *request) read(one *Sent, templates map[string]int) string {
 	return ""
 }
 
-// where says where a file is.
+// where answers with the URL of a file.
 func (s *Server) where(w http.ResponseWriter, r *http.Request) {
 	if !s.knows(w, r) {
 		return
@@ -406,15 +406,15 @@ func (s *Server) media(w http.ResponseWriter, r *http.Request) {
 // An Object is JSON.
 type Object = map[string]any
 
-// Text is what somebody writes.
+// Text makes a text message.
 func Text(body string) Object { return Object{"type": "text", "text": Object{"body": body}} }
 
-// Tap is a tap on a button, or on a row of a list.
+// Tap makes a tap on a button or on a row of a list.
 func Tap(id, title string) Object {
 	return Object{"type": "interactive", "interactive": Object{"type": "button_reply", "button_reply": Object{"id": id, "title": title}}}
 }
 
-// File is a file that was uploaded. The kind is "image", "video", "audio", "document" or
+// File makes a message with an uploaded file. The kind is "image", "video", "audio", "document" or
 // "sticker".
 func File(kind, id, mime, sum, name, caption string) Object {
 	f := Object{"id": id, "mime_type": mime, "sha256": sum}
@@ -427,7 +427,7 @@ func File(kind, id, mime, sum, name, caption string) Object {
 	return Object{"type": kind, kind: f}
 }
 
-// Message makes a message that somebody writes now, with an id of its own.
+// Message makes a message of a person, sent now, with an id of its own.
 func (s *Server) Message(from string, content Object) Object {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -450,15 +450,15 @@ func (s *Server) Status(id, state string, code int) Object {
 	return m
 }
 
-// Say lets somebody write, and posts it. status is what the webhook answers.
+// Say posts a message of a person. status is the answer of the webhook.
 func (s *Server) Say(ctx context.Context, from string, content Object) (id string, status int, err error) {
 	m := s.Message(from, content)
 	status, err = s.Deliver(ctx, []Object{m}, nil)
 	return m["id"].(string), status, err
 }
 
-// Deliver posts messages and statuses in one request, in the order that they are in and as
-// often as they are there. Whoever wrote can be answered for a day.
+// Deliver posts messages and statuses in one request, in this order and with repetitions. A person
+// who wrote can be answered for a day.
 func (s *Server) Deliver(ctx context.Context, messages, statuses []Object) (status int, err error) {
 	return s.Post(ctx, s.Batch(messages, statuses))
 }
@@ -486,12 +486,12 @@ func (s *Server) Batch(messages, statuses []Object) []byte {
 	}
 	body, err := json.Marshal(Object{"object": "whatsapp_business_account", "entry": []Object{{"id": "1", "changes": []Object{{"field": "messages", "value": value}}}}})
 	if err != nil {
-		panic(err) // a test put in what is no JSON
+		panic(err) // the test's value is no JSON
 	}
 	return body
 }
 
-// Sign is the value of the header X-Hub-Signature-256.
+// Sign returns the value of the header X-Hub-Signature-256.
 func Sign(secret string, body []byte) string {
 	h := hmac.New(sha256.New, []byte(secret))
 	h.Write(body)
