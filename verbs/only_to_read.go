@@ -33,3 +33,42 @@ func OnlyToRead(r *Registry) (ds dsl.Diagnostics) {
 	}
 	return ds
 }
+
+// NotForRoles warns of verbs whose script, scheduled call or undo calls another verb that one of
+// their roles may not use: such a call is refused whenever a principal of that role makes it.
+func NotForRoles(r *Registry) (ds dsl.Diagnostics) {
+	for _, v := range r.Verbs() {
+		warn := func(m *Macro, as string) {
+			if m == nil || m.Script == nil {
+				return
+			}
+			for _, inner := range called(r, m.Script) {
+				i := slices.IndexFunc(v.Roles, func(role *Role) bool { return !slices.Contains(inner.Roles, role) })
+				if i >= 0 {
+					ds = append(ds, tell(m.Place, "not-for-role", v.Name, v.Roles[i].Name, as, inner.Name, inner.Place))
+				}
+			}
+		}
+		warn(v.Macro, "calls")
+		for i := range v.Effects {
+			warn(v.Effects[i].Run, "schedules")
+		}
+		if v.Undo != nil {
+			warn(v.Undo.Call, "is taken back by")
+		}
+	}
+	return ds
+}
+
+// called lists the verbs that the calls of a script name, those in values included.
+func called(r *Registry, script *dsl.Script) (all []*Verb) {
+	dsl.Walk(script, func(n dsl.Node) bool {
+		if n.Call != nil {
+			if v := r.Verb(n.Call.Verb); v != nil && !slices.Contains(all, v) {
+				all = append(all, v)
+			}
+		}
+		return true
+	})
+	return all
+}

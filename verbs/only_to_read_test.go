@@ -49,3 +49,44 @@ func TestLintSaysWhoMayNotWrite(t *testing.T) {
 		}
 	}
 }
+
+// Whoever may use a verb may use those that it calls, schedules and is taken back by, or lint says so.
+func TestLintSaysWhoMayNotCall(t *testing.T) {
+	t.Parallel()
+	doc := unspokenCodes()[2]
+	inner := func(as string) string {
+		return strings.Replace(doc.Wrong, `script: "shelf.retitle :book-id @book-id :title @title"`, as, 1)
+	}
+	const call = `"shelf.retitle :book-id @book-id :title @title"`
+	for text, want := range map[string]string{
+		doc.Wrong: "shelf.correct would be refused to role librarian: it calls shelf.retitle, which that role may not use",
+		doc.Right: "",
+		inner("effects: [{triggers: later, run: " + call + "}]"):                                                              "shelf.correct would be refused to role librarian: it schedules shelf.retitle, which that role may not use",
+		inner("undo: {by: " + call + "}\n    effects: [{updates: book.title, where: book-id, set: {title: title}}]"):          "shelf.correct would be refused to role librarian: it is taken back by shelf.retitle, which that role may not use",
+		strings.Replace(inner("effects: [{triggers: later, run: "+call+"}]"), "roles: [librarian, head]", "roles: [head]", 1): "",
+	} {
+		r, ds := LoadSources(dsl.NewSource("shelf.yaml", text))
+		if r == nil {
+			t.Fatal(inWords(ds))
+		}
+		var all []string
+		for _, d := range NotForRoles(r) {
+			if d.Code != "not-for-role" || d.Severity != dsl.Warning {
+				t.Errorf("%s: %s", d.Code, d.Summary)
+			}
+			all = append(all, d.Summary)
+		}
+		if got := strings.Join(all, "|"); got != want {
+			t.Errorf("%s\nearns %q, want %q", text, got, want)
+		}
+	}
+	for _, dir := range []string{".", "../examples/helpdesk/verbs", "../examples/kyc/verbs", "../examples/kiisha/verbs", "../examples/retail/verbs", "../examples/workshop/verbs"} {
+		r, ds := Load(os.DirFS(dir))
+		if r == nil {
+			t.Fatal(inWords(ds))
+		}
+		for _, d := range NotForRoles(r) {
+			t.Errorf("%s: %s", dir, d.Summary)
+		}
+	}
+}

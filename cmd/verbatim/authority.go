@@ -39,20 +39,27 @@ import (
 // wholePalettes loads the palettes of the directory and the system palette.
 func (a *app) wholePalettes(flag string) (*verbs.Registry, error) {
 	reg, err := a.palettesBeside(flag, system.Source())
-	beside := []*dsl.Source{system.Source()}
-	if err == nil && len(reg.Channels()) > 0 {
-		beside = append(beside, channel.Source())
-	}
-	if err == nil && reg.Plans() {
-		beside = append(beside, plan.Source(), confidence.Source())
-	}
-	if len(beside) > 1 {
-		reg, err = a.palettesBeside(flag, beside...)
+	if err == nil {
+		if beside := ownPalettes(reg); len(beside) > 1 {
+			reg, err = a.palettesBeside(flag, beside...)
+		}
 	}
 	if err == nil {
 		system.Follow(reg)
 	}
 	return reg, err
+}
+
+// ownPalettes are the palettes of this program that are loaded with those of a directory.
+func ownPalettes(reg *verbs.Registry) []*dsl.Source {
+	own := []*dsl.Source{system.Source()}
+	if len(reg.Channels()) > 0 {
+		own = append(own, channel.Source())
+	}
+	if reg.Plans() {
+		own = append(own, plan.Source(), confidence.Source())
+	}
+	return own
 }
 
 // palettesFor loads the system palette only if one of the given verbs is its own.

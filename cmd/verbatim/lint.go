@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -117,7 +118,17 @@ func (a *app) lint(ctx context.Context, f lintFlags) error {
 	}
 	took := time.Since(started)
 	if l.reg != nil {
-		l.ds = append(append(l.ds, verbs.Unspoken(l.reg)...), verbs.OnlyToRead(l.reg)...)
+		// Other commands load them beside the palettes of this program.
+		whole, err := loadPalettes(dir, ownPalettes(l.reg)...)
+		if err != nil {
+			return err
+		}
+		if whole.reg == nil {
+			l = whole
+		}
+	}
+	if l.reg != nil {
+		l.ds = slices.Concat(l.ds, verbs.Unspoken(l.reg), verbs.OnlyToRead(l.reg), verbs.NotForRoles(l.reg))
 		found, err := a.lintQueries(ctx, dir, f.store)
 		if err != nil {
 			return err
