@@ -151,7 +151,7 @@ func (l *loader) total(vn *verbNode, t *Total, n *yaml.Node, f mapping) bool {
 		return false
 	case t.Kind == AllTotal:
 		t.That = l.filter(d, that.value, scope{verb: vn.v, row: t.Entity})
-		return t.That != nil
+		return t.That != nil && (!t.Beyond || vn.unprobedBeyond(t, that.value, t.That.root))
 	}
 	return true
 }
@@ -191,6 +191,16 @@ func (l *loader) totalOf(vn *verbNode, t *Total, n *yaml.Node) bool {
 	return true
 }
 
+// unprobedBeyond refuses a total over rows that the caller does not see if it compares the order of
+// a sensitive field with an argument.
+func (vn *verbNode) unprobedBeyond(t *Total, n *yaml.Node, root filterNode) bool {
+	if root.halves(t.Entity) {
+		vn.d.report(tell(vn.d.place(n), "not-a-filter/sensitive", "the order of what is sensitive"))
+		return false
+	}
+	return true
+}
+
 func (l *loader) totalWhere(vn *verbNode, t *Total, n *yaml.Node) (ok bool) {
 	if t.Where = l.where(vn, n, scope{verb: vn.v, row: t.Entity}); t.Where == nil {
 		return false
@@ -212,7 +222,7 @@ func (l *loader) totalWhere(vn *verbNode, t *Total, n *yaml.Node) (ok bool) {
 			vn.d.report(tell(vn.d.place(n), "beyond-its-caller/absent", p))
 			return false
 		}
-		return true
+		return vn.unprobedBeyond(t, n, root)
 	}
 	if t.By, ok = root.belongs(t.Entity, vn.v); !ok {
 		if t.By, ok = -1, root.among(t.Entity, vn.v); !ok {

@@ -101,6 +101,8 @@ func TestRulesThatCannotBeMeant(t *testing.T) {
 		{"", "discloses: [{name: k, type: integer, min: 0, max: 10000, is: 1}]", "open-disclosure", "10000 values"},
 		{"", "discloses: [{name: k, type: integer, min: -9223372036854775808, max: 9223372036854775807, is: 1}]", "open-disclosure", ""},
 		{"", "discloses: [{name: k, type: decimal, scale: 2, min: 0, max: 100, is: 1.00}]", "open-disclosure", ""},
+		{"", effects + "\n    totals: [{name: n, some: line, where: row.sku == sku and row.secret > len(sku), beyond: true}]\n    discloses: [{name: k, type: boolean, is: n}]", "not-a-filter", "the order of what is sensitive"},
+		{"", effects + "\n    totals: [{name: n, all: line, where: row.sku == sku, that: len(sku) <= row.secret, beyond: true}]\n    discloses: [{name: k, type: boolean, is: n}]", "not-a-filter", "the order of what is sensitive"},
 		{"", effects + "\n    totals: [{name: n, max: line.secret, where: row.sku == sku, beyond: true}]\n    discloses: [{name: k, type: boolean, is: n > 0}]", "beyond-its-caller", "secret is sensitive"},
 		{"", "discloses: [{name: k, type: code, is: A}]", "open-disclosure", ""},
 		{"", "discloses: [{name: sku, type: boolean, is: true}]", "declared-twice", ""},
