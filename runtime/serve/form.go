@@ -367,6 +367,8 @@ func (f *filledForm) call() (*dsl.Script, error) {
 		case text == "":
 		case p.Type.Name == verbs.BooleanType:
 			args[p.Name] = text == "true"
+		case p.Type.Name == verbs.IntegerType || p.Type.Name == verbs.DecimalType:
+			args[p.Name] = f.number(p, text)
 		case p.Type.Name == verbs.RefType:
 			args[p.Name] = "@" + strings.TrimPrefix(text, "@")
 		case p.Type.Name == verbs.MoneyType:
@@ -395,6 +397,35 @@ func (f *filledForm) call() (*dsl.Script, error) {
 		return nil, nil
 	}
 	return script, nil
+}
+
+// number reads a number as people write it in the language of the page. It returns what the checker
+// takes, or records what is wrong. The decimal sign is a point in English and a comma in the other
+// languages, where "1.250" may be a thousand.
+func (f *filledForm) number(p *verbs.Param, text string) string {
+	_, after, _ := strings.Cut(text, ".")
+	value, ok := stores.ParseDecimal(text)
+	if !ok || len(after) == 3 && f.lang != words.English {
+		found, _ := words.Find(text, words.In{Now: f.now, Languages: []words.Language{f.lang}})
+		if len(found) != 1 || found[0].Range.Start != 0 || found[0].Range.End != len(text) || found[0].What != words.Integer && found[0].What != words.Decimal {
+			f.wrong[p.Name] = f.say("pages/a-number")
+			return ""
+		}
+		value = found[0].Value
+		if others := found[0].Others; len(others) > 0 {
+			i := slices.IndexFunc(others, func(c words.Choice) bool { return c.Value.Kind() == stores.Decimal })
+			if i < 0 || f.lang == words.English || !strings.Contains(text, ",") {
+				f.wrong[p.Name] = f.say("pages/which-number", others[0].Value.Text(), others[len(others)-1].Value.Text())
+				return ""
+			}
+			value = others[i].Value
+		}
+	}
+	if _, whole := stores.ParseInt(value.Text()); p.Type.Name == verbs.IntegerType && !whole {
+		f.wrong[p.Name] = f.say("pages/whole-number")
+		return ""
+	}
+	return value.Text()
 }
 
 // needed says that an argument is missing.
@@ -449,6 +480,9 @@ func (f *filledForm) object(i int) map[string]any {
 		}
 		answers = next
 	}
+	if strings.TrimSpace(answers.Object().Text()) == "{}" && !p.Required && !f.wrongIn(p.Name+".") {
+		return nil // it is left out
+	}
 	for _, q := range answers.Questions() {
 		if name := p.Name + "." + q.Field; !q.Optional && f.wrong[name] == "" && !strings.Contains(answers.Object().Text(), strconv.Quote(q.Field)+":") {
 			f.wrong[name] = f.say("pages/needed")
@@ -461,6 +495,16 @@ func (f *filledForm) object(i int) map[string]any {
 		return nil
 	}
 	return object
+}
+
+// wrongIn reports whether a field whose name has a prefix is wrong.
+func (f *filledForm) wrongIn(prefix string) bool {
+	for name := range f.wrong {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	return false
 }
 
 func (f *filledForm) answer(q *collect.Question, text string) stores.Value {

@@ -624,7 +624,11 @@ func (d *desk) tasks(ctx context.Context) (pages.Tasks, error) {
 	return t, nil
 }
 
+// itemURL is the address of the page of an item; "" if the palette declares no detail for it.
 func (d *desk) itemURL(item string) string {
+	if d.page.Detail == nil {
+		return ""
+	}
 	n := slices.Index(d.all, d.page) + 1
 	return "/p/" + strconv.Itoa(n) + "/item/" + url.PathEscape(item)
 }

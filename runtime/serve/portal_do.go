@@ -299,6 +299,16 @@ func (d *desk) does(f *filledForm, about string, script *dsl.Script, program *ve
 		if d.did(script, key) {
 			return d.see(d.at(d.page) + "?done=again")
 		}
+		if refusal.Diagnostics[0].Code == "key-reused" {
+			// The form was sent before with other values: it gets a key of its own.
+			key, err := d.book.Secret()
+			if err != nil {
+				return err
+			}
+			f.values.Set("key", key)
+			f.wrong[""] = d.tells("pages/sent-before")
+			return d.showForm(http.StatusConflict, f, about)
+		}
 		f.misfits(script, refusal.Diagnostics)
 		if len(f.wrong) == 0 {
 			f.wrong[""] = d.tell.Refused(refusal.Diagnostics)
