@@ -21,7 +21,7 @@ func (t *tx) Draw(ctx context.Context, e *stores.Entity, field int) (stores.Valu
 	table, column := []stores.Value{str(tableName(e))}, f.Column
 	gives, sequence := "", false
 	err := t.c.query(context.Background(), "SELECT coalesce(dflt_value, ''), (SELECT sql LIKE '%autoincrement%' FROM main.sqlite_schema WHERE lower(name) = lower(?1) AND type = 'table') FROM pragma_table_xinfo(?1) WHERE lower(name) = ?2",
-		append(table, str(strings.ToLower(column))), func(row *sqlite.Stmt) error {
+		append(table, str(fold(column))), func(row *sqlite.Stmt) error {
 			gives, sequence = row.ColumnText(0), row.ColumnBool(1)
 			return nil
 		})

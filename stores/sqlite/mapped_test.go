@@ -127,6 +127,25 @@ func TestValuesThatCannotBeRead(t *testing.T) {
 	}
 }
 
+// SQLite takes names that differ in the case of ASCII letters for one name, and no others.
+func TestNamesOfOthersInAnyAlphabet(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	s := legacy(t, `CREATE TABLE "Änderungen" (ID TEXT PRIMARY KEY, "Größe" TEXT, "Änderung" TEXT)`, `INSERT INTO "Änderungen" VALUES ('a', 'XL', 'b')`)
+	e := mappedTo("Änderungen", stores.Field{Name: "size", Column: "Größe", Kind: stores.String}, stores.Field{Name: "change", Column: "Änderung", Kind: stores.String})
+	if plan, err := s.Migrate(ctx, []*stores.Entity{e}, true); err != nil || len(plan.Problems) > 0 {
+		t.Fatal(plan.Problems, err)
+	}
+	rows, err := find(s, stores.Find{Entity: e, Select: []stores.Path{{Field: 2}}, Where: &stores.Cond{Op: stores.Eq, Path: stores.Path{Field: 1}, Value: stores.NewString("XL")}})
+	if err != nil || len(rows) != 1 || rows[0][0].Text() != "b" {
+		t.Error(rows, err)
+	}
+	other := mappedTo("änderungen", e.Fields[1], e.Fields[2])
+	if plan, err := s.Migrate(ctx, []*stores.Entity{other}, true); err != nil || len(plan.Problems) == 0 {
+		t.Errorf("a table of another name is taken for it: %v", err)
+	}
+}
+
 // A declared type that would change a value on the way in is a problem.
 func TestDeclaredTypes(t *testing.T) {
 	t.Parallel()

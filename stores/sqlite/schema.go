@@ -236,7 +236,7 @@ func (m *migration) respell(e *stores.Entity, t *sqlcore.Table) error {
 	for i := range e.Fields {
 		f := &e.Fields[i]
 		kind := f.Keeps()
-		if !t.There(strings.ToLower(f.Column)) || !slices.Contains([]stores.Kind{stores.Time, stores.Date, stores.Decimal}, kind) {
+		if !t.There(fold(f.Column)) || !slices.Contains([]stores.Kind{stores.Time, stores.Date, stores.Decimal}, kind) {
 			continue
 		}
 		if why, err := m.c.misspelt(e, i); err != nil {
@@ -283,6 +283,17 @@ func (c *conn) misspelt(e *stores.Entity, field int) (why string, err error) {
 	return why, err
 }
 
+// fold is a name of a table or column in small letters as SQLite's lower makes them: of ASCII alone.
+// Names that are alike when folded are one to SQLite.
+func fold(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'A' && r <= 'Z' {
+			return r + 'a' - 'A'
+		}
+		return r
+	}, name)
+}
+
 // look learns what there is.
 func (m *migration) look() error {
 	m.objects = map[string]string{}
@@ -304,7 +315,7 @@ func (m *migration) Run(step string) error {
 // Was implements sqlcore.Catalogue.
 func (m *migration) Was(e *stores.Entity) (called, table string, there, now bool) {
 	was := strings.ReplaceAll(e.WasTable, ".", "_")
-	return was, quote(was), m.objects[strings.ToLower(was)] == "table", m.objects[strings.ToLower(tableName(e))] != ""
+	return was, quote(was), m.objects[fold(was)] == "table", m.objects[fold(tableName(e))] != ""
 }
 
 // Rename implements sqlcore.Catalogue.
@@ -391,7 +402,7 @@ func (m *migration) restore(statements []string) {
 func (m *migration) names() {
 	tables := map[string]*stores.Entity{}
 	for _, e := range m.Entities {
-		name := strings.ToLower(tableName(e))
+		name := fold(tableName(e))
 		if strings.HasPrefix(name, "verbatim_") && !engineOwn(e) || strings.HasPrefix(name, "sqlite_") {
 			m.Problem(e, "a table cannot be called %s here: such names are taken", tableName(e))
 		}
@@ -408,14 +419,14 @@ func (m *migration) names() {
 // tables all the same.
 func engineOwn(e *stores.Entity) bool {
 	return e.Managed && strings.HasPrefix(e.Table, "verbatim.") && !slices.ContainsFunc(slices.Concat(ownTables, jobTable, searchTables), func(statement string) bool {
-		return strings.HasPrefix(strings.ToLower(statement), "create table "+strings.ToLower(quote(tableName(e)))+" ")
+		return strings.HasPrefix(fold(statement), "create table "+fold(quote(tableName(e)))+" ")
 	})
 }
 
 // Read implements sqlcore.Catalogue.
 func (m *migration) Read(e *stores.Entity) (*sqlcore.Table, error) {
 	name := []stores.Value{str(tableName(e))}
-	kind := m.objects[strings.ToLower(tableName(e))]
+	kind := m.objects[fold(tableName(e))]
 	if kind != "table" && kind != "view" {
 		return nil, nil
 	}
@@ -439,9 +450,9 @@ func (m *migration) Read(e *stores.Entity) (*sqlcore.Table, error) {
 	err = m.c.query(bg, "SELECT sql FROM sqlite_schema WHERE lower(name) = lower(?) AND type = 'table'", name, func(row *sqlite.Stmt) error {
 		for _, check := range stores.Checks(row.ColumnText(0)) {
 			column, values, ok := stores.CheckedValues(check)
-			if c, there := t.Columns[strings.ToLower(column)]; ok && there {
+			if c, there := t.Columns[fold(column)]; ok && there {
 				c.Takes = values
-				t.Columns[strings.ToLower(column)] = c
+				t.Columns[fold(column)] = c
 			}
 		}
 		return nil
@@ -479,7 +490,7 @@ func (m *migration) Define(e *stores.Entity, field int) string {
 	if f.Keeps() == stores.Bool {
 		def += " CHECK (" + quote(f.Column) + " IN (0, 1))"
 	}
-	if f.Ref != nil && m.objects[strings.ToLower(tableName(f.Ref))] != "view" {
+	if f.Ref != nil && m.objects[fold(tableName(f.Ref))] != "view" {
 		def += " REFERENCES " + quote(tableName(f.Ref)) + " (" + quote(f.Ref.Fields[f.Ref.Key].Column) + ")"
 	}
 	return def
@@ -500,7 +511,7 @@ func (m *migration) Added(*stores.Entity, int)       {}
 
 // Create implements sqlcore.Catalogue.
 func (m *migration) Create(e *stores.Entity, _ *sqlcore.Table) string {
-	m.objects[strings.ToLower(tableName(e))] = "table"
+	m.objects[fold(tableName(e))] = "table"
 	return " STRICT"
 }
 
@@ -514,7 +525,7 @@ func (m *migration) Given(e *stores.Entity, t *sqlcore.Table) error {
 		for j, f := range g.Fields {
 			column := e.Fields[f].Column
 			terms[j], before[j] = "(NEW."+quote(column)+" IS NOT NULL)", "0"
-			if t.There(strings.ToLower(column)) {
+			if t.There(fold(column)) {
 				before[j] = "(" + quote(column) + " IS NOT NULL)"
 			}
 		}
@@ -536,7 +547,7 @@ func (m *migration) Given(e *stores.Entity, t *sqlcore.Table) error {
 		}
 		for _, op := range [...]string{"INSERT", "UPDATE"} {
 			m.Step("CREATE TRIGGER %s BEFORE %s ON %s WHEN NOT %s BEGIN SELECT RAISE(ABORT, 'constraint over %s'); END",
-				quote(name+"_"+strings.ToLower(op)), op, quote(tableName(e)), holds, strings.ReplaceAll(strings.Join(m.Columns(e, g.Fields...), ", "), "'", "''"))
+				quote(name+"_"+fold(op)), op, quote(tableName(e)), holds, strings.ReplaceAll(strings.Join(m.Columns(e, g.Fields...), ", "), "'", "''"))
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(m.objects)) {
@@ -549,15 +560,15 @@ func (m *migration) Given(e *stores.Entity, t *sqlcore.Table) error {
 
 // givenPrefix is how the names of a table's triggers begin.
 func givenPrefix(table string) string {
-	return fmt.Sprintf("verbatim_given_%.8x_", sha256.Sum256([]byte(strings.ToLower(table))))
+	return fmt.Sprintf("verbatim_given_%.8x_", sha256.Sum256([]byte(fold(table))))
 }
 
 // NameIndex implements sqlcore.Catalogue.
 func (m *migration) NameIndex(e *stores.Entity, columns []string, suffix string) string {
 	name := tableName(e) + "_" + strings.Join(columns, "_") + suffix
-	for ; m.objects[strings.ToLower(name)] != ""; name += "_" {
+	for ; m.objects[fold(name)] != ""; name += "_" {
 	}
-	m.objects[strings.ToLower(name)] = "index"
+	m.objects[fold(name)] = "index"
 	return name
 }
 
@@ -588,7 +599,7 @@ func (m *migration) Held(e *stores.Entity, field int, _ *sqlcore.Table, known []
 	f := &e.Fields[field]
 	column := quote(f.Column)
 	err = m.c.query(context.Background(), "SELECT CAST("+column+" AS TEXT), count(*) FROM "+table(e)+" WHERE "+column+" IS NOT NULL AND (CAST("+column+" AS TEXT) NOT IN (SELECT value FROM json_each(?)) OR typeof("+column+") <> ?) GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 7",
-		[]stores.Value{str(listOf(known)), str(strings.ToLower(declared(f.Keeps())))}, func(row *sqlite.Stmt) error {
+		[]stores.Value{str(listOf(known)), str(fold(declared(f.Keeps())))}, func(row *sqlite.Stmt) error {
 			held = append(held, stores.Held{Value: row.ColumnText(0), Rows: row.ColumnInt64(1)})
 			return nil
 		})

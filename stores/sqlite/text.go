@@ -9,7 +9,7 @@ import (
 )
 
 // dialect is how SQLite spells what sqlcore writes.
-var dialect = &sqlcore.Dialect{Quote: quote, Table: table, Fold: strings.ToLower, True: "1", False: "0", Yes: " = 1", Is: " IS ", IsNot: " IS NOT "}
+var dialect = &sqlcore.Dialect{Quote: quote, Table: table, Fold: fold, True: "1", False: "0", Yes: " = 1", Is: " IS ", IsNot: " IS NOT "}
 
 // text is a statement in the making.
 type text = sqlcore.Text[stores.Value, slots]
