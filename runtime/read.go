@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -204,10 +205,14 @@ func (r *reading) last(st *step, all []*fetch) bool {
 // described returns the palette's description of a code, or of each code in a list.
 func described(list *verbs.CodeList, t *verbs.Type, v stores.Value) (stores.Value, error) {
 	words := func(code string) stores.Value {
-		if i := slices.IndexFunc(list.Codes, func(c verbs.Code) bool { return c.Name == code }); i >= 0 && list.Codes[i].Description != "" {
-			return stores.NewString(list.Codes[i].Description)
+		i := slices.IndexFunc(list.Codes, func(c verbs.Code) bool { return c.Name == code })
+		if i < 0 {
+			return stores.Value{} // a value that only the database knows
 		}
-		return stores.Value{} // a value that only the database knows
+		if said := cmp.Or(list.Codes[i].Description, list.Codes[i].Label); said != "" {
+			return stores.NewString(said)
+		}
+		return stores.Value{}
 	}
 	if v.IsNull() {
 		return v, nil

@@ -278,8 +278,11 @@ func allDecimal(s string) bool {
 	return s != ""
 }
 
+// maxName is how many characters a name may have.
+const maxName = 100
+
 func isName(s string) bool {
-	if s == "" || s[0] < 'a' || s[0] > 'z' || len(s) > 100 {
+	if s == "" || s[0] < 'a' || s[0] > 'z' || len(s) > maxName {
 		return false
 	}
 	for i := 1; i < len(s); i++ {

@@ -2,6 +2,7 @@ package verbs
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -412,12 +413,18 @@ func (l *loader) agreement(d *doc, c *Confirm, by, expires, signedIn *yaml.Node)
 	d.lasting(signedIn, &c.SignedIn)
 }
 
+var anyDigits = regexp.MustCompile("[0-9]+")
+
 // lasting reads a length of time, of a second at least.
 func (d *doc) lasting(n *yaml.Node, into *int64) {
 	if n == nil {
 		return
 	}
 	dur, ok := parseDuration(n.Value)
+	if _, short := parseDuration(anyDigits.ReplaceAllString(n.Value, "1")); !ok && short {
+		d.report(tell(d.place(n), "bad-duration/long", n.Value))
+		return
+	}
 	if !ok || dur.Duration().Seconds() < 1 {
 		d.report(tell(d.place(n), "bad-duration", n.Value))
 		return

@@ -90,6 +90,9 @@ func (loaderMessages) requiresNothing(at dsl.Place, verb string, holds bool) dsl
 // Names
 
 func (loaderMessages) badName(at dsl.Place, what, word string) dsl.Diagnostic {
+	if len(word) > maxName {
+		return tell(at, "bad-name/long", what, maxName)
+	}
 	d := tell(at, "bad-name", word, what)
 	if better := nameFrom(word); better != word && (isName(better) || what == "domain" && isDottedName(better)) {
 		d.Fixes = []dsl.Fix{{Title: "call it " + better, Edits: []dsl.Edit{{Range: at.Range, Text: better}}}}

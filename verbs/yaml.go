@@ -789,7 +789,11 @@ func (d *doc) integer(p pair, least int) (int, bool) {
 		return 0, false
 	}
 	s := p.value.Value
-	if p.value.Style != 0 || !isDigits(s) || len(s) > 9 {
+	if p.value.Style == 0 && len(s) > 9 && s[0] != '0' && allDecimal(s) {
+		d.report(tell(d.place(p.value), "not-a-number/large", p.key.Value))
+		return 0, false
+	}
+	if p.value.Style != 0 || !isDigits(s) {
 		d.report(tell(d.place(p.value), "not-a-number", p.key.Value, s, least))
 		return 0, false
 	}
