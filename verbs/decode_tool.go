@@ -43,7 +43,7 @@ func (l *loader) tool(vn *verbNode, n *yaml.Node) {
 			}
 		}
 	}
-	d.scalars(f.at("with"), func(k, val *yaml.Node) {
+	d.members(f.at("with"), func(k, val *yaml.Node) {
 		s := Send{Key: k.Value, Param: -1, Place: d.place(val)}
 		var is term
 		if s.Value, is = l.compileTerm(d, val, scope{verb: v}, wantAnything, nil); s.Value == nil {

@@ -1,6 +1,7 @@
 package verbs
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -133,4 +134,39 @@ func plainScalars(n *yaml.Node, all []*yaml.Node) []*yaml.Node {
 		all = plainScalars(child, all)
 	}
 	return all
+}
+
+// The members that a tool is sent have the names of another system: user-id and user_id are two.
+func TestMembersOfAToolAreTheirOwnNames(t *testing.T) {
+	t.Parallel()
+	const palette = `domain: a
+roles: [{name: r, description: x}]
+verbs:
+  - verb: find
+    description: x
+    roles: [r]
+    args: [{name: one, type: string, required: true}, {name: two, type: string, required: true}]
+    tool: {server: s, name: find, read-only: true, with: {user-id: one, user_id: two%s}}
+`
+	r, ds := LoadSources(dsl.NewSource("a.yaml", fmt.Sprintf(palette, "")))
+	if r == nil {
+		t.Fatal(inWords(ds))
+	}
+	var sent []string
+	for _, s := range r.Verb("a.find").Tool.Sends {
+		sent = append(sent, s.Key)
+	}
+	if got := strings.Join(sent, " "); got != "user-id user_id" {
+		t.Errorf("it is sent %s", got)
+	}
+	if r, _ := LoadSources(dsl.NewSource("a.yaml", fmt.Sprintf(palette, ", user_id: one"))); r != nil {
+		t.Error("a member is sent twice")
+	}
+	found, err := ProposeDescribed("post", "post", []byte(`{"tools":[{"name":"x","inputSchema":{"type":"object","properties":{"user-id":{"type":"string"},"user_id":{"type":"string"}}}}]}`))
+	if err != nil || len(found.Files) != 1 {
+		t.Fatal(err)
+	}
+	if r, ds := LoadSources(dsl.NewSource("post.yaml", string(found.Files[0].Text))); r == nil {
+		t.Errorf("what is proposed does not load: %s", inWords(ds))
+	}
 }

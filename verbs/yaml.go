@@ -828,6 +828,11 @@ func (d *doc) items(p pair, fn func(n *yaml.Node)) {
 // author's choosing, once for each name; due-date and due_date are the same
 // name.
 func (d *doc) entries(n *yaml.Node, fn func(k, v *yaml.Node)) {
+	d.entriesBy(n, underscored, sameName, fn)
+}
+
+// entriesBy is entries for names that are the same when their folded forms are.
+func (d *doc) entriesBy(n *yaml.Node, fold func(string) string, same func(a, b string) bool, fn func(k, v *yaml.Node)) {
 	if n == nil {
 		return
 	}
@@ -842,13 +847,13 @@ func (d *doc) entries(n *yaml.Node, fn func(k, v *yaml.Node)) {
 		}
 		var first *yaml.Node
 		if seen != nil {
-			name := underscored(k.Value)
+			name := fold(k.Value)
 			if first = seen[name]; first == nil {
 				seen[name] = k
 			}
 		} else {
 			for j := 0; j < i && first == nil; j += 2 {
-				if n.Content[j].Kind != poisoned && sameName(n.Content[j].Value, k.Value) {
+				if n.Content[j].Kind != poisoned && same(n.Content[j].Value, k.Value) {
 					first = n.Content[j]
 				}
 			}
@@ -884,7 +889,18 @@ func (d *doc) scalars(p pair, fn func(k, v *yaml.Node)) {
 	if p.value == nil {
 		return
 	}
-	d.entries(p.value, func(k, v *yaml.Node) {
+	d.entries(p.value, d.texts(fn))
+}
+
+// members is scalars for the names of another system: due-date and due_date are two.
+func (d *doc) members(p pair, fn func(k, v *yaml.Node)) {
+	exact := func(name string) string { return name }
+	d.entriesBy(p.value, exact, func(a, b string) bool { return a == b }, d.texts(fn))
+}
+
+// texts calls fn with entries that are text, and reports others.
+func (d *doc) texts(fn func(k, v *yaml.Node)) func(k, v *yaml.Node) {
+	return func(k, v *yaml.Node) {
 		switch {
 		case v.Kind == poisoned:
 		case v.Kind != yaml.ScalarNode:
@@ -892,7 +908,7 @@ func (d *doc) scalars(p pair, fn func(k, v *yaml.Node)) {
 		default:
 			fn(k, v)
 		}
-	})
+	}
 }
 
 // Uses: where names stand, taken down for a Draft
