@@ -53,11 +53,11 @@ func (b *BrokenPromise) Error() string {
 // Unknown is set.
 type Failure struct {
 	Err error
-	// Unknown says that the answer to the commit, or of a tool of another server, was lost: the change
-	// may or may not have happened.
+	// Unknown says that the answer to the commit, or of a tool of another server, was lost: the
+	// change may or may not have happened.
 	Unknown bool
-	// Told, if it is not nil, tells the person what is known: a tool was asked, but the script was not
-	// committed.
+	// Told, if it is not nil, tells the person what is known: a tool was asked, but the script was
+	// not committed.
 	Told *dsl.Diagnostic
 }
 

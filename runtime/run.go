@@ -23,7 +23,8 @@ type RunOptions struct {
 	// Agreed is the ID of the preview that the person agreed to. If it is given, the
 	// plan must equal that preview, even where no rule asks.
 	Agreed string
-	// Source says where the program came from, for the journal. The default is the name of its script.
+	// Source says where the program came from, for the journal. The default is the name of its
+	// script.
 	Source string
 	// Key is an idempotency key. Under one key of one principal, a program takes effect
 	// once, and every further Run of the same text returns the same receipt. Another

@@ -211,8 +211,8 @@ func (d *desk) current(ctx context.Context, c *runtime.Call) (*collection, runti
 	return col, request, err
 }
 
-// needed ends a collection whose request the bank has settled, with or without an answer. The verb that
-// settles does not change clients' collections, so this happens at the client's next message.
+// needed ends a collection whose request the bank has settled, with or without an answer. The verb
+// that settles does not change clients' collections, so this happens at the client's next message.
 func (d *desk) needed(ctx context.Context, c *runtime.Call, request runtime.Ref, col *collection) error {
 	row, err := c.Get(ctx, request)
 	if err != nil {
@@ -231,8 +231,8 @@ func (d *desk) states(entity string) *verbs.CodeList {
 	return e.Fields[e.Store.FieldIndex("status")].Type.Codes
 }
 
-// overtaken returns the latest collection of a request if it ended because the request was answered in
-// another way: a window may still show it.
+// overtaken returns the latest collection of a request if it ended because the request was answered
+// in another way: a window may still show it.
 func (d *desk) overtaken(ctx context.Context, c *runtime.Call, request runtime.Ref) (*collection, error) {
 	rows, err := c.Find(ctx, collections, runtime.Fields{"request": request, "client": c.Principal()})
 	if err != nil || len(rows) == 0 {
@@ -396,8 +396,8 @@ type startArgs struct {
 	Request runtime.Ref `verb:"request-id"`
 }
 
-// start begins with the first question, continues where the client stopped, or offers returned answers
-// again.
+// start begins with the first question, continues where the client stopped, or offers returned
+// answers again.
 func (d *desk) start(ctx context.Context, c *runtime.Call, a startArgs) (runtime.Outcome, error) {
 	o := c.Declared()
 	request, err := c.Get(ctx, a.Request)
@@ -481,8 +481,8 @@ func (d *desk) resume(ctx context.Context, c *runtime.Call, request *runtime.Row
 	return []runtime.Edit{col.keep(c, nil)}, col.show(join(back.says, welcome)), nil
 }
 
-// given returns the client's last submission if answers are missing in it; nil if there is none, or if
-// they were given since.
+// given returns the client's last submission if answers are missing in it; nil if there is none, or
+// if they were given since.
 func (d *desk) given(ctx context.Context, c *runtime.Call, request runtime.Ref, info string) (*runtime.Row, error) {
 	last, err := d.sent(ctx, c, request, info)
 	if err != nil || last == nil || last.Value("verdict").Text() != received {
@@ -494,8 +494,8 @@ func (d *desk) given(ctx context.Context, c *runtime.Call, request runtime.Ref, 
 	return last, nil
 }
 
-// instead handles an answer to a question that a submission has answered meanwhile: the next question
-// is asked, and the answer is not stored.
+// instead handles an answer to a question that a submission has answered meanwhile: the next
+// question is asked, and the answer is not stored.
 func (col *collection) instead(c *runtime.Call) (runtime.Outcome, bool) {
 	if !col.moved {
 		return runtime.Outcome{}, false
@@ -631,7 +631,8 @@ type confirmArgs struct {
 	Confirmed bool `verb:"confirmed"`
 }
 
-// confirm sends the answers with the call that gives all of them at once, or returns to the questions.
+// confirm sends the answers with the call that gives all of them at once, or returns to the
+// questions.
 func (d *desk) confirm(ctx context.Context, c *runtime.Call, a confirmArgs) (runtime.Outcome, error) {
 	var o runtime.Outcome
 	col, request, err := d.current(ctx, c)

@@ -8,8 +8,8 @@ import (
 	"verbatim/runtime/words"
 )
 
-// Sentences for clients, in each language, to be read aloud together. {} stands for the arguments, in
-// order.
+// Sentences for clients, in each language, to be read aloud together. {} stands for the arguments,
+// in order.
 
 // Refusals for the author of the call; the conversation has other sentences for a person.
 const (

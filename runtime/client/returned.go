@@ -10,11 +10,13 @@ import (
 	"verbatim/stores"
 )
 
-// Answers that were sent and came back: the bank could not use them, or needs more. They are offered
-// again to the client who sent them, and to nobody else. They are read from the received submissions,
-// the one place that counts: if an answer was erased there, it is not looked for elsewhere.
+// Answers that were sent and came back: the bank could not use them, or needs more. They are
+// offered again to the client who sent them, and to nobody else. They are read from the received
+// submissions, the one place that counts: if an answer was erased there, it is not looked for
+// elsewhere.
 
-// The entity of the parts of a request, and the states of a part that the client has to answer again.
+// The entity of the parts of a request, and the states of a part that the client has to answer
+// again.
 const (
 	parts     = "request-part"
 	inPart    = "PARTIALLY_FULFILLED"
@@ -83,8 +85,8 @@ func (d *desk) sent(ctx context.Context, c *runtime.Call, request runtime.Ref, i
 	return &last, nil
 }
 
-// offer takes a returned submission into the answers, each checked against the present questions, and
-// returns the questions whose answers are not valid any more. Later answers stay.
+// offer takes a returned submission into the answers, each checked against the present questions,
+// and returns the questions whose answers are not valid any more. Later answers stay.
 func (col *collection) offer(r returnedRequest) (gone []collect.Question, err error) {
 	if r.sent == nil || r.sent.Ref() == col.given {
 		return nil, nil

@@ -376,7 +376,8 @@ func (t *telling) waits() bool {
 	return slices.ContainsFunc(t.p.Steps, func(s *plan.Step) bool { return s.Status == "WAITING" || s.Status == "DOUBTFUL" })
 }
 
-// Overall returns the confidence of a plan: the least score of its answers, nil if nothing has a score.
+// Overall returns the confidence of a plan: the least score of its answers, nil if nothing has a
+// score.
 func Overall(p *plan.Plan) (least *float64) {
 	for _, s := range p.Steps {
 		if s.Status == "DONE" && s.Score != nil && (least == nil || *s.Score < *least) {
@@ -485,8 +486,8 @@ func (t *telling) waiting(p *plan.Plan) string {
 	return "This waits for somebody.\n" + strings.Join(lines, "\n") + fmt.Sprintf("\nAsk again with the state %s%s.", statePrefix, p.Key.Text())
 }
 
-// report tells the state of a plan that is not made here. If it is being made, it waits a few seconds
-// for the end.
+// report tells the state of a plan that is not made here. If it is being made, it waits a few
+// seconds for the end.
 func (t *telling) report(ctx context.Context, key stores.Value) error {
 	made := true
 	for wait := 100 * time.Millisecond; made; wait *= 2 {

@@ -27,9 +27,9 @@ var allTools = []score.Tool{score.GraphQuery, score.TextCompletion, score.McpToo
 // modelsServer is the name of this program's model in palettes.
 const modelsServer = "models"
 
-// ToolOf returns the tool that carries out a verb, by TrustGraph's names for its tools: a search is a
-// KnowledgeQuery, and any other read of rows a GraphQuery; a call of a model is a TextCompletion or,
-// if the palette writes the instruction, a Prompt; everything else is an McpTool.
+// ToolOf returns the tool that carries out a verb, by TrustGraph's names for its tools: a search is
+// a KnowledgeQuery, and any other read of rows a GraphQuery; a call of a model is a TextCompletion
+// or, if the palette writes the instruction, a Prompt; everything else is an McpTool.
 func ToolOf(v *verbs.Verb) score.Tool {
 	switch {
 	case v == nil:

@@ -66,9 +66,9 @@ type Wires struct {
 	AtOnce            int    // concurrent questions of the queue
 }
 
-// A Template is a plan for questions of a shape. If a question reads like one of Asks, where a name in
-// braces stands for any words, Steps is its plan, where {name} stands for those words. With When, a
-// template is only for questions that contain one of these words.
+// A Template is a plan for questions of a shape. If a question reads like one of Asks, where a name
+// in braces stands for any words, Steps is its plan, where {name} stands for those words. With
+// When, a template is only for questions that contain one of these words.
 type Template struct {
 	Name  string
 	Asks  []string

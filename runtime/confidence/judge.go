@@ -125,8 +125,8 @@ func repeats(s *plan.Step, t *plan.Attempt) bool {
 	})
 }
 
-// instead returns the call that a palette declares in place of another, with its arguments. Arguments
-// that were left out stay left out.
+// instead returns the call that a palette declares in place of another, with its arguments.
+// Arguments that were left out stay left out.
 func instead(m *verbs.Macro, of *dsl.Call) []*dsl.Call {
 	if m == nil {
 		return nil
@@ -240,8 +240,8 @@ const (
 	nearEnough = 0.5
 )
 
-// near compares the result of a search by meaning with the searched text. There is no factor for other
-// verbs, or if the embedding model does not answer: that counts neither for nor against.
+// near compares the result of a search by meaning with the searched text. There is no factor for
+// other verbs, or if the embedding model does not answer: that counts neither for nor against.
 func (a *Agent) near(ctx context.Context, t *plan.Attempt) (f score.Factor) {
 	v := a.Runner.Clerk.Registry.Verb(t.Made.Verb)
 	res := t.Result()
@@ -274,9 +274,9 @@ func fraction(v stores.Value) (float64, bool) {
 	return f, err == nil && f >= 0 && f <= 1 && (v.Kind() == stores.Decimal || v.Kind() == stores.Int)
 }
 
-// agreed compares the answers that a step uses, if different servers were asked the same: the factor is
-// the share of the other answers that agree with the most common one. A server's stated confidence is
-// not part of its answer. There is no factor if no two servers were asked the same.
+// agreed compares the answers that a step uses, if different servers were asked the same: the
+// factor is the share of the other answers that agree with the most common one. A server's stated
+// confidence is not part of its answer. There is no factor if no two servers were asked the same.
 func (a *Agent) agreed(s *plan.Step) (best score.Factor) {
 	type asked struct{ server, what, says string }
 	var all []asked

@@ -219,8 +219,8 @@ func (a *Agent) Reliabilities(ctx context.Context) []Reliability {
 	return all
 }
 
-// drifted reports whether the latest outcomes of a tool are right less often than the first ones, and
-// after how many of them that showed.
+// drifted reports whether the latest outcomes of a tool are right less often than the first ones,
+// and after how many of them that showed.
 func drifted(h []score.Outcome) (bool, int) {
 	if len(h) < 2*score.MinOutcomes {
 		return false, 0
@@ -242,8 +242,8 @@ func drifted(h []score.Outcome) (bool, int) {
 	return false, 0
 }
 
-// Adapt moves the thresholds that have bounds as their history suggests, each by at most one step, and
-// returns the tools whose threshold moved.
+// Adapt moves the thresholds that have bounds as their history suggests, each by at most one step,
+// and returns the tools whose threshold moved.
 func (a *Agent) Adapt(ctx context.Context) (moved []score.Tool, err error) {
 	k, err := a.readLearned(ctx)
 	if err != nil {

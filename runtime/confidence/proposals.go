@@ -114,7 +114,8 @@ func (a *Agent) proposal(ctx context.Context, rows []*clerk.Row) (best Proposal,
 	return best, nil
 }
 
-// smooth reports whether all steps of a plan were made without a doubtful answer, and none names a row.
+// smooth reports whether all steps of a plan were made without a doubtful answer, and none names a
+// row.
 func smooth(p *plan.Plan) bool {
 	var calls []dsl.Call
 	for _, s := range p.Steps {

@@ -35,8 +35,8 @@ func shapeOf(question string) shape {
 	return s
 }
 
-// empty returns a plan with places for the names that are the whole of a text. If a name occurs in the
-// plan in another way, the plan is valid for this question alone, and empty returns "".
+// empty returns a plan with places for the names that are the whole of a text. If a name occurs in
+// the plan in another way, the plan is valid for this question alone, and empty returns "".
 func (s shape) empty(plan string) string {
 	for i, name := range s.names {
 		whole := dsl.FormatValue(dsl.NewString(name))

@@ -179,7 +179,8 @@ func (t toldRow) Value(name string) string {
 	return text
 }
 
-// ours reports whether a value is the name of a row or a code: such a value holds no words of people.
+// ours reports whether a value is the name of a row or a code: such a value holds no words of
+// people.
 func (w wording) ours(v stores.Value) bool {
 	return strings.HasPrefix(plain(v), "@") || slices.ContainsFunc(w.reg.CodeLists(), func(l *verbs.CodeList) bool {
 		return slices.ContainsFunc(l.Codes, func(c verbs.Code) bool { return c.Name == plain(v) })

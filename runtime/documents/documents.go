@@ -89,8 +89,8 @@ type Location struct {
 	Column    int    `json:"c,omitempty"`
 }
 
-// String returns the location as people cite it: p.12, 'P&L'!B15, slide 3, section "Revenue", line 4.
-// Finer details than a page or a slide are in the fields.
+// String returns the location as people cite it: p.12, 'P&L'!B15, slide 3, section "Revenue", line
+// 4. Finer details than a page or a slide are in the fields.
 func (l Location) String() string {
 	var s string
 	switch {

@@ -67,8 +67,8 @@ func (x *extractor) layOut(page int, glyphs []glyph) error {
 	return nil
 }
 
-// wordsOf joins letters to words, in the order of drawing: a new word begins after a space, or if the
-// next letter does not follow the last one.
+// wordsOf joins letters to words, in the order of drawing: a new word begins after a space, or if
+// the next letter does not follow the last one.
 func wordsOf(glyphs []glyph) (list []span) {
 	spaced := true
 	for _, g := range glyphs {
@@ -234,8 +234,8 @@ func gutter(rows []row) (at float64, ok bool) {
 	return 0, false
 }
 
-// isProse reports whether rows are lines of running text, most of them as wide as the widest, and not
-// cells of a table.
+// isProse reports whether rows are lines of running text, most of them as wide as the widest, and
+// not cells of a table.
 func isProse(rows []row) bool {
 	full, letters, widest := 0, 0, 0.0
 	width := func(r row) float64 { return r.words[len(r.words)-1].x1 - r.words[0].x0 }
@@ -334,8 +334,8 @@ func tableOf(rows []row) (n int, columns []span) {
 	return head + n, columns
 }
 
-// columnsOf returns the strips of a table's columns. They come from the rows with the most cells, since
-// a cell of another row may span several columns.
+// columnsOf returns the strips of a table's columns. They come from the rows with the most cells,
+// since a cell of another row may span several columns.
 func columnsOf(rows []row) (columns []span) {
 	cells := map[int]int{}
 	for _, r := range rows {

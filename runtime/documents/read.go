@@ -31,8 +31,8 @@ type frame struct {
 }
 
 // Read reads a file in a child process and returns its content. The name determines the type of the
-// file, and the bytes must agree. An error about the file is a *Failure; for a scan, Read returns both
-// a Document and a *Failure.
+// file, and the bytes must agree. An error about the file is a *Failure; for a scan, Read returns
+// both a Document and a *Failure.
 func Read(ctx context.Context, name string, r io.Reader, limits Limits) (Document, error) {
 	return read(ctx, name, r, limits, nil)
 }

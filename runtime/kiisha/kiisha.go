@@ -38,8 +38,8 @@ type rejectArgs struct {
 }
 
 // leave resets the checklist items that a document counts for, when it is rejected or deleted: each
-// gets the state that its other documents give it. A verified item must not depend on a document that
-// is not verified.
+// gets the state that its other documents give it. A verified item must not depend on a document
+// that is not verified.
 func leave(ctx context.Context, c *runtime.Call, document runtime.Ref) (runtime.Outcome, error) {
 	out := c.Declared()
 	doc, err := c.Get(ctx, document)
@@ -91,8 +91,8 @@ type documentArgs struct {
 // mostRead is the greatest number of passages of a document that are read.
 const mostRead = 200
 
-// suggest returns the kind of a document and its possible places, from its text and from the projects,
-// sites and assets of its organisation.
+// suggest returns the kind of a document and its possible places, from its text and from the
+// projects, sites and assets of its organisation.
 func suggest(ctx context.Context, c *runtime.Call, a documentArgs) (runtime.Outcome, error) {
 	var out runtime.Outcome
 	doc, err := c.Get(ctx, a.Document)
@@ -163,8 +163,9 @@ func placesOf(ctx context.Context, c *runtime.Call, organisation runtime.Ref) (r
 
 // What reads files
 
-// Services are the services of the palette for files: about returns the name and type of a file, even
-// one that nobody can read; read returns its text in chunks; fields returns the values under labels.
+// Services are the services of the palette for files: about returns the name and type of a file,
+// even one that nobody can read; read returns its text in chunks; fields returns the values under
+// labels.
 func Services(open services.Open, read services.Read) map[string]tools.Service {
 	const input = `{"type":"object","properties":{"file":{"type":"string","format":"upload"}},"required":["file"],"additionalProperties":false}`
 	return map[string]tools.Service{

@@ -47,8 +47,8 @@ const (
 	ByName = "NAME"
 )
 
-// The weight of a mention. A mention after the first page weighs less, and so does one in the name of
-// the file, which somebody may have given to anything.
+// The weight of a mention. A mention after the first page weighs less, and so does one in the name
+// of the file, which somebody may have given to anything.
 const (
 	byCode  = 0.95 // UMZA-1
 	byWhole = 0.85 // Kwale North
@@ -60,8 +60,8 @@ const (
 	shared  = 0.60 // the factor if two are named
 )
 
-// Suggest finds the place of a document by the names and codes of places. If two projects are named and
-// neither clearly more, it suggests none and says which they are.
+// Suggest finds the place of a document by the names and codes of places. If two projects are named
+// and neither clearly more, it suggests none and says which they are.
 func Suggest(file string, text []Passage, places []Place) Suggestion {
 	hits := make([]Suggestion, len(places))
 	best := map[int]int{} // of each project that is named, the place that is named most clearly

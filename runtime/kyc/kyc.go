@@ -48,8 +48,8 @@ func Register(h *runtime.Handlers) {
 	})
 }
 
-// Phone returns the form in which telephone numbers are compared: the last ten digits, so that country
-// prefixes and spellings make no difference (H23).
+// Phone returns the form in which telephone numbers are compared: the last ten digits, so that
+// country prefixes and spellings make no difference (H23).
 func Phone(text string) string {
 	digits := strings.Map(func(r rune) rune {
 		if r < '0' || r > '9' {
@@ -127,8 +127,8 @@ func supply(ctx context.Context, l *runtime.Look, a supplyArgs) (runtime.Fields,
 	return decided(ctx, l, name, sent(a.Phone, a.Email, a.SSNLast4, a.BirthDate), v.Value("level").Text())
 }
 
-// decided computes the result of a verification, as the palette discloses it. It does the same searches
-// whether or not somebody is found, so that the time reveals nothing.
+// decided computes the result of a verification, as the palette discloses it. It does the same
+// searches whether or not somebody is found, so that the time reveals nothing.
 func decided(ctx context.Context, l *runtime.Look, name string, i Identifiers, level string) (runtime.Fields, error) {
 	t, err := threshold(ctx, l, level)
 	if err != nil {
@@ -182,8 +182,8 @@ func threshold(ctx context.Context, l *runtime.Look, level string) (Threshold, e
 	return t, nil
 }
 
-// candidates returns everybody who may be meant: people with a nearly equal name, and people with the
-// telephone number or the address. more says that there are other people with such a name.
+// candidates returns everybody who may be meant: people with a nearly equal name, and people with
+// the telephone number or the address. more says that there are other people with such a name.
 func candidates(ctx context.Context, l *runtime.Look, name string, i Identifiers) (all []Candidate, more bool, err error) {
 	rows, more, err := l.Alike(ctx, "person", 2, Spellings(name)...)
 	if err != nil {
@@ -277,8 +277,8 @@ func migrate(ctx context.Context, l *runtime.Look, a migrateArgs) (runtime.Field
 	return given, err
 }
 
-// redeem returns the data behind a link. It gives nothing, and no reason, if the link does not exist,
-// belongs to another wallet, or has expired. The store refuses a link that was used already.
+// redeem returns the data behind a link. It gives nothing, and no reason, if the link does not
+// exist, belongs to another wallet, or has expired. The store refuses a link that was used already.
 func redeem(ctx context.Context, l *runtime.Look, a redeemArgs) (runtime.Fields, error) {
 	rows, err := l.Rows(ctx, "migration", runtime.Fields{"link": a.Link})
 	if err != nil || len(rows) != 1 || rows[0].Value("audience").Text() != l.Principal() || !rows[0].Value("until").Time().After(l.Now()) {

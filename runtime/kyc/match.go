@@ -55,9 +55,9 @@ const (
 )
 
 // Alike returns the likeness of two names, and the rule that gives the greatest likeness. Besides
-// letters it considers that the words of a name may come in any order; that marks may be left out and
-// other alphabets transliterated; that a nickname, a form in another language or an initial may stand
-// for a name; and that particles, titles and middle names may be left out.
+// letters it considers that the words of a name may come in any order; that marks may be left out
+// and other alphabets transliterated; that a nickname, a form in another language or an initial may
+// stand for a name; and that particles, titles and middle names may be left out.
 func Alike(a, b string) (likeness float64, by Rule) {
 	likeness, by = Similarity(a, b), ByLetters
 	x, y := search.Name(a), search.Name(b)

@@ -6,8 +6,8 @@ import (
 )
 
 // A Said holds all the facts that a peer may be told, and all the material of the sentences to it:
-// the name that the peer itself typed, and codes. It holds nothing of the person who is meant, so that
-// no sentence can reveal anything about them.
+// the name that the peer itself typed, and codes. It holds nothing of the person who is meant, so
+// that no sentence can reveal anything about them.
 type Said struct {
 	Status   string
 	Typed    string

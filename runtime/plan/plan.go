@@ -151,8 +151,8 @@ type Verdict struct {
 	Ask bool
 }
 
-// A Judge decides whether the answer to an attempt is good enough. It is called for each attempt with
-// an answer, and for reading attempts without one. It is safe for use by many goroutines.
+// A Judge decides whether the answer to an attempt is good enough. It is called for each attempt
+// with an answer, and for reading attempts without one. It is safe for use by many goroutines.
 type Judge interface {
 	Judge(ctx context.Context, p *Plan, s *Step, a *Attempt) Verdict
 }

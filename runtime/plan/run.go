@@ -39,8 +39,8 @@ type Runner struct {
 	Keep time.Duration
 	// Observe is called with events of every plan that is made here. It may be nil.
 	Observe func(Event)
-	// Span begins a trace span for a step or an attempt, and returns a function that ends it. It may be
-	// nil.
+	// Span begins a trace span for a step or an attempt, and returns a function that ends it. It
+	// may be nil.
 	Span func(ctx context.Context, name string) (context.Context, func(failed bool))
 
 	kept  memory
@@ -660,8 +660,8 @@ func (d *driver) attempt(ctx context.Context, s *Step) (*Attempt, error) {
 	return a, nil
 }
 
-// passing are the codes of refusals that do not forbid a reading step: something failed, and may work
-// the next time.
+// passing are the codes of refusals that do not forbid a reading step: something failed, and may
+// work the next time.
 var passing = []string{"tool-silent", "tool-failed", "tool-answer", "names-unread"}
 
 // A spanContext is a context with the values of another context, which holds the span of a step.
@@ -850,8 +850,8 @@ func (d *driver) note(ctx context.Context, s *Step, a *Attempt) error {
 	return nil
 }
 
-// noteLast records a step and finishes the plan in one transaction, if it was the last step. It records
-// nothing if that is refused because somebody paused the plan or gave it up.
+// noteLast records a step and finishes the plan in one transaction, if it was the last step. It
+// records nothing if that is refused because somebody paused the plan or gave it up.
 func (d *driver) noteLast(ctx context.Context, s *Step, next string, note dsl.Call) (noted bool, err error) {
 	if next != done || slices.ContainsFunc(d.p.Steps, func(o *Step) bool { return o != s && o.Status != done }) {
 		return false, nil

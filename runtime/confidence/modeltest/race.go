@@ -112,7 +112,8 @@ type Faults struct {
 	times map[string]uint64
 }
 
-// Next draws the fault of a call; what must hold everything that distinguishes this call from others.
+// Next draws the fault of a call; what must hold everything that distinguishes this call from
+// others.
 func (f *Faults) Next(what string) Fault {
 	f.mu.Lock()
 	if f.times == nil {

@@ -27,8 +27,9 @@ type work struct {
 	words   grammar.Vocabulary
 	tools   []string     // the functions that are offered
 	origin  verbs.Origin // of the model's text
-	// made holds the calls that would give the same result again, and whether they changed something.
-	// After a change the other calls may give another result, and calls of tools always may.
+	// made holds the calls that would give the same result again, and whether they changed
+	// something. After a change the other calls may give another result, and calls of tools always
+	// may.
 	made    map[string]bool
 	repeats int
 }
@@ -36,8 +37,8 @@ type work struct {
 // maxRepeats is how often the model may repeat a call.
 const maxRepeats = 3
 
-// offer makes the functions that the model may call: the verbs of the session, with the names that it
-// knows now. A call may give rows their first names.
+// offer makes the functions that the model may call: the verbs of the session, with the names that
+// it knows now. A call may give rows their first names.
 func (w *work) offer(ctx context.Context) error {
 	may := w.session.Verbs()
 	if w.tools == nil {
@@ -168,8 +169,8 @@ func (w *work) run(ctx context.Context, script *dsl.Script) (done *receipt.Recei
 	}
 }
 
-// byKey reports whether a call names a row by its key. The model was shown no key, so it took this one
-// from untrusted text or made it up.
+// byKey reports whether a call names a row by its key. The model was shown no key, so it took this
+// one from untrusted text or made it up.
 func byKey(c verbs.Call) bool {
 	for i := range c.Args {
 		t := c.Verb.Params[i].Type

@@ -109,8 +109,8 @@ func (s *sheet) result(r *receipt.Result) {
 	}
 }
 
-// field adds a value with its name. Untrusted text is quoted on one line together with its origin, so
-// that it can end neither the line nor the mark.
+// field adds a value with its name. Untrusted text is quoted on one line together with its origin,
+// so that it can end neither the line nor the mark.
 func (s *sheet) field(fields []string, name string, v stores.Value, origin string) []string {
 	if v.IsNull() || v.Kind() == stores.UUID { // a key, or as good as one
 		return fields

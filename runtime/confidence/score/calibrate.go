@@ -35,10 +35,10 @@ type Block struct {
 	Count int     `json:"count"` // the number of outcomes in it
 }
 
-// Fit calibrates a tool on its outcomes by isotonic regression. With fewer than MinOutcomes it leaves
-// scores unchanged. It does so too unless calibration lowers the Brier score of held-out outcomes by
-// more than one standard error: good scores must not be replaced by chance. The order of the outcomes
-// makes no difference.
+// Fit calibrates a tool on its outcomes by isotonic regression. With fewer than MinOutcomes it
+// leaves scores unchanged. It does so too unless calibration lowers the Brier score of held-out
+// outcomes by more than one standard error: good scores must not be replaced by chance. The order
+// of the outcomes makes no difference.
 func Fit(outcomes []Outcome) (Calibrator, error) {
 	for i, o := range outcomes {
 		if !(o.Score >= 0 && o.Score <= 1) {
@@ -57,8 +57,8 @@ func Fit(outcomes []Outcome) (Calibrator, error) {
 // folds is the number of parts into which outcomes are divided; each is held out once.
 const folds = 5
 
-// improves reports whether calibration, fitted without an outcome, is closer to it than its raw score
-// is, by more than one standard error of the mean gain.
+// improves reports whether calibration, fitted without an outcome, is closer to it than its raw
+// score is, by more than one standard error of the mean gain.
 func improves(sorted []Outcome) bool {
 	var sum, squares float64
 	for fold := range folds {

@@ -105,8 +105,8 @@ func VectorSimilarity(hits []float64, floor float64) Factor {
 	return f
 }
 
-// EntityPrecision is the share of the names in a question that occur in the rows of the answer. A name
-// occurs where its words stand in order.
+// EntityPrecision is the share of the names in a question that occur in the rows of the answer. A
+// name occurs where its words stand in order.
 func EntityPrecision(names, rows []string) Factor {
 	var all strings.Builder
 	for _, row := range rows {

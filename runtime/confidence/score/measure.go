@@ -47,10 +47,10 @@ func Reliability(outcomes []Outcome) []Bin {
 	return b
 }
 
-// ExpectedCalibrationError returns the mean distance between score and share of right answers over the
-// bins of Reliability, weighted by their outcomes: the ECE of Naeini, Cooper and Hauskrecht (AAAI
-// 2015), as in equation 3 of Guo et al. (ICML 2017, arXiv:1706.04599). With few outcomes it is well
-// above 0 by chance alone.
+// ExpectedCalibrationError returns the mean distance between score and share of right answers over
+// the bins of Reliability, weighted by their outcomes: the ECE of Naeini, Cooper and Hauskrecht
+// (AAAI 2015), as in equation 3 of Guo et al. (ICML 2017, arXiv:1706.04599). With few outcomes it
+// is well above 0 by chance alone.
 func ExpectedCalibrationError(outcomes []Outcome) float64 {
 	sum := 0.0
 	for _, b := range Reliability(outcomes) {

@@ -137,8 +137,8 @@ var (
 	}
 )
 
-// DefaultWeights returns the weights for a kind of tool. A kind without weights of its own gets those
-// of McpTool, since as little is known about it.
+// DefaultWeights returns the weights for a kind of tool. A kind without weights of its own gets
+// those of McpTool, since as little is known about it.
 func DefaultWeights(t Tool) Weights {
 	column := slices.Index(columns[:], t)
 	if column < 0 {

@@ -64,8 +64,9 @@ func freshSequences(w []string) (fresh, of int) {
 	return len(seen), len(w) - sequence + 1
 }
 
-// stopsShort reports whether a text visibly lacks its end: it stops after a sign that announces more,
-// within brackets or a block of code, or in a long line in which only the earlier sentences end.
+// stopsShort reports whether a text visibly lacks its end: it stops after a sign that announces
+// more, within brackets or a block of code, or in a long line in which only the earlier sentences
+// end.
 func stopsShort(text string) bool {
 	text = strings.TrimRightFunc(text, unicode.IsSpace)
 	if strings.HasSuffix(text, ",") || strings.HasSuffix(text, ":") || strings.HasSuffix(text, "-") ||
@@ -169,8 +170,8 @@ const grouping = ".,'’\u00a0\u202f"
 // numbers finds the numbers of a text with the signs that group them.
 var numbers = regexp.MustCompile("[0-9]+(?:[" + grouping + "][0-9]+)*")
 
-// readings returns the one or two numbers that digits with signs may mean: 1.234 is a little more than
-// one, or a little more than a thousand.
+// readings returns the one or two numbers that digits with signs may mean: 1.234 is a little more
+// than one, or a little more than a thousand.
 func readings(number string) [2]string {
 	number = groups.Replace(number)
 	return [2]string{

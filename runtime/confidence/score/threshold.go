@@ -136,7 +136,8 @@ func acceptedAt(threshold float64, history []Outcome) (right, accepted int) {
 	return right, accepted
 }
 
-// wilson returns Wilson's score interval for a share. Each end is exceeded with a probability of 5 %.
+// wilson returns Wilson's score interval for a share. Each end is exceeded with a probability of 5
+// %.
 func wilson(right, of int) (low, high float64) {
 	const z = 1.6449
 	n := float64(max(of, 1))
