@@ -30,7 +30,7 @@ func (r *Reader) arguments(p *Part, c *clause, l words.Language) {
 	p.finish()
 }
 
-// fill adds what a later clause says to a part.
+// fill adds the arguments from a later clause to a part.
 func (r *Reader) fill(p *Part, c *clause, l words.Language) {
 	f := r.filling(p, c, l)
 	for i := range p.Verb.Params {
@@ -67,7 +67,7 @@ func (p *Part) finish() {
 	p.Call = dsl.FormatCall(&p.call)
 }
 
-// A filling gives the arguments of a part, one after the other, what a clause says for them.
+// A filling sets the arguments of a part, one after the other, from a clause.
 type filling struct {
 	r     *Reader
 	p     *Part
@@ -77,8 +77,8 @@ type filling struct {
 	taken []bool       // words that name the row of an argument
 
 	pr      *verbs.Param // the argument at hand
-	answers []*clause    // what was answered for it, the last first
-	beside  string       // what the last of them says besides the value
+	answers []*clause    // the answers given for it, the last first
+	beside  string       // the words of the last answer besides the value
 }
 
 func (r *Reader) filling(p *Part, c *clause, l words.Language) *filling {
@@ -324,7 +324,7 @@ func (f *filling) found(written func(stores.Value) dsl.Value, what ...words.What
 	}
 }
 
-// value is found, for a value that the argument must accept.
+// value is found, but the argument must accept the value.
 func (f *filling) value(written func(stores.Value) dsl.Value, what words.What) {
 	rd, there := f.reading(what)
 	switch {

@@ -54,9 +54,9 @@ func newNames(kind string, all []string, aliases []alias) *nameList {
 	return n
 }
 
-// found are the rows that words of a clause may mean.
+// found holds the rows that words of a clause may mean.
 type found struct {
-	names   []string // one where it is certain
+	names   []string // one if it is certain
 	words   []int    // of the clause
 	written bool     // in full: as a call writes it, @pierre-dupont, or as its label does, MS-0004
 }
@@ -277,7 +277,7 @@ func (n *nameList) spelled(c *clause) (found, bool) {
 	return f, len(f.names) > 0
 }
 
-// named is find, but for what is spelled: its words name no other row.
+// named is find, but also accepts a spelled name: the words of the spelling name no other row.
 func (n *nameList) named(c *clause) found {
 	f := n.find(c)
 	s, ok := n.spelled(c)
