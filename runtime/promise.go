@@ -215,7 +215,7 @@ func (r *reading) values(ctx context.Context, st *step, p *promise) (err error) 
 	return err
 }
 
-// targets finds the rows that an effect picks, and what it does to each.
+// targets finds the rows of an effect, and its changes of each.
 func (r *reading) targets(ctx context.Context, st *step, p *promise) (err error) {
 	switch effect := p.effect; {
 	case effect.Where == nil:

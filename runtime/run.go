@@ -152,7 +152,7 @@ func (s *Session) ready(p *verbs.Program) error {
 	return nil
 }
 
-// rehearsal is the options of a run that is rolled back.
+// rehearsal returns the options of a run that is rolled back.
 func rehearsal(o RunOptions) *runOptions {
 	return &runOptions{RunOptions: RunOptions{Progress: o.Progress, From: o.From, Version: o.Version, Before: o.Before}, rehearsal: true}
 }
@@ -384,7 +384,7 @@ func (o *runOptions) plain() bool {
 	return !o.rehearsal && o.Agreed == "" && o.Key == "" && o.pending == nil && o.share == nil && o.job == nil
 }
 
-// opens is the scope of a run: the session's, and the engine's own rows about this run.
+// opens returns the scope of a run: the session's, and the engine's own rows about this run.
 func (o *runOptions) opens(s *Session) stores.Scope {
 	scope := s.scope
 	if o.Key != "" {

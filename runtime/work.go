@@ -37,7 +37,7 @@ const (
 	JobNotice = "notice"
 )
 
-// JobKinds are the kinds that Engine.Work knows.
+// JobKinds returns the kinds that Engine.Work knows.
 func JobKinds() []string { return []string{JobCall, JobExpire, JobNotifyDeciders} }
 
 // The outcomes of a run of a job.
@@ -155,7 +155,7 @@ func dayStart(day time.Time, zone *time.Location) time.Time {
 	return t.UTC()
 }
 
-// expiry is the job that ends a confirmation.
+// expiry returns the job that ends a confirmation.
 func (e *Engine) expiry(c *confirmations.Confirmation) stores.Job {
 	return stores.Job{ID: e.newID(), Kind: JobExpire, At: c.Expires, Principal: c.Asker,
 		Payload: stores.NewObject([]string{"confirmation", "v"}, []stores.Value{c.Key, jobV}).Text()}

@@ -14,7 +14,7 @@ import (
 //go:embed channel.yaml
 var palette string
 
-// Source is the text of the palette of messages, deliveries and quarantine.
+// Source returns the text of the palette of messages, deliveries and quarantine.
 func Source() *dsl.Source { return dsl.NewSource("channel.yaml", palette) }
 
 // The entities of the palette.

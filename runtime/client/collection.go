@@ -657,7 +657,7 @@ func (d *desk) confirm(ctx context.Context, c *runtime.Call, a confirmArgs) (run
 		o.Result = col.review(sayChangeWhat.In(col.in.Language, col.filled.Questions()[0].Label))
 		return o, nil
 	case changing:
-		// Whoever wanted to change something, and did not, looks once more.
+		// The client wanted to change something, and did not: they review again.
 		o.Changes = append(o.Changes, col.keep(c, nil))
 		o.Result = col.show("")
 		return o, nil

@@ -45,7 +45,7 @@ type openRequest struct {
 func (d *desk) escalate(ctx context.Context, c *runtime.Call, a escalateArgs) (runtime.Outcome, error) {
 	o := runtime.Outcome{Kept: []string{wholeConversation}}
 	cbu := a.Company
-	// Whoever counts the escalations of a company holds the company.
+	// This read locks the company, so that its escalations can be counted.
 	if _, err := c.Get(ctx, cbu); err != nil {
 		return o, err
 	}

@@ -19,7 +19,7 @@ import (
 //go:embed confidence.yaml
 var palette string
 
-// Source is the text of the palette of thresholds and outcomes.
+// Source returns the text of the palette of thresholds and outcomes.
 func Source() *dsl.Source { return dsl.NewSource("confidence.yaml", palette) }
 
 // The entities of the palette.

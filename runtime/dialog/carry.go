@@ -338,8 +338,8 @@ func (t *turn) open(p *verbs.Program, traced []Traced) []Traced {
 
 const withheld = "(withheld)"
 
-// written is a script of the model for the record, without sensitive values. A script that does not
-// parse is recorded only if no verb that it may mention has sensitive arguments.
+// written returns a script of the model for the record, without sensitive values. A script that
+// does not parse is recorded only if no verb that it may mention has sensitive arguments.
 func (t *turn) written(text string) string {
 	script, ds := dsl.Parse(dsl.NewSource(t.c.o.Source, text))
 	if ds.HasErrors() {

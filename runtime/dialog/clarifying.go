@@ -603,7 +603,7 @@ func (t *turn) aside(ctx context.Context, text string) (string, error) {
 func (t *turn) lapse(ctx context.Context) (string, error) {
 	was := t.lapsed
 	if was.Corrects {
-		return "", nil // what it was about is too old as well
+		return "", nil // the corrected call is too old as well
 	}
 	if i, _ := choice(&t.heard, was.Offers); i < 0 {
 		u, err := t.answer(ctx, t.heard.own, &Understood{}, &was)

@@ -84,7 +84,7 @@ func onlyReferences(r *receipt.Result) bool {
 	return true
 }
 
-// verbWords is a verb's description as a phrase.
+// verbWords returns a verb's description as a phrase.
 func verbWords(v *verbs.Verb) string {
 	says := oneLine(v.Description)
 	if i := strings.Index(says, ". "); i > 0 {
@@ -248,7 +248,7 @@ func sentenceCase(s string) string {
 	return string(unicode.ToUpper(r)) + s[n:]
 }
 
-// titled is the label of a row.
+// titled returns the label of a row.
 func (w wording) titled(r *receipt.Row) string {
 	if r.Label != "" {
 		if w.tongue == words.English {

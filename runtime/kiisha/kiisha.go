@@ -163,7 +163,7 @@ func placesOf(ctx context.Context, c *runtime.Call, organisation runtime.Ref) (r
 
 // What reads files
 
-// Services are the services of the palette for files: about returns the name and type of a file,
+// Services returns the services of the palette for files: about returns the name and type of a file,
 // even one that nobody can read; read returns its text in chunks; fields returns the values under
 // labels.
 func Services(open services.Open, read services.Read) map[string]tools.Service {

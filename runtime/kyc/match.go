@@ -24,7 +24,7 @@ func Similarity(a, b string) float64 {
 	return 1 - float64(distance(x, y))/float64(max(len(x), len(y)))
 }
 
-// distance is the Levenshtein distance.
+// distance returns the Levenshtein distance.
 func distance[T comparable](a, b []T) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

@@ -15,9 +15,10 @@ import (
 // that a tool may answer.
 const atOnce = 1000
 
-// Services are the services that extract figures from files: about returns the date of a document,
-// the status of its figures and the documents that it replaces; extract returns the findings, at
-// most a thousand at a time; suggest lets a model suggest more. Without a model, complete is nil.
+// Services returns the services that extract figures from files: about returns the date of a
+// document, the status of its figures and the documents that it replaces; extract returns the
+// findings, at most a thousand at a time; suggest lets a model suggest more. Without a model,
+// complete is nil.
 func Services(read services.Read, complete services.Complete) map[string]tools.Service {
 	const input = `{"type":"object","properties":{"file":{"type":"string","format":"upload"},"name":{"type":"string"},"from":{"type":"integer"}},"required":["file","name"],"additionalProperties":false}`
 	const output = `{"type":"object","properties":{"findings":{"type":"array","items":{"type":"object","properties":{"number":{"type":"integer"},"metric":{"type":"string"},

@@ -44,8 +44,7 @@ func (s *Servers) transport(ctx context.Context, config Server, o *overheard) (s
 	if err := cmd.Start(); err != nil {
 		return nil, nil, errors.New("its program cannot be started: " + reason(err))
 	}
-	// Whoever does not answer in time is ended in time, whatever the library is
-	// waiting for.
+	// A program that does not answer in time is killed in time, whatever the library is waiting for.
 	stop := context.AfterFunc(ctx, func() { kill(cmd) })
 	end := func(session *sdk.ClientSession) string {
 		stop()

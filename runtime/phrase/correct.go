@@ -156,7 +156,7 @@ func (r *Reader) apart(fits []Fit, was *dsl.Call, l words.Language) []Fit {
 	return fits
 }
 
-// label is an argument's name in a language.
+// label returns an argument's name in a language.
 func (r *Reader) label(l words.Language, name string) string {
 	for _, n := range [...]string{name, strings.ReplaceAll(name, "-", "_")} {
 		if said, ok := r.ix.reg.Says(l.String(), n); ok {

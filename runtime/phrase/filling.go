@@ -455,8 +455,9 @@ func (f *filling) text() {
 	}
 }
 
-// without is the range of a name or another short text without the value of another argument behind
-// it: of "check John Smith, born 1980-05-01", the name is "John Smith". A note keeps what it says.
+// without returns the range of a name or another short text without the value of another argument
+// behind it: in "check John Smith, born 1980-05-01", the name is "John Smith". A note is not
+// shortened.
 func (r *Reader) without(v *verbs.Verb, pr *verbs.Param, c *clause, at words.Range) words.Range {
 	next := at.End
 	before := func(of words.Range) {
@@ -605,7 +606,7 @@ func (r *Reader) announcement(v *verbs.Verb, pr *verbs.Param, c *clause, upto in
 	return others == 0 && calls+leads > 0 || calls > 0 && others+leads <= 1+count(named, true)
 }
 
-// span is the range from the first to the last of some words.
+// span returns the range from the first to the last of some words.
 func (c *clause) span(at []int) words.Range {
 	if len(at) == 0 {
 		return words.Range{}

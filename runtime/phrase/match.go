@@ -257,7 +257,7 @@ func (m *matcher) indexPhrases(pieces [][]int32) {
 // large reports whether the palette counts as large.
 func (m *matcher) large() bool { return m.verbs >= manyVerbs }
 
-// says is the inverse document frequency of a word that so many verbs have.
+// says returns the inverse document frequency of a word that so many verbs have.
 func (m *matcher) says(verbs int) float32 {
 	n := float64(m.verbs)
 	return float32(math.Log(1+n/float64(max(1, verbs))) / math.Log(1+n))
@@ -301,7 +301,7 @@ func (m *matcher) piecesOf(p []string) []string {
 	return slices.Compact(all)
 }
 
-// counts is the weight of a piece by its kind.
+// counts returns the weight of a piece by its kind.
 func counts(piece string) float32 {
 	switch {
 	case piece[0] == '#':
@@ -499,7 +499,7 @@ func count[T comparable](all []T, of T) (n int) {
 	return n
 }
 
-// without is the score of a text without one of its phrases.
+// without returns the score of a text without one of its phrases.
 func (m *matcher) without(ids []int32, weights []float32, left int32) (sum float32) {
 	p := &m.phrases[left]
 	t := &m.texts[p.text]
@@ -553,7 +553,7 @@ func (m *matcher) spelt(w string) int32 {
 	return -1
 }
 
-// likeness is the cosine similarity of each phrase to a sentence.
+// likeness returns the cosine similarity of each phrase to a sentence.
 func (m *matcher) likeness(pieces []string) []float32 {
 	like := make([]float32, len(m.phrases))
 	sum := float32(0)

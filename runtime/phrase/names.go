@@ -169,7 +169,7 @@ const labelMarks = "-–—/._#"
 // mostGlued is how many words of a run are looked at; a name is no longer.
 const mostGlued = 48
 
-// glued is the run of words around a word that only some marks join, without a space.
+// glued returns the run of words around a word that only some marks join, without a space.
 func (c *clause) glued(i int, marks string) (from, to int) {
 	joins := func(a, b int) bool {
 		return strings.Trim(c.text[c.words[a].Range.End:c.words[b].Range.Start], marks) == ""
@@ -184,8 +184,8 @@ func (c *clause) glued(i int, marks string) (from, to int) {
 	return from, to
 }
 
-// dotted is the run of words around a word that the person wrote as one, with a point inside, such as
-// a file's name; "Dr.Weber" is none.
+// dotted returns the run of words around a word that the person wrote as one, with a point inside,
+// such as a file's name; "Dr.Weber" is none.
 func (c *clause) dotted(i int) (from, to int, ok bool) {
 	from, to = c.glued(i, "._-–")
 	for k := from + 1; k < to && !ok; k++ {

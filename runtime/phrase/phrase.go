@@ -146,7 +146,7 @@ type Arg struct {
 // Said reports whether the person said it.
 func (a *Arg) Said() bool { return a.Given || a.Range.End > a.Range.Start }
 
-// Texts are the free texts that a part has.
+// Texts returns the free texts that a part has.
 func (p *Part) Texts() (all []Given) {
 	for i := range p.Args {
 		if a := &p.Args[i]; freeText(a.Param) {
@@ -198,7 +198,7 @@ type Ask struct {
 // Pierre: …".
 func (a *Ask) Dictated() bool { return a.Param != nil && freeText(a.Param) }
 
-// Offers are the choices as the question words them.
+// Offers returns the choices as the question words them.
 func (p *Part) Offers(a *Ask) []string {
 	if len(a.says) == len(a.Choices) {
 		return slices.Clone(a.says)

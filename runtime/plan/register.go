@@ -19,7 +19,7 @@ import (
 //go:embed plan.yaml
 var palette string
 
-// Source is the text of the palette of plans.
+// Source returns the text of the palette of plans.
 func Source() *dsl.Source { return dsl.NewSource("plan.yaml", palette) }
 
 // The entities of the palette.

@@ -169,7 +169,7 @@ type failed struct {
 	Error *Error `json:"error"`
 }
 
-// refusal is the body that tells HTTP clients that the question was not asked.
+// refusal returns the body that tells HTTP clients that the question was not asked.
 func refusal(text string) []byte {
 	return encoded(struct {
 		Error string `json:"error"`

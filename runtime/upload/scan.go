@@ -29,7 +29,7 @@ type Finding struct {
 	What    string // the scanner's name for it
 }
 
-// NoScanner looks at nothing and finds nothing. Whoever wants that says so.
+// NoScanner scans nothing and finds nothing. It must be chosen explicitly.
 var NoScanner Scanner = noScanner{}
 
 type noScanner struct{}

@@ -62,7 +62,7 @@ type Adapter struct {
 	opt    Options
 	api    *http.Client
 	media  *http.Client
-	read   func(body []byte) (batch, error) // decode; tests look at what it is given
+	read   func(body []byte) (batch, error) // decode; tests examine its input
 	broken atomic.Int64
 }
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// share is the factor have/of, and absent if nothing was counted.
+// share returns the factor have/of, and absent if nothing was counted.
 func share(m Measure, have, of int) Factor {
 	if of <= 0 {
 		return Factor{}
@@ -57,15 +57,15 @@ func ResultSize(r Rows) Factor {
 	return f
 }
 
-// Completeness is the share of the wanted values, rows times columns, that are present.
+// Completeness returns the share of the wanted values, rows times columns, that are present.
 func Completeness(filled, wanted int) Factor { return share(MeasureCompleteness, filled, wanted) }
 
-// SchemaConsistency is the share of the checked values that have their declared kind. The caller
-// checks them, since it knows the kinds.
+// SchemaConsistency returns the share of the checked values that have their declared kind. The
+// caller checks them, since it knows the kinds.
 func SchemaConsistency(valid, checked int) Factor { return share(MeasureSchema, valid, checked) }
 
-// Agreement is the share of other, independent answers that equal an answer, absent without others.
-// Case, punctuation and spaces make no difference.
+// Agreement returns the share of other, independent answers that equal an answer, absent without
+// others. Case, punctuation and spaces make no difference.
 func Agreement(answer string, others []string) Factor {
 	same, said := 0, words(answer)
 	for _, other := range others {
@@ -79,8 +79,8 @@ func Agreement(answer string, others []string) Factor {
 // bestHits is the number of the nearest hits that count.
 const bestHits = 3
 
-// VectorSimilarity is the mean similarity of the best three hits, rescaled so that the floor becomes
-// 0.5, while 0 stays 0 and 1 stays 1. A hit below the floor is doubtful.
+// VectorSimilarity returns the mean similarity of the best three hits, rescaled so that the floor
+// becomes 0.5, while 0 stays 0 and 1 stays 1. A hit below the floor is doubtful.
 func VectorSimilarity(hits []float64, floor float64) Factor {
 	best := make([]float64, len(hits))
 	for i, h := range hits {
@@ -105,8 +105,8 @@ func VectorSimilarity(hits []float64, floor float64) Factor {
 	return f
 }
 
-// EntityPrecision is the share of the names in a question that occur in the rows of the answer. A
-// name occurs where its words stand in order.
+// EntityPrecision returns the share of the names in a question that occur in the rows of the
+// answer. A name occurs where its words stand in order.
 func EntityPrecision(names, rows []string) Factor {
 	var all strings.Builder
 	for _, row := range rows {
@@ -124,8 +124,8 @@ func EntityPrecision(names, rows []string) Factor {
 	return share(MeasureEntityPrecision, found, of)
 }
 
-// Stated is the confidence that another agent states in its own answer, from 0 to 1. Nobody can make
-// an answer surer by saying so: it counts against an answer, and never for it.
+// Stated returns the confidence that another agent states in its own answer, from 0 to 1. Nobody
+// can make an answer surer by saying so: it counts against an answer, and never for it.
 func Stated(confidence float64) Factor {
 	confidence = unit(confidence)
 	f := share(MeasureStated, int(math.Round(confidence*100)), 100)
@@ -133,8 +133,8 @@ func Stated(confidence float64) Factor {
 	return f
 }
 
-// Attempts is the factor for an answer from the nth attempt. Each retry reduces the score by 3 %,
-// because one of many answers passes a threshold by chance more easily.
+// Attempts returns the factor for an answer from the nth attempt. Each retry reduces the score by 3
+// %, because one of many answers passes a threshold by chance more easily.
 func Attempts(n int) Factor {
 	if n < 1 {
 		return Factor{}

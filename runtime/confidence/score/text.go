@@ -84,10 +84,10 @@ func stopsShort(text string) bool {
 	return open && len(last) >= 8 && !notWord(final)
 }
 
-// Grounding is the share of the numbers and names in a text that occur in the given material. It is
-// absent if nothing was given or the text has neither. A name is a capitalised word that does not
-// begin a sentence. A computed number, such as a sum, counts as not given, unless the caller adds it
-// to Given.
+// Grounding returns the share of the numbers and names in a text that occur in the given material.
+// It is absent if nothing was given or the text has neither. A name is a capitalised word that does
+// not begin a sentence. A computed number, such as a sum, counts as not given, unless the caller
+// adds it to Given.
 func Grounding(t Text) Factor {
 	if len(t.Given) == 0 {
 		return Factor{}

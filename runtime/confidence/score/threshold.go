@@ -26,7 +26,7 @@ const (
 	highestDemand = 0.95 // what tool, change and record demand at most; no answer is certain
 )
 
-// defaultThreshold is the threshold of a tool that only reads.
+// defaultThreshold returns the threshold of a tool that only reads.
 func defaultThreshold(t Tool) float64 {
 	switch t {
 	case GraphQuery:
@@ -39,7 +39,7 @@ func defaultThreshold(t Tool) float64 {
 	return 0.75
 }
 
-// Threshold is the least score at which the answer of a step is accepted:
+// Threshold returns the least score at which the answer of a step is accepted:
 //
 //   - The default of its tool: GraphQuery 0.8, TextCompletion 0.7, McpTool 0.6, others 0.75.
 //   - If it writes, 0.1 more.
