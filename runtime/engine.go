@@ -109,9 +109,8 @@ type Options struct {
 	// when somebody else decides: a notice with TargetDecided is queued then. Without it
 	// nobody is notified.
 	TellsAsker func(source string) bool
-	// Scanner names the malware scanner in use; "" where it is not known. With a scanner,
-	// a file that was taken without one, ScannedByNobody, has to be scanned before it is
-	// used.
+	// Scanner names the malware scanner in use; "" if it is unknown. With a scanner, a file that was
+	// accepted without one, ScannedByNobody, has to be scanned before it is used.
 	Scanner string
 	// Tools reach the tools of other servers. If it is nil, verbs that need one are
 	// refused when they are used.

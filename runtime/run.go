@@ -44,11 +44,11 @@ type RunOptions struct {
 	// Turn is the number of an earlier turn of the session that led to this run, for the
 	// journal.
 	Turn int64
-	// Before, where it is not zero, is the number of a turn: handlers see only the turns
-	// before it. So the question about a plan, and the yes to it, do not change the plan.
+	// Before, if it is not zero, is the number of a turn: handlers see only the turns before it. So
+	// the question about a plan, and the yes to it, do not change the plan.
 	Before int64
-	// Version, where it is not zero, is the version of the session that the caller last
-	// saw. If the session has moved on, in another window, the run is refused.
+	// Version, if it is not zero, is the version of the session that the caller last saw. If the
+	// session has moved on, in another window, the run is refused.
 	Version int64
 	// Absent says that the person cannot be asked now: see Propose.
 	Absent bool

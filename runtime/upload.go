@@ -133,8 +133,7 @@ func (r *reading) await(ctx context.Context, tx stores.Tx, until time.Time) ([]s
 
 // Receiving
 
-// verbUpload is the verb of the entries that tell of a file that was sent. No
-// palette can declare it.
+// verbUpload is the verb of the journal entries of uploads. No palette can declare it.
 const verbUpload = "verbatim.upload"
 
 // LargestUpload returns the greatest size of a file for any verb that the session may use; 0 if none

@@ -177,7 +177,7 @@ type Configuration struct {
 	ReturnImmediately   bool        `json:"returnImmediately,omitempty"`
 }
 
-// A SendMessageResponse is a task, or a message where nothing has to be followed.
+// A SendMessageResponse is a task, or a message if there is nothing to follow.
 type SendMessageResponse struct {
 	Task    *Task    `json:"task,omitempty"`
 	Message *Message `json:"message,omitempty"`
@@ -279,7 +279,7 @@ type AgentCard struct {
 	Skills               []AgentSkill              `json:"skills"`
 }
 
-// An AgentInterface is where an agent is reached, and how.
+// An AgentInterface is an address of an agent, and its protocol binding.
 type AgentInterface struct {
 	URL             string `json:"url"`
 	ProtocolBinding string `json:"protocolBinding"` // "JSONRPC" or "HTTP+JSON"

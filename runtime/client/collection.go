@@ -30,7 +30,7 @@ func Register(h *runtime.Handlers, reg *verbs.Registry) {
 	runtime.Handle(h, "client.escalate", d.escalate)
 }
 
-// A desk is where clients are asked.
+// A desk asks clients for their answers.
 type desk struct{ reg *verbs.Registry }
 
 // The entities of the palette.

@@ -24,7 +24,7 @@ type Question struct {
 	ID      string // of the preview: it covers all that would happen
 	Title   string // what would be done, in a line
 	Shows   string // the rows, before and after
-	Asks    string // the question in the words of its palette, "" where it has none
+	Asks    string // the question in the words of its palette, "" if it has none
 	Why     string
 	Because string   // Why, as the person reads it
 	Calls   []string // canonical, with sensitive values withheld

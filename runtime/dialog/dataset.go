@@ -46,8 +46,8 @@ type Dataset struct {
 	Cases     []Case    `yaml:"cases"`
 }
 
-// A Case is one conversation. The checks of what is told look at the last turn, those of calls and
-// changes at all turns.
+// A Case is one conversation. The checks of texts examine the last turn, those of calls and changes
+// all turns.
 type Case struct {
 	ID string `yaml:"id"`
 	// Category is the ability that the case tests: one of Categories, or "".

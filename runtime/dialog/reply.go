@@ -15,10 +15,10 @@ import (
 	"verbatim/verbs"
 )
 
-// Answers without a model, made only of what was found and done. They also replace a model's
-// sentence that states something else.
+// Answers without a model, made only of findings and results. They also replace a model's sentence
+// that states something else.
 
-// maxTold is how many rows of an answer are told.
+// maxTold is how many rows of an answer are listed.
 const maxTold = 20
 
 // told words what was done and found.

@@ -45,7 +45,7 @@ type Kind string
 
 // The kinds of pieces.
 const (
-	Text    Kind = "text"    // a paragraph, or a line where there are no paragraphs
+	Text    Kind = "text"    // a paragraph, or a line if there are no paragraphs
 	Heading Kind = "heading" // the title of the following pieces
 	InCell  Kind = "cell"    // a cell of a table; it has a Cell
 	Note    Kind = "note"    // a speaker's note, a footnote, a comment

@@ -119,8 +119,8 @@ func (f *filling) argument(pr *verbs.Param) {
 	}
 }
 
-// mostBeside is how many words may stand right before or behind the value of an answer and say
-// nothing else: "no, I meant Friday".
+// mostBeside is how many words without a meaning may stand right before or behind the value of an
+// answer: "no, I meant Friday".
 const mostBeside = 2
 
 // answer reads an answer to the question for the argument at hand, and returns what it says besides
@@ -258,8 +258,9 @@ func (f *filling) several(codes []string) {
 	f.asks(Ask{Param: f.pr, Text: f.r.ask(f.l, askSeveral, f.pr, codes), Choices: codes})
 }
 
-// reading returns the only reading of some kinds that no argument has yet; a value said twice is one.
-// there reports that the clause has one, also where it is not returned since it has to be asked about.
+// reading returns the only unused reading of some kinds; a repeated value counts once. there is
+// true if the clause has one, also if it is not returned because the person has to be asked about
+// it.
 func (f *filling) reading(what ...words.What) (one *words.Reading, there bool) {
 	var said []int
 	for i := range f.c.readings {

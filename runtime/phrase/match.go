@@ -28,7 +28,7 @@ type matcher struct {
 	phrases []wording
 	exact   map[string][]int32 // phrases by their text
 	norms   []float32          // by verb: of all its phrases together
-	weighed func() *weighed    // nil where there are few verbs
+	weighed func() *weighed    // nil for few verbs
 	rough   *model             // chooses the verbs that are compared in full
 }
 

@@ -166,7 +166,7 @@ func (n *nameList) find(c *clause) found {
 // labelMarks stand inside labels such as MS-0004, 2024/17 and INV.2024.7.
 const labelMarks = "-–—/._#"
 
-// mostGlued is how many words of a run are looked at; a name is no longer.
+// mostGlued is how many words of a run are examined; a name is no longer.
 const mostGlued = 48
 
 // glued returns the run of words around a word that only some marks join, without a space.

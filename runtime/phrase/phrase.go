@@ -181,7 +181,7 @@ func (p *Part) Rows() (all []string) {
 
 // An Ask is a question that must be answered before there is a call.
 type Ask struct {
-	Param   *verbs.Param // nil where it is about the verb
+	Param   *verbs.Param // nil if the question is about the verb
 	Text    string       // in the person's language
 	Choices []string     // as a call would write them, or so that they read as nothing else
 	// Open says that no row was named, so that one mentioned before may be meant: see Part.Suppose

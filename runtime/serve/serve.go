@@ -114,7 +114,7 @@ type Server struct {
 	Options
 	book    *logins.Book
 	peers   *peers.Book
-	mcp     *door.Door // nil where nothing is behind it
+	mcp     *door.Door // nil without a registry or a store
 	public  *url.URL
 	hosts   map[string]bool
 	cross   *http.CrossOriginProtection

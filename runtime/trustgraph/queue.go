@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// A Queue is where questions come from and where answers go.
+// A Queue delivers questions and takes answers.
 type Queue interface {
 	// Receive waits for the next delivery. It reconnects as long as ctx lasts.
 	Receive(ctx context.Context) (Delivery, error)

@@ -136,7 +136,7 @@ func (s *scan) iban(i int) (Reading, int) {
 	return r, s.upTo(i, end)
 }
 
-// checkIBAN holds an account number against its check digits.
+// checkIBAN verifies the check digits of an account number.
 func checkIBAN(b []byte) bool {
 	rest := 0
 	for k := range b {
