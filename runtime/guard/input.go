@@ -23,8 +23,8 @@ const nested = 3
 // Input finds instructions that are aimed at an agent. It sees through letters that
 // only look like others, characters that show nothing, spaces and marks within
 // words, digits for letters, slips of the keys, rot13, texts written backwards, HTML
-// entities, \u and percent escapes, and through base64 and hexadecimal up to three times over; a finding within an
-// encoding spans all of the encoding.
+// entities, \u and percent escapes, and through base64 and hexadecimal up to three times
+// over; a finding within an encoding spans all of the encoding.
 func Input(text string) Report {
 	return Report{merge(read(text, 0))}
 }

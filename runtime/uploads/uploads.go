@@ -246,7 +246,7 @@ func (s *Shelf) Named(ctx context.Context, reference string) (u Upload, found bo
 }
 
 // Judge records a scanner's verdict on an upload. An infected upload loses its bytes. An earlier
-// verdict remains, unless it came without a scan.
+// Clean or Infected remains, unless it came without a scan.
 func (s *Shelf) Judge(ctx context.Context, id, verdict, scanner string) (u Upload, err error) {
 	err = s.Write(ctx, func(tx stores.Tx) error {
 		row, err := tx.Get(ctx, Entity, stores.NewString(id))
