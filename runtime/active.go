@@ -100,7 +100,7 @@ func (r *reading) standing(ctx context.Context, st *step, g resolvedArg, place d
 // true, the list is cut.
 func (r *reading) mine(ctx context.Context, e *verbs.Entity) (keys []stores.Value, more bool, err error) {
 	if held := r.s.scope.Holds[e.Store.Name]; !r.s.scope.All && len(held) <= 1 {
-		return held, false, nil // whoever was given one sees no other
+		return held, false, nil // a principal with one row in scope sees no other
 	}
 	rows, err := r.read.Find(ctx, stores.Find{Entity: e.Store, Select: r.e.labelled[e], Limit: maxNamed})
 	if errors.Is(err, stores.ErrLimit) {

@@ -21,7 +21,8 @@ import (
 // who proposed it, and "until".
 const TargetAgreement = "agreement"
 
-// decidersJob is the job that notifies the deciders; none if nobody with these roles can be told.
+// decidersJob returns the job that notifies the deciders; none if nobody with these roles can be
+// told.
 func (e *Engine) decidersJob(ctx context.Context, r stores.Reader, c *confirmations.Confirmation) ([]stores.Job, error) {
 	if e.deciders == nil {
 		return nil, nil
@@ -122,8 +123,8 @@ func (e *Engine) mayDecide(ctx context.Context, c *confirmations.Confirmation, n
 // who decided, "source", where the calls come from, "status" and "reason".
 const TargetDecided = "decided"
 
-// decided is the notice to an asker who wrote through a channel. Other askers get none: they see
-// the decision where they asked.
+// decided returns the notice to an asker who wrote through a channel. Other askers get none: they
+// see the decision where they asked.
 func (e *Engine) decided(c *confirmations.Confirmation, status, by, reason string, now time.Time) []stores.Job {
 	if e.tellsAsker == nil || !e.tellsAsker(c.Source) {
 		return nil

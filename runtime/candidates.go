@@ -258,8 +258,8 @@ func (n *scriptNames) look(ctx context.Context, r stores.Reader) error {
 	return nil
 }
 
-// likeNames finds names that share words with one that nothing has, for a
-// symbol that was made up from what a row is called.
+// likeNames finds names that share words with an unknown name: the name may have been made up from a
+// row's label.
 func (s *Session) likeNames(among []*verbs.Entity, name string) []string {
 	m := meaning{words: names.Words(name)}
 	for _, e := range among {

@@ -85,7 +85,7 @@ func (e *Engine) unusable(c *confirmations.Confirmation, now time.Time, at dsl.P
 	return &d
 }
 
-// engineScope is the scope for the engine's own rows.
+// engineScope returns the scope for the engine's own rows.
 func (s *Session) engineScope() stores.Scope { return stores.Scope{Principal: s.who.Name, All: true} }
 
 // keptPreviews finds previews with an ID that the principal kept.
@@ -125,7 +125,7 @@ func (s *Session) KeepWith(ctx context.Context, p *verbs.Program, o RunOptions) 
 		return preview, nil
 	}
 	c := r.confirmation("", nil, RunOptions{Source: o.Source})
-	c.Script = s.e.writtenScript(c) // whoever agrees to a preview of their own has the script
+	c.Script = s.e.writtenScript(c) // the person who agrees to their own preview has the script
 	err = s.e.write(ctx, s.engineScope(), func(tx stores.Tx) error {
 		shown.kept = stores.Value{}
 		mine := map[int]stores.Value{confirmations.FieldID: {}, confirmations.FieldAsker: stores.NewString(s.who.Name)}
@@ -188,7 +188,7 @@ func met(err error) error {
 	return err
 }
 
-// writtenScript is the script of a confirmation without its secrets.
+// writtenScript returns the script of a confirmation without its secrets.
 func (e *Engine) writtenScript(c *confirmations.Confirmation) string {
 	if c.Palette != e.reg.Digest() {
 		return withheld // only the palettes that were loaded then know what is sensitive

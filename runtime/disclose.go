@@ -20,7 +20,7 @@ type disclosure struct {
 	value stores.Value
 }
 
-// disclosed is one value that a verb discloses.
+// disclosed returns one value that a verb discloses.
 func (r *reading) disclosed(ctx context.Context, st *step, i int) (stores.Value, error) {
 	if st.disclosures == nil {
 		st.disclosures = make([]disclosure, len(st.verb.Discloses))

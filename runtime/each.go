@@ -212,7 +212,7 @@ func join(all, part *receipt.Receipt) {
 	all.Last = max(all.Last, part.Last)
 }
 
-// repeated is the receipt of calls that were committed before: they are looked up, not
+// repeated returns the receipt of calls that were committed before: they are looked up, not
 // planned.
 func (s *Session) repeated(done *receipt.Receipt) *receipt.Receipt {
 	d := digester{}
@@ -306,7 +306,7 @@ func only(of *dsl.Script, n int) *dsl.Script {
 	return &dsl.Script{Source: of.Source, Calls: of.Calls[n : n+1]}
 }
 
-// keyOfCall is the key of one call of a script that has one.
+// keyOfCall returns the key of one call of a script that has one.
 func keyOfCall(key string, number int) string { return fmt.Sprintf("%s\x1f%d", key, number) }
 
 // RepeatEach is Repeat for a script that was run with RunOptions.Each, from the

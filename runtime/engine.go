@@ -1,11 +1,11 @@
-// Package runtime does what a checked script says. It permits, resolves
-// references within scope, asks where a palette says to ask, carries calls out
-// as changes that are plain values, holds every change against what the verb
-// promised, and commits changes, journal and notices in one transaction.
+// Package runtime runs checked scripts. It checks permissions, resolves references within scope,
+// asks for agreement if a palette requires it, turns calls into changes that are plain values,
+// checks every change against the verb's declared effects, and commits changes, journal and notices
+// in one transaction.
 //
 //	text ─dsl.Parse→ Script ─Session.Check→ Program ─Session.Run→ Receipt
 //
-// A whole program is done or nothing of it:
+// A program runs as a whole or not at all:
 //
 //	engine, err := runtime.New(registry, store, runtime.Options{})
 //	session, err := engine.Session(ctx, "clara")
@@ -14,24 +14,22 @@
 //	done, err := session.Run(ctx, program, runtime.RunOptions{Agreed: preview.ID})
 //	receipt.Print(os.Stdout, done, receipt.Options{})
 //
-// Where a rule wants somebody else's agreement, Run refuses. Propose keeps the
-// program instead. Agree, called by a person with the needed role, carries it out
-// in the asker's name, if its plan still equals the one that was proposed:
+// If a rule requires somebody else's agreement, Run refuses. Propose keeps the program instead.
+// Agree, called by a person with the needed role, runs it in the asker's name, if its plan still
+// equals the proposed one:
 //
 //	pending, err := session.Propose(ctx, program, runtime.RunOptions{})
 //	_, done, err := other.Agree(ctx, pending.ID)
 //
-// With a RunOptions.Key, Run can be sent again when its answer was lost: it takes
-// effect once. Proposals and keys are rows of the engine's own; Migrate is given
-// the entities of Own for them, beside those of the palettes.
+// With a RunOptions.Key, Run can be repeated if its answer was lost: it takes effect once. Proposals
+// and keys are rows of the engine's own; Migrate takes the entities of Own for them, beside those of
+// the palettes.
 //
-// Preview carries the program out in a transaction that is then rolled back,
-// and Run carries it out again, compares, and commits. An overlay of planned
-// rows over the store was considered instead: it would not hold SQLite's one
-// writer while a preview is made, but it would have to answer filters, orders,
-// counts and the palette author's own SQL as the database does, and would know
-// nothing of its constraints. What is shown must be what runs, so the database
-// itself is asked.
+// Preview runs the program in a transaction that is then rolled back, and Run runs it again,
+// compares, and commits. An overlay of planned rows over the store was considered instead: it would
+// not hold SQLite's one writer during a preview, but it would have to answer filters, orders, counts
+// and the palette author's own SQL as the database does, and would know nothing of its constraints.
+// A preview must show exactly what will run, so the database itself executes it.
 //
 // A call goes through six steps, each in the file of its name, in plan.go:
 //
@@ -68,8 +66,8 @@ import (
 	"verbatim/verbs"
 )
 
-// Options are what an engine is given from outside. The zero Options are
-// usable: the system's clock, random ids, and no handlers.
+// Options configure an engine. The zero Options are usable: the system's clock, random ids, and no
+// handlers.
 type Options struct {
 	// Clock tells the time.
 	Clock func() time.Time
@@ -111,9 +109,8 @@ type Options struct {
 	// when somebody else decides: a notice with TargetDecided is queued then. Without it
 	// nobody is notified.
 	TellsAsker func(source string) bool
-	// Scanner names the malware scanner in use; "" where it is not known. With a scanner,
-	// a file that was taken without one, ScannedByNobody, has to be scanned before it is
-	// used.
+	// Scanner names the malware scanner in use; "" if it is unknown. With a scanner, a file that was
+	// accepted without one, ScannedByNobody, has to be scanned before it is used.
 	Scanner string
 	// Tools reach the tools of other servers. If it is nil, verbs that need one are
 	// refused when they are used.
@@ -166,10 +163,10 @@ type Engine struct {
 	labelled  map[*verbs.Entity][]stores.Path
 	naming    map[*verbs.Entity][]stores.Path // see namedBy
 	idOnce    sync.Mutex
-	id        stores.Identity                 // of the store, once it was asked
-	setters   map[*verbs.Entity][]*verbs.Verb // verbs that set what a session is at work on
+	id        stores.Identity                 // of the store, once it has been read
+	setters   map[*verbs.Entity][]*verbs.Verb // verbs that set the session's active row
 	wants     map[*verbs.Verb][]wants         // of each argument: see ahead
-	reads     map[*verbs.Verb]bool            // those that need no row before what they read: see owes
+	reads     map[*verbs.Verb]bool            // verbs whose reads need no row first: see owes
 	selected  sync.Map                        // *verbs.Read -> *selections
 	tools     tools.Servers
 	box       *tools.Box

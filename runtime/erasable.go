@@ -93,7 +93,8 @@ func (e *Engine) says(p *verbs.Program, st *step) saying {
 	return say
 }
 
-// aboutRows notes the rows that a call names. The calls of a macro name the rows of the macro's call.
+// aboutRows notes the rows that a call names. The calls of a macro name the rows of the macro's
+// call.
 func (say *saying) aboutRows(e *Engine, p *verbs.Program, call int) {
 	if !e.personal[say.verb] && !e.people {
 		return

@@ -365,7 +365,7 @@ func (a *sentCall) resume(r *run, row stores.Row, key string) (*tools.Answer, st
 	return nil, change, &Failure{Err: errLost, Unknown: true, Told: &d}
 }
 
-// sentDigest is the digest of a request, which may be sensitive: like that of a text, it cannot
+// sentDigest returns the digest of a request, which may be sensitive: like that of a text, it cannot
 // be guessed without the key.
 func sentDigest(e *externalCall, key string) string {
 	return digest.Of("verbatim errand 1", key, e.id())

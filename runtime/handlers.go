@@ -185,12 +185,13 @@ type Outcome struct {
 	// Session holds the values to be set in the session, by name, as `sets` promises them.
 	Session Fields
 	Jobs    []JobChange // jobs to be tried again or dropped
-	// Result is the answer of the call: rows of values by column. A cell may be anything that a field
-	// may be; a Ref is shown by its name.
+	// Result is the answer of the call: rows of values by column. A cell may be anything that a
+	// field may be; a Ref is shown by its name.
 	Result *Answer
-	// Calls are calls of other verbs, to be made after the changes in the name of the same principal.
-	// Each is checked, permitted, confirmed and journalled as if the principal had written it; if one
-	// is refused, nothing is done. The verb promises them with `generates: VERB`.
+	// Calls are calls of other verbs, to be made after the changes in the name of the same
+	// principal. Each is checked, permitted, confirmed and journalled as if the principal had
+	// written it; if one is refused, nothing is done. The verb promises them with `generates:
+	// VERB`.
 	Calls []Generated
 	// Kept names, word for word, the promises that leave no trace in rows or
 	// notices and that the handler kept: for "validates: value against field

@@ -52,7 +52,7 @@ func (e *Engine) Housekeep(ctx context.Context, before time.Time) (pruned int, e
 	return pruned + n, failure(err)
 }
 
-// system is the scope of housekeeping.
+// system returns the scope of housekeeping.
 func system() stores.Scope { return stores.Scope{Principal: housekeeper, All: true} }
 
 // housekeeping is how many rows one transaction takes.

@@ -16,13 +16,13 @@ import (
 // The receipt of a run that has a key is kept in the transaction of that run, so that it is
 // there exactly if the run took effect. A repeated request gets the same receipt.
 
-// deliveryKey is the primary key of the row that keeps the receipt for a principal's key. No
+// deliveryKey returns the primary key of the row that keeps the receipt for a principal's key. No
 // key of another principal leads to the same row.
 func deliveryKey(principal, key string) stores.Value {
 	return stores.NewString(digest.Of("verbatim key 1", principal, key))
 }
 
-// textDigest is the digest of a script and its key. Without the key, nobody can find a short
+// textDigest returns the digest of a script and its key. Without the key, nobody can find a short
 // secret in the script by trying.
 func textDigest(script *dsl.Script, key string) string {
 	return digest.Of("verbatim text 1", key, dsl.Format(script))
@@ -251,7 +251,7 @@ func (r *reading) refers(all []reference, c *change) []reference {
 			all = append(all, reference{to, c.Before[a.Field]})
 		}
 	}
-	if c.Op == stores.Delete { // what a row that goes referred to is told, too
+	if c.Op == stores.Delete { // also report the references of a deleted row
 		for field, v := range c.Before {
 			if to := r.e.refersTo(c.Entity, field); to != nil && field != c.Entity.Key && !v.IsNull() {
 				all = append(all, reference{to, v})

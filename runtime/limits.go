@@ -46,7 +46,7 @@ type useLog struct {
 	times []stores.Value // in order
 }
 
-// limitKey is the key of the row with a limit's uses for the principal of a session.
+// limitKey returns the key of the row with a limit's uses for the principal of a session.
 func (s *Session) limitKey(v *verbs.Verb, l *verbs.Limit) stores.Value {
 	whose := "everyone"
 	if !l.Everyone {

@@ -139,8 +139,8 @@ func (r *reading) looked(ctx context.Context, st *step) error {
 	if err != nil {
 		return &Failure{Err: err}
 	}
-	// This is checked before anything is read: the error about a bad key must not reveal whether there
-	// was something to seal.
+	// This is checked before anything is read: the error about a bad key must not reveal whether
+	// there was something to seal.
 	for i := range st.verb.Discloses {
 		if k := st.verb.Discloses[i].SealedFor; k >= 0 {
 			if _, err := publicKey(st.args[k].Text()); err != nil {

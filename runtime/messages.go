@@ -53,11 +53,11 @@ func (b *BrokenPromise) Error() string {
 // Unknown is set.
 type Failure struct {
 	Err error
-	// Unknown says that the answer to the commit, or of a tool of another server, was lost: the change
-	// may or may not have happened.
+	// Unknown says that the answer to the commit, or of a tool of another server, was lost: the
+	// change may or may not have happened.
 	Unknown bool
-	// Told, if it is not nil, tells the person what is known: a tool was asked, but the script was not
-	// committed.
+	// Told, if it is not nil, tells the person what is known: a tool was asked, but the script was
+	// not committed.
 	Told *dsl.Diagnostic
 }
 
@@ -322,8 +322,8 @@ func nothingMatched(place dsl.Place, verb string, of *verbs.Entity, e *verbs.Eff
 	return d
 }
 
-// unknownUpload is the one answer for an upload that does not exist, belongs to somebody else, or
-// has expired.
+// unknownUpload returns the one answer for an upload that does not exist, belongs to somebody else,
+// or has expired.
 func unknownUpload(place dsl.Place, param string) dsl.Diagnostic {
 	return complain(codeUnknownUpload, place, fmt.Sprintf(":%s names no file that you have sent", param),
 		"send the file, and use the reference that you are given; one that is not used for a while expires")
@@ -380,7 +380,7 @@ func notTogether(place dsl.Place, v *verbs.Verb, x *verbs.Exclusion) dsl.Diagnos
 	return d
 }
 
-// requirementNotMet is the palette's sentence about a requirement, with its place there.
+// requirementNotMet returns the palette's sentence about a requirement, with its place there.
 func requirementNotMet(place dsl.Place, verb string, rule *verbs.Require) dsl.Diagnostic {
 	d := complain(codeRequirementNotMet, place, rule.Else, "verbatim explain "+verb+" says what it needs; see to that first")
 	d.Related = []dsl.Related{{Place: rule.Place, Message: verb + " requires this"}}
@@ -394,7 +394,7 @@ func requirementUnclear(place dsl.Place, verb string, rule *verbs.Require) dsl.D
 	return d
 }
 
-// constraintBroken is the palette's sentence about a constraint that a row would break.
+// constraintBroken returns the palette's sentence about a constraint that a row would break.
 func constraintBroken(place dsl.Place, entity string, rule *verbs.GivenRule) dsl.Diagnostic {
 	d := complain(codeRequirementNotMet, place, rule.Else, "no row of "+entity+" may be otherwise")
 	d.Related = []dsl.Related{{Place: rule.Place, Message: entity + " requires this"}}
@@ -439,7 +439,7 @@ func stalePreview(place dsl.Place, moved []string) dsl.Diagnostic {
 	return complain(codeStalePreview, place, summary, "nothing was changed; look again, and agree to the new preview")
 }
 
-// askedInVain is the next step for an approver who agrees after a row has changed: the pending
+// askedInVain returns the next step for an approver who agrees after a row has changed: the pending
 // confirmation is no longer valid, and only the asker can ask again.
 func askedInVain(asker string) string {
 	return "nothing was changed, and nobody can agree to this any more; if it is still wanted, " + asker + " asks for it again"
@@ -463,7 +463,7 @@ func keptTool(place dsl.Place, verb, inner string) dsl.Diagnostic {
 	return complain(codeWrongValue, place, fmt.Sprintf("%s makes all calls together, and %s asks a tool", verb, inner), "make them one after the other")
 }
 
-// noStep is the palette's sentence about a code that may not follow the present one.
+// noStep returns the palette's sentence about a code that may not follow the present one.
 func noStep(place dsl.Place, verb, entity, field, from, to, says string) dsl.Diagnostic {
 	if to == "" {
 		to = "nothing"

@@ -382,7 +382,7 @@ func (r *run) waits() *externalCall {
 	return r.external
 }
 
-// script is the script of the run: a part of the program's, if it is a share.
+// script returns the script of the run: a part of the program's, if it is a share.
 func (r *run) script() *dsl.Script {
 	if r.share != nil {
 		return r.share.script

@@ -215,7 +215,7 @@ func (r *reading) values(ctx context.Context, st *step, p *promise) (err error) 
 	return err
 }
 
-// targets finds the rows that an effect picks, and what it does to each.
+// targets finds the rows of an effect, and its changes of each.
 func (r *reading) targets(ctx context.Context, st *step, p *promise) (err error) {
 	switch effect := p.effect; {
 	case effect.Where == nil:
@@ -281,8 +281,8 @@ func (r *reading) aimAt(ctx context.Context, st *step, p *promise, rows []stores
 	return nil
 }
 
-// upsert works out the rows that an effect changes or, where there is none, adds. If it
-// names one row twice, the second values win.
+// upsert computes the rows that an effect changes or, if there are none, adds. If it names one row
+// twice, the second values win.
 func (r *reading) upsert(ctx context.Context, st *step, i int) (found promise, added []promise, err error) {
 	change, create := &st.verb.Effects[i], &st.verb.Effects[i+1]
 	found = promise{effect: change}
@@ -322,9 +322,8 @@ func (r *reading) upsert(ctx context.Context, st *step, i int) (found promise, a
 	return found, added, err
 }
 
-// alike finds the row with the values of the effect's `by:` fields, nil where there is none.
-// If another transaction adds such a row first, the commit conflicts and the run is tried
-// again.
+// alike finds the row with the values of the effect's `by:` fields, nil if there is none. If another
+// transaction adds such a row first, the commit conflicts and the run is retried.
 func (r *reading) alike(ctx context.Context, st *step, effect *verbs.Effect) (*stores.Row, error) {
 	e := effect.Entity.Store
 	where := stores.Cond{Op: stores.And}

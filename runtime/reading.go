@@ -154,8 +154,7 @@ func (e *evalError) Error() string {
 
 func (e *evalError) Unwrap() error { return e.err }
 
-// eval evaluates an expression. row is the row being read or changed, nil where there is
-// none.
+// eval evaluates an expression. row is the row being read or changed, nil if there is none.
 func (r *reading) eval(ctx context.Context, st *step, x *verbs.Expr, row *stores.Row) (stores.Value, error) {
 	v, _, err := r.evalFrom(ctx, st, x, row)
 	return v, err

@@ -21,8 +21,7 @@ type frame struct {
 	made  bool    // a handler made it: its names are the session's
 }
 
-// A resolvedArg is a resolved argument: its value, its row where it is a reference, and where
-// it came from.
+// A resolvedArg is a resolved argument: its value, its row if it is a reference, and its origin.
 type resolvedArg struct {
 	value     stores.Value
 	entity    *verbs.Entity // of a reference, if the entity is known

@@ -23,7 +23,8 @@ type RunOptions struct {
 	// Agreed is the ID of the preview that the person agreed to. If it is given, the
 	// plan must equal that preview, even where no rule asks.
 	Agreed string
-	// Source says where the program came from, for the journal. The default is the name of its script.
+	// Source says where the program came from, for the journal. The default is the name of its
+	// script.
 	Source string
 	// Key is an idempotency key. Under one key of one principal, a program takes effect
 	// once, and every further Run of the same text returns the same receipt. Another
@@ -43,11 +44,11 @@ type RunOptions struct {
 	// Turn is the number of an earlier turn of the session that led to this run, for the
 	// journal.
 	Turn int64
-	// Before, where it is not zero, is the number of a turn: handlers see only the turns
-	// before it. So the question about a plan, and the yes to it, do not change the plan.
+	// Before, if it is not zero, is the number of a turn: handlers see only the turns before it. So
+	// the question about a plan, and the yes to it, do not change the plan.
 	Before int64
-	// Version, where it is not zero, is the version of the session that the caller last
-	// saw. If the session has moved on, in another window, the run is refused.
+	// Version, if it is not zero, is the version of the session that the caller last saw. If the
+	// session has moved on, in another window, the run is refused.
 	Version int64
 	// Absent says that the person cannot be asked now: see Propose.
 	Absent bool
@@ -151,7 +152,7 @@ func (s *Session) ready(p *verbs.Program) error {
 	return nil
 }
 
-// rehearsal is the options of a run that is rolled back.
+// rehearsal returns the options of a run that is rolled back.
 func rehearsal(o RunOptions) *runOptions {
 	return &runOptions{RunOptions: RunOptions{Progress: o.Progress, From: o.From, Version: o.Version, Before: o.Before}, rehearsal: true}
 }
@@ -383,7 +384,7 @@ func (o *runOptions) plain() bool {
 	return !o.rehearsal && o.Agreed == "" && o.Key == "" && o.pending == nil && o.share == nil && o.job == nil
 }
 
-// opens is the scope of a run: the session's, and the engine's own rows about this run.
+// opens returns the scope of a run: the session's, and the engine's own rows about this run.
 func (o *runOptions) opens(s *Session) stores.Scope {
 	scope := s.scope
 	if o.Key != "" {

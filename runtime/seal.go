@@ -155,7 +155,7 @@ func (d *digester) instead(jobs []stores.JobRecord) {
 	}
 }
 
-// unitDigest is the digest of some calls of a plan: what they would do, and the rows that they
+// unitDigest returns the digest of some calls of a plan: what they would do, and the rows that they
 // depend on, after the earlier calls.
 func (r *run) unitDigest(calls []int) [32]byte {
 	d := digester{digest.Writer{Alias: r.alias}}

@@ -101,7 +101,7 @@ func (e *Engine) Visit(ctx context.Context, principal string, v Visit) (*Session
 	return s, s.speaks(ctx, kept.Zone, kept.Language)
 }
 
-// mine is the scope of rows that belong to the principal alone.
+// mine returns the scope of rows that belong to the principal alone.
 func (s *Session) mine() stores.Scope { return stores.Scope{Principal: s.who.Name} }
 
 // speaks settles the person's zone and language: the session's, else those of their profile,

@@ -281,7 +281,7 @@ func allows(e *verbs.Effect, t *target, a assignment) bool {
 		}
 	}
 	if slices.ContainsFunc(e.Set, func(s verbs.Set) bool { return s.Field == a.field }) {
-		// The effect itself says what that field becomes, and not this value.
+		// The effect itself sets that field, to another value.
 		return false
 	}
 	if e.Fields == nil {

@@ -184,7 +184,7 @@ func (st *step) row(want *verbs.Entity) (*verbs.Entity, stores.Value, bool) {
 	if t := st.cells; t != nil && t.entity != nil && len(t.keys) == 1 && fits(t.entity) {
 		return t.entity, t.keys[0], true
 	}
-	// A change that set what was there already is still about its row.
+	// A change that sets a field to its present value is still about its row.
 	for i := range st.verb.Effects {
 		e := &st.verb.Effects[i]
 		if !e.OnRows() || e.Where == nil || !fits(e.Entity) {

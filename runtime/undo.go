@@ -30,7 +30,7 @@ type past struct {
 	record journal.Record
 }
 
-// past reads the journal entry of a call that can be taken back; nil where there is none.
+// past reads the journal entry of a call that can be undone; nil if there is none.
 func (e *Engine) past(ctx context.Context, seq int64) (*past, error) {
 	for line, err := range journal.Opened(ctx, e.store, housekeeper, seq, seq) {
 		if err != nil {

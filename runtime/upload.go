@@ -133,12 +133,11 @@ func (r *reading) await(ctx context.Context, tx stores.Tx, until time.Time) ([]s
 
 // Receiving
 
-// verbUpload is the verb of the entries that tell of a file that was sent. No
-// palette can declare it.
+// verbUpload is the verb of the journal entries of uploads. No palette can declare it.
 const verbUpload = "verbatim.upload"
 
-// LargestUpload is how large a file may be for any verb that the session may use;
-// 0 where none takes a file.
+// LargestUpload returns the greatest size of a file for any verb that the session may use; 0 if none
+// takes a file.
 func (s *Session) LargestUpload() int64 {
 	var most int64
 	for _, v := range s.e.reg.Verbs() {
@@ -151,14 +150,12 @@ func (s *Session) LargestUpload() int64 {
 	return most
 }
 
-// BeginUpload notes that the session's principal sent a file, of which Name,
-// Type, Size and Sum are known. It is pending, and expires after a while unless
-// it is used. What comes back says under which tag its bytes are to be kept: tag,
-// or another that they have already. They are to be kept after this, and not
-// before, so that what nothing refers to can be told.
+// BeginUpload records that the session's principal sent a file with a known Name, Type, Size and
+// Sum. The upload is pending, and expires after a while unless it is used. The returned upload has
+// the tag for its bytes: tag, or another under which equal bytes are kept already. The bytes must
+// be stored after this, and not before, so that bytes without a reference can be found.
 //
-// Where the same bytes are just being deleted, drop is asked to delete them
-// first.
+// If equal bytes are just being deleted, drop is called to delete them first.
 func (s *Session) BeginUpload(ctx context.Context, u uploads.Upload, id, tag string, lasts time.Duration, drop func(context.Context, uploads.Upload) error) (uploads.Upload, error) {
 	now := stores.NewTime(s.e.clock()).Time()
 	u.ID, u.Owner, u.Verdict, u.Scanner = id, s.who.Name, uploads.Pending, ""
@@ -204,8 +201,8 @@ func (e *Engine) Uploads() *uploads.Shelf {
 	}
 }
 
-// Upload returns what is known of an upload of the session's principal, by its
-// reference; stores.ErrNotFound where there is none of theirs, or it has expired.
+// Upload returns the record of an upload of the session's principal, by its reference;
+// stores.ErrNotFound if they have no such upload, or it has expired.
 func (s *Session) Upload(ctx context.Context, reference string) (u uploads.Upload, err error) {
 	id, ok := strings.CutPrefix(reference, verbs.UploadScheme)
 	if !ok {
@@ -225,9 +222,9 @@ func (s *Session) Upload(ctx context.Context, reference string) (u uploads.Uploa
 	return u, err
 }
 
-// FileOf returns the file that a row within the session's scope names, or one to which a
-// reference of the row leads; whoever sent it. Which fields name files verbs.FileField says.
-// stores.ErrNotFound where there is no row, or no file of it that may be given.
+// FileOf returns the file that a row within the session's scope names, or one to which a reference
+// of the row leads, regardless of its sender. verbs.FileField decides which fields name files. It
+// returns stores.ErrNotFound if there is no row, or no permitted file of it.
 func (s *Session) FileOf(ctx context.Context, entity string, key stores.Value) (u uploads.Upload, err error) {
 	e := s.e.reg.Entity(entity)
 	if e == nil {

@@ -37,7 +37,7 @@ const (
 	JobNotice = "notice"
 )
 
-// JobKinds are the kinds that Engine.Work knows.
+// JobKinds returns the kinds that Engine.Work knows.
 func JobKinds() []string { return []string{JobCall, JobExpire, JobNotifyDeciders} }
 
 // The outcomes of a run of a job.
@@ -133,8 +133,7 @@ func (r *run) job(st *step, n *notice) stores.Job {
 		Unique:  unique, Again: n.onceUnder(), Attempts: n.effect.Retry.Tries()}
 }
 
-// Retry returns how long a failed job waits before it is tried again, by its palette as it is
-// now.
+// Retry returns how long a failed job waits before it is tried again, by the present palette.
 func (e *Engine) Retry(run stores.Run) stores.Retry {
 	if run.Kind == JobCall {
 		if w, _, err := readWork(e.reg, run); err == nil && w != nil && w.effect.Retry != nil {
@@ -155,7 +154,7 @@ func dayStart(day time.Time, zone *time.Location) time.Time {
 	return t.UTC()
 }
 
-// expiry is the job that ends a confirmation.
+// expiry returns the job that ends a confirmation.
 func (e *Engine) expiry(c *confirmations.Confirmation) stores.Job {
 	return stores.Job{ID: e.newID(), Kind: JobExpire, At: c.Expires, Principal: c.Asker,
 		Payload: stores.NewObject([]string{"confirmation", "v"}, []stores.Value{c.Key, jobV}).Text()}
@@ -544,7 +543,7 @@ func leaves(v dsl.Value) int {
 }
 
 // pointless evaluates the trigger's `unless` on the present rows, and returns why the job is
-// pointless; "" where it is not. What it reads is not part of the plan of the call.
+// pointless; "" if it is not. Its reads are not part of the call's plan.
 func (w *work) pointless(ctx context.Context, s *Session, read stores.Reader, now time.Time) (reason string, err error) {
 	look := s.readsAt(read, now)
 	st := &step{verb: w.verb, args: w.args, from: w.from, rows: make([]stores.Row, len(w.args))}

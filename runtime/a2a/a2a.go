@@ -1,19 +1,16 @@
 // Package a2a speaks A2A 1.0, the protocol by which agents of different companies give one
-// another tasks: what its messages are, how they are framed, and which errors there are. It
-// knows no server and no engine. Whoever serves it hands over a Call as it came and sends
-// back the Answer; what a task is, an Agent says.
+// another tasks: its messages, their framing, and its errors. It knows no server and no engine.
+// A server hands over a Call as it arrived and sends the Answer; an Agent has the tasks.
 //
 //	door := &a2a.Door{Agent: agent, Wait: 30 * time.Second}
 //	answer := door.RPC(ctx, a2a.Call{Version: header.Get("A2A-Version"), Type: header.Get("Content-Type"), Body: body})
 //
-// A Client is the other side: it gives an agent of others a task, and waits for what comes of
-// it.
+// A Client is the other side: it gives a task to a foreign agent, and waits for the result.
 //
 //	answer, err := client.Do(ctx, &a2a.Message{MessageID: id, Role: a2a.User, Parts: parts})
 //
-// Both bindings that have no framing of their own are here: JSON-RPC 2.0 and HTTP+JSON.
-// What a peer asks for is read strictly: a member that the protocol does not have, or that is
-// given twice, is an error that names it.
+// Both bindings without a framing of their own are here: JSON-RPC 2.0 and HTTP+JSON. Requests of a
+// peer are read strictly: an unknown member or a repeated one is an error that names it.
 package a2a
 
 import (
@@ -23,25 +20,24 @@ import (
 	"time"
 )
 
-// Version is that of the protocol, as the header A2A-Version has it.
+// Version is the version of the protocol, as in the header A2A-Version.
 const Version = "1.0"
 
-// An Agent has tasks. It speaks for one caller, whose tasks alone it knows: a task of
-// somebody else is answered as one that does not exist. Its errors are *Error.
+// An Agent has tasks. It acts for one caller and knows only their tasks: a task of somebody else
+// gets the same answer as one that does not exist. Its errors are *Error.
 type Agent interface {
-	// Card is what the agent says of itself: to anybody or, extended, to the caller. It is
-	// nil where there is no extended one.
+	// Card returns the agent's description of itself: for anybody or, extended, for the caller. It
+	// is nil if there is no extended one.
 	Card(ctx context.Context, extended bool) (*AgentCard, error)
-	// Send does what a message asks for, and does not wait for what comes of it. The same
-	// messageId is answered with the same task, and done once.
+	// Send carries out a message, and does not wait for the result. A repeated messageId gets the
+	// same task and takes effect once.
 	Send(ctx context.Context, r *SendMessageRequest) (*SendMessageResponse, error)
-	// Task is a task as it is now, with the last messages of its history: all for a
-	// negative number.
+	// Task returns a task in its present state, with the last messages of its history: all if the
+	// number is negative.
 	Task(ctx context.Context, id string, history int) (*Task, error)
 	List(ctx context.Context, r *ListTasksRequest) (*ListTasksResponse, error)
 	Cancel(ctx context.Context, r *CancelTaskRequest) (*Task, error)
-	// Watch tells of a task whenever it is otherwise than was, until tell wants no more or
-	// ctx ends.
+	// Watch calls tell whenever a task differs from was, until tell returns false or ctx ends.
 	Watch(ctx context.Context, was *Task, tell func(*Task) (more bool)) error
 	SetPush(ctx context.Context, c *PushConfig) (*PushConfig, error)
 	Push(ctx context.Context, task, id string) (*PushConfig, error)
@@ -49,19 +45,19 @@ type Agent interface {
 	DropPush(ctx context.Context, task, id string) error
 }
 
-// A Door is where the calls of one peer come in.
+// A Door receives the calls of one peer.
 type Door struct {
 	Agent Agent
-	// Wait is how long a message that does not want to be answered at once waits for its
-	// task to end or to pause. Then it is answered with the task as it is.
+	// Wait is how long a message that does not ask for an immediate answer waits for its task to
+	// end or to pause. Then the answer is the task in its present state.
 	Wait time.Duration
-	// Modes are the media types that the agent answers with.
+	// Modes are the media types of the agent's answers.
 	Modes []string
-	// Required are the URIs of extensions without which nothing is done.
+	// Required are the URIs of extensions that a client must support.
 	Required []string
 }
 
-// A Call is a request as it came.
+// A Call is a request as it arrived.
 type Call struct {
 	Version    string // the header A2A-Version
 	Extensions string // the header A2A-Extensions
@@ -77,12 +73,12 @@ type Answer struct {
 	Status int    // of HTTP
 	Type   string // the header Content-Type; "" without a body
 	Body   []byte
-	// Follow, of a stream, sends one event after the other until there are no more; nil
-	// where the answer is Body. An event has a name only where it is an error.
+	// Follow, for a stream, sends events until there are no more; nil if the answer is Body. Only an
+	// error event has a name.
 	Follow func(ctx context.Context, send func(name string, data []byte) error)
 }
 
-// checks refuses a call by its headers.
+// checks refuses a call because of its headers.
 func (d *Door) checks(c *Call) *Error {
 	switch {
 	case c.Version != Version && c.Version == "":
@@ -108,7 +104,7 @@ func (d *Door) checks(c *Call) *Error {
 // A follow sends the events of a stream.
 type follow func(ctx context.Context, send func(*StreamResponse) error) error
 
-// perform does what a request asks for: its answer is a result, or what follows.
+// perform carries out a request: it returns a result, or a function that streams the events.
 func (d *Door) perform(ctx context.Context, request any) (result any, after follow, err error) {
 	switch r := request.(type) {
 	case *SendMessageRequest:
@@ -147,7 +143,7 @@ func (d *Door) perform(ctx context.Context, request any) (result any, after foll
 	return result, nil, err
 }
 
-// send hands a message to the agent, and waits for what comes of it where its sender does.
+// send hands a message to the agent, and waits for the result if the sender does.
 func (d *Door) send(ctx context.Context, r *SendMessageRequest) (any, follow, error) {
 	if modes := r.Configuration.AcceptedOutputModes; len(modes) > 0 && !slices.ContainsFunc(modes, d.gives) {
 		return nil, nil, failed(ContentTypeNotSupported, "this agent answers with "+strings.Join(d.Modes, " and "))
@@ -190,7 +186,7 @@ func (d *Door) gives(accepted string) bool {
 	})
 }
 
-// follows tells of a task, and of what becomes of it until it ends or pauses.
+// follows streams a task and its changes until it ends or pauses.
 func (d *Door) follows(t *Task) follow {
 	return func(ctx context.Context, send func(*StreamResponse) error) error {
 		if err := send(&StreamResponse{Task: t}); err != nil || t.Status.State.rests() {
@@ -214,7 +210,7 @@ func (d *Door) follows(t *Task) follow {
 	}
 }
 
-// length is a history length as an Agent takes it.
+// length converts a history length for an Agent.
 func length(n *int) int {
 	if n == nil {
 		return -1

@@ -15,11 +15,11 @@ import (
 	"time"
 )
 
-// The other side of the protocol: this program gives tasks to an agent of others. What that
-// agent sends is a stranger's: it is bounded, an answer to another question or about another
-// task is an error, and members that a later version may have are not read.
+// The client side: this program gives tasks to a foreign agent. The agent's answers are untrusted:
+// they are bounded, an answer to another question or about another task is an error, and unknown
+// members, which a later version may have, are ignored.
 
-// CardPath is where an agent says what it is, behind its address.
+// CardPath is the path of an agent's card, after its address.
 const CardPath = "/.well-known/agent-card.json"
 
 // A Card is the part of a foreign agent's card that this program reads.
@@ -38,7 +38,7 @@ type Card struct {
 	Skills     []json.RawMessage `json:"skills"` // each an AgentSkill, word for word
 }
 
-// Interface is the first interface of the card that a Client speaks.
+// Interface returns the first interface of the card that a Client speaks.
 func (c *Card) Interface() (AgentInterface, error) {
 	for _, e := range c.Capabilities.Extensions {
 		if e.Required {
@@ -57,19 +57,19 @@ func (c *Card) Interface() (AgentInterface, error) {
 
 const bindingRPC, bindingREST = "JSONRPC", "HTTP+JSON"
 
-// clipped is what a stranger says, short enough for an error.
+// clipped shortens foreign text for an error.
 func clipped(text string) string { return strings.ToValidUTF8(text[:min(len(text), 300)], "") }
 
-// A Client gives tasks to one agent. It holds nothing between calls, and may be used by many
+// A Client gives tasks to one agent. It keeps nothing between calls, and is safe for use by many
 // goroutines.
 type Client struct {
-	HTTP    *http.Client // whose transport says who may be reached, and as whom
+	HTTP    *http.Client // its transport decides which hosts may be reached, and with which credentials
 	At      AgentInterface
-	Streams bool // the agent tells of tasks as they change
+	Streams bool // the agent streams the changes of tasks
 	Limit   int  // of each answer, in bytes
 }
 
-// ReadCard asks an agent at an address what it is.
+// ReadCard reads the card of the agent at an address.
 func (c *Client) ReadCard(ctx context.Context, address string) (*Card, error) {
 	resp, err := c.send(ctx, http.MethodGet, strings.TrimRight(address, "/")+CardPath, jsonType, nil)
 	if err != nil {
@@ -86,15 +86,15 @@ func (c *Client) ReadCard(ctx context.Context, address string) (*Card, error) {
 	return &card, understand(body, &card)
 }
 
-// cancelTime is how long an agent has to take a task back that nobody waits for any more.
+// cancelTime is how long an agent has to cancel a task that nobody waits for any more.
 const cancelTime = time.Second
 
-// Do gives a message to the agent and waits until its task ends or waits for somebody, or ctx
-// ends. A task that did not end by itself is canceled: the task is returned as it waited, once
-// the agent says that it is canceled, and is an error otherwise. An *Error is the agent's own.
+// Do gives a message to the agent and waits until its task ends or waits for somebody, or ctx ends.
+// A task that did not end by itself is canceled: Do returns the task in its waiting state if the
+// agent confirms the cancelation, and an error otherwise. An *Error is the agent's own.
 func (c *Client) Do(ctx context.Context, m *Message) (*SendMessageResponse, error) {
-	// The answer is wanted at once, whatever the task will take: a task whose id is not known
-	// cannot be canceled.
+	// The answer is wanted at once, however long the task takes: a task without a known id cannot
+	// be canceled.
 	none := 0
 	answer := &SendMessageResponse{}
 	err := c.call(ctx, "SendMessage", "", &SendMessageRequest{Tenant: c.At.Tenant, Message: m, Configuration: Configuration{ReturnImmediately: true, HistoryLength: &none}}, answer)
@@ -125,16 +125,16 @@ func (c *Client) Do(ctx context.Context, m *Message) (*SendMessageResponse, erro
 	return &SendMessageResponse{Task: t}, err
 }
 
-// maxTheirID is how long an id may be that an agent gives.
+// maxTheirID is the greatest length of an agent's id.
 const maxTheirID = 1000
 
-// How often a task is looked at of which nothing is told.
+// How often a task without a stream is polled.
 const (
 	firstLook = 50 * time.Millisecond
 	lastLook  = 2 * time.Second
 )
 
-// await follows a task until nothing becomes of it any more. An agent that goes away may come
+// await follows a task until it does not change any more. An agent that cannot be reached may come
 // back: it is asked again until ctx ends.
 func (c *Client) await(ctx context.Context, t *Task) (*Task, error) {
 	id := t.ID
@@ -239,7 +239,7 @@ func (c *Client) call(ctx context.Context, method, id string, params, into any) 
 	return c.open(body, resp, into)
 }
 
-// ways are the methods of HTTP+JSON: how each is asked for, with {id} for that of a task.
+// ways are the HTTP methods and paths of HTTP+JSON, with {id} for the id of a task.
 var ways = map[string][2]string{
 	"SendMessage":     {http.MethodPost, "/message:send"},
 	"GetTask":         {http.MethodGet, "/tasks/{id}?historyLength=0"},
@@ -247,7 +247,7 @@ var ways = map[string][2]string{
 	"SubscribeToTask": {http.MethodGet, "/tasks/{id}:subscribe"},
 }
 
-// callID is the id of each request of JSON-RPC: there is one to a connection.
+// callID is the id of each JSON-RPC request: a connection has one request.
 const callID = `"1"`
 
 func (c *Client) request(ctx context.Context, method, id string, params any) (*http.Response, error) {
@@ -339,18 +339,18 @@ func (c *Client) open(body []byte, resp *http.Response, into any) error {
 	return understand(f.Result, into)
 }
 
-// closed are the statuses of HTTP by which a call is refused before it is read.
+// closed are the HTTP statuses of requests that were refused before they were read.
 var closed = []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusTooManyRequests}
 
-// Begun reports whether an agent may have begun what it answered with this error.
+// Begun reports whether an agent may have begun a task although it answered with this error.
 func (e *Error) Begun() bool {
 	return e.Status/100 == 5 || e.Code == Internal || e.Code == InvalidAgentResponse || errors[e.Code].reason == ""
 }
 
-// Closed reports whether the error is that of the door, and not of the agent behind it.
+// Closed reports whether the error comes from the server, before the agent behind it.
 func (e *Error) Closed() bool { return slices.Contains(closed, e.Status) }
 
-// away reports whether an agent cannot be reached for now.
+// away reports whether an agent cannot be reached at present.
 func away(err error) bool {
 	if e, ok := err.(*Error); ok {
 		return e.Status >= http.StatusBadGateway && e.Status <= http.StatusGatewayTimeout || e.Status == http.StatusTooManyRequests
@@ -369,7 +369,7 @@ func away(err error) bool {
 	return false
 }
 
-// understand reads what an agent sent.
+// understand decodes an agent's answer.
 func understand(text []byte, into any) error {
 	if err := wellFormed(text); err != nil {
 		return fmt.Errorf("its answer cannot be read: %w", err)
@@ -380,7 +380,7 @@ func understand(text []byte, into any) error {
 	return nil
 }
 
-// Words are the texts among parts.
+// Words returns the texts among parts.
 func Words(parts []Part) string {
 	var all []string
 	for i := range parts {

@@ -11,17 +11,17 @@ import (
 	"unicode/utf8"
 )
 
-// What comes is bounded before anything is made of it.
+// Limits that are checked before a request is decoded.
 const (
 	maxDepth  = 64
 	maxParts  = 100
-	maxID     = 200 // of ids that a peer makes up, in bytes
+	maxID     = 200 // of a peer's own ids, in bytes
 	maxPage   = 100 // of tasks
 	usualPage = 50
 )
 
-// wellFormed refuses what is no JSON, what is nested too deeply, and a member that is given
-// twice: two readers may take it for two things.
+// wellFormed refuses text that is not JSON, that is nested too deeply, or that repeats a member: two
+// readers may understand a repeated member differently.
 func wellFormed(text []byte) error {
 	if !utf8.Valid(text) {
 		return fmt.Errorf("it is not UTF-8")
@@ -164,7 +164,7 @@ func (m *Message) check() *Error {
 	return nil
 }
 
-// wrong says why a part is none; "" where it is one.
+// wrong says why a part is invalid; "" if it is valid.
 func (p *Part) wrong() string {
 	n := 0
 	for _, has := range [...]bool{p.Text != nil, p.Raw != nil, p.URL != nil, p.Data != nil} {
@@ -233,7 +233,7 @@ func (r *ListTasksRequest) check() *Error {
 	return known(r.Tenant)
 }
 
-// After is from when on tasks are listed by their status; the zero time is from ever.
+// After returns the time since which tasks are listed by their status; the zero time means no limit.
 func (r *ListTasksRequest) After() (time.Time, error) {
 	if r.StatusTimestampAfter == "" {
 		return time.Time{}, nil
@@ -257,7 +257,7 @@ func (c *PushConfig) check() *Error {
 	return c.complete()
 }
 
-// complete refuses a configuration by which nobody could be told anything.
+// complete refuses a configuration by which nobody could be notified.
 func (c *PushConfig) complete() *Error {
 	switch {
 	case c.URL == "" || len(c.URL) > 2000:

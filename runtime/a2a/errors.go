@@ -2,7 +2,7 @@ package a2a
 
 import "encoding/json"
 
-// A Code is that of an error, as JSON-RPC has it.
+// A Code is the code of an error in JSON-RPC.
 type Code int
 
 // The codes of JSON-RPC 2.0, and those of A2A.
@@ -51,10 +51,10 @@ var errors = map[Code]struct {
 type Error struct {
 	Code Code
 	Text string
-	// Status is that of HTTP, where another tells more than the code's: 503 for what will
-	// pass, for instance.
+	// Status is an HTTP status that replaces the code's usual one: 503 for a temporary failure, for
+	// instance.
 	Status int
-	// Details are told beside the reason: values that json can write.
+	// Details are sent with the reason: values that json can encode.
 	Details []any
 }
 
@@ -63,7 +63,7 @@ func (e *Error) Error() string { return e.Text }
 
 func failed(code Code, text string) *Error { return &Error{Code: code, Text: text} }
 
-// asError is what an agent's error is to a peer: nothing of it, where it is none of ours.
+// asError returns the error for a peer. An error that is not an *Error reveals nothing.
 func asError(err error) *Error {
 	if e, ok := err.(*Error); ok {
 		return e
@@ -71,7 +71,7 @@ func asError(err error) *Error {
 	return failed(Internal, "the agent failed")
 }
 
-// status is that of HTTP.
+// status returns the HTTP status.
 func (e *Error) status() int {
 	if e.Status != 0 {
 		return e.Status
@@ -79,7 +79,7 @@ func (e *Error) status() int {
 	return errors[e.Code].status
 }
 
-// details are those of an error, of which the first is google.rpc.ErrorInfo.
+// details returns the details of an error, the first of which is google.rpc.ErrorInfo.
 func (e *Error) details() []any {
 	info := struct {
 		Type   string `json:"@type"`
@@ -89,7 +89,7 @@ func (e *Error) details() []any {
 	return append([]any{info}, e.Details...)
 }
 
-// rpc is the error of a response of JSON-RPC.
+// rpc returns the error member of a JSON-RPC response.
 func (e *Error) rpc() any {
 	return struct {
 		Code    Code   `json:"code"`
@@ -98,7 +98,7 @@ func (e *Error) rpc() any {
 	}{e.Code, e.Text, e.details()}
 }
 
-// rest is the body of a response of HTTP+JSON.
+// rest returns the body of an HTTP+JSON response.
 func (e *Error) rest() []byte {
 	name := errors[e.Code].name
 	switch e.status() {
@@ -119,7 +119,7 @@ func (e *Error) rest() []byte {
 	}{e.status(), name, e.Text, e.details()}})
 }
 
-// written is a value as JSON.
+// written encodes a value as JSON.
 func written(v any) []byte {
 	b, err := json.Marshal(v)
 	if err != nil {

@@ -40,7 +40,7 @@ func (d *Door) REST(ctx context.Context, c Call) Answer {
 		return Answer{Status: 200, Type: streamType, Follow: func(ctx context.Context, send func(string, []byte) error) {
 			err := after(ctx, func(e *StreamResponse) error { return send("", written(e)) })
 			if e, ok := err.(*Error); ok {
-				_ = send("error", e.rest()) // whoever is gone is told nothing
+				_ = send("error", e.rest()) // fails if the client has gone away
 			}
 		}}
 	case status == 204:
@@ -85,8 +85,8 @@ func (c *Call) read(request checker) *Error {
 	return nil
 }
 
-// request finds what a call asks for by its method and path, and with which status that is
-// answered.
+// request finds the request for the method and path of a call, and the status of a successful
+// answer.
 func (c *Call) request() (checker, int, *Error) {
 	parts := strings.Split(strings.TrimPrefix(c.Path, "/"), "/")
 	task, verb := "", ""
@@ -156,7 +156,7 @@ func (c *Call) list() (*ListTasksRequest, *Error) {
 	return r, nil
 }
 
-// number is a whole number of the query; nil where it is not given.
+// number returns an integer of the query; nil if it is not given.
 func (c *Call) number(name string) (*int, *Error) {
 	all := c.Query[name]
 	if len(all) == 0 {

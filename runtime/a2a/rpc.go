@@ -10,7 +10,7 @@ import (
 
 const jsonType, streamType = "application/json", "text/event-stream"
 
-// methods are those of JSON-RPC, and the parameters of each.
+// methods are the methods of JSON-RPC, with their parameters.
 var methods = map[string]func() checker{
 	"SendMessage":                      func() checker { return &SendMessageRequest{} },
 	"SendStreamingMessage":             func() checker { return &SendMessageRequest{stream: true} },
@@ -33,8 +33,7 @@ type frame struct {
 	Params  json.RawMessage `json:"params"`
 }
 
-// RPC answers a call of JSON-RPC. An error that has to do with what is asked for is told in
-// an answer with status 200.
+// RPC answers a JSON-RPC call. An error about the request itself is an answer with status 200.
 func (d *Door) RPC(ctx context.Context, c Call) Answer {
 	f, err := framed(c.Body)
 	if err != nil {
@@ -64,7 +63,7 @@ func (d *Door) RPC(ctx context.Context, c Call) Answer {
 	return Answer{Status: 200, Type: streamType, Follow: func(ctx context.Context, send func(string, []byte) error) {
 		err := after(ctx, func(e *StreamResponse) error { return send("", f.response("result", e)) })
 		if e, ok := err.(*Error); ok {
-			_ = send("error", f.response("error", e.rpc())) // whoever is gone is told nothing
+			_ = send("error", f.response("error", e.rpc())) // fails if the client has gone away
 		}
 	}}
 }
@@ -97,7 +96,7 @@ func framed(body []byte) (*frame, *Error) {
 	return f, nil
 }
 
-// response is one with a result, or with an error.
+// response makes a response with a result or an error.
 func (f *frame) response(member string, value any) []byte {
 	id := f.ID
 	if id == nil {
@@ -114,8 +113,8 @@ func (f *frame) failed(err *Error) Answer {
 	return Answer{Status: status, Type: jsonType, Body: f.response("error", err.rpc())}
 }
 
-// Refused is the answer to a call that was refused before it was read: by who its caller is,
-// by its size, or because there is too much to do. rpc says by which binding.
+// Refused returns the answer to a call that was refused before it was read: because of its caller
+// or its size, or because the server is busy. rpc says which binding it came by.
 func Refused(rpc bool, err *Error) Answer {
 	if rpc {
 		return (&frame{}).failed(err)

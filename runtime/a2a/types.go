@@ -10,7 +10,7 @@ import (
 // The messages of the protocol, as https://a2a-protocol.org/v1.0 has them. What is not given
 // is left out.
 
-// A State is how far a task is.
+// A State is the state of a task.
 type State string
 
 // The states.
@@ -32,10 +32,10 @@ func (s State) Ended() bool {
 	return s == Completed || s == Failed || s == Canceled || s == Rejected
 }
 
-// rests reports whether nothing becomes of the task before somebody outside does something.
+// rests reports whether the task does not change before somebody outside acts.
 func (s State) rests() bool { return s.Ended() || s == InputRequired || s == AuthRequired }
 
-// A Role is who speaks.
+// A Role is the role of a speaker.
 type Role string
 
 // The roles.
@@ -55,10 +55,10 @@ type Part struct {
 	Metadata  json.RawMessage `json:"metadata,omitempty"`
 }
 
-// TextPart is a part with text.
+// TextPart makes a part with text.
 func TextPart(text string) Part { return Part{Text: &text, MediaType: "text/plain"} }
 
-// DataPart is a part with a value, which json can write.
+// DataPart makes a part with a value that json can encode.
 func DataPart(value any) Part {
 	data, err := json.Marshal(value)
 	if err != nil {
@@ -79,7 +79,7 @@ type Message struct {
 	ReferenceTaskIDs []string        `json:"referenceTaskIds,omitempty"`
 }
 
-// A TaskStatus is how far a task is, and what its agent says of that.
+// A TaskStatus is the state of a task, with its agent's message about it.
 type TaskStatus struct {
 	State     State    `json:"state"`
 	Message   *Message `json:"message,omitempty"`
@@ -129,7 +129,7 @@ type StatusUpdate struct {
 	Status    TaskStatus `json:"status"`
 }
 
-// An ArtifactUpdate says what a task came to by now.
+// An ArtifactUpdate announces a result of a task.
 type ArtifactUpdate struct {
 	TaskID    string   `json:"taskId"`
 	ContextID string   `json:"contextId"`
@@ -138,8 +138,8 @@ type ArtifactUpdate struct {
 	LastChunk bool     `json:"lastChunk,omitempty"`
 }
 
-// Changes are the events by which a task became what it is now. The status comes last: where
-// it ends the task, nothing follows.
+// Changes returns the events that lead from one state of a task to another. The status comes last:
+// if it ends the task, nothing follows.
 func Changes(was, now *Task) (all []StreamResponse) {
 	for _, a := range now.Artifacts {
 		if i := slices.IndexFunc(was.Artifacts, func(b Artifact) bool { return b.ArtifactID == a.ArtifactID }); i < 0 || !same(was.Artifacts[i], a) {
@@ -177,7 +177,7 @@ type Configuration struct {
 	ReturnImmediately   bool        `json:"returnImmediately,omitempty"`
 }
 
-// A SendMessageResponse is a task, or a message where nothing has to be followed.
+// A SendMessageResponse is a task, or a message if there is nothing to follow.
 type SendMessageResponse struct {
 	Task    *Task    `json:"task,omitempty"`
 	Message *Message `json:"message,omitempty"`
@@ -202,7 +202,7 @@ type ListTasksRequest struct {
 	IncludeArtifacts     bool   `json:"includeArtifacts,omitempty"`
 }
 
-// A ListTasksResponse is a page of tasks, and where the next one begins.
+// A ListTasksResponse is a page of tasks, with the token of the next page.
 type ListTasksResponse struct {
 	Tasks         []Task `json:"tasks"`
 	NextPageToken string `json:"nextPageToken"`
@@ -217,18 +217,18 @@ type CancelTaskRequest struct {
 	Metadata json.RawMessage `json:"metadata,omitempty"`
 }
 
-// A SubscribeToTaskRequest asks to be told what becomes of a task.
+// A SubscribeToTaskRequest asks for the changes of a task.
 type SubscribeToTaskRequest struct {
 	Tenant string `json:"tenant,omitempty"`
 	ID     string `json:"id"`
 }
 
-// A GetExtendedAgentCardRequest asks what an agent says of itself to its caller.
+// A GetExtendedAgentCardRequest asks for the agent's card for its caller.
 type GetExtendedAgentCardRequest struct {
 	Tenant string `json:"tenant,omitempty"`
 }
 
-// A PushConfig says where a peer is told what becomes of a task.
+// A PushConfig is an address at which a peer is notified of a task.
 type PushConfig struct {
 	Tenant         string          `json:"tenant,omitempty"`
 	ID             string          `json:"id,omitempty"`
@@ -279,7 +279,7 @@ type AgentCard struct {
 	Skills               []AgentSkill              `json:"skills"`
 }
 
-// An AgentInterface is where an agent is reached, and how.
+// An AgentInterface is an address of an agent, and its protocol binding.
 type AgentInterface struct {
 	URL             string `json:"url"`
 	ProtocolBinding string `json:"protocolBinding"` // "JSONRPC" or "HTTP+JSON"
@@ -293,14 +293,14 @@ type AgentProvider struct {
 	Organization string `json:"organization"`
 }
 
-// AgentCapabilities are what an agent can do beside what every agent can.
+// AgentCapabilities are an agent's optional capabilities.
 type AgentCapabilities struct {
 	Streaming         bool `json:"streaming"`
 	PushNotifications bool `json:"pushNotifications"`
 	ExtendedAgentCard bool `json:"extendedAgentCard"`
 }
 
-// A SecurityScheme is how a caller shows who they are.
+// A SecurityScheme is the way in which a caller authenticates.
 type SecurityScheme struct {
 	HTTP *HTTPAuthScheme `json:"httpAuthSecurityScheme,omitempty"`
 	MTLS *MTLSScheme     `json:"mtlsSecurityScheme,omitempty"`

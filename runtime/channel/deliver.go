@@ -148,8 +148,8 @@ func closed(why *Failure) dsl.Arg {
 	return dsl.NewArg("closed", dsl.NewBool(true))
 }
 
-// before looks at the deliveries that a delivery replaces: whether one of them arrived after all, and
-// by which channels they were tried.
+// before looks at the deliveries that a delivery replaces: whether one of them arrived after all,
+// and by which channels they were tried.
 func (s *Service) before(ctx context.Context, at *clerk.Row) (arrived bool, tried []string, err error) {
 	for at != nil && err == nil && len(tried) < mostWays {
 		arrived, tried = arrived || !at.Value("delivered_at").IsNull(), append(tried, at.Text("channel"))
@@ -255,8 +255,9 @@ const (
 	mostADay  = 10
 )
 
-// notBefore returns the time at which a person who waits for no answer may be written to: not at night,
-// and not too often in a day, unless they have just written themselves. The zero time means now.
+// notBefore returns the time at which a person who waits for no answer may be written to: not at
+// night, and not too often in a day, unless they have just written themselves. The zero time means
+// now.
 func (s *Service) notBefore(ctx context.Context, p *clerk.Row) (time.Time, error) {
 	zone := s.Zone
 	if at, err := time.LoadLocation(p.Text("zone")); err == nil && p.Text("zone") != "" {

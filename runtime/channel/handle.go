@@ -66,11 +66,12 @@ type whose struct {
 	doubted   stores.Value // an identity that was not used for a long time
 }
 
-// silent is the time after which an unused identity has to be verified again: numbers are reassigned.
+// silent is the time after which an unused identity has to be verified again: numbers are
+// reassigned.
 const silent = 90 * 24 * time.Hour
 
-// who finds out who sent a message, from the verified identities that the channel proved, all of which
-// must belong to one person.
+// who finds out who sent a message, from the verified identities that the channel proved, all of
+// which must belong to one person.
 func (s *Service) who(ctx context.Context, known []Identity, now time.Time) (w whose, err error) {
 	for _, k := range known {
 		id, err := system.IdentityOf(ctx, s.Registry, s.Store, k.Kind, k.Subject)
@@ -341,8 +342,8 @@ func languageOf(session *runtime.Session) words.Language {
 	return words.English
 }
 
-// writtenIn returns the language of a text, English if that is uncertain. Nothing else is known about
-// an unknown sender's language.
+// writtenIn returns the language of a text, English if that is uncertain. Nothing else is known
+// about an unknown sender's language.
 func writtenIn(text string) words.Language {
 	if all := words.Detect(text); len(all) == 1 {
 		return all[0]

@@ -14,7 +14,7 @@ import (
 //go:embed channel.yaml
 var palette string
 
-// Source is the text of the palette of messages, deliveries and quarantine.
+// Source returns the text of the palette of messages, deliveries and quarantine.
 func Source() *dsl.Source { return dsl.NewSource("channel.yaml", palette) }
 
 // The entities of the palette.
@@ -149,7 +149,8 @@ func quarantine(ctx context.Context, c *runtime.Call, a quarantineArgs) (o runti
 		}
 	}
 	status := runtime.Fields{"status": unclaimed}
-	// Two messages of one sender may be handled at the same moment, so the limit is checked here again.
+	// Two messages of one sender may be handled at the same moment, so the limit is checked here
+	// again.
 	if !a.Keeps || waiting >= mostWaiting {
 		status = runtime.Fields{"status": ignored, "settled_at": c.Now(), "text": nil, "facts": nil}
 	} else {

@@ -21,8 +21,8 @@ import (
 )
 
 // A Service receives messages from adapters, handles them and sends deliveries. Any number of
-// processes may share one store. Set its fields before it is used, and do not change them afterwards.
-// It is safe for use by many goroutines.
+// processes may share one store. Set its fields before it is used, and do not change them
+// afterwards. It is safe for use by many goroutines.
 type Service struct {
 	Registry *verbs.Registry
 	Engine   *runtime.Engine

@@ -1,6 +1,6 @@
-// Package clerk writes and reads rows in the name of the program itself, such as messages that
-// came in, or the states of plans. It writes by calls of verbs, which are checked and journalled
-// like those of a person.
+// Package clerk reads and writes rows as the program itself, such as incoming messages, or the
+// states of plans. It writes by calls of verbs, which are checked and journalled like those of a
+// person.
 //
 //	c := &clerk.Clerk{Registry: reg, Engine: engine, Store: store, As: "channels", Source: "channel"}
 //	d, err := c.Session(ctx)
@@ -30,7 +30,7 @@ type Clerk struct {
 	Engine   *runtime.Engine
 	Store    stores.Store
 	As       string // the principal
-	Source   string // what the journal says of where the calls come from
+	Source   string // source of the calls in the journal
 }
 
 // Session begins a session of the clerk's.
@@ -64,12 +64,12 @@ func (c *Clerk) Do(ctx context.Context, d *runtime.Session, key string, calls ..
 	return d.Run(ctx, program, runtime.RunOptions{Source: c.Source, Key: key})
 }
 
-// Call is a call of a verb with the arguments that are there.
+// Call makes a call of a verb, without the omitted arguments.
 func Call(verb string, args ...dsl.Arg) dsl.Call {
 	return dsl.NewCall(verb, slices.DeleteFunc(args, func(a dsl.Arg) bool { return a.Key == "" })...)
 }
 
-// Text is an argument that is left out where it is empty.
+// Text makes a text argument; "" omits it.
 func Text(name, value string) dsl.Arg {
 	if value == "" {
 		return dsl.Arg{}
@@ -77,7 +77,7 @@ func Text(name, value string) dsl.Arg {
 	return dsl.NewArg(name, dsl.NewString(value))
 }
 
-// Word is a code, left out where it is empty.
+// Word makes a code argument; "" omits it.
 func Word(name, value string) dsl.Arg {
 	if value == "" {
 		return dsl.Arg{}
@@ -85,7 +85,7 @@ func Word(name, value string) dsl.Arg {
 	return dsl.NewArg(name, dsl.NewCode(value))
 }
 
-// Instant is an argument that is left out where it is the zero time.
+// Instant makes a time argument; the zero time omits it.
 func Instant(name string, at time.Time) dsl.Arg {
 	if at.IsZero() {
 		return dsl.Arg{}
@@ -93,10 +93,10 @@ func Instant(name string, at time.Time) dsl.Arg {
 	return dsl.NewArg(name, dsl.NewTime(at))
 }
 
-// Int is a whole number.
+// Int makes an integer argument.
 func Int(name string, n int64) dsl.Arg { return dsl.NewArg(name, dsl.NewInteger(n)) }
 
-// Name is what names a row by its key for good.
+// Name returns the permanent name of the row with a key.
 func (c *Clerk) Name(ctx context.Context, d *runtime.Session, entity string, key stores.Value) (dsl.Value, error) {
 	suffix, err := d.Suffixes(ctx, c.Registry.Entity(entity), key)
 	if err != nil {
@@ -105,7 +105,7 @@ func (c *Clerk) Name(ctx context.Context, d *runtime.Session, entity string, key
 	return dsl.NewSymbol(entity + "~" + suffix[0]), nil
 }
 
-// Ref is an argument that names a row by its key; left out where the key is null.
+// Ref makes an argument that names the row with a key; a null key omits it.
 func (c *Clerk) Ref(ctx context.Context, d *runtime.Session, arg, entity string, key stores.Value) (dsl.Arg, error) {
 	if key.IsNull() {
 		return dsl.Arg{}, nil
@@ -121,16 +121,16 @@ type Row struct {
 	Marks  []stores.Mark
 }
 
-// Value is a field of the row.
+// Value returns a field of the row.
 func (r *Row) Value(field string) stores.Value { return r.Values[r.Entity.FieldIndex(field)] }
 
-// Text is that of a field, "" where it is null.
+// Text returns a field as text, "" if it is null.
 func (r *Row) Text(field string) string { return r.Value(field).Text() }
 
-// Key is the row's.
+// Key returns the row's key.
 func (r *Row) Key() stores.Value { return r.Values[r.Entity.Key] }
 
-// Find finds a row with some values; nil where there is none.
+// Find finds a row with some values; nil if there is none.
 func (c *Clerk) Find(ctx context.Context, entity string, where map[string]stores.Value) (*Row, error) {
 	all, err := c.find(ctx, entity, where, 1)
 	if len(all) == 0 {
@@ -167,7 +167,7 @@ func (c *Clerk) find(ctx context.Context, entity string, where map[string]stores
 	return all, err
 }
 
-// Get reads the row with a key; nil where there is none.
+// Get reads the row with a key; nil if there is none.
 func (c *Clerk) Get(ctx context.Context, entity string, key stores.Value) (found *Row, err error) {
 	if key.IsNull() {
 		return nil, nil

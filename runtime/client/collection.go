@@ -16,8 +16,7 @@ import (
 	"verbatim/verbs"
 )
 
-// Register adds what carries the verbs of the palette out, where the palettes
-// hold it.
+// Register registers the handlers of the palette's verbs, if the registry has the palette.
 func Register(h *runtime.Handlers, reg *verbs.Registry) {
 	if reg.Entity(collections) == nil || reg.Entity(escalations) == nil {
 		return
@@ -31,7 +30,7 @@ func Register(h *runtime.Handlers, reg *verbs.Registry) {
 	runtime.Handle(h, "client.escalate", d.escalate)
 }
 
-// A desk is where clients are asked.
+// A desk asks clients for their answers.
 type desk struct{ reg *verbs.Registry }
 
 // The entities of the palette.
@@ -52,10 +51,10 @@ const (
 	settled    = "SETTLED"  // by the bank, before it was sent
 )
 
-// withBank is the state of a request whose answer is being looked at.
+// withBank is the state of a request whose answer is under review.
 const withBank = "PENDING_REVIEW"
 
-// A collection is one row, and what its schema makes of it.
+// A collection is a row, with the form of its schema.
 type collection struct {
 	row    runtime.Ref
 	status string
@@ -113,9 +112,8 @@ func (d *desk) read(ctx context.Context, c *runtime.Call, row runtime.Row) (*col
 	return col, d.takeIn(ctx, c, col, row.To("request"), skipped)
 }
 
-// takeIn adds what was given at once, and lacks something, since the questions
-// were last looked at. What was answered before is kept, what was given now takes
-// its place, and what neither holds is asked next.
+// takeIn takes in an incomplete submission that was given since the last question. Earlier answers
+// stay, answers in the submission replace them, and questions without either are asked next.
 func (d *desk) takeIn(ctx context.Context, c *runtime.Call, col *collection, request runtime.Ref, skipped []string) error {
 	last, err := d.given(ctx, c, request, col.info)
 	if err != nil || last == nil || last.Ref() == col.given {
@@ -165,15 +163,14 @@ func (col *collection) listen(ctx context.Context, c *runtime.Call) error {
 	if err != nil {
 		return err
 	}
-	language, _ := words.ParseLanguage(s.Language) // English where it is none that is understood
+	language, _ := words.ParseLanguage(s.Language) // English if the language is not supported
 	col.in = collect.In{Now: c.Now().In(s.Zone), Language: language}
 	return nil
 }
 
 // open finds the collection of a client for a request that is not over.
 func (d *desk) open(ctx context.Context, c *runtime.Call, request runtime.Ref, states ...string) (*collection, error) {
-	// Whoever decides on what is found holds the request: two who begin at once
-	// begin one collection.
+	// The request is locked first: if two windows begin at once, they begin one collection.
 	if _, err := c.Get(ctx, request); err != nil {
 		return nil, err
 	}
@@ -189,9 +186,8 @@ func (d *desk) open(ctx context.Context, c *runtime.Call, request runtime.Ref, s
 	return nil, nil
 }
 
-// current is the collection at hand in the session. It may have been overtaken: the
-// request was answered in full by other means, or settled by the bank, and nothing
-// is asked any more.
+// current returns the open collection of the session. It may have been overtaken: the request was
+// answered in full in another way, or the bank settled it, and no more questions are asked.
 func (d *desk) current(ctx context.Context, c *runtime.Call) (*collection, runtime.Ref, error) {
 	s, err := c.Session(ctx)
 	if err != nil {
@@ -215,9 +211,8 @@ func (d *desk) current(ctx context.Context, c *runtime.Call) (*collection, runti
 	return col, request, err
 }
 
-// needed ends a collection whose request the bank has settled: with what was there,
-// or without. Whoever settles does not reach for what a client is writing, so that it
-// is noticed by the next thing that the client says.
+// needed ends a collection whose request the bank has settled, with or without an answer. The verb
+// that settles does not change clients' collections, so this happens at the client's next message.
 func (d *desk) needed(ctx context.Context, c *runtime.Call, request runtime.Ref, col *collection) error {
 	row, err := c.Get(ctx, request)
 	if err != nil {
@@ -230,14 +225,14 @@ func (d *desk) needed(ctx context.Context, c *runtime.Call, request runtime.Ref,
 	return nil
 }
 
-// states are those that rows of an entity go through.
+// states returns the codes of the states of an entity's rows.
 func (d *desk) states(entity string) *verbs.CodeList {
 	e := d.reg.Entity(entity)
 	return e.Fields[e.Store.FieldIndex("status")].Type.Codes
 }
 
-// overtaken is the collection that a window still shows although the request was
-// answered by other means: the latest of them, where it ended like this.
+// overtaken returns the latest collection of a request if it ended because the request was answered
+// in another way: a window may still show it.
 func (d *desk) overtaken(ctx context.Context, c *runtime.Call, request runtime.Ref) (*collection, error) {
 	rows, err := c.Find(ctx, collections, runtime.Fields{"request": request, "client": c.Principal()})
 	if err != nil || len(rows) == 0 {
@@ -257,8 +252,7 @@ func (d *desk) overtaken(ctx context.Context, c *runtime.Call, request runtime.R
 	return col, err
 }
 
-// over tells whoever still answers that nothing is asked any more, and takes
-// nothing for an answer.
+// over tells a client who still answers that no more questions are asked, and stores no answer.
 func (col *collection) over(c *runtime.Call) (o runtime.Outcome, is bool) {
 	says := sayOvertaken
 	switch col.status {
@@ -278,7 +272,7 @@ func (col *collection) over(c *runtime.Call) (o runtime.Outcome, is bool) {
 	return o, true
 }
 
-// taken is what the row says of the answer that is taken in.
+// taken returns the value of the row's field for the submission that was taken in.
 func (col *collection) taken() any {
 	if col.given.IsZero() {
 		return nil
@@ -286,12 +280,12 @@ func (col *collection) taken() any {
 	return col.given
 }
 
-// keep is the change that a collection becomes.
+// keep makes the change that stores a collection.
 func (col *collection) keep(c *runtime.Call, wrong *collect.Wrong) runtime.Edit {
 	return runtime.Update(col.row, col.fields(c, wrong))
 }
 
-// fields is what its row says of a collection, with the question to ask next.
+// fields returns the fields of a collection's row, with the next question.
 func (col *collection) fields(c *runtime.Call, wrong *collect.Wrong) runtime.Fields {
 	f := runtime.Fields{"collected": col.filled.Object(), "skipped": nil, "status": col.status, "current_field": nil,
 		"validation_errors": nil, "given": col.taken(), "updated_at": c.Now()}
@@ -323,7 +317,7 @@ func (col *collection) counts(s words.Key, n, of int) string {
 
 var columns = []string{"status", "step", "field", "label", "hint", "example", "choices", "answer", "message"}
 
-// ask is the question at hand, with what is to be said about it.
+// ask returns the present question, with a message.
 func (col *collection) ask(message string) *runtime.Answer {
 	all := col.filled.Questions()
 	a := &runtime.Answer{Columns: columns}
@@ -370,7 +364,7 @@ func (col *collection) review(message string) *runtime.Answer {
 	return a
 }
 
-// show is whichever of the two it is time for.
+// show returns the question or the review, whichever is due.
 func (col *collection) show(message string) *runtime.Answer {
 	if col.status == collecting && col.at != "" {
 		return col.ask(message)
@@ -402,8 +396,8 @@ type startArgs struct {
 	Request runtime.Ref `verb:"request-id"`
 }
 
-// start begins with the first question, goes on where the client stopped, or
-// offers again what came back.
+// start begins with the first question, continues where the client stopped, or offers returned
+// answers again.
 func (d *desk) start(ctx context.Context, c *runtime.Call, a startArgs) (runtime.Outcome, error) {
 	o := c.Declared()
 	request, err := c.Get(ctx, a.Request)
@@ -456,7 +450,7 @@ func (d *desk) start(ctx context.Context, c *runtime.Call, a startArgs) (runtime
 	return o, nil
 }
 
-// resume goes on with a collection that is open.
+// resume continues an open collection.
 func (d *desk) resume(ctx context.Context, c *runtime.Call, request *runtime.Row, col *collection) ([]runtime.Edit, *runtime.Answer, error) {
 	again := col.status == abandoned
 	if again {
@@ -480,15 +474,15 @@ func (d *desk) resume(ctx context.Context, c *runtime.Call, request *runtime.Row
 		if offered {
 			welcome = col.before(gone)
 		} else if again && col.status == reviewing {
-			// Whoever had stopped looks at the first answer before all of them.
+			// A client who had stopped sees the first answer before the review of all of them.
 			col.status, col.at = collecting, col.filled.Questions()[0].Field
 		}
 	}
 	return []runtime.Edit{col.keep(c, nil)}, col.show(join(back.says, welcome)), nil
 }
 
-// given is what the client said at once last, where something is still to be asked
-// of it; nil where there is none, or where it was answered since.
+// given returns the client's last submission if answers are missing in it; nil if there is none, or
+// if they were given since.
 func (d *desk) given(ctx context.Context, c *runtime.Call, request runtime.Ref, info string) (*runtime.Row, error) {
 	last, err := d.sent(ctx, c, request, info)
 	if err != nil || last == nil || last.Value("verdict").Text() != received {
@@ -500,9 +494,8 @@ func (d *desk) given(ctx context.Context, c *runtime.Call, request runtime.Ref, 
 	return last, nil
 }
 
-// instead is what happens where an answer is to a question that was answered
-// meanwhile by what was given at once: the next one is asked, and nothing taken
-// for its answer.
+// instead handles an answer to a question that a submission has answered meanwhile: the next
+// question is asked, and the answer is not stored.
 func (col *collection) instead(c *runtime.Call) (runtime.Outcome, bool) {
 	if !col.moved {
 		return runtime.Outcome{}, false
@@ -516,11 +509,11 @@ type respondArgs struct {
 	Value stores.Value `verb:"value"`
 }
 
-// fieldSchema is the promise that an answer was held against its schema.
+// fieldSchema is the promise that an answer is checked against its schema.
 const fieldSchema = "value against field schema"
 
-// named is the question that an answer names. What is said with nothing at hand is
-// about the only question where there is one, if it can be an answer to that.
+// named returns the question that an answer names. Without a present question, an answer is for the
+// only question, if there is one and the answer fits it.
 func (col *collection) named(value stores.Value) (field string, answer stores.Value) {
 	if value.Kind() == stores.String {
 		if field, said := col.filled.Named(value.Text(), col.at == "", col.in.Language); field != "" {
@@ -535,7 +528,7 @@ func (col *collection) named(value stores.Value) (field string, answer stores.Va
 	return "", value
 }
 
-// respond takes an answer. One that does not fit leaves the answers as they were.
+// respond takes an answer. An answer that does not fit changes nothing.
 func (d *desk) respond(ctx context.Context, c *runtime.Call, a respondArgs) (runtime.Outcome, error) {
 	o := runtime.Outcome{Kept: []string{fieldSchema}}
 	col, _, err := d.current(ctx, c)
@@ -638,8 +631,8 @@ type confirmArgs struct {
 	Confirmed bool `verb:"confirmed"`
 }
 
-// confirm sends the answers by the call that says all of them at once, or goes
-// back to them.
+// confirm sends the answers with the call that gives all of them at once, or returns to the
+// questions.
 func (d *desk) confirm(ctx context.Context, c *runtime.Call, a confirmArgs) (runtime.Outcome, error) {
 	var o runtime.Outcome
 	col, request, err := d.current(ctx, c)
@@ -658,13 +651,13 @@ func (d *desk) confirm(ctx context.Context, c *runtime.Call, a confirmArgs) (run
 		q, _ := col.filled.Question(col.at)
 		return o, runtime.Refuse(notComplete(q.Label), nextAnswer(col.at))
 	case !a.Confirmed:
-		// Nothing is at hand: whatever is said next says of what it is the answer.
+		// There is no present question: the next message names the question that it answers.
 		col.status, col.at = collecting, ""
 		o.Changes = append(o.Changes, col.keep(c, nil))
 		o.Result = col.review(sayChangeWhat.In(col.in.Language, col.filled.Questions()[0].Label))
 		return o, nil
 	case changing:
-		// Whoever wanted to change something, and did not, looks once more.
+		// The client wanted to change something, and did not: they review again.
 		o.Changes = append(o.Changes, col.keep(c, nil))
 		o.Result = col.show("")
 		return o, nil

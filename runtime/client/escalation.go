@@ -19,10 +19,10 @@ type escalateArgs struct {
 	Without []int64     `verb:"leave-out"`
 }
 
-// wholeConversation is the promise that everything goes along.
+// wholeConversation is the promise that the whole conversation is handed over.
 const wholeConversation = "full-conversation-context"
 
-// A transcriptTurn is a turn as the person reads it who takes over.
+// A transcriptTurn is a turn in the form that the person who takes over reads.
 type transcriptTurn struct {
 	Number int64     `json:"number"`
 	Time   time.Time `json:"time"`
@@ -45,7 +45,7 @@ type openRequest struct {
 func (d *desk) escalate(ctx context.Context, c *runtime.Call, a escalateArgs) (runtime.Outcome, error) {
 	o := runtime.Outcome{Kept: []string{wholeConversation}}
 	cbu := a.Company
-	// Whoever counts the escalations of a company holds the company.
+	// This read locks the company, so that its escalations can be counted.
 	if _, err := c.Get(ctx, cbu); err != nil {
 		return o, err
 	}
@@ -66,7 +66,7 @@ func (d *desk) escalate(ctx context.Context, c *runtime.Call, a escalateArgs) (r
 	for i := range turns {
 		t := &turns[i]
 		if t.Role == sessions.System && t.Intent == sessions.WhyIntent || slices.Contains(a.Without, t.Number) {
-			continue // how an answer came about is no part of what was said
+			continue // the explanation of an answer is no part of the conversation
 		}
 		transcript = append(transcript, transcriptTurn{t.Number, t.Time, string(t.Role), t.Content, t.Action})
 		if t.Action != "" && !slices.Contains(tried, t.Action) {
@@ -95,7 +95,7 @@ func (d *desk) escalate(ctx context.Context, c *runtime.Call, a escalateArgs) (r
 	return o, nil
 }
 
-// outstanding lists what is still needed of a company, and who looks after it.
+// outstanding lists the open requests of a company, and returns its manager.
 func (d *desk) outstanding(ctx context.Context, c *runtime.Call, cbu runtime.Ref) (manager any, all []openRequest, err error) {
 	cases, err := c.Find(ctx, "case", runtime.Fields{"cbu": cbu})
 	if err != nil {

@@ -8,11 +8,10 @@ import (
 	"verbatim/runtime/words"
 )
 
-// What is said to clients, to be read aloud together, in each language. {} is what
-// belongs to it, in order.
+// Sentences for clients, in each language, to be read aloud together. {} stands for the arguments,
+// in order.
 
-// What is refused, for whoever wrote the call; a person is told what the
-// conversation has for it.
+// Refusals for the author of the call; the conversation has other sentences for a person.
 const (
 	nothingToAsk    = "this request is not answered by questions"
 	nextDetail      = "client.get-request-detail says what would do"
@@ -46,7 +45,7 @@ const (
 	sayNoLonger    words.Key = "client/no-longer"
 	saySentOne     words.Key = "client/sent-one"
 	saySent        words.Key = "client/sent"
-	// Of a request that nobody at the bank has to look at.
+	// For a request that nobody at the bank reviews.
 	sayTakenOne   words.Key = "client/taken-one"
 	sayTaken      words.Key = "client/taken"
 	sayManager    words.Key = "client/manager"
@@ -60,7 +59,7 @@ func (col *collection) pleaseCheck(n int) string {
 	return sayCheck.In(col.in.Language, strconv.Itoa(n))
 }
 
-// notSaved says why an answer does not count, and that nothing of it was kept.
+// notSaved says why an answer is not valid, and that it was not stored.
 func (col *collection) notSaved(w *collect.Wrong) string {
 	l := col.in.Language
 	switch {
@@ -78,7 +77,7 @@ func nextAnswer(field string) string {
 	return "client.collection-response :field \"" + field + "\" gives the answer; client.collection-skip leaves it for later"
 }
 
-// sent says that answers were sent, and whether somebody looks at them.
+// sent says that answers were sent, and whether somebody reviews them.
 func (col *collection) sent(n int, looks bool) string {
 	one, all := saySentOne, saySent
 	if !looks {
@@ -90,7 +89,7 @@ func (col *collection) sent(n int, looks bool) string {
 	return all.In(col.in.Language, strconv.Itoa(n))
 }
 
-// handedOver says who has the conversation. A login is nobody's name.
+// handedOver says who has the conversation now. A login name is not shown.
 func handedOver(l words.Language, manager any, reference string) string {
 	who := sayManager.In(l)
 	if name, ok := manager.(string); ok && strings.Contains(name, " ") {

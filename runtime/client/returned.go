@@ -10,13 +10,13 @@ import (
 	"verbatim/stores"
 )
 
-// What was sent and came back: the bank could not use it, or needs more. It is
-// offered again to whoever sent it, and to nobody else. It is read out of what
-// the bank received, which is the one place that counts: of an answer that was
-// erased there, nothing is looked for elsewhere.
+// Answers that were sent and came back: the bank could not use them, or needs more. They are
+// offered again to the client who sent them, and to nobody else. They are read from the received
+// submissions, the one place that counts: if an answer was erased there, it is not looked for
+// elsewhere.
 
-// The entity of the parts of a request, and the states in which one is with the
-// client again.
+// The entity of the parts of a request, and the states of a part that the client has to answer
+// again.
 const (
 	parts     = "request-part"
 	inPart    = "PARTIALLY_FULFILLED"
@@ -26,8 +26,8 @@ const (
 
 // A returnedRequest is a request whose document was sent back.
 type returnedRequest struct {
-	says string       // why, for the person; "" where nothing came back, or nobody said why
-	sent *runtime.Row // what they sent; nil where they sent nothing that can be offered again
+	says string       // why, for the person; "" if nothing came back or no reason was given
+	sent *runtime.Row // what they sent; nil if there is nothing to offer again
 }
 
 // returned finds what came back to the client of a request.
@@ -68,9 +68,9 @@ func (d *desk) lacks(ctx context.Context, c *runtime.Call, request runtime.Ref) 
 	return names, err
 }
 
-// sent is what the client themselves sent last for a request, nil where that is
-// nothing. What a colleague sent is the colleague's, and so may everything be where
-// the bank's palette does not keep who sent it.
+// sent returns the client's own last submission for a request; nil if there is none. A colleague's
+// submission is not theirs, and neither is any submission if the bank's palette does not keep who
+// sent it.
 func (d *desk) sent(ctx context.Context, c *runtime.Call, request runtime.Ref, info string) (*runtime.Row, error) {
 	if e := d.reg.Entity(submissions); e == nil || e.Store.FieldIndex("client") < 0 {
 		return nil, nil
@@ -85,8 +85,8 @@ func (d *desk) sent(ctx context.Context, c *runtime.Call, request runtime.Ref, i
 	return &last, nil
 }
 
-// offer puts what came back under the answers, each held against the questions as
-// they are today, and says which do not do any more. What was answered since stays.
+// offer takes a returned submission into the answers, each checked against the present questions,
+// and returns the questions whose answers are not valid any more. Later answers stay.
 func (col *collection) offer(r returnedRequest) (gone []collect.Question, err error) {
 	if r.sent == nil || r.sent.Ref() == col.given {
 		return nil, nil
@@ -100,7 +100,7 @@ func (col *collection) offer(r returnedRequest) (gone []collect.Question, err er
 	return gone, err
 }
 
-// before says how far the answers of before go, and which of them are asked again.
+// before says which of the earlier answers were dropped, so that the questions are asked again.
 func (col *collection) before(gone []collect.Question) string {
 	var all []string
 	for i := range gone {
@@ -116,8 +116,7 @@ func (col *collection) before(gone []collect.Question) string {
 	return join(all...)
 }
 
-// lacking reports whether what was given at once has something that is still to
-// be asked.
+// lacking reports whether a submission lacks an answer that is still to be asked for.
 func lacking(row *runtime.Row) (bool, error) {
 	v := row.Value("missing")
 	if v.IsNull() {

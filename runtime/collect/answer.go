@@ -14,32 +14,29 @@ import (
 	"verbatim/stores"
 )
 
-// In is who answers, as far as it matters to what the words mean.
+// In is the context of an answer, as far as its meaning depends on it.
 type In struct {
 	Now      time.Time // in the person's own time zone
 	Language words.Language
 }
 
-// A Wrong is why an answer does not count. Nothing was kept of it.
+// A Wrong is the reason why an answer does not count. Nothing of the answer was kept.
 type Wrong struct {
 	Field string
 	Says  string // a sentence for the person
-	// Entered is what was understood of the answer, to say it back; "" where it
-	// is sensitive, or was not understood.
+	// Entered is the understood value, to repeat it; "" if it is sensitive, or was not understood.
 	Entered string
 	// Asks says that Says is a question: the words may mean several things.
 	Asks bool
-	// Others are those things, in the order in which Says has them.
+	// Others are those things, in the order of Says.
 	Others []words.Choice
 }
 
-// maxAnswer is how long an answer may be, in characters, where its schema does
-// not say.
+// maxAnswer is the greatest length of an answer, in characters, if its schema sets none.
 const maxAnswer = 2000
 
-// Answer takes the answer to a question, and gives the form as it is with it. An
-// answer that was there is replaced; one to a question that is none any more is
-// dropped.
+// Answer answers a question, and returns the form with the answer. It replaces an earlier answer,
+// and drops answers to questions that no longer apply.
 func (f Filled) Answer(field string, v stores.Value, in In) (Filled, *Wrong) {
 	q, ok := f.Question(field)
 	if !ok {
@@ -71,7 +68,7 @@ func (f Filled) Answer(field string, v stores.Value, in In) (Filled, *Wrong) {
 	return out.settle(), nil
 }
 
-// noQuestion is told of a field that is none, or is none yet.
+// noQuestion returns the message about a field that is not a question, or not yet one.
 func (f *Form) noQuestion(field string, l words.Language) *Wrong {
 	var names []string
 	for i := range f.Questions {

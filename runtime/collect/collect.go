@@ -1,6 +1,6 @@
-// Package collect asks a person for an object, question by question. What is
-// asked, in which order and with which words stands in the object's JSON Schema;
-// nothing here knows what any of it is about.
+// Package collect asks a person for an object, question by question. The object's JSON Schema
+// contains the questions, their order and their words; the package knows nothing about their
+// subject.
 //
 //	form, err := collect.Read(schema)
 //	filled := form.Fill(answers, skipped)     // what is known so far
@@ -8,19 +8,17 @@
 //	filled, wrong := filled.Answer(next.Field, value, collect.In{Now: now, Language: words.English})
 //	object := filled.Object()                 // what the schema describes
 //
-// A property is a question, in the order in which the schema writes them. Its
-// title is what it is called, its description the hint, x-example, or its first
-// example, what an answer looks like. What is required is asked; what an `if` and `then` of the schema
-// require is asked once the answers so far satisfy the `if`, and dropped again
-// when they no longer do; anything else is asked and may be skipped. writeOnly
-// marks what is not shown again. Three words of our own say what JSON Schema
-// cannot: x-reads, how words are read (birth, country, percent); x-wrong, the
-// sentence for an answer that does not fit; x-about, what the whole is called. A
-// date is bounded by the day with x-min and x-max, as package verbs has it.
+// A property is a question, in the order of the schema. Its title is the question's label, its
+// description the hint, and x-example, or its first example, an example of an answer. A required
+// property is asked; a property that an `if` and `then` of the schema require is asked once the
+// answers so far satisfy the `if`, and dropped again when they no longer do; any other is asked and
+// may be skipped. writeOnly marks answers that are not shown again. Three words of our own add to
+// JSON Schema: x-reads, how words are read (birth, country, percent); x-wrong, the sentence for an
+// answer that does not fit; x-about, the name of the whole. A date is bounded by the day with x-min
+// and x-max, as in package verbs.
 //
-// An answer may be said in words, in the person's language: it becomes an exact
-// value, or a question. It is held against the schema before it counts, and an
-// answer that does not fit leaves everything as it was.
+// An answer may be in words, in the person's language: it becomes an exact value, or a question. It
+// is checked against the schema before it counts, and an answer that does not fit changes nothing.
 package collect
 
 import (
@@ -47,7 +45,7 @@ type Form struct {
 	follows  map[string]bool // only when an `if` holds
 }
 
-// A Kind is how an answer is read.
+// A Kind is the way in which an answer is read.
 type Kind uint8
 
 // The kinds of question.
@@ -82,7 +80,7 @@ type Question struct {
 // An Option is one of the answers to a Choice.
 type Option struct{ Code, Label string }
 
-// property is what is read of a property of a schema.
+// property is the used part of a property of a schema.
 type property struct {
 	Type        string            `json:"type"`
 	Title       string            `json:"title"`
@@ -100,8 +98,8 @@ type property struct {
 	Wrong   string `json:"x-wrong"`
 }
 
-// Read makes a form of a schema: of an object, each property of which is text, a
-// number, true or false, or one of several words.
+// Read makes a form of a schema of an object, each property of which is text, a number, true or
+// false, or one of several words.
 func Read(s *verbs.Schema) (*Form, error) {
 	var top struct {
 		Title      string          `json:"title"`
@@ -193,7 +191,7 @@ func (p *property) question(name string) (Question, error) {
 	return q, nil
 }
 
-// thenRequired lists what a schema requires under a condition.
+// thenRequired lists the properties that a schema requires under a condition.
 func thenRequired(text []byte) []string {
 	type branch struct {
 		Required []string `json:"required"`
@@ -220,7 +218,7 @@ func thenRequired(text []byte) []string {
 	return all
 }
 
-// In is the form as people of a language are asked, as far as the palette says how.
+// In returns the form in the words of a language, as far as the palette translates it.
 func (f *Form) In(l words.Language) *Form {
 	if l == words.English {
 		return f
@@ -234,7 +232,7 @@ func (f *Form) In(l words.Language) *Form {
 	return &out
 }
 
-// In is the question as people of a language are asked it.
+// In returns the question in the words of a language.
 func (q Question) In(l words.Language) Question {
 	if l == words.English || q.choices != nil {
 		return q
@@ -286,10 +284,9 @@ func (f *Form) Fill(answers stores.Value, skipped []string) (Filled, error) {
 	return fl, nil
 }
 
-// Again gives a form the answers that were sent once before. Each is held against
-// the form as it is today: those that do are there, and gone are the questions
-// whose answer does not do any more, in order. What may be left out, and was, is
-// left out again.
+// Again fills a form with the answers of an earlier time. Each is checked against the present form:
+// the valid ones are kept, and gone are the questions whose answer is no longer valid, in order. An
+// optional question without an answer is skipped again.
 func (f *Form) Again(answers stores.Value, in In) (filled Filled, gone []Question, err error) {
 	before, err := f.Fill(answers, nil)
 	if err != nil {
@@ -297,7 +294,7 @@ func (f *Form) Again(answers stores.Value, in In) (filled Filled, gone []Questio
 	}
 	filled = Filled{form: f, answers: map[string]stores.Value{}}
 	unfit := map[string]bool{}
-	// An answer may make a question of one that stands before it.
+	// An answer may make an earlier property a question.
 	for more := true; more; {
 		more = false
 		all := filled.Questions()
@@ -337,7 +334,7 @@ func (f *Form) fits(field string, answers map[string]stores.Value, in In) bool {
 	return err == nil && !slices.ContainsFunc(found, func(b verbs.Breach) bool { return len(b.Path) > 0 && b.Path[0] == field })
 }
 
-// Object is what the answers come to.
+// Object returns the object that the answers make.
 func (f Filled) Object() stores.Value { return object(f.answers) }
 
 func object(answers map[string]stores.Value) stores.Value {
@@ -356,7 +353,7 @@ func object(answers map[string]stores.Value) stores.Value {
 // Skipped lists the fields that were skipped and are not answered.
 func (f Filled) Skipped() []string { return f.skipped }
 
-// missing lists what the schema wants besides, given these answers.
+// missing lists the further properties that the schema requires, given these answers.
 func (f *Form) missing(answers map[string]stores.Value) map[string]bool {
 	missing := map[string]bool{}
 	found, err := f.schema.Check(object(answers))
@@ -388,7 +385,7 @@ func (f *Form) applies(q *Question, answers map[string]stores.Value, missing map
 	return f.missing(without)[q.Field]
 }
 
-// Questions are those that are asked, given the answers so far, in order.
+// Questions returns the questions that apply, given the answers so far, in order.
 func (f Filled) Questions() []Question {
 	missing := f.form.missing(f.answers)
 	var all []Question
@@ -400,7 +397,7 @@ func (f Filled) Questions() []Question {
 	return all
 }
 
-// Answered is how many of the questions have an answer, and of how many.
+// Answered returns the number of answered questions, and of all questions.
 func (f Filled) Answered() (n, of int) {
 	all := f.Questions()
 	for i := range all {
@@ -414,7 +411,7 @@ func (f Filled) Answered() (n, of int) {
 // Given returns the answer to a question, null when there is none.
 func (f Filled) Given(field string) stores.Value { return f.answers[field] }
 
-// Question returns the question about a field, as long as it is one.
+// Question returns the question about a field, if it applies.
 func (f Filled) Question(field string) (Question, bool) {
 	all := f.Questions()
 	i := slices.IndexFunc(all, func(q Question) bool { return q.Field == field })
@@ -424,8 +421,8 @@ func (f Filled) Question(field string) (Question, bool) {
 	return all[i], true
 }
 
-// Next is the question to ask: the first without an answer; after those, what
-// was skipped and is needed. It is nil when all is answered.
+// Next returns the question to ask: the first without an answer; after those, a skipped one that is
+// required. It returns nil if all are answered.
 func (f Filled) Next() *Question {
 	all := f.Questions()
 	for i := range all {
@@ -441,7 +438,7 @@ func (f Filled) Next() *Question {
 	return nil
 }
 
-// Skip leaves a question for later, or for good where it may be left out.
+// Skip leaves a question for later, or for good if it is optional.
 func (f Filled) Skip(field string, l words.Language) (Filled, *Wrong) {
 	if _, ok := f.Question(field); !ok {
 		return f, f.form.noQuestion(field, l)

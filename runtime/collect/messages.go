@@ -6,11 +6,11 @@ import (
 	"verbatim/runtime/words"
 )
 
-// Sentences for the person who answers, in each language, to be read aloud together. They have
-// no code, and each says what answer would do. None quotes the input. {} stands for the
-// arguments, in order.
+// Sentences for the person who answers, in each language, to be read aloud together. They have no
+// code, and each describes a valid answer. None quotes the input. {} stands for the arguments, in
+// order.
 
-// masked stands for an answer that is not shown again.
+// masked replaces an answer that is not shown again.
 const masked = "••••••"
 
 const (

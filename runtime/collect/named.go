@@ -8,10 +8,9 @@ import (
 	"verbatim/runtime/words"
 )
 
-// Named takes apart an answer that names its question, by what the question is
-// called: "Share held: 38 %". Where nothing is at hand that it could be the answer
-// to, a sentence may name one as well: "change the share held to 38 %". The field is
-// "" where none is named.
+// Named divides an answer that names its question by the question's label: "Share held: 38 %". With
+// sentence, because no other question is open, a sentence may name one as well: "change the share
+// held to 38 %". The field is "" if none is named.
 func (f Filled) Named(text string, sentence bool, l words.Language) (field, answer string) {
 	try := func(head, rest string) bool {
 		if rest = strings.TrimSpace(rest); rest == "" {
@@ -44,6 +43,6 @@ func (f Filled) Named(text string, sentence bool, l words.Language) (field, answ
 	return "", ""
 }
 
-// mostBefore is how many words there may be before what a question is called, such
-// as "please change the".
+// mostBefore is the greatest number of words before the label of a question, such as "please change
+// the".
 const mostBefore = 4

@@ -28,11 +28,11 @@ import (
 type Agent struct {
 	Config Config
 	Runner *plan.Runner
-	Model  llm.Model // makes plans where no template does; nil where there is none
+	Model  llm.Model // makes plans for questions without a template; may be nil
 	Clock  func() time.Time
-	// Observe is told of each plan that was made, and of how long that took. It may be nil.
+	// Observe is called with each plan that was made, and the time that took. It may be nil.
 	Observe func(by string, steps int, took time.Duration)
-	// Span begins what takes time, for whoever traces it. It may be nil.
+	// Span begins a trace span. It may be nil.
 	Span func(ctx context.Context, name string) (context.Context, func(failed bool))
 
 	kept   cache
@@ -99,8 +99,8 @@ func has(s *runtime.Session, role string) bool {
 	return slices.ContainsFunc(s.Roles(), func(r *verbs.Role) bool { return r.Name == role })
 }
 
-// begin keeps the plan of a question and starts it. It is not planned where the request asks
-// for a plan that ended, or is made elsewhere.
+// begin keeps the plan of a question and starts it. It makes no plan if the request asks for a plan
+// that has ended or is made elsewhere.
 func (a *Agent) begin(ctx context.Context, s *runtime.Session, r *trustgraph.Request, t *telling) (key stores.Value, planned bool, err error) {
 	if id, ok := strings.CutPrefix(r.State, statePrefix); ok {
 		e := a.Runner.Clerk.Registry.Entity("plan").Store
@@ -206,18 +206,18 @@ type telling struct {
 	oversees bool
 	streams  bool
 	p        *plan.Plan
-	failed   error // of tell: nobody listens any more
+	failed   error // of tell: the asker has gone
 	retries  int
 }
 
-// say tells a thought and what was observed.
+// say tells a thought and an observation.
 func (t *telling) say(thought, observation string) {
 	if t.failed == nil {
 		t.failed = t.tell(trustgraph.Message{Type: trustgraph.Observation, Thought: thought, Content: observation, EndOfMessage: true})
 	}
 }
 
-// planned tells what is going to be done.
+// planned tells the steps of the plan.
 func (t *telling) planned(m *made, least []float64) error {
 	steps := make([]string, len(m.calls))
 	for i := range m.calls {
@@ -233,7 +233,7 @@ func (t *telling) planned(m *made, least []float64) error {
 	return t.failed
 }
 
-// last is the step whose answer is that of the plan: the last that no other needs.
+// last returns the step whose answer is that of the plan: the last one that no other needs.
 func last(p *plan.Plan) *plan.Step {
 	for i := len(p.Steps) - 1; i >= 0; i-- {
 		s := p.Steps[i]
@@ -244,7 +244,7 @@ func last(p *plan.Plan) *plan.Step {
 	return p.Steps[len(p.Steps)-1]
 }
 
-// event tells what became of a step.
+// event tells the outcome of a step.
 func (t *telling) event(e plan.Event) {
 	t.p = e.Plan
 	s, at := e.Step, e.Attempt
@@ -292,7 +292,7 @@ func (t *telling) needed(s *plan.Step) string {
 	return verbs.Joined(names, "and") + " depend on it."
 }
 
-// does says what a step does.
+// does describes a step.
 func (t *telling) does(s *plan.Step) string {
 	if s.Verb == nil {
 		return "nothing"
@@ -300,7 +300,7 @@ func (t *telling) does(s *plan.Step) string {
 	return fmt.Sprintf("%s (%s)", strings.TrimSuffix(s.Verb.Description, "."), ToolOf(s.Verb))
 }
 
-// shown is a call without the suffixes of its names.
+// shown returns a call without the suffixes of its names.
 func shown(c *dsl.Call) string {
 	bare := *c
 	bare.As = ""
@@ -376,8 +376,8 @@ func (t *telling) waits() bool {
 	return slices.ContainsFunc(t.p.Steps, func(s *plan.Step) bool { return s.Status == "WAITING" || s.Status == "DOUBTFUL" })
 }
 
-// Overall is how sure a plan is: as sure as the least sure answer that it stands on. It is nil
-// where nothing has a score.
+// Overall returns the confidence of a plan: the least score of its answers, nil if nothing has a
+// score.
 func Overall(p *plan.Plan) (least *float64) {
 	for _, s := range p.Steps {
 		if s.Status == "DONE" && s.Score != nil && (least == nil || *s.Score < *least) {
@@ -420,7 +420,7 @@ func (t *telling) final() error {
 	return t.say2(answer, thought+".", observation)
 }
 
-// say2 tells the last message, or its pieces where the asker wants those.
+// say2 tells the last message, in pieces if the asker wants those.
 func (t *telling) say2(answer, thought, observation string) error {
 	if !t.streams {
 		return t.tell(trustgraph.Message{Type: trustgraph.Answer, Content: answer, Thought: thought, Observation: observation})
@@ -439,8 +439,8 @@ func (t *telling) say2(answer, thought, observation string) error {
 	return nil
 }
 
-// answer is what the plan found: the answers of the steps that no other needs, as the
-// palettes tell them. What a model wrote is told as it is.
+// answer returns the plan's answer: the answers of the steps that no other needs, in the palettes'
+// words. A model's text is told as it is.
 func (t *telling) answer(p *plan.Plan) string {
 	teller := dialog.NewTeller(t.a.Runner.Clerk.Registry, t.s, t.language)
 	var parts []string
@@ -469,10 +469,10 @@ func (t *telling) answer(p *plan.Plan) string {
 // sayInstead says that another verb was made than was planned: broader or simpler.
 const sayInstead words.Key = "plans/instead"
 
-// sayOtherwise says that the same verb was asked otherwise than was planned.
+// sayOtherwise says that the same verb was called with other arguments than planned.
 const sayOtherwise words.Key = "plans/otherwise"
 
-// waiting says what a plan waits for.
+// waiting says for which decisions a plan waits.
 func (t *telling) waiting(p *plan.Plan) string {
 	var lines []string
 	for _, s := range p.Steps {
@@ -486,8 +486,8 @@ func (t *telling) waiting(p *plan.Plan) string {
 	return "This waits for somebody.\n" + strings.Join(lines, "\n") + fmt.Sprintf("\nAsk again with the state %s%s.", statePrefix, p.Key.Text())
 }
 
-// report tells how far a plan is that is not made here. Of one that is being made it waits a
-// few seconds for the end.
+// report tells the state of a plan that is not made here. If it is being made, it waits a few
+// seconds for the end.
 func (t *telling) report(ctx context.Context, key stores.Value) error {
 	made := true
 	for wait := 100 * time.Millisecond; made; wait *= 2 {

@@ -56,12 +56,12 @@ type RecordedStep struct {
 	Output     string   `json:"output,omitempty"`
 }
 
-// A told is a row as the journal tells of it: the last value of each field.
+// A told is a row as the journal records it: the last value of each field.
 type told map[string]json.RawMessage
 
 func (t told) text(field string) string {
 	var s string
-	_ = json.Unmarshal(t[field], &s) // "" where it is none
+	_ = json.Unmarshal(t[field], &s) // "" if it is no text
 	return s
 }
 
@@ -77,12 +77,12 @@ func (t told) number(field string) *float64 {
 	return &f
 }
 
-// ErrDiffers says that rows of a plan are not what the journal tells of them.
+// ErrDiffers says that rows of a plan differ from the journal.
 var ErrDiffers = errors.New("the rows of the plan are not what the journal tells of them")
 
-// Audit reads the record of a plan, by its ID or by its name such as @ends, out of the journal, for somebody who may read that, and
-// holds it against the plan's rows. The question and the functions, which the journal only
-// commits to, are those of the rows.
+// Audit reads the record of a plan from the journal, by its ID or by a name such as @ends, for a
+// principal who may read the journal, and compares it with the plan's rows. The question and the
+// functions, to which the journal only holds commitments, are taken from the rows.
 func (a *Agent) Audit(ctx context.Context, s *runtime.Session, id string) (*Record, error) {
 	if err := s.ReadsJournal(ctx); err != nil {
 		return nil, err
@@ -151,7 +151,7 @@ func count(t told) int {
 
 func same(a, b *float64) bool { return a == nil && b == nil || a != nil && b != nil && *a == *b }
 
-// tells reads what the journal tells of the rows of a plan, from when it was drafted on.
+// tells reads the journal's records of the rows of a plan, since it was drafted.
 func (a *Agent) tells(ctx context.Context, p *plan.Plan, from time.Time) (map[string]told, error) {
 	rows := map[string]told{p.Key.Text(): {}}
 	for _, s := range p.Steps {
@@ -191,8 +191,8 @@ func (a *Agent) tells(ctx context.Context, p *plan.Plan, from time.Time) (map[st
 	return rows, nil
 }
 
-// entryAt is the number of the first entry that is not before a moment: they are in the order
-// of their times, give or take what clocks of several machines differ by.
+// entryAt returns the number of the first journal entry at or after a time. Entries are in the order
+// of their times, apart from differences between the clocks of several machines.
 func (a *Agent) entryAt(ctx context.Context, at time.Time) (int64, error) {
 	at = at.Add(-time.Minute)
 	before := func(n int64) (bool, error) {

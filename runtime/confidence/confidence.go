@@ -1,17 +1,17 @@
-// Package confidence answers questions by plans that know how sure they are.
+// Package confidence answers questions by plans with confidence scores.
 //
-// A question becomes a plan: a script of verbs that the asker may use, made by a template or
-// by a model. The plan is checked whole, kept as rows (runtime/plan) and made step by step.
-// Each answer is scored by what can be counted of it (runtime/confidence/score). One that is
-// not sure enough is asked for otherwise, as the palette says under `broader` and `simpler`,
-// and in the end waits for somebody who may accept it. On the wire the agent takes the place
+// A question becomes a plan: a script of verbs that the asker may use, made by a template or by a
+// model. The plan is checked as a whole, kept as rows (runtime/plan) and made step by step. Each
+// answer gets a score from measures that can be counted (runtime/confidence/score). If the score
+// is too low, another call is tried, as the palette says under `broader` and `simpler`, and in
+// the end the step waits for a person who may accept it. On the wire the agent takes the place
 // of TrustGraph's (runtime/trustgraph):
 //
 //	agent := &confidence.Agent{Config: confidence.DefaultConfig(), Runner: runner, Model: model}
 //	err := agent.Ask(ctx, trustgraph.Caller{Name: "ada"}, trustgraph.Request{Question: "…"}, tell)
 //
-// Nobody is told a figure of confidence but who has the role plan-overseer; everybody else
-// is told in words. What is sensitive reaches no prompt, no message and no audit.
+// Only holders of the role plan-overseer see scores as figures; everybody else gets them in
+// words. Sensitive values reach no prompt, no message and no audit record.
 package confidence
 
 import (
@@ -21,16 +21,15 @@ import (
 	"verbatim/verbs"
 )
 
-// allTools are those that steps are carried out by.
+// allTools are the kinds of tools that carry out steps.
 var allTools = []score.Tool{score.GraphQuery, score.TextCompletion, score.McpTool, score.Prompt, score.KnowledgeQuery}
 
-// modelsServer is what palettes call the model of this program.
+// modelsServer is the name of this program's model in palettes.
 const modelsServer = "models"
 
-// ToolOf is what carries a verb out, by the names that TrustGraph has for its tools: a
-// search is a KnowledgeQuery, and whatever else reads rows a GraphQuery; a model is asked by
-// TextCompletion or, where the palette writes the instruction, by a Prompt; all else is
-// McpTool.
+// ToolOf returns the tool that carries out a verb, by TrustGraph's names for its tools: a search is
+// a KnowledgeQuery, and any other read of rows a GraphQuery; a call of a model is a TextCompletion
+// or, if the palette writes the instruction, a Prompt; everything else is an McpTool.
 func ToolOf(v *verbs.Verb) score.Tool {
 	switch {
 	case v == nil:

@@ -28,7 +28,7 @@ type Config struct {
 	MaxRetries    int
 	BackoffFactor float64
 	MaxDelay      time.Duration
-	Override      bool // a doubtful answer waits for somebody, and has not failed
+	Override      bool // a doubtful answer waits for a person instead of failing
 	StepTimeout   time.Duration
 	Parallel      int // steps that are made at once
 	Tools         map[score.Tool]float64
@@ -44,31 +44,31 @@ type Config struct {
 // Audit configures the audit trail of plans.
 type Audit struct {
 	Enabled bool
-	Level   slog.Level // at which the end of a plan is logged
-	Raw     bool       // the answers of steps, without what is sensitive
+	Level   slog.Level // of the log entry at the end of a plan
+	Raw     bool       // the answers of steps, without sensitive values
 }
 
-// Flags are those of the rollout.
+// Flags are the flags of the rollout.
 type Flags struct {
 	Enabled  bool
 	Share    int // percent of the sessions
 	Fallback bool
 }
 
-// Wires are the ways by which questions come in, beside HTTP and sockets, and in which shape
-// answers go out.
+// Wires are the ways by which questions arrive, besides HTTP and sockets, and the shape of the
+// answers.
 type Wires struct {
 	Shape             trustgraph.Shape
-	Request, Response string // what the queues of a broker are called, as the flow's configuration has them
+	Request, Response string // names of the broker's queues, as in the flow's configuration
 	URLEnv            string // the variable of the environment that holds the broker's address; "" without a broker
 	Subscription      string
-	Caller            string // the principal who asks what comes by the queue
-	AtOnce            int    // questions of the queue
+	Caller            string // the principal of questions from the queue
+	AtOnce            int    // concurrent questions of the queue
 }
 
-// A Template is a plan for questions of a shape: where a question reads like one of Asks, in
-// which a name in braces stands for any words, Steps are its plan, in which {name} stands for
-// them. With When, a template counts only for questions that contain one of its words.
+// A Template is a plan for questions of a shape. If a question reads like one of Asks, where a name
+// in braces stands for any words, Steps is its plan, where {name} stands for those words. With
+// When, a template is only for questions that contain one of these words.
 type Template struct {
 	Name  string
 	Asks  []string
@@ -78,14 +78,14 @@ type Template struct {
 	asks []*regexp.Regexp
 }
 
-// DefaultConfig is what counts where the operator says nothing.
+// DefaultConfig returns the defaults.
 func DefaultConfig() Config {
 	return Config{As: "plans", MaxSteps: 15, Threshold: 0.75, MaxRetries: 3, BackoffFactor: 2, MaxDelay: 5 * time.Second, Override: true, StepTimeout: 30 * time.Second, Parallel: 1,
 		Tools: map[score.Tool]float64{score.GraphQuery: 0.8, score.TextCompletion: 0.7, score.McpTool: 0.6}, Context: 8192, CacheTTL: 300 * time.Second, PlanCache: 100,
 		Audit: Audit{Enabled: true}, Flags: Flags{Enabled: true, Share: 100}}
 }
 
-// parallel is how many steps are made at once where the operator wants them made at once.
+// parallel is the default number of steps that are made concurrently.
 const parallel = 4
 
 // The shapes of the file: a service with its config, or the older block.
@@ -166,10 +166,10 @@ type settings struct {
 	} `yaml:"performance"`
 }
 
-// maxConfig is how large a file may be.
+// maxConfig is the greatest size of a configuration file.
 const maxConfig = 1 << 20
 
-// ReadConfig reads a configuration in YAML. The error names what is wrong.
+// ReadConfig reads a configuration in YAML. The error names the mistakes.
 func ReadConfig(text []byte) (Config, error) {
 	c := DefaultConfig()
 	if len(text) > maxConfig {
@@ -222,7 +222,7 @@ func ReadConfig(text []byte) (Config, error) {
 	return c, errors.Join(r.problems...)
 }
 
-// A reader gathers what is wrong.
+// A reader gathers mistakes.
 type reader struct{ problems []error }
 
 func (r *reader) wrong(format string, args ...any) {
@@ -348,12 +348,12 @@ func newTemplate(f templateFile) (t Template, err error) {
 	return t, nil
 }
 
-// spaced is an expression for a text in which blanks make no difference.
+// spaced returns a regular expression for a text that allows any white space for a blank.
 func spaced(text string) string {
 	return regexp.MustCompile(`\s+`).ReplaceAllString(regexp.QuoteMeta(strings.TrimRight(text, "?.!")), `\s+`)
 }
 
-// plan is the script of the template for a question; "" where it is for others.
+// plan returns the script of the template for a question; "" if the template is for others.
 func (t *Template) plan(question string) string {
 	if len(t.When) > 0 && !slices.ContainsFunc(t.When, func(w string) bool {
 		return strings.Contains(strings.ToLower(question), strings.ToLower(w))
@@ -375,7 +375,7 @@ func (t *Template) plan(question string) string {
 	return ""
 }
 
-// inText is a text as it stands inside the quotation marks of a script.
+// inText returns a text in the form in which it stands inside the quotation marks of a script.
 func inText(text string) string {
 	quoted := dsl.FormatValue(dsl.NewString(text))
 	return quoted[1 : len(quoted)-1]

@@ -14,13 +14,13 @@ import (
 const (
 	things = "thing"
 	links  = "link"
-	// mostThings is how many things one question looks at.
+	// mostThings is the greatest number of things that one question looks at.
 	mostThings = 2000
-	// mostWays is how many ways are told.
+	// mostWays is the greatest number of ways in an answer.
 	mostWays = 20
 )
 
-// RegisterGraph brings the verb graph.connections, over things and the links between them.
+// RegisterGraph registers the verb graph.connections, over things and the links between them.
 func RegisterGraph(h *runtime.Handlers) {
 	runtime.Handle(h, "graph.connections", connections)
 }
@@ -102,7 +102,7 @@ func connections(ctx context.Context, c *runtime.Call, a connectionsArgs) (o run
 	return o, nil
 }
 
-// named finds things by their name, or by a part of it.
+// named finds things by their name or by a part of it.
 func named(ctx context.Context, c *runtime.Call, name string, parts bool) ([]runtime.Row, error) {
 	if !parts {
 		return c.Find(ctx, things, runtime.Fields{"name": name})
@@ -119,7 +119,7 @@ func named(ctx context.Context, c *runtime.Call, name string, parts bool) ([]run
 	return all, nil
 }
 
-// beside are the ways that go one link further.
+// beside returns the ways that go one link further.
 func beside(ctx context.Context, c *runtime.Call, at way) (next []way, err error) {
 	for _, side := range [...][2]string{{"subject", "object"}, {"object", "subject"}} {
 		rows, err := c.Find(ctx, links, runtime.Fields{side[0]: at.end})

@@ -18,11 +18,11 @@ import (
 	"verbatim/verbs"
 )
 
-// endColumn is the column of a read, a boolean, that says of a row that it only shows that
-// something exists which the question names, and is no answer.
+// endColumn is a boolean column of a read. It says that a row only shows that something named in the
+// question exists, and is no answer.
 const endColumn = "end"
 
-// Scored is the score of an attempt, as JSON, in the form in which it is kept with the attempt.
+// A Scored is the score of an attempt in the form in which it is kept with the attempt, as JSON.
 type Scored struct {
 	Tool    score.Tool     `json:"tool"`
 	Raw     float64        `json:"raw"`
@@ -30,8 +30,8 @@ type Scored struct {
 	Factors []score.Factor `json:"factors"`
 }
 
-// Judge implements plan.Judge. Where a plan does not say how sure the answer of a step must
-// be, any will do; and what a step changed is a fact, of which nobody need be sure.
+// Judge implements plan.Judge. If a plan sets no least score for a step, any answer is accepted; and
+// the effect of a step that changes something is a fact, which needs no score.
 func (a *Agent) Judge(ctx context.Context, p *plan.Plan, s *plan.Step, t *plan.Attempt) plan.Verdict {
 	c, tool := a.Config, ToolOf(s.Verb)
 	if t.Outcome == plan.OK && (s.Least == nil || s.Writes()) {
@@ -58,7 +58,7 @@ func (a *Agent) Judge(ctx context.Context, p *plan.Plan, s *plan.Step, t *plan.A
 	return a.next(p, s, t, v)
 }
 
-// retries is how often a step of a plan is tried again.
+// retries returns how often a step of a plan is tried again.
 func (a *Agent) retries(p *plan.Plan) int {
 	if p.Retries != nil {
 		return *p.Retries
@@ -66,19 +66,20 @@ func (a *Agent) retries(p *plan.Plan) int {
 	return a.Config.MaxRetries
 }
 
-// firstWait is how long to wait before something is tried a second time that failed, as the
-// agent does that makes no plans.
+// firstWait is how long to wait before a failed call is tried a second time, as in the agent that
+// makes no plans.
 const firstWait = 50 * time.Millisecond
 
-// backoff is how long to wait before attempt n+1.
+// backoff returns how long to wait before attempt n+1.
 func (c *Config) backoff(n int) time.Duration {
 	wait := float64(firstWait) * math.Pow(c.BackoffFactor, float64(n-1))
 	return min(time.Duration(wait), c.MaxDelay)
 }
 
-// next chooses the next attempt after one whose answer is doubtful, or that was refused: the
-// broader call of the palette, then the simpler one. That is another question, and needs no pause. Where the palette has nothing else, the last call is made again, until an answer
-// comes a second time: it is what the tool says, then. A model may always say something else.
+// next chooses the next attempt after a doubtful or refused one: first the broader call of the
+// palette, then the simpler one. These are other questions and need no pause. If the palette has no
+// others, the last call is repeated until an answer comes a second time: then that is the tool's
+// answer. A model may always answer differently.
 func (a *Agent) next(p *plan.Plan, s *plan.Step, t *plan.Attempt, v plan.Verdict) plan.Verdict {
 	left := t.Number <= a.retries(p)
 	var rungs []*dsl.Call
@@ -102,7 +103,7 @@ func (a *Agent) next(p *plan.Plan, s *plan.Step, t *plan.Attempt, v plan.Verdict
 	return v
 }
 
-// asTried is the call of an attempt, for the next one; nil where it is that of the step.
+// asTried returns the call of an attempt for the next one; nil if it is the step's own call.
 func asTried(s *plan.Step, t *plan.Attempt) *dsl.Call {
 	if dsl.FormatCall(&t.Call) == dsl.FormatCall(&s.Call) {
 		return nil
@@ -116,7 +117,7 @@ func asksModel(s *plan.Step) bool {
 	return tool == score.TextCompletion || tool == score.Prompt
 }
 
-// repeats reports whether an attempt answered what an earlier one had answered.
+// repeats reports whether an attempt got the same answer as an earlier one.
 func repeats(s *plan.Step, t *plan.Attempt) bool {
 	return slices.ContainsFunc(s.Attempts, func(before *plan.Attempt) bool {
 		return before.Result() != nil && t.Result() != nil && dsl.FormatCall(&before.Call) == dsl.FormatCall(&t.Call) &&
@@ -124,8 +125,8 @@ func repeats(s *plan.Step, t *plan.Attempt) bool {
 	})
 }
 
-// instead is the call that a palette has instead of another, with the arguments of that.
-// What was left out there is left out here.
+// instead returns the call that a palette declares in place of another, with its arguments.
+// Arguments that were left out stay left out.
 func instead(m *verbs.Macro, of *dsl.Call) []*dsl.Call {
 	if m == nil {
 		return nil
@@ -150,7 +151,7 @@ func instead(m *verbs.Macro, of *dsl.Call) []*dsl.Call {
 	return []*dsl.Call{&call}
 }
 
-// measure counts what can be counted of an answer.
+// measure computes the factors that can be counted in an answer.
 func (a *Agent) measure(p *plan.Plan, s *plan.Step, t *plan.Attempt) []score.Factor {
 	of := []score.Factor{score.Attempts(t.Number), a.agreed(s)}
 	res := t.Result()
@@ -214,8 +215,8 @@ func (a *Agent) measure(p *plan.Plan, s *plan.Step, t *plan.Attempt) []score.Fac
 	if wanted > 0 {
 		of = append(of, score.Completeness(filled, wanted), score.SchemaConsistency(wanted, wanted))
 	}
-	// What is asked of is compared with what was looked for by this step: a step need not
-	// speak of all of it. A value that another step found is looked for as well.
+	// The answer is compared with the names that this step searched for: a step need not cover
+	// the whole question. A value that another step found counts as searched for.
 	mine := found(t)
 	for _, name := range asked {
 		for _, arg := range t.Made.Args {
@@ -231,16 +232,16 @@ func (a *Agent) measure(p *plan.Plan, s *plan.Step, t *plan.Attempt) []score.Fac
 	return of
 }
 
-// How much of what a search found is compared with what was looked for: so many of the best
-// rows, so many characters of each. A row less alike than nearEnough is a doubtful hit.
+// The parts of a search's result that are compared with the searched text: the number of the best
+// rows, and the number of characters of each. A row below nearEnough is a doubtful hit.
 const (
 	bestFound  = 3
 	mostText   = 2000
 	nearEnough = 0.5
 )
 
-// near compares what a search by meaning found with what it looked for. It is absent of other
-// verbs, and where the model that compares does not answer: that counts neither way.
+// near compares the result of a search by meaning with the searched text. There is no factor for
+// other verbs, or if the embedding model does not answer: that counts neither for nor against.
 func (a *Agent) near(ctx context.Context, t *plan.Attempt) (f score.Factor) {
 	v := a.Runner.Clerk.Registry.Verb(t.Made.Verb)
 	res := t.Result()
@@ -264,23 +265,23 @@ func (a *Agent) near(ctx context.Context, t *plan.Attempt) (f score.Factor) {
 	return score.VectorSimilarity(hits, nearEnough)
 }
 
-// statedColumn is the column, of the answer of another server, that says how sure that is.
+// statedColumn is the column in another server's answer that states the confidence in it.
 const statedColumn = "confidence"
 
-// fraction is a number from 0 to 1; anything else says nothing.
+// fraction returns a number from 0 to 1; anything else is not ok.
 func fraction(v stores.Value) (float64, bool) {
 	f, err := strconv.ParseFloat(v.Text(), 64)
 	return f, err == nil && f >= 0 && f <= 1 && (v.Kind() == stores.Decimal || v.Kind() == stores.Int)
 }
 
-// agreed compares the answers that a step uses, where different servers were asked the same: it
-// is the share of the others that say what most say. How sure each says that it is, is no part
-// of what it says. It is absent where no two were asked the same.
+// agreed compares the answers that a step uses, if different servers were asked the same: the
+// factor is the share of the other answers that agree with the most common one. A server's stated
+// confidence is not part of its answer. There is no factor if no two servers were asked the same.
 func (a *Agent) agreed(s *plan.Step) (best score.Factor) {
 	type asked struct{ server, what, says string }
 	var all []asked
 	for _, n := range s.Needs {
-		call, res := n.Asked(), resultOf(n) // it may have been asked of another
+		call, res := n.Asked(), resultOf(n) // a retry may have asked another server
 		verb := a.Runner.Clerk.Registry.Verb(call.Verb)
 		if verb == nil || verb.Tool == nil || len(verb.Tool.Columns) == 0 || res == nil {
 			continue
@@ -307,7 +308,7 @@ func (a *Agent) agreed(s *plan.Step) (best score.Factor) {
 	return best
 }
 
-// found are the texts in the arguments of an attempt that are a value of another step's answer.
+// found returns the texts in the arguments of an attempt that are values of another step's answer.
 func found(t *plan.Attempt) (texts []string) {
 	for i := range t.Made.Args {
 		v := &t.Made.Args[i].Value
@@ -318,10 +319,10 @@ func found(t *plan.Attempt) (texts []string) {
 	return texts
 }
 
-// longestName is how long a text may be that names something.
+// longestName is the greatest length of a text that counts as a name.
 const longestName = 200
 
-// resultOf is what a step gave; nil where it gave nothing.
+// resultOf returns the result of a step; nil if it has none.
 func resultOf(s *plan.Step) *receipt.Result {
 	if r := s.Answer(); r != nil && len(r.Calls) > 0 {
 		return r.Calls[0].Result
@@ -329,7 +330,7 @@ func resultOf(s *plan.Step) *receipt.Result {
 	return nil
 }
 
-// plain is the text of an answer.
+// plain returns the text of an answer.
 func plain(res *receipt.Result) string {
 	if res == nil || len(res.Rows) == 0 {
 		return ""
@@ -341,8 +342,8 @@ func textOf(res *receipt.Result, row []stores.Value) string {
 	return plan.Text(&receipt.Result{Columns: res.Columns, Sensitive: res.Sensitive, Rows: [][]stores.Value{row}}, math.MaxInt32)
 }
 
-// namesIn are the names in a question: what stands in quotation marks, and runs of words with
-// a capital that do not begin a sentence.
+// namesIn returns the names in a question: texts in quotation marks, and runs of capitalised words
+// that do not begin a sentence.
 func namesIn(question string) (names []string) {
 	var run []string
 	first := true

@@ -19,7 +19,7 @@ import (
 //go:embed confidence.yaml
 var palette string
 
-// Source is the text of the palette of thresholds and outcomes.
+// Source returns the text of the palette of thresholds and outcomes.
 func Source() *dsl.Source { return dsl.NewSource("confidence.yaml", palette) }
 
 // The entities of the palette.
@@ -28,13 +28,13 @@ const (
 	outcomes   = "confidence-outcome"
 )
 
-// codes are the tools as the palette has them.
+// codes are the palette's codes of the tools.
 var codes = map[score.Tool]string{score.GraphQuery: "GRAPH_QUERY", score.TextCompletion: "TEXT_COMPLETION", score.Prompt: "PROMPT", score.McpTool: "MCP_TOOL", score.KnowledgeQuery: "KNOWLEDGE_QUERY"}
 
-// CodeOf is a tool as the palette has it.
+// CodeOf returns the palette's code of a tool.
 func CodeOf(t score.Tool) string { return codes[t] }
 
-// Reasons are those of a score as they were kept with an attempt, in a language.
+// Reasons returns the reasons of a score that was kept with an attempt, in a language.
 func Reasons(factors, language string) (all []string) {
 	var s Scored
 	if json.Unmarshal([]byte(factors), &s) != nil {
@@ -79,13 +79,13 @@ func decimal(f float64) stores.Value {
 	return v
 }
 
-// What is known of tools: from the rows of the palette, read again once a minute.
+// A known holds the records of the tools, read from the rows of the palette and again once a minute.
 type known struct {
 	at          time.Time
 	calibrators map[score.Tool]score.Calibrator
 	records     map[score.Tool]score.Record
 	thresholds  map[score.Tool]float64
-	history     map[score.Tool][]score.Outcome // by when they were assessed
+	history     map[score.Tool][]score.Outcome // ordered by the time of their assessment
 	bounds      map[score.Tool]bounded
 }
 
@@ -120,7 +120,7 @@ func (a *Agent) learned(ctx context.Context) *known {
 	return k
 }
 
-// Forget has what is known of tools read again when it is needed next.
+// Forget lets the records of the tools be read again on the next use.
 func (a *Agent) Forget() {
 	a.learns.mu.Lock()
 	defer a.learns.mu.Unlock()
@@ -181,14 +181,14 @@ func (a *Agent) calibrator(ctx context.Context, t score.Tool) score.Calibrator {
 type Reliability struct {
 	Tool    score.Tool
 	Judged  int
-	Before  float64 // the expected calibration error of the scores as they are made of factors
-	After   float64 // of those that were calibrated, on outcomes that were not used for that
+	Before  float64 // the expected calibration error of the raw scores
+	After   float64 // of the calibrated scores, on outcomes that were not used for the calibration
 	Bins    []score.Bin
-	Alarm   bool // its answers are right less often than they were
-	Alarmed int  // after how many of its latest outcomes; 0 where there is no alarm
+	Alarm   bool // its answers are right less often than before
+	Alarmed int  // the number of its latest outcomes after which this showed; 0 without an alarm
 }
 
-// Reliabilities are those of all tools of which outcomes are known.
+// Reliabilities returns the reliability of each tool that has outcomes.
 func (a *Agent) Reliabilities(ctx context.Context) []Reliability {
 	k := a.learned(ctx)
 	var all []Reliability
@@ -198,7 +198,7 @@ func (a *Agent) Reliabilities(ctx context.Context) []Reliability {
 			continue
 		}
 		r := Reliability{Tool: t, Judged: len(h), Before: score.ExpectedCalibrationError(h)}
-		// Every other outcome is held out from what the others are calibrated by.
+		// Every other outcome is held out of the calibration.
 		var fit, held []score.Outcome
 		for i, o := range h {
 			if i%2 == 0 {
@@ -219,8 +219,8 @@ func (a *Agent) Reliabilities(ctx context.Context) []Reliability {
 	return all
 }
 
-// drifted reports whether the latest outcomes of a tool are right less often than those of
-// the beginning, and after how many of them that was noticed.
+// drifted reports whether the latest outcomes of a tool are right less often than the first ones,
+// and after how many of them that showed.
 func drifted(h []score.Outcome) (bool, int) {
 	if len(h) < 2*score.MinOutcomes {
 		return false, 0
@@ -242,8 +242,8 @@ func drifted(h []score.Outcome) (bool, int) {
 	return false, 0
 }
 
-// Adapt moves the thresholds that somebody set bounds for as their history says, each by one
-// step at most, and returns the tools whose threshold moved.
+// Adapt moves the thresholds that have bounds as their history suggests, each by at most one step,
+// and returns the tools whose threshold moved.
 func (a *Agent) Adapt(ctx context.Context) (moved []score.Tool, err error) {
 	k, err := a.readLearned(ctx)
 	if err != nil {

@@ -21,14 +21,14 @@ import (
 // A made is a plan before it is kept.
 type made struct {
 	calls  []dsl.Call
-	origin verbs.Origin // of what the calls say
-	by     string       // a template, a model, or an earlier plan, for whoever watches
+	origin verbs.Origin // of the values in the calls
+	by     string       // the maker, for observers: a template, a model, or an earlier plan
 }
 
-// mostRepairs is how often a model is told what is wrong with its plan.
+// mostRepairs is how often a model is told of mistakes in its plan.
 const mostRepairs = 2
 
-// errNoPlan says why a question has no plan, to the asker.
+// An errNoPlan tells the asker why a question has no plan.
 type errNoPlan struct{ why string }
 
 func (e *errNoPlan) Error() string { return e.why }
@@ -72,7 +72,7 @@ func (a *Agent) make(ctx context.Context, s *runtime.Session, r *trustgraph.Requ
 	return m, nil
 }
 
-// unfit says why the calls of a plan cannot be made by the asker; "" where they can.
+// unfit says why the asker cannot make the calls of a plan; "" if they can.
 func (a *Agent) unfit(ctx context.Context, s *runtime.Session, calls []dsl.Call) string {
 	if len(calls) > a.Config.MaxSteps {
 		return fmt.Sprintf("the plan has %d steps, and at most %d are made", len(calls), a.Config.MaxSteps)
@@ -99,7 +99,7 @@ func (a *Agent) unfit(ctx context.Context, s *runtime.Session, calls []dsl.Call)
 	return strings.Join(lines, "\n")
 }
 
-// offered are the verbs that a plan may be made of.
+// offered returns the verbs that a plan may use.
 func offered(s *runtime.Session) []*verbs.Verb {
 	return slices.DeleteFunc(slices.Clone(s.Verbs()), func(v *verbs.Verb) bool {
 		domain, _, _ := strings.Cut(v.Name, ".")
@@ -108,8 +108,8 @@ func offered(s *runtime.Session) []*verbs.Verb {
 	})
 }
 
-// A draftPlan is a plan as a model writes it: the ExecutionPlan of TrustGraph's agent, without
-// what is not the model's to say.
+// A draftPlan is a plan in the form that a model writes: the ExecutionPlan of TrustGraph's agent,
+// without the members that a model may not decide.
 type draftPlan struct {
 	Steps []struct {
 		ID           string          `json:"id"`
@@ -148,10 +148,10 @@ func (a *Agent) ask(ctx context.Context, s *runtime.Session, r *trustgraph.Reque
 	}
 }
 
-// passing are the faults of a model that may be over when it is asked again.
+// passing are the faults of a model that may not occur again.
 var passing = []llm.Kind{llm.Unavailable, llm.Busy, llm.Late, llm.Cut, llm.Garbled}
 
-// chat asks the model for a plan, and again where it fails or says nothing.
+// chat asks the model for a plan, and asks again if it fails or answers nothing.
 func (a *Agent) chat(ctx context.Context, ask llm.Request) (*llm.Reply, error) {
 	for n := 1; ; n++ {
 		reply, err := a.Model.Chat(ctx, ask, nil)
@@ -231,7 +231,7 @@ func (a *Agent) read(ctx context.Context, s *runtime.Session, v grammar.Vocabula
 	return calls, a.unfit(ctx, s, calls)
 }
 
-// nameOf is the id of a step as a script says it.
+// nameOf returns the id of a step as a symbol of a script.
 func nameOf(id string, i int) string {
 	var b strings.Builder
 	for _, r := range strings.ToLower(id) {
@@ -270,7 +270,7 @@ func instruction(offer []grammar.Tool, most int) string {
 	return b.String()
 }
 
-// gives names the columns of what a verb answers.
+// gives names the columns of a verb's answer.
 func gives(v *verbs.Verb) string {
 	var names []string
 	switch {
@@ -288,7 +288,7 @@ func gives(v *verbs.Verb) string {
 	return strings.Join(names, ", ")
 }
 
-// asking is the question, behind what an agent did before for the same asker.
+// asking returns the question, after the agent's earlier steps for the same asker.
 func asking(r *trustgraph.Request) string {
 	var b strings.Builder
 	for _, h := range r.History[max(0, len(r.History)-5):] {
@@ -311,8 +311,8 @@ func planSchema(offer []grammar.Tool, most int) json.RawMessage {
 	return text
 }
 
-// thresholds are how sure the answer of each call must be. One whose result is used by a call
-// that changes something must be as sure as that one's own.
+// thresholds returns the least score for the answer of each call. If a call that changes something
+// uses the answer, its threshold applies to the answer too.
 func (a *Agent) thresholds(ctx context.Context, calls []dsl.Call, asked trustgraph.Overrides) ([]float64, error) {
 	reg := a.Runner.Clerk.Registry
 	writes := make([]bool, len(calls))
@@ -350,8 +350,8 @@ func (a *Agent) thresholds(ctx context.Context, calls []dsl.Call, asked trustgra
 	return all, nil
 }
 
-// threshold is how sure the answer of a tool must be: what somebody set for it, or the
-// operator's, and what criticality, its record and the request add.
+// threshold returns the least score for the answer of a tool: the one that was set for it, or the
+// operator's, raised for criticality, for a poor record and for the request.
 func (a *Agent) threshold(ctx context.Context, tool score.Tool, critical bool, asked *float64) (float64, error) {
 	known := a.learned(ctx)
 	base, set := known.thresholds[tool]

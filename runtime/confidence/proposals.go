@@ -17,21 +17,21 @@ import (
 	"verbatim/stores/receipt"
 )
 
-// A Proposal is a template that an operator may take over into the configuration: a plan that
-// answered questions of one shape, with nobody asked whether an answer will do.
+// A Proposal is a template that an operator may add to the configuration: a plan that answered
+// questions of one shape without any doubtful answer.
 type Proposal struct {
 	Template Template
-	Plans    int // that went this way
+	Plans    int // plans of this form
 	Askers   int
-	Others   int // plans for questions of the shape that went otherwise, or did not do
+	Others   int // plans for questions of the shape that had another form, or a doubtful answer
 }
 
-// mostLooked is how many plans of a shape are looked at, the latest ones.
+// mostLooked is the number of plans of a shape that are looked at, the latest ones.
 const mostLooked = 50
 
-// Proposals are the templates that plans made since a moment suggest, for somebody who may
-// read the journal. A question that was asked less often than least is told to nobody, nor is
-// one that a template answers already.
+// Proposals returns the templates that plans since a time suggest, for a principal who may read the
+// journal. It leaves out questions that were asked less often than least, and those that a template
+// answers already.
 func (a *Agent) Proposals(ctx context.Context, s *runtime.Session, since time.Time, least int) ([]Proposal, error) {
 	if err := s.ReadsJournal(ctx); err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ func (a *Agent) Proposals(ctx context.Context, s *runtime.Session, since time.Ti
 	return all, nil
 }
 
-// proposal is what most of the plans for questions of one shape have in common.
+// proposal returns the most common form of the plans for questions of one shape.
 func (a *Agent) proposal(ctx context.Context, rows []*clerk.Row) (best Proposal, err error) {
 	type way struct {
 		Proposal
@@ -114,8 +114,8 @@ func (a *Agent) proposal(ctx context.Context, rows []*clerk.Row) (best Proposal,
 	return best, nil
 }
 
-// smooth reports whether every step was made, with nobody asked whether its answer will do,
-// and names no row.
+// smooth reports whether all steps of a plan were made without a doubtful answer, and none names a
+// row.
 func smooth(p *plan.Plan) bool {
 	var calls []dsl.Call
 	for _, s := range p.Steps {
@@ -127,7 +127,7 @@ func smooth(p *plan.Plan) bool {
 	return len(calls) > 0 && !namesRows(calls)
 }
 
-// script is a plan as its calls.
+// script returns the calls of a plan as a script.
 func script(p *plan.Plan) string {
 	var b strings.Builder
 	for _, s := range p.Steps {
@@ -136,7 +136,7 @@ func script(p *plan.Plan) string {
 	return b.String()
 }
 
-// template is one for questions of the shape, of an emptied plan.
+// template makes a template for questions of the shape from a plan with places for names.
 func (s shape) template(steps string) (Template, bool) {
 	asks := s.text
 	for i := range s.names {

@@ -23,7 +23,7 @@ type shape struct {
 func shapeOf(question string) shape {
 	s := shape{text: strings.TrimRight(strings.Join(strings.Fields(strings.ToLower(question)), " "), "?!. ")}
 	names := namesIn(question)
-	slices.SortStableFunc(names, func(a, b string) int { return len(b) - len(a) }) // one may stand in another
+	slices.SortStableFunc(names, func(a, b string) int { return len(b) - len(a) }) // one name may be a part of another
 	for _, name := range names {
 		low := strings.ToLower(name)
 		if slices.Contains(s.names, name) || !strings.Contains(s.text, low) {
@@ -35,8 +35,8 @@ func shapeOf(question string) shape {
 	return s
 }
 
-// empty is a plan with places for the names: those that are the whole of a text. Where a name
-// stands in a plan otherwise, the plan holds for this question alone, and is not kept.
+// empty returns a plan with places for the names that are the whole of a text. If a name occurs in
+// the plan in another way, the plan is valid for this question alone, and empty returns "".
 func (s shape) empty(plan string) string {
 	for i, name := range s.names {
 		whole := dsl.FormatValue(dsl.NewString(name))
@@ -48,8 +48,8 @@ func (s shape) empty(plan string) string {
 	return plan
 }
 
-// namesRows reports whether calls name rows, other than what earlier calls give: a name in a
-// question may stand for one of them, and then the calls are for no other name.
+// namesRows reports whether calls name rows other than the results of earlier calls: a name in a
+// question may stand for such a row, and then the calls fit no other name.
 func namesRows(calls []dsl.Call) (does bool) {
 	given := map[string]bool{}
 	for i := range calls {
@@ -67,7 +67,7 @@ func namesRows(calls []dsl.Call) (does bool) {
 	return does
 }
 
-// fill is a plan with the names of this question.
+// fill returns a plan with the names of this question.
 func (s shape) fill(plan string) string {
 	for i, name := range s.names {
 		plan = strings.ReplaceAll(plan, fmt.Sprintf("\x00%d\x00", i+1), dsl.FormatValue(dsl.NewString(name)))
@@ -90,7 +90,7 @@ type cache struct {
 	mu    sync.Mutex
 	most  int
 	plans map[string]string
-	order []string // the one that was used last is the last
+	order []string // the most recently used is the last
 }
 
 func (c *cache) get(key string) (string, bool) {

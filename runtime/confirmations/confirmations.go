@@ -1,11 +1,11 @@
-// Package confirmations keeps what waits for somebody's agreement: which script was
-// shown to whom, what it came to, who has to agree, and who did. A confirmation is
-// waiting until it is settled, which happens once.
+// Package confirmations keeps pending confirmations: the script, the person who saw it, its
+// preview, the needed agreements, and those given. A confirmation is waiting until it is settled,
+// which happens once.
 //
 //	found, err := confirmations.Find(ctx, tx, map[int]stores.Value{confirmations.FieldStatus: stores.NewString(confirmations.Waiting)})
 //	change := found[0].Settle(script, confirmations.Declined, "bob", "not now", now)
 //
-// Who may agree, and to what, the engine decides.
+// The engine decides who may agree, and to what.
 package confirmations
 
 import (
@@ -25,32 +25,31 @@ const (
 	Waiting = "WAITING"
 	// Used says that it was agreed to and carried out, once.
 	Used = "USED"
-	// Declined says that somebody said no.
+	// Declined says that somebody declined it.
 	Declined = "DECLINED"
 	// Expired says that nobody decided in time.
 	Expired = "EXPIRED"
-	// Stale says that what would have happened was no longer what had
-	// been asked for.
+	// Stale says that its effects had changed since it was asked for.
 	Stale = "STALE"
 )
 
 // The fields of a Confirmation, in the order of the entity.
 const (
-	FieldKey      = iota // like no other: see Follows
-	FieldID              // what people call it; empty for a preview that somebody keeps for themselves
-	FieldShort           // the end of that, by which people look it up
+	FieldKey      = iota // unique: see Follows
+	FieldID              // shown to people; empty for a preview that is only the asker's
+	FieldShort           // the end of the ID, for look-ups
 	FieldAsker           // name of a principal
 	FieldPerson          // whose login that is
 	FieldSession         // of the asker
 	FieldSource          // where the script came from
 	FieldScript          // canonical text; every value in it while somebody else may agree to it
-	FieldOrigins         // of what is written out in it: see verbs.Literals
+	FieldOrigins         // of the values in it: see verbs.Literals
 	FieldDigest          // of the whole plan, in hex
 	FieldPreview         // ID of the preview
 	FieldPalette         // digest of the palettes
 	FieldRoles           // who must agree; empty for the asker
-	FieldAgreed          // parallel to FieldRoles: who did, "" while nobody has
-	FieldRows            // what the plan stands on: see the engine
+	FieldAgreed          // parallel to FieldRoles: the principals who agreed, "" for none yet
+	FieldRows            // rows that the plan depends on: see the engine
 	FieldUnderKey        // RunOptions.Key
 	FieldTime
 	FieldExpires
@@ -58,12 +57,12 @@ const (
 	FieldSettledBy
 	FieldSettledAt
 	FieldReason
-	FieldReceipt // what was shown to the asker, in the kept form
-	FieldBefore  // how far the conversation had come: of the run
+	FieldReceipt // the preview shown to the asker, in the kept form
+	FieldBefore  // the conversation's position at the time: of the run
 	FieldTurn    // id of the turn in which the asker said what led to it
 )
 
-// Entity is what a confirmation is to a store.
+// Entity is the entity of confirmations.
 var Entity = &stores.Entity{
 	Name:    "verbatim.confirmation",
 	Table:   "verbatim.confirmations",
@@ -97,12 +96,12 @@ var Entity = &stores.Entity{
 		FieldBefore:    {Name: "before", Column: "before_turn", Kind: stores.Int},
 		FieldTurn:      {Name: "turn", Column: "turn", Kind: stores.String},
 	},
-	// What waits, what an asker proposed or kept, and what a short id may mean is looked
-	// for on every proposal; the rows that are settled stay, and only grow in number.
+	// Every proposal looks up waiting confirmations, those that an asker proposed or kept, and
+	// those with a short id; settled rows stay, and their number only grows.
 	Found: [][]int{{FieldStatus, FieldTime}, {FieldAsker, FieldID}, {FieldAsker, FieldDigest}, {FieldShort}},
 }
 
-// A confirmation is one row of confirmations.
+// A Confirmation is one row of confirmations.
 type Confirmation struct {
 	Row            stores.Row
 	Key            stores.Value
@@ -163,7 +162,7 @@ func List(words []string) stores.Value {
 	return stores.NewList(values...)
 }
 
-// Change makes a change of the row that holds only while it is what it was.
+// Change makes a change of the row that holds only while the row is unchanged.
 func (c *Confirmation) Change(set ...stores.Assign) stores.Change {
 	return stores.Change{Op: stores.Update, Entity: Entity, Key: c.Key, Set: set, Before: c.Row.Values,
 		Guard: []int{FieldDigest, FieldAgreed, FieldExpires, FieldStatus}}
@@ -183,7 +182,7 @@ func (c *Confirmation) Settle(script, status, by, reason string, now time.Time) 
 		stores.Assign{Field: FieldReason, Value: stores.NewString(reason)})...)
 }
 
-// Get reads a confirmation; nil where there is none.
+// Get reads a confirmation; nil if there is none.
 func Get(ctx context.Context, r stores.Reader, key stores.Value) (*Confirmation, error) {
 	row, err := r.Get(ctx, Entity, key)
 	switch {
@@ -214,15 +213,14 @@ func Find(ctx context.Context, r stores.Reader, where map[int]stores.Value) ([]*
 	return out, nil
 }
 
-// Follows makes the key of a confirmation out of what it asks and of those that
-// were found before it. Two who ask at once, and both find that nobody has, make
-// the same key: see met.
+// Follows makes the key of a confirmation from its content and from the confirmations found before
+// it. Two askers at once, who both find none, make the same key: see met.
 func (c *Confirmation) Follows(before []*Confirmation) stores.Value {
 	var d digest.Writer
 	d.Text("verbatim confirmation 1")
 	d.Text(c.Asker)
 	d.Text(c.Digest)
-	d.Number(len(c.Roles)) // who keeps a preview for themselves asks nobody
+	d.Number(len(c.Roles)) // a preview that is only the asker's needs no agreement
 	for _, b := range before {
 		d.Text(b.Key.Text())
 	}
@@ -245,7 +243,7 @@ func (c *Confirmation) Insert() stores.Change {
 	}}
 }
 
-// Moved says what is otherwise now than when it was asked for.
+// Moved returns the differences of the present effects to those at the time of asking.
 func (c *Confirmation) Moved(now *receipt.Receipt) []string {
 	was, err := receipt.ParseKept(c.Receipt)
 	if err != nil {
@@ -254,22 +252,22 @@ func (c *Confirmation) Moved(now *receipt.Receipt) []string {
 	return receipt.Moved(was, now)
 }
 
-// ByAsker stands, among the roles that must agree, for the asker themselves:
-// they were not there when a job of theirs had to ask.
+// ByAsker stands, among the required roles, for the asker: they were not present when a job of
+// theirs had to ask.
 const ByAsker = ""
 
-// IsAsker reports whether somebody is the person who asked, by whichever login.
+// IsAsker reports whether a principal is the person who asked, with any of their logins.
 func (c *Confirmation) IsAsker(who *stores.Principal) bool {
 	return c.Asker == who.Name || c.Person == who.Whose()
 }
 
-// MayDecide reports whether somebody need not leave it to others.
+// MayDecide reports whether a principal may decide, and need not leave it to others.
 func (c *Confirmation) MayDecide(who *stores.Principal) bool {
 	return !c.IsAsker(who) || slices.Contains(c.Roles, ByAsker)
 }
 
-// MayAgree reports whether somebody who has some roles may agree for one of those
-// that must. Nobody agrees for a role to what they asked for themselves.
+// MayAgree reports whether a principal with some roles may agree for one of the required roles.
+// Nobody agrees for a role to their own request.
 func (c *Confirmation) MayAgree(who *stores.Principal, has func(role string) bool, role string) bool {
 	if role == ByAsker {
 		return c.Asker == who.Name

@@ -1,5 +1,5 @@
-// Package dial opens connections to addresses that others gave. The address that is dialled
-// is what is looked at, whatever its name was resolved to before:
+// Package dial opens connections to addresses from others. It checks the dialled address, whatever
+// its name was resolved to before:
 //
 //	client := &http.Client{Transport: dial.Transport(false)}
 //	_, err := client.Get("http://localhost/") // errors.Is(err, dial.ErrPrivate)
@@ -35,8 +35,8 @@ func dials(address string, private bool) error {
 	return nil
 }
 
-// never holds what nobody means: networks of other machinery, addresses that
-// hold other addresses inside, and what no server has.
+// never holds addresses that are never dialled: special networks, addresses that contain other
+// addresses, and addresses that no server has.
 var never = prefixes("0.0.0.0/8", "169.254.0.0/16", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24",
 	"224.0.0.0/4", "240.0.0.0/4", "::/128", "::/96", "::ffff:0:0/96", "64:ff9b::/96", "64:ff9b:1::/48", "100::/64", "2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20", "fe80::/10", "fec0::/10", "ff00::/8")
 

@@ -24,7 +24,7 @@ type Question struct {
 	ID      string // of the preview: it covers all that would happen
 	Title   string // what would be done, in a line
 	Shows   string // the rows, before and after
-	Asks    string // the question in the words of its palette, "" where it has none
+	Asks    string // the question in the words of its palette, "" if it has none
 	Why     string
 	Because string   // Why, as the person reads it
 	Calls   []string // canonical, with sensitive values withheld
@@ -80,7 +80,7 @@ func (t *turn) settles(ctx context.Context) (text string, handled bool, err erro
 		return text, handled, err
 	}
 	if t.was.open() && t.was.fresh && !slices.ContainsFunc(c.open, func(q *Question) bool { return q.fresh }) && !details().MatchString(t.heard.own) {
-		// An answer belongs to what was asked last, which was the correction.
+		// An answer belongs to the latest question, which was the correction.
 		if i, _ := choice(&t.heard, t.was.Offers); i < 0 && !t.was.Corrects && a.Which == 0 && !t.quotesAnother() {
 			return t.corrects(ctx, t.heard.own)
 		}
@@ -142,7 +142,7 @@ func (t *turn) otherwise(ctx context.Context, a words.Reply, pleased bool) (text
 		// request.
 		q := c.open[0]
 		if c.o.Model == nil && c.o.Interpreter != nil {
-			q.fresh, t.held = false, q // until it is understood what they say instead
+			q.fresh, t.held = false, q // until the new wish is understood
 			return "", false, nil
 		}
 		if err := t.withdraw(ctx, q); err != nil {
@@ -218,7 +218,7 @@ func (t *turn) restates(ctx context.Context) bool {
 	return m != nil && words.ReadAnswerTo(t.heard.own, m).Answer == words.Agree
 }
 
-// matter is the content of a question; nil if it is about several calls.
+// matter returns the content of a question; nil if it is about several calls.
 func (c *Conversation) matter(ctx context.Context, q *Question) *words.Matter {
 	p, err := c.meaning(ctx, q)
 	if err != nil || len(p.Calls()) != 1 {

@@ -20,7 +20,7 @@ import (
 // other conversations did is counted as well, see hold.
 type budget map[budgetKey]*big.Rat
 
-// A budgetKey is an amount of a verb: its argument, and what stands beside the number, such as a
+// A budgetKey is an amount of a verb: its argument, and the unit beside the number, such as a
 // currency.
 type budgetKey struct{ verb, arg, of string }
 

@@ -29,7 +29,7 @@ type hold struct {
 	counted map[string]int64 // by budget
 }
 
-// days are the names of an amount's budgets, of today and of the day before.
+// days returns the names of an amount's budgets, of today and of the day before.
 func (at budgetKey) days(now time.Time) [2]string {
 	// The text beside a number may hold user data, which must not become part of a name.
 	sum := sha256.Sum256([]byte(at.verb + "\x00" + at.arg + "\x00" + at.of))

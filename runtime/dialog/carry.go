@@ -116,8 +116,9 @@ func (t *turn) checked(ctx context.Context, p proposal) (*task, step) {
 	return k, step{}
 }
 
-// asksAbout previews a program that changes something, and returns the question that the person has to
-// answer first, or nil. counted holds the amounts that it adds to the budgets, also with an error.
+// asksAbout previews a program that changes something, and returns the question that the person has
+// to answer first, or nil. counted holds the amounts that it adds to the budgets, also with an
+// error.
 func (t *turn) asksAbout(ctx context.Context, k *task) (q *Question, counted *hold, err error) {
 	preview, before, err := t.preview(ctx, k.program)
 	if err != nil {
@@ -337,8 +338,8 @@ func (t *turn) open(p *verbs.Program, traced []Traced) []Traced {
 
 const withheld = "(withheld)"
 
-// written is a script of the model for the record, without sensitive values. A script that does not
-// parse is recorded only if no verb that it may mention has sensitive arguments.
+// written returns a script of the model for the record, without sensitive values. A script that
+// does not parse is recorded only if no verb that it may mention has sensitive arguments.
 func (t *turn) written(text string) string {
 	script, ds := dsl.Parse(dsl.NewSource(t.c.o.Source, text))
 	if ds.HasErrors() {

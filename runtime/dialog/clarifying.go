@@ -295,10 +295,10 @@ func (t *turn) fills(ctx context.Context, says string, alone *Understood, was *u
 	return &u, nil
 }
 
-// fillsBesides takes a message that could also be a request as the value that was asked for: one for
-// the same verb that names no row, or one that begins with the value by itself ("Pierre, it comes next
-// week"). A separate request after the value is carried out too: "3 April, also leave a note on
-// Thomas: …".
+// fillsBesides takes a message that could also be a request as the value that was asked for: one
+// for the same verb that names no row, or one that begins with the value by itself ("Pierre, it
+// comes next week"). A separate request after the value is carried out too: "3 April, also leave a
+// note on Thomas: …".
 func (t *turn) fillsBesides(ctx context.Context, u *Understood, was *unclear) (*Understood, error) {
 	said, front := t.heard.own, false
 	for _, at := range besides().FindAllStringIndex(said, -1) {
@@ -394,8 +394,8 @@ func (t *turn) dictated(ctx context.Context, says string, alone *Understood, was
 }
 
 // The greatest number of words of a message that counts as a counter-question. If a text is asked
-// for, "Can I send it later?" may be that text. If a verb is asked for, "I already sent that" may mean
-// another one.
+// for, "Can I send it later?" may be that text. If a verb is asked for, "I already sent that" may
+// mean another one.
 const (
 	mostAsking     = 5
 	mostAskingText = 2
@@ -603,7 +603,7 @@ func (t *turn) aside(ctx context.Context, text string) (string, error) {
 func (t *turn) lapse(ctx context.Context) (string, error) {
 	was := t.lapsed
 	if was.Corrects {
-		return "", nil // what it was about is too old as well
+		return "", nil // the corrected call is too old as well
 	}
 	if i, _ := choice(&t.heard, was.Offers); i < 0 {
 		u, err := t.answer(ctx, t.heard.own, &Understood{}, &was)

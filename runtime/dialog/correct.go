@@ -132,7 +132,7 @@ func (t *turn) corrects(ctx context.Context, said string) (text string, handled 
 	t.next = unclear{said: said, Corrects: true}
 	t.asksBack(&u, &unclear{})
 	for _, q := range c.open {
-		q.fresh = false // what was asked last is this
+		q.fresh = false // the latest question is this one
 	}
 	return u.Ask, true, nil
 }

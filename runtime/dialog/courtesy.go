@@ -107,7 +107,7 @@ func (t *turn) cannot() string {
 	return text + w.examples(few, t.c.context, t.c.o.Session.Verbs())
 }
 
-// phrases are the phrases of a verb without placeholders, in the language.
+// phrases returns the phrases of a verb without placeholders, in the language.
 func (w wording) phrases(v *verbs.Verb, most int) (said []string) {
 	if v == nil || v.NeedsRecord() { // not every conversation has a model to write one
 		return nil
@@ -186,7 +186,7 @@ func (t *turn) takesBack(ctx context.Context) (string, bool, error) {
 		return "", false, nil
 	}
 	if t.heard.reply.Answer == words.Decline && (t.was.open() || c.expected != (expected{}) || t.asking(ctx) != nil) {
-		return "", false, nil // "annuler" is a no as well, to what was asked back
+		return "", false, nil // "annuler" is also a no to an open question
 	}
 	t.as(TakenRequest)
 	seq, err := c.o.Session.LastDone(ctx)

@@ -18,9 +18,9 @@ import (
 	"verbatim/stores/receipt"
 )
 
-// A Dataset is conversations, and what is expected of each. It is how a change of
-// a prompt, of a palette or of a model is judged: deterministically against a
-// recording, and now and then against the model itself.
+// A Dataset has conversations, each with its expected results. It evaluates a change of a prompt,
+// of a palette or of a model: deterministically against a recording, and from time to time against
+// the model itself.
 //
 //	as: clara
 //	data: [bank.sql, people.sql]
@@ -46,8 +46,8 @@ type Dataset struct {
 	Cases     []Case    `yaml:"cases"`
 }
 
-// A Case is one conversation. The checks of what is told look at the last turn, those of calls and
-// changes at all turns.
+// A Case is one conversation. The checks of texts examine the last turn, those of calls and changes
+// all turns.
 type Case struct {
 	ID string `yaml:"id"`
 	// Category is the ability that the case tests: one of Categories, or "".

@@ -52,8 +52,8 @@
 //	nothing     from any                 to idle, asking, clarifying, collecting
 //	model       from any                 to idle, asking, collecting
 //
-// The states, and what they do with a message, have files of their names; without a model
-// a message is tried against what is open in this order: asking, clarifying, collecting.
+// The states have files of their names with their handlers; without a model a message is tried
+// against the open states in this order: asking, clarifying, collecting.
 //
 // The package knows no domain. What a conversation in a domain is like, its
 // palette says: see verbs.Conversation.

@@ -70,7 +70,7 @@ func (t *turn) interpret(ctx context.Context, otherwise string) (string, error) 
 	if chosen, err = t.fillsBesides(ctx, &u, &t.was); err != nil {
 		return t.system(ctx, err)
 	}
-	if u.Ask != "" && chosen == nil { // what is said in full is done besides
+	if u.Ask != "" && chosen == nil { // the complete calls run besides
 		t.also, u.Script = u.Script, ""
 	}
 	if u.Script == "" && chosen == nil {

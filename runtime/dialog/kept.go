@@ -265,7 +265,7 @@ func (t *turn) means(p *verbs.Program) {
 	}
 }
 
-// client is the person's message with its intent and the rows that it is about.
+// client returns the person's message with its intent and the rows that it is about.
 func (t *turn) client() sessions.Said {
 	said := sessions.Said{Role: sessions.Client, Content: t.spoken, Intent: t.intent, Names: t.c.o.Session.Known(t.about), Via: t.via}
 	if t.record.Foreign {
@@ -355,7 +355,7 @@ func (c *Conversation) Reminder() string {
 	return c.wording.say(sayStillOpen) + "\n" + strings.Join(parts, "\n")
 }
 
-// Language is the language in which the person is answered: the one they used last.
+// Language returns the language in which the person is answered: the one they used last.
 func (c *Conversation) Language() words.Language {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -95,7 +95,7 @@ func (w wording) own(a *verbs.Arg, s *verbs.Schema, said *verbs.Literals) (strin
 				title = w.label(e.Key)
 			}
 			if len(a.Syntax.Entries()) == 1 {
-				return value, true // what it is, the question says
+				return value, true // the question names it
 			}
 			parts = append(parts, w.say(sayIs, title, value))
 		}

@@ -21,7 +21,7 @@ const PromptVersion = "system.v2"
 //go:embed prompts/system.v2.tmpl
 var promptText string
 
-// PromptText is the template. Its digest distinguishes drafts of one version.
+// PromptText returns the template. Its digest distinguishes drafts of one version.
 func PromptText() string { return promptText }
 
 var systemPrompt = template.Must(template.New(PromptVersion).Parse(promptText))

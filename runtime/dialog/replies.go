@@ -50,7 +50,7 @@ var courtesyCodes = &verbs.CodeList{Name: "courtesy", Codes: []verbs.Code{
 
 const replyDomain = "reply."
 
-// replyVerbs are the reply verbs that a model may use here.
+// replyVerbs returns the reply verbs that a model may use here.
 func (c *Conversation) replyVerbs() []*verbs.Verb {
 	all := []*verbs.Verb{replyTell, replyAsk, replySay}
 	if c.phrased {

@@ -15,10 +15,10 @@ import (
 	"verbatim/verbs"
 )
 
-// Answers without a model, made only of what was found and done. They also replace a model's
-// sentence that states something else.
+// Answers without a model, made only of findings and results. They also replace a model's sentence
+// that states something else.
 
-// maxTold is how many rows of an answer are told.
+// maxTold is how many rows of an answer are listed.
 const maxTold = 20
 
 // told words what was done and found.
@@ -84,7 +84,7 @@ func onlyReferences(r *receipt.Result) bool {
 	return true
 }
 
-// verbWords is a verb's description as a phrase.
+// verbWords returns a verb's description as a phrase.
 func verbWords(v *verbs.Verb) string {
 	says := oneLine(v.Description)
 	if i := strings.Index(says, ". "); i > 0 {
@@ -248,7 +248,7 @@ func sentenceCase(s string) string {
 	return string(unicode.ToUpper(r)) + s[n:]
 }
 
-// titled is the label of a row.
+// titled returns the label of a row.
 func (w wording) titled(r *receipt.Row) string {
 	if r.Label != "" {
 		if w.tongue == words.English {

@@ -92,7 +92,7 @@ func (s *sources) untrusted() verbs.Origin {
 	return o
 }
 
-// plain is a value as people and models read it.
+// plain returns a value as people and models read it.
 func plain(v stores.Value) string {
 	if v.IsNull() {
 		return ""

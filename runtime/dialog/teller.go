@@ -51,7 +51,7 @@ func (t Teller) Verb(v *verbs.Verb) string {
 	return sentenceCase(t.w.wholly(func(w wording) string { return w.does(v) }))
 }
 
-// Row is the label of a row.
+// Row returns the label of a row.
 func (t Teller) Row(r *receipt.Row) string { return sentenceCase(t.w.asWords(t.w.titled(r))) }
 
 // Field words a value before or after a change.
@@ -81,7 +81,7 @@ func (t Teller) From(origin string) string {
 // Done words what was done or found.
 func (t Teller) Done(r *receipt.Receipt) string { return t.w.told([]*receipt.Receipt{r}) }
 
-// Asks is the question for agreement; "" if the palettes have none.
+// Asks returns the question for agreement; "" if the palettes have none.
 func (t Teller) Asks(r *receipt.Receipt) string { return strings.TrimSpace(t.w.asks(r)) }
 
 // Refused says why something cannot be done, and what to do.

@@ -11,8 +11,8 @@ import (
 // Requests for another language. The bare name of a language is no request: it may be the answer to
 // a palette's question.
 
-// tongueAsked are the courtesies that ask for a language: one for each that the engine has, and one
-// for all others. Each language file lists the names of all languages.
+// tongueAsked returns the courtesies that ask for a language: one for each that the engine has, and
+// one for all others. Each language file lists the names of all languages.
 func tongueAsked() (all []courtesy) {
 	of := func(called string) []func() *regexp.Regexp {
 		return polites(func(l words.Language) string {

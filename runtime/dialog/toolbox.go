@@ -33,7 +33,7 @@ func (t *turn) shape(shortlist []*verbs.Verb) (llm.Request, grammar.Vocabulary, 
 	return r, v, nil
 }
 
-// offered are the names of an entity that the model is shown; if there are too many, those of
+// offered returns the names of an entity that the model is shown; if there are too many, those of
 // settled rows are the last.
 func (t *turn) offered(e *verbs.Entity) []string {
 	names := t.names[e]
@@ -69,11 +69,11 @@ type toolbox struct {
 	tools []llm.Tool
 }
 
-// tools are the functions that the model may call. They stay the same while the verbs and names do,
-// and cost more to make than the rest of a prompt.
+// tools returns the functions that the model may call. They stay the same while the verbs and names
+// do, and cost more to make than the rest of a prompt.
 func (t *turn) tools(v grammar.Vocabulary) ([]llm.Tool, error) {
 	c := t.c
-	few := true // which of many names are offered depends on what was said
+	few := true // a choice among many names depends on the message
 	for _, of := range t.names {
 		few = few && len(of) <= maxNames
 	}

@@ -46,7 +46,7 @@ var (
 	ofModel  = verbs.NewOrigin(verbs.FromModel, "")
 )
 
-// A tracer traces values to what was shown.
+// A tracer traces values to the shown texts.
 type tracer struct {
 	sources
 	// names returns the names of all rows of the entity that a name belongs to.
@@ -90,7 +90,7 @@ func (t *tracer) literals(script *dsl.Script) (verbs.Literals, []Traced) {
 		}
 		name, _, _ := strings.Cut(v.Text, ".")
 		if v.Kind == dsl.Symbol && bound[name] {
-			return // the engine knows what it is bound to
+			return // the engine knows its value
 		}
 		o := t.origin(v)
 		at[v.Range] = o
@@ -258,9 +258,9 @@ func (s *source) sharedWith(text string) bool {
 	return len(squeezed) >= 8 && len(squeezed) <= 40 && strings.ContainsFunc(squeezed, unicode.IsDigit) && s.hasSqueezed(squeezed)
 }
 
-// named is the origin of a name: the person's, if they used it or words that fit no other row as
-// well; a document's, if it uses the name; otherwise the model's, which chose it. The only row of
-// its kind needs no choice.
+// named returns the origin of a name: the person's, if they used it or words that fit no other row
+// as well; a document's, if it uses the name; otherwise the model's, which chose it. The only row
+// of its kind needs no choice.
 func (t *tracer) named(symbol string) verbs.Origin {
 	name, _, _ := strings.Cut(symbol, ".")
 	spoken := strings.ReplaceAll(name, "-", " ")
@@ -330,7 +330,7 @@ func wordsOf(text string) map[string]bool {
 	return all
 }
 
-// words is the person's text that a value was read from.
+// words returns the person's text that a value was read from.
 func (t *tracer) words(v *dsl.Value, o verbs.Origin) string {
 	if o != ofPerson {
 		return ""

@@ -78,7 +78,7 @@ func (t *turn) take(ctx context.Context, m Message) (string, error) {
 		return &f
 	}
 	if u := &c.unclear; u.open() && u.Text && t.heard.own == "" {
-		t.heard.unquote() // what is asked for is put in quotation marks
+		t.heard.unquote() // the requested text is in quotation marks
 	}
 	t.record.Said, t.record.Quoted = t.heard.own, t.heard.quoted
 	t.answers = m.Answers

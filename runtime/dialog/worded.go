@@ -48,7 +48,7 @@ func (w wording) in(tag string) wording {
 	return w
 }
 
-// say is a sentence of the engine.
+// say returns a sentence of the engine.
 func (w wording) say(s words.Key, of ...string) string { return s.In(w.tongue, of...) }
 
 // day writes a date in full: "Friday 3 January 2025".
@@ -65,7 +65,7 @@ func (w wording) wholly(text func(w wording) string) string {
 	return said
 }
 
-// label is the name of a field, an entity or another thing of a palette.
+// label returns the name of a field, an entity or another thing of a palette.
 func (w wording) label(name string) string {
 	said, ok := w.reg.Says(w.language, name)
 	if !ok {
@@ -179,7 +179,8 @@ func (t toldRow) Value(name string) string {
 	return text
 }
 
-// ours reports whether a value is the name of a row or a code: such a value holds no words of people.
+// ours reports whether a value is the name of a row or a code: such a value holds no words of
+// people.
 func (w wording) ours(v stores.Value) bool {
 	return strings.HasPrefix(plain(v), "@") || slices.ContainsFunc(w.reg.CodeLists(), func(l *verbs.CodeList) bool {
 		return slices.ContainsFunc(l.Codes, func(c verbs.Code) bool { return c.Name == plain(v) })
@@ -392,7 +393,7 @@ func (w wording) secret(c *receipt.Call, param string) string {
 	return w.say(sayNotShown)
 }
 
-// row is the label of a row that has a name in the session.
+// row returns the label of a row that has a name in the session.
 func (w wording) row(c *receipt.Call, name string) string {
 	for i := range c.Rows {
 		if r := &c.Rows[i]; strings.TrimPrefix(r.Name, "@") == name && r.Label != "" {

@@ -1,11 +1,11 @@
-// Package digest hashes what must not change unseen: plans, texts under a key, and the
-// keys of rows that belong to a principal and a name. Every text has its length before
-// it, so that nothing can be moved from one part to the next.
+// Package digest hashes data that must not change unnoticed: plans, texts under a key, and the keys
+// of rows that belong to a principal and a name. Every text is preceded by its length, so that
+// nothing can be moved from one part to the next.
 //
 //	key := digest.Of("verbatim session 1", principal, name)
 //
-// The first part says what it is a digest of, and in which form, so that no two kinds
-// of digest are ever alike.
+// The first part names the kind of digest and its version, so that digests of different kinds never
+// collide.
 package digest
 
 import (
@@ -17,7 +17,7 @@ import (
 	"verbatim/stores"
 )
 
-// Of is the SHA-256 of some texts, in hex.
+// Of returns the SHA-256 of some texts, in hex.
 func Of(parts ...string) string {
 	var w Writer
 	for _, p := range parts {
@@ -26,15 +26,14 @@ func Of(parts ...string) string {
 	return w.Hex()
 }
 
-// A Writer writes down what is to be hashed. The zero Writer is ready to use.
+// A Writer collects the data for a hash. The zero Writer is ready to use.
 type Writer struct {
 	B     []byte
 	Alias map[stores.Value]string // names for values that differ from one preview to the next
-	Into  hash.Hash               // takes what was written down, now and then; nil when B keeps all of it
+	Into  hash.Hash               // receives the collected data from time to time; nil if B keeps all of it
 }
 
-// Spill hands on what was written down, so that a long plan is never in memory
-// as a whole.
+// Spill passes on the collected data, so that a long plan is never in memory as a whole.
 func (w *Writer) Spill() {
 	const enough = 4 << 10
 	if w.Into != nil && len(w.B) >= enough {
@@ -66,8 +65,8 @@ func (w *Writer) Value(v stores.Value) {
 	binary.BigEndian.PutUint64(w.B[at:], uint64(len(w.B)-at-8))
 }
 
-// Key writes the key of a row of an entity: one that a database made for a new row is
-// known by its row alone.
+// Key writes the key of a row of an entity: a key that a database made for a new row is replaced by
+// the alias of its row.
 func (w *Writer) Key(entity string, key stores.Value) {
 	if key.Kind() != stores.UUID && len(w.Alias) > 0 {
 		if name, ok := w.Alias[stores.NewRow(entity, key)]; ok {
@@ -87,5 +86,5 @@ func (w *Writer) Values(vs []stores.Value) {
 	}
 }
 
-// Hex is the hash of what was written down, in hex.
+// Hex returns the hash of the collected data, in hex.
 func (w *Writer) Hex() string { return fmt.Sprintf("%x", sha256.Sum256(w.B)) }

@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// ChildMark is in the environment of a child, and of nothing else.
+// ChildMark is an environment variable of child processes alone.
 const ChildMark = "VERBATIM_DOCUMENTS_CHILD"
 
-// exitMemory is how a child ends that took more memory than it may.
+// exitMemory is the exit code of a child that exceeded its memory.
 const exitMemory = 97
 
 // Child does the work of a child process and ends it. In any other process it
@@ -26,7 +26,7 @@ func Child() {
 	}
 }
 
-// serve reads a request, gives up what a child has no use for, and works.
+// serve reads a request, drops the rights that a child does not need, and does the work.
 func serve(in io.Reader, out io.Writer, work func(*extractor, request, []byte) error) int {
 	buffered := bufio.NewReader(in)
 	line, err := buffered.ReadBytes('\n')
@@ -65,8 +65,7 @@ func confine(l Limits) {
 	}()
 }
 
-// safely makes an error of a panic. What the panic says may be text of the
-// file, so nobody is told.
+// safely turns a panic into an error. The panic's value may be text of the file, so it is dropped.
 func safely(work func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -92,7 +91,7 @@ type extractor struct {
 	told                     time.Time      // when it was last said how far it is
 }
 
-// counts are what has been used of the limits.
+// counts are the used parts of the limits.
 type counts struct {
 	unpacked              int64
 	cells, entries, pages int
@@ -113,7 +112,7 @@ func (x *extractor) add(p Piece) error {
 	return x.send(frame{})
 }
 
-// send writes what waits and what comes with it.
+// send writes the waiting pieces together with a frame.
 func (x *extractor) send(f frame) error {
 	f.Pieces = x.batch
 	err := json.NewEncoder(x.out).Encode(f)
@@ -127,7 +126,7 @@ func (x *extractor) far(done, total int) error {
 		return nil
 	}
 	if x.told = time.Now(); x.send(frame{Done: done, Total: total}) != nil {
-		return nil // nobody listens, which the end will tell
+		return nil // nobody reads, which the end will show
 	}
 	return x.out.Flush()
 }
@@ -165,7 +164,7 @@ func (x *extractor) entry() error {
 	return nil
 }
 
-// unpack reads what was packed, and counts it.
+// unpack reads packed data and counts it.
 func (x *extractor) unpack(r io.Reader) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(r, x.limits.Unpacked-x.unpacked+1))
 	if x.unpacked += int64(len(data)); x.unpacked > x.limits.Unpacked {

@@ -1,5 +1,5 @@
-// Package documents takes the text out of files, and says of each piece where
-// it stands, so that an answer can cite it:
+// Package documents extracts the text of files, with the location of each piece, so that an
+// answer can cite it:
 //
 //	doc, err := documents.Read(ctx, "Annual report.pdf", file, documents.Limits{})
 //	for _, p := range doc.Pieces {
@@ -26,8 +26,8 @@ type Document struct {
 	Created   time.Time `json:"created,omitzero"`    // as the file states it
 	Modified  time.Time `json:"modified,omitzero"`   // as the file states it; the date of a mail
 	Pages     int       `json:"pages,omitempty"`     // pages, sheets or slides
-	Encoding  string    `json:"encoding,omitempty"`  // of a text, a csv or an HTML file: what it was taken for
-	Separator string    `json:"separator,omitempty"` // of a csv file: what it was taken for
+	Encoding  string    `json:"encoding,omitempty"`  // of a text, a csv or an HTML file: the encoding that was assumed
+	Separator string    `json:"separator,omitempty"` // of a csv file: the separator that was assumed
 	Scans     []int     `json:"scans,omitempty"`     // the pages that are pictures without text
 	Skipped   []Skipped `json:"skipped,omitempty"`   // attachments that were not read, or not to their end
 	Pieces    []Piece   `json:"-"`
@@ -40,16 +40,16 @@ type Skipped struct {
 	Detail string `json:"detail,omitempty"`
 }
 
-// A Kind says what a piece is.
+// A Kind is the kind of a piece.
 type Kind string
 
 // The kinds of pieces.
 const (
-	Text    Kind = "text"    // a paragraph, or a line where there are no paragraphs
-	Heading Kind = "heading" // the name of what follows
+	Text    Kind = "text"    // a paragraph, or a line if there are no paragraphs
+	Heading Kind = "heading" // the title of the following pieces
 	InCell  Kind = "cell"    // a cell of a table; it has a Cell
 	Note    Kind = "note"    // a speaker's note, a footnote, a comment
-	Header  Kind = "header"  // a header of a mail, or what stands above or below each page
+	Header  Kind = "header"  // a header of a mail, or of each page, or a footer
 )
 
 // A Piece is some text and its place.
@@ -58,14 +58,14 @@ type Piece struct {
 	At     Location `json:"a"`
 	Text   string   `json:"t"`
 	Level  int      `json:"l,omitempty"` // of a heading: 1 is the highest
-	Hidden bool     `json:"h,omitempty"` // whoever opens the file does not see it
+	Hidden bool     `json:"h,omitempty"` // a reader of the file does not see it
 	Cell   *Cell    `json:"c,omitempty"`
 }
 
-// A Cell is one cell of a table. Its row and column stand in its Location.
+// A Cell is a cell of a table. Its row and column are in its Location.
 type Cell struct {
-	Type    string `json:"t,omitempty"` // text, number, date, bool, error or empty; only a workbook says
-	Value   string `json:"v,omitempty"` // a number as an exact decimal, a date as 2025-01-31 or 2025-01-31T10:00:00; of text, nothing
+	Type    string `json:"t,omitempty"` // text, number, date, bool, error or empty; only set for workbooks
+	Value   string `json:"v,omitempty"` // a number as an exact decimal, a date as 2025-01-31 or 2025-01-31T10:00:00; "" for text
 	Formula string `json:"f,omitempty"` // without the equals sign
 	Format  string `json:"n,omitempty"` // how a workbook shows the number: #,##0.0 "€m"
 	Rows    int    `json:"r,omitempty"` // how many rows it covers, where more than one
@@ -89,9 +89,8 @@ type Location struct {
 	Column    int    `json:"c,omitempty"`
 }
 
-// String is the location as people cite it: p.12, 'P&L'!B15, slide 3,
-// section "Revenue", line 4. What is finer than a page or a slide is in the
-// fields.
+// String returns the location as people cite it: p.12, 'P&L'!B15, slide 3, section "Revenue", line
+// 4. Finer details than a page or a slide are in the fields.
 func (l Location) String() string {
 	var s string
 	switch {
@@ -123,7 +122,7 @@ func (l Location) String() string {
 	return s
 }
 
-// sheetRef writes the name of a sheet as it stands in a formula.
+// sheetRef writes the name of a sheet as in a formula.
 func sheetRef(name string) string {
 	plain := name != ""
 	for i, r := range name {
@@ -136,11 +135,11 @@ func sheetRef(name string) string {
 	return "'" + strings.ReplaceAll(name, "'", "''") + "'"
 }
 
-// Limits are what the reading of one file may use. A zero is the default.
+// Limits bound the resources for reading one file. A zero field means the default.
 type Limits struct {
 	Input    int64         `json:"input"`    // bytes of the file; 32 MiB
-	Unpacked int64         `json:"unpacked"` // bytes of what is packed in it, in all; 256 MiB
-	Output   int64         `json:"output"`   // bytes of what the child answers; 64 MiB
+	Unpacked int64         `json:"unpacked"` // bytes of all packed data in it; 256 MiB
+	Output   int64         `json:"output"`   // bytes of the child's answer; 64 MiB
 	Memory   int64         `json:"memory"`   // bytes of the child's heap; 512 MiB
 	Wall     time.Duration `json:"wall"`     // until the child is killed; 5 s
 	CPU      time.Duration `json:"cpu"`      // of processor time; Wall, in whole seconds
@@ -208,7 +207,7 @@ var sentences = map[Reason]string{
 // Error implements error with a sentence for people.
 func (r Reason) Error() string { return sentences[r] }
 
-// A Failure is a reason and what it is about. It never holds text of the file.
+// A Failure is a reason with a detail. It never holds text of the file.
 type Failure struct {
 	Reason Reason `json:"reason"`
 	Detail string `json:"detail,omitempty"`

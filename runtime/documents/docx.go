@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// docx reads a document of Word: its body, then what belongs to the body
-// (notes, comments) and what stands on each page.
+// docx reads a Word document: its body, then its notes and comments, and its headers and footers.
 func (x *extractor) docx(data []byte) error {
 	a, err := x.open(data)
 	if err != nil {
@@ -40,7 +39,7 @@ func (x *extractor) docx(data []byte) error {
 	return nil
 }
 
-// headings are the styles that mark headings, and of which level.
+// headings returns the styles that mark headings, with their levels.
 func (a *archive) headings(part string) (map[string]int, error) {
 	levels, based := map[string]int{}, map[string]string{}
 	var id string
@@ -80,15 +79,15 @@ func (a *archive) headings(part string) (map[string]int, error) {
 type grid struct {
 	number, row, column int
 	cell                strings.Builder
-	merged              bool // the cell goes on from the row above
-	columns             int  // how many the cell covers
+	merged              bool // the cell continues the one in the row above
+	columns             int  // the number of columns that the cell spans
 }
 
 // words reads the paragraphs and tables of one part.
 func (a *archive) words(part, called string, levels map[string]int) error {
 	x := a.x
 	var grids []*grid
-	var texts []*strings.Builder // paragraphs stand within paragraphs where there are text boxes
+	var texts []*strings.Builder // text boxes nest paragraphs inside paragraphs
 	var level, skip int
 	var inText, deleted bool
 	end := func() error {
@@ -117,7 +116,7 @@ func (a *archive) words(part, called string, levels map[string]int) error {
 	return a.each(part, func(t xml.Token) error {
 		switch t := t.(type) {
 		case xml.StartElement:
-			if skip > 0 || t.Name.Local == "Fallback" { // what stands there a second time, for older programs
+			if skip > 0 || t.Name.Local == "Fallback" { // repeated content for older programs
 				skip++
 				return nil
 			}

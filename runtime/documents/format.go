@@ -9,7 +9,7 @@ import (
 	"github.com/gabriel-vasile/mimetype"
 )
 
-// formats are what names of files say of them.
+// formats are the formats by file extension.
 var formats = map[string]string{
 	".pdf": "pdf", ".xlsx": "xlsx", ".xlsm": "xlsx", ".xltx": "xlsx", ".docx": "docx", ".docm": "docx", ".dotx": "docx",
 	".pptx": "pptx", ".pptm": "pptx", ".ppsx": "pptx", ".csv": "csv", ".tsv": "csv", ".eml": "mail",

@@ -195,7 +195,7 @@ func covers(n *html.Node, key string) int {
 	return v
 }
 
-// many is how many rows or columns a cell covers, where that is worth a word.
+// many returns the number of rows or columns that a cell spans, 0 for one.
 func many(n int) int {
 	if n < 2 {
 		return 0
@@ -222,7 +222,7 @@ func isHidden(n *html.Node) bool {
 	return strings.Contains(style, "display:none") || strings.Contains(style, "visibility:hidden")
 }
 
-// flat is the text of an element that is shown.
+// flat returns the visible text of an element.
 func flat(n *html.Node) string {
 	var b strings.Builder
 	var walk func(*html.Node)

@@ -10,8 +10,8 @@ import (
 // dieWithParent has the system kill the child when its parent dies.
 func dieWithParent() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} }
 
-// setData limits the memory that a process may write to, to what it has now
-// and some more. The heap takes more than what lives in it.
+// setData limits the writable memory of the process to its present size plus memory. The heap needs
+// more than its live objects.
 func setData(memory int64) {
 	status, _ := os.ReadFile("/proc/self/status")
 	_, rest, _ := strings.Cut(string(status), "VmData:")

@@ -14,11 +14,10 @@ import (
 	"github.com/emersion/go-message/mail"
 )
 
-// mostMails is how many mails may lie within one another.
+// mostMails is the greatest depth of mails inside mails.
 const mostMails = 5
 
-// mail reads a mail: its headers, its text, and each attachment as a file of
-// its own.
+// mail reads a mail: its headers, its text, and each attachment as a separate file.
 func (x *extractor) mail(data []byte) error {
 	if x.mails++; x.mails > mostMails || x.mails > x.limits.Depth {
 		return fail(Loop, "mails are nested more than %d deep", mostMails)
@@ -68,7 +67,7 @@ func (x *extractor) part(e *message.Entity, line *int, depth int) error {
 	if parts := e.MultipartReader(); parts != nil {
 		return x.multipart(parts, kind, line, depth)
 	}
-	// A character set that is unknown leaves the bytes as they are.
+	// With an unknown character set, the bytes stay as they are.
 	data, err := x.unpack(e.Body)
 	var failure *Failure
 	if errors.As(err, &failure) {
@@ -139,7 +138,7 @@ func (x *extractor) attachment(name string, data []byte) error {
 	}
 	failure := &Failure{Reason: Damaged}
 	errors.As(err, &failure)
-	x.counts = before // what it used up is not missing for the rest
+	x.counts = before // its use does not count against the rest
 	x.doc.Skipped = append(x.doc.Skipped, Skipped{x.inside, failure.Reason, failure.Detail})
 	return nil
 }

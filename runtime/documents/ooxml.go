@@ -18,7 +18,7 @@ type archive struct {
 	files map[string]*zip.File
 }
 
-// open looks at what the archive says of itself before it reads any of it.
+// open checks the archive's directory before it reads any part.
 func (x *extractor) open(data []byte) (*archive, error) {
 	z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
 	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
@@ -113,7 +113,7 @@ func (a *archive) parse(name string, data []byte, fn func(t xml.Token) error) er
 	}
 }
 
-// attr is an attribute, whatever its namespace.
+// attr returns an attribute, whatever its namespace.
 func attr(e xml.StartElement, name string) string {
 	for _, a := range e.Attr {
 		if a.Name.Local == name {
@@ -128,7 +128,7 @@ func isOn(v string) bool { return v == "1" || v == "true" || v == "on" }
 // A relation leads from a part to another.
 type relation struct{ id, kind, target string }
 
-// relations are those of a part, with targets as names in the archive.
+// relations returns the relations of a part, with targets as names in the archive.
 func (a *archive) relations(part string) (list []relation, err error) {
 	dir, base := path.Split(part)
 	err = a.each(dir+"_rels/"+base+".rels", func(t xml.Token) error {
@@ -146,7 +146,7 @@ func (a *archive) relations(part string) (list []relation, err error) {
 	return list, err
 }
 
-// main is the part that the archive is about, and how others lead on from it.
+// main returns the main part of the archive, and its relations.
 func (a *archive) main(fallback string) (part string, rels []relation, err error) {
 	roots, err := a.relations("")
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/types"
 )
 
-// A pdf is a PDF that is read. The library knows its objects, and repairs and
-// decrypts them; what stands on a page, and where, we work out here.
+// A pdf is a PDF that is being read. The library reads, repairs and decrypts its objects; we compute
+// the text of a page, and its positions.
 type pdf struct {
 	*extractor
 	table *model.XRefTable
@@ -26,8 +26,7 @@ type pdf struct {
 // noSettings keeps the library from making a folder of settings.
 var noSettings = sync.OnceFunc(func() { model.ConfigPath = "disable" })
 
-// mostForms is how many pictures of text may be drawn, however they call one
-// another.
+// mostForms is the greatest number of forms that are drawn, however they call one another.
 const mostForms = 100_000
 
 // pdf reads a PDF page by page.
@@ -83,7 +82,7 @@ func (x *extractor) pdf(data []byte) error {
 	return nil
 }
 
-// pdfFailure finds the reason in what the library says.
+// pdfFailure finds the reason for an error of the library.
 func pdfFailure(err error) error {
 	for reason, causes := range map[Reason][]error{
 		Encrypted: {pdfcpu.ErrWrongPassword, pdfcpu.ErrEncrypted, pdfcpu.ErrOwnerPasswordRequired},
@@ -104,11 +103,10 @@ func pdfFailure(err error) error {
 	return fail(Damaged, "its objects cannot be found")
 }
 
-// inherited are what a page takes from the groups it stands in.
+// inherited are the entries that a page inherits from its groups.
 var inherited = []string{"Resources", "Rotate"}
 
-// tree calls fn for each page below a node. What a page inherits is put into
-// it.
+// tree calls fn for each page below a node, with the inherited entries filled in.
 func (p *pdf) tree(node types.Object, from types.Dict, above map[types.IndirectRef]bool, fn func(types.Dict) error) error {
 	ref, ok := node.(types.IndirectRef)
 	if ok {
@@ -146,7 +144,7 @@ func (p *pdf) tree(node types.Object, from types.Dict, above map[types.IndirectR
 	return nil
 }
 
-// get is what a reference leads to; nothing, where it leads nowhere.
+// get follows a reference; it returns nil if the reference leads nowhere.
 func (p *pdf) get(o types.Object) types.Object {
 	for range 8 {
 		if _, ok := o.(types.IndirectRef); !ok {
@@ -195,8 +193,7 @@ func (p *pdf) numbers(o types.Object) (list []float64) {
 	return list
 }
 
-// stream decodes a stream. One that is damaged has what was read before the
-// damage, or nothing.
+// stream decodes a stream. From a damaged stream it returns the part before the damage, or nothing.
 func (p *pdf) stream(o types.Object) ([]byte, error) {
 	s, ok := p.get(o).(types.StreamDict)
 	if !ok {
@@ -237,8 +234,7 @@ func (p *pdf) properties() {
 	}
 }
 
-// glyphs are the letters of a page in the order in which they are drawn, and
-// whether there are pictures.
+// glyphs returns the letters of a page in the order of drawing, and whether there are pictures.
 func (p *pdf) glyphs(page types.Dict) ([]glyph, bool, error) {
 	var content []byte
 	parts, ok := p.get(page["Contents"]).(types.Array)
@@ -266,8 +262,7 @@ func (p *pdf) glyphs(page types.Dict) ([]glyph, bool, error) {
 	return d.glyphs, d.pictures, err
 }
 
-// note draws what is laid over a page: a field of a form that was filled in, a
-// remark.
+// note draws an annotation: a filled-in form field, or a remark.
 func (d *drawing) note(o types.Object, s state) error {
 	note, _ := d.dict(o)
 	flags, _ := d.number(note["F"])
@@ -294,7 +289,7 @@ func (d *drawing) note(o types.Object, s state) error {
 		}
 		return d.form(form, nil, s, 0)
 	}
-	// How it looks is left to the viewer: it stands in its box.
+	// Its appearance is up to the viewer: the text is placed in its box.
 	for _, key := range []string{"V", "Contents"} {
 		if text, err := model.Text(d.get(note[key])); err == nil && strings.TrimSpace(text) != "" {
 			size := min(10, math.Abs(box[3]-box[1]))

@@ -37,11 +37,11 @@ func rotation(degrees int) matrix {
 	return matrix{1, 0, 0, 1, 0, 0}
 }
 
-// A glyph is a letter, or several as one, where it stands on the page.
+// A glyph is one or more letters drawn as one, at a position on the page.
 type glyph struct {
 	text   string
 	x, y   float64 // where its baseline begins
-	dx, dy float64 // how far it leads on
+	dx, dy float64 // how far it advances
 	size   float64
 }
 
@@ -60,10 +60,10 @@ type drawing struct {
 	pictures bool
 }
 
-// mostNested is how many forms may be drawn within one another.
+// mostNested is the greatest depth of forms inside forms.
 const mostNested = 20
 
-// draw carries out the operators that place text.
+// draw executes the operators that place text.
 func (d *drawing) draw(content []byte, resources types.Dict, s state, depth int) error {
 	var saved []state
 	var text, line matrix
@@ -165,8 +165,7 @@ func (d *drawing) draw(content []byte, resources types.Dict, s state, depth int)
 	}
 }
 
-// form draws what is kept apart and drawn by name: a picture, or a page within
-// the page.
+// form draws a named object: a picture, or a page inside the page.
 func (d *drawing) form(o types.Object, resources types.Dict, s state, depth int) error {
 	if d.forms++; d.forms > mostForms || depth >= mostNested {
 		return fail(Loop, "forms draw one another without end")
@@ -228,16 +227,16 @@ func (d *drawing) show(item any, s *state, text *matrix) {
 // A word is a name: /F1.
 type word string
 
-// A lexer takes apart what a page draws, or how a font names its letters.
+// A lexer tokenizes the content of a page, or a font's table of letters.
 type lexer struct {
 	data []byte
 	pos  int
 }
 
-// mostArgs is how many operands are kept for one operator.
+// mostArgs is the greatest number of operands that are kept for one operator.
 const mostArgs = 1 << 16
 
-// next is the next operator and its operands: float64, word, []byte and []any.
+// next returns the next operator and its operands: float64, word, []byte and []any.
 func (l *lexer) next() (op string, args []any, ok bool) {
 	for {
 		v, op, ok := l.value(0)

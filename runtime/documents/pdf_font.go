@@ -20,11 +20,11 @@ type font struct {
 	letters map[int]string  // by code
 	widths  map[int]float64 // by code, in thousandths of the size
 	missing float64         // the width of any other
-	unit    float64         // how many sizes a width of one is
-	lengths [5]bool         // how many bytes codes have, where the font says
+	unit    float64         // the factor from widths to font sizes
+	lengths [5]bool         // by length in bytes, whether codes have it, if the font states that
 }
 
-// next is the letters of the first code, its width in sizes, and its bytes.
+// next returns the letters of the first code, its width in font sizes, and its length in bytes.
 func (f *font) next(s []byte) (letters string, width float64, n int) {
 	n = 1
 	if f.wide && len(s) > 1 && (f.lengths[2] || !f.lengths[1]) {
@@ -51,7 +51,7 @@ func (f *font) next(s []byte) (letters string, width float64, n int) {
 	return letters, w * f.unit, n
 }
 
-// fontOf is the font that a page calls by a name.
+// fontOf returns the font that a page's resource refers to.
 func (p *pdf) fontOf(o types.Object) (*font, error) {
 	ref, shared := o.(types.IndirectRef)
 	if f := p.fonts[ref]; shared && f != nil {
@@ -114,7 +114,7 @@ func (p *pdf) composite(f *font, d types.Dict) {
 
 // simple reads a font whose codes have one byte.
 func (p *pdf) simple(f *font, d types.Dict) error {
-	base := charmap.Windows1252 // near to what the standard fonts have
+	base := charmap.Windows1252 // close to the encoding of the standard fonts
 	encoding, _ := p.dict(d["Encoding"])
 	name := p.name(d["Encoding"]) + p.name(encoding["BaseEncoding"])
 	if name == "MacRomanEncoding" {
@@ -180,10 +180,10 @@ func (f *font) name(code int, glyph string) {
 	}
 }
 
-// puts finds where a font program names the glyph of a code.
+// puts matches the lines of a font program that name the glyph of a code.
 var puts = regexp.MustCompile(`dup\s+(\d{1,3})\s*/([A-Za-z0-9._]+)\s+put`)
 
-// names reads which letters the codes are, as the font says for copying.
+// names reads the letters of the codes, as the font states them for copying.
 func (f *font) names(cmap []byte) {
 	lex, named := lexer{data: cmap}, 0
 	for {
@@ -232,7 +232,7 @@ func (f *font) names(cmap []byte) {
 	}
 }
 
-// letters are the text in UTF-16, its last letter some letters further on.
+// letters decodes UTF-16 text, and adds an offset to its last letter.
 func letters(s []byte, on int) string {
 	var units []uint16
 	for i := 0; i+1 < len(s); i += 2 {
@@ -269,7 +269,7 @@ var glyphsByName = sync.OnceValue(func() map[string]string {
 	return all
 })
 
-// character is the text of a glyph by its name: eacute, f_f_i, uni20AC, A.alt.
+// character returns the text of a glyph from its name: eacute, f_f_i, uni20AC, A.alt.
 func character(name string) (s string) {
 	name, _, _ = strings.Cut(name, ".")
 	for part := range strings.SplitSeq(name, "_") {

@@ -22,8 +22,7 @@ type row struct {
 	words   []span
 }
 
-// cells are the words put together where the gap between them is smaller than
-// so many letters' heights.
+// cells joins words whose gap is smaller than a multiple of the letters' height.
 func (r row) cells(gap float64) (list []span) {
 	for _, w := range r.words {
 		n := len(list)
@@ -37,8 +36,8 @@ func (r row) cells(gap float64) (list []span) {
 	return list
 }
 
-// How far cells of a table stand apart at least: what divides them for sure,
-// and what does where a table is known to stand.
+// The least distance between cells of a table: one that always divides cells, and one that suffices
+// inside a known table.
 const (
 	wide   = 1.0
 	narrow = 0.45
@@ -68,8 +67,8 @@ func (x *extractor) layOut(page int, glyphs []glyph) error {
 	return nil
 }
 
-// wordsOf puts letters into words, as they are drawn: one begins where there is
-// a space, or where the next letter does not follow on the last.
+// wordsOf joins letters to words, in the order of drawing: a new word begins after a space, or if
+// the next letter does not follow the last one.
 func wordsOf(glyphs []glyph) (list []span) {
 	spaced := true
 	for _, g := range glyphs {
@@ -110,8 +109,8 @@ func rowsOf(words []span) []row {
 	return rows
 }
 
-// joined are the words of a row from left to right. What was drawn in parts is
-// put together, and what was drawn twice, to look bold, is there once.
+// joined returns the words of a row from left to right. It joins words that were drawn in parts, and
+// drops words that were drawn twice to look bold.
 func joined(words []span) (list []span) {
 	slices.SortStableFunc(words, func(a, b span) int { return cmp.Compare(a.x0, b.x0) })
 	for _, w := range words {
@@ -142,8 +141,8 @@ func isBullet(s string) bool {
 	return len(s) < 5 && strings.ContainsAny(s[len(s)-1:], ".)") && strings.Trim(s, "0123456789abcdivx.()") == ""
 }
 
-// blocksOf divides a page into blocks that are read one after the other:
-// columns of prose side by side, and what stands above and below them.
+// blocksOf divides a page into blocks in reading order: columns of prose side by side, and the text
+// above and below them.
 func blocksOf(rows []row, depth int) [][]row {
 	if len(rows) < 2 || depth > 12 {
 		return [][]row{rows}
@@ -164,8 +163,8 @@ func blocksOf(rows []row, depth int) [][]row {
 			}
 		}
 	}
-	// No gutter runs through all of it: cut where the space between rows is
-	// widest, and look again.
+	// No gutter runs through the whole page: cut it at the widest space between rows, and look
+	// again.
 	cut, widest := 0, 0.0
 	for i := 1; i < len(rows); i++ {
 		if space := (rows[i-1].y - rows[i].y) / max(rows[i-1].size, rows[i].size); space > widest {
@@ -182,7 +181,7 @@ func blocksOf(rows []row, depth int) [][]row {
 	return append(upper, lower...)
 }
 
-// divided are the words to the left and to the right of a gutter, in rows.
+// divided returns the words to the left and to the right of a gutter, in rows.
 func divided(rows []row, at float64) (left, right []row) {
 	for _, r := range rows {
 		n := 0
@@ -199,8 +198,8 @@ func divided(rows []row, at float64) (left, right []row) {
 	return left, right
 }
 
-// gutter finds where a page of two columns is divided: a strip that no word
-// crosses, with running text on both sides.
+// gutter finds the gap between the two columns of a page: a strip that no word crosses, with running
+// text on both sides.
 func gutter(rows []row) (at float64, ok bool) {
 	const strips = 1024
 	low, high, size := math.Inf(1), math.Inf(-1), 0.0
@@ -235,8 +234,8 @@ func gutter(rows []row) (at float64, ok bool) {
 	return 0, false
 }
 
-// isProse reports whether rows are lines of running text, most of them as wide
-// as the widest, and not the cells of a table.
+// isProse reports whether rows are lines of running text, most of them as wide as the widest, and
+// not cells of a table.
 func isProse(rows []row) bool {
 	full, letters, widest := 0, 0, 0.0
 	width := func(r row) float64 { return r.words[len(r.words)-1].x1 - r.words[0].x0 }
@@ -295,9 +294,9 @@ func (x *extractor) block(page int, rows []row) error {
 	return nil
 }
 
-// tableOf is how many of the first rows are a table, and its columns: rows of
-// several cells, with at most one row of a single cell between them. Where the
-// first row is the head of the table, its cells may stand closer together.
+// tableOf returns the number of the first rows that form a table, and its columns: rows of several
+// cells, with at most one row of a single cell between them. If the first row is the head of the
+// table, its cells may be closer together.
 func tableOf(rows []row) (n int, columns []span) {
 	head := 0
 	if len(rows[0].cells(wide)) < 2 && len(rows[0].cells(narrow)) > 1 {
@@ -335,9 +334,8 @@ func tableOf(rows []row) (n int, columns []span) {
 	return head + n, columns
 }
 
-// columnsOf are the strips that the cells of a table stand in. They are taken
-// from the rows with the most cells, since a cell of the others may cover
-// several columns.
+// columnsOf returns the strips of a table's columns. They come from the rows with the most cells,
+// since a cell of another row may span several columns.
 func columnsOf(rows []row) (columns []span) {
 	cells := map[int]int{}
 	for _, r := range rows {
@@ -366,7 +364,7 @@ func columnsOf(rows []row) (columns []span) {
 	return columns
 }
 
-// columnAt is the column that a cell shares most with, or else the nearest.
+// columnAt returns the column that overlaps most with a cell, or else the nearest.
 func columnAt(columns []span, s span) (best int) {
 	most := math.Inf(-1)
 	for i, c := range columns {

@@ -30,20 +30,20 @@ type frame struct {
 	Failure  *Failure  `json:"f,omitempty"`
 }
 
-// Read reads a file in a child process and returns what is in it. The name
-// tells the type of the file, and the bytes have to agree. An error that is
-// about the file is a *Failure; a scan comes with both a Document and one.
+// Read reads a file in a child process and returns its content. The name determines the type of the
+// file, and the bytes must agree. An error about the file is a *Failure; for a scan, Read returns
+// both a Document and a *Failure.
 func Read(ctx context.Context, name string, r io.Reader, limits Limits) (Document, error) {
 	return read(ctx, name, r, limits, nil)
 }
 
-// Follow is Read that tells how many pages, sheets or slides are read, of how many, while
-// it reads a file that takes its time. Tell may be nil.
+// Follow is Read with progress: tell is called with the number of pages, sheets or slides that are
+// read, and their total. It may be nil.
 func Follow(ctx context.Context, name string, r io.Reader, limits Limits, tell func(done, total int)) (Document, error) {
 	return read(ctx, name, r, limits, tell)
 }
 
-// read is Read; a test has its child misbehave by a word in its environment.
+// read is Read; a test makes its child misbehave by an environment variable.
 func read(ctx context.Context, name string, r io.Reader, limits Limits, tell func(done, total int), env ...string) (Document, error) {
 	limits = limits.orDefault()
 	data, err := io.ReadAll(io.LimitReader(r, limits.Input+1))
@@ -75,7 +75,7 @@ func read(ctx context.Context, name string, r io.Reader, limits Limits, tell fun
 	defer cancel()
 	cmd := exec.CommandContext(timed, self)
 	cmd.Args = []string{"verbatim-documents"}
-	// The child gets nothing of our environment, which may hold secrets.
+	// The child does not get our environment, which may hold secrets.
 	cmd.Env = append([]string{ChildMark + "=1", "GOMAXPROCS=2", "GOTRACEBACK=none"}, env...)
 	cmd.Stdin = io.MultiReader(bytes.NewReader(append(head, '\n')), bytes.NewReader(data))
 	cmd.SysProcAttr = dieWithParent()
@@ -123,7 +123,7 @@ func read(ctx context.Context, name string, r io.Reader, limits Limits, tell fun
 	}
 }
 
-// receive reads a child's answer. It trusts no length and no count of it.
+// receive reads a child's answer. It trusts no length and no count in it.
 func receive(out io.Reader, limits Limits, tell func(done, total int)) (doc Document, answered bool, err error) {
 	limited := &io.LimitedReader{R: out, N: limits.Output + 1}
 	lines := json.NewDecoder(limited)
@@ -158,8 +158,8 @@ func receive(out io.Reader, limits Limits, tell func(done, total int)) (doc Docu
 	}
 }
 
-// A note keeps the beginning of what a child says when it fails. It is looked
-// at for a word and shown to nobody: it may hold text of the file.
+// A note keeps the beginning of a failed child's output. It is searched for a word and shown to
+// nobody: it may hold text of the file.
 type note struct{ strings.Builder }
 
 func (n *note) Write(p []byte) (int, error) {

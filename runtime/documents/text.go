@@ -51,7 +51,7 @@ func (x *extractor) decoded(data []byte) (string, error) {
 	return s, nil
 }
 
-// csv reads a table whose separator nobody states.
+// csv reads a table and guesses its separator.
 func (x *extractor) csv(data []byte) error {
 	s, err := x.decoded(data)
 	if err != nil {
@@ -93,8 +93,7 @@ func (x *extractor) csv(data []byte) error {
 	}
 }
 
-// separator finds what stands equally often in most of the first rows, outside
-// quotes.
+// separator finds the character that occurs equally often in most of the first rows, outside quotes.
 func separator(s string) rune {
 	best, most := ',', 0
 	for _, sep := range ";,\t|" {
@@ -124,8 +123,7 @@ func separator(s string) rune {
 	return best
 }
 
-// decode finds the encoding of a text and its name. It is false of what is no
-// text in any.
+// decode finds the encoding of a text, and its name. ok is false if it is no text in any encoding.
 func decode(data []byte) (text, name string, ok bool) {
 	as := func(e encoding.Encoding, name string) (string, string, bool) {
 		s, err := e.NewDecoder().String(string(data))

@@ -121,8 +121,8 @@ func (w *workbook) shared(part string) error {
 	})
 }
 
-// builtin are the formats that have a number and are not written down: those
-// of dates, and of what else is worth telling.
+// builtin are the numbered formats that files do not write down: those of dates, and a few others
+// that matter.
 var builtin = map[int]string{9: "0%", 10: "0.00%", 14: "yyyy-mm-dd", 15: "d-mmm-yy", 16: "d-mmm", 17: "mmm-yy", 18: "h:mm AM/PM", 19: "h:mm:ss AM/PM", 20: "h:mm", 21: "h:mm:ss", 22: "yyyy-mm-dd h:mm", 45: "mm:ss", 47: "mm:ss.0"}
 
 func (w *workbook) styles(part string) error {
@@ -158,7 +158,7 @@ func (w *workbook) styles(part string) error {
 	})
 }
 
-// aside is what a format shows as it is: texts, colours, single characters.
+// aside matches the parts of a format that are shown literally: texts, colours, single characters.
 var aside = regexp.MustCompile(`"[^"]*"|\[[^\]]*\]|[\\_*].`)
 
 // showsDate reports whether a format shows a number as a date or a time of day.
@@ -318,7 +318,7 @@ func (w *workbook) comments(name, part string, hidden bool) error {
 	return err
 }
 
-// cell makes a typed value of what stands in the file.
+// cell makes a typed value from the text in the file.
 func (w *workbook) cell(kind, v string, style int) *Cell {
 	c := &Cell{Type: "text", Value: strings.TrimSpace(v)}
 	switch kind {
@@ -356,7 +356,7 @@ func (w *workbook) cell(kind, v string, style int) *Cell {
 	return c
 }
 
-// date is the day that a number stands for, and the time of it.
+// date returns the date and time for a serial number.
 func (w *workbook) date(serial float64) string {
 	if serial < 0 || serial >= 2958466 {
 		return ""
@@ -377,7 +377,7 @@ func (w *workbook) date(serial float64) string {
 	}
 }
 
-// position reads B15 as column 2 and row 15; what is no such thing is 0, 0.
+// position reads B15 as column 2 and row 15; it returns 0, 0 for anything else.
 func position(ref string) (column, row int) {
 	i := 0
 	for ; i < len(ref) && i < 4 && ref[i] >= 'A' && ref[i] <= 'Z'; i++ {
@@ -401,7 +401,7 @@ func columnName(n int) (s string) {
 // text, the name of a sheet, of a function, or of a range.
 var refs = regexp.MustCompile(`"[^"]*"|'[^']*'|[A-Za-z_][\w.]*\(|(\$?)([A-Z]{1,3})(\$?)([0-9]{1,7})\b|[A-Za-z_\\][\w.]*`)
 
-// moved is a formula as it stands some columns and rows further on.
+// moved returns a formula moved by some columns and rows.
 func moved(formula string, columns, rows int) string {
 	return refs.ReplaceAllStringFunc(formula, func(s string) string {
 		m := refs.FindStringSubmatch(s)

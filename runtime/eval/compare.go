@@ -21,16 +21,16 @@ type Comparison struct {
 	Categories []Paired `json:"categories,omitempty"`
 }
 
-// Paired is the same cases in two runs.
+// Paired compares the same cases in two runs.
 type Paired struct {
 	Name  string `json:"name,omitempty"` // of a category
 	Cases int    `json:"cases"`
-	Up    int    `json:"up"`   // cases of which more passes in B
-	Down  int    `json:"down"` // cases of which less does
+	Up    int    `json:"up"`   // cases with more checks passed in B
+	Down  int    `json:"down"` // cases with fewer
 	A     Total  `json:"a"`
 	B     Total  `json:"b"`
-	// Difference is the score of B less that of A, in points, and Interval holds it in
-	// 95 of 100 datasets; below six cases there is none.
+	// Difference is the score of B minus that of A, in points, and Interval contains it in 95 of 100
+	// datasets; with fewer than six cases there is no interval.
 	Difference float64     `json:"difference"`
 	Interval   *[2]float64 `json:"interval,omitempty"`
 	Verdict    string      `json:"verdict"` // a, b, or none
@@ -96,13 +96,13 @@ func pair(a, b *Run, category string, draw func() uint64) Paired {
 	return p
 }
 
-// enumerated is up to how many cases every part of them is looked at, and beyond
-// which 2 to that many parts are drawn.
+// enumerated is the greatest number of cases for which all subsets are examined; for more cases, 2
+// to that power subsets are drawn.
 const enumerated = 16
 
-// interval bounds the difference of two runs, given for each case by how many checks
-// more passed and how many it has, with 95 % confidence. A case is taken or left as a
-// whole: its checks are not independent of one another.
+// interval bounds the difference of two runs with 95 % confidence, given for each case the
+// difference of passed checks and the number of checks. A case is taken or left as a whole: its
+// checks are not independent of one another.
 //
 // These are typical values (J. A. Hartigan, "Using Subsample Values as Typical Values",
 // Journal of the American Statistical Association 64, 1969, pages 1303 to 1317): the

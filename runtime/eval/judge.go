@@ -16,31 +16,31 @@ import (
 	"verbatim/stores/receipt"
 )
 
-// A Judge is a model that grades answers. What it says is advice: no verdict, score or
-// exit code depends on it. It is held against answers of known quality first, the
-// examples of the dataset, and its grades are told only where it tells the good ones
-// from the bad ones more often than by chance.
+// A Judge is a model that grades answers. Its grades are advice: no verdict, score or exit code
+// depends on them. The judge is first tested on answers of known quality, the examples of the
+// dataset, and its grades are reported only if it distinguishes good from bad ones more often than
+// by chance.
 type Judge struct {
 	Model llm.Model
 	Name  string
 	Host  string // of its endpoint
-	// Budget is what the run may spend; what the judge costs is spent of it.
+	// Budget bounds the run; the judge's tokens count in it.
 	Budget *llm.Budget
-	// Shuffle puts the examples in an order that says nothing of them.
+	// Shuffle puts the examples in an order that reveals nothing about them.
 	Shuffle func(n int, swap func(i, j int))
 }
 
-// Grades are what a judge said.
+// Grades are the result of a judge.
 type Grades struct {
 	Model string `json:"model"`
 	Host  string `json:"host"`
-	// Pairs are the cases with a good and a bad example, and Right those whose good one
-	// got the higher grade. Chance is how likely as many are by guessing.
+	// Pairs is the number of cases with a good and a bad example, and Right that of cases whose good
+	// example got the higher grade. Chance is the probability of at least as many by guessing.
 	Pairs  int     `json:"pairs"`
 	Right  int     `json:"right"`
 	Chance float64 `json:"chance"`
-	// Calibrated says that Chance is at most 5 %. Otherwise there are no grades, and Why
-	// says what is wrong; with grades, why they are not all there.
+	// Calibrated says that Chance is at most 5 %. Otherwise there are no grades, and Why tells the
+	// reason; with grades, Why tells why some are missing.
 	Calibrated bool    `json:"calibrated"`
 	Why        string  `json:"why,omitempty"`
 	Grades     []Grade `json:"grades,omitempty"`
@@ -130,8 +130,8 @@ func (j *Judge) Grade(ctx context.Context, set *dialog.Dataset, r *Run) *Grades 
 	return g
 }
 
-// ask has one answer graded. A reply that is no grade is counted, and its grade is 0; an
-// error is one that the next question would meet as well.
+// ask gets the grade of one answer. A reply without a grade is counted, and its grade is 0; an
+// error is one that would also meet the next question.
 func (g *Grades) ask(ctx context.Context, model llm.Model, c *dialog.Case, answer string) (Grade, error) {
 	var expected []string
 	for i := range c.Checks {
@@ -169,7 +169,7 @@ func (g *Grades) ask(ctx context.Context, model llm.Model, c *dialog.Case, answe
 	return out, nil
 }
 
-// guessed is how likely at least so many of n are right where each is right half the time.
+// guessed returns the probability that at least right of n are right if each is right half the time.
 func guessed(right, n int) (p float64) {
 	log := func(n int) float64 { l, _ := math.Lgamma(float64(n + 1)); return l }
 	for k := right; k <= n; k++ {

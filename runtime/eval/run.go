@@ -1,6 +1,5 @@
-// Package eval says what came of a dataset of conversations. It compares a run with
-// one that was kept before, and two kept runs with one another, and asks a model what
-// it thinks of the answers:
+// Package eval reports the results of a dataset of conversations. It compares a run with an earlier
+// one, and two kept runs with one another, and asks a model to grade the answers:
 //
 //	then, err := eval.Read(text)             // a run that was kept
 //	changes, err := eval.Since(then, now)    // what passed then and fails now
@@ -37,8 +36,7 @@ const Schema = "verbatim/eval@1"
 type Run struct {
 	Schema string `json:"schema"`
 	Setup  Setup  `json:"setup"`
-	// Without is what the conversations were held without: the model, or the
-	// phrases.
+	// Without is the part that the conversations did without: the model, or the phrases.
 	Without string `json:"without,omitempty"`
 	Cases   []Case `json:"cases"`
 	// Categories are those of the cases, in the order of dialog.Categories.
@@ -64,7 +62,7 @@ type Setup struct {
 	Mode      string `json:"mode,omitempty"`
 	Model     string `json:"model,omitempty"`
 	Host      string `json:"host,omitempty"`      // of its endpoint
-	Recording string `json:"recording,omitempty"` // the digest of what answered in its place
+	Recording string `json:"recording,omitempty"` // the digest of the recording that answered in its place
 	Prompt    string `json:"prompt,omitempty"`    // its version and digest
 	Price     string `json:"price,omitempty"`
 }
@@ -91,8 +89,8 @@ type Category struct {
 	Tokens int    `json:"tokens"`
 }
 
-// Digest identifies what a dataset says and expects, and the text of its data: not
-// its threshold, its budget, its recording or its store.
+// Digest identifies the messages and checks of a dataset, and the text of its data: not its
+// threshold, its budget, its recording or its store.
 func Digest(set *dialog.Dataset, data []string) string {
 	h := sha256.New()
 	put := func(texts ...string) {
@@ -114,13 +112,13 @@ func Digest(set *dialog.Dataset, data []string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Sum is the digest of a text.
+// Sum returns the digest of a text.
 func Sum(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:])
 }
 
-// HostOf is the host of an address, without what else may stand in it, such as a key.
+// HostOf returns the host of an address, without its other parts, such as a key.
 func HostOf(base string) string {
 	u, err := url.Parse(base)
 	if err != nil {
@@ -129,8 +127,8 @@ func HostOf(base string) string {
 	return u.Host
 }
 
-// Fits reports, as an error, that a kept run is of another dataset than one that is run
-// with s. A dataset that was edited is still the one of its name.
+// Fits returns an error if a kept run is of another dataset than the one of s. An edited dataset is
+// still the one of its name.
 func (r *Run) Fits(s Setup) error {
 	if r.Setup.Digest != s.Digest && r.Setup.Dataset != s.Dataset {
 		return fmt.Errorf("it is of another dataset, %q", r.Setup.Dataset)
@@ -138,7 +136,7 @@ func (r *Run) Fits(s Setup) error {
 	return nil
 }
 
-// total adds up cases, those of a category or, with "", all.
+// total adds up the cases of a category or, with "", all cases.
 func (r *Run) total(category string) (t Total) {
 	for i := range r.Cases {
 		if c := &r.Cases[i]; category == "" || c.Category == category {
@@ -165,7 +163,7 @@ func percent(part, of int) float64 { return round(100 * float64(part) / float64(
 
 func round(x float64) float64 { return math.Round(100*x)/100 + 0 } // and no -0
 
-// Add adds up the cases. tokens are what all of them cost.
+// Add adds up the cases. tokens is the cost of all of them.
 func (r *Run) Add(tokens int) {
 	t := r.total("")
 	r.Passed, r.Checks, r.Tokens, r.Cost = t.Passed, t.Checks, tokens, t.Cost
@@ -217,7 +215,7 @@ func Read(text []byte) (*Run, error) {
 	return &r, nil
 }
 
-// String tells a case, and what it failed.
+// String returns the result of a case, and its failed checks.
 func (c *Case) String() string {
 	state := "ok  "
 	if !c.Pass {
@@ -232,7 +230,7 @@ func (c *Case) String() string {
 	return text
 }
 
-// String tells what the cases came to, which is told after them.
+// String returns the summary of the cases, which is printed after them.
 func (r *Run) String() string {
 	var b strings.Builder
 	for _, c := range r.Categories {
@@ -267,7 +265,7 @@ func (p *Price) Set(text string) (err error) {
 	return nil
 }
 
-// String writes the price as it is read; without one, nothing.
+// String returns the price in the form that is read, and "" if there is none.
 func (p *Price) String() string {
 	if *p == (Price{}) {
 		return ""
@@ -278,11 +276,11 @@ func (p *Price) String() string {
 // Type names it as a flag.
 func (p *Price) Type() string { return "price" }
 
-// Of is what so many tokens cost.
+// Of returns the cost of some tokens.
 func (p *Price) Of(in, out int) float64 { return (p.In*float64(in) + p.Out*float64(out)) / 1e6 }
 
-// JUnit writes the verdicts as build servers read them: a case is a suite, and
-// each of its checks a test.
+// JUnit writes the verdicts in the format of build servers: a case is a suite, and each of its
+// checks a test.
 func (r *Run) JUnit(name string) []byte {
 	type failure struct {
 		Message string `xml:"message,attr"`

@@ -10,7 +10,7 @@ import (
 	"verbatim/stores/receipt"
 )
 
-// Changes are what is different in a run, since one that was kept.
+// Changes are the differences of a run to an earlier one.
 type Changes struct {
 	Then    Total        `json:"then"`
 	Now     Total        `json:"now"`
@@ -37,7 +37,7 @@ type Total struct {
 type Check struct {
 	Case  string `json:"case"`
 	Check string `json:"check,omitempty"`
-	Got   string `json:"got,omitempty"` // where it does not pass
+	Got   string `json:"got,omitempty"` // if it fails
 }
 
 // A Difference is something that two runs were not made with alike.
@@ -61,14 +61,14 @@ func differences(a, b *Run) (all []Difference) {
 	return all
 }
 
-// A place is where a verdict stands in any run of a dataset. A case that says
-// something else is another case. Of a case, check is empty and nth is 0.
+// A place identifies a verdict in any run of a dataset. A case with other messages is another case.
+// For a case, check is empty and nth is 0.
 type place struct {
 	id, said, check string
-	nth             int // of the checks of a case that read alike
+	nth             int // among the equal checks of a case
 }
 
-// places are the cases of a run and their checks, in order.
+// places returns the cases of a run and their checks, in order.
 func (r *Run) places() (all []place, verdicts map[place]dialog.Verdict) {
 	verdicts = map[place]dialog.Verdict{}
 	for i := range r.Cases {
@@ -113,7 +113,7 @@ func Since(then, now *Run) (*Changes, error) {
 	return c, nil
 }
 
-// missing lists what another run does not have: a case as a whole, or checks of it.
+// missing lists the places that another run does not have: a whole case, or checks of it.
 func missing(all []place, other map[place]dialog.Verdict) (out []Check) {
 	for _, at := range all {
 		_, has := other[at]
@@ -157,7 +157,7 @@ func tellDifferences(b *strings.Builder, all []Difference, first, second string)
 	or := func(s string) string {
 		words := strings.Fields(s)
 		for i, w := range words {
-			if len(w) == 64 { // a digest, of which twelve digits tell it apart
+			if len(w) == 64 { // a digest; twelve digits identify it
 				words[i] = w[:12]
 			}
 		}
@@ -176,7 +176,7 @@ func (t Total) String() string {
 	return text
 }
 
-// short is text from outside, in one line of bounded length.
+// short returns text from outside, in one line of bounded length.
 func short(text string) string {
 	const most = 200
 	text = strings.Join(strings.Fields(text), " ")

@@ -7,9 +7,9 @@ func valid(y, m, d int) bool {
 	return m >= 1 && m <= 12 && d >= 1 && d <= 31 && y >= 1850 && y <= 2150
 }
 
-// date reads the date around the cell i, where a group of digits starts: in numbers
-// of any order, or with the name of a month, which may stand before. Solid says that
-// digits without marks may be one. Days are all that it may mean.
+// date reads the date around the cell i, where a group of digits starts: in numbers of any order, or
+// with the name of a month, which may stand before it. If solid is set, digits without marks may be
+// a date. days are all possible days.
 func (v *view) date(i int, solid bool) (from, to int, days []day) {
 	days = v.days[:0]
 	add := func(y, m, d int, short bool) {
@@ -142,7 +142,7 @@ func (v *view) ordinal(i int) int {
 	return i
 }
 
-// month reads the name of a month, and says where it ends.
+// month reads the name of a month, and returns its end.
 func (v *view) month(i int) (m, end int) {
 	end = i
 	for isLower(v.at(end)) && end-i < 12 {
@@ -154,7 +154,7 @@ func (v *view) month(i int) (m, end int) {
 	return loadWords().months[string(v.c[i:end])], end
 }
 
-// monthBefore reads the name of a month before a day, and says where it starts.
+// monthBefore reads the name of a month before a day, and returns its start.
 func (v *view) monthBefore(i int) (m, start int) {
 	end := i
 	for end > 0 && i-end < 2 && (v.at(end-1) == ' ' || v.at(end-1) == '.') {
@@ -170,7 +170,7 @@ func (v *view) monthBefore(i int) (m, start int) {
 	return loadWords().months[string(v.c[start:end])], start
 }
 
-// dated says what a date is: one of the record, one of birth, or nobody's secret.
+// dated returns the kind of a date: a date of the record, a date of birth, or "" for any other.
 func (l *looker) dated(from, to int, days, known []day) Kind {
 	if len(days) == 0 {
 		return ""

@@ -30,19 +30,18 @@ var lookalikes = sync.OnceValue(func() map[rune]byte {
 	return letters
 })
 
-// A sort says what a character is to a reader.
+// A sort is a character's role for a reader.
 type sort uint8
 
 const (
 	gap       sort = iota // spaces, and marks other than the following
-	invisible             // nothing is shown
-	plain                 // letters, digits and marks of ASCII, or what is shown like them
+	invisible             // characters that are not displayed
+	plain                 // letters, digits and marks of ASCII, or characters that look like them
 	foreign               // a letter of another script
 )
 
-// fold gives the lower-case ASCII that a character other than ASCII shows, up to
-// four bytes of it. Tags, which show nothing and which models read, count as the
-// ASCII that they stand for.
+// fold returns up to four bytes of lower-case ASCII that look like a character other than ASCII.
+// Tags, which are not displayed but which models read, count as the ASCII that they encode.
 func fold(r rune, s string) (ascii [4]byte, n int, is sort) {
 	switch r {
 	case 'ß', 'ẞ':
@@ -84,7 +83,7 @@ func fold(r rune, s string) (ascii [4]byte, n int, is sort) {
 	switch {
 	case n > 0:
 		return ascii, n, plain
-	case unicode.Is(unicode.Nd, r): // the digits of a script stand in one row
+	case unicode.Is(unicode.Nd, r): // the digits of a script have consecutive numbers
 		digit := byte('0')
 		for digit < '9' && unicode.Is(unicode.Nd, r-1) {
 			digit, r = digit+1, r-1
@@ -96,7 +95,7 @@ func fold(r rune, s string) (ascii [4]byte, n int, is sort) {
 	return ascii, 0, gap
 }
 
-// lower is a byte in lower case.
+// lower returns a byte in lower case.
 func lower(c byte) byte {
 	if c-'A' < 26 {
 		c += 'a' - 'A'
@@ -110,8 +109,8 @@ func isLower(c byte) bool { return c-'a' < 26 }
 
 func isAlnum(c byte) bool { return isDigit(c) || isLower(c) || c-'A' < 26 }
 
-// squeeze keeps the letters and digits of a text, as they are compared: folded, and
-// without anything that stands between them. Letters of other scripts stay.
+// squeeze returns the letters and digits of a text in their compared form: folded, and without the
+// characters between them. Letters of other scripts are kept.
 func squeeze(text string) string {
 	var b strings.Builder
 	for i, r := range text {
@@ -138,7 +137,7 @@ func squeeze(text string) string {
 // An automaton finds any of a set of words in a stream of bytes, each byte in
 // constant time, as Aho and Corasick do.
 type automaton struct {
-	class [256]uint8 // of a byte; 0 is of those that no word has
+	class [256]uint8 // of a byte; 0 is the class of bytes that no word has
 	width int
 	next  []int32   // the state after state*width+class
 	ends  [][]int32 // the words that end in a state

@@ -1,46 +1,45 @@
-// Package guard looks at texts on their way in and on their way out.
+// Package guard examines incoming and outgoing texts.
 //
-// Input finds instructions aimed at an agent in what a person or a document says,
-// in English, German, French and Spanish, also when letters are disguised. Redact
-// replaces personal data in what is about to be said:
+// Input finds instructions aimed at an agent in a message or a document, in English, German, French
+// and Spanish, also when letters are disguised. Redact replaces personal data in a reply:
 //
 //	if guard.Input(message).Found() {
 //		return refusal
 //	}
 //	reply, report := guard.Redact(answer, guard.Record{Names: []string{"Ann Doe"}})
 //
-// The answer "Ann Doe, born 12 March 1984, ann@doe.example" is then told as
-// "[name], born [dob], [email]".
+// The reply to "Ann Doe, born 12 March 1984, ann@doe.example" is then "[name], born [dob],
+// [email]".
 //
-// A guard is one layer of several. It knows how attacks and personal data look, and
-// not what they mean: whoever words an instruction in a new way passes Input, and a
-// secret that has no known form passes Redact. Who may see a row and what a verb may
-// change is decided elsewhere, as if this package did not exist.
+// A guard is one layer of several. It knows the forms of attacks and of personal data, and not their
+// meaning: an instruction in new words passes Input, and a secret without a known form passes
+// Redact. Other packages decide who may see a row and what a verb may change, as if this package did
+// not exist.
 //
-// Input was promised to find 0.80 of the attacks in a set of texts by somebody who had not
-// read it, and to be right in 0.95 of what it finds. Measured are 0.487 and 0.871: it misses
-// about half of what a stranger writes, and stops 72 of 9000 other texts. On texts by
-// whoever wrote its rules it finds far more, which says little; see testdata/own.txt.
+// The requirement was that Input finds 0.80 of the attacks in a set of texts by an author who had
+// not read it, and is right in 0.95 of its findings. Measured are 0.487 and 0.871: it misses about
+// half of a stranger's attacks, and stops 72 of 9000 other texts. On texts by the author of its
+// rules it finds far more, which says little; see testdata/own.txt.
 //
-// What Input looks for is in patterns.txt: classes of words, and which of them stand
-// together in a sentence when an agent is given orders. A report never says which rule a
-// text met. The words that tell a telephone number from an order number are in
-// words.txt. Both are data, and a person who does not program can add to them.
+// The rules of Input are in patterns.txt: classes of words, and the classes that occur together in a
+// sentence with orders to an agent. A report never names the rule that matched. The words that
+// distinguish a telephone number from an order number are in words.txt. Both are data, and a person
+// who does not program can add to them.
 //
-// Each function takes time in proportion to the text, however hostile that is, and
-// may be called by several goroutines at once.
+// Each function takes time in proportion to the text, however hostile the text is, and may be called
+// by several goroutines at once.
 package guard
 
-// A Kind says what was found.
+// A Kind is the kind of a finding.
 type Kind string
 
 // The kinds that Input finds.
 const (
-	Override     Kind = "override"     // sets aside what the agent was told
+	Override     Kind = "override"     // sets the agent's instructions aside
 	Exfiltration Kind = "exfiltration" // asks for data of others, or for secrets
 	Prompt       Kind = "prompt"       // asks for the agent's own instructions
-	Bypass       Kind = "bypass"       // gets round a check
-	Role         Kind = "role"         // makes the agent somebody else
+	Bypass       Kind = "bypass"       // circumvents a check
+	Role         Kind = "role"         // gives the agent another identity
 	Tool         Kind = "tool"         // has a tool called
 	Markup       Kind = "markup"       // looks like the frame around what models read
 )
@@ -69,7 +68,7 @@ type Finding struct {
 	Start, End int
 }
 
-// A Report lists what was found, by Start. It says nothing of how it was found.
+// A Report lists the findings by Start. It does not tell how they were found.
 type Report struct {
 	Findings []Finding
 }

@@ -10,21 +10,21 @@ import (
 	"unicode/utf8"
 )
 
-// reach is how many letters of other words may stand between two parts of a rule that
-// "..." or "~" joins, near between two that follow one another.
+// reach is the greatest number of letters of other words between two parts of a rule that "..." or
+// "~" joins; near is that between two parts that follow one another.
 const (
 	reach = 44
 	near  = 9
 )
 
-// nested is how often a text may be encoded within an encoding and still be read.
+// nested is the greatest depth of encodings within encodings that is read.
 const nested = 3
 
 // Input finds instructions that are aimed at an agent. It sees through letters that
 // only look like others, characters that show nothing, spaces and marks within
 // words, digits for letters, slips of the keys, rot13, texts written backwards, HTML
-// entities, \u and percent escapes, and through base64 and hexadecimal up to three times over; a finding within an
-// encoding spans all of the encoding.
+// entities, \u and percent escapes, and through base64 and hexadecimal up to three times
+// over; a finding within an encoding spans all of the encoding.
 func Input(text string) Report {
 	return Report{merge(read(text, 0))}
 }
@@ -50,8 +50,8 @@ func merge(found []Finding) []Finding {
 	return kept
 }
 
-// A reader takes a text apart into letters, and hands them to its lanes: one reads
-// them as they are, the other as rot13.
+// A reader divides a text into letters, and hands them to its lanes: one reads them unchanged, the
+// other as rot13.
 type reader struct {
 	*rules
 	found  []Finding
@@ -60,7 +60,7 @@ type reader struct {
 	spaced bool // the word before had one letter
 	line   int  // words of the line so far
 
-	mirrored bool // a word stands there that is one when it is read backwards
+	mirrored bool // there is a word that is one when it is read backwards
 
 	mark      int32 // state of the automaton for marks
 	markAt    [longest]int
@@ -68,14 +68,14 @@ type reader struct {
 	lineStart bool
 }
 
-// A lane reads one stream of letters, and keeps what a sentence has of the classes.
+// A lane reads one stream of letters, and keeps the classes of words in a sentence.
 type lane struct {
 	state  int32
-	unread bool // words that end in state wait until it is known whether the word of the text ends
+	unread bool // the words that end in state wait for the end of the word of the text
 	n      int  // letters so far
 	ring   [longest]letter
 	hits   []hit
-	pieces []hit // of the word of the text that is being read, which may be several without spaces
+	pieces []hit // of the current word of the text, which may be several without spaces
 	word   int   // number of its first letter
 	seen   []int // the sentence of a class's last hit
 	which  []int32
@@ -141,7 +141,7 @@ func read(text string, depth int) []Finding {
 				}
 			}
 			if isDigit(c) && r.start {
-				// A number is no word, unless letters stand in it or around it.
+				// A number is no word, unless letters stand in it or beside it.
 				for i+n < len(text) && isDigit(text[i+n]) {
 					n++
 				}
@@ -169,7 +169,8 @@ func read(text string, depth int) []Finding {
 			r.ascii(c, i, i+1)
 			if c == '.' || c == '!' || c == '?' || c == ';' || c == '\n' {
 				if c == '\n' {
-					// Lines go on, but for those of a list. A word may stand alone on each line.
+					// A line break ends no sentence, except in a list. A word may stand alone on
+					// each line.
 					rest := strings.TrimLeft(text[i+1:min(len(text), i+9)], " \t\r")
 					if r.line > 2 && rest != "" && strings.IndexByte("-*|#>", rest[0]) >= 0 {
 						r.turn()
@@ -319,8 +320,8 @@ func (r *reader) see(l *lane, h hit) {
 	}
 }
 
-// join sees the pieces of a long word of the text, which may be many without spaces:
-// those that are long themselves, and short ones that follow one another.
+// join uses the pieces of a long word of the text, which may be many words without spaces: long
+// pieces, and short ones that follow one another.
 func (r *reader) join(l *lane) {
 	if l.n-l.word > 2*near {
 		for i, h := range l.pieces {
@@ -332,7 +333,7 @@ func (r *reader) join(l *lane) {
 	l.pieces = l.pieces[:0]
 }
 
-// turn ends a sentence: the rules are held against what it had.
+// turn ends a sentence, and applies the rules to it.
 func (r *reader) turn() {
 	r.line = 0
 	for i := range r.lanes {
@@ -373,7 +374,7 @@ func (u *rule) in(l *lane) bool {
 	return true
 }
 
-// find adds what a rule finds in the hits of a sentence.
+// find appends the findings of a rule in the hits of a sentence.
 func (u *rule) find(hits []hit, turned bool, found []Finding) []Finding {
 	type chain struct{ from, begin, end int }
 	const kept = 3
@@ -438,7 +439,7 @@ func (u *rule) covers(hits []hit) bool {
 	return false
 }
 
-// sign reads a character as it stands, for the marks.
+// sign reads a character unchanged, for the marks.
 func (r *reader) sign(c byte, from, to int) {
 	switch {
 	case c == ' ' || c == '\t' || c == '\r':
@@ -449,7 +450,7 @@ func (r *reader) sign(c byte, from, to int) {
 		}
 		r.lineStart = true
 	case r.lineStart && (c == '>' || c == '*' || c == '#' || c == '-'):
-		return // what stands before a line in a mail or in Markdown
+		return // the beginning of a line in a mail or in Markdown
 	default:
 		r.lineStart = false
 	}
@@ -525,7 +526,7 @@ func hexByte(text string) (byte, bool) {
 	return high<<4 | low&15, high < 16 && low < 16
 }
 
-// hexValue is 255 for what is no digit.
+// hexValue returns the value of a digit, and 255 for other characters.
 func hexValue(c byte) byte {
 	switch {
 	case isDigit(c):
@@ -536,8 +537,8 @@ func hexValue(c byte) byte {
 	return 0xff
 }
 
-// decode reads the hexadecimal or base64 that a text begins with. N is how many
-// bytes it took or would have taken; decoded is empty if that is no encoding.
+// decode reads the hexadecimal or base64 at the beginning of a text. n is the number of bytes that
+// it took or would have taken; decoded is empty if they are no encoding.
 func decode(text string) (n int, decoded string) {
 	if n, decoded = decodeHex(text); n > 0 {
 		return n, decoded
@@ -581,8 +582,8 @@ func decode(text string) (n int, decoded string) {
 	return n, string(out[:got])
 }
 
-// isText reports whether nearly all of what was decoded are characters that a text has;
-// an identifier or a key that looks like an encoding gives others.
+// isText reports whether nearly all decoded characters are characters of texts; an identifier or a
+// key that looks like an encoding gives others.
 func isText(decoded string) bool {
 	odd := 0
 	for _, c := range decoded {

@@ -101,7 +101,7 @@ func replacement(text string) int {
 	return 0
 }
 
-// border is where the last finding ends that ends at or before an offset.
+// border returns the end of the last finding that ends at or before an offset.
 func (s *scanner) border(at int) int {
 	n := 0
 	for n < len(s.ends) && s.ends[n] <= at {
@@ -119,7 +119,7 @@ func (s *scanner) email(text string, at int) (Finding, bool) {
 	return Finding{Email, start, end}, start >= 0 && end > 0
 }
 
-// localPart says where the name before an @ starts, which has at most 64 bytes, or -1.
+// localPart returns the start of the name before an @, which has at most 64 bytes, or -1.
 func localPart(text string, least, at int) int {
 	start := at
 	for start > least {
@@ -147,7 +147,7 @@ func inWord(c rune, s string) bool {
 	return is == foreign || is == invisible || is == plain && isAlnum(ascii[0])
 }
 
-// domain says where the domain ends that starts at an offset, or 0.
+// domain returns the end of the domain that starts at an offset, or 0.
 func domain(text string, start int) int {
 	end, dot := 0, -1
 	for i := start; i < len(text); {
@@ -231,8 +231,8 @@ func (v *view) at(i int) byte {
 
 func (v *view) word(i int) bool { return isAlnum(v.at(i)) || v.at(i) == foreignCell }
 
-// free reports whether the cells from i to before j stand for themselves: they are no
-// part of a longer number, of a decimal, a date, a version or a name with hyphens.
+// free reports whether the cells from i to before j stand alone: they are no part of a longer
+// number, of a decimal, a date, a version or a name with hyphens.
 func (v *view) free(i, j int) bool {
 	switch c := v.at(i - 1); {
 	case i == 0:
@@ -271,12 +271,12 @@ func (v *view) long(i int) bool {
 	return isDigit(v.at(i)) && isDigit(v.at(i+1)) && isDigit(v.at(i+2)) && isDigit(v.at(i+3))
 }
 
-// Digits are groups of digits with what stands between them.
+// Digits are groups of digits with the characters between them.
 type digits struct {
 	d    []byte // all of them
 	ends []int  // the cell after each group
-	upto []int  // how many digits there are up to the end of each group
-	sep  []byte // what stands before each group, if it is not a space
+	upto []int  // number of digits up to the end of each group
+	sep  []byte // the character before each group, 0 for a space
 }
 
 // read reads groups of digits from a cell on.
@@ -341,7 +341,7 @@ func (v *view) compact(i, n int) (text string, end int) {
 	return string(b[:n]), i
 }
 
-// number finds what stands around a digit. The word that it is in starts at s.token.
+// number finds personal data around a digit. The word of the digit starts at s.token.
 func (s *scanner) number(text string, at int) (Finding, bool) {
 	least := max(s.border(s.token), s.token-24, 0)
 	for least < s.token && !utf8.RuneStart(text[least]) {
@@ -380,7 +380,7 @@ type looker struct {
 	view
 	digits
 	text   string
-	border int // where the finding before ends
+	border int // end of the finding before
 	seen   int // the cell that said belongs to, or -1
 	said   label
 }
@@ -398,7 +398,7 @@ func (l *looker) after(j int, wanted label, words int) bool {
 	return after(l.text[to:min(len(l.text), to+48)], wanted, words)
 }
 
-// all tries what is certain first.
+// all tries the certain kinds first.
 func (l *looker) all(i int, s *scanner) (kind Kind, from, to int) {
 	v, g := &l.view, &l.digits
 	starts := [2]int{i, i}
@@ -450,7 +450,7 @@ func (l *looker) all(i int, s *scanner) (kind Kind, from, to int) {
 	return "", 0, 0
 }
 
-// card says where a payment card's number ends that starts the groups, or 0.
+// card returns the end of a payment card's number at the start of the groups, or 0.
 func (g *digits) card() int {
 	for k := min(len(g.ends), 6) - 1; k >= 0; k-- {
 		d := g.d[:g.upto[k]]
@@ -518,7 +518,7 @@ func (v *view) iban(i int) int {
 	return to
 }
 
-// phone says where a telephone number stands whose first digit is in a cell.
+// phone returns the place of a telephone number whose first digit is in a cell.
 func (l *looker) phone(i int, g *digits) (from, to int) {
 	v := &l.view
 	if len(g.d) < 7 {

@@ -12,8 +12,8 @@ import (
 //go:embed patterns.txt
 var patterns string
 
-// Rules are what patterns.txt says. A word is a phrase without its spaces, so that
-// spaces and marks within an attack change nothing.
+// Rules are the content of patterns.txt. A word is a phrase without its spaces, so that spaces and
+// marks within an attack change nothing.
 type rules struct {
 	words *automaton
 	size  []int // of each word, in letters
@@ -21,7 +21,7 @@ type rules struct {
 	all   []rule
 	of    [][]int32 // the rules that end with a class
 
-	about, mirror int32 // the sets of what speaks of attacks, and of what is read backwards
+	about, mirror int32 // the sets of words about attacks, and of words that are read backwards
 
 	marks    *automaton
 	markSize []int
@@ -39,8 +39,8 @@ type use struct {
 type rule struct {
 	kind   Kind
 	parts  []part
-	unless []uint64 // a set of classes that stand before or among the parts
-	around []uint64 // of those that may stand after as well
+	unless []uint64 // classes that excuse the sentence before or among the parts
+	around []uint64 // classes that excuse it also after the parts
 }
 
 type part struct {
@@ -48,13 +48,13 @@ type part struct {
 	gap   int // how many letters may stand before it
 }
 
-// none is the class of what has none; most is how many parts a rule may have.
+// none is the class of a word without one; most is the greatest number of parts of a rule.
 const (
 	none = -1
 	most = 4
 )
 
-// longest is how many letters a word or a mark may have.
+// longest is the greatest length of a word or a mark, in letters.
 const longest = 64
 
 var loadPatterns = sync.OnceValue(func() *rules {
@@ -75,7 +75,7 @@ type patternReader struct {
 	marked  []string         // the marks
 }
 
-// mostClasses is how many classes there may be: each rule keeps two bits for each.
+// mostClasses is the greatest number of classes: each rule keeps two bits for each.
 const mostClasses = 1024
 
 func readPatterns(text string) (*rules, error) {
@@ -130,7 +130,7 @@ func (r *patternReader) line(line string) error {
 	}
 }
 
-// class is the number of a name.
+// class returns the number of a name.
 func (r *patternReader) class(name string) int32 {
 	c, ok := r.classes[name]
 	if !ok {
@@ -277,8 +277,8 @@ func misspelt(word string) (all []string) {
 	return all
 }
 
-// umlauts are often written so.
+// umlauts are often written like this.
 var umlauts = strings.NewReplacer("ä", "ae", "ö", "oe", "ü", "ue")
 
-// alike writes letters that people mix up as one of them.
+// alike replaces letters that people mix up by one of them.
 func alike(text string) string { return strings.ReplaceAll(text, "l", "i") }

@@ -6,17 +6,17 @@ import (
 	"unicode/utf8"
 )
 
-// valued is how many bytes a value of a record may have, squeezed.
+// valued is the greatest length of a value of a record, squeezed, in bytes.
 const valued = 128
 
-// A record is a Record made ready to be found: its values squeezed, in each spelling.
+// A record is a Record prepared for the search: its values squeezed, in each spelling.
 type record struct {
 	*automaton
 	kinds []Kind
 	sizes []int
 }
 
-// umlauts are written in two ways, and squeeze knows one.
+// People write umlauts in two ways, and squeeze knows one.
 var (
 	twoLetters = strings.NewReplacer("ä", "ae", "ö", "oe", "ü", "ue", "ø", "oe", "å", "aa", "Ä", "Ae", "Ö", "Oe", "Ü", "Ue", "Ø", "Oe", "Å", "Aa")
 	oneLetter  = strings.NewReplacer("ae", "a", "oe", "o", "ue", "u", "aa", "a", "Ae", "a", "Oe", "o", "Ue", "u", "Aa", "a")
@@ -87,8 +87,8 @@ func spellings(name string) []string {
 	return append(all, strings.Join(words, ""))
 }
 
-// national gives the digits of a telephone number without the prefix of a country,
-// and without the zero that stands for it.
+// national returns the digits of a telephone number without the prefix of a country, and without the
+// zero that replaces it.
 func national(phone string) string {
 	phone = strings.ReplaceAll(phone, "(0)", "")
 	digits := strings.Map(func(r rune) rune {
@@ -107,8 +107,8 @@ func national(phone string) string {
 	return strings.TrimPrefix(digits, "0")
 }
 
-// callingCode says how many digits the code of a country has that a number begins
-// with, as E.164 gives them out.
+// callingCode returns the number of digits of the country code at the beginning of a number, as in
+// E.164.
 func callingCode(digits string) int {
 	switch {
 	case digits == "":
@@ -121,7 +121,7 @@ func callingCode(digits string) int {
 	return 3
 }
 
-// A recordReader reads a text letter by letter, across what stands between letters.
+// A recordReader reads a text letter by letter, and skips the characters between letters.
 type recordReader struct {
 	state  int32
 	unread bool
@@ -130,7 +130,7 @@ type recordReader struct {
 	ring   [valued]place
 }
 
-// A place is where a byte of the squeezed text came from.
+// A place is the origin of a byte of the squeezed text.
 type place struct {
 	from, to int
 	c        byte
@@ -222,8 +222,8 @@ func (s *scanner) settle(ends bool) {
 	}
 }
 
-// prefixed says where a telephone number starts whose digits after the prefix of a
-// country begin with the begin-th letter, or -1 if other digits stand before them.
+// prefixed returns the start of a telephone number whose digits after the prefix of a country begin
+// with the begin-th letter, or -1 if other digits stand before them.
 func (r *recordReader) prefixed(begin int) int {
 	first := r.ring[begin%valued]
 	from, digits := -1, ""

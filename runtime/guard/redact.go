@@ -46,24 +46,24 @@ func Redact(text string, record Record) (string, Report) {
 }
 
 const (
-	span   = 384 // bytes of a record's value, with all that stands between its letters
-	ahead  = 160 // what is looked at after a place
+	span   = 384 // bytes of a record's value, with all characters between its letters
+	ahead  = 160 // bytes that are examined after a place
 	behind = 96  // and before it
 )
 
-// A scanner reads a text from left to right. What it says of a place depends only on
-// a few bytes before and after it, so that the time grows with the text.
+// A scanner reads a text from left to right. Its findings at a place depend only on a few bytes
+// before and after it, so that the time is proportional to the text.
 type scanner struct {
 	record *record
 	read   recordReader
 	dates  []day
 	all    []Finding // in no order; they may overlap
 
-	last   int   // where the last finding or replacement ends
-	ends   []int // where values of the record end, beyond last
-	token  int   // where the word that is looked at starts, or -1
-	known  bool  // that word was looked at
-	skip   int   // a date, which is no other number, ends here
+	last   int   // end of the last finding or replacement
+	ends   []int // ends of values of the record, beyond last
+	token  int   // start of the current word, or -1
+	known  bool  // the current word has been examined
+	skip   int   // end of a date, which is no other number
 	looker looker
 }
 

@@ -2,8 +2,8 @@ package guard
 
 import "strings"
 
-// certain finds the numbers of persons that show what they are: a social security
-// number by its groups, and those whose check digits leave little to chance.
+// certain finds the numbers of persons that identify themselves: a social security number by its
+// groups, and the numbers whose check digits leave little to chance.
 func (g *digits) certain() (Kind, int) {
 	if end, ok := g.shaped(3, 2, 4); ok && g.sep[1] == g.sep[2] && strings.IndexByte(" -.", g.sep[1]) >= 0 {
 		switch {
@@ -137,8 +137,8 @@ func value(d []byte) (n int) {
 	return
 }
 
-// taxLetters says where a tax id ends that has letters and starts with a cell, or 0:
-// a Spanish NIF or NIE, a British NINO or an Italian codice fiscale.
+// taxLetters returns the end of a tax id with letters that starts with a cell, or 0: a Spanish NIF
+// or NIE, a British NINO or an Italian codice fiscale.
 func (v *view) taxLetters(i int) int {
 	if text, to := v.compact(i, 9); text != "" && !v.word(to) {
 		body, last := text[:8], text[8]

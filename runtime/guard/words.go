@@ -21,7 +21,7 @@ const (
 	ssnLabel
 	taxLabel
 	dobLabel
-	otherLabel // of something that is nobody's secret
+	otherLabel // of something that is not confidential
 	moneyLabel // after a number
 	shortLabel // says nothing, and the full stop after it ends no sentence
 )
@@ -60,7 +60,7 @@ var loadWords = sync.OnceValue(func() wordList {
 	return list
 })
 
-// of says what a word says, which is in lower case.
+// of returns the label of a word in lower case.
 func (list wordList) of(word []byte) label {
 	if l := list.labels[string(word)]; l != unlabelled {
 		return l
@@ -74,12 +74,12 @@ func (list wordList) of(word []byte) label {
 }
 
 const (
-	around = 6 // as many words before a number say something about it
-	beside = 3 // as many say that it is nobody's secret; farther away they may speak of its owner
+	around = 6 // number of words before a number that may label it
+	beside = 3 // number of those that may mark it as not confidential; words farther away may refer to its owner
 )
 
-// before says what the nearest word before a number says that says anything. A
-// sentence that ends in between says nothing, but a label may end with a full stop.
+// before returns the label of the nearest word before a number that has one. A label does not reach
+// over the end of a sentence, but may end with a full stop itself.
 func before(text string) label {
 	list := loadWords()
 	for n := 0; n < around; {

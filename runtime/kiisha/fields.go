@@ -14,13 +14,13 @@ type Field struct {
 	Name   string `json:"name"`
 	Value  string `json:"value"`
 	Place  string `json:"place"`
-	Text   string `json:"text"` // as it stands there
+	Text   string `json:"text"` // as in the document
 }
 
 //go:embed fields.txt
 var fieldList string
 
-// labels are the names of fields by the words that they stand under.
+// labels maps the labels in documents to the names of fields.
 func labels() map[string]string {
 	all := map[string]string{}
 	for line := range strings.Lines(fieldList) {
@@ -38,8 +38,8 @@ const (
 	longest    = 200 // letters of a value
 )
 
-// Fields takes out of a document what stands under a label that is known: behind its colon,
-// or in the cell beside it. What nobody sees who opens the file is left out.
+// Fields reads the values of a document that stand under a known label: after its colon, or in the
+// cell beside it. It leaves out what a reader of the file does not see.
 func Fields(doc *documents.Document) []Field {
 	known := labels()
 	all := []Field{}

@@ -1,8 +1,8 @@
-// Package kiisha is what the palette of a document desk cannot say: what kind of document a
-// file is, where it belongs, and what stands in it under which label.
+// Package kiisha carries out what the palette of a document desk cannot say in YAML: the kind of a
+// document, its place, and the values under its labels.
 //
-// It decides in functions of their arguments: Classify, Suggest and Fields. A handler reads
-// the rows of the caller's own organisation and calls those; services read files.
+// Pure functions decide: Classify, Suggest and Fields. A handler reads the rows of the caller's own
+// organisation and calls them; services read files.
 package kiisha
 
 import (
@@ -37,9 +37,9 @@ type rejectArgs struct {
 	Organisation runtime.Ref `verb:"organisation-id"` // the palette's rules look at it
 }
 
-// leave sets back the items of checklists that a document counts for, when it is rejected or
-// deleted: each to what the other documents that count for it make it. An item that is verified
-// does not stand on a document that is not.
+// leave resets the checklist items that a document counts for, when it is rejected or deleted: each
+// gets the state that its other documents give it. A verified item must not depend on a document
+// that is not verified.
 func leave(ctx context.Context, c *runtime.Call, document runtime.Ref) (runtime.Outcome, error) {
 	out := c.Declared()
 	doc, err := c.Get(ctx, document)
@@ -88,11 +88,11 @@ type documentArgs struct {
 	Document runtime.Ref `verb:"document-id"`
 }
 
-// mostRead is how many passages of a document are looked at.
+// mostRead is the greatest number of passages of a document that are read.
 const mostRead = 200
 
-// suggest says what kind of document one is and where it may belong, by what it says and by
-// the projects, sites and assets of its own organisation.
+// suggest returns the kind of a document and its possible places, from its text and from the
+// projects, sites and assets of its organisation.
 func suggest(ctx context.Context, c *runtime.Call, a documentArgs) (runtime.Outcome, error) {
 	var out runtime.Outcome
 	doc, err := c.Get(ctx, a.Document)
@@ -163,8 +163,9 @@ func placesOf(ctx context.Context, c *runtime.Call, organisation runtime.Ref) (r
 
 // What reads files
 
-// Services tell of files what the palette keeps: about what a file is called and is, also
-// where nobody can read it, read its text in chunks, and fields what stands under labels.
+// Services returns the services of the palette for files: about returns the name and type of a file,
+// even one that nobody can read; read returns its text in chunks; fields returns the values under
+// labels.
 func Services(open services.Open, read services.Read) map[string]tools.Service {
 	const input = `{"type":"object","properties":{"file":{"type":"string","format":"upload"}},"required":["file"],"additionalProperties":false}`
 	return map[string]tools.Service{

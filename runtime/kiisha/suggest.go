@@ -10,7 +10,7 @@ import (
 // A Passage is text of a document that stands together.
 type Passage struct {
 	Place string // as people cite it
-	First bool   // it stands on the first page, or begins the text
+	First bool   // it is on the first page, or at the beginning of the text
 	Text  string
 }
 
@@ -31,11 +31,11 @@ type Place struct {
 	In         int // its index among the places: of a site its project, of an asset its site; of a project itself
 }
 
-// A Suggestion is where a document may belong, and why.
+// A Suggestion is a place for a document, with the reason.
 type Suggestion struct {
 	To         int     // an index among the places, or -1
 	Confidence float64 // for machines; people are told the reason
-	Reason     string  // TEXT or NAME; "" where nothing names a place
+	Reason     string  // TEXT or NAME; "" if nothing names a place
 	Named      string  // what names it
 	At         string  // where, of TEXT
 	Also       string  // another project that is named, too
@@ -47,21 +47,21 @@ const (
 	ByName = "NAME"
 )
 
-// How much a mention says. What stands behind the first page says less, and so does the
-// name of a file, which somebody may have given to anything.
+// The weight of a mention. A mention after the first page weighs less, and so does one in the name
+// of the file, which somebody may have given to anything.
 const (
 	byCode  = 0.95 // UMZA-1
 	byWhole = 0.85 // Kwale North
-	byStem  = 0.80 // UMZA, where only one project's code begins so
+	byStem  = 0.80 // UMZA, if it is the beginning of only one project's code
 	byTitle = 0.55 // Solar Park, which many texts say
 	later   = 0.25
 	inName  = 0.10
-	apart   = 0.20 // by how much one project has to be ahead of another
-	shared  = 0.60 // what is left of it where two are named
+	apart   = 0.20 // the lead that one project needs over another
+	shared  = 0.60 // the factor if two are named
 )
 
-// Suggest finds out where a document belongs, by the names and codes of places. Where two
-// projects are named, and neither clearly more, it suggests none and says which.
+// Suggest finds the place of a document by the names and codes of places. If two projects are named
+// and neither clearly more, it suggests none and says which they are.
 func Suggest(file string, text []Passage, places []Place) Suggestion {
 	hits := make([]Suggestion, len(places))
 	best := map[int]int{} // of each project that is named, the place that is named most clearly
@@ -113,7 +113,7 @@ func projectOf(places []Place, i int) int {
 	return i
 }
 
-// narrowest is the one asset of a project that is named, or the one site, or the project.
+// narrowest returns the one asset of a project that is named, or the one site, or the project.
 func narrowest(places []Place, hits []Suggestion, project int) int {
 	for kind := Asset; kind > Project; kind-- {
 		var named []int
@@ -174,7 +174,7 @@ func mention(file string, text []Passage, places []Place, i int) Suggestion {
 
 func sign(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
 
-// tokens are the words of a text, in small letters, each between blanks.
+// tokens returns the words of a text in lower case, each between blanks.
 func tokens(text string) string {
 	return " " + strings.Join(strings.FieldsFunc(strings.ToLower(text), sign), " ") + " "
 }
@@ -201,8 +201,8 @@ func numbered(in, word string) bool {
 //go:embed classes.txt
 var classList string
 
-// Classify says what kind of document it is, by words that its first page or its name has;
-// OTHER where they say nothing, or two things alike.
+// Classify returns the kind of a document, by words on its first page or in its name; OTHER if there
+// are none, or if two kinds fit equally.
 func Classify(file string, text []Passage) string {
 	head := tokens(file)
 	for _, t := range text {

@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// A Field says what came of comparing one identifier. A peer is told no more of it.
+// A Field is the result of comparing one identifier. A peer is told no more about it.
 type Field string
 
-// What comes of comparing an identifier.
+// The results of comparing an identifier.
 const (
 	NotGiven   Field = "NOT_GIVEN"
 	Matched    Field = "MATCHED"
@@ -26,13 +26,13 @@ const (
 	None    Outcome = "NO_MATCH"
 )
 
-// Identifiers are what somebody is known by besides a name, each as it is compared; "" is
-// none.
+// Identifiers are a person's identifiers besides the name, each in the form in which it is compared;
+// "" means none.
 type Identifiers struct{ Phone, Email, SSNLast4, BirthDate string }
 
 func (i *Identifiers) each() [4]string { return [4]string{i.Phone, i.Email, i.SSNLast4, i.BirthDate} }
 
-// Given is how many there are.
+// Given returns the number of identifiers.
 func (i *Identifiers) Given() (n int) {
 	for _, v := range i.each() {
 		if v != "" {
@@ -42,7 +42,7 @@ func (i *Identifiers) Given() (n int) {
 	return n
 }
 
-// A Candidate is somebody who may be meant.
+// A Candidate is a person who may be meant.
 type Candidate struct {
 	ID          string
 	Names       []string
@@ -56,10 +56,10 @@ type Threshold struct {
 	Held        bool
 }
 
-// Least is how alike a name has to be at least, whatever a threshold says (H22).
+// Least is the least likeness of names, whatever a threshold says (H22).
 const Least = 0.60
 
-// A Compared is a candidate, and how they compare with what was sent.
+// A Compared is a candidate with the results of the comparison.
 type Compared struct {
 	Candidate *Candidate
 	Likeness  float64
@@ -82,16 +82,15 @@ type Decision struct {
 	Outcome  Outcome
 	Likeness int // of the names, in percent
 	Fields   [4]Field
-	// Subject is the ID of the one person who is meant; "" where it is nobody, or nobody
-	// knows which.
+	// Subject is the ID of the one person who is meant; "" if it is nobody or not clear who.
 	Subject string
 	Seen    []Compared // the best first
 }
 
-// Decide says who is meant by a name and identifiers, of those who may be. A name alone
-// verifies nobody; what is sent and does not fit is a challenge, and so are two people whom
-// it does not tell apart. Where there are more of such a name than the candidates, only a
-// telephone or an address tells somebody apart: all who have one are among them.
+// Decide decides which of the candidates is meant by a name and identifiers. A name alone verifies
+// nobody. An identifier that does not match is a challenge, and so are two people who cannot be told
+// apart. If more says that other people have such a name, only a telephone number or an address
+// tells them apart: all people who have one of those are among the candidates.
 func Decide(name string, sent Identifiers, candidates []Candidate, more bool, t Threshold) Decision {
 	d := Decision{Outcome: None, Fields: compare(sent, Identifiers{})}
 	for i := range candidates {
@@ -137,7 +136,7 @@ func compare(sent, known Identifiers) (all [4]Field) {
 	return all
 }
 
-// The states that a verification may come to.
+// The states of a verification.
 const (
 	statusNeeds     = "NEEDS_IDENTIFIERS"
 	statusChallenge = "CHALLENGED"
@@ -146,7 +145,7 @@ const (
 	statusRejected  = "REJECTED"
 )
 
-// Status is what a verification comes to.
+// Status returns the state of the verification.
 func (d *Decision) Status(t Threshold) string {
 	switch {
 	case d.Outcome == Perfect && t.Held:

@@ -14,9 +14,9 @@ import (
 	"verbatim/runtime/guard"
 )
 
-// The envelope of an older protocol, which peers of this agent speak: one JSON object to one
-// address, answered by another. Its nine types of messages are carried out by the verbs of
-// the palette, like those of every other door.
+// The envelope of an older protocol that peers of this agent speak: one JSON object to one address,
+// answered by another. The palette's verbs carry out its nine types of messages, as for every other
+// door.
 const (
 	Protocol = "A2A/1.0"
 	Version  = "3.0.0"
@@ -29,8 +29,8 @@ const (
 	TaskUpdate      = "TASK_UPDATE"      // a peer sends, or corrects, identifiers
 	TaskStatus      = "TASK_STATUS"      // how far it is; from a peer, the question
 	TaskResult      = "TASK_RESULT"      // VERIFIED or REJECTED
-	TaskChallenge   = "TASK_CHALLENGE"   // something does not fit
-	KeyExchange     = "KEY_EXCHANGE"     // a peer's public key, and what is sealed for it
+	TaskChallenge   = "TASK_CHALLENGE"   // something does not match
+	KeyExchange     = "KEY_EXCHANGE"     // a peer's public key, and data sealed for it
 	TaskComplete    = "TASK_COMPLETE"    // a link by which data is moved
 	TaskError       = "TASK_ERROR"
 )
@@ -70,7 +70,7 @@ type Payload struct {
 	Audience  string `json:"audience"`
 }
 
-// A Reply is one of ours.
+// A Reply is a message from us.
 type Reply struct {
 	Protocol string   `json:"protocol"`
 	Version  string   `json:"version"`
@@ -83,7 +83,7 @@ type Reply struct {
 	Reason   string   `json:"reason,omitempty"`
 }
 
-// Routing says what a message was taken for, and how surely.
+// A Routing is the intent that was detected in a message, with the confidence.
 type Routing struct {
 	DetectedIntent string  `json:"detectedIntent"`
 	Confidence     float64 `json:"confidence"`
@@ -101,25 +101,25 @@ type Told struct {
 
 // A Caller makes calls of the palette's verbs, in the name of the peer who sent a message.
 type Caller interface {
-	// Act makes a call, once for each key, and tells the verification that it was about: by
-	// what it is called, the columns that its palette tells of it, and what the call answered.
-	// An error that has a Sentence may be told.
+	// Act makes a call, once for each key, and returns the verification that the call was about: its
+	// id, the columns that its palette tells of it, and the answer of the call. An error with a
+	// Sentence may be told.
 	Act(ctx context.Context, verb string, args map[string]any, key string) (task string, told, answered map[string]any, err error)
 }
 
-// sentence is what a peer may be told of an error.
+// A sentence is an error with a text that a peer may be told.
 type sentence interface {
 	error
 	Sentence() (code, text string)
 }
 
-// The steps of which a stream tells how far they are, in percent (H10).
+// The steps of which a stream reports the progress, in percent (H10).
 var progress = [...]struct {
 	percent int
 	message string
 }{{15, "the message was read"}, {45, "looking for the name"}, {75, "comparing the identifiers"}, {90, "looking at the answer before it leaves"}}
 
-// Answer answers a message. Each step of a verification is told first, where the peer listens.
+// Answer answers a message. It reports each step of a verification first, if step is not nil.
 func Answer(ctx context.Context, c Caller, body []byte, step func(Reply)) Reply {
 	m, err := read(body)
 	if err != nil {
@@ -162,7 +162,7 @@ func Answer(ctx context.Context, c Caller, body []byte, step func(Reply)) Reply 
 	return r
 }
 
-// Refused is the reply to what was refused before it was read.
+// Refused returns the reply to a message that was refused before it was read.
 func Refused(what, reason string) Reply { return failed(nil, what, reason) }
 
 func failed(m *Message, what, reason string) Reply {
@@ -204,13 +204,13 @@ func read(body []byte) (*Message, error) {
 	return m, nil
 }
 
-// A wording is how a text of an intent is known.
+// A wording is a pattern for texts of an intent.
 type wording struct {
 	intent string
 	words  *regexp.Regexp
 }
 
-// said are the words by which a text is known to be of an intent, the first that fits.
+// said are the patterns by which the intent of a text is recognised. The first match wins.
 var said = sync.OnceValue(func() []wording {
 	return []wording{
 		{ExplainFailure, regexp.MustCompile(`(?i)\b(why|explain|reason|what went wrong)\b`)},
@@ -225,8 +225,8 @@ var named = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^\s*(?:please\s+)?(?:verify|check|identify|do you know)\s+(.+?)(?:\s*,?\s*(?:with|and|by)?\s*(?:the\s+)?(?:phone|number)(?:\s+number)?\s*:?\s*([+()\d][\d\s().-]*\d))?\s*[.?!]?\s*$`)
 })
 
-// route says what a message is for: what it says itself, then what its words say, then a
-// verification where it names somebody (H5).
+// route returns the intent of a message: the one that it states, or else the one that its text
+// indicates, or else a verification if it names somebody (H5).
 func route(m *Message) Routing {
 	switch m.Intent {
 	case VerifyUser, MigrateData, CheckStatus, ExplainFailure:
@@ -256,8 +256,7 @@ func (p *Payload) name() string {
 	return p.Subject
 }
 
-// call is the verb by which a message is carried out, with its arguments; or what the
-// message lacks.
+// call returns the verb for a message, with its arguments, or names the argument that is missing.
 func (m *Message) call(intent string) (verb string, args map[string]any, lacks string) {
 	p := m.Payload
 	args = map[string]any{}
@@ -311,7 +310,7 @@ func (m *Message) call(intent string) (verb string, args map[string]any, lacks s
 	return "kyc.verify", args, ""
 }
 
-// reply makes a reply of what a verification is now.
+// reply makes a reply from the present state of a verification.
 func reply(verb string, told, answered map[string]any) Reply {
 	text := func(of map[string]any, name string) string {
 		s, _ := of[name].(string)
@@ -349,7 +348,7 @@ func reply(verb string, told, answered map[string]any) Reply {
 	return r
 }
 
-// compared is the data of a result and of a challenge: the same members in each (H24).
+// compared returns the data of a result or a challenge: both have the same members (H24).
 func compared(s *Said, told map[string]any) map[string]any {
 	none := func(all []string) []string {
 		if all == nil {

@@ -1,9 +1,10 @@
-// Package kyc is what the palette of a verification agent cannot say: who is meant by a name
-// and identifiers, and how a peer is told without learning of anybody what it did not send.
+// Package kyc carries out what the palette of a verification agent cannot say in YAML: who is meant
+// by a name and identifiers, and what a peer may be told without learning about anybody what it did
+// not send.
 //
-// It decides in functions of their arguments: Alike and Decide of people, Said of what a peer
-// is told, Reflect of what must not leave. The looks read rows and call those; what they give
-// goes out through the palette's `discloses` alone.
+// Pure functions decide: Alike and Decide about people, Said about what a peer is told, Reflect
+// about what must not leave. The looks read rows and call these functions; their results leave
+// only through the palette's `discloses`.
 package kyc
 
 import (
@@ -47,8 +48,8 @@ func Register(h *runtime.Handlers) {
 	})
 }
 
-// Phone is what a number of a telephone is compared by: its last ten digits, so that prefixes
-// of countries and spellings make no difference (H23).
+// Phone returns the form in which telephone numbers are compared: the last ten digits, so that
+// country prefixes and spellings make no difference (H23).
 func Phone(text string) string {
 	digits := strings.Map(func(r rune) rune {
 		if r < '0' || r > '9' {
@@ -59,7 +60,7 @@ func Phone(text string) string {
 	return digits[max(0, len(digits)-10):]
 }
 
-// Email is what an address is compared by.
+// Email returns the form in which addresses are compared.
 func Email(text string) string { return strings.ToLower(strings.TrimSpace(text)) }
 
 // What was sent
@@ -126,8 +127,8 @@ func supply(ctx context.Context, l *runtime.Look, a supplyArgs) (runtime.Fields,
 	return decided(ctx, l, name, sent(a.Phone, a.Email, a.SSNLast4, a.BirthDate), v.Value("level").Text())
 }
 
-// decided is what a verification comes to, as the palette discloses it. The same is looked
-// for whether or not somebody is found, so that how long it takes tells nothing.
+// decided computes the result of a verification, as the palette discloses it. It does the same
+// searches whether or not somebody is found, so that the time reveals nothing.
 func decided(ctx context.Context, l *runtime.Look, name string, i Identifiers, level string) (runtime.Fields, error) {
 	t, err := threshold(ctx, l, level)
 	if err != nil {
@@ -164,7 +165,7 @@ func decided(ctx context.Context, l *runtime.Look, name string, i Identifiers, l
 	return given, nil
 }
 
-// threshold is what a level takes. One that nobody has said anything of is held.
+// threshold returns the threshold of a level. A level without one is held.
 func threshold(ctx context.Context, l *runtime.Look, level string) (Threshold, error) {
 	rows, err := l.Rows(ctx, "threshold", runtime.Fields{"level": level})
 	if err != nil || len(rows) == 0 {
@@ -181,8 +182,8 @@ func threshold(ctx context.Context, l *runtime.Look, level string) (Threshold, e
 	return t, nil
 }
 
-// candidates are all who may be meant: whose names are spelled almost so, and who have the
-// telephone or the address. More says that there are others of such a name.
+// candidates returns everybody who may be meant: people with a nearly equal name, and people with
+// the telephone number or the address. more says that there are other people with such a name.
 func candidates(ctx context.Context, l *runtime.Look, name string, i Identifiers) (all []Candidate, more bool, err error) {
 	rows, more, err := l.Alike(ctx, "person", 2, Spellings(name)...)
 	if err != nil {
@@ -218,7 +219,7 @@ func candidate(row runtime.Row) Candidate {
 	return c
 }
 
-// What is given away of somebody who is verified
+// Data of a verified person that is handed over
 
 type exchangeArgs struct {
 	Verification runtime.Ref `verb:"verification-id"`
@@ -235,7 +236,7 @@ type redeemArgs struct {
 	Key  string `verb:"public-key"`
 }
 
-// subject is the person that a row is about, if they agreed to its purpose.
+// subject returns the person that a row is about, and whether they consented to its purpose.
 func subject(ctx context.Context, l *runtime.Look, row runtime.Row) (person runtime.Row, consented bool, err error) {
 	record := row.Value("subject")
 	if record.IsNull() {
@@ -276,8 +277,8 @@ func migrate(ctx context.Context, l *runtime.Look, a migrateArgs) (runtime.Field
 	return given, err
 }
 
-// redeem is what a link gives: nothing, and no reason, where it is none, of another wallet or
-// over. That it was used already the store says.
+// redeem returns the data behind a link. It gives nothing, and no reason, if the link does not
+// exist, belongs to another wallet, or has expired. The store refuses a link that was used already.
 func redeem(ctx context.Context, l *runtime.Look, a redeemArgs) (runtime.Fields, error) {
 	rows, err := l.Rows(ctx, "migration", runtime.Fields{"link": a.Link})
 	if err != nil || len(rows) != 1 || rows[0].Value("audience").Text() != l.Principal() || !rows[0].Value("until").Time().After(l.Now()) {

@@ -10,9 +10,9 @@ import (
 	"verbatim/stores/search"
 )
 
-// Similarity is how alike two names are by letters alone: 1 less the letters that have to
-// be added, left out or changed, for each letter of the longer name. Case and what stands
-// around a name make no difference. Names that are equal are 1 alike, and a name and none 0.
+// Similarity compares two names by letters alone: it is 1 minus the letters to be added, removed or
+// changed, divided by the length of the longer name. Case and surrounding white space make no
+// difference. Equal names have similarity 1, and a name and an empty text 0.
 func Similarity(a, b string) float64 {
 	x, y := []rune(strings.ToLower(strings.TrimSpace(a))), []rune(strings.ToLower(strings.TrimSpace(b)))
 	switch {
@@ -24,7 +24,7 @@ func Similarity(a, b string) float64 {
 	return 1 - float64(distance(x, y))/float64(max(len(x), len(y)))
 }
 
-// distance is Levenshtein's.
+// distance returns the Levenshtein distance.
 func distance[T comparable](a, b []T) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
@@ -44,20 +44,20 @@ func distance[T comparable](a, b []T) int {
 	return row[len(b)]
 }
 
-// A Rule says by what two names were found to be alike.
+// A Rule is the rule by which two names were found to be alike.
 type Rule string
 
 // The rules.
 const (
-	ByLetters Rule = "letters" // Similarity of what was typed
+	ByLetters Rule = "letters" // Similarity of the names as typed
 	ByFolding Rule = "marks"   // the same without marks, and in Latin letters
 	ByWords   Rule = "words"   // word by word, in any order
 )
 
-// Alike is how alike two names are, and by which rule most so. Besides the letters it heeds
-// that words of a name come in any order; that marks are left out and other alphabets
-// transliterated; that a nickname or a form of another language may stand for a name, and an
-// initial; and that particles, titles and middle names are left out.
+// Alike returns the likeness of two names, and the rule that gives the greatest likeness. Besides
+// letters it considers that the words of a name may come in any order; that marks may be left out
+// and other alphabets transliterated; that a nickname, a form in another language or an initial may
+// stand for a name; and that particles, titles and middle names may be left out.
 func Alike(a, b string) (likeness float64, by Rule) {
 	likeness, by = Similarity(a, b), ByLetters
 	x, y := search.Name(a), search.Name(b)
@@ -77,10 +77,10 @@ const (
 	missingCost  = 2 // a middle name that one of two leaves out, at most
 )
 
-// mostCompared is how many words of a name are compared.
+// mostCompared is the greatest number of words of a name that are compared.
 const mostCompared = 6
 
-// words are those of a folded name without its particles, unless there is nothing else.
+// words returns the words of a folded name without its particles, unless there is nothing else.
 func words(name string) []string {
 	all := strings.Fields(name)
 	kept := slices.DeleteFunc(slices.Clone(all), func(w string) bool { return known().particles[w] })
@@ -178,19 +178,19 @@ var known = sync.OnceValue(func() *lexicon {
 	return l
 })
 
-// oneName reports whether two words stand for one name.
+// oneName reports whether two words are forms of one name.
 func oneName(a, b string) bool {
 	of := known().of
 	return slices.ContainsFunc(of[a], func(line int) bool { return slices.Contains(of[b], line) })
 }
 
-// mostSpellings is how many spellings of a name are looked for.
+// mostSpellings is the greatest number of spellings of a name that are searched for.
 const mostSpellings = 24
 
-// Spellings are those of a name under which somebody may be known whose name is not within
-// two letters of it: its words in another order, without particles and middle names, and
-// with the name that a nickname stands for, or the other way round. The name itself comes
-// first. How many there are depends on the name alone.
+// Spellings returns the spellings under which a person may be known whose name differs by more than
+// two letters: the words in another order, without particles and middle names, and with the name
+// for a nickname or the other way round. The name itself comes first. The number of spellings
+// depends on the name alone.
 func Spellings(name string) []string {
 	folded := search.Name(name)
 	all := []string{folded}

@@ -8,7 +8,7 @@ import (
 	"verbatim/runtime/guard"
 )
 
-// What a look at a draft comes to.
+// The results of checking a draft.
 const (
 	safe    = "SAFE"
 	revised = "REVISED"
@@ -16,11 +16,11 @@ const (
 
 var errUnsafe = errors.New("the answer would have held personal data, and was withheld")
 
-// Reflect looks at what a peer is about to be told, before it leaves: it must hold no stored
-// telephone, address or name (1), no whole number of social security (2), no hint at any of
-// them, such as a digit (3), and nothing that the output guard takes for personal data (4). A
-// draft that fails is told without the name that was typed, and says so; one that still fails
-// is an error, and nothing is told.
+// Reflect checks a text for a peer before it leaves: it must contain no stored telephone number,
+// address or name (1), no whole social security number (2), no hint at one of them, such as a digit
+// (3), and nothing that the output guard takes for personal data (4). A draft that fails is replaced
+// by one without the typed name, which says so; if that fails too, Reflect returns an error, and the
+// peer is told nothing.
 func Reflect(s *Said, people []Candidate) (string, error) {
 	if !holds(s, people) {
 		return safe, nil
@@ -34,7 +34,7 @@ func Reflect(s *Said, people []Candidate) (string, error) {
 
 // holds reports whether a draft holds more than the peer sent itself.
 func holds(s *Said, people []Candidate) bool {
-	if _, report := guard.Redact(s.Typed, guard.Record{}); report.Found() && !s.Revised { // alone: what stands around it must not excuse it
+	if _, report := guard.Redact(s.Typed, guard.Record{}); report.Found() && !s.Revised { // by itself: the surrounding text must not excuse it
 		return true
 	}
 	draft := s.Message() + "\n" + strings.Join(s.Thoughts(), "\n") + "\n" + strings.Join(s.RequiredToProceed(), "\n")

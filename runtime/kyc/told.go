@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// A Said is all that a peer is told about, and all that what it is told is made of: what it
-// typed for a name itself, and codes. Nothing of the person who is meant is in it, so that
-// nothing of them can be said.
+// A Said holds all the facts that a peer may be told, and all the material of the sentences to it:
+// the name that the peer itself typed, and codes. It holds nothing of the person who is meant, so
+// that no sentence can reveal anything about them.
 type Said struct {
 	Status   string
 	Typed    string
@@ -16,13 +16,13 @@ type Said struct {
 	Fields   [4]Field
 }
 
-// fieldNames are what a peer calls the identifiers, in the order of Compared.Fields.
+// fieldNames are the protocol's names of the identifiers, in the order of Compared.Fields.
 var fieldNames = [4]string{"phone", "email", "ssn_last4", "birth_date"}
 
-// fieldWords are what they are called in sentences.
+// fieldWords are the names of the identifiers in sentences.
 var fieldWords = [4]string{"phone number", "e-mail address", "last four digits of the number", "date of birth"}
 
-// Matched and Mismatched name the identifiers that fit, and those that do not.
+// Matched names the identifiers that match, and Mismatched those that do not.
 func (s *Said) Matched() []string    { return s.with(Matched, &fieldNames) }
 func (s *Said) Mismatched() []string { return s.with(Mismatched, &fieldNames) }
 
@@ -42,7 +42,7 @@ func (s *Said) name() string {
 	return `"` + s.Typed + `"`
 }
 
-// Message is what the peer is told.
+// Message returns the sentence for the peer.
 func (s *Said) Message() string {
 	switch s.Status {
 	case statusNeeds:
@@ -70,7 +70,7 @@ func (s *Said) Message() string {
 	return ""
 }
 
-// others are the identifiers that were not sent.
+// others lists the identifiers that were not sent.
 func (s *Said) others() string {
 	if rest := s.with(NotGiven, &fieldWords); len(rest) > 0 {
 		return listed(rest, "or")
@@ -92,7 +92,7 @@ func (s *Said) RequiredToProceed() (all []string) {
 	return all
 }
 
-// Thoughts are the steps by which it came to that, as many as there always are.
+// Thoughts returns the steps of the decision. Their number is always the same.
 func (s *Said) Thoughts() []string {
 	step := func(i int) string {
 		switch s.Fields[i] {
@@ -121,7 +121,7 @@ func listed(all []string, word string) string {
 	return strings.Join(all, "")
 }
 
-// CandidateThoughts are the steps as we see them ourselves: with whom was looked at.
+// CandidateThoughts returns the steps for internal use, with the candidates that were compared.
 func CandidateThoughts(name string, d *Decision) []string {
 	all := []string{fmt.Sprintf("looked for %q in %s", name, counted(len(Spellings(name)), "spelling")), counted(len(d.Seen), "candidate") + " at least 60% alike"}
 	for i, c := range d.Seen {

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// A Budget bounds how many tokens are spent. Budgets stand in one another, as a
-// turn does in a session and a session in a day: what is spent in one is spent
-// in all that it stands in. It is safe for use by many goroutines.
+// A Budget bounds the number of tokens spent. Budgets are nested, as a turn in a session and a
+// session in a day: tokens spent in one count in all budgets around it. It is safe for use by many
+// goroutines.
 type Budget struct {
 	name   string
 	limit  int
@@ -25,33 +25,32 @@ type Budget struct {
 	ledger  Ledger
 }
 
-// A Ledger counts where processes meet: it adds n to an account unless that comes
-// to more than limit, and says what the account comes to. Without a limit it adds
-// in any case. *runtime.Session is one.
+// A Ledger counts for several processes: it adds n to an account, unless the total would exceed
+// limit, and returns the account's total. Without a limit it always adds. *runtime.Session is one.
 type Ledger interface {
 	Count(ctx context.Context, account string, n, limit int64) (total int64, ok bool, err error)
 }
 
-// Kept makes the budget one with that of every other process, which outlives this
-// one: what is spent is counted in the ledger, before a request is sent and again
-// when it is known what it cost. A process that ends between the two has spent
-// what it set aside. account names the account at the time, such as that of a day.
+// Kept shares the budget with every other process, and keeps it beyond the end of this one: the
+// ledger counts the tokens before a request is sent, and corrects the count when the cost is known.
+// A process that ends between the two has spent the tokens it reserved. account returns the current
+// account, such as that of a day.
 func (b *Budget) Kept(account func() string, l Ledger) *Budget {
 	b.account, b.ledger = account, l
 	return b
 }
 
-// NewBudget makes a budget that stands in no other. A limit of 0 only counts.
+// NewBudget makes an outermost budget. A limit of 0 only counts.
 func NewBudget(name string, limit int) *Budget { return &Budget{name: name, limit: limit} }
 
-// NewDailyBudget makes a budget that begins anew at midnight UTC.
+// NewDailyBudget makes a budget that restarts at midnight UTC.
 func NewDailyBudget(name string, limit int, now func() time.Time) *Budget {
 	return &Budget{name: name, limit: limit, now: now, day: dayOf(now())}
 }
 
 func dayOf(t time.Time) int64 { return t.Unix() / (24 * 60 * 60) }
 
-// Within makes a budget that stands in b.
+// Within makes a budget inside b.
 func (b *Budget) Within(name string, limit int) *Budget {
 	return &Budget{name: name, limit: limit, parent: b}
 }
@@ -83,12 +82,11 @@ type hold struct {
 // A part is the part of a hold that is reserved in one budget.
 type part struct {
 	b       *Budget
-	account string // that it was set aside in, where it is kept
+	account string // in which the tokens are reserved, if the budget is kept
 }
 
-// hold sets n tokens aside for a request, in this budget and all it stands in, or
-// in none of them. It returns the least that is left beyond them, or -1 when
-// nothing bounds it.
+// hold reserves n tokens for a request, in this budget and all budgets around it, or in none of
+// them. It returns the least remainder of them, or -1 if none has a limit.
 func (b *Budget) hold(ctx context.Context, n int) (h *hold, left int, err error) {
 	h, left = &hold{n: n}, -1
 	for at := b; at != nil; at = at.parent {
@@ -146,16 +144,16 @@ func (b *Budget) settle(ctx context.Context, account string, n, spent int) {
 	b.held -= n
 	b.spent += spent
 	if b.ledger != nil && spent != n {
-		// What cannot be put right stays as it was set aside.
+		// If the correction fails, the reservation remains.
 		_, _, _ = b.ledger.Count(ctx, account, int64(spent-n), 0)
 	}
 }
 
-// Limited makes a model that asks m only while the budget lasts. What a request
-// may cost is set aside before it is sent: the estimate of what it says, and its
-// MaxTokens; a request without MaxTokens gets what is left of the budget as its
-// own. So a budget is overdrawn only by what an endpoint counts beyond the
-// estimate, and by one request at most for each that is under way.
+// Limited makes a model that asks m only while the budget lasts. Before it sends a request, it
+// reserves its possible cost: the estimate of its text, and its MaxTokens; a request without
+// MaxTokens gets the rest of the budget as its own. So a budget is overdrawn only by the tokens
+// that an endpoint counts beyond the estimate, and by at most one request for each that is in
+// progress.
 func Limited(m Model, b *Budget) Model { return &limited{m, b} }
 
 type limited struct {

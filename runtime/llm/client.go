@@ -36,12 +36,12 @@ type Config struct {
 	// Timeout bounds one attempt, Idle the silence within one. The defaults are
 	// two minutes and ten seconds.
 	Timeout, Idle time.Duration
-	// Attempts is how often a request is sent at most; the default is 3, and 1
-	// tries once. Nothing is sent again after a piece of it was handed over.
+	// Attempts is the greatest number of attempts per request; the default is 3, and 1 tries once. A
+	// request is not sent again after a piece of its answer was passed on.
 	Attempts int
-	// Backoff is the longest wait before the second attempt, and doubles with
-	// each; MaxWait bounds it, and a Retry-After beyond it is not waited for.
-	// The defaults are half a second and twenty seconds.
+	// Backoff is the longest wait before the second attempt, and doubles with each; MaxWait bounds
+	// it, and the client gives up if a Retry-After exceeds MaxWait. The defaults are half a second
+	// and twenty seconds.
 	Backoff, MaxWait time.Duration
 	// MaxBytes bounds an answer on the wire; the default is 8 MiB.
 	MaxBytes int64
@@ -149,7 +149,7 @@ func wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// String names the model and where it is; never the key.
+// String returns the name of the model and its address, without the key.
 func (c *Client) String() string { return c.Model + " at " + c.base }
 
 // Format keeps the key out of %+v too.
@@ -342,7 +342,7 @@ func (c *Client) stream(ctx context.Context, q openai.ChatCompletionRequest, pie
 // maxCalls bounds the tools that one answer may ask for.
 const maxCalls = 1000
 
-// grow adds pieces of tool calls to those that have begun.
+// grow appends pieces of tool calls to the calls that have begun.
 func (r *Reply) grow(pieces []openai.ToolCall) error {
 	for _, t := range pieces {
 		at := len(r.Calls) - 1
@@ -482,9 +482,8 @@ func (c *Client) once(ctx context.Context, x *exchange, attempt func(context.Con
 	return nil
 }
 
-// pause says how long to wait after the n-th attempt: what the endpoint asked
-// for, and a random part of what doubles each time. ok is false when the
-// endpoint asks for longer than we are willing to wait.
+// pause returns the wait after the n-th attempt: the time that the endpoint asked for, and a random
+// part of a bound that doubles each time. ok is false if the endpoint asks for more than MaxWait.
 func (c *Client) pause(n int, asked time.Duration) (d time.Duration, ok bool) {
 	most := c.Backoff << min(n-1, 20)
 	if most <= 0 || most > c.MaxWait {

@@ -18,8 +18,8 @@ type numbering struct {
 
 const numbered = "reference-%d"
 
-// hide puts numbers in the place of what is drawn, in text that is JSON: what is
-// drawn has to consist of letters, digits and signs that JSON leaves alone.
+// hide replaces random values by numbers, in text that is JSON: random values must consist of
+// letters, digits and signs that JSON does not escape.
 func (n *numbering) hide(text []byte) []byte {
 	if n.what == nil {
 		return text
@@ -39,7 +39,7 @@ func (n *numbering) hide(text []byte) []byte {
 	return append(out, text[end:]...)
 }
 
-// show puts what is drawn in the place of its numbers, as far as it is known.
+// show replaces the numbers by the random values, as far as they are known.
 func (n *numbering) show(line recorded) (*recorded, error) {
 	if n.what == nil || len(n.known) == 0 {
 		return &line, nil

@@ -11,42 +11,42 @@ import (
 	openai "github.com/sashabaranov/go-openai"
 )
 
-// An Error says why there is no answer. Its text is safe to show an operator:
-// it never holds the key, nor what was asked.
+// An Error tells why there is no answer. Its text is safe for an operator: it holds neither the key
+// nor the request.
 type Error struct {
 	Kind Kind
 	// Status is the HTTP status, 0 when there was none.
 	Status int
-	// RetryAfter is when the endpoint said to come back; zero when it did not.
+	// RetryAfter is the wait that the endpoint asked for; zero if it did not.
 	RetryAfter time.Duration
-	// Budget is the name of the one that is spent.
+	// Budget is the name of the exhausted budget.
 	Budget string
-	// Attempts says how often it was tried.
+	// Attempts is the number of attempts.
 	Attempts int
-	// Usage is what the attempt cost although it failed, as far as is known.
+	// Usage is the cost of the attempt although it failed, as far as it is known.
 	Usage Usage
-	// Err is what happened, for a log.
+	// Err is the cause, for a log.
 	Err error
 }
 
-// Kind sorts errors by what a caller can do about them.
+// Kind sorts errors by the action that a caller can take.
 type Kind string
 
 // The kinds of error.
 const (
-	Unavailable Kind = "unavailable"   // nobody answered, or the endpoint is in trouble: another time
+	Unavailable Kind = "unavailable"   // no answer, or the endpoint is in trouble: try again later
 	Busy        Kind = "busy"          // too many requests: after RetryAfter
 	Denied      Kind = "denied"        // the key or the account is not accepted: an operator has to act
-	Invalid     Kind = "invalid"       // the endpoint does not take such a request: a fault of ours, or of the configuration
+	Invalid     Kind = "invalid"       // the endpoint refuses such a request: a fault of ours, or of the configuration
 	Overlong    Kind = "overlong"      // the conversation does not fit the model: send less
 	Late        Kind = "late"          // it took longer than allowed
 	Cut         Kind = "cut"           // the answer broke off in the middle
 	Garbled     Kind = "garbled"       // what came back is not the protocol, or more than allowed
 	Spent       Kind = "budget-spent"  // a budget has nothing left: nothing was sent
-	Uncounted   Kind = "not-counted"   // what is spent could not be counted: nothing was sent
+	Uncounted   Kind = "not-counted"   // the spending could not be counted: nothing was sent
 	Cancelled   Kind = "cancelled"     // the caller gave up
-	Unrecorded  Kind = "not-recorded"  // a replay has no answer to this
-	Unsupported Kind = "not-supported" // this endpoint is not configured for what was asked
+	Unrecorded  Kind = "not-recorded"  // a replay has no answer to this request
+	Unsupported Kind = "not-supported" // the endpoint is not configured for this request
 )
 
 func (e *Error) Error() string {
@@ -100,15 +100,15 @@ func (e *Error) Unwrap() error { return e.Err }
 // again reports whether the same request may do better another time.
 func (e *Error) again() bool {
 	switch e.Kind {
-	case Unavailable, Busy, Cut, Garbled: // and whoever waited once for nothing has waited enough
+	case Unavailable, Busy, Cut, Garbled: // not after a time-out: one long wait was enough
 		return true
 	}
 	return false
 }
 
-// failed makes an *Error of what the protocol library or the network says. The
-// key is taken out of it: providers repeat it, or part of it, in their answers.
-// ctx is the caller's context, attempt the one of the exchange.
+// failed makes an *Error of an error of the protocol library or the network. It removes the key:
+// providers repeat it, or part of it, in their answers. ctx is the caller's context, attempt the one
+// of the exchange.
 func (c *Client) failed(ctx, attempt context.Context, err error, s *exchange) *Error {
 	e := &Error{Kind: Unavailable, Status: s.status, RetryAfter: s.retryAfter, Err: c.scrubbed(err)}
 	var api *openai.APIError
@@ -168,8 +168,8 @@ func kindOf(status int) Kind {
 	return Garbled
 }
 
-// overlong recognises the ways in which endpoints say that a conversation does
-// not fit: a code where there is one, the words of llama.cpp and vLLM otherwise.
+// overlong reports whether an endpoint says that a conversation does not fit: by a code if there is
+// one, otherwise by the words of llama.cpp and vLLM.
 func overlong(e *openai.APIError) bool {
 	if code, _ := e.Code.(string); code == "context_length_exceeded" {
 		return true
@@ -178,7 +178,7 @@ func overlong(e *openai.APIError) bool {
 	return e.Type == "exceed_context_size_error" || strings.Contains(text, "maximum context length") || strings.Contains(text, "exceeds the available context size")
 }
 
-// scrubbed is an error's text without the key, and not longer than a log line.
+// scrubbed returns an error's text without the key, and no longer than a log line.
 func (c *Client) scrubbed(err error) error {
 	const most = 500
 	text := err.Error()

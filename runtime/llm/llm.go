@@ -1,8 +1,7 @@
-// Package llm asks a language model, and doubts what comes back.
+// Package llm asks a language model, and does not trust its replies.
 //
-// It speaks the chat completions protocol that hosted providers, vLLM,
-// llama.cpp and Ollama have in common, keeps to time-outs and to budgets, and
-// can record a conversation with a model and play it again:
+// It speaks the chat completions protocol that hosted providers, vLLM, llama.cpp and Ollama have in
+// common, observes time-outs and budgets, and can record a conversation with a model and replay it:
 //
 //	model, err := llm.New(llm.Config{BaseURL: "http://localhost:8080/v1", Model: "qwen"})
 //	…
@@ -11,9 +10,8 @@
 //		{Role: llm.User, Text: "what do you still need from me?"},
 //	}}, nil)
 //
-// What a model says is text from a stranger. The package bounds it and hands it
-// over; whether it may have any effect is decided by others. It imports nothing
-// of ours.
+// A model's reply is text from a stranger. The package bounds it and returns it; other packages
+// decide whether it may have any effect. The package imports none of ours.
 package llm
 
 import (
@@ -25,10 +23,9 @@ import (
 // what Recorder, Replay and Limited make. All are safe for use by many
 // goroutines.
 type Model interface {
-	// Chat asks for the next message of a conversation. With a function, the
-	// answer is streamed and the function is given each piece of text as it
-	// comes, on the caller's goroutine; the Reply holds all of it again. An
-	// error is an *Error, whatever went wrong.
+	// Chat asks for the next message of a conversation. With a function, the answer is streamed: the
+	// function receives each piece of text as it arrives, on the caller's goroutine; the Reply holds
+	// the whole text again. Every error is an *Error.
 	Chat(ctx context.Context, r Request, piece func(string)) (*Reply, error)
 	// Embed returns one vector per text, in their order.
 	Embed(ctx context.Context, texts []string) ([][]float32, Usage, error)
@@ -50,7 +47,7 @@ type Message struct {
 	Role   Role       `json:"role"`
 	Text   string     `json:"text,omitempty"`
 	Calls  []ToolCall `json:"calls,omitempty"`  // of an assistant
-	CallID string     `json:"callId,omitempty"` // of a tool's answer: what it answers
+	CallID string     `json:"callId,omitempty"` // of a tool's answer: the ID of the call that it answers
 }
 
 // A Tool is something that the model may ask to have called.
@@ -72,25 +69,22 @@ type ToolCall struct {
 // shapes the answer.
 type Request struct {
 	Messages []Message `json:"messages"`
-	// Tools are what the model may ask to have called; MustCall makes it ask.
+	// Tools are the tools that the model may call; MustCall forces it to call one.
 	Tools    []Tool `json:"tools,omitempty"`
 	MustCall bool   `json:"mustCall,omitempty"`
-	// Schema makes the answer JSON that the schema accepts, at endpoints that
-	// hold themselves to it; SchemaName names it.
+	// Schema makes the answer JSON that the schema accepts, at endpoints that support it; SchemaName
+	// names it.
 	Schema     json.RawMessage `json:"schema,omitempty"`
 	SchemaName string          `json:"schemaName,omitempty"`
-	// Grammar makes the answer a sentence of a grammar, in the syntax that
-	// Config.Grammars stands for.
+	// Grammar makes the answer a sentence of a grammar, in the syntax of Config.Grammars.
 	Grammar string `json:"grammar,omitempty"`
-	// MaxTokens bounds the answer; 0 leaves that to the endpoint and, where
-	// there is one, to the budget.
+	// MaxTokens bounds the answer; with 0 the endpoint decides, or the budget if there is one.
 	MaxTokens int `json:"maxTokens,omitempty"`
-	// Temperature is 0 for the likeliest answer; nil leaves it to the endpoint,
-	// which models that reason insist on. Seed, where an endpoint honours it,
-	// makes answers repeatable.
+	// Temperature is 0 for the likeliest answer; with nil the endpoint decides, which reasoning
+	// models require. Seed, if an endpoint supports it, makes answers repeatable.
 	Temperature *float32 `json:"temperature,omitempty"`
 	Seed        *int     `json:"seed,omitempty"`
-	// Stop ends the answer where one of these texts would appear.
+	// Stop ends the answer before any of these texts.
 	Stop []string `json:"stop,omitempty"`
 }
 
@@ -99,9 +93,9 @@ type Reply struct {
 	Text   string     `json:"text,omitempty"`
 	Calls  []ToolCall `json:"calls,omitempty"`
 	Finish Finish     `json:"finish"`
-	// Refusal is what the provider said instead of an answer.
+	// Refusal is the provider's text instead of an answer.
 	Refusal string `json:"refusal,omitempty"`
-	// Model is what the endpoint says answered.
+	// Model is the name of the answering model, according to the endpoint.
 	Model string `json:"model,omitempty"`
 	Usage Usage  `json:"usage"`
 }
@@ -125,7 +119,7 @@ type Usage struct {
 	Estimated bool `json:"estimated,omitempty"`
 }
 
-// Total is what a budget is charged.
+// Total returns the tokens that a budget is charged.
 func (u Usage) Total() int { return u.In + u.Out }
 
 // EstimateTokens guesses how many tokens a text is: one for every four bytes of
@@ -143,7 +137,7 @@ func EstimateTokens(text string) int {
 	return (ascii+3)/4 + other
 }
 
-// estimate guesses what a request costs to send.
+// estimate returns the estimated cost of sending a request, in tokens.
 func (r *Request) estimate() int {
 	n := EstimateTokens(string(r.Schema))
 	for i := range r.Messages {

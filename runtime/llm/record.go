@@ -15,22 +15,21 @@ import (
 	"time"
 )
 
-// A transcript is a text file of one JSON object per line: a header, and then
-// one exchange per line, in the order in which they ended. It holds what was
-// asked and answered word for word, so it is as confidential as that; only what
-// is drawn anew each time stands in it by a number (see Scene.Drawn).
+// A transcript is a text file of one JSON object per line: a header, and then one exchange per
+// line, in the order in which they ended. It holds the requests and answers verbatim, so it is as
+// confidential as they are; only random values are replaced by a number (see Scene.Drawn).
 
 const transcriptSchema = "verbatim/transcript@1"
 
 // A Scene holds the facts that a transcript needs beside the exchanges.
 type Scene struct {
-	// At is when it was recorded, and Zone where, as IANA calls it. Prompts tell the
-	// day, so whoever replays them does so at that time, in that zone.
+	// At is the time of the recording, and Zone its IANA time zone. Prompts contain the day, so a
+	// replay must run at that time, in that zone.
 	At   time.Time
 	Zone string
-	// Drawn finds what is drawn at random and differs each time, such as the
-	// reference of a file: its first group. A transcript has a number for each, in
-	// the order in which they came, and a replay puts in the ones of its own.
+	// Drawn finds random values that differ each time, such as the reference of a file: its first
+	// group. A transcript has a number for each, in the order of their appearance, and a replay
+	// inserts its own.
 	Drawn *regexp.Regexp
 }
 
@@ -40,7 +39,7 @@ type transcriptHeader struct {
 	Zone   string    `json:"zone,omitempty"`
 }
 
-// A recorded line: a chat or an embedding, and what came of it.
+// A recorded line: a chat or an embedding, and its result.
 type recorded struct {
 	Chat    *Request    `json:"chat,omitempty"`
 	Reply   *Reply      `json:"reply,omitempty"`
@@ -58,7 +57,7 @@ type failure struct {
 	Usage  Usage  `json:"usage"`
 }
 
-// A Recorder is a model that asks another and writes down what was said.
+// A Recorder is a model that asks another and records the conversation.
 type Recorder struct {
 	model Model
 	mu    sync.Mutex
@@ -68,9 +67,9 @@ type Recorder struct {
 	begun bool
 }
 
-// NewRecorder writes a transcript of what m is asked to w. Each line is written
-// before the answer is handed over; an error in writing is an error of the call,
-// so that no recording is silently incomplete.
+// NewRecorder makes a model that asks m and writes a transcript to w. It writes each line before it
+// returns the answer; an error in writing is an error of the call, so that no recording is silently
+// incomplete.
 func NewRecorder(m Model, w io.Writer, scene Scene) *Recorder {
 	return &Recorder{model: m, w: w, scene: scene, drawn: numbering{what: scene.Drawn}}
 }
@@ -138,7 +137,7 @@ func (r *Recorder) write(line recorded) error {
 type Replay struct {
 	mu    sync.Mutex
 	lines []recorded
-	by    map[[32]byte][]int // lines by digest of what was asked, not yet used
+	by    map[[32]byte][]int // unused lines, by the digest of the request
 	left  int
 	scene Scene
 	drawn numbering
@@ -147,8 +146,8 @@ type Replay struct {
 // maxTranscript bounds one line of a transcript.
 const maxTranscript = 64 << 20
 
-// NewReplay reads a transcript in which drawn, when there is any, stands by
-// numbers. Unknown fields are refused: they would be part of what was asked.
+// NewReplay reads a transcript in which the values that drawn matches, if it is not nil, are
+// replaced by numbers. It refuses unknown fields: they would be part of the request.
 func NewReplay(r io.Reader, drawn *regexp.Regexp) (*Replay, error) {
 	p := &Replay{by: map[[32]byte][]int{}, drawn: numbering{what: drawn}}
 	lines := bufio.NewScanner(r)
@@ -199,17 +198,17 @@ func question(chat *Request, texts []string) []byte {
 	return text
 }
 
-// Scene returns when and where it was recorded, as far as that was noted.
+// Scene returns the recorded time and zone, as far as the transcript has them.
 func (p *Replay) Scene() Scene { return p.scene }
 
-// Left returns how many answers were not asked for.
+// Left returns the number of unused answers.
 func (p *Replay) Left() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.left
 }
 
-// Chat answers as it was recorded; what was streamed comes in one piece.
+// Chat returns the recorded answer; a streamed answer comes in one piece.
 func (p *Replay) Chat(ctx context.Context, q Request, piece func(string)) (*Reply, error) {
 	line, err := p.take(ctx, &q, nil)
 	if err != nil {
@@ -221,7 +220,7 @@ func (p *Replay) Chat(ctx context.Context, q Request, piece func(string)) (*Repl
 	return line.Reply, nil
 }
 
-// Embed answers as it was recorded.
+// Embed returns the recorded answer.
 func (p *Replay) Embed(ctx context.Context, texts []string) ([][]float32, Usage, error) {
 	if len(texts) == 0 {
 		return nil, Usage{}, nil
@@ -304,7 +303,7 @@ func parts(a, b string) int {
 	return n
 }
 
-// after is a little of a, from where it parts from b.
+// after returns a short part of a, from its first difference to b.
 func after(a, b string) string {
 	const most = 40
 	rest := a[parts(a, b):]

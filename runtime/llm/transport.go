@@ -20,10 +20,10 @@ var (
 	errElsewhere = errors.New("the endpoint sends us elsewhere; give the address it means as the base URL")
 )
 
-// An exchange is one request and its answer, as far as the protocol library
-// does not tell of them.
+// An exchange holds the facts about one request and its answer that the protocol library does not
+// report.
 type exchange struct {
-	extra      map[string]any // fields that the library has no name for
+	extra      map[string]any // fields that the library does not know
 	sent       bool           // the request left the library
 	status     int
 	retryAfter time.Duration
@@ -32,8 +32,8 @@ type exchange struct {
 
 type exchangeKey struct{}
 
-// A transport stands between the protocol library and the network: it adds what
-// the library cannot say, and bounds what it would read without end.
+// A transport stands between the protocol library and the network: it adds the fields that the
+// library lacks, and bounds answers that the library would read without end.
 type transport struct {
 	next     http.RoundTripper
 	maxBytes int64
@@ -140,8 +140,8 @@ func (b *body) Close() error {
 	return b.ReadCloser.Close()
 }
 
-// retryAfter reads when the endpoint wants to be asked again: the header of
-// RFC 9110, seconds or a date, and the finer one that OpenAI sends.
+// retryAfter reads the time after which the endpoint accepts the next request: the header of RFC
+// 9110, seconds or a date, and the finer one of OpenAI.
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	if ms, err := strconv.ParseInt(h.Get("Retry-After-Ms"), 10, 64); err == nil && ms >= 0 && ms < 1e10 {
 		return time.Duration(ms) * time.Millisecond

@@ -11,9 +11,9 @@ import (
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// What could stand at a position is found out by putting a word there which is none, and
-// looking for what the parser makes of it, or which names the checker wanted instead. So
-// nothing here knows where what may stand.
+// The completions at a position are found by an experiment: an impossible word is put there, and
+// the parser's result for it, or the names that the checker wanted instead, are the completions. So
+// nothing here knows the grammar.
 const (
 	noName = "zqzq"
 	noCode = "ZQZQ"
@@ -44,13 +44,13 @@ func (v *view) item(r dsl.Range, text string, kind int, detail, doc string) comp
 	return completionItem{Label: text, Kind: kind, Detail: detail, Doc: doc, Filter: text, TextEdit: &textEdit{span, text}}
 }
 
-// tried is the document with a word in place of a range.
+// tried returns the document with a word in place of a range.
 func (v *view) tried(r dsl.Range, word string) string {
 	s := v.doc.text.src.Text
 	return s[:r.Start] + word + s[r.End:]
 }
 
-// inCall offers what could stand in a script.
+// inCall returns the completions in a script.
 func (v *view) inCall(at int) []completionItem {
 	s := v.doc.text.src.Text
 	word := v.doc.text.word(at, ofName)
@@ -115,8 +115,8 @@ func (v *view) verbs(r dsl.Range) (items []completionItem) {
 	return items
 }
 
-// arguments are those that the call with a key that is none has not been given, what must
-// be given first.
+// arguments returns the missing arguments of the call with the impossible key, the required ones
+// first.
 func (v *view) arguments(r dsl.Range, script *dsl.Script) (items []completionItem) {
 	dsl.Walk(script, func(n dsl.Node) bool {
 		if n.Call == nil || !slices.ContainsFunc(n.Call.Args, func(a dsl.Arg) bool { return a.Key == noName }) {
@@ -143,7 +143,7 @@ func (v *view) arguments(r dsl.Range, script *dsl.Script) (items []completionIte
 	return items
 }
 
-// bindings are the names of results in the script.
+// bindings returns the names of results in the script.
 func (v *view) bindings(r dsl.Range) (items []completionItem) {
 	dsl.Walk(v.is.script, func(n dsl.Node) bool {
 		if c := n.Call; c != nil && c.As != "" {
@@ -154,7 +154,7 @@ func (v *view) bindings(r dsl.Range) (items []completionItem) {
 	return items
 }
 
-// values are those of a type that can be listed.
+// values returns the values of a type that can be listed.
 func (v *view) values(r dsl.Range, t *verbs.Type) (items []completionItem) {
 	for t != nil && t.Name == verbs.ListType {
 		t = t.Item
@@ -181,7 +181,7 @@ func (v *view) values(r dsl.Range, t *verbs.Type) (items []completionItem) {
 var itemKinds = map[string]int{verbs.RoleThing: itemVariable, verbs.EntityThing: itemClass, verbs.FieldThing: itemField, verbs.CodesThing: itemEnum,
 	verbs.CodeThing: itemEnumMember, verbs.SchemaThing: itemClass, verbs.VerbThing: itemFunction, verbs.ArgumentThing: itemVariable, verbs.WordThing: itemKeyword, verbs.KeyThing: itemProperty}
 
-// inPalette offers what could stand in a palette.
+// inPalette returns the completions in a palette.
 func (v *view) inPalette(at int) []completionItem {
 	s := v.doc.text.src.Text
 	word := v.doc.text.word(at, ofName)
@@ -204,7 +204,7 @@ func (v *view) inPalette(at int) []completionItem {
 			}
 			in := dsl.Range{Start: r.Start, End: r.End - int32(len(try.word)) + word.End - word.Start}
 			if try.after != "" && n.Thing.Kind != verbs.KeyThing {
-				continue // the value that was put there
+				continue // the value that this experiment put there
 			}
 			for _, name := range n.Names {
 				if offered[name] {

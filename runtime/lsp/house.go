@@ -14,20 +14,20 @@ import (
 	"verbatim/verbs"
 )
 
-// A house keeps the palettes of each directory as they were last read.
+// A house keeps the palettes of each directory as last read.
 type house struct {
 	files fs.FS
 	mu    sync.Mutex
 	sets  map[string]*palettes
 }
 
-// palettes are those of a directory, read together.
+// palettes are the palettes of a directory, read together.
 type palettes struct {
 	dir   string
 	files map[string]*text // by path
 	draft *verbs.Draft
-	// reg is what scripts are checked with: of files that cannot be read as YAML just now,
-	// it knows what they said when they could be.
+	// reg is the registry for scripts: for files that are not valid YAML at present, it has their
+	// last valid text.
 	reg  *verbs.Registry
 	lost bool // reg may lack names
 
@@ -37,9 +37,9 @@ type palettes struct {
 
 var domainLine = regexp.MustCompile(`(?m)^domain:`)
 
-// filesOf are the texts of the palettes in a directory, by path: those of files, and in
-// their place those that are open. A file of YAML is a palette when it has a domain, or is
-// what one says in another language.
+// filesOf returns the texts of the palettes in a directory, by path: those of files, replaced by
+// those that are open. A YAML file is a palette if it has a domain, or if it is the translation of
+// a palette.
 func (h *house) filesOf(dir string, docs map[string]*document) map[string]string {
 	found := make(map[string]string)
 	entries, _ := fs.ReadDir(h.files, within(dir)) // a directory that cannot be read holds none
@@ -71,7 +71,7 @@ func (h *house) filesOf(dir string, docs map[string]*document) map[string]string
 	return found
 }
 
-// within is a path as a file system has it.
+// within returns a path in the form of a file system.
 func within(path string) string {
 	return cmp.Or(strings.Trim(filepath.ToSlash(path), "/"), ".")
 }
@@ -81,7 +81,7 @@ func isPalette(path string) bool {
 	return isYAML(path) && filepath.IsAbs(path) && base != "" && base[0] != '.' && !strings.HasSuffix(base, "_test")
 }
 
-// palettes reads those of a directory, unless they are as they were.
+// palettes reads the palettes of a directory, unless they are unchanged.
 func (h *house) palettes(dir string, docs map[string]*document) *palettes {
 	texts := h.filesOf(dir, docs)
 	h.mu.Lock()
@@ -90,7 +90,7 @@ func (h *house) palettes(dir string, docs map[string]*document) *palettes {
 	if was == nil {
 		was = &palettes{kept: new(verbs.Readings), readable: make(map[string]*text)}
 	}
-	// What was a palette and has lost its domain is one that is being written.
+	// A palette that has lost its domain is being edited.
 	for path := range was.files {
 		if d := docs[path]; d != nil && texts[path] == "" {
 			texts[path] = d.text.src.Text
@@ -139,7 +139,7 @@ func (h *house) palettes(dir string, docs map[string]*document) *palettes {
 	return p
 }
 
-// instead are the texts that reg knows.
+// instead returns the texts that reg was read from.
 func (p *palettes) instead() []*dsl.Source {
 	var srcs []*dsl.Source
 	for _, path := range p.paths() {
@@ -178,7 +178,7 @@ func (p *palettes) with(texts map[string]string) (*verbs.Draft, map[*dsl.Source]
 	return verbs.ReadDraft(nil, true, srcs...), paths
 }
 
-// pathOf is the file that a text of the palettes stands in.
+// pathOf returns the file of a text of the palettes.
 func (p *palettes) pathOf(src *dsl.Source) (path string, t *text) {
 	if p == nil || src == nil {
 		return "", nil
@@ -204,7 +204,7 @@ type checked struct {
 	ds     dsl.Diagnostics
 }
 
-// check checks a script, unless it and its palettes are as they were.
+// check checks a script, unless it and its palettes are unchanged.
 func (s *server) check(path string, t *text, p *palettes) *checked {
 	s.checking.Lock()
 	defer s.checking.Unlock()
@@ -220,7 +220,7 @@ func (s *server) check(path string, t *text, p *palettes) *checked {
 	c.script, c.ds = dsl.Parse(t.src)
 	if reg != nil {
 		_, more := reg.Check(c.script, nil)
-		if lost { // the name may be declared in what was not read
+		if lost { // an unread palette may declare the name
 			more = slices.DeleteFunc(more, func(d dsl.Diagnostic) bool { return d.Code == "unknown-verb" && len(d.Fixes) == 0 })
 		}
 		c.ds = append(reg.Mask(c.script, c.ds), more...)
@@ -230,8 +230,7 @@ func (s *server) check(path string, t *text, p *palettes) *checked {
 	return c
 }
 
-// everything is what there is to say of all documents, and of the palettes beside them, by
-// URI.
+// everything returns the diagnostics of all documents, and of the palettes beside them, by URI.
 func (s *server) everything(docs map[string]*document) map[string]published {
 	found := make(map[string]published)
 	sets := make(map[string]bool)
@@ -254,7 +253,7 @@ func (s *server) everything(docs map[string]*document) map[string]published {
 		first := p.files[p.paths()[0]].src
 		for _, d := range p.draft.Diagnostics {
 			src := d.Place.Source
-			if src == nil { // of all of them
+			if src == nil { // a diagnostic of all files
 				src = first
 			}
 			of[src] = append(of[src], d)
@@ -270,7 +269,7 @@ func (s *server) everything(docs map[string]*document) map[string]published {
 	return found
 }
 
-// palettesOf are those that a document belongs to, or is checked with; nil where there are
+// palettesOf returns the palettes that a document belongs to, or is checked with; nil if there are
 // none.
 func (s *server) palettesOf(d *document, docs map[string]*document) *palettes {
 	dir := filepath.Dir(d.path)
@@ -285,7 +284,7 @@ func (s *server) palettesOf(d *document, docs map[string]*document) *palettes {
 	return s.house.palettes(dir, docs)
 }
 
-// told is what the editor is told of a text. D is its document, nil of a file that is not
+// told returns the message to the editor about a text. d is its document, nil if the file is not
 // open.
 func told(d *document, uri string, t *text, ds dsl.Diagnostics, p *palettes) published {
 	out := published{URI: uri, Diagnostics: []diagnostic{}}

@@ -12,10 +12,10 @@ import (
 	"verbatim/verbs"
 )
 
-// maxScripts is how many scripts of the folders are looked through for a name.
+// maxScripts is the number of scripts of the folders that are searched for a name.
 const maxScripts = 5000
 
-// scripts are those that are checked with the palettes: open ones, and files of the folders.
+// scripts returns the scripts that use the palettes: open ones, and files of the folders.
 func (s *server) scripts(of *palettes, docs map[string]*document) map[string]*text {
 	found := make(map[string]*text)
 	add := func(path string, read func() *text) {
@@ -58,7 +58,7 @@ func (s *server) scripts(of *palettes, docs map[string]*document) map[string]*te
 	return found
 }
 
-// everywhere are the places that name what stands at a position, the document's first.
+// everywhere returns the places that name a thing, in the order of paths.
 func (s *server) everywhere(v *view, thing verbs.Thing) (all []namedPlace) {
 	if thing.Kind == bindingThing {
 		all = v.names()
@@ -116,7 +116,7 @@ func (s *server) references(p params) (any, error) {
 	return v.locations(slices.DeleteFunc(all, func(n namedPlace) bool { return n.Declares && !p.Context.IncludeDeclaration })), nil
 }
 
-// renamable is what stands at a position, or why it cannot be renamed.
+// renamable returns the name at a position, or the reason why it cannot be renamed.
 func (s *server) renamable(p params) (*view, namedPlace, error) {
 	v, err := s.look(p)
 	if err != nil {
@@ -140,8 +140,8 @@ func (s *server) prepareRename(p params) (any, error) {
 	return v.doc.text.ruler().span(n.Place.Range), nil
 }
 
-// rename gives a thing another name wherever it is named. What comes of it is checked
-// before: a rename that collides, or that does not reach every place, is refused.
+// rename gives a thing another name at all its places. It checks the result first: it refuses a
+// rename that collides, or that misses a place.
 func (s *server) rename(p params) (any, error) {
 	v, n, err := s.renamable(p)
 	if err != nil {
@@ -183,8 +183,8 @@ func (s *server) rename(p params) (any, error) {
 	return workspaceEdit{edits}, nil
 }
 
-// renamed is a new name as it is spelt where the old one stands: verbs stand with their
-// domain or without, and expressions have underscores for dashes.
+// renamed spells a new name like the old one: verbs with their domain or without, and expressions
+// with underscores for dashes.
 func renamed(old string, thing verbs.Thing, name string) string {
 	if thing.Kind == verbs.VerbThing && old == thing.Name {
 		domain, _ := cutLast(old, ".")
@@ -252,7 +252,7 @@ func (s *server) breaks(v *view, renamed []namedPlace, texts map[string]string, 
 var symbolKinds = map[string]int{verbs.RoleThing: symbolVariable, verbs.EntityThing: symbolClass, verbs.FieldThing: symbolField, verbs.CodesThing: symbolEnum,
 	verbs.CodeThing: symbolEnumMember, verbs.SchemaThing: symbolClass, verbs.VerbThing: symbolFunction, verbs.ArgumentThing: symbolVariable}
 
-// symbols are the calls of a script, or what a palette declares.
+// symbols returns the calls of a script, or the declarations of a palette.
 func (s *server) symbols(p params) (any, error) {
 	v, err := s.look(p)
 	if err != nil {
@@ -289,7 +289,7 @@ func (s *server) symbols(p params) (any, error) {
 	return out, nil
 }
 
-// declared are the places where things are declared, in the order of the text.
+// declared returns the declarations, in the order of the text.
 func declared(all []namedPlace) []namedPlace {
 	all = slices.DeleteFunc(all, func(n namedPlace) bool { return !n.Declares })
 	slices.SortStableFunc(all, func(a, b namedPlace) int {
@@ -298,7 +298,7 @@ func declared(all []namedPlace) []namedPlace {
 	return all
 }
 
-// workspaceSymbols are what the palettes of the folders, and of open documents, declare.
+// workspaceSymbols returns the declarations of the palettes of the folders, and of open documents.
 func (s *server) workspaceSymbols(p params) (any, error) {
 	docs, _ := s.snapshot()
 	dirs := make(map[string]bool)

@@ -80,7 +80,7 @@ type changeParams struct {
 	Changes  []change     `json:"contentChanges"`
 }
 
-// A change replaces a range, or the whole text where there is none.
+// A change replaces a range, or the whole text if there is no range.
 type change struct {
 	Range *span  `json:"range"`
 	Text  string `json:"text"`
@@ -93,7 +93,7 @@ type foldersParams struct {
 	} `json:"event"`
 }
 
-// params are those of every request about a place.
+// params are the parameters of every request about a place.
 type params struct {
 	Document textDocument `json:"textDocument"`
 	Position position     `json:"position"`
@@ -172,7 +172,7 @@ const (
 	symbolClass, symbolField, symbolEnum, symbolFunction, symbolVariable, symbolEnumMember, symbolKey = 5, 8, 10, 12, 13, 22, 20
 )
 
-// capabilities say what is spoken here.
+// capabilities are the supported features.
 var capabilities = json.RawMessage(`{
 	"positionEncoding": "utf-16",
 	"textDocumentSync": {"openClose": true, "change": 2, "save": true},

@@ -11,7 +11,7 @@ import (
 	"verbatim/verbs"
 )
 
-// requests are what an editor may ask, each of the texts as they are.
+// requests are an editor's requests about a place, answered for the present texts.
 var requests = map[string]func(s *server, p params) (any, error){
 	"textDocument/codeAction":          (*server).codeActions,
 	"textDocument/formatting":          (*server).format,
@@ -27,11 +27,11 @@ var requests = map[string]func(s *server, p params) (any, error){
 	"textDocument/semanticTokens/full": (*server).tokens,
 }
 
-// A view is a document with what it stands in.
+// A view is a document with its palettes and checks.
 type view struct {
 	doc  *document
 	docs map[string]*document
-	of   *palettes // nil where there are none
+	of   *palettes // nil if there are none
 	is   *checked  // of a script
 }
 
@@ -49,7 +49,7 @@ func (s *server) look(p params) (*view, error) {
 	return v, nil
 }
 
-// reg is what is known of verbs, nil where nothing is.
+// reg returns the registry of verbs, nil if there is none.
 func (v *view) reg() *verbs.Registry {
 	if v.of == nil {
 		return nil
@@ -57,7 +57,7 @@ func (v *view) reg() *verbs.Registry {
 	return v.of.reg
 }
 
-// said are the diagnostics of the document.
+// said returns the diagnostics of the document.
 func (v *view) said() dsl.Diagnostics {
 	if v.is != nil {
 		return v.is.ds
@@ -73,7 +73,7 @@ func (v *view) said() dsl.Diagnostics {
 	return ds
 }
 
-// codeActions are the fixes of the diagnostics in a range.
+// codeActions returns the fixes of the diagnostics in a range.
 func (s *server) codeActions(p params) (any, error) {
 	v, err := s.look(p)
 	if err != nil {
@@ -120,8 +120,8 @@ func (s *server) format(p params) (any, error) {
 	return []textEdit{{t.ruler().span(dsl.Range{End: int32(len(t.src.Text))}), text}}, nil
 }
 
-// A namedPlace is a place that names a thing. Names by which results of calls are bound belong
-// to their script alone.
+// A namedPlace is a place that names a thing. The names of results of calls belong to their script
+// alone.
 type namedPlace struct {
 	verbs.Use
 	path string
@@ -130,7 +130,7 @@ type namedPlace struct {
 
 const bindingThing = "binding"
 
-// inScript are the places of a script that name something.
+// inScript returns the places of a script that name something.
 func inScript(path string, t *text, script *dsl.Script, reg *verbs.Registry) (all []namedPlace) {
 	if reg != nil {
 		for _, u := range reg.Uses(script, nil) {
@@ -160,8 +160,8 @@ func inScript(path string, t *text, script *dsl.Script, reg *verbs.Registry) (al
 	return all
 }
 
-// named are the places of the palettes that name something, with other texts in place of
-// some files.
+// named returns the places of the palettes that name something, with other texts in place of some
+// files.
 func (p *palettes) named(texts map[string]string) ([]namedPlace, *verbs.Draft) {
 	if p == nil {
 		return nil, nil
@@ -179,7 +179,7 @@ func (p *palettes) named(texts map[string]string) ([]namedPlace, *verbs.Draft) {
 	return all, draft
 }
 
-// names are the places in the document that name something.
+// names returns the places in the document that name something.
 func (v *view) names() []namedPlace {
 	if v.is != nil {
 		return inScript(v.doc.path, v.doc.text, v.is.script, v.reg())
@@ -188,7 +188,7 @@ func (v *view) names() []namedPlace {
 	return slices.DeleteFunc(all, func(n namedPlace) bool { return n.path != v.doc.path })
 }
 
-// at is what the document names at a position: the shortest place that holds it.
+// at returns the name at a position in the document: the shortest place that contains it.
 func (v *view) at(p position) (namedPlace, bool) {
 	at := int32(v.doc.text.offset(p))
 	var best *namedPlace
@@ -205,7 +205,7 @@ func (v *view) at(p position) (namedPlace, bool) {
 	return *best, true
 }
 
-// hover tells what palettes say of what is named at a position.
+// hover returns the palettes' description of the name at a position.
 func (s *server) hover(p params) (any, error) {
 	v, err := s.look(p)
 	if err != nil {
@@ -225,7 +225,7 @@ func (s *server) hover(p params) (any, error) {
 
 func code(s string) string { return "```text\n" + strings.TrimRight(s, "\n") + "\n```" }
 
-// describe says what is known of a thing.
+// describe returns the known facts about a thing.
 func (v *view) describe(n namedPlace) string {
 	reg, name := v.reg(), n.Thing.Name
 	if n.Thing.Kind == verbs.KeyThing {
@@ -346,7 +346,7 @@ func calledAt(script *dsl.Script, at int32) *dsl.Call {
 	return found
 }
 
-// signature tells what the call at a position takes.
+// signature returns the parameters of the call at a position.
 func (s *server) signature(p params) (any, error) {
 	v, err := s.look(p)
 	if err != nil || v.is == nil || v.reg() == nil {

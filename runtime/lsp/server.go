@@ -1,12 +1,10 @@
-// Package lsp is a language server for scripts and palettes: it tells editors what
-// dsl.Parse, verbs.ReadDraft and Registry.Check say, and has no parser or checker of its
-// own.
+// Package lsp is a language server for scripts and palettes: it reports the results of dsl.Parse,
+// verbs.ReadDraft and Registry.Check to editors, and has no parser or checker of its own.
 //
 //	err := lsp.Serve(ctx, conn, lsp.Config{Palettes: "verbs"})
 //
-// Texts that are open in the editor stand in place of files. Every answer is about the
-// texts as they are when it is given: diagnostics of texts that have changed since are
-// dropped, and made anew.
+// Texts that are open in the editor replace files. Every answer is about the texts at its time:
+// diagnostics of texts that have changed since are dropped, and computed again.
 package lsp
 
 import (
@@ -26,21 +24,20 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 )
 
-// Config says what a server needs to know.
+// Config configures a server.
 type Config struct {
-	// Palettes is the directory of those that scripts are checked with which have none
-	// nearby; "" is none.
+	// Palettes is the directory of palettes for scripts that have none nearby; "" means none.
 	Palettes string
 	Version  string
 	Files    fs.FS     // all files, by their paths without the first slash; only read
 	Log      io.Writer // for faults of the server itself
 }
 
-// ErrNoShutdown is what Serve returns when the editor went away, or asked for an exit,
+// ErrNoShutdown is the error of Serve if the editor ended the connection, or asked for an exit,
 // without a shutdown before it.
 var ErrNoShutdown = errors.New("the editor ended the connection without a shutdown")
 
-// Serve speaks to one editor until it exits, goes away, or ctx ends, which is no error.
+// Serve serves one editor until it exits, disconnects, or ctx ends, which is no error.
 func Serve(ctx context.Context, conn io.ReadWriteCloser, cfg Config) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -72,7 +69,7 @@ func Serve(ctx context.Context, conn io.ReadWriteCloser, cfg Config) error {
 	return nil
 }
 
-// unsaid drops what the library would log: messages that are no JSON, or came too late.
+// unsaid drops the library's log: messages that are no JSON, or came too late.
 type unsaid struct{}
 
 func (unsaid) Printf(string, ...any) {}
@@ -82,15 +79,15 @@ type server struct {
 	conn *jsonrpc2.Conn
 	wake chan struct{}
 
-	mu        sync.Mutex // of what follows; held while diagnostics are published
+	mu        sync.Mutex // for the fields below; held while diagnostics are published
 	ready     bool       // initialize was answered
 	down      bool       // shutdown was
 	watches   bool       // the editor watches files when it is asked to
 	folders   []string
 	docs      map[string]*document // by URI; a document is never changed, but replaced
-	changes   int                  // how often docs or files changed
-	published map[string]string    // what the editor was last told of a URI
-	homes     map[string]string    // where the palettes of a script are
+	changes   int                  // number of changes of docs or files
+	published map[string]string    // the last message to the editor about a URI
+	homes     map[string]string    // the directory of a script's palettes
 
 	house house
 
@@ -111,7 +108,7 @@ func isYAML(path string) bool {
 	return ext == ".yaml" || ext == ".yml"
 }
 
-// pathOf is the file of a URI; what has no file yet is known by its URI.
+// pathOf returns the file of a URI; a document without a file keeps its URI.
 func pathOf(uri string) string {
 	u, err := url.Parse(uri)
 	if err != nil || u.Scheme != "file" {
@@ -232,7 +229,7 @@ func (s *server) handle(ctx context.Context, _ *jsonrpc2.Conn, req *jsonrpc2.Req
 	ask, known := requests[req.Method]
 	if !known {
 		if req.Notif {
-			return nil, nil // one that nothing here depends on
+			return nil, nil // an unused notification
 		}
 		return nil, refuse(jsonrpc2.CodeMethodNotFound, "%s is not spoken here", req.Method)
 	}
@@ -259,7 +256,7 @@ func (s *server) initialize(p initializeParams) any {
 	}
 }
 
-// watch asks the editor to tell of files that others change.
+// watch asks the editor to report changes of files by others.
 func (s *server) watch(ctx context.Context) {
 	if !s.watches {
 		return
@@ -270,8 +267,8 @@ func (s *server) watch(ctx context.Context) {
 	}()
 }
 
-// change has the documents changed, and their diagnostics made anew. Files says that there
-// may be others than before.
+// change changes the documents, and starts new diagnostics. files says that the set of files may
+// have changed.
 func (s *server) change(files bool, change func()) {
 	s.mu.Lock()
 	change()
@@ -308,12 +305,12 @@ func (s *server) diagnose(ctx context.Context) {
 	s.publish(ctx, s.everything(docs), changes)
 }
 
-// publish tells the editor what was found of how everything stood after so many changes.
+// publish sends the editor the diagnostics of the state after a number of changes.
 func (s *server) publish(ctx context.Context, found map[string]published, changes int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if changes != s.changes {
-		return // of what is no more; whoever changed it has woken the worker
+		return // outdated; the newer change has woken the worker
 	}
 	for uri, p := range found {
 		told, err := json.Marshal(p)
@@ -331,7 +328,7 @@ func (s *server) publish(ctx context.Context, found map[string]published, change
 	}
 }
 
-// snapshot is how the documents stand, and after how many changes.
+// snapshot returns the documents, and the number of changes so far.
 func (s *server) snapshot() (map[string]*document, int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -342,8 +339,8 @@ func (s *server) snapshot() (map[string]*document, int) {
 	return byPath, s.changes
 }
 
-// home is the directory of the palettes that a script is checked with: the nearest, up to
-// the folder that is open, which holds palettes or has them in its folder verbs.
+// home returns the directory of a script's palettes: the nearest one, up to the open folder, which
+// holds palettes or has them in its folder verbs.
 func (s *server) home(path string, docs map[string]*document) string {
 	s.mu.Lock()
 	folders := slices.Clone(s.folders)

@@ -25,8 +25,8 @@ func newText(name, s string) *text {
 	return t
 }
 
-// offset is the byte at a position. What lies behind the end of a line is its end, and
-// what lies inside a character is its start.
+// offset returns the byte at a position. A position beyond the end of a line means its end, and one
+// inside a character means its start.
 func (t *text) offset(p position) int {
 	s := t.src.Text
 	if p.Line < 0 {
@@ -46,7 +46,7 @@ func (t *text) offset(p position) int {
 	return at
 }
 
-// units are those of UTF-16 that a character takes.
+// units returns the number of UTF-16 units of a character.
 func units(r rune) int {
 	if r > 0xffff {
 		return 2
@@ -54,7 +54,7 @@ func units(r rune) int {
 	return 1
 }
 
-// A ruler finds positions. It goes on from the last one where it can, so that many on one
+// A ruler finds positions. It continues from the last one if it can, so that many positions on one
 // long line take the time of one.
 type ruler struct {
 	t              *text
@@ -85,7 +85,7 @@ func (r *ruler) span(of dsl.Range) span {
 	return span{r.position(int(of.Start)), r.position(int(of.End))}
 }
 
-// edited is the text after changes, each of which is of the text that those before it made.
+// edited returns the text after changes, each of which applies to the result of the one before.
 func (t *text) edited(changes []change) *text {
 	for _, c := range changes {
 		if c.Range == nil {
@@ -99,7 +99,7 @@ func (t *text) edited(changes []change) *text {
 	return t
 }
 
-// word is the range of the name around a byte.
+// word returns the range of the name around a byte.
 func (t *text) word(at int, part func(c byte) bool) dsl.Range {
 	s := t.src.Text
 	from, to := at, at

@@ -9,14 +9,14 @@ import (
 // An About holds the facts that a document states about itself.
 type About struct {
 	Status   string
-	Date     time.Time // zero where it says none
+	Date     time.Time // zero if it states none
 	Title    string
-	Period   Period    // that it is of
-	Part     string    // the part of the company that it is of; empty where it names none
-	Replaces []Replace // what it says that it takes the place of
+	Period   Period    // the period of its figures
+	Part     string    // the part of the company that it is about; "" if it names none
+	Replaces []Replace // the documents that it claims to replace
 }
 
-// about is what the name, the title and the beginning of a document say of it.
+// about returns the facts that the name, the title and the beginning of a document state about it.
 func about(stem, title, first string, doc *documents.Document) About {
 	a := About{Title: title, Status: Actual}
 	head := stem + "\n" + title + "\n" + firstRunes(first, 400)
@@ -60,8 +60,8 @@ var (
 	entityIn = pattern(`((?:\p{Lu}[\p{L}&-]+ ){1,4})(?:Inc\b|SAS\b|S\.A\.S|SARL\b|S\.A\.|s\.r\.o|Ltd\b|LLC\b|B\.V|GmbH|AG\b|SE\b|KG\b|Sp\. z)`)
 )
 
-// partIn is the part of the company that the beginning of a document says it is of: a
-// site, or one of several companies. What names the group is of all of it.
+// partIn returns the part of the company that the beginning of a document names: a site, or one of
+// several companies. A document that names the group is about the whole.
 func partIn(head string) string {
 	if is := siteIn.re().FindStringSubmatch(head); is != nil {
 		return plainly(is[1])
@@ -72,7 +72,7 @@ func partIn(head string) string {
 	return ""
 }
 
-// asOf is what stands before the day that figures are of, and not the one of their document.
+// asOf matches the text before the date of figures, which is not the date of their document.
 var asOf = pattern(`(?i)(?:as of|as at|ended|ending|zum|per|stichtag|au|clos le)[ \x{a0}](?:the )?$`)
 
 func firstRunes(s string, n int) string {

@@ -6,34 +6,34 @@ import (
 	"time"
 )
 
-// A Fact is a finding as it is kept.
+// A Fact is a stored finding.
 type Fact struct {
 	Stated
 	Domain, Place, Text string
 	Confidence          int
 	Dated               time.Time // the document
 	Superseded          bool
-	By                  string // the document that took its place; empty where its own did
-	Corrected           bool   // somebody gave it another value than Text has
-	Row                 any    // its row, for who wants to go there
+	By                  string // the document that replaced its own; "" if none did
+	Corrected           bool   // somebody replaced the value in Text
+	Row                 any    // its row, for links
 }
 
 // A Clash is two facts that contradict each other.
 type Clash struct{ A, B *Fact }
 
-// A Request is an item of the list of what the seller is asked for.
+// A Request is an item of the list of information that the seller is asked for.
 type Request struct {
 	Domain, Text, Priority string
 	Covered                bool
-	Document, Place        string // what covers it
+	Document, Place        string // the passage that covers it
 	Row                    any
 }
 
 // A Passage is text that fits a question.
 type Passage struct {
 	Document, Place, Heading, Text string
-	Whole                          bool // its document is about what was asked
-	Row, Of                        any  // its row, and that of its document
+	Whole                          bool // its document is about the question
+	Row, Of                        any  // its row, and the row of its document
 }
 
 // A Room holds the facts about a deal that a question needs.
@@ -48,10 +48,10 @@ type Room struct {
 	Replaces  map[string]string // a document, and one whose place it took
 }
 
-// A Line is one line of an answer. A claim has the place where it stands.
+// A Line is a line of an answer. A claim has a place in a document.
 type Line struct {
 	Text            string
-	Fact            *Fact // that it states, nil where it states none
+	Fact            *Fact // the fact that it states, nil if it states none
 	Document, Place string
 	Row             any // a passage, a finding or a request
 	Role            Role
@@ -63,14 +63,14 @@ type Role string
 // The roles of lines.
 const (
 	Said     Role = "said"    // orientation, headings, notes without a source
-	Claim    Role = "claim"   // it states something, and where that stands
-	Against  Role = "against" // it states what speaks against a claim: a conflict, an earlier version, a forecast
+	Claim    Role = "claim"   // a statement with its place
+	Against  Role = "against" // a statement against a claim: a conflict, an earlier version, a forecast
 	Covered  Role = "covered" // a request that something covers
 	Missing  Role = "missing" // a request that nothing covers
 	NextStep Role = "next"    // an offer, or a question
 )
 
-// An answer is put together line by line.
+// An answer is an answer that is built line by line.
 type answer struct {
 	tongue
 	room  *Room
@@ -78,9 +78,9 @@ type answer struct {
 	lines []Line
 }
 
-// Answer answers a question from what a room knows. It states no figure and no sentence
-// that does not stand in a document, and says where each does; a confidence is never told
-// as a number, but as what it comes of. It is a function of its arguments.
+// Answer answers a question from the facts of a room. It states only figures and sentences that are
+// in a document, each with its place. A confidence is never told as a number, but by its reasons.
+// The result depends only on the arguments.
 func Answer(q Question, room *Room) []Line {
 	a := &answer{tongue: tongue(q.Language), room: room, q: q}
 	if q.Vague {
@@ -121,7 +121,7 @@ func (a *answer) versions(of []Line) {
 // say adds a sentence of the catalogue.
 func (a *answer) say(key string, places ...string) { a.write(a.text(key, places...)) }
 
-// write adds a line as it is.
+// write adds a line of text.
 func (a *answer) write(text string) {
 	l := Line{Text: text, Role: Said}
 	if strings.HasSuffix(l.Text, "?") {
@@ -135,12 +135,12 @@ func (a *answer) offer() {
 	a.lines = append(a.lines, Line{Text: a.text("offer"), Role: NextStep})
 }
 
-// tell says something of a fact, and where that stands.
+// tell adds a statement about a fact, with its place.
 func (a *answer) tell(f *Fact, key string, places ...string) {
 	a.lines = append(a.lines, a.line(f, Claim, a.about(f, key, places...)))
 }
 
-// doubt says what speaks against a fact that was told, below what it is said of.
+// doubt adds a statement against a fact that was told, with the text below before it.
 func (a *answer) doubt(f *Fact, below, key string, places ...string) {
 	a.lines = append(a.lines, a.line(f, Against, below+a.about(f, key, places...)))
 }
@@ -149,11 +149,11 @@ func (a *answer) line(f *Fact, role Role, text string) Line {
 	return Line{Text: text + " " + a.stated(f), Fact: f, Document: f.Document, Place: f.Place, Row: f.Row, Role: role}
 }
 
-// quote is a sentence of a passage, with the figure that it states, where one is known.
+// quote makes a line with a sentence of a passage, and with the figure in it if that is known.
 func (a *answer) quote(p *Passage, s string) Line {
 	l := Line{Text: a.text("quote", "text", headed(p.Text, s)) + " " + a.source(p.Document, p.Place), Document: p.Document, Place: p.Place, Row: p.Row, Role: Claim}
 	for i := range a.room.Facts {
-		beside := func(f *Fact) bool { // of a table each cell has its own place
+		beside := func(f *Fact) bool { // in a table, each cell has its own place
 			return f.Place == p.Place && strings.Contains(s, f.Text) || within(f.Place) == within(p.Place) && strings.Contains(" | "+s+" | ", " | "+f.Text+" | ")
 		}
 		if f := &a.room.Facts[i]; f.Document == p.Document && !f.Superseded && f.Text != "" && beside(f) {

@@ -82,11 +82,11 @@ func (a *answer) breakDown() {
 	}
 }
 
-// series tells one figure over time; false where there is one period at most.
+// series tells a figure over time. It returns false if there is at most one period.
 func (a *answer) series(metric string) bool {
 	every := a.of(metric, false, func(p Period) bool {
 		if len(a.q.Periods) > 2 {
-			return a.wanted()(p) // those, and not the quarters in them
+			return a.wanted()(p) // these years, without their quarters
 		}
 		return len(a.q.Periods) == 0 || slices.ContainsFunc(a.q.Periods, func(w Period) bool { return w.Year == 0 || w.Year == p.Year })
 	})
@@ -108,7 +108,7 @@ func (a *answer) series(metric string) bool {
 			of = ""
 		}
 		a.tell(f, key, "period", a.withPart(a.at(f, label), of), "change", by)
-		for _, o := range every { // where there are only parts, each of them
+		for _, o := range every { // if there are only parts, each of them
 			if o.Period == f.Period && o.Subject != f.Subject {
 				a.tell(o, "part", "part", o.Subject)
 			}
@@ -188,7 +188,7 @@ func (a *answer) compare() {
 			}
 		}
 	}
-	if len(pairs) == 0 && !q.LastYear { // with what it was before it was corrected
+	if len(pairs) == 0 && !q.LastYear { // compared with the value before its correction
 		for _, metric := range q.Metrics {
 			if now := a.told(metric, a.wanted()); now != nil {
 				if old := a.replaced(now); old != nil {
@@ -229,7 +229,7 @@ func (a *answer) compare() {
 	}
 }
 
-// severally answers for three periods or more, and says which of them have no figure.
+// severally answers for three or more periods, and says which of them have no figure.
 func (a *answer) severally() {
 	all := a.q.Periods
 	for _, metric := range a.q.Metrics {
@@ -257,7 +257,7 @@ func (a *answer) clashes(f *Fact, below, key string) {
 	}
 }
 
-// wanted fits the periods that were asked for, and any where none was.
+// wanted returns a function that accepts the periods that were asked for, or nil if there were none.
 func (a *answer) wanted() func(Period) bool {
 	if len(a.q.Periods) == 0 {
 		return nil

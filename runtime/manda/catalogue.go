@@ -22,7 +22,7 @@ import (
 //go:embed answers/*.txt
 var answersFiles embed.FS
 
-// catalogues are the sentences of each language by their keys, each with its forms.
+// catalogues holds the sentences of each language by key, each with its forms.
 var catalogues = sync.OnceValue(func() []map[string][]string {
 	var all []map[string][]string
 	for _, l := range words.Languages() {
@@ -48,7 +48,7 @@ const (
 // A tongue is the language of an answer.
 type tongue words.Language
 
-// form is one form of a sentence, and whether the catalogue has the sentence at all.
+// form returns one form of a sentence, and whether the catalogue has the sentence.
 func (t tongue) form(n int, key string) (string, bool) {
 	forms := catalogues()[t][key]
 	if forms == nil {
@@ -63,7 +63,7 @@ func (t tongue) form(n int, key string) (string, bool) {
 	return forms[n], true
 }
 
-// Says is all that answers say in a language, a sentence a line.
+// Says returns all sentences of a language, one per line.
 func Says(l words.Language) string {
 	var all strings.Builder
 	for _, forms := range catalogues()[l] {
@@ -72,7 +72,7 @@ func Says(l words.Language) string {
 	return all.String()
 }
 
-// spelt are the words of each language in which answers are given.
+// spelt holds the words of each language of answers.
 var spelt = sync.OnceValue(func() []map[string]bool {
 	var all []map[string]bool
 	for _, l := range words.Languages() {
@@ -110,10 +110,11 @@ func languages(text string) []words.Language {
 	return best
 }
 
-// text is a sentence. places are names and values in turn, of which the first counts.
+// text returns a sentence. places are names and values in turn; the first value of a name counts.
 func (t tongue) text(key string, places ...string) string { return t.said(one, key, places) }
 
-// said is one form of a sentence. A place with a capital letter begins with one.
+// said returns one form of a sentence. The value of a place whose name begins with a capital gets
+// one.
 func (t tongue) said(n int, key string, places []string) string {
 	text, _ := t.form(n, key)
 	var b strings.Builder
@@ -140,7 +141,7 @@ func (t tongue) said(n int, key string, places []string) string {
 	}
 }
 
-// counted is the form of a sentence for a number of things, which it may state.
+// counted returns the form of a sentence for a number of things. The sentence may state the number.
 func (t tongue) counted(n int, key string, places ...string) string {
 	form := many
 	if n == 1 {
@@ -149,8 +150,8 @@ func (t tongue) counted(n int, key string, places ...string) string {
 	return t.said(form, key, append(places, "count", strconv.Itoa(n)))
 }
 
-// word is what a thing of a kind is called: a domain, a priority. What the catalogue does
-// not have is called by its own name.
+// word returns the name of a thing of a kind, such as a domain or a priority. A thing that is not in
+// the catalogue keeps its own name.
 func (t tongue) word(kind, name string) string {
 	if said, ok := t.form(label, kind+" "+name); ok {
 		return said
@@ -158,7 +159,7 @@ func (t tongue) word(kind, name string) string {
 	return name
 }
 
-// called is what a metric is called, of a part of the company or of all of it.
+// called returns the name of a metric, of a part of the company or of the whole.
 func (t tongue) called(metric, part string) string {
 	return t.withPart(t.word("metric", metric), part)
 }
@@ -170,12 +171,12 @@ func (t tongue) withPart(what, part string) string {
 	return t.text("of-part", "what", what, "part", capital(part))
 }
 
-// day is a day of a document, without its time.
+// day writes the day of a document.
 func (t tongue) day(at time.Time) string {
 	return words.SayDate(stores.DateOf(at), words.Language(t))
 }
 
-// period is a period as the language cites it; empty where its year is not known.
+// period writes a period; "" if its year is not known.
 func (t tongue) period(p Period, form int) string {
 	if p.String() == "" {
 		return ""
@@ -183,7 +184,7 @@ func (t tongue) period(p Period, form int) string {
 	return t.yearless(p, form)
 }
 
-// yearless is a period, whether or not its year is known.
+// yearless writes a period, whether or not its year is known.
 func (t tongue) yearless(p Period, form int) string {
 	if p.String() == "FY"+strconv.Itoa(p.Year) {
 		p = Period{Kind: 'Y', Year: p.Year}
@@ -204,7 +205,7 @@ func (t tongue) yearless(p Period, form int) string {
 	return strings.TrimSpace(t.said(form, "period "+string(p.Kind), places))
 }
 
-// at is the period of a fact; one that is kept in a form of its own is cited as it is.
+// at writes the period of a fact. A period in another stored form is written as it is.
 func (t tongue) at(f *Fact, form int) string {
 	if p := parsePeriod(f.Period); p.String() == f.Period {
 		return t.period(p, form)
@@ -212,10 +213,10 @@ func (t tongue) at(f *Fact, form int) string {
 	return f.Period
 }
 
-// value is a fact's figure.
+// value writes the figure of a fact.
 func (t tongue) value(f *Fact) string { return t.show(f.Value, f.Unit) }
 
-// source says where something stands.
+// source writes a document and a place in it.
 func (t tongue) source(document, place string) string {
 	if place == "" {
 		return t.text("source", "document", document)
@@ -223,7 +224,8 @@ func (t tongue) source(document, place string) string {
 	return t.text("source-place", "document", document, "place", place)
 }
 
-// stated cites the source of a fact. If somebody corrected the fact, it says what the source states.
+// stated cites the source of a fact. If somebody corrected the fact, it also gives the value in the
+// source.
 func (t tongue) stated(f *Fact) string {
 	if f.Corrected {
 		return t.text("source-corrected", "text", f.Text, "document", f.Document, "place", f.Place)
@@ -231,8 +233,8 @@ func (t tongue) stated(f *Fact) string {
 	return t.source(f.Document, f.Place)
 }
 
-// about is a sentence about a fact, in the form that its metric asks for. Further places
-// come before those of the fact.
+// about writes a sentence about a fact, in the form that suits its metric. Further places come
+// before those of the fact.
 func (t tongue) about(f *Fact, key string, places ...string) string {
 	the, named := t.form(subject, "metric "+f.Metric)
 	form := nameless
@@ -275,7 +277,7 @@ func (t tongue) show(v *big.Rat, unit string) string {
 	for _, by := range []struct {
 		n     int64
 		key   string
-		exact int64 // what is cut off must be nothing
+		exact int64 // the digits that are cut off must be zero
 	}{{1_000_000_000, "amount bn", 1_000_000}, {1_000_000, "amount m", 1_000}, {1_000, "amount k", 1_000}} {
 		if unit == "" || v.Cmp(big.NewRat(by.n, 1)) < 0 || by.n == 1_000 && v.Cmp(big.NewRat(10_000, 1)) < 0 {
 			continue

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// weight orders facts of the same figure: what is best founded first (M3).
+// weight orders facts about the same figure: the greater the weight, the better the source (M3).
 func weight(f *Fact) int {
 	w := f.Confidence
 	switch f.Status {
@@ -25,9 +25,8 @@ func better(a, b *Fact) int {
 	return cmp.Or(cmp.Compare(weight(b), weight(a)), b.Dated.Compare(a.Dated), cmp.Compare(a.Document, b.Document), cmp.Compare(a.Place, b.Place))
 }
 
-// of are the facts of a metric, the best first: of the part of the company that was asked
-// for, else of all of it, else of what parts there are. Those whose place others took are
-// left out.
+// of returns the facts of a metric, the best first: of the part of the company that was asked for,
+// or else of the whole company, or else of the parts that there are. Superseded facts are left out.
 func (a *answer) of(metric string, forecast bool, fits func(Period) bool) []*Fact {
 	all := a.ofPart(metric, a.q.Part, forecast, fits)
 	if len(all) == 0 && a.q.Part == "" && len(a.q.Parts) == 0 {
@@ -36,7 +35,7 @@ func (a *answer) of(metric string, forecast bool, fits func(Period) bool) []*Fac
 	return all
 }
 
-// anyPart stands for every part of a company.
+// anyPart means every part of a company.
 const anyPart = "*"
 
 func (a *answer) ofPart(metric, part string, forecast bool, fits func(Period) bool) []*Fact {
@@ -53,8 +52,8 @@ func (a *answer) ofPart(metric, part string, forecast bool, fits func(Period) bo
 	return all
 }
 
-// meant is 1 of a document whose name has two words of the question at least: who asks for
-// the capital expenditure plan means that.
+// meant returns 1 for a document whose name has at least two words of the question: a question about
+// the capital expenditure plan means that document.
 func (a *answer) meant(document string) int {
 	n := 0
 	for w := range strings.FieldsSeq(plainly(spaced(document))) {
@@ -65,7 +64,7 @@ func (a *answer) meant(document string) int {
 	return min(n/2, 1)
 }
 
-// asked reports whether a period is one that was asked for.
+// asked returns a function that reports whether a period is the wanted one.
 func asked(want Period) func(Period) bool {
 	return func(p Period) bool {
 		if want.Kind == 'D' || want.Kind == 'M' {
@@ -75,8 +74,8 @@ func asked(want Period) func(Period) bool {
 	}
 }
 
-// latest are those facts of the latest period: of two that end on one day the longer, and
-// a month or a day only where there is nothing longer of that year.
+// latest returns the facts of the latest period. Of two periods with the same end it prefers the
+// longer, and a month or a day only counts if there is nothing longer in that year.
 func latest(all []*Fact) []*Fact {
 	best, at := 0, ""
 	for _, f := range all {
@@ -95,8 +94,8 @@ func latest(all []*Fact) []*Fact {
 	return slices.DeleteFunc(slices.Clone(all), func(f *Fact) bool { return f.Period != at })
 }
 
-// against tells a figure that contradicts another and, where their sources differ in
-// quality, of which each is.
+// against tells a figure that contradicts another one and, if their sources differ in quality, the
+// quality of each.
 func (a *answer) against(key, quality string, f, o *Fact, role Role) {
 	theirs, known := a.form(label, "from "+o.Status)
 	ours, ok := a.form(label, "from "+f.Status)
@@ -119,7 +118,7 @@ func (c Clash) other(f *Fact) *Fact {
 	return nil
 }
 
-// replaced is a fact whose place was taken and that differs by more than rounding.
+// replaced returns a superseded fact that differs by more than rounding.
 func (a *answer) replaced(f *Fact) *Fact {
 	for i := range a.room.Facts {
 		o := &a.room.Facts[i]
@@ -130,7 +129,7 @@ func (a *answer) replaced(f *Fact) *Fact {
 	return nil
 }
 
-// onePerPeriod is the best fact of each period, the latest first.
+// onePerPeriod returns the best fact of each period, the latest first.
 func onePerPeriod(all []*Fact) []*Fact {
 	var some []*Fact
 	for _, f := range all {
@@ -176,11 +175,11 @@ func (a *answer) partsOf(now *Fact) []*Fact {
 	return all[:min(len(all), 5)]
 }
 
-// mostParts is how many figures of one table are told.
+// mostParts is the greatest number of figures of a table that are told.
 const mostParts = 12
 
-// table are the figures that stand beside one of a metric and a period, in a document that
-// is called after it: first the one of the metric itself.
+// table returns the figures in the same table as a figure of a metric and period, in a document that
+// is named after the metric. The figure of the metric itself comes first.
 func (a *answer) table(metric string, period Period) []*Fact {
 	var all []*Fact
 	for i := range a.room.Facts {
@@ -200,14 +199,14 @@ func (a *answer) table(metric string, period Period) []*Fact {
 	return nil
 }
 
-// within is the sheet, page or table that a place is in.
+// within returns the sheet, page or table of a place.
 func within(place string) string {
 	place, _, _ = strings.Cut(place, "!")
 	place, _, _ = strings.Cut(place, ", row")
 	return place
 }
 
-// common is the latest period of which most of some figures are there.
+// common returns the latest period for which most of some metrics have figures.
 func (a *answer) common(metrics []string) Period {
 	if len(a.q.Periods) > 0 && a.q.Periods[0].Year != 0 {
 		return a.q.Periods[0]

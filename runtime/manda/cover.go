@@ -12,13 +12,12 @@ import (
 // chosen on the room of examples/manda; TestARoomByAnother measures how well it judges.
 const enough = 0.54
 
-// Covering says which passage covers each request, nil where none does: the one that has
-// most of what is asked for in one sentence, its heading or the name of its document. What
-// stands in the heading or the name counts once more by half: a document that mentions
-// something is not about it yet. What fewer of the passages speak of counts the more. What
-// a document says in words that concepts.txt and metrics.txt do not have is not found, and
-// one that says that something is missing may count as having it, until somebody says
-// otherwise.
+// Covering returns the passage that covers each request, nil if none does: the one with most of the
+// request's subjects in one sentence, its heading and the name of its document. Subjects in the
+// heading or the name count half as much again: a document that mentions something is not yet about
+// it. Subjects in fewer passages count more. A document with other words than concepts.txt and
+// metrics.txt have is not found, and one that says that something is missing may count as having
+// it, until somebody corrects that.
 func Covering(requests []string, passages []Passage) []*Passage {
 	type said struct {
 		head      map[string]bool
@@ -62,7 +61,7 @@ func Covering(requests []string, passages []Passage) []*Passage {
 		most := 0.0
 		for i := range passages {
 			if slices.ContainsFunc(want, func(a aim) bool { return slices.Contains(listed("form", "papers"), a.of) && !a.in(has[i].head) }) {
-				continue // somebody mentions the letter, and it is not here
+				continue // the letter is mentioned, but it is not here
 			}
 			head, _ := said(has[i].head)
 			for _, s := range has[i].sentences {
@@ -79,7 +78,7 @@ func Covering(requests []string, passages []Passage) []*Passage {
 // absent says of something that it is not there, or not yet.
 var absent = pattern(`(?i)\b(?:(?:still|yet) (?:has|have|needs?) to be|(?:is|are) (?:still )?(?:planned|outstanding|missing|pending)|(?:has|have|was|were) not (?:yet )?been|not yet|does not exist|do not exist|there (?:is|are|was|were) no|not available|will be (?:provided|prepared|carried out)|steht noch aus|stehen noch aus|fehlt|fehlen|noch nicht|liegt nicht vor|liegen nicht vor|nicht vorhanden|geplant|n'existe pas|pas encore|fait défaut|est prévue?)\b`)
 
-// there is a text without the sentences that say that something is absent.
+// there returns a text without the sentences that say that something is absent.
 func there(text string) string {
 	if !absent.re().MatchString(text) {
 		return text
@@ -87,12 +86,12 @@ func there(text string) string {
 	return strings.Join(slices.DeleteFunc(sentences(text), absent.re().MatchString), "\n")
 }
 
-// spaced is the name of a file as words.
+// spaced returns the name of a file as words.
 func spaced(name string) string {
 	return strings.NewReplacer("_", " ", "-", " ", ".", " ").Replace(name)
 }
 
-// wanted are what a request asks for, and not in which form.
+// wanted returns the subjects of a request, without the form in which it wants them.
 func wanted(request string) []aim {
 	return aims(request, func(w string) bool {
 		return stops()[w] || formal()[stem(w)] || len(periods(w)) > 0 || len(w) < 2

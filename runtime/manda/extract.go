@@ -17,16 +17,16 @@ const (
 	Audited  = "AUDITED"
 )
 
-// A Finding is a figure of the company, and where a document states it.
+// A Finding is a figure of the company, with its place in a document.
 type Finding struct {
 	Figure
-	Metric     string // its name in the lexicon, or the label in the document where the lexicon has none
+	Metric     string // its name in the lexicon, or the label in the document if the lexicon has none
 	Domain     string
-	Subject    string // the part of the company that it is of; empty is all of it
+	Subject    string // the part of the company; "" means the whole
 	Period     Period
 	Status     string
 	Place      string
-	Confidence int // percent: how much of it the document says itself
+	Confidence int // percentage of it that the document itself states
 }
 
 var (
@@ -52,9 +52,8 @@ type reader struct {
 	seen     map[string]bool
 }
 
-// Extract takes the figures out of a document by that name: those of its tables, and those
-// that its sentences state of something that the lexicon knows. It is a function of its
-// arguments.
+// Extract extracts the figures of a document with a name: those of its tables, and those in its
+// sentences about metrics of the lexicon. The result depends only on the arguments.
 func Extract(name string, doc *documents.Document) (About, []Finding) {
 	r := &reader{seen: map[string]bool{}}
 	var text, first strings.Builder

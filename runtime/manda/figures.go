@@ -10,17 +10,17 @@ import (
 // A Figure is a number that a text states, in whole units: €5.2m is 5 200 000 EUR.
 type Figure struct {
 	Value *big.Rat
-	Step  *big.Rat // what its last digit counts: of €5.2m, 100 000
-	Unit  string   // EUR, USD and so on, or % or pp; empty where the text says none
-	Text  string   // as it is written
-	at    int      // in the text
+	Step  *big.Rat // the place value of the last digit: 100 000 in €5.2m
+	Unit  string   // EUR, USD and so on, or % or pp; "" if the text states none
+	Text  string   // as written
+	at    int      // position in the text
 	end   int
 }
 
 // A measure is the unit and scale that a text states for its figures: €m is a million of EUR.
 type measure struct {
 	unit  string
-	scale int64 // 0 where none is said
+	scale int64 // 0 if none is stated
 }
 
 var currencies = map[string]string{"€": "EUR", "eur": "EUR", "euro": "EUR", "euros": "EUR", "$": "USD", "us$": "USD", "usd": "USD", "£": "GBP", "gbp": "GBP", "chf": "CHF", "sfr": "CHF", "pln": "PLN", "zł": "PLN", "czk": "CZK", "sek": "SEK", "dkk": "DKK", "nok": "NOK", "huf": "HUF", "ron": "RON"}
@@ -33,7 +33,7 @@ var scales = map[string]int64{
 
 var percents = map[string]string{"%": "%", "percent": "%", "prozent": "%", "pct": "%", "pp": "pp", "ppt": "pp", "prozentpunkte": "pp", "points": "pp"}
 
-// unitOf is what one word says of what is counted: €, €m, TEUR, Mio, k€, %.
+// unitOf returns the unit and scale in one word: €, €m, TEUR, Mio, k€, %.
 func unitOf(word string) (m measure, ok bool) {
 	word = strings.TrimRight(strings.ToLower(word), ".,;:)")
 	if u, is := percents[word]; is {
@@ -62,8 +62,8 @@ func unitOf(word string) (m measure, ok bool) {
 
 var unitWords = pattern(`[\p{L}€$£%'’]+(?:000s?)?[€$£]?|[€$£]?000s?\b`)
 
-// measureOf is what a heading, a label or a caption says of its figures: "Revenue (€m)",
-// "in thousands of euros". A letter counts only beside a currency or behind "in".
+// measureOf returns the unit and scale that a heading, a label or a caption states for its figures:
+// "Revenue (€m)", "in thousands of euros". A letter counts only beside a currency or after "in".
 func measureOf(text string) measure {
 	var m measure
 	words := unitWords.re().FindAllString(strings.NewReplacer("d'", " ", "d’", " ").Replace(text), -1)
@@ -140,8 +140,8 @@ var (
 	behindNumber = pattern(`(?i)^[ \x{a0}\x{202f}]?(?:([\p{L}€$£%]+\.?)(?:[ \x{a0}\x{202f}](?:d['’])?([\p{L}€$£]+)|['’]([\p{L}]+))?)`)
 )
 
-// figures are the numbers of a text, in its order: those that are parts of words, of
-// dates or of periods are left out. blank tells where periods and dates stand.
+// figures returns the numbers of a text in order, without those in words, dates or periods. blank
+// reports the positions of periods and dates.
 func figures(text string, comma bool, blank func(at int) bool) []Figure {
 	var all []Figure
 	for _, is := range digits.re().FindAllStringIndex(text, -1) {
@@ -214,11 +214,10 @@ func minus(before string) bool {
 	return prior == utf8.RuneError || unicode.IsSpace(prior) || prior == '('
 }
 
-// numbered is what stands before a number that is a name: ISO 9001, GR-07, clause 21.
+// numbered matches the text before a number that is a name: ISO 9001, GR-07, clause 21.
 var numbered = pattern(`(?:\pL-|(?:^|[^\p{L}])(?:ISO|IFRS|IAS|DIN|EN|HGB|No\.?|Nr\.?|§|Art\.?|[Cc]lause|[Ss]ection|[Pp]age|Seite|[Cc]hapter|[Tt]able|Tabelle|[Aa]nnex|[Nn]ote|KW|[Ww]eeks?|Ziffer|article|tableau) ?)$`)
 
-// partOfWord reports whether a number is a part of what stands around it: Q3, v2, 3rd,
-// 12.05, 10:30.
+// partOfWord reports whether a number is part of the surrounding text: Q3, v2, 3rd, 12.05, 10:30.
 func partOfWord(before, behind string) bool {
 	if r, n := utf8.DecodeLastRuneInString(before); n > 0 && (unicode.IsLetter(r) || r == '_' || r == '#' || r == '/' || r == ':') {
 		return r != 'R' && r != 'D' && r != 'F' && r != 'N' && r != 'k' && r != 'T' || !strings.HasSuffix(before, "EUR") && !strings.HasSuffix(before, "USD") && !strings.HasSuffix(before, "CHF") && !strings.HasSuffix(before, "PLN")
@@ -239,7 +238,7 @@ func partOfWord(before, behind string) bool {
 	return false
 }
 
-// shown is a number as an exact decimal.
+// shown writes a number as an exact decimal.
 func shown(r *big.Rat) string {
 	if r.IsInt() {
 		return r.Num().String()

@@ -14,10 +14,10 @@ var conceptsFile string
 // A thesaurus has the names of concepts and metrics: two texts that use different names for
 // one thing speak of the same, in whatever language.
 type thesaurus struct {
-	names map[string]string   // a name in small letters: what it is of
-	also  map[string][]string // a name that is of more: land is a country in German
-	of    map[string][]string // what it is of: all its names
-	first map[string]int      // the first word of a name: how many words the longest has
+	names map[string]string   // from a name in lower case to its concept
+	also  map[string][]string // from a name to further concepts: land is a country in German
+	of    map[string][]string // from a concept to all its names
+	first map[string]int      // from the first word of a name to the greatest number of words of such a name
 	heard sync.Map            // of words: see word
 	words atomic.Int64        // that were heard
 }
@@ -54,15 +54,15 @@ var concepts = sync.OnceValue(func() *thesaurus {
 	return all
 })
 
-// called is what a name of one or more words is of. Its last word may be a plural.
+// called returns the concept of a name of one or more words. The last word may be a plural.
 func (t *thesaurus) called(name string) (string, bool) {
 	return inflected(t.names, name, func(of string) string { return of })
 }
 
-// leastPart is how many letters a part of a compound has at least: Umweltgenehmigungen.
+// leastPart is the least number of letters of a part of a compound: Umweltgenehmigungen.
 const leastPart = 5
 
-// within are the concepts that a compound begins or ends with.
+// within returns the concepts with which a compound begins or ends.
 func (t *thesaurus) within(word string) (all []string) {
 	for k := len(word) - 3; k >= leastPart; k-- {
 		if of, ok := t.names[word[:k]]; ok {
@@ -79,7 +79,7 @@ func (t *thesaurus) within(word string) (all []string) {
 	return all
 }
 
-// spoken are the words of a text, and for each the longest name that begins there.
+// spoken calls each with the words of a text, or with the longest name that begins at a word.
 func (t *thesaurus) spoken(text string, each func(name string, of string, words int)) {
 	words := strings.Fields(plainly(text))
 	for i := 0; i < len(words); {
@@ -106,7 +106,7 @@ func partOfName(text string, m mention) bool {
 	return is
 }
 
-// ideas are what a text speaks of: concepts, metrics, and the stem of each word.
+// ideas returns the subjects of a text: concepts, metrics, and the stem of each word.
 func ideas(text string) map[string]bool {
 	t, all := concepts(), map[string]bool{}
 	t.spoken(text, func(name, of string, words int) {
@@ -122,11 +122,11 @@ func ideas(text string) map[string]bool {
 	return all
 }
 
-// mostHeard is how many words are remembered.
+// mostHeard is the greatest number of words that are cached.
 const mostHeard = 100_000
 
-// word is what one word speaks of: its stem, what it is called, and the parts of a compound.
-// A room says the same words again and again, so they are remembered.
+// word returns the subjects of a word: its stem, its concept, and those of the parts of a compound.
+// They are cached, since a data room repeats its words.
 func (t *thesaurus) word(w string) []string {
 	if all, ok := t.heard.Load(w); ok {
 		return all.([]string)
@@ -147,11 +147,12 @@ func (t *thesaurus) word(w string) []string {
 // An aim is one thing that a text asks for: a concept or a metric, or a word by its stem.
 type aim struct {
 	of    string
-	words []string // the stems of its name, where that has several words
+	words []string // the stems of its name, if that has several words
 	named bool     // it is a concept or a metric
 }
 
-// aims are what a text asks for, each once, in its order. Words that skip says are left out.
+// aims returns the subjects that a text asks for, each once, in order, without the words that skip
+// accepts.
 func aims(text string, skip func(word string) bool) (all []aim) {
 	t := concepts()
 	add := func(a aim) {
@@ -183,13 +184,13 @@ func aims(text string, skip func(word string) bool) (all []aim) {
 	return all
 }
 
-// in reports whether a text speaks of it that has those ideas: by any of its names, or by
-// the words of the one that was used, apart from each other.
+// in reports whether a text with these subjects has the aim: by any of its names, or by all words of
+// the name that was used.
 func (a aim) in(ideas map[string]bool) bool {
 	return ideas[a.of] || len(a.words) > 1 && !slices.ContainsFunc(a.words, func(w string) bool { return !ideas[w] })
 }
 
-// spoken are the words of some aims, for a search.
+// spoken returns the words of some aims, for a search.
 func spoken(aims []aim) (all []string) {
 	for _, a := range aims {
 		all = append(all, a.of)
@@ -200,7 +201,7 @@ func spoken(aims []aim) (all []string) {
 // unsaid skips words that say nothing.
 func unsaid(word string) bool { return stops()[word] }
 
-// shared is how many of some aims a text speaks of that has those ideas.
+// shared counts the aims that a text with these subjects has.
 func shared(aims []aim, ideas map[string]bool) (n int) {
 	for _, a := range aims {
 		if a.in(ideas) {
@@ -210,7 +211,7 @@ func shared(aims []aim, ideas map[string]bool) (n int) {
 	return n
 }
 
-// widened is a text and the other names of what it speaks of, for a search by words.
+// widened returns a text with the other names of its subjects, for a search by words.
 func widened(text string) string {
 	t := concepts()
 	var b strings.Builder

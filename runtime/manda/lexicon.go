@@ -19,7 +19,7 @@ type metric struct {
 //go:embed metrics.txt
 var metricsFile string
 
-// lexicon are the metrics by each of their names.
+// lexicon holds the metrics by each of their names.
 var lexicon = sync.OnceValue(func() map[string]*metric {
 	all := map[string]*metric{}
 	for line := range strings.Lines(metricsFile) {
@@ -39,12 +39,12 @@ var lexicon = sync.OnceValue(func() map[string]*metric {
 
 var tokens = pattern(`[\p{L}\d&]+(?:['’.-][\p{L}\d&]+)*`)
 
-// plainly is a text in small letters, its words one space apart: what tokens finds, without
-// an expression, since every passage of a room is read so.
+// plainly returns a text in lower case, with one space between words: the words that the pattern
+// tokens finds, but without a regular expression, since it reads every passage of a room.
 func plainly(text string) string {
 	var b strings.Builder
 	b.Grow(len(text))
-	inside, joint := false, rune(0) // of a word; what joins it with what follows
+	inside, joint := false, rune(0) // inside a word; the character that joins it to the next letter
 	for _, r := range text {
 		switch {
 		case r == '&' || '0' <= r && r <= '9' || unicode.IsLetter(r):
@@ -72,10 +72,10 @@ type mention struct {
 	at, end int
 }
 
-// mostWords is how many words the name of a metric has at most.
+// mostWords is the greatest number of words in the name of a metric.
 const mostWords = 7
 
-// mentions are the metrics that a text names, the longest name of each place.
+// mentions returns the metrics that a text names, at each position the longest name.
 func mentions(text string) []mention {
 	var all []mention
 	words := tokens.re().FindAllStringIndex(text, -1)

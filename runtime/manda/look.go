@@ -11,8 +11,8 @@ import (
 
 // Looking up (M18)
 
-// certain is how much of a finding its document has to say itself for it to be told
-// without a word of warning.
+// certain is the least percentage of a finding that its document must state itself for it to be told
+// without a warning.
 const certain = 70
 
 func (a *answer) look() {
@@ -66,13 +66,14 @@ func (a *answer) look() {
 	}
 }
 
-// mostSeveral is how many rows are told of things that have most: who the largest customers are.
+// mostSeveral is the greatest number of rows in an answer to a question such as who the largest
+// customers are.
 const mostSeveral = 5
 
 // extreme answers with the row of a table that has the largest or the smallest value, with several
 // such rows, or with all. It returns false if no table lists such things.
 func (a *answer) extreme() bool {
-	about := ideas(without("whole", plainly(a.q.Text))) // of whom they are is no matter
+	about := ideas(without("whole", plainly(a.q.Text))) // the owner makes no difference
 	for i := range a.room.Passages {
 		p := &a.room.Passages[i]
 		head, rows, ok := tabular(p.Text)
@@ -115,8 +116,8 @@ func tabular(text string) (head string, rows []string, ok bool) {
 	return head, rows, len(rows) > 1
 }
 
-// headed is a row of a table with the head of its column before each cell. A first row with
-// figures is no head.
+// headed returns a row of a table with the heading of its column before each cell. A first row with
+// figures is not a heading.
 func headed(table, row string) string {
 	head, _, ok := tabular(table)
 	heads, cells := strings.Split(head, " | "), strings.Split(row, " | ")
@@ -179,7 +180,8 @@ func most(head string, rows []string, comma, least bool) (best []string) {
 	return nil
 }
 
-// unknown says that there is no figure of whom somebody asks, before those of the whole company.
+// unknown says that there is no figure of the part that was asked for, before those of the whole
+// company.
 func (a *answer) unknown() {
 	if a.q.Unknown != "" && len(a.q.Metrics) > 0 {
 		a.say("no-part", "metric", a.called(a.q.Metrics[0], ""), "part", a.q.Unknown)
@@ -191,8 +193,8 @@ func (a *answer) which(same, all Period) {
 	a.say("which-period", "same", a.period(same, label), "year", a.period(all, label))
 }
 
-// labelled tells the figures whose own labels have what was asked for, where the lexicon
-// has no word for it; false where there are none.
+// labelled tells the figures whose own labels match the question, if the lexicon has no word for
+// it. It returns false if there are none.
 func (a *answer) labelled() bool {
 	want := a.q.Aims
 	var best *Fact
@@ -212,8 +214,7 @@ func (a *answer) labelled() bool {
 	return true
 }
 
-// speaking returns the facts that name at least half of what a question is about, best
-// match first.
+// speaking returns the facts that name at least half of a question's subjects, best match first.
 func (a *answer) speaking(about []aim, most int) []*Fact {
 	if len(about) == 0 {
 		return nil
@@ -243,7 +244,7 @@ func (a *answer) speaking(about []aim, most int) []*Fact {
 	return some
 }
 
-// requested says which requests that nothing covers ask for what was asked.
+// requested tells which uncovered requests ask for the same as the question.
 func (a *answer) requested() {
 	some := false
 	for _, r := range a.missing() {
@@ -258,7 +259,7 @@ func (a *answer) requested() {
 	}
 }
 
-// told is the fact that would be told of a metric.
+// told returns the fact that would be told for a metric.
 func (a *answer) told(metric string, fits func(Period) bool) *Fact {
 	for _, forecast := range [...]bool{false, true} {
 		if slices.Contains(a.q.Statuses, Forecast) && !slices.Contains(a.q.Statuses, Actual) {
@@ -271,7 +272,7 @@ func (a *answer) told(metric string, fits func(Period) bool) *Fact {
 	return nil
 }
 
-// figure tells one figure, for each period that was asked for; false where there is none.
+// figure tells a figure for each period that was asked for. It returns false if there is none.
 func (a *answer) figure(metric string) bool {
 	wants := a.q.Periods
 	if len(wants) == 0 {
@@ -357,7 +358,7 @@ func (a *answer) otherPeriods(metric string, want Period) bool {
 	if len(all) == 0 {
 		return false
 	}
-	if want.Kind == 'Y' { // its quarters say a part of it
+	if want.Kind == 'Y' { // its quarters give a part of it
 		parts := a.of(metric, false, func(p Period) bool { return p.Year == want.Year && (p.Kind == 'Q' || p.Kind == 'H') })
 		if len(parts) > 0 {
 			a.say("no-year", "period", a.period(want, label))

@@ -1,9 +1,9 @@
-// Package manda is what the palette of a data room cannot say: it takes figures out of
-// documents, says how they stand to those of other documents, and answers questions from
+// Package manda carries out what the palette of a data room cannot say in YAML: it extracts
+// figures from documents, relates them to those of other documents, and answers questions from
 // them, with the place of each claim.
 //
-// What it decides, it decides in functions of their arguments: Extract, Relate, Replaced,
-// Read and Answer. The handlers read rows, call those, and give back changes or lines.
+// Pure functions decide: Extract, Relate, Replaced, Read and Answer. The handlers read rows, call
+// these functions, and return changes or lines.
 package manda
 
 import (
@@ -44,11 +44,11 @@ func Register(h *runtime.Handlers) {
 	})
 }
 
-// halfLife is after how many days a document says half as much.
+// halfLife is the number of days after which a document counts half as much.
 const halfLife = 2 * 365
 
-// Recency is how much a document of so many days ago still says, between 0 and 1 (M2); of
-// one that lies ahead, 1.
+// Recency returns the weight of a document of so many days ago, between 0 and 1 (M2); a document
+// from the future has weight 1.
 func Recency(days int64) float64 { return math.Exp2(-float64(max(0, days)) / halfLife) }
 
 // Relating documents and findings
@@ -62,11 +62,11 @@ func filed(row runtime.Row) Filed {
 	if v := row.Value("dated"); !v.IsNull() {
 		f.Dated = time.Unix(v.Days()*24*3600, 0).UTC()
 	}
-	_ = json.Unmarshal([]byte(row.Value("replaces").Text()), &f.Replaces) // what is none replaces nothing
+	_ = json.Unmarshal([]byte(row.Value("replaces").Text()), &f.Replaces) // an unreadable value replaces nothing
 	return f
 }
 
-// stated is a finding, of a document by that name that is of a part of the company.
+// stated makes a Stated from a row, with the name and the part of its document.
 func stated(row runtime.Row, document, part, main string) Stated {
 	return Stated{Document: document, Metric: row.Value("metric").Text(), Subject: PartOf(row.Value("subject").Text(), part, main), Period: row.Value("period").Text(), Unit: row.Value("unit").Text(), Status: row.Value("status").Text(), Value: rat(row.Value("value")), Step: rat(row.Value("exact_to"))}
 }
@@ -79,13 +79,13 @@ func rat(v stores.Value) *big.Rat {
 	return r
 }
 
-// mostRelated is to how many others a finding of the document is related at most, besides
-// those whose place it takes: where one figure of a period is stated a hundred times, each
-// other one adds nothing that a person would read.
+// mostRelated is the greatest number of relations of a finding, besides those to the findings that
+// it supersedes: if a figure is stated a hundred times, further relations tell a person nothing
+// new.
 const mostRelated = 12
 
-// relate says which documents a document takes the place of, or the other way round, and
-// how its findings stand to theirs. Done twice it changes nothing more.
+// relate finds the documents that a document replaces or is replaced by, and the relations of its
+// findings to theirs. A second call changes nothing.
 func relate(ctx context.Context, c *runtime.Call, a relateArgs) (runtime.Outcome, error) {
 	var out runtime.Outcome
 	own, err := c.Get(ctx, a.Document)
@@ -194,8 +194,8 @@ func reanalyse(ctx context.Context, c *runtime.Call, a relateArgs) (runtime.Outc
 	return out, nil
 }
 
-// corrections says which documents take the place of one, newer, and which it takes the
-// place of, older, and adds what is not known yet.
+// corrections returns the documents that replace a document, newer, and those that it replaces,
+// older, and adds the new ones to the outcome.
 func corrections(ctx context.Context, c *runtime.Call, own runtime.Ref, documents []runtime.Row, out *runtime.Outcome) (newer, older map[runtime.Ref]bool, err error) {
 	newer, older = map[runtime.Ref]bool{}, map[runtime.Ref]bool{}
 	for end, into := range map[string]map[runtime.Ref]bool{"older": newer, "newer": older} {
@@ -240,7 +240,7 @@ type dealArgs struct {
 	Deal runtime.Ref `verb:"deal-id"`
 }
 
-// columns are those of an answer: each line, and of a claim what it states and where.
+// columns are the columns of an answer: each line, and for a claim its figure and its place.
 var columns = []string{"text", "role", "finding", "document", "place", "value", "unit", "period", "passage"}
 
 func query(ctx context.Context, c *runtime.Call, a queryArgs) (runtime.Outcome, error) {
@@ -264,10 +264,9 @@ func query(ctx context.Context, c *runtime.Call, a queryArgs) (runtime.Outcome, 
 	return l.answers(ctx, q)
 }
 
-// spokenIn is the language that a question is asked in. Where its words do not tell, it is
-// that of the conversation, and else the person's own: a person of whom another language is
-// known than English, which anybody has, is taken to speak it until a sentence in another
-// shows otherwise.
+// spokenIn returns the language of a question. If its words do not tell, it is that of the
+// conversation, or else the person's own: a person with another language than English, the default,
+// is taken to speak it until a sentence shows otherwise.
 func spokenIn(question string, before []string, person words.Language) words.Language {
 	all := append(slices.Clip(before), question)
 	var said, heard words.Tongue
@@ -289,7 +288,7 @@ func spokenIn(question string, before []string, person words.Language) words.Lan
 	return l
 }
 
-// mostBefore is how many questions a follow-up may go back.
+// mostBefore is the greatest number of earlier questions that a follow-up may refer to.
 const mostBefore = 10
 
 func gaps(ctx context.Context, c *runtime.Call, a dealArgs) (runtime.Outcome, error) {
@@ -321,7 +320,7 @@ func contradictions(ctx context.Context, c *runtime.Call, args contradictionArgs
 	return outcome(a.lines), nil
 }
 
-// suggest puts what is missing, and what contradicts, into questions to the company.
+// suggest words questions to the company about missing information and contradictions.
 func suggest(ctx context.Context, c *runtime.Call, a dealArgs) (runtime.Outcome, error) {
 	l, err := load(ctx, c, a.Deal)
 	if err != nil {
@@ -366,11 +365,11 @@ func suggest(ctx context.Context, c *runtime.Call, a dealArgs) (runtime.Outcome,
 	return runtime.Outcome{Result: out}, nil
 }
 
-// A loader reads what a question needs of a deal.
+// A loader reads the facts of a deal that a question needs.
 type loader struct {
 	c         *runtime.Call
 	deal      runtime.Ref
-	person    words.Language // of who asks
+	person    words.Language // of the asker
 	room      Room
 	main      string // the part that the documents are of
 	documents map[runtime.Ref]runtime.Row
@@ -389,7 +388,7 @@ func load(ctx context.Context, c *runtime.Call, deal runtime.Ref) (*loader, erro
 	if err != nil {
 		return nil, err
 	}
-	l.person, _ = words.ParseLanguage(session.Language) // English where it is none that answers are in
+	l.person, _ = words.ParseLanguage(session.Language) // English if answers do not have the language
 	l.room.Deal, l.room.Replaces = row.Value("name").Text(), map[string]string{}
 	documents, err := c.Find(ctx, "document", runtime.Fields{"deal": deal})
 	if err != nil {
@@ -421,7 +420,7 @@ func load(ctx context.Context, c *runtime.Call, deal runtime.Ref) (*loader, erro
 	return l, nil
 }
 
-// answers reads what a question needs, and answers it.
+// answers reads the facts that a question needs, and answers it.
 func (l *loader) answers(ctx context.Context, q Question) (runtime.Outcome, error) {
 	if q.Vague {
 		return outcome(Answer(q, &l.room)), nil
@@ -470,7 +469,7 @@ func (l *loader) answers(ctx context.Context, q Question) (runtime.Outcome, erro
 	return outcome(lines), nil
 }
 
-// outcome is an answer as the palette returns it.
+// outcome makes the palette's answer from lines.
 func outcome(lines []Line) runtime.Outcome {
 	a := &runtime.Answer{Columns: columns}
 	for _, line := range lines {
@@ -501,8 +500,8 @@ func (l *loader) labelled(ctx context.Context, text string) error {
 	return nil
 }
 
-// about reads the findings of documents that are called after a metric: a plan of capital
-// expenditure has what it is made of.
+// about reads the findings of documents that are named after a metric: a plan of capital expenditure
+// has its components.
 func (l *loader) about(ctx context.Context, metric string) error {
 	for ref, d := range l.documents {
 		if l.replaced[ref] || !ideas(spaced(d.Value("name").Text()))[metric] {
@@ -519,8 +518,8 @@ func (l *loader) about(ctx context.Context, metric string) error {
 	return nil
 }
 
-// parts says which parts of the company a question names, of those that the facts are of:
-// behind a preposition, or without one.
+// parts finds the parts of the company that a question names, among those of the facts: after a
+// preposition, or without one.
 func (l *loader) parts(ctx context.Context, q *Question) error {
 	asked := " " + plainly(q.Text) + " "
 	at := map[string]int{}
@@ -568,13 +567,13 @@ func (l *loader) elsewhere(ctx context.Context, q *Question) error {
 	return nil
 }
 
-// somebody reports that a word of a name is no word of a question.
+// somebody reports whether a name has a word that is not a common word of questions.
 func somebody(name string) bool {
 	return slices.ContainsFunc(strings.Fields(name), func(w string) bool { return !noise()[w] })
 }
 
-// called is the part that some words name, of those that the metrics are of: "grevenau france
-// sas" for "Grevenau France". It is empty for none and for several.
+// called returns the part that some words name, among those of the metrics' facts: "grevenau france
+// sas" for "Grevenau France". It is "" for none and for several.
 func (l *loader) called(metrics, said []string) (part string) {
 	several := false
 	for i := range l.room.Facts {
@@ -615,7 +614,7 @@ func same(a, b string) bool {
 	return a == b || ok && known && of == is
 }
 
-// asWritten is a name in the letters in which a text has it.
+// asWritten returns a name in the letters of a text.
 func asWritten(text, name string) string {
 	if at := strings.Index(strings.ToLower(text), name); at >= 0 && at+len(name) <= len(text) {
 		return text[at : at+len(name)]
@@ -623,8 +622,8 @@ func asWritten(text, name string) string {
 	return capital(name)
 }
 
-// narrow leaves out of what a question is about what says little: words that are neither
-// the name of anything nor of this room, and sites where one is named. Something is left.
+// narrow drops less informative subjects of a question: words that are neither a known name nor from
+// this room, and sites if one is named. At least one subject stays.
 func (l *loader) narrow(ctx context.Context, q *Question) error {
 	own := map[string]bool{}
 	for _, d := range l.documents {
@@ -646,7 +645,7 @@ func (l *loader) narrow(ctx context.Context, q *Question) error {
 		q.Aims = left
 		q.Topic = slices.DeleteFunc(q.Topic, func(w string) bool { return loose[stem(w)] })
 		if q.Intent == FactLookup && len(left) == 1 && !left[0].named && len(q.Metrics) == 0 && q.Group == "" && !q.Figure && !q.When {
-			q.Intent = Synthesis // a name alone: what there is on it
+			q.Intent = Synthesis // only a name: tell everything about it
 		}
 	}
 	return nil
@@ -672,7 +671,7 @@ func (l *loader) names(ctx context.Context, word string) (bool, error) {
 	return name, nil
 }
 
-// needs are the metrics whose facts a question asks for.
+// needs returns the metrics whose facts a question asks for.
 func needs(q *Question) []string {
 	switch {
 	case q.Intent == Exploration:
@@ -701,7 +700,7 @@ func (l *loader) metric(ctx context.Context, metric string) error {
 	return nil
 }
 
-// fact keeps a finding, and says where; -1 where it is of no document that is here, or is none.
+// fact keeps a finding and returns its index; -1 if its document is not loaded or it is no finding.
 func (l *loader) fact(r runtime.Row) int {
 	if i, ok := l.facts[r.Ref()]; ok {
 		return i
@@ -751,13 +750,14 @@ func (l *loader) clashes(ctx context.Context, only func(metric string) bool) err
 	return nil
 }
 
-// mostPassages is how many passages are looked at for a question, and mostFit for a request.
+// mostPassages is the greatest number of passages that are read for a question, mostFit for a
+// request.
 const (
 	mostPassages = 40
 	mostFit      = 16
 )
 
-// passages finds those that fit a question.
+// passages finds the passages that fit a question.
 func (l *loader) passages(ctx context.Context, q *Question) error {
 	texts := []string{widened(q.Text)}
 	if q.Intent == DueDiligence || q.Intent == Synthesis {
@@ -789,11 +789,11 @@ func (l *loader) passages(ctx context.Context, q *Question) error {
 	return l.beside(ctx)
 }
 
-// mostBeside is beside how many of the passages that fit best the figures are read too.
+// mostBeside is the number of the best passages whose documents' findings are read too.
 const mostBeside = 12
 
-// beside reads the findings of the documents that the first passages are of: a sentence
-// that is quoted says what it states.
+// beside reads the findings of the documents of the first passages, so that a quoted sentence is
+// told with its figure.
 func (l *loader) beside(ctx context.Context) error {
 	read := map[any]bool{}
 	for _, p := range l.room.Passages[:min(len(l.room.Passages), mostBeside)] {
@@ -816,7 +816,7 @@ func passage(document, row runtime.Row) Passage {
 	return Passage{Document: document.Value("name").Text(), Place: row.Value("place").Text(), Heading: row.Value("heading").Text(), Text: row.Value("text").Text(), Row: row.Ref(), Of: document.Ref()}
 }
 
-// whole reads the passages of the documents that are called what a question is about.
+// whole reads the passages of documents that are named after the subject of a question.
 func (l *loader) whole(ctx context.Context, topic []aim) error {
 	if len(topic) == 0 {
 		return nil
@@ -858,9 +858,8 @@ func (l *loader) matching(ctx context.Context, text string, most int) ([]Passage
 	return all, nil
 }
 
-// requests reads the information request list, and says of each item whether something
-// covers it: what somebody said, a finding of what it asks for, or a passage that has its
-// words.
+// requests reads the information request list, and decides for each item whether it is covered: by a
+// person's decision, by a finding of the requested metric, or by a passage with its subjects.
 func (l *loader) requests(ctx context.Context) error {
 	rows, err := l.c.Find(ctx, "request", runtime.Fields{"deal": l.deal})
 	if err != nil {

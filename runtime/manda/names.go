@@ -11,8 +11,8 @@ type version struct {
 	final, updated, corrected int
 }
 
-// What people write behind a name. Names are compared in small letters, with one _ for
-// what stands between words.
+// Version marks at the end of file names. Names are compared in lower case, with one _ between
+// words.
 var marks = []struct {
 	form pattern
 	note func(v *version, n int)
@@ -26,8 +26,7 @@ var marks = []struct {
 
 var between = pattern(`[\s_-]+`)
 
-// takeApart is the name of a file without what it says of its version, its ending, and
-// that version.
+// takeApart divides the name of a file into its stem, its extension and its version.
 func takeApart(name string) (stem, ending string, v version) {
 	name = strings.TrimSpace(strings.ToLower(name))
 	if i := strings.LastIndexByte(name, '.'); i > 0 {

@@ -24,7 +24,7 @@ func (a *answer) risks() {
 	}
 }
 
-// risky are the metrics that say how risky it is what a question is about.
+// risky returns the metrics that indicate the risk of a question's subject.
 func (q *Question) risky() (all []string) {
 	for _, p := range phrasings() {
 		if p.kind == "risky" && (p.name == q.Group || slices.ContainsFunc(q.matter(), func(a aim) bool { return a.of == p.name })) {
@@ -34,7 +34,8 @@ func (q *Question) risky() (all []string) {
 	return all
 }
 
-// risksOf tells what speaks of a risk of something, or of all; false where nothing does.
+// risksOf tells the facts and sentences about a risk, of a subject or in general. It returns false
+// if there are none.
 func (a *answer) risksOf(about, matter []aim) bool {
 	mine := func(f *Fact) bool {
 		return len(a.q.Metrics)+len(about) == 0 || slices.ContainsFunc(about, func(w aim) bool { return slices.Contains(listed("within", f.Domain), w.of) }) && slices.Contains(listed("group", "risk"), f.Metric) || slices.Contains(a.q.Metrics, f.Metric) || shared(matter, ideas(f.Metric+" "+f.Subject+" "+f.Domain+" "+spaced(f.Document))) > 0
@@ -95,8 +96,7 @@ func (a *answer) risksOf(about, matter []aim) bool {
 	return some || len(missing) > 0
 }
 
-// differing are the contradictions of figures that still stand, each pair of values of one
-// figure once.
+// differing returns the contradictions that still stand, each pair of values of one figure once.
 func (a *answer) differing() (all []Clash) {
 	told := map[string]bool{}
 	for _, c := range a.room.Clashes {
@@ -108,7 +108,8 @@ func (a *answer) differing() (all []Clash) {
 	return all
 }
 
-// contradictions lists those of the figures that mine accepts, and reports whether there are any.
+// contradictions lists the contradictions of figures that mine accepts, and reports whether there
+// are any.
 func (a *answer) contradictions(mine func(*Fact) bool) (some bool) {
 	for _, c := range a.differing() {
 		if !mine(c.A) {
@@ -124,7 +125,7 @@ func (a *answer) contradictions(mine func(*Fact) bool) (some bool) {
 	return some
 }
 
-// riskQuotes are sentences that name a risk, and speak of what is asked about: in their own
+// riskQuotes returns the sentences that name a risk and the question's subjects: in their own
 // words, or in their heading or the name of their document.
 func (a *answer) riskQuotes(about []aim) []Line {
 	type scored struct {
@@ -179,8 +180,7 @@ func (a *answer) riskQuotes(about []aim) []Line {
 	return lines
 }
 
-// missing are the requests that nothing covers, of a domain or of all, what matters most
-// first.
+// missing returns the uncovered requests, of a domain or of all, in order of priority.
 func (a *answer) missing() []*Request {
 	var all []*Request
 	for i := range a.room.Requests {
@@ -193,7 +193,7 @@ func (a *answer) missing() []*Request {
 	return all
 }
 
-// What is missing (M23)
+// Missing information (M23)
 
 func (a *answer) gaps() {
 	if len(a.room.Requests) == 0 {
@@ -203,7 +203,7 @@ func (a *answer) gaps() {
 	domains, only := a.domains(), map[string]bool{}
 	if name, _, ok := says("domain", plainly(a.q.Text)); ok {
 		domains = slices.DeleteFunc(domains, func(d string) bool { return plainly(d) != name })
-	} else { // of what was asked about, where the list has that
+	} else { // about the subject of the question, if the list has it
 		for _, r := range a.room.Requests {
 			if shared(a.q.Aims, ideas(r.Text)) > 0 {
 				only[r.Text] = true
@@ -239,7 +239,7 @@ func (a *answer) gaps() {
 	}
 }
 
-// domains are those of the requests, in their order.
+// domains returns the domains of the requests, in order.
 func (a *answer) domains() []string {
 	var all []string
 	for _, r := range a.room.Requests {
@@ -264,8 +264,7 @@ func (a *answer) coverage(domain string) (covered, all int) {
 
 // Bringing together (M22) and an overview (M24)
 
-// mostTogether is how many sentences are brought together, mostHere of one passage, and
-// mostRows of a table.
+// The greatest numbers of sentences in a synthesis: in all, of one passage, and of a table.
 const (
 	mostTogether = 30
 	mostHere     = 2
@@ -284,7 +283,7 @@ func (a *answer) bringTogether() {
 	for i := range a.room.Passages {
 		p, here, most := &a.room.Passages[i], 0, mostHere
 		table := strings.Contains(p.Text, " | ") && shared(a.q.Aims, ideas(p.Heading)) > 0
-		if table { // below a heading that says what it is of, each row is of that
+		if table { // below a heading with the subject, each row is about it
 			most = mostRows
 		}
 		for _, s := range quotable(p.Text) {

@@ -9,10 +9,10 @@ import (
 	"unicode/utf8"
 )
 
-// A Period is the time that a figure is of: a year, a half, a quarter, a month or a day.
-// Without a year it is known only by what stands around it.
+// A Period is the period of a figure: a year, a half, a quarter, a month or a day. If a text omits
+// the year, the surroundings decide it.
 type Period struct {
-	Kind byte // Y, H, Q, M or D; 0 is none
+	Kind byte // Y, H, Q, M or D; 0 means none
 	Year int
 	N    int // of the half, the quarter or the month
 	Day  int
@@ -34,8 +34,8 @@ func (p Period) String() string {
 	return fmt.Sprintf("%d-%02d-%02d", p.Year, p.N, p.Day)
 }
 
-// close is the period by whose end something is counted: what stands at the end of
-// September stands at the end of the third quarter.
+// close returns the period at whose end a stock is counted: a figure at the end of September is one
+// at the end of the third quarter.
 func (p Period) close() Period {
 	switch {
 	case p.Kind == 'H':
@@ -49,7 +49,7 @@ func (p Period) close() Period {
 	return p
 }
 
-// end is the last day of a period as a number that can be compared.
+// end returns the last day of a period as a number that can be compared.
 func (p Period) end() int {
 	switch p.Kind {
 	case 'Y':
@@ -107,7 +107,7 @@ func month(name string) int {
 	return 0
 }
 
-// forms are how periods are written, the longest first.
+// forms are the written forms of periods, the longest first.
 var forms = []struct {
 	form pattern
 	read func(m []string) Period
@@ -151,7 +151,7 @@ func num(s string) int {
 	return n
 }
 
-// yr reads a year, of which two digits are enough.
+// yr reads a year with two or four digits.
 func yr(s string) int {
 	n := num(s)
 	if len(s) == 2 {
@@ -160,7 +160,7 @@ func yr(s string) int {
 	return n
 }
 
-// periods are the periods that a text states, in its order.
+// periods returns the periods that a text states, in order.
 func periods(text string) []said {
 	var all []said
 	taken := func(at, end int) bool {

@@ -9,7 +9,7 @@ import (
 	"verbatim/runtime/documents"
 )
 
-// prose takes the figures out of sentences. Lines of a page are put together first.
+// prose extracts the figures of sentences. It joins the lines of a page first.
 func (r *reader) prose(pieces []documents.Piece) {
 	type run struct {
 		text   strings.Builder
@@ -62,7 +62,7 @@ func (r *reader) passage(text string, pieceAt func(at int) *documents.Piece) {
 	}
 }
 
-// cuts are where the sentences of a text end.
+// cuts returns the ends of the sentences of a text.
 func cuts(text string) []int {
 	var all []int
 	for _, is := range sentenceEnds.re().FindAllStringIndex(text, -1) {
@@ -92,7 +92,7 @@ func (r *reader) sentence(text string, from int, lately *Period, pieceAt func(in
 		}
 		return
 	}
-	next := 0 // the first finding says of what period the sentences after it are
+	next := 0 // the first finding decides the period of the following sentences
 	all := figures(text, r.comma, func(at int) bool {
 		return slices.ContainsFunc(stated, func(s said) bool { return at >= s.at && at < s.end })
 	})
@@ -119,7 +119,7 @@ func (r *reader) sentence(text string, from int, lately *Period, pieceAt func(in
 		if planned {
 			f.Status = Forecast
 		} else if f.Status == Forecast && f.Period.Year < r.about.Period.Year {
-			f.Status = Actual // a plan says what was, too
+			f.Status = Actual // a plan also states past figures
 		}
 		if next == 0 {
 			next, *lately = 1, f.Period
@@ -140,17 +140,17 @@ func heads(line, number string) bool {
 // until stands before the end of a term, which no figure is of: "repayable until April 2026".
 var until = pattern(`(?i)(?:^|[^\d\s])\s*(?:until|till|bis(?: zum| ende)?|jusqu['’](?:en|au|à)|expires?(?: désormais)?(?: on| le)?|ends on|endet am)(?: the| end of| fin)?(?: end of)?\s+$`)
 
-// derived says that a figure is what something was written down by, and not what it is.
+// derived matches the text before an amount by which something was written down.
 var derived = pattern(`(?i)(?:write-?downs?|allowances?|impairments?|provisions? for|wertberichtigung\pL*|abwertung\pL*|dépréciations?)[^\d.;]{0,40}$`)
 
-// local names the place that the second of two figures is of.
+// local matches the place that the second of two figures belongs to.
 var local = pattern(`(?:^|[ ,(])(?:in|at|à|für|for) (\p{Lu}\p{L}{2,})`)
 
-// change reports whether a figure says by how much something changed, and not what it is.
+// change matches the text before an amount by which something changed.
 var change = pattern(`(?i)(?:\bby|\bum|\bde|\bof some|\+)(?: (?:about|around|some|rund|etwa|environ|nearly|almost|over))?[ \x{a0}]?[(]?$`)
 
-// counts is what stands behind a number that counts what was named before it, and not what
-// follows.
+// counts matches the text after a number that counts the thing named before it, not the following
+// one.
 var counts = pattern(`^(?:[ \x{a0}]*(?:[.,;:)(]|$|(?:in|at|by|on|as|and|am|zum|im|an|und|au|à|en|fin|end|with|mit|after|nach|against|compared|from|persons?|people|employees|personen|mitarbeiter\pL*|personnes|salariés)(?:[^\p{L}]|$)))`)
 
 var days = pattern(`(?i)^ ?(?:days|tage|jours)`)
@@ -182,8 +182,8 @@ func fits(m *mention, f *Finding, text string) bool {
 	return true
 }
 
-// nearest is the metric that a figure is of: the last that was named before it in the
-// sentence, unless one stands right behind it, as in "240 employees".
+// nearest returns the metric of a figure: the last one named before it in the sentence, unless one
+// stands right after it, as in "240 employees".
 func nearest(names []mention, all []Figure, i int, text string) *mention {
 	f := &all[i]
 	var m *mention
@@ -206,11 +206,11 @@ func nearest(names []mention, all []Figure, i int, text string) *mention {
 	return m
 }
 
-// periodOf is the period that a figure of a sentence is of: the one right behind it, else
-// the last before it that is not right behind another figure, else what stands around.
+// periodOf returns the period of a figure in a sentence: the one right after it, or else the last
+// one before it that is not right after another figure, or else that of the surroundings.
 func (r *reader) periodOf(text string, times []said, all []Figure, i int, lately Period, at *documents.Piece, confidence *int) Period {
 	f := &all[i]
-	// behind is the period right behind a figure, -1 where there is none.
+	// behind returns the index of the period right after a figure, -1 if there is none.
 	behind := func(i int) int {
 		next := len(text)
 		if i+1 < len(all) {
@@ -223,7 +223,7 @@ func (r *reader) periodOf(text string, times []said, all []Figure, i int, lately
 		}
 		return -1
 	}
-	// ahead is the period that is said of a figure alone: (2023: 38.5 %).
+	// ahead returns the index of the period that is stated for a figure alone: (2023: 38.5 %).
 	ahead := func(i int) int {
 		return slices.IndexFunc(times, func(s said) bool {
 			return s.end <= all[i].at && strings.Trim(text[s.end:all[i].at], " \u00a0") == ":"
@@ -281,7 +281,7 @@ func (r *reader) periodOf(text string, times []said, all []Figure, i int, lately
 	return p
 }
 
-// subjectOf is the part of the company that a metric of a sentence is of.
+// subjectOf returns the part of the company for a metric in a sentence.
 func subjectOf(text string, m *mention) string {
 	part := ""
 	if is := partBehind.re().FindStringSubmatch(text[m.end:]); is != nil {
@@ -301,8 +301,8 @@ func subjectOf(text string, m *mention) string {
 	return part
 }
 
-// kindOf is a word right before a metric by which it is of a part.
+// kindOf matches a word right before a metric that restricts it to a part.
 var kindOf = pattern(`(?i)(?:recurring|subscription|services?|export|domestic|spare[- ]parts|after-sales|licen[cs]e|product|software|online|digital|rental|wiederkehrende\pL*|inlands|auslands|export|gross|brutto)[ -]$`)
 
-// someOf says that what follows is of a part, whichever it is.
+// someOf matches the words that restrict the following text to some part.
 var someOf = pattern(`(?i)\b(?:product line|segment|subsidiary|division|business unit|region|this customer|produktlinie|sparte|tochter\pL*|filiale|diesem kunden|ce client)\b`)

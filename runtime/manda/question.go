@@ -34,21 +34,21 @@ type Question struct {
 	Metrics  []string
 	Group    string   // of figures that it names: P&L
 	Periods  []Period // a year may be missing
-	Statuses []string // of what is compared: Forecast and Actual
-	Part     string   // of the company
-	Parts    []string // of it that it names, where the room knows them
-	Unknown  string   // of whom it asks, where the room has no such figure of them
-	Topic    []string // the words that say what it is about
-	Aims     []aim    // what those name: concepts, or else their stems
-	Follows  bool     // it goes on from the one before
-	LastYear bool     // it asks of the year before
+	Statuses []string // of a comparison: Forecast and Actual
+	Part     string   // of the company, if one is named
+	Parts    []string // the parts that it names, among those that the room knows
+	Unknown  string   // a part that it names and that has no such figure in the room
+	Topic    []string // the words of its subject
+	Aims     []aim    // the concepts of these words, or else their stems
+	Follows  bool     // it continues the previous question
+	LastYear bool     // it asks about the year before
 	Figure   bool     // it asks for a figure, whatever of
 	When     bool     // it asks for a date
-	Most     string   // it asks for what has most of something, or least: largest or smallest
+	Most     string   // it asks for an extreme: largest or smallest
 
-	Assumed string // what it leaves out and the one before said: the period, or the metric
+	Assumed string // what it omits and the previous question stated: the period, or the metric
 	Unclear bool   // it may mean several periods: see Either
-	Vague   bool   // it asks for something and does not say of what
+	Vague   bool   // it asks for something without saying about what
 }
 
 //go:embed questions.txt
@@ -58,7 +58,7 @@ var questionsFile string
 type phrasing struct {
 	kind, name string
 	said       []string
-	parts      [][]string // of each that is said, plainly, between which other words may stand
+	parts      [][]string // of each phrase, in lower case, between which other words may stand
 }
 
 var phrasings = sync.OnceValue(func() []phrasing {
@@ -82,7 +82,7 @@ var phrasings = sync.OnceValue(func() []phrasing {
 	return all
 })
 
-// says reports whether words of a kind stand in a text, and which line has them.
+// says reports whether a text contains words of a kind, and returns the line of the words.
 func says(kind, text string) (name, words string, ok bool) {
 	text = " " + text + " "
 	for _, p := range phrasings() {
@@ -101,7 +101,7 @@ func says(kind, text string) (name, words string, ok bool) {
 	return name, words, ok
 }
 
-// listed are the words of a line of questions.txt.
+// listed returns the words of a line of questions.txt.
 func listed(kind, name string) []string {
 	for _, p := range phrasings() {
 		if p.kind == kind && p.name == name {
@@ -111,7 +111,7 @@ func listed(kind, name string) []string {
 	return nil
 }
 
-// stops are the words that say nothing of what a question is about.
+// stops are the words without meaning for the subject of a question.
 var stops = sync.OnceValue(func() map[string]bool {
 	all := map[string]bool{}
 	for _, w := range listed("stop", "words") {
@@ -120,7 +120,7 @@ var stops = sync.OnceValue(func() map[string]bool {
 	return all
 })
 
-// noise are the words of a question that say nothing of what it is about.
+// noise are all words of a question that do not name its subject.
 var noise = sync.OnceValue(func() map[string]bool {
 	all := maps.Clone(stops())
 	for _, p := range phrasings() {
@@ -133,7 +133,7 @@ var noise = sync.OnceValue(func() map[string]bool {
 	return all
 })
 
-// sameAs is another year's part of a year: the same quarter of 2023.
+// sameAs matches a reference to a part of another year: the same quarter of 2023.
 var sameAs = pattern(`(?i)\b(?:same|gleichen?|selben?|même) (?:quarter|period|half|month|quartal|zeitraum|halbjahr|monat|trimestre|période)\b`)
 
 // impossible are the forms of periods that only a question states: a fifth quarter, and a year that is
@@ -191,8 +191,8 @@ func times(text string, in []words.Language) []said {
 	return all
 }
 
-// asks are the periods that a question asks for. A part of a year without one is of the
-// year that is named elsewhere: Q3 revenue in 2024.
+// asks returns the periods that a question asks for. A part of a year belongs to the year that is
+// named elsewhere: Q3 revenue in 2024.
 func asks(text string, in []words.Language) (all []Period) {
 	stated := times(text, in)
 	var years []Period
@@ -232,7 +232,7 @@ func asks(text string, in []words.Language) (all []Period) {
 	return all
 }
 
-// without is a text without the words of a kind that stand in it.
+// without returns a text without the words of a kind.
 func without(kind, text string) string {
 	text = " " + text + " "
 	for _, p := range phrasings() {
@@ -250,8 +250,8 @@ func without(kind, text string) string {
 	return text
 }
 
-// stands reports whether words stand in a text that begins and ends with a space: whole,
-// each part behind the one before.
+// stands reports whether phrases occur in a text that begins and ends with a space: each as a whole,
+// one after the other.
 func stands(parts []string, text string) bool {
 	for _, part := range parts {
 		at := strings.Index(text, part)
@@ -263,11 +263,11 @@ func stands(parts []string, text string) bool {
 	return true
 }
 
-// mostAsked is how much of a question is read.
+// mostAsked is the length of a question that is read.
 const mostAsked = 4000
 
-// Read takes a question apart. before are the questions that the same person asked before
-// it, the latest last; deal is what the company is called.
+// Read parses a question. before are the earlier questions of the same person, the latest last;
+// deal is the name of the company.
 func Read(text, deal string, before []string) Question {
 	q := read(text, deal)
 	if len(before) == 0 {
@@ -304,13 +304,13 @@ func Read(text, deal string, before []string) Question {
 	return q
 }
 
-// joined is what French writes as one word: l'entreprise, manque-t-il, expliquez-moi.
+// joined matches what French writes as one word: l'entreprise, manque-t-il, expliquez-moi.
 var joined = pattern(`(?i)\b[ld]['’]|-(?:t-)?(?:ils?|elles?|on|moi|nous|vous)\b`)
 
-// elided is the French article before the name of a figure: l'EBITDA, d'EBIT, combien d'employés.
+// elided matches a French elision before the name of a figure: l'EBITDA, d'EBIT, combien d'employés.
 var elided = pattern(`\b(?:[lL]['’]|[dD]['’](\p{Lu}{2})|[cC]ombien d['’])`)
 
-// byKind follows a figure that is asked for part by part.
+// byKind matches the text after a figure that is asked for part by part.
 var byKind = pattern(`(?i)^[ ]*(?:down )?(?:by|per|nach|pro|par|por|je) \pL`)
 
 var possessive = pattern(`['’]s\b`)
@@ -403,7 +403,7 @@ func read(text, deal string) Question {
 	}
 	kinds := len(names) > 0 && byKind.re().MatchString(text[names[0].end:])
 	if q.Intent == FactLookup && !kinds && len(q.Metrics) > 0 && (q.When && len(q.Periods) == 0 || !q.Figure && counted(names) && slices.ContainsFunc(q.Aims, func(a aim) bool { return a.named })) {
-		for _, m := range q.Metrics { // when loans are due, and not how much they are; of what customers say, and not how many they are
+		for _, m := range q.Metrics { // when loans are due, not their amount; the opinions of customers, not their number
 			if due := listed("due", m); q.When && due != nil {
 				m = due[0]
 			}
@@ -418,10 +418,10 @@ func read(text, deal string) Question {
 	return q
 }
 
-// intended is what is wanted by what is said, as it was asked and in the words of documents,
-// and whether it was said outright.
+// intended returns the intent of a question, from its own words and from the words of documents, and
+// whether it was stated explicitly.
 func intended(asked, whole string) (intent Intent, sure bool) {
-	for _, s := range slices.Backward(sentences(asked + " ")) { // what is wanted is said last
+	for _, s := range slices.Backward(sentences(asked + " ")) { // the intent is stated last
 		if name, _, ok := says("intent", plainly(joined.re().ReplaceAllString(s, " "))); ok {
 			return Intent(name), true
 		}
@@ -443,8 +443,8 @@ func intended(asked, whole string) (intent Intent, sure bool) {
 	return FactLookup, false
 }
 
-// matter is what a question is about, with what belongs to it: legal is contracts and
-// litigation too.
+// matter returns the subjects of a question, with the related ones: legal includes contracts and
+// litigation.
 func (q *Question) matter() []aim {
 	all := slices.Clone(q.Aims)
 	for _, m := range q.Metrics {
@@ -459,9 +459,9 @@ func (q *Question) matter() []aim {
 	return all
 }
 
-// settled is the intent of a question whose parts are known: what it is about may say more
-// than its words. sure is whether they said it outright. A matter that it names by a verb
-// alone (who runs it) is added.
+// settled returns the intent of a parsed question: its subject may say more than its words. sure
+// says whether the words stated it explicitly. It adds a subject that is only named by a verb (who
+// runs it).
 func (q *Question) settled(plain, whole string, sure, byKind bool, ours []string) Intent {
 	if name, words, ok := says("means", whole); ok && !slices.ContainsFunc(q.Topic, func(w string) bool { return !slices.Contains(strings.Fields(words), w) }) {
 		q.Topic, q.Aims = []string{name}, aims(name, unsaid)
@@ -482,7 +482,7 @@ func (q *Question) settled(plain, whole string, sure, byKind bool, ours []string
 		return DeepDive // how it went
 	case q.Intent == FactLookup && !figures && q.Text != "" && len(q.Aims) == 0 && !q.LastYear && len(q.Periods) == 0:
 		q.Vague = q.Most != "" || !strings.ContainsFunc(q.Text, unicode.IsLetter)
-		return Exploration // it names nothing: what there is can be asked about
+		return Exploration // it names no subject: offer what can be asked about
 	case q.Most != "" && (q.Intent == Exploration || !sure && (q.Intent == Synthesis || q.Intent == DeepDive)):
 		return FactLookup // who owns it
 	case matter && !sentence && !company && len(things) == 1:
@@ -498,7 +498,7 @@ func (q *Question) settled(plain, whole string, sure, byKind bool, ours []string
 	case !sure && (q.Intent == Synthesis && (empty || len(q.Periods) > 0) || q.Intent == DeepDive && q.Follows) && len(q.Metrics) > 0:
 		return FactLookup
 	case q.Intent == Gaps && figures && (!sure || len(q.Periods) > 0):
-		return FactLookup // of what was covered by insurance in 2024
+		return FactLookup // as in what was covered by insurance in 2024
 	case q.Intent == Exploration && !empty && !company && !figures:
 		return Synthesis
 	case q.Intent == FactLookup && (q.Group != "" && len(q.Metrics) == 0 || byKind):
@@ -513,8 +513,8 @@ func (q *Question) settled(plain, whole string, sure, byKind bool, ours []string
 	return q.Intent
 }
 
-// through settles what a question asks to be told over time, and reports whether it asks
-// for a change.
+// through decides which development over time a question asks for, and reports whether it asks for a
+// change.
 func (q *Question) through(whole string) bool {
 	_, _, change := says("change", whole)
 	if len(q.Metrics) == 1 && q.Metrics[0] == "revenue growth" && (q.LastYear || len(q.Periods) > 0) {
@@ -523,7 +523,7 @@ func (q *Question) through(whole string) bool {
 	if change && len(q.Metrics) > 0 && len(q.Periods) == 1 && !slices.Contains(q.Statuses, Forecast) {
 		q.LastYear = true // how much it grew in a year is asked against the year before, and not against a plan
 	}
-	for i, p := range q.Periods { // what stands at the end of a year is of that year
+	for i, p := range q.Periods { // a stock at the end of a year belongs to that year
 		if p.Kind == 'M' && p.N == 12 && len(q.Metrics) > 0 && !slices.ContainsFunc(q.Metrics, func(m string) bool { return !lexicon()[m].stock }) {
 			q.Periods[i] = p.close()
 		}
@@ -539,8 +539,8 @@ func counted(names []mention) bool {
 	return !slices.ContainsFunc(names, func(m mention) bool { return m.kind != "count" })
 }
 
-// Either are the two periods that a question about the year before may mean, after a
-// period that was told.
+// Either returns the two periods that a question about the year before may mean, after a period
+// that was told.
 func Either(told Period) (same, all Period) {
 	same, all = told, Period{Kind: 'Y', Year: told.Year - 1}
 	same.Year--

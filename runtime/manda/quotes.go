@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// mostQuoted is how many sentences are quoted, and mostSaid how long one may be.
+// mostQuoted is the greatest number of quoted sentences, and mostSaid the greatest length of one.
 const (
 	mostQuoted = 6
 	mostSaid   = 320
 )
 
-// passages answers with what the documents say, where no figure answers.
+// passages answers with quotations from documents, if no figure answers.
 func (a *answer) passages(what string) {
 	quoted := a.quotes(2, mostQuoted/2)
 	if a.q.When = a.q.When && len(quoted) > 0; len(quoted) == 0 {
@@ -38,7 +38,7 @@ func (a *answer) passages(what string) {
 	}
 }
 
-// nothing answers that nothing was found of a matter, or else of what was asked about.
+// nothing says that nothing was found about a subject, or else about the question.
 func (a *answer) nothing(what string) {
 	if what = cmp.Or(what, strings.Join(a.q.Topic, " ")); what == "" || a.q.Most != "" {
 		a.lacks("nothing-this")
@@ -57,8 +57,8 @@ func (a *answer) lacks(key string, places ...string) {
 	a.offer()
 }
 
-// quotes are the sentences that fit the question best, each with its place; those that
-// have fewer than so many of its words, or than half, are left out.
+// quotes returns the sentences that fit the question best, each with its place, without those that
+// have fewer than least of its words or less than half of them.
 func (a *answer) quotes(least, most int) []Line {
 	want := slices.Clone(a.q.Aims)
 	for _, m := range a.q.Metrics {
@@ -69,7 +69,7 @@ func (a *answer) quotes(least, most int) []Line {
 		}
 	}
 	ends := aims("maturity term termination", unsaid)
-	if a.q.When { // a date says when: what else has to be said is of what
+	if a.q.When { // a date answers it: the other words only have to name the subject
 		if of := slices.DeleteFunc(slices.Clone(want), func(a aim) bool { return slices.ContainsFunc(ends, func(b aim) bool { return a.of == b.of }) }); len(of) > 0 {
 			want = of
 		}
@@ -121,7 +121,7 @@ func (a *answer) quotes(least, most int) []Line {
 	return lines
 }
 
-// stem is a word without what endings it has in our languages; only compared with others.
+// stem removes the endings of a word in our languages. Stems are only compared with one another.
 func stem(w string) string {
 	if m := known(w); m != nil {
 		return m.name
@@ -134,14 +134,14 @@ func stem(w string) string {
 	return w
 }
 
-// quotable are the sentences of a passage. The head of a table is told with its rows.
+// quotable returns the sentences of a passage. The head of a table is told with its rows.
 func quotable(text string) []string {
 	head, _, ok := tabular(text)
 	return slices.DeleteFunc(sentences(text), func(s string) bool { return ok && s == head })
 }
 
-// sentences are those of a passage: lines of a page are put together first; of a table,
-// each row is one.
+// sentences returns the sentences of a passage. It joins the lines of a page first; in a table, each
+// row is a sentence.
 func sentences(text string) []string {
 	var all []string
 	if strings.Contains(text, " | ") {

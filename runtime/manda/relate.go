@@ -7,11 +7,10 @@ import (
 	"time"
 )
 
-// A Relation is how one finding stands to another.
+// A Relation is the relation of one finding to another.
 type Relation string
 
-// The relations between findings. Which document a finding was taken from, EXTRACTED_FROM,
-// its row says itself.
+// The relations between findings. The document of a finding, EXTRACTED_FROM, is in its row.
 const (
 	Unrelated   Relation = ""
 	Supports    Relation = "SUPPORTS"
@@ -26,13 +25,13 @@ type Stated struct {
 	Value, Step                           *big.Rat
 }
 
-// Relate says how a finding stands to one that was there before: its own document takes the
-// place of the other's where corrects says so.
+// Relate returns the relation of a finding to an earlier one. corrects says that its document
+// replaces the other's.
 //
-// Figures of different metrics, parts, periods or currencies have nothing to do with each
-// other, nor have a forecast and what came of it (M5). Where one document corrects the other,
-// its figure takes the place of the other's, the same or not (M6, M7). Otherwise figures that
-// agree as far as both are exact support each other, and others contradict each other (M8).
+// Figures of different metrics, parts, periods or currencies are unrelated, and so are a forecast
+// and the actual figure (M5). If one document corrects the other, its figure replaces the other's,
+// equal or not (M6, M7). Otherwise figures that agree within the precision of both support each
+// other, and others contradict each other (M8).
 func Relate(a, b Stated, corrects bool) Relation {
 	if a.Document == b.Document || a.Metric != b.Metric || a.Subject != b.Subject || a.Period != b.Period || a.Unit != b.Unit || (a.Status == Forecast) != (b.Status == Forecast) {
 		return Unrelated
@@ -60,8 +59,8 @@ func Agree(a, stepA, b, stepB *big.Rat) bool {
 // A Replace is that a document says that it takes the place of another: of that day, or by
 // that name.
 type Replace struct {
-	Day  time.Time // zero where none is said
-	Name string    // of a file; empty where none is said
+	Day  time.Time // zero if none is stated
+	Name string    // of a file; "" if none is stated
 	Text string    // the words
 }
 
@@ -102,18 +101,18 @@ type Filed struct {
 	Replaces    []Replace
 }
 
-// Why says by what it is known that a document takes the place of another.
+// A Why is the reason to believe that a document replaces another.
 type Why string
 
-// The ways.
+// The reasons.
 const (
 	ByName     Why = "NAME"     // of the file (M47 to M51)
 	ByPhrase   Why = "PHRASE"   // it says so (M52)
 	ByMetadata Why = "METADATA" // the same title, and later (M53)
 )
 
-// Replaced says whether a document takes the place of another, and by what that is known:
-// the names of the files, what it says itself, or their titles and days.
+// Replaced reports whether a document replaces another, and why: by the names of the files, its own
+// statement, or their titles and dates.
 func Replaced(newer, older Filed) (Why, bool) {
 	if Corrects(newer.Name, older.Name) {
 		return ByName, true
@@ -148,7 +147,7 @@ func sameTitle(a, b Filed) bool {
 	return x != "" && x == y && len(strings.Fields(x)) >= 2
 }
 
-// undated is a title without days and what tells versions apart.
+// undated returns a title without dates and version numbers.
 func undated(title string) string {
 	for _, p := range slices.Backward(periods(title)) {
 		if p.Kind == 'D' {
@@ -160,7 +159,7 @@ func undated(title string) string {
 
 var versioned = pattern(`(?i)\b(?:version|v|rev|revision|fassung|draft|final|entwurf|updated|corrected)\b\.? ?\d*(?:\.\d+)?`)
 
-// stemOf is the name of a file without its ending and version.
+// stemOf returns the name of a file without its extension and version.
 func stemOf(name string) string {
 	stem, _, _ := takeApart(name)
 	return stem
@@ -181,8 +180,8 @@ func alike(newer Filed, words string, older Filed) bool {
 	return false
 }
 
-// Main is the part that most of some documents are of: what has only one company calls it
-// by its name everywhere. Empty where most name none.
+// Main returns the part that most of some documents belong to: if there is only one company, all
+// documents name it. It is "" if most name none.
 func Main(parts []string) string {
 	count := map[string]int{}
 	best := ""
@@ -194,8 +193,8 @@ func Main(parts []string) string {
 	return best
 }
 
-// PartOf is the part of the company that a finding is of: the one that it names, else the
-// one that its document is of, unless that is the main one.
+// PartOf returns the part of the company that a finding belongs to: the one that it names, or else
+// the one of its document, unless that is the main one.
 func PartOf(subject, document, main string) string {
 	if subject != "" || document == main {
 		return subject

@@ -11,13 +11,14 @@ import (
 	"verbatim/runtime/tools"
 )
 
-// atOnce is how many findings one answer has at most: as many rows as a tool may answer
-// with.
+// atOnce is the greatest number of findings in one answer, which is the greatest number of rows
+// that a tool may answer.
 const atOnce = 1000
 
-// Services take the figures out of files: about says when a document was written, what its
-// figures are and what it takes the place of, and extract gives the findings, at most a
-// thousand at a time. A model may suggest more, where there is one; without, complete is nil.
+// Services returns the services that extract figures from files: about returns the date of a
+// document, the status of its figures and the documents that it replaces; extract returns the
+// findings, at most a thousand at a time; suggest lets a model suggest more. Without a model,
+// complete is nil.
 func Services(read services.Read, complete services.Complete) map[string]tools.Service {
 	const input = `{"type":"object","properties":{"file":{"type":"string","format":"upload"},"name":{"type":"string"},"from":{"type":"integer"}},"required":["file","name"],"additionalProperties":false}`
 	const output = `{"type":"object","properties":{"findings":{"type":"array","items":{"type":"object","properties":{"number":{"type":"integer"},"metric":{"type":"string"},
@@ -68,7 +69,7 @@ func Services(read services.Read, complete services.Complete) map[string]tools.S
 			}),
 		},
 		"suggest": {
-			Document: true, // what it tells stands there; which figures, a model says
+			Document: true, // its text is the document's; a model chooses the figures
 			Says:     "The figures of a document that a model finds besides, each only if it stands at its place, from the passage of a number on.",
 			Input:    json.RawMessage(input),
 			Output:   json.RawMessage(output),

@@ -14,17 +14,17 @@ import (
 	"verbatim/runtime/tools"
 )
 
-// A Suggestion is a figure that a model says stands in a passage.
+// A Suggestion is a figure that a model claims to have found in a passage.
 type Suggestion struct {
-	Passage int     `json:"passage"` // its number
-	Text    string  `json:"text"`    // the figure as it is written there
+	Passage int     `json:"passage"` // the number of the passage
+	Text    string  `json:"text"`    // the figure as written there
 	Metric  string  `json:"metric"`
 	Period  string  `json:"period"`
 	Subject *string `json:"subject"`
 }
 
-// suggested is how much of a finding its document says itself that a model put together:
-// too little for it to be told without a word of warning.
+// suggested is the confidence of a finding that a model suggested: too little to tell it without a
+// warning.
 const suggested = certain - 5
 
 // Standing checks what a model suggests against the passage it names, and makes a finding
@@ -69,7 +69,7 @@ func Standing(s Suggestion, c *services.Chunk, about *About) (Finding, bool) {
 			continue
 		}
 		if m := known(name); fig.Unit == "" && (c.Kind == "table" || m != nil && m.kind != "count" && m.kind != "text" && m.kind != "days") {
-			return none, false // what it counts is not said beside it
+			return none, false // no unit stands beside it
 		}
 		f := Finding{Figure: fig, Metric: name, Domain: domain, Period: want[0].Period, Status: about.Status, Place: c.Place, Confidence: suggested}
 		if forecasts.re().MatchString(sentence) {
@@ -93,8 +93,8 @@ const askedFor = `Name every figure of the company that the passages state: amou
 
 var suggestions = json.RawMessage(`{"type":"object","properties":{"findings":{"type":"array","items":{"type":"object","properties":{"passage":{"type":"integer"},"text":{"type":"string"},"metric":{"type":"string"},"period":{"type":"string"},"subject":{"type":["string","null"]}},"required":["passage","text","metric","period","subject"],"additionalProperties":false}}},"required":["findings"],"additionalProperties":false}`)
 
-// suggestion has a model look for the figures that rules did not find in a document, from the
-// passage of a number on, and keeps those that stand where it says.
+// suggestion lets a model look for the figures that rules did not find in a document, from a
+// passage on, and keeps those that pass Standing.
 func suggestion(read services.Read, complete services.Complete) func(context.Context, tools.Call) (tools.Answer, error) {
 	return func(ctx context.Context, c tools.Call) (tools.Answer, error) {
 		if complete == nil {
@@ -102,7 +102,7 @@ func suggestion(read services.Read, complete services.Complete) func(context.Con
 		}
 		return services.Asking(read, func(doc *documents.Document, name string, from int) (any, string, error) {
 			about, all := Extract(name, doc)
-			known := map[[2]string]bool{} // as it is written, of a period: once is enough
+			known := map[[2]string]bool{} // by written figure and period: each is kept once
 			for _, f := range all {
 				known[[2]string{f.Text, f.Period.String()}] = true
 			}
@@ -139,7 +139,7 @@ func suggestion(read services.Read, complete services.Complete) func(context.Con
 	}
 }
 
-// together are the first of some passages, as many as a model is given at once.
+// together returns the first passages, as many as a model gets at once.
 func together(chunks []services.Chunk) (n int, text string) {
 	var b strings.Builder
 	for n < len(chunks) && (n == 0 || b.Len()+len(chunks[n].Text) < atATime) {

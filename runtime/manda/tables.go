@@ -17,7 +17,7 @@ type where struct {
 	page, slide, table int
 }
 
-// tables takes the figures out of tables, each with what stands before it.
+// tables extracts the figures of tables, each table with the text before it.
 func (r *reader) tables(pieces []documents.Piece) {
 	var rows [][]*documents.Piece
 	var at where
@@ -67,7 +67,7 @@ func (r *reader) table(rows [][]*documents.Piece, caption string) {
 	under := ""
 	for _, row := range rows {
 		label, values := r.row(row)
-		if len(values) == 0 { // a heading, of a column each or of what follows
+		if len(values) == 0 { // headings, one for each column or one for the rows below
 			texts, other := 0, 0
 			for _, c := range row {
 				if strings.TrimSpace(c.Text) != "" {
@@ -101,7 +101,7 @@ func (r *reader) table(rows [][]*documents.Piece, caption string) {
 		data = true
 		for _, v := range values {
 			head := heads[v.column]
-			if head == "" { // one that covers several columns
+			if head == "" { // a heading that spans several columns
 				for k := v.column - 1; k > 0 && head == "" && k > v.column-12; k-- {
 					if len(periods(heads[k])) > 0 && k > row[0].At.Column {
 						head = heads[k]
@@ -194,8 +194,8 @@ func looksPlain(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return unicode.IsLetter(r) }) && len(text) == 4
 }
 
-// cell makes a finding of a figure in a table: its row, its column and what stands above
-// say together what it is of.
+// cell makes a finding of a figure in a table: its row, its column and the text above together say
+// what the figure measures.
 func (r *reader) cell(v value, label, head, under, caption, corner string) {
 	if changes.re().MatchString(head) {
 		return
@@ -214,7 +214,7 @@ func (r *reader) cell(v value, label, head, under, caption, corner string) {
 	}
 	r.counted(&f, measureOf(label), measureOf(head), measureOf(corner), measureOf(under), r.above(caption))
 	if !known && f.Unit == "" {
-		return // a number of something that nobody knows
+		return // a number without a known metric or unit
 	}
 	r.keep(f)
 }
@@ -224,8 +224,8 @@ const (
 	monthOnly = pattern(`(?i)^` + months + `\.?$`)
 )
 
-// timed gives a figure of a table its period, from the nearest places that say parts of it:
-// "Q3" beside the row and "2024" above the column are one.
+// timed gives a figure of a table its period, from the nearest places that state parts of it: "Q3"
+// in the row and "2024" above the column are one period.
 func (r *reader) timed(f *Finding, label, head, under, caption string) {
 	if is := monthOnly.re().FindStringSubmatch(strings.TrimSpace(label)); is != nil {
 		f.Period = Period{Kind: 'M', N: month(is[1])}
@@ -259,7 +259,7 @@ func (r *reader) timed(f *Finding, label, head, under, caption string) {
 	}
 }
 
-// above is what stands above a table of what its figures count: in lines that state none.
+// above returns the unit and scale in the text above a table, from lines without figures.
 func (r *reader) above(caption string) (m measure) {
 	for line := range strings.Lines(caption) {
 		if len(figures(line, r.comma, func(int) bool { return false })) > len(periods(line)) {
@@ -272,13 +272,13 @@ func (r *reader) above(caption string) (m measure) {
 	return m
 }
 
-// qualified is what stands in a name and says nothing of what it is.
+// qualified matches the parts of a name that do not say what it is.
 var qualified = pattern(`\([^)]*\)|[:;,–—*¹²³]|\bincl\.?|\bexcl\.?`)
 
-// inside is what stands in brackets: payments for fixed assets (capital expenditure).
+// inside matches text in brackets: payments for fixed assets (capital expenditure).
 var inside = pattern(`\([\pL &-]{4,}\)`)
 
-// bare is a label without periods, units and what only qualifies it.
+// bare returns a label without periods, units and qualifications.
 func bare(text string) string {
 	for _, p := range slices.Backward(periods(text)) {
 		text = text[:p.at] + " " + text[p.end:]
@@ -286,13 +286,12 @@ func bare(text string) string {
 	return strings.TrimSpace(qualified.re().ReplaceAllString(text, " "))
 }
 
-// named says what a figure of a table is called, and of what part of the company it is:
-// after its row, else its column, else what stands above; known reports whether the lexicon
-// has that.
+// named finds the name of a figure in a table, and its part of the company: from its row, or else
+// its column, or else the text above. known reports whether the lexicon has the name.
 func (r *reader) named(f *Finding, label, head, under, caption string) (known bool) {
 	name, column := bare(label), bare(head)
 	if first, _, ok := strings.Cut(label, ","); ok && len(mentions(name)) == 0 {
-		name = bare(first) // a company, and where it is
+		name = bare(first) // a company with its location
 	}
 	if monthOnly.re().MatchString(name) {
 		name = ""
@@ -314,7 +313,7 @@ func (r *reader) named(f *Finding, label, head, under, caption string) (known bo
 			return true
 		}
 		if in.text == name && name != "" {
-			break // it is named, and is not what the lexicon knows
+			break // it has a name that the lexicon does not know
 		}
 	}
 	if m := r.whole(); m != nil && totals.re().MatchString(name) {
@@ -328,11 +327,11 @@ func (r *reader) named(f *Finding, label, head, under, caption string) (known bo
 	return false
 }
 
-// totals is what the last row of a table is called, which says what all of it comes to.
+// totals matches the name of the last row of a table with its totals.
 var totals = pattern(`(?i)^(?:grand total|total|sum|summe|gesamt|gesamtsumme|insgesamt|total général|somme|ensemble)(?: all| alle)?$`)
 
-// whole is the metric that a document is about by its title: of a plan of capital
-// expenditure, the total is capital expenditure. It is nil where it names none, or several.
+// whole returns the metric in the title of the document: in a plan of capital expenditure, the
+// total is capital expenditure. It is nil if the title names none, or several.
 func (r *reader) whole() *metric {
 	all := mentions(r.about.Title)
 	if len(all) != 1 || all[0].kind != "amount" {
@@ -341,10 +340,10 @@ func (r *reader) whole() *metric {
 	return all[0].metric
 }
 
-// gross is a word right before a metric that makes another figure of it.
+// gross matches a word right before a metric that makes it another figure.
 var gross = pattern(`(?i)(?:gross|brutto|average|adjusted|durchschnittliche?)[ \x{a0}]$`)
 
-// lastLine is the last line of a caption that names a metric.
+// lastLine returns the last line of a caption that names a metric.
 func lastLine(caption string) string {
 	lines := strings.Split(caption, "\n")
 	for _, line := range slices.Backward(lines) {
@@ -355,7 +354,7 @@ func lastLine(caption string) string {
 	return ""
 }
 
-// partOf is the part of the company that words beside a metric name, if they name one.
+// partOf returns the part of the company that the words beside a metric name, if they name one.
 func partOf(before, behind string) (string, bool) {
 	var rest []string
 	for w := range strings.FieldsSeq(before + " " + behind) {
@@ -366,7 +365,7 @@ func partOf(before, behind string) (string, bool) {
 	return strings.Join(rest, " "), len(rest) <= 4
 }
 
-// counted gives a figure what it counts, from the nearest place that says so.
+// counted gives a figure its unit and scale, from the nearest place that states them.
 func (r *reader) counted(f *Finding, near ...measure) {
 	kind := ""
 	if m := lexicon()[f.Metric]; m != nil {

@@ -11,7 +11,7 @@ import (
 	"verbatim/dsl"
 )
 
-// shorthand is how people write periods, and documents do not: what each form is written out as.
+// shorthand are forms of periods that people write and documents do not, with their full forms.
 var shorthand = []struct {
 	form pattern
 	as   string
@@ -47,7 +47,7 @@ func (a *alias) words() (n int) {
 	return n
 }
 
-// aliases are the asked lines of questions.txt by the first word of what is said.
+// aliases holds the asked lines of questions.txt by their first word.
 var aliases = sync.OnceValue(func() map[string][]alias {
 	all := map[string][]alias{}
 	for _, p := range phrasings() {
@@ -70,8 +70,8 @@ var aliases = sync.OnceValue(func() map[string][]alias {
 	return all
 })
 
-// vocabulary are the words that a question is expected to have, by their first letters, and
-// whether they are of the name of a figure or of a month.
+// vocabulary holds the words that are expected in questions, by their first letter. The value says
+// whether the word belongs to the name of a figure or of a month.
 var vocabulary = sync.OnceValue(func() map[string]map[string]bool {
 	all := map[string]map[string]bool{}
 	add := func(text string, figure bool) {
@@ -98,8 +98,8 @@ var vocabulary = sync.OnceValue(func() map[string]map[string]bool {
 	return all
 })
 
-// written is a question as it would be written with care: periods are written out, slips of
-// the pen put right, and words that are put together taken apart.
+// written normalises a question: it writes periods out, corrects spelling mistakes, and separates
+// words that were joined.
 func written(text string) string {
 	for _, s := range shorthand {
 		text = s.form.re().ReplaceAllString(text, s.as)
@@ -114,7 +114,7 @@ func written(text string) string {
 	return b.String() + text[from:]
 }
 
-// named is a text in which names stand for what people say for them.
+// named replaces the aliases in a text by their names.
 func named(text string) string {
 	at := tokens.re().FindAllStringIndex(text, -1)
 	words := make([]string, len(at))
@@ -146,11 +146,10 @@ func named(text string) string {
 	return b.String() + text[from:]
 }
 
-// mostApart is how many words may stand between the parts of an alias.
+// mostApart is the greatest number of words between the parts of an alias.
 const mostApart = 6
 
-// stands reports whether an alias stands in some words from one on, and which of those
-// behind its first part it uses.
+// stands reports whether an alias begins at a word, and which of the later words it uses.
 func (a *alias) stands(words []string, i int) (used []int, ok bool) {
 	for n, part := range a.parts {
 		if n == 0 {
@@ -176,7 +175,7 @@ func (a *alias) stands(words []string, i int) (used []int, ok bool) {
 	return used, true
 }
 
-// Words that have fewer letters are not put right: too many others are like them.
+// The least numbers of letters of words that are corrected: too many others resemble shorter ones.
 const (
 	leastSwapped = 4
 	leastLost    = 5
@@ -184,9 +183,9 @@ const (
 	leastName    = 8 // with a capital letter inside a sentence
 )
 
-// spelled is a word as the vocabulary has it: with one slip of the pen put right, or taken
-// apart where it was put together. A word that is like no other stays as it is, and so does
-// what may be a name.
+// spelled returns a word in the spelling of the vocabulary: with one mistake corrected, or
+// separated if it was joined. A word that resembles no other, or that may be a name, stays as it
+// is.
 func spelled(word string, inside bool) string {
 	w := plainly(word)
 	words := vocabulary()[firstRunes(w, 1)]
@@ -233,9 +232,9 @@ func spelled(word string, inside bool) string {
 	return word
 }
 
-// near reports whether a word of n letters is another with one slip: two letters the other
-// way round or, in a longer word, one that is wrong, missing or too many. Of the name of a
-// figure one may be missing in a shorter word.
+// near reports whether a word of n letters is another word with one mistake: two letters swapped
+// or, in a longer word, one wrong, missing or extra letter. In the name of a figure, a letter may
+// be missing in a shorter word.
 func near(w, other string, n int, figure bool) bool {
 	m := utf8.RuneCountInString(other)
 	if m > n+1 || m < n-1 || dsl.Distance(w, other, 1) != 1 {

@@ -9,14 +9,14 @@ import (
 	"strings"
 )
 
-// Accepted is what an operator has read and accepted of tools, word for word:
-// when a tool says something else one day, the difference of two such files is
-// what changed. The zero Accepted is none.
+// An Accepted holds the descriptions of tools that an operator has read and accepted, word for word:
+// if a tool's description changes, the difference of two such files shows the change. The zero
+// Accepted holds none.
 type Accepted struct {
 	Tools []Said `json:"tools"`
 }
 
-// Said is everything that a tool says of itself.
+// A Said is a tool's complete description of itself.
 type Said struct {
 	Server      string          `json:"server"`
 	Name        string          `json:"name"`
@@ -28,7 +28,7 @@ type Said struct {
 	Meta        json.RawMessage `json:"meta,omitempty"`
 }
 
-// List is tools as tools/list answers them.
+// List writes tools in the form in which tools/list answers them.
 func List(all []Said) ([]byte, error) {
 	type tool struct {
 		Name        string          `json:"name"`
@@ -56,8 +56,8 @@ func ReadAccepted(text []byte) (Accepted, error) {
 	return a, nil
 }
 
-// Text is what ReadAccepted reads: the tools in order, with every word of
-// theirs on a line that can be compared.
+// Text returns the file that ReadAccepted reads: the tools in order, each property on a line, so
+// that files can be compared.
 func (a Accepted) Text() []byte {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -69,7 +69,7 @@ func (a Accepted) Text() []byte {
 	return b.Bytes()
 }
 
-// With adds a tool, in the place of what was accepted of it before.
+// With adds a tool, or replaces the accepted description of it.
 func (a Accepted) With(s Said) Accepted {
 	tools := slices.DeleteFunc(slices.Clone(a.Tools), func(t Said) bool { return t.Server == s.Server && t.Name == s.Name })
 	tools = append(tools, s)
@@ -77,7 +77,7 @@ func (a Accepted) With(s Said) Accepted {
 	return Accepted{tools}
 }
 
-// of returns what was accepted of a tool.
+// of returns the accepted description of a tool.
 func (a Accepted) of(server, name string) (Said, bool) {
 	for _, t := range a.Tools {
 		if t.Server == server && t.Name == name {
@@ -87,7 +87,7 @@ func (a Accepted) of(server, name string) (Said, bool) {
 	return Said{}, false
 }
 
-// Digest stands for all of it.
+// Digest returns a digest of the whole description.
 func (s Said) Digest() string {
 	parts := []string{"verbatim tool 1", s.Server, s.Name, s.Title, s.Description}
 	for _, raw := range []json.RawMessage{s.Input, s.Output, s.Hints, s.Meta} {

@@ -13,10 +13,10 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// maxRedirects is how often an address may send us on, within its own host.
+// maxRedirects is the greatest number of redirects, all within the host.
 const maxRedirects = 3
 
-// address makes the way to a server of MCP over HTTP.
+// address makes the transport to an MCP server over HTTP.
 func (s *Servers) address(ctx context.Context, config Server, o *overheard) (sdk.Transport, func(*sdk.ClientSession) string, error) {
 	client, shut, err := s.door(ctx, config, config.URL, o)
 	if err != nil {
@@ -32,8 +32,8 @@ func (s *Servers) address(ctx context.Context, config Server, o *overheard) (sdk
 	return &sdk.StreamableClientTransport{Endpoint: config.URL, HTTPClient: client, MaxRetries: -1, DisableStandaloneSSE: true, MaxEventSize: config.MaxAnswer + 4096}, end, nil
 }
 
-// door is the way to the host of an address, and to no other. What comes back is bounded, and
-// o, where it is not nil, hears it.
+// door makes an HTTP client for the host of an address, and no other. Answers are bounded, and o,
+// if it is not nil, records them.
 func (s *Servers) door(ctx context.Context, config Server, at string, o *overheard) (client *http.Client, shut func(), err error) {
 	u, err := url.Parse(at)
 	if err != nil {
@@ -53,13 +53,13 @@ func (s *Servers) door(ctx context.Context, config Server, at string, o *overhea
 
 // A door lets requests out and answers in.
 type door struct {
-	ctx    context.Context // of the errand
+	ctx    context.Context // of the external call
 	next   http.RoundTripper
 	scheme string
 	host   string
 	token  string
 	limit  int64
-	o      *overheard // nil where nobody listens
+	o      *overheard // may be nil
 }
 
 // RoundTrip implements http.RoundTripper.
@@ -70,8 +70,8 @@ func (d *door) RoundTrip(r *http.Request) (*http.Response, error) {
 	if d.elsewhere(r) {
 		return nil, errElsewhere
 	}
-	// Requests of the library have contexts of their own; the errand's ends
-	// them all.
+	// Requests of the library have contexts of their own; the end of the external call ends them
+	// all.
 	ctx, cancel := context.WithCancel(r.Context())
 	stop := context.AfterFunc(d.ctx, cancel)
 	r = r.Clone(ctx)
@@ -102,8 +102,8 @@ func (d *door) elsewhere(r *http.Request) bool {
 	return r.URL.Host != d.host || r.URL.Scheme != d.scheme
 }
 
-// redirect follows a server within its own host. Whoever else it names would be
-// handed what was meant for it.
+// redirect follows a server within its own host. Another host would get data that is meant for the
+// server.
 func (d *door) redirect(r *http.Request, via []*http.Request) error {
 	switch {
 	case len(via) > maxRedirects:
@@ -114,7 +114,7 @@ func (d *door) redirect(r *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// capped is a body that ends in an error when it is too long.
+// capped is a body that ends with an error if it is too long.
 type capped struct {
 	io.ReadCloser
 	left int64

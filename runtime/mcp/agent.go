@@ -14,16 +14,16 @@ import (
 	"verbatim/runtime/tools"
 )
 
-// An agent of others is a server whose tools are its skills. A call becomes a message, and
-// what its task came to the answer.
+// A foreign agent is a server whose tools are its skills. A call becomes a message, and the result
+// of its task the answer.
 
-// afterwards is how long the way to an agent stays open after an errand, for it to be told
-// that nobody waits any more.
+// afterwards is how long the connection to an agent stays open after an external call, to cancel a
+// task that nobody waits for.
 const afterwards = 2 * time.Second
 
-// agent speaks to an agent of others.
+// agent connects to a foreign agent.
 func (s *Servers) agent(ctx context.Context, config Server, fn func(context.Context, peer) error) error {
-	// Requests have the errand's context, but for the last, which takes a task back.
+	// Requests have the context of the external call, except the last one, which cancels a task.
 	open, stop := context.WithTimeout(context.WithoutCancel(ctx), config.Timeout+afterwards)
 	defer stop()
 	client, shut, err := s.door(open, config, config.Agent, nil)
@@ -45,15 +45,15 @@ func (s *Servers) agent(ctx context.Context, config Server, fn func(context.Cont
 	return nil
 }
 
-// An agent is spoken to for one errand. It implements peer.
+// An agent is the connection to a foreign agent for one external call. It implements peer.
 type agent struct {
 	client a2a.Client
 	card   *a2a.Card
 	limit  int
 }
 
-// all are the skills of the card. What is accepted of one is every word of it, and how and
-// where it is asked.
+// all yields the skills of the card. The accepted description of a skill includes every word of it,
+// and how and where it is called.
 func (a *agent) all(_ context.Context, server string) iter.Seq2[Said, error] {
 	return func(yield func(Said, error) bool) {
 		for i, text := range a.card.Skills {
@@ -69,7 +69,7 @@ func (a *agent) all(_ context.Context, server string) iter.Seq2[Said, error] {
 				yield(Said{}, err)
 				return
 			}
-			said := Said{Server: server, Name: skill.ID, Title: skill.Name, Description: skill.Description, Input: json.RawMessage("{}"), // it does not say what it takes
+			said := Said{Server: server, Name: skill.ID, Title: skill.Name, Description: skill.Description, Input: json.RawMessage("{}"), // it does not declare its input
 				Meta: raw(map[string]any{"skill": text, "interface": a.client.At, "inputModes": a.modes(skill), "agent": a.card.Name})}
 			if !yield(said, nil) {
 				return
@@ -78,7 +78,7 @@ func (a *agent) all(_ context.Context, server string) iter.Seq2[Said, error] {
 	}
 }
 
-// modes are the media types that a skill takes.
+// modes returns the media types that a skill accepts.
 func (a *agent) modes(skill a2a.AgentSkill) []string {
 	if len(skill.InputModes) > 0 {
 		return skill.InputModes
@@ -138,7 +138,7 @@ func (a *agent) call(ctx context.Context, call tools.Call) (tools.Answer, error)
 	return a.answer(parts)
 }
 
-// outcomes are the states in which a task came to nothing.
+// outcomes are the states of unsuccessful tasks.
 var outcomes = map[a2a.State]string{
 	a2a.Failed:        "its task failed",
 	a2a.Rejected:      "it rejected the task",
@@ -147,8 +147,8 @@ var outcomes = map[a2a.State]string{
 	a2a.AuthRequired:  "it wants somebody's leave first, and its task was canceled",
 }
 
-// asks is a call as a part of a message: data that names the skill, or text for a skill that
-// takes nothing else.
+// asks makes a part of a message from a call: data that names the skill, or text for a skill that
+// accepts nothing else.
 func asks(call tools.Call, modes []string) (a2a.Part, error) {
 	takes := func(kinds ...string) bool {
 		return slices.ContainsFunc(modes, func(m string) bool {
@@ -173,8 +173,8 @@ func asks(call tools.Call, modes []string) (a2a.Part, error) {
 	return a2a.TextPart(call.Args), nil
 }
 
-// answer is what parts say: the first that is data, and all that are text. Files are not
-// fetched.
+// answer makes an answer from parts: the first part with data, and all parts with text. Files are
+// not fetched.
 func (a *agent) answer(parts []a2a.Part) (tools.Answer, error) {
 	said := tools.Answer{Text: a2a.Words(parts)}
 	for i := range parts {
@@ -188,8 +188,8 @@ func (a *agent) answer(parts []a2a.Part) (tools.Answer, error) {
 	return said, nil
 }
 
-// instead tells what another server of this program says in place of beginning a task from an
-// answer.
+// instead extracts the refusal from an answer in which another server of this program declines to
+// begin a task.
 func instead(a tools.Answer) (tools.Answer, error) {
 	var said struct{ Schema, Outcome string }
 	if json.Unmarshal([]byte(a.Structured), &said) != nil {

@@ -11,25 +11,24 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// A Config says which servers there are. It is the operator's, and no palette
-// can add to it. No secret stands in it: it names variables of the environment.
+// A Config lists the servers. It belongs to the operator, and no palette can add to it. It holds no
+// secret: it names variables of the environment.
 type Config struct {
 	Servers map[string]Server
 }
 
-// A Server is a program that is started and spoken to over its standard input and output, an
-// address that is spoken to over HTTP, or an agent of others. One of Command, URL and Agent is
-// set.
+// A Server is a program that is started and used over its standard input and output, an address
+// that is used over HTTP, or a foreign agent. One of Command, URL and Agent is set.
 type Server struct {
 	Command []string // the program and its arguments
-	Env     []string // names of variables that it is given, besides PATH
+	Env     []string // names of variables that it gets, besides PATH
 
 	URL   string
 	Agent string // where its card is, by the protocol A2A; its skills are its tools
 	Token string // name of the variable that holds a bearer token
 	Local bool   // it may be on this machine or in a private network
 
-	Timeout   time.Duration // for one errand, from connecting to the answer
+	Timeout   time.Duration // for one external call, from connecting to the answer
 	MaxAnswer int           // bytes
 }
 
@@ -111,7 +110,7 @@ func (r *reader) wrong(line int, format string, args ...any) {
 	r.problems = append(r.problems, Problem{line, fmt.Sprintf(format, args...)})
 }
 
-// yaml puts what the library says in our words.
+// yaml rewords an error of the library.
 func (r *reader) yaml(err error) {
 	line, text := 1, strings.TrimPrefix(err.Error(), "yaml: ")
 	if rest, ok := strings.CutPrefix(text, "line "); ok {

@@ -1,16 +1,15 @@
-// Package mcp asks tools of other servers, for the engine: tools of MCP servers, and skills
-// of agents that speak A2A. MCP's library is met here and nowhere else.
+// Package mcp calls tools of other servers for the engine: tools of MCP servers, and skills of
+// agents that speak A2A. MCP's library is used only here.
 //
 //	config, err := mcp.ReadConfig(text)
 //	servers := mcp.New(config, accepted, mcp.Options{Env: os.Getenv})
 //	engine, err := runtime.New(registry, store, runtime.Options{Tools: servers})
 //
-// Nothing that a server says is believed. It is a stranger who is handed data:
-// each errand has a connection of its own, with a deadline, a cap on what it
-// may answer, and no more of the environment than the operator names; a server
-// is asked what its tool says of itself before each call, and is not called when
-// that is not what the operator accepted. A server's address is checked when it
-// is dialled, whatever its name led to.
+// Nothing that a server says is trusted. It is a stranger that gets data: each external call has a
+// connection of its own, with a deadline, a limit on the answer, and no more of the environment
+// than the operator names. A server is asked for its tool's description before each call, and the
+// tool is not called if that differs from the description that the operator accepted. A server's
+// address is checked when it is dialled, whatever its name resolves to.
 package mcp
 
 import (
@@ -29,17 +28,17 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// IdempotencyKey is where, in the _meta of a call, a server finds the key that
-// stays the same however often the same thing is asked.
+// IdempotencyKey is the member of a call's _meta with a key that stays the same however often the
+// same call is repeated.
 const IdempotencyKey = "verbatim/idempotency-key"
 
-// maxTools is how many tools a server may list.
+// maxTools is the greatest number of tools that a server may list.
 const maxTools = 2000
 
-// Options are what Servers are given from outside.
+// Options are the options of Servers.
 type Options struct {
 	Env     func(string) string // secrets, by the names in the configuration
-	Version string              // of the program, told to servers
+	Version string              // of the program, sent to servers
 }
 
 // Servers are the servers of a configuration. They are safe for use by many
@@ -81,7 +80,7 @@ func (s Said) writes() bool {
 	return json.Unmarshal(s.Hints, &hints) == nil && hints.ReadOnly != nil && !*hints.ReadOnly
 }
 
-// Said asks a server what a tool of it says of itself now.
+// Said asks a server for the present description of a tool.
 func (s *Servers) Said(ctx context.Context, server, name string) (Said, error) {
 	var said Said
 	err := s.with(ctx, server, func(ctx context.Context, c peer) (err error) {
@@ -97,7 +96,7 @@ func (s *Servers) Has(server string) bool {
 	return ok
 }
 
-// All asks a server what each tool of it says of itself now.
+// All asks a server for the present descriptions of all its tools.
 func (s *Servers) All(ctx context.Context, server string) (all []Said, err error) {
 	err = s.with(ctx, server, func(ctx context.Context, c peer) error {
 		for said, err := range c.all(ctx, server) {
@@ -138,13 +137,13 @@ func (s *Servers) Call(ctx context.Context, call tools.Call) (tools.Answer, erro
 
 // A peer is the connection to a server during one external call.
 type peer interface {
-	// all are its tools, up to the first error.
+	// all yields the descriptions of its tools, up to the first error.
 	all(ctx context.Context, server string) iter.Seq2[Said, error]
-	// call asks one of them. An error that wraps tools.ErrNotCalled says that it was not asked.
+	// call calls a tool. An error that wraps tools.ErrNotCalled says that the tool was not called.
 	call(ctx context.Context, call tools.Call) (tools.Answer, error)
 }
 
-// with speaks to a server and ends the conversation, whatever comes of it.
+// with connects to a server, calls fn, and closes the connection, whatever the outcome.
 func (s *Servers) with(ctx context.Context, server string, fn func(context.Context, peer) error) error {
 	config, ok := s.config.Servers[server]
 	if !ok {
@@ -160,8 +159,8 @@ func (s *Servers) with(ctx context.Context, server string, fn func(context.Conte
 	if err != nil {
 		return err
 	}
-	// Roots, sampling and elicitation are offered to nobody: a server that is
-	// asked for something has no questions to ask back.
+	// Roots, sampling and elicitation are offered to no server: a server that is called may not ask
+	// back.
 	client := sdk.NewClient(&sdk.Implementation{Name: "verbatim", Version: s.opt.Version}, &sdk.ClientOptions{
 		Capabilities:   &sdk.ClientCapabilities{},
 		MultiRoundTrip: &sdk.MultiRoundTripOptions{Disabled: true},
@@ -183,8 +182,8 @@ func (s *Servers) with(ctx context.Context, server string, fn func(context.Conte
 	return nil
 }
 
-// plain adds what an operator needs to know to an error of the library: that
-// time ran out, and what the server wrote before it went.
+// plain adds facts for the operator to an error of the library: that the time ran out, and what the
+// server wrote to stderr.
 func plain(ctx context.Context, config Server, wrote string, err error) error {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) && !errors.Is(err, tools.ErrChanged) && !errors.Is(err, tools.ErrNone) {
 		err = fmt.Errorf("no answer within %s: %w", config.Timeout, err)
@@ -198,22 +197,22 @@ func plain(ctx context.Context, config Server, wrote string, err error) error {
 // A conversation is one connection to one server.
 type conversation struct {
 	session   *sdk.ClientSession
-	tell      atomic.Pointer[func(done, total int, what string)] // of the call that is made; nil where nobody listens
+	tell      atomic.Pointer[func(done, total int, what string)] // for progress of the present call; nil if nobody listens
 	limit     int
 	overheard *overheard
 }
 
-// progressToken is what a server tells its progress by. One conversation makes one call.
+// progressToken is the token under which a server reports progress. A conversation has one call.
 const progressToken = "call"
 
-// tells passes on how far the server says it is, in its own words.
+// tells passes on the progress that the server reports, in its own words.
 func (c *conversation) tells(done, total int, what string) {
 	if tell := c.tell.Load(); tell != nil {
 		(*tell)(done, total, strings.ToValidUTF8(what, "\uFFFD"))
 	}
 }
 
-// saidOf finds a tool among those that the server lists.
+// saidOf finds the description of a tool in the server's list.
 func saidOf(ctx context.Context, c peer, server, name string) (Said, error) {
 	for said, err := range c.all(ctx, server) {
 		if err != nil || said.Name == name {
@@ -223,7 +222,7 @@ func saidOf(ctx context.Context, c peer, server, name string) (Said, error) {
 	return Said{}, fmt.Errorf("%s has no tool %q: %w", server, name, tools.ErrNone)
 }
 
-// all are the tools that the server lists, up to the first error.
+// all yields the tools in the server's list, up to the first error.
 func (c *conversation) all(ctx context.Context, server string) iter.Seq2[Said, error] {
 	return func(yield func(Said, error) bool) {
 		n := 0
@@ -286,8 +285,8 @@ func (c *conversation) call(ctx context.Context, call tools.Call) (tools.Answer,
 	}
 	answer.Text = strings.ToValidUTF8(strings.Join(text, "\n"), "\uFFFD")
 	if res.StructuredContent != nil {
-		// The library makes floating-point numbers of it. Every digit counts, so
-		// it is taken from what came over the line.
+		// The library decodes numbers as floating-point. Every digit counts, so the answer is read
+		// from the recorded bytes.
 		exact, ok := c.overheard.structured()
 		if !ok {
 			return tools.Answer{}, errors.New("its structured answer could not be read to the last digit")
@@ -301,7 +300,7 @@ func (c *conversation) call(ctx context.Context, call tools.Call) (tools.Answer,
 	return answer, nil
 }
 
-// An overheard keeps what a server sent since a call began.
+// An overheard records what a server sent since a call began.
 type overheard struct {
 	mu    sync.Mutex
 	on    bool

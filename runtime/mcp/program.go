@@ -32,7 +32,7 @@ func (s *Servers) transport(ctx context.Context, config Server, o *overheard) (s
 	group(cmd)
 	wrote := &tail{}
 	cmd.Stderr = wrote
-	cmd.WaitDelay = time.Second // for whoever else holds its pipes
+	cmd.WaitDelay = time.Second // its children may still hold its pipes
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, nil, err
@@ -44,8 +44,7 @@ func (s *Servers) transport(ctx context.Context, config Server, o *overheard) (s
 	if err := cmd.Start(); err != nil {
 		return nil, nil, errors.New("its program cannot be started: " + reason(err))
 	}
-	// Whoever does not answer in time is ended in time, whatever the library is
-	// waiting for.
+	// A program that does not answer in time is killed in time, whatever the library is waiting for.
 	stop := context.AfterFunc(ctx, func() { kill(cmd) })
 	end := func(session *sdk.ClientSession) string {
 		stop()
@@ -69,7 +68,7 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// listening is what a server sends, overheard.
+// listening is the output of a server, which is also recorded.
 type listening struct {
 	io.ReadCloser
 	o *overheard
@@ -81,7 +80,7 @@ func (l *listening) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// A tail keeps the end of what is written to it.
+// A tail keeps the end of the text that is written to it.
 type tail struct {
 	mu   sync.Mutex
 	text []byte
@@ -103,7 +102,7 @@ func (t *tail) last() string {
 	return strings.ToValidUTF8(strings.TrimSpace(string(t.text)), "\uFFFD")
 }
 
-// refusal takes apart what a server answers instead of a result.
+// refusal extracts code and text from a server's error response.
 func refusal(err error) (code int64, text string, ok bool) {
 	var e *jsonrpc.Error
 	if !errors.As(err, &e) {

@@ -232,8 +232,8 @@ func (b *Books) SetExtent(e *stores.Entity, to Extent) {
 	b.book(e).extent = to
 }
 
-// Trim forgets the names of an entity beyond these numbers of rows: beyond mostAll if the session has
-// read all its rows, and beyond Most otherwise.
+// Trim forgets the names of an entity beyond these numbers of rows: beyond mostAll if the session
+// has read all its rows, and beyond Most otherwise.
 const (
 	Most    = 1000
 	mostAll = 10_000

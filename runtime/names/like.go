@@ -43,9 +43,9 @@ func Words(text string) []string {
 	return words[:min(len(words), MaxWords)]
 }
 
-// Likeness says, from 0 to 1, how well the words of a text fit those of a label. The part of the text
-// that is found in the label counts most, the part of the label that is found in the text a little.
-// Longer words weigh more.
+// Likeness says, from 0 to 1, how well the words of a text fit those of a label. The part of the
+// text that is found in the label counts most, the part of the label that is found in the text a
+// little. Longer words weigh more.
 func Likeness(text, label []string) float64 {
 	if len(text) == 0 || len(label) == 0 {
 		return 0

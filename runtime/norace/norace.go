@@ -28,8 +28,8 @@ import (
 	"time"
 )
 
-// Binary is the test binary of this package without the race detector: this one, or one
-// that is built for it and removed by Done.
+// Binary returns the test binary of this package without the race detector: this one, or one that
+// is built for it and removed by Done.
 var Binary = sync.OnceValues(func() (string, error) {
 	self, err := os.Executable()
 	if err != nil || !on {
@@ -57,8 +57,7 @@ func Done(code int) int {
 	return code
 }
 
-// Run runs a test in Binary and reports that it did, where the race detector is on; the
-// caller returns then.
+// Run runs a test in Binary and returns true if the race detector is on; then the caller returns.
 func Run(t *testing.T) bool {
 	t.Helper()
 	if !on {

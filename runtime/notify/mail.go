@@ -102,7 +102,7 @@ func (c *mailChannel) deliver(ctx context.Context, to []string, text []byte) err
 		}
 		return &Error{Code: CodeUnknown, Text: "the message was sent and no answer came"}
 	}
-	_ = client.Quit() // it was accepted, whatever is said at parting
+	_ = client.Quit() // it was accepted, whatever the answer to QUIT
 	return nil
 }
 
@@ -115,7 +115,7 @@ func answered(err error, text string) error {
 	return &Error{Code: CodeRefused, Text: fmt.Sprintf("%s (%d)", text, said.Code)}
 }
 
-// compose writes the mail: what the palette sends along, and what was called.
+// compose writes the mail: the fields that the palette sends along, and the call.
 func (c *mailChannel) compose(m runtime.Message, to []string) []byte {
 	var body struct {
 		Verb, Call string
@@ -163,8 +163,8 @@ func (c *mailChannel) head(id, subject string, to []string) *bytes.Buffer {
 // A Letter is a mail to one person, in words of its own.
 type Letter struct{ ID, To, Subject, Text string }
 
-// Letters is the target whose route says by which channel letters are sent. It names
-// nobody: each letter does.
+// Letters is the target whose route names the channel of letters. It names no recipient: each letter
+// does.
 const Letters = "letters"
 
 // Writes reports whether letters can be sent.

@@ -1,9 +1,9 @@
-// Package notify hands notices to channels: a log, mail, a webhook.
+// Package notify sends notices to channels: a log, mail, a webhook.
 //
 //	sender, err := notify.Read(file, notify.Options{Env: os.Getenv, Out: os.Stdout})
 //	err = sender.Send(ctx, message)
 //
-// Which notice goes where is the operator's to say, in a file of JSON:
+// The operator routes notices to channels in a file of JSON:
 //
 //	{
 //	  "channels": {
@@ -18,10 +18,9 @@
 //	  }
 //	}
 //
-// A route is for a target, as palettes name them, and "*" for every target that
-// has none. A notice without a route is not lost: it waits. The route "letters" is for
-// what is written to one person, such as a link to sign in; it names a channel of mail
-// and nobody.
+// A route is for a target, as named in palettes, and "*" for every target without one. A notice
+// without a route is not lost: it waits. The route "letters" is for mail to one person, such as a
+// link to sign in; it names a channel of mail and no recipient.
 //
 // # What is promised
 //
@@ -32,16 +31,15 @@
 //
 // # Webhooks
 //
-// Requests are those of Standard Webhooks (standardwebhooks.com, version 1): POST,
-// the headers webhook-id, webhook-timestamp and webhook-signature, and as the
-// signature "v1," with the HMAC-SHA256, in base64, of the id, the timestamp in
-// seconds and the body, joined by dots. The secret is "whsec_" and the key in
-// base64. Only an answer of 200 to 299 counts. Redirects are not followed. 410
-// says that nobody wants it any more, and it is not tried again.
+// Requests are those of Standard Webhooks (standardwebhooks.com, version 1): POST, the headers
+// webhook-id, webhook-timestamp and webhook-signature, and as the signature "v1," with the
+// HMAC-SHA256, in base64, of the id, the timestamp in seconds and the body, joined by dots. The
+// secret is "whsec_" and the key in base64. Only an answer of 200 to 299 counts. Redirects are not
+// followed. 410 means that the receiver is gone for good, and the notice is not retried.
 //
-// A webhook is sent with TLS to addresses of the public internet, and the address
-// that is dialled is what is looked at, whatever its name was resolved to before.
-// "private": true, for a service in the operator's own network, lifts both.
+// A webhook is sent with TLS to addresses of the public internet; the check applies to the dialled
+// address, whatever its name was resolved to before. "private": true, for a service in the
+// operator's own network, lifts both.
 package notify
 
 import (
@@ -59,12 +57,12 @@ import (
 	"verbatim/runtime"
 )
 
-// An Error says why a notice was not delivered. Its text is for operators and
-// holds nothing of the notice.
+// An Error tells why a notice was not delivered. Its text is for operators and holds nothing of the
+// notice.
 type Error struct {
 	Code string // "no-route", "channel-unreachable", "channel-refused", "channel-unknown"
 	Text string
-	// Permanent says that trying again is pointless.
+	// Permanent says that retrying is pointless.
 	Permanent bool
 }
 
@@ -79,7 +77,7 @@ const (
 // Error implements error.
 func (e *Error) Error() string { return e.Code + ": " + e.Text }
 
-// Options are what a Sender is given from outside.
+// Options configure a Sender.
 type Options struct {
 	Env     func(string) string // for secrets
 	Out     io.Writer           // of a log whose path is "-"
@@ -93,7 +91,7 @@ type Options struct {
 type Sender struct {
 	routes   map[string]route
 	channels map[string]channel
-	letters  *mailChannel // nil where none are sent
+	letters  *mailChannel // nil if no letters are sent
 	timeout  time.Duration
 }
 
@@ -120,7 +118,7 @@ type channelConfig struct {
 	Private  bool   `json:"private"`
 }
 
-// Read reads routes and channels. The error says what is wrong with the file.
+// Read reads routes and channels. The error tells the fault of the file.
 func Read(r io.Reader, o Options) (*Sender, error) {
 	var file struct {
 		Channels map[string]channelConfig `json:"channels"`
@@ -247,7 +245,7 @@ func (s *Sender) Send(ctx context.Context, m runtime.Message) error {
 	return s.channels[r.Channel].send(ctx, m, r.To)
 }
 
-// document is a message as it is written: one JSON object.
+// document returns the written form of a message: one JSON object.
 func document(m runtime.Message) []byte {
 	b, _ := json.Marshal(struct {
 		ID     string          `json:"id"`

@@ -64,11 +64,11 @@ func (w *webhook) send(ctx context.Context, m runtime.Message, _ []string) error
 		"webhook-timestamp": strconv.FormatInt(at, 10), "webhook-signature": Sign(w.key, m.ID, at, body)})
 }
 
-// A Poster posts to addresses that others gave, which are guarded as those of webhooks are. It
-// sends the headers that the receiver wants, and signs nothing.
+// A Poster posts to addresses from others, with the same checks as for webhooks. It sends the
+// headers that the receiver wants, and signs nothing.
 type Poster struct{ client *http.Client }
 
-// NewPoster makes one, for addresses of the public internet by https alone unless private.
+// NewPoster makes a poster for public internet addresses over https only, unless private is set.
 func NewPoster(private bool) *Poster { return &Poster{posts(private)} }
 
 // Post delivers a body. The header webhook-id holds the id, which is the same each time. An

@@ -9,7 +9,7 @@ import (
 	"verbatim/verbs"
 )
 
-// unclear asks what an ambiguous value means.
+// unclear asks for the meaning of an ambiguous value.
 func (r *Reader) unclear(pr *verbs.Param, l words.Language, rd *words.Reading) Ask {
 	speaks := r.speaks(l)
 	q := Ask{Param: pr, Text: rd.Ask(speaks)}
@@ -50,11 +50,11 @@ func (q *Ask) offer(rd *words.Reading, c words.Choice, l words.Language) {
 	q.Choices, q.says = append(q.Choices, text), append(q.says, rd.SayChoice(c, l))
 }
 
-// maxNames is how many rows a question offers.
+// maxNames is the number of rows that a question offers.
 const maxNames = 5
 
-// which asks which of some rows is meant. It lists the first of those that the verb accepts, and
-// how many more there are. (F27)
+// which asks which of several rows is meant. It lists the first of those that the verb accepts, and
+// the number of the others. (F27)
 func (r *Reader) which(v *verbs.Verb, pr *verbs.Param, names []string, q question, l words.Language) Ask {
 	names = r.usable(v, pr, names)
 	choices := symbols(names[:min(len(names), maxNames)])

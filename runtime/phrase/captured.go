@@ -199,7 +199,7 @@ func (r *Reader) named(v *verbs.Verb, c *clause) []bool {
 	return named
 }
 
-// colon is the position of a colon that introduces a text, or -1.
+// colon returns the position of a colon that introduces a text, or -1.
 func (c *clause) colon() int { return colonIn(c.text, c.rng) }
 
 // colonIn is colon for a text; colons inside times and addresses do not count.

@@ -12,11 +12,10 @@ import (
 	"verbatim/verbs"
 )
 
-// Corrections: a person who is asked about a call may answer with what should be different: "make
-// it Thursday", "Donnerstag statt Freitag", "plutôt Thomas", or with what it lacks: "and it comes on
-// Friday". The whole message must be one value of
-// a kind that the call holds, and words of a closed list that mark a correction. Any other message
-// is no correction.
+// Corrections: a person who is asked about a call may answer with a change: "make it Thursday",
+// "Donnerstag statt Freitag", "plutôt Thomas", or with a missing value: "and it comes on Friday".
+// The whole message must be one value of a kind that the call holds, and words of a closed list
+// that mark a correction. Any other message is no correction.
 
 // A Correction is a new value for a part of a call.
 type Correction struct {
@@ -157,7 +156,7 @@ func (r *Reader) apart(fits []Fit, was *dsl.Call, l words.Language) []Fit {
 	return fits
 }
 
-// label is an argument's name in a language.
+// label returns an argument's name in a language.
 func (r *Reader) label(l words.Language, name string) string {
 	for _, n := range [...]string{name, strings.ReplaceAll(name, "-", "_")} {
 		if said, ok := r.ix.reg.Says(l.String(), n); ok {
@@ -170,7 +169,7 @@ func (r *Reader) label(l words.Language, name string) string {
 // A slot is a place of a call that holds one value.
 type slot struct {
 	param *verbs.Param
-	field string // of an object, "" where the argument itself is meant
+	field string // of an object, "" for the argument itself
 	value dsl.Value
 	kind  verbs.TypeName
 }
@@ -299,7 +298,7 @@ func reworded(text, was, said, behind string, in words.In) string {
 // An instead is the replacement that a message names for one slot.
 type instead struct {
 	fits    []another
-	covered []bool // words that say it, or what it takes the place of
+	covered []bool // words of the new value, and of the value that it replaces
 	problem string
 }
 

@@ -10,8 +10,8 @@ import (
 // A phrase may have words behind the place of a text: "add the book {title} by {author}". They
 // end the text: of "add the book Emma by Jane Austen", the title is "Emma".
 
-// divided returns the range of the text that such phrases have in the place of an argument. Where
-// words of a phrase stand several times, so that the text may end at each of them, it is unsaid.
+// divided returns the range of the text in the place of an argument of such phrases. how is unsaid
+// if words of a phrase stand several times, so that the text may end at each of them.
 func (r *Reader) divided(v *verbs.Verb, pr *verbs.Param, c *clause) (at words.Range, how how) {
 	longest := 0
 	for t := range r.ix.templates {
@@ -102,7 +102,7 @@ func (tp *template) place(pr *verbs.Param, c *clause) (from, to, ways int) {
 	return from, to, ways
 }
 
-// quotation is where words of a clause stand, with the quotation marks around them.
+// quotation returns the range of words of a clause, with the quotation marks around them.
 func (c *clause) quotation(from, to int) words.Range {
 	at := words.Range{Start: c.words[from].Range.Start, End: c.words[to-1].Range.End}
 	for _, q := range quotations {

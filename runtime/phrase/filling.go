@@ -30,7 +30,7 @@ func (r *Reader) arguments(p *Part, c *clause, l words.Language) {
 	p.finish()
 }
 
-// fill adds what a later clause says to a part.
+// fill adds the arguments from a later clause to a part.
 func (r *Reader) fill(p *Part, c *clause, l words.Language) {
 	f := r.filling(p, c, l)
 	for i := range p.Verb.Params {
@@ -67,7 +67,7 @@ func (p *Part) finish() {
 	p.Call = dsl.FormatCall(&p.call)
 }
 
-// A filling gives the arguments of a part, one after the other, what a clause says for them.
+// A filling sets the arguments of a part, one after the other, from a clause.
 type filling struct {
 	r     *Reader
 	p     *Part
@@ -77,8 +77,8 @@ type filling struct {
 	taken []bool       // words that name the row of an argument
 
 	pr      *verbs.Param // the argument at hand
-	answers []*clause    // what was answered for it, the last first
-	beside  string       // what the last of them says besides the value
+	answers []*clause    // the answers given for it, the last first
+	beside  string       // the words of the last answer besides the value
 }
 
 func (r *Reader) filling(p *Part, c *clause, l words.Language) *filling {
@@ -119,8 +119,8 @@ func (f *filling) argument(pr *verbs.Param) {
 	}
 }
 
-// mostBeside is how many words may stand right before or behind the value of an answer and say
-// nothing else: "no, I meant Friday".
+// mostBeside is how many words without a meaning may stand right before or behind the value of an
+// answer: "no, I meant Friday".
 const mostBeside = 2
 
 // answer reads an answer to the question for the argument at hand, and returns what it says besides
@@ -258,8 +258,9 @@ func (f *filling) several(codes []string) {
 	f.asks(Ask{Param: f.pr, Text: f.r.ask(f.l, askSeveral, f.pr, codes), Choices: codes})
 }
 
-// reading returns the only reading of some kinds that no argument has yet; a value said twice is one.
-// there reports that the clause has one, also where it is not returned since it has to be asked about.
+// reading returns the only unused reading of some kinds; a repeated value counts once. there is
+// true if the clause has one, also if it is not returned because the person has to be asked about
+// it.
 func (f *filling) reading(what ...words.What) (one *words.Reading, there bool) {
 	var said []int
 	for i := range f.c.readings {
@@ -324,7 +325,7 @@ func (f *filling) found(written func(stores.Value) dsl.Value, what ...words.What
 	}
 }
 
-// value is found, for a value that the argument must accept.
+// value is found, but the argument must accept the value.
 func (f *filling) value(written func(stores.Value) dsl.Value, what words.What) {
 	rd, there := f.reading(what)
 	switch {
@@ -455,8 +456,9 @@ func (f *filling) text() {
 	}
 }
 
-// without is the range of a name or another short text without the value of another argument behind
-// it: of "check John Smith, born 1980-05-01", the name is "John Smith". A note keeps what it says.
+// without returns the range of a name or another short text without the value of another argument
+// behind it: in "check John Smith, born 1980-05-01", the name is "John Smith". A note is not
+// shortened.
 func (r *Reader) without(v *verbs.Verb, pr *verbs.Param, c *clause, at words.Range) words.Range {
 	next := at.End
 	before := func(of words.Range) {
@@ -605,7 +607,7 @@ func (r *Reader) announcement(v *verbs.Verb, pr *verbs.Param, c *clause, upto in
 	return others == 0 && calls+leads > 0 || calls > 0 && others+leads <= 1+count(named, true)
 }
 
-// span is the range from the first to the last of some words.
+// span returns the range from the first to the last of some words.
 func (c *clause) span(at []int) words.Range {
 	if len(at) == 0 {
 		return words.Range{}

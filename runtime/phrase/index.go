@@ -34,7 +34,7 @@ type template struct {
 	text  string // as the palette has it
 	words []token
 	colon bool // a colon stands before the last place: "leave a note: {note}"
-	named bool // it is what the verb is called
+	named bool // it is the name of the verb
 }
 
 // A token is a stem of a phrase, or the place of an argument.
@@ -113,7 +113,7 @@ func New(reg *verbs.Registry, without ...func(*verbs.Verb) bool) *Index {
 	return ix
 }
 
-// nameOf is the name of a verb as words.
+// nameOf returns the name of a verb as words.
 func nameOf(v *verbs.Verb) string {
 	_, name, _ := strings.Cut(v.Name, ".")
 	return strings.NewReplacer("-", " ", ".", " ").Replace(name)
@@ -234,7 +234,7 @@ func split(text string) []string {
 	return plain
 }
 
-// codeWords are the words of a list's codes: TAX_RETURN is "tax return".
+// codeWords returns the words of a list's codes: TAX_RETURN is "tax return".
 func (ix *Index) codeWords(l *verbs.CodeList) []codeWords {
 	if all, ok := ix.codes[l]; ok {
 		return all
@@ -267,7 +267,7 @@ type alias struct {
 	stems []string // in the other language
 }
 
-// sayings are the stems of a code's names in languages other than English, without articles.
+// sayings returns the stems of a code's names in languages other than English, without articles.
 func (ix *Index) sayings(code string) (all [][]string) {
 	for _, l := range words.Languages() {
 		said, ok := ix.reg.Says(l.String(), code)

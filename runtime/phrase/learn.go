@@ -13,7 +13,7 @@ import (
 // An example is a sentence with its known meaning.
 type example struct {
 	all    []candidate
-	meant  int // among them, -1 where none is
+	meant  int // index of the meant verb, -1 if it is missing
 	weight float64
 }
 
@@ -107,7 +107,7 @@ func (q *query) shown() []string {
 	return q.words
 }
 
-// saidAs is a phrase as a sentence with a value in each place.
+// saidAs returns a phrase as a sentence with a value in each place.
 func (ix *Index) saidAs(p int32) (*clause, *query) {
 	t := &ix.templates[p]
 	c, q := &clause{}, &query{}

@@ -54,8 +54,7 @@ func (r *Reader) dictation(text string, all []words.Word, readings []words.Readi
 	} else {
 		end = len(text)
 	}
-	// The row named before the colon is the one that the note is for, whatever rows the note
-	// mentions.
+	// The note is for the row named before the colon, whatever rows the note mentions.
 	c := r.clause(text, all[:upto], readings, in, l)
 	v := r.ix.verbs[tp.verb]
 	for i := range v.Params {

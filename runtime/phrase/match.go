@@ -26,10 +26,10 @@ type matcher struct {
 	rarity  []float32        // of a piece
 	inside  [][]post         // by piece: the phrases that have it
 	phrases []wording
-	exact   map[string][]int32 // phrases by what they say
+	exact   map[string][]int32 // phrases by their text
 	norms   []float32          // by verb: of all its phrases together
-	weighed func() *weighed    // nil where there are few verbs
-	rough   *model             // to choose those that are compared in full
+	weighed func() *weighed    // nil for few verbs
+	rough   *model             // chooses the verbs that are compared in full
 }
 
 // A text is the words of a verb in one language.
@@ -84,7 +84,7 @@ func newMatcher(all []known) *matcher {
 	return m
 }
 
-// A gathering numbers the words and pieces of verbs, and counts who has them.
+// A gathering numbers the words and pieces of verbs, and counts the verbs that have them.
 type gathering struct {
 	m       *matcher
 	has     []map[int32]bool // by word: verbs
@@ -93,14 +93,14 @@ type gathering struct {
 	counted map[int64]bool   // a verb and a piece
 }
 
-// The phrase that alone has a word, of a word that none has and of one that several have.
+// Instead of the one phrase that has a word: no phrase has it, or several have it.
 const (
 	noPhrase = -2
 	several  = -1
 )
 
-// verb takes the texts of a verb: one of what it is called and of its phrases in the first
-// language, and one of those in each other.
+// verb adds the texts of a verb: one of its name and its phrases in English, and one of its phrases
+// in each other language.
 func (g *gathering) verb(v int32, k known) {
 	t := text{verb: v, counts: map[int32]float32{}}
 	for _, w := range k.about {
@@ -191,7 +191,7 @@ func (m *matcher) weighWords(has []map[int32]bool) {
 	}
 }
 
-// indexTexts notes which texts have a word, and what it says of them (BM25).
+// indexTexts lists for each word the texts that have it, with their weights (BM25).
 func (m *matcher) indexTexts() {
 	m.posts = make([][]post, len(m.list))
 	mean := float32(0)
@@ -257,7 +257,7 @@ func (m *matcher) indexPhrases(pieces [][]int32) {
 // large reports whether the palette counts as large.
 func (m *matcher) large() bool { return m.verbs >= manyVerbs }
 
-// says is the inverse document frequency of a word that so many verbs have.
+// says returns the inverse document frequency of a word that so many verbs have.
 func (m *matcher) says(verbs int) float32 {
 	n := float64(m.verbs)
 	return float32(math.Log(1+n/float64(max(1, verbs))) / math.Log(1+n))
@@ -284,7 +284,7 @@ func (m *matcher) piecesOf(p []string) []string {
 	}
 	for _, w := range p {
 		if m.large() && w >= "0" && w < ":" {
-			w = "{number}" // one that begins with a digit is as good as another
+			w = "{number}" // all words that begin with a digit count as equal
 		}
 		all = append(all, w, before+" "+w)
 		before = w
@@ -301,7 +301,7 @@ func (m *matcher) piecesOf(p []string) []string {
 	return slices.Compact(all)
 }
 
-// counts is the weight of a piece by its kind.
+// counts returns the weight of a piece by its kind.
 func counts(piece string) float32 {
 	switch {
 	case piece[0] == '#':
@@ -316,9 +316,9 @@ func counts(piece string) float32 {
 
 // A query is a sentence in its compared form.
 type query struct {
-	words  []string // as they stand
-	kinds  []uint64 // by word: what it reads as, 0 where it is a word alone
-	masked []string // with what a value or a name is in the place of its words
+	words  []string // as written
+	kinds  []uint64 // by word: the kinds of its readings, 0 if it is only a word
+	masked []string // with a placeholder for each value or name
 }
 
 // Signs are the features of a candidate.
@@ -326,19 +326,19 @@ type signs [signCount]float32
 
 // The features.
 const (
-	ofWords    = iota // BM25, as part of what the sentence could give
+	ofWords    = iota // BM25, as a share of the greatest possible score of the sentence
 	ofNearest         // likeness of the nearest phrase
 	ofThree           // mean likeness of the three nearest phrases
 	ofAll             // likeness of all its phrases together; among many verbs, weighed against theirs
-	ofCover           // part of the sentence that it has the words of
-	ofRequired        // part of the arguments it needs that are there
-	ofLoose           // values that it has no place for
+	ofCover           // share of the sentence whose words it has
+	ofRequired        // share of its required arguments that are there
+	ofLoose           // values that it has no argument for
 	ofQuestion        // a question, and it changes something
 	ofOrder           // an order that begins with its own word
-	ofFree            // it takes words as they come
-	ofUnknown         // part of the sentence that no verb has a word of
-	ofOrdinary        // all that it has of the sentence are words that any sentence may have
-	ofSaid            // it is said as a phrase that ends in words as they come
+	ofFree            // it takes free text
+	ofUnknown         // share of the sentence whose words no verb has
+	ofOrdinary        // all its words in the sentence are words that any sentence may have
+	ofSaid            // one of its phrases matches, and ends in free text
 	signCount
 )
 
@@ -385,7 +385,7 @@ func (m *matcher) compare(q *query, may []bool, takes []uint64, left int32) []ca
 	return out
 }
 
-// full is what the words of a sentence say of each text (BM25).
+// full returns the score of each text for the words of a sentence (BM25).
 func (m *matcher) full(ids []int32, weights []float32, left int32) []float32 {
 	full := make([]float32, len(m.texts))
 	for i, id := range ids {
@@ -457,8 +457,8 @@ func (m *matcher) alike(q *query, takes []uint64, left int32) []candidate {
 	return all
 }
 
-// covers is the weight of what a verb has of a sentence, as its words or as values that it takes;
-// common is 1 where those are words that any sentence may have, and otherwise 0.
+// covers returns the weight of the words of a sentence that a verb has, or takes as values. common
+// is 1 if any sentence may have these words, and 0 otherwise.
 func (m *matcher) covers(verb int32, q *query, ids []int32, weights []float32, takes uint64, left int32) (cover, common float32) {
 	common = 1
 	var free float32
@@ -499,7 +499,7 @@ func count[T comparable](all []T, of T) (n int) {
 	return n
 }
 
-// without is the score of a text without one of its phrases.
+// without returns the score of a text without one of its phrases.
 func (m *matcher) without(ids []int32, weights []float32, left int32) (sum float32) {
 	p := &m.phrases[left]
 	t := &m.texts[p.text]
@@ -553,7 +553,7 @@ func (m *matcher) spelt(w string) int32 {
 	return -1
 }
 
-// likeness is the cosine similarity of each phrase to a sentence.
+// likeness returns the cosine similarity of each phrase to a sentence.
 func (m *matcher) likeness(pieces []string) []float32 {
 	like := make([]float32, len(m.phrases))
 	sum := float32(0)

@@ -12,8 +12,8 @@ import (
 	"verbatim/verbs"
 )
 
-// Questions in the person's language. Names of verbs and arguments, and the descriptions of what is
-// wanted, are the palette's.
+// Questions in the person's language. The names of verbs and arguments, and the descriptions of
+// arguments, come from the palette.
 
 type question = words.Key
 
@@ -32,7 +32,7 @@ const (
 	inQuotes    question = "phrase/in-quotes"
 )
 
-// What an argument takes, where the palette has no word for the argument in the language.
+// The kinds of values of arguments, if the palette has no word for the argument in the language.
 const (
 	aDate    question = "phrase/a-date"
 	aMoney   question = "phrase/a-money"
@@ -61,7 +61,7 @@ func kindOf(t verbs.TypeName) question {
 	return aValue
 }
 
-// speaks is the language of questions about a sentence in language l.
+// speaks returns the language of questions about a sentence in language l.
 func (r *Reader) speaks(l words.Language) words.Language {
 	if r.in.Tongue != nil {
 		return *r.in.Tongue
@@ -141,8 +141,8 @@ func upper(s string) string {
 	return string(unicode.ToUpper(first)) + s[n:]
 }
 
-// does says what a verb does: its description or, in another language, a phrase without places; ""
-// if there is none.
+// does returns the effect of a verb in words: its description or, in another language, a phrase
+// without places; "" if there is none.
 func (r *Reader) does(l words.Language, v *verbs.Verb) string {
 	if l != words.English {
 		if said, ok := r.ix.reg.Says(l.String(), v.Description); ok {

@@ -54,9 +54,9 @@ func newNames(kind string, all []string, aliases []alias) *nameList {
 	return n
 }
 
-// found are the rows that words of a clause may mean.
+// found holds the rows that words of a clause may mean.
 type found struct {
-	names   []string // one where it is certain
+	names   []string // one if it is certain
 	words   []int    // of the clause
 	written bool     // in full: as a call writes it, @pierre-dupont, or as its label does, MS-0004
 }
@@ -166,10 +166,10 @@ func (n *nameList) find(c *clause) found {
 // labelMarks stand inside labels such as MS-0004, 2024/17 and INV.2024.7.
 const labelMarks = "-–—/._#"
 
-// mostGlued is how many words of a run are looked at; a name is no longer.
+// mostGlued is how many words of a run are examined; a name is no longer.
 const mostGlued = 48
 
-// glued is the run of words around a word that only some marks join, without a space.
+// glued returns the run of words around a word that only some marks join, without a space.
 func (c *clause) glued(i int, marks string) (from, to int) {
 	joins := func(a, b int) bool {
 		return strings.Trim(c.text[c.words[a].Range.End:c.words[b].Range.Start], marks) == ""
@@ -184,8 +184,8 @@ func (c *clause) glued(i int, marks string) (from, to int) {
 	return from, to
 }
 
-// dotted is the run of words around a word that the person wrote as one, with a point inside, such as
-// a file's name; "Dr.Weber" is none.
+// dotted returns the run of words around a word that the person wrote as one, with a point inside,
+// such as a file's name; "Dr.Weber" is none.
 func (c *clause) dotted(i int) (from, to int, ok bool) {
 	from, to = c.glued(i, "._-–")
 	for k := from + 1; k < to && !ok; k++ {
@@ -277,7 +277,7 @@ func (n *nameList) spelled(c *clause) (found, bool) {
 	return f, len(f.names) > 0
 }
 
-// named is find, but for what is spelled: its words name no other row.
+// named is find, but also accepts a spelled name: the words of the spelling name no other row.
 func (n *nameList) named(c *clause) found {
 	f := n.find(c)
 	s, ok := n.spelled(c)

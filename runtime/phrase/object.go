@@ -187,7 +187,7 @@ func (f *filling) object() {
 	}
 }
 
-// codeOfObject is the code that the part has for the object at hand, or "".
+// codeOfObject returns the part's code for the object at hand, or "".
 func (f *filling) codeOfObject() string {
 	k, ok := f.pr.SchemaOf()
 	if !ok {
@@ -201,9 +201,9 @@ func (f *filling) codeOfObject() string {
 	return ""
 }
 
-// answering returns the reading that answers a question of a form, and the clause that has it; nil
-// where none does, or several questions would take it. ok is false if there are two: then it asks
-// which.
+// answering returns the reading that answers a question of a form, and its clause. It returns nil if
+// there is none, or if several questions would take it. ok is false if there are two readings: then
+// it has asked which is meant.
 func (f *filling) answering(form *collect.Form, q collect.Question) (rd *words.Reading, in *clause, ok bool) {
 	of := told(q.Kind)
 	alike := 0
@@ -243,7 +243,8 @@ func (f *filling) answering(form *collect.Form, q collect.Question) (rd *words.R
 	return nil, nil, false
 }
 
-// part gives a form a reading of a clause, or asks again where the form does not accept it.
+// part answers a question of a form with a reading of a clause, or asks again if the form refuses
+// it.
 func (f *filling) part(filled collect.Filled, q collect.Question, rd *words.Reading, in *clause) (collect.Filled, bool) {
 	speaks := f.r.speaks(f.l)
 	next, wrong := filled.Answer(q.Field, stores.NewString(in.raw(rd.Range)), collect.In{Now: f.c.in.Now, Language: speaks})

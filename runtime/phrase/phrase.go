@@ -1,7 +1,6 @@
-// Package phrase turns what a person says into calls, without a model and
-// without a network: from the phrases that palettes give for their verbs, the
-// words of the verbs themselves, the names that the session may use, and the
-// dates, amounts and codes in the sentence.
+// Package phrase turns a person's message into calls, without a model and without a network: from
+// the phrases that palettes give for their verbs, the words of the verbs themselves, the names that
+// the session may use, and the dates, amounts and codes in the sentence.
 //
 //	index := phrase.New(registry)                  // once for some palettes
 //	reader := index.Reader(vocabulary)             // once for a turn
@@ -9,27 +8,24 @@
 //	heard.Parts[0].Call                            // client.submit-document :request-id @thomas-muller-identity …
 //	heard.Parts[0].Asks                            // what is still missing, and has to be asked
 //
-// It proposes and never decides: what it makes is text, which goes through the
-// same check, the same rules and the same preview as any other. It proposes no
-// verb that the session may not use and no name that it was not given, and
-// where two verbs fit, or none does well, it says so instead of choosing. A
-// message of several sentences may hold several calls.
+// It proposes and never decides: its result is text, which goes through the same check, the same
+// rules and the same preview as any other. It proposes no verb that the session may not use and no
+// name that it was not given, and where two verbs fit, or none does well, it says so instead of
+// choosing. A message of several sentences may hold several calls.
 //
-// A text that somebody dictates is taken as it comes: what follows the colon of
-// "leave a note on Pierre:" is the note, in as many sentences as it has, and no
-// order in it is theirs. A message of which only a part would be read, because it
-// is longer than 32 KiB, 240 words outside such a text, or 12 sentences, is not
-// read at all: Heard.Cut.
+// A dictated text is taken verbatim: the text after the colon of "leave a note on Pierre:" is the
+// note, whatever the number of its sentences, and an order in it is not an order of the person. A
+// message that could be read only in part, because it is longer than 32 KiB, 240 words outside such
+// a text, or 12 sentences, is not read at all: Heard.Cut.
 //
-// An object whose schema goes with a code is filled where the sentence says all
-// of it, and held against the schema; otherwise what asks for it question by
-// question is proposed. A sentence that names no row leaves that open, for who
-// knows what was spoken of before: see Part.Suppose.
+// An object whose schema depends on a code is filled if the sentence says all of it, and checked
+// against the schema; otherwise the verb that asks for it question by question is proposed. A
+// sentence that names no row leaves the row open, for a caller who knows the conversation: see
+// Part.Suppose.
 //
-// Every value that it takes from the sentence is told with its place there, so
-// that whoever shows the call can say from which words each part was understood,
-// and its origin is the person. What was assumed, such as the only row that
-// there is, nobody said, and its origin is the script.
+// Every value from the sentence comes with its place there, so that the program that shows the call
+// can show the words of each part, and its origin is the person. An assumed value, such as the only
+// row that there is, was said by nobody, and its origin is the script.
 package phrase
 
 import (
@@ -150,7 +146,7 @@ type Arg struct {
 // Said reports whether the person said it.
 func (a *Arg) Said() bool { return a.Given || a.Range.End > a.Range.Start }
 
-// Texts are the free texts that a part has.
+// Texts returns the free texts that a part has.
 func (p *Part) Texts() (all []Given) {
 	for i := range p.Args {
 		if a := &p.Args[i]; freeText(a.Param) {
@@ -160,8 +156,8 @@ func (p *Part) Texts() (all []Given) {
 	return all
 }
 
-// Rows are the rows that a part has, or surely names if it has no verb: those that its likeliest verbs
-// take.
+// Rows returns the rows in a part's arguments or, if it has no verb, the rows that it surely names:
+// those that its likeliest verbs take.
 func (p *Part) Rows() (all []string) {
 	for i := range p.Args {
 		if p.Args[i].Param.Type.Name == verbs.RefType {
@@ -185,7 +181,7 @@ func (p *Part) Rows() (all []string) {
 
 // An Ask is a question that must be answered before there is a call.
 type Ask struct {
-	Param   *verbs.Param // nil where it is about the verb
+	Param   *verbs.Param // nil if the question is about the verb
 	Text    string       // in the person's language
 	Choices []string     // as a call would write them, or so that they read as nothing else
 	// Open says that no row was named, so that one mentioned before may be meant: see Part.Suppose
@@ -202,7 +198,7 @@ type Ask struct {
 // Pierre: …".
 func (a *Ask) Dictated() bool { return a.Param != nil && freeText(a.Param) }
 
-// Offers are the choices as the question words them.
+// Offers returns the choices as the question words them.
 func (p *Part) Offers(a *Ask) []string {
 	if len(a.says) == len(a.Choices) {
 		return slices.Clone(a.says)

@@ -10,7 +10,7 @@ import (
 	"verbatim/verbs"
 )
 
-// A Reader reads what is said in one session. It is immutable.
+// A Reader reads the messages of one session. It is immutable.
 type Reader struct {
 	ix    *Index
 	may   []bool // by verb of the index
@@ -19,7 +19,7 @@ type Reader struct {
 	in    Vocabulary
 }
 
-// Reader makes a reader of what a session may say.
+// Reader makes a reader for the vocabulary of a session.
 func (ix *Index) Reader(v Vocabulary) *Reader {
 	r := &Reader{ix: ix, may: make([]bool, len(ix.verbs)), order: map[*verbs.Verb]int32{}, names: map[*verbs.Entity]*nameList{}, in: v}
 	for i, known := range ix.verbs {
@@ -36,7 +36,7 @@ func (ix *Index) Reader(v Vocabulary) *Reader {
 	return r
 }
 
-// Limits of what is read of one message.
+// Limits for one message.
 const (
 	maxWords = 240
 	maxNote  = 6000 // words of a text that is taken as it comes
@@ -45,58 +45,57 @@ const (
 	ranked   = 5
 )
 
-// How likely a verb has to be meant.
+// The least probabilities of a verb.
 const (
-	// To be answered, where it only reads.
+	// To be answered, if it only reads.
 	sureToRead = 0.66
-	// To be proposed, where it changes something.
+	// To be proposed, if it changes something.
 	sureToWrite = 0.8
 	// To be asked about.
 	perhaps = 0.2
-	// To be offered, as part of what is likeliest.
+	// To be offered, as a share of the likeliest verb's probability.
 	offered = 0.1
-	// How likely a verb is, beside what it would be otherwise, in a sentence that
-	// denies, imagines, quotes, asks about what would change something, or names a
-	// stranger.
+	// The factor for the probability of a verb in a sentence that denies, imagines, quotes, asks
+	// about a verb that changes something, or names a stranger.
 	hindered = 0.3
-	// How near a phrase has to be, where only words that any sentence may have were said.
+	// The least similarity of a phrase, if only words that any sentence may have were said.
 	nearly = 0.7
-	// To be answered, of a question about a row, where other reads fall behind.
+	// To be answered, for a question about a row, if other reads are less likely.
 	halfway = 0.5
-	// To be another thing that is asked in the same sentence.
+	// To be another request in the same sentence.
 	likely = 0.4
-	// One whose phrase was said, word for word.
+	// The probability of a verb whose phrase was said word for word.
 	exactly = 0.99
 )
 
-// A clause is a piece of the message on its way.
+// A clause is a piece of the message during reading.
 type clause struct {
 	text     string // of the message
 	in       words.In
 	tongue   words.Language
 	words    []words.Word
 	stems    []string
-	own      []string // the stems in its own language, where that is not English
+	own      []string // the stems in its own language, if that is not English
 	rng      words.Range
 	readings []words.Reading
 	taken    []bool // words that stand inside a reading, or a reference to a file
 	files    []words.Range
-	called   []words.Range // what files are called
+	called   []words.Range // names of files
 	quoted   []bool        // words that stand in quotation marks
-	first    string        // stem of the first word that says something
+	first    string        // stem of the first word that carries meaning
 	question bool
 	wish     bool // it asks for something to be done
 	negated  bool
 	forbids  bool // it begins with a no: "don't", "never"
-	supposes bool // it imagines, asks how or whether, or tells what others say
+	supposes bool // it imagines, asks how or whether, or reports the words of others
 	ref      Reference
 	rows     map[*verbs.Entity]*found
 	codes    map[*verbs.CodeList]*codesFound
 	dictated *literalText
 	weights  []float32
 	sought   *query
-	given    []*verbs.Param // what a phrase that is looked for has values for
-	opening  int            // words that say nothing before it begins
+	given    []*verbs.Param // arguments whose values an example phrase has
+	opening  int            // number of words before the sentence proper
 }
 
 // Read reads a message.
@@ -178,9 +177,9 @@ func (r *Reader) Read(text string, in words.In) Heard {
 	return h
 }
 
-// together is what several sentences mean: one thing, where all of them as one are likelier to
-// mean it than each of them is to mean something, and at most one is clear, of another verb.
-// What is not clear by itself is left out where it would be what another says clearly.
+// together joins several sentences. They become one part if all of them as one text are likelier to
+// mean one thing than each of them alone, and at most one of them is clear, with another verb.
+// Otherwise it drops an unclear sentence whose likeliest verb is that of a clear one.
 func (r *Reader) together(text string, all []words.Word, readings []words.Reading, in words.In, l words.Language, parts []Part) []Part {
 	var clear []*verbs.Verb
 	most := 0.0
@@ -242,7 +241,7 @@ func (r *Reader) clause(text string, all []words.Word, readings []words.Reading,
 	return r.clauseOf(text, all, readings, in, l, false)
 }
 
-// clauseOf is clause, in which what files are called may say nothing.
+// clauseOf is clause; with unnamed, the names of files carry no meaning.
 func (r *Reader) clauseOf(text string, all []words.Word, readings []words.Reading, in words.In, l words.Language, unnamed bool) *clause {
 	c := &clause{text: text, in: in, tongue: l, words: all, rng: words.Range{Start: all[0].Range.Start, End: all[len(all)-1].Range.End}}
 	c.files = filesIn(text, c.rng)
@@ -305,8 +304,7 @@ func (r *Reader) clauseOf(text string, all []words.Word, readings []words.Readin
 	return c
 }
 
-// ownStem is the stem of a word in the language of the sentence, where that is
-// not English, and otherwise "".
+// ownStem returns the stem of a word in the language of the sentence, and "" if that is English.
 func (c *clause) ownStem(i int) string {
 	if c.own == nil {
 		return ""
@@ -322,9 +320,8 @@ func filesIn(text string, at words.Range) (all []words.Range) {
 	return all
 }
 
-// namesOf finds what stands as its name before the reference to a file: of "here is
-// Minutes.txt: upload://…" that is Minutes.txt. Where its words make the rest unclear, they
-// say nothing of what is meant.
+// namesOf returns the range of the name before each reference to a file: in "here is Minutes.txt:
+// upload://…" it is Minutes.txt. If the words of the name make the rest unclear, they are ignored.
 func namesOf(text string, files []words.Range) (all []words.Range) {
 	for _, f := range files {
 		before, ok := strings.CutSuffix(strings.TrimRightFunc(text[:f.Start], unicode.IsSpace), ":")
@@ -338,8 +335,8 @@ func namesOf(text string, files []words.Range) (all []words.Range) {
 
 var fileReference = regexp.MustCompile(`upload://[A-Za-z0-9_-]+`)
 
-// alike is a text in which the references to files read alike, since their letters are drawn
-// and say nothing: one that holds "v8" must not be read otherwise than another.
+// alike returns a text in which all references to files have the same letters. The letters are
+// random and mean nothing: a reference with "v8" must not be read differently from another.
 func alike(text string) string {
 	return fileReference.ReplaceAllStringFunc(text, func(of string) string {
 		return "upload://" + strings.Repeat("x", len(of)-len("upload://"))
@@ -355,7 +352,7 @@ func inside(all []words.Range, at words.Range) bool {
 	return false
 }
 
-// rootOf is a word as the palettes have it: in its own language, or in English.
+// rootOf returns the root of a word as in the palettes: in its own language, or in English.
 func (r *Reader) rootOf(c *clause, i int) string {
 	if own := c.ownStem(i); own != "" {
 		if _, ok := r.ix.matcher.words[short(own)]; ok {
@@ -365,7 +362,7 @@ func (r *Reader) rootOf(c *clause, i int) string {
 	return short(c.stems[i])
 }
 
-// query is what of a clause is compared: its words, and what they read as.
+// query returns the compared form of a clause: its words, and the kinds of their readings.
 func (r *Reader) query(c *clause) *query {
 	if c.sought != nil {
 		return c.sought
@@ -441,7 +438,7 @@ func (r *Reader) query(c *clause) *query {
 	return q
 }
 
-// placeOfReading is what stands for a reading in a text that is compared.
+// placeOfReading returns the placeholder of a reading in compared texts.
 func placeOfReading(w words.What) string {
 	switch w {
 	case words.Date:
@@ -495,8 +492,8 @@ func (r *Reader) signsOf(c *clause, left int32) []candidate {
 // A fit says what of a verb's arguments the sentence holds.
 type fit struct {
 	params   []bool
-	used     []bool  // words that are names and codes of it
-	required float32 // part of the required arguments that are there
+	used     []bool  // words that are part of its names and codes
+	required float32 // share of the required arguments that are there
 	loose    int     // values that it has no place for
 	given    bool    // and there are such
 	changes  bool
@@ -662,9 +659,9 @@ func (r *Reader) part(c *clause, l words.Language) Part {
 	return p
 }
 
-// accepts is the part with the likeliest verb that takes what is said, where nothing is said but values
-// and the verb of the part refuses a day: "Maria 15 March 1972" is no day that a note is expected on.
-// It is nil if there is none.
+// accepts returns the part with the likeliest verb that takes the values, if nothing but values was
+// said and the verb of the part refuses a date: in "Maria 15 March 1972", the date is not the day
+// on which a note is expected. It returns nil if there is none.
 func (r *Reader) accepts(p *Part, c *clause, l words.Language) *Part {
 	f, dated := r.fits(c, p.Verb), func(pr *verbs.Param) bool { return pr.Type.Name == verbs.DateType || pr.Type.Name == verbs.ObjectType }
 	if len(p.Asks) != 1 || len(p.Asks[0].Choices) > 0 || p.Asks[0].Param == nil || !dated(p.Asks[0].Param) || !c.has(words.Date) {
@@ -687,8 +684,9 @@ func (r *Reader) accepts(p *Part, c *clause, l words.Language) *Part {
 	return nil
 }
 
-// answers is which of some candidates answers a question that names a row, and how likely
-// it does among those that only read and take that row; -1 where none stands out. (F27)
+// answers returns the index of the candidate that answers a question which names a row, and its
+// share of the score among those that only read and take that row; the index is -1 if none stands
+// out. (F27)
 func (r *Reader) answers(c *clause, all []candidate) (best int, share float64) {
 	best, sum := -1, 0.0
 	for k := range all {
@@ -712,8 +710,8 @@ func (r *Reader) concerns(v *verbs.Verb, c *clause) bool {
 	})
 }
 
-// rowOf is the first argument of a verb that takes a row the session has; nil where none
-// does.
+// rowOf returns the first argument of a verb that takes a row of the session, and nil if there is
+// none.
 func (r *Reader) rowOf(v *verbs.Verb) *verbs.Param {
 	for i := range v.Params {
 		if p := &v.Params[i]; p.Required && p.Type.Entity != nil && r.names[p.Type.Entity] != nil && len(r.names[p.Type.Entity].names) > 0 {
@@ -723,7 +721,7 @@ func (r *Reader) rowOf(v *verbs.Verb) *verbs.Param {
 	return nil
 }
 
-// phrase is the phrase of a candidate that is nearest, as the palette has it.
+// phrase returns the nearest phrase of a candidate, as written in the palette.
 func (r *Reader) phrase(s *candidate) string {
 	if s.phrase < 0 {
 		return ""
@@ -765,9 +763,9 @@ func (r *Reader) exact(c *clause, all []candidate) bool {
 // mostOffered is how many verbs a question offers.
 const mostOffered = 5
 
-// choices are the verbs that a question offers: those that come first and are of
-// any use as things are; where none is, they are offered all the same, and whoever
-// takes one is told why it is refused. Who is named decides first. (F27)
+// choices returns the verbs that a question offers: the likeliest ones that are useful at present.
+// If none is useful, it offers them nonetheless, and the refusal tells the person the reason. Verbs
+// that concern the named row come first. (F27)
 func (r *Reader) choices(c *clause, all []candidate, unasked bool) (choices []string) {
 	near := all[:min(len(all), 2*mostOffered)]
 	if about := slices.DeleteFunc(slices.Clone(near), func(s candidate) bool { return !r.concerns(r.ix.verbs[s.verb], c) }); len(about) > 0 {
@@ -776,7 +774,7 @@ func (r *Reader) choices(c *clause, all []candidate, unasked bool) (choices []st
 	for _, useful := range [...]bool{true, false} {
 		least := offered * near[0].score
 		if useful {
-			least *= offered // what is of no use makes room for what is
+			least *= offered // useless verbs make room for useful ones
 		}
 		for _, s := range near {
 			v := r.ix.verbs[s.verb]
@@ -794,14 +792,13 @@ func (r *Reader) choices(c *clause, all []candidate, unasked bool) (choices []st
 	return choices
 }
 
-// stranger reports that the clause has a name which the session does not know,
-// where a verb takes names of rows: somebody else's row is not there, and
-// another is not meant.
+// stranger reports whether the clause has a name which the session does not know, and the verb takes
+// names of rows: the row belongs to somebody else, and no other row is meant.
 func (r *Reader) stranger(c *clause, f *fit, l words.Language) bool {
 	if f.text || l.Has(words.NounCapitals) {
 		return false
 	}
-	known := map[int]bool{} // what reads may be asked about a row that it has no place for (F27)
+	known := map[int]bool{} // a read may be asked about a row that it has no argument for (F27)
 	if !f.changes {
 		for e := range r.names {
 			for _, i := range r.rowsIn(c, e).words {
@@ -823,7 +820,7 @@ func (r *Reader) settled(v *verbs.Verb) bool {
 	return pr != nil && slices.ContainsFunc(r.in.Given, func(g Given) bool { return g.Verb == v.Name && g.Param == pr.Name })
 }
 
-// negative reports that the phrase of a candidate says itself what is not.
+// negative reports whether the phrase of a candidate is itself a negation.
 func (r *Reader) negative(s *candidate) bool {
 	return s.phrase >= 0 && slices.ContainsFunc(r.ix.templates[s.phrase].words, func(w token) bool { return negations()[w.stem] })
 }
@@ -936,10 +933,9 @@ func (p *Part) given(pr *verbs.Param) bool {
 	return slices.ContainsFunc(p.Args, func(a Arg) bool { return a.Param == pr })
 }
 
-// Shortlist names the verbs that a sentence is likely to be about, at most so
-// many, the likeliest first: for a prompt that cannot hold all of them. Where
-// the sentence tells of too few, others of the session's fill it up in their
-// order.
+// Shortlist returns at most n verbs that a sentence is likely to be about, the likeliest first: for
+// a prompt that cannot hold all of them. If the sentence tells of too few, other verbs of the
+// session follow in their order.
 func (r *Reader) Shortlist(text string, n int) []*verbs.Verb {
 	all, _ := words.Split(alike(text[:min(len(text), maxBytes)]), maxWords)
 	var out []*verbs.Verb

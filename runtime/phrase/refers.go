@@ -5,19 +5,19 @@ import (
 	"verbatim/verbs"
 )
 
-// A Reference is how a sentence speaks of something without its name.
+// A Reference is the way in which a sentence refers to something without its name.
 type Reference uint8
 
 // The references.
 const (
-	// Same is what was spoken of last: "it", "this request", "his passport", or
-	// no word at all.
+	// Same is the last subject of the conversation: "it", "this request", "his passport", or no word
+	// at all.
 	Same Reference = iota
-	// Other is not what was spoken of last, but what else was in question.
+	// Other is the other subject in question, not the last one.
 	Other
-	// Own belongs to whoever speaks: "my passport".
+	// Own belongs to the speaker: "my passport".
 	Own
-	// Fresh says that what follows is about something else.
+	// Fresh marks the start of another subject.
 	Fresh
 )
 
@@ -37,7 +37,7 @@ func (c *clause) refers() Reference {
 	return Same
 }
 
-// standsFor reports a number that is none: "the other one".
+// standsFor reports whether the number of a reading is a pronoun: "the other one".
 func standsFor(all []words.Word, r *words.Reading) bool {
 	if r.What != words.Integer {
 		return false
@@ -50,8 +50,8 @@ func standsFor(all []words.Word, r *words.Reading) bool {
 	return false
 }
 
-// own reports that the kind of thing which an argument takes was said to belong
-// to whoever speaks.
+// own reports whether the sentence says that the kind of thing in an argument belongs to the
+// speaker.
 func (p *Part) own(c *clause) bool {
 	for i := range p.Args {
 		a := &p.Args[i]

@@ -9,7 +9,7 @@ import (
 	"verbatim/runtime/words"
 )
 
-// stem is the form of a word that its inflections share.
+// stem returns the form of a word that its inflections share.
 func stem(w string) string {
 	n := len(w)
 	switch {
@@ -43,7 +43,7 @@ func undouble(w string) string {
 	return w
 }
 
-// root is the stem of a word as texts are compared: long words of one family begin
+// root returns the stem of a word for comparison, cut to a length: long words of one family begin
 // alike.
 func root(l words.Language, w string) string { return short(stemIn(l, w)) }
 
@@ -51,8 +51,7 @@ func short(s string) string { return s[:min(len(s), longestRoot)] }
 
 const longestRoot = 8
 
-// What is known of the words and sentences of a language stands in its file, see
-// words.Phrases.
+// The words and expressions of a language are in its file, see words.Phrases.
 
 // cuesOf returns the phrases of all languages under a key, by their first word.
 func cuesOf(key string) func() map[string][][]string {
@@ -69,7 +68,7 @@ func cuesOf(key string) func() map[string][][]string {
 	})
 }
 
-// set is the words that all languages have under some keys: people mix them.
+// set returns the words under some keys in all languages: people mix them.
 func set(keys ...string) func() map[string]bool {
 	return sync.OnceValue(func() map[string]bool {
 		all := map[string]bool{}
@@ -86,8 +85,8 @@ var (
 	negations     = set("denial")           // turn a sentence round
 	questionWords = set("interrogative")    // begin a question
 	joins         = set("joining")          // stand between two things that are said in one sentence
-	openers       = set("opening", "title") // are said before what is wanted
-	conjunctions  = set("conjunction")      // are said before a text, as a colon is
+	openers       = set("opening", "title") // stand before the request proper
+	conjunctions  = set("conjunction")      // stand before a text, like a colon
 	closers       = set("closing")          // and behind it
 	mine          = set("own")
 	following     = set("following") // say that something follows
@@ -95,7 +94,7 @@ var (
 	slight        = set("slight") // the small words that ask nothing
 )
 
-// small words carry little of what is meant.
+// small words carry little meaning.
 var small = sync.OnceValue(func() map[string]bool {
 	m := map[string]bool{}
 	for w := range set("slight", "title")() {
@@ -104,13 +103,12 @@ var small = sync.OnceValue(func() map[string]bool {
 		}
 	}
 	for _, w := range words.Phrases("wondering") {
-		m[w] = true // and no stem of it
+		m[w] = true // but not its stem
 	}
 	return m
 })
 
-// An expression is one of all languages for how a sentence begins, or for what stands
-// in it.
+// An expression matches the beginning of a sentence, or a part of it, in all languages.
 type expression func() *regexp.Regexp
 
 func begins(key string) expression { return compiled("^(?:", key, ")$") }
@@ -123,19 +121,19 @@ func compiled(before, key, after string) expression {
 func (e expression) in(said string) bool { return e().MatchString(said) }
 
 var (
-	// inverted is a question by the order of its words: "is Maria an owner"; upright is
-	// none: "was born on", the subject left out.
+	// inverted matches a question by the order of its words: "is Maria an owner"; upright matches a
+	// sentence that is no question: "was born on", with the subject left out.
 	inverted, upright = begins("asked"), begins("unasked")
-	// polite is a question that asks for something to be done: "could you".
+	// polite matches a question that asks for an action: "could you".
 	polite = begins("polite")
-	// forbidding begins with a no: "do not send it".
+	// forbidding matches the beginning of a prohibition: "do not send it".
 	forbidding = begins("forbids")
-	// supposing imagines something, asks how or whether it is done, or tells what others
-	// say, and so orders nothing.
+	// supposing matches a sentence that imagines something, asks how or whether it is done, or
+	// reports the words of others, and so orders nothing.
 	supposing = begins("supposes")
 )
 
-// plainly are words as they are compared, but for those that stand in quotation marks.
+// plainly returns words in their compared form, without those in quotation marks.
 func plainly(all []words.Word, quoted []bool) string {
 	var b strings.Builder
 	for i := range all {
@@ -146,8 +144,7 @@ func plainly(all []words.Word, quoted []bool) string {
 	return strings.TrimSuffix(b.String(), " ")
 }
 
-// greeting is how many words of a sentence say nothing before it begins; one is
-// left.
+// greeting returns the number of words before the sentence proper; one is always left.
 func greeting(all []words.Word) int {
 	n := 0
 	if len(all) > 3 && all[0].Plain == "by" && all[1].Plain == "the" && all[2].Plain == "way" {

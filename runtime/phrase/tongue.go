@@ -7,10 +7,10 @@ import (
 	"verbatim/verbs"
 )
 
-// Phrases may be in several languages. What a palette gives in one of them is
-// compared with sentences of that language; English phrases, and what the verbs
-// are called, with all. Words of other languages are kept apart from English
-// ones by a mark, so that "pass" in one is not "pass" in the other.
+// Phrases may be in several languages. A phrase of a language is compared with sentences of that
+// language; English phrases and the names of verbs are compared with all sentences. Words of other
+// languages are kept apart from English ones by a mark, so that "pass" in one is not "pass" in the
+// other.
 
 // phrasesOf calls fn with each phrase of a verb and its language.
 func phrasesOf(v *verbs.Verb, fn func(l words.Language, phrase string)) {
@@ -26,8 +26,8 @@ func phrasesOf(v *verbs.Verb, fn func(l words.Language, phrase string)) {
 	}
 }
 
-// stemIn is the form of a word of a language that its inflections share: rough, for words
-// of one phrase and one sentence only have to meet.
+// stemIn returns a form of a word that its inflections in a language share. It is rough: words of a
+// phrase and of a sentence only have to get the same form.
 func stemIn(l words.Language, w string) string {
 	if l == words.English {
 		return stem(w)
@@ -41,7 +41,8 @@ func stemIn(l words.Language, w string) string {
 	return w
 }
 
-// family is what all forms of a word share, "manquants" and "manquent": its stem without any ending.
+// family returns the stem that all forms of a word share, such as "manquants" and "manquent": the
+// word without any ending.
 func family(l words.Language, w string) string {
 	for s := stemIn(l, w); s != w && len(s) >= shortestFamily; s = stemIn(l, w) {
 		w = s
@@ -49,7 +50,7 @@ func family(l words.Language, w string) string {
 	return w
 }
 
-// shortestFamily is how much of a word has to be left for it to be of one family.
+// shortestFamily is the least length of such a stem.
 const shortestFamily = 4
 
 // Tongue returns the language in which the palettes' phrases and codes have more words of a text than
@@ -111,10 +112,10 @@ func (ix *Index) readSpoken() []map[string]bool {
 	return all
 }
 
-// spoken is the language of a sentence: its own, where its words tell, and
-// otherwise the first of those that it may be in.
+// spoken returns the language of a sentence: the one that its words tell, or else the first of the
+// languages that it may be in.
 func spoken(text string, in words.In) words.Language {
-	likely := words.Detect(fileReference.ReplaceAllString(text, "")) // its letters are of no language
+	likely := words.Detect(fileReference.ReplaceAllString(text, "")) // the letters of a reference belong to no language
 	switch {
 	case len(likely) == 1:
 		return likely[0]

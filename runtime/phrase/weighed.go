@@ -12,8 +12,8 @@ import (
 // would overfit.
 type weighed struct {
 	counts []float32 // by piece: how much it counts
-	verbs  [][]post  // by piece: for and against which verbs it speaks
-	own    [][]post  // by phrase: what it added itself
+	verbs  [][]post  // by piece: the verbs that it counts for and against
+	own    [][]post  // by phrase: its own contribution
 }
 
 // Parameters of the regression, chosen on training sentences of public intent sets.
@@ -94,7 +94,7 @@ func added(to, steps []post, by float32) []post {
 	return to
 }
 
-// speaks is the weight of a piece by its kind.
+// speaks returns the weight of a piece by its kind.
 func speaks(piece string) float32 {
 	switch {
 	case piece[0] == '#':

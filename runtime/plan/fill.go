@@ -16,11 +16,11 @@ import (
 // Where a step names the result of another, the value of that result is written in its
 // place, with the origin that it has.
 
-// mostText is how many characters of a result stand in one argument, where nobody says; a
-// quarter of it goes to the end.
+// mostText is the default number of characters of a result that fit in one argument; a quarter of
+// them is for the end of the result.
 const mostText = 8192
 
-// errWithheld says that a result holds what is sensitive and was not kept.
+// errWithheld says that a result holds a sensitive value, which was not kept.
 var errWithheld = errors.New("what is sensitive was not kept")
 
 // A filledCall is a call with the results of other steps filled in, and the origins of the arguments
@@ -74,7 +74,7 @@ func (r *Runner) fill(ctx context.Context, asker *runtime.Session, p *Plan, s *S
 	return f, err
 }
 
-// valueOf is the result of a step, or a field of it, as a call says it where t is wanted.
+// valueOf returns the result of a step, or a field of it, as a written value of type t.
 func (r *Runner) valueOf(ctx context.Context, asker *runtime.Session, s *Step, path string, t *verbs.Type) (v dsl.Value, o verbs.Origin, err error) {
 	if s.answer == nil || len(s.answer.Calls) == 0 {
 		return v, o, errors.New("it gave nothing")
@@ -136,7 +136,7 @@ func (r *Runner) valueOf(ctx context.Context, asker *runtime.Session, s *Step, p
 	return v, originOf(res, 0, column), err
 }
 
-// refersTo reports whether t is a reference, or a list of those.
+// refersTo reports whether t is a reference or a list of references.
 func refersTo(t *verbs.Type) bool {
 	if t != nil && t.Name == verbs.ListType {
 		t = t.Item
@@ -144,7 +144,7 @@ func refersTo(t *verbs.Type) bool {
 	return t != nil && t.Name == verbs.RefType
 }
 
-// rowOf is the row that a call added or changed, or a value that it gave a field of it.
+// rowOf returns the row that a call added or changed, or a value that it set in the row.
 func (r *Runner) rowOf(ctx context.Context, asker *runtime.Session, c *receipt.Call, path string) (v dsl.Value, o verbs.Origin, err error) {
 	for _, op := range [...]string{receipt.Inserted, receipt.Updated} {
 		for i := range c.Rows {
@@ -179,7 +179,7 @@ func (r *Runner) rowOf(ctx context.Context, asker *runtime.Session, c *receipt.C
 	return v, o, errors.New("it gave no row")
 }
 
-// originOf is where a value of a result comes from; of all of it for a negative row.
+// originOf returns the origin of a value of a result; for a negative row, of the whole column.
 func originOf(res *receipt.Result, row, column int) (o verbs.Origin) {
 	if row >= 0 {
 		o, _ = verbs.ParseOrigin(res.Origin(row, column))
@@ -197,8 +197,8 @@ func originOf(res *receipt.Result, row, column int) (o verbs.Origin) {
 	return o
 }
 
-// Text writes a result as lines, of at most so many characters: what does not fit is left
-// out of the middle, row by row, and that is said. Sensitive columns are left out.
+// Text writes a result as lines, with at most so many characters: it leaves out rows in the middle,
+// and says so. Sensitive columns are left out.
 func Text(res *receipt.Result, most int) string {
 	if res == nil || len(res.Rows) == 0 {
 		return "(nothing)"

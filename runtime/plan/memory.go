@@ -8,7 +8,7 @@ import (
 	"verbatim/stores/receipt"
 )
 
-// mostKept is how many answers are kept.
+// mostKept is the greatest number of answers that are kept.
 const mostKept = 1000
 
 // A memory keeps answers for a while.

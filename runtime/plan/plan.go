@@ -1,20 +1,21 @@
 // Package plan makes the calls of a plan, step by step.
 //
 // A plan is a script that is kept as rows, by verbs of a palette of its own: plan.draft,
-// plan.stage, plan.start and so on. A step is one call. What it needs are the steps whose
-// results it names, and it is made once those are there; steps that do not need each other
-// are made at once. Each attempt is a run of the engine, in the name of whoever drafted the
+// plan.stage, plan.start and so on. A step is one call. It needs the steps whose results it
+// names, and is made once they are done; steps that do not need each other are made
+// concurrently. Each attempt is a run of the engine in the name of the principal who drafted the
 // plan, with their rights at that moment, a time-out, and a key, so that a step that changes
-// something is made once, however often processes die:
+// something takes effect once, however often processes die:
 //
 //	r := &plan.Runner{Clerk: clerk.Clerk{Registry: reg, Engine: engine, Store: store, As: "plans", Source: "plan"}, Name: "host 4711", Clock: time.Now}
 //	status, err := r.Advance(ctx, key, nil)   // until nothing more can be made now
 //	mine, err := r.Deliver(ctx, notice)       // the same, for a worker
 //
-// A Judge says whether an answer will do, and what to try otherwise. Only a step that reads
-// is tried otherwise. One that changes something is made once, or asks.
+// A Judge decides whether an answer is good enough, and what to try instead. Only a step that
+// reads is tried again with another call. A step that changes something is made once, or a
+// person is asked.
 //
-// What waits for a person is a row, and nothing else: no goroutine, no connection.
+// A step that waits for a person is a row, and nothing else: no goroutine, no connection.
 package plan
 
 import (
@@ -31,15 +32,15 @@ import (
 	"verbatim/verbs"
 )
 
-// A Plan is one as it is being made.
+// A Plan is a plan that is being made.
 type Plan struct {
 	Key      stores.Value
 	Owner    string
 	Title    string
-	Question string // what was asked; the title, of a plan that answers no question
+	Question string // the question that it answers; the title if there is none
 	Status   string
 	Parallel int
-	Retries  *int // how often a step that reads is tried again; nil where nobody said
+	Retries  *int // how often a reading step is tried again; nil if nobody set it
 	Started  time.Time
 	Ended    time.Time
 	Reason   string
@@ -53,9 +54,9 @@ type Step struct {
 	Name     string
 	Call     dsl.Call // as it was drafted
 	Next     *dsl.Call
-	Verb     *verbs.Verb // nil where there is none of that name any more
+	Verb     *verbs.Verb // nil if no verb has that name any more
 	Status   string
-	Least    *float64 // how sure its answer must be; nil where nobody said
+	Least    *float64 // the least confidence that its answer needs; nil if nobody set it
 	Within   time.Duration
 	Tries    int
 	Settled  int // the attempt whose answer counts
@@ -64,27 +65,27 @@ type Step struct {
 	Needs    []*Step
 	Attempts []*Attempt // made by this process, the oldest first
 	Ended    time.Time
-	// DecidedBy is who said whether the answer will do; "" where nobody was asked.
+	// DecidedBy is the person who decided about the answer; "" if nobody was asked.
 	DecidedBy string
 
 	writes   bool
 	span     func(failed bool)
-	traced   context.Context // of the step, while it is made
+	traced   context.Context // of the step, while it is being made
 	waitsFor string
-	asked    *dsl.Call    // of the attempt that counts; nil where none does yet
-	lost     string       // the key under which a tool was asked whose answer was lost; "" of none
-	origin   verbs.Origin // of what the call says
+	asked    *dsl.Call    // the call of the attempt that counts; nil while there is none
+	lost     string       // the key of an attempt whose tool's answer was lost; "" if there is none
+	origin   verbs.Origin // of the values in the call
 	answer   *receipt.Receipt
 }
 
 // Writes reports whether the step may change something, here or elsewhere.
 func (s *Step) Writes() bool { return s.writes }
 
-// Answer is the receipt of the attempt that counts; nil while there is none, or where it was
-// made by another process and was not read yet.
+// Answer returns the receipt of the attempt that counts; nil while there is none, or if another
+// process made it and it was not read yet.
 func (s *Step) Answer() *receipt.Receipt { return s.answer }
 
-// Asked is the call whose answer counts: that of the step, or another that was made instead.
+// Asked returns the call whose answer counts: that of the step, or the one that was made instead.
 func (s *Step) Asked() dsl.Call {
 	if s.asked != nil {
 		return *s.asked
@@ -114,18 +115,18 @@ type Attempt struct {
 	Number  int
 	Call    dsl.Call         // with the names of other steps
 	Made    dsl.Call         // with their results in place of the names
-	Receipt *receipt.Receipt // nil where it did not answer
+	Receipt *receipt.Receipt // nil if there was no answer
 	Outcome Outcome
-	Reason  string // for the asker, where it did not answer
+	Reason  string // for the asker, if there was no answer
 	Err     error  // for the operator
 	Began   time.Time
 	Ended   time.Time
 	Verdict Verdict
 
-	remembered string // under what an answer is used again that will do; "" where none is
+	remembered string // the key under which a good answer is kept for reuse; "" if it is not
 }
 
-// Result is what the call gave; nil where it gave nothing.
+// Result returns the result of the call; nil if it has none.
 func (a *Attempt) Result() *receipt.Result { return resultOf(a.Receipt) }
 
 func resultOf(r *receipt.Receipt) *receipt.Result {
@@ -135,29 +136,28 @@ func resultOf(r *receipt.Receipt) *receipt.Result {
 	return r.Calls[0].Result
 }
 
-// A Verdict says what an answer is worth.
+// A Verdict is the judgement about an answer.
 type Verdict struct {
-	Good    bool // it will do
+	Good    bool // it is good enough
 	Score   *float64
-	Least   *float64        // what was demanded
-	Factors json.RawMessage // what the score is made of: names and numbers, no value of the answer
+	Least   *float64        // the score that was required
+	Factors json.RawMessage // the parts of the score: names and numbers, no value of the answer
 	Reason  string          // likewise
-	// Again has the step tried again, of one that reads: as Next where it is not nil, after
-	// Wait.
+	// Again lets a reading step be tried again after Wait, with the call Next if that is not nil.
 	Again bool
 	Next  *dsl.Call
 	Wait  time.Duration
-	// Ask has somebody else say whether the answer will do. Otherwise the step has failed.
+	// Ask lets somebody else decide whether the answer is good enough. Otherwise the step fails.
 	Ask bool
 }
 
-// A Judge says whether the answer to an attempt will do. It is asked of each attempt that
-// answered, and of those that did not and only read. It is safe for use by many goroutines.
+// A Judge decides whether the answer to an attempt is good enough. It is called for each attempt
+// with an answer, and for reading attempts without one. It is safe for use by many goroutines.
 type Judge interface {
 	Judge(ctx context.Context, p *Plan, s *Step, a *Attempt) Verdict
 }
 
-// What an Event tells of.
+// An EventKind is the kind of an Event.
 type EventKind string
 
 // The events.
@@ -212,7 +212,7 @@ func (p *Plan) join() {
 	}
 }
 
-// ready are the steps that can be made now.
+// ready returns the steps that can be made now.
 func (p *Plan) ready() (all []*Step) {
 	for _, s := range p.Steps {
 		if s.Status == open && !slices.ContainsFunc(s.Needs, func(n *Step) bool { return n.Status != done }) {
@@ -222,7 +222,7 @@ func (p *Plan) ready() (all []*Step) {
 	return all
 }
 
-// lost are the steps that need what was not made, each with the reason.
+// lost returns the steps that need a step that was not made, and the reason.
 func (p *Plan) lost() (all []*Step, why string) {
 	for _, s := range p.Steps {
 		if s.Status != open {
@@ -238,7 +238,7 @@ func (p *Plan) lost() (all []*Step, why string) {
 	return all, why
 }
 
-// number is a decimal of a score.
+// number returns a score as a decimal.
 func number(f float64) stores.Value {
 	v, _ := stores.ParseDecimal(fmt.Sprintf("%.4f", f))
 	return v

@@ -19,7 +19,7 @@ import (
 //go:embed plan.yaml
 var palette string
 
-// Source is the text of the palette of plans.
+// Source returns the text of the palette of plans.
 func Source() *dsl.Source { return dsl.NewSource("plan.yaml", palette) }
 
 // The entities of the palette.
@@ -42,13 +42,13 @@ const (
 )
 
 const (
-	// mostSteps is how many calls a plan holds.
+	// mostSteps is the greatest number of calls in a plan.
 	mostSteps = 100
-	// keptIn is the field that holds the calls of a plan, as `run` promises to make them.
+	// keptIn is the field that holds the calls of a plan, as the effect of `run` names it.
 	keptIn = "plan-step.call"
 )
 
-// Register brings what carries out those verbs of the palette that YAML cannot say.
+// Register registers the handlers of the palette's verbs.
 func Register(h *runtime.Handlers, reg *verbs.Registry) {
 	runtime.Handle(h, "plan.draft", draft)
 	runtime.Handle(h, "plan.run", run)
@@ -184,8 +184,8 @@ func Register(h *runtime.Handlers, reg *verbs.Registry) {
 	})
 }
 
-// Renewed is a kept call as it is written with the verbs that took the place of deprecated
-// ones, and what of it stays: see verbs.Renew.
+// Renewed returns a kept call with deprecated verbs replaced by their successors, and the warnings
+// that remain: see verbs.Renew.
 func Renewed(reg *verbs.Registry, call string) (string, dsl.Diagnostics) {
 	text, left := verbs.Renew(call, func(text string) dsl.Diagnostics { return reg.CheckText("plan", text) })
 	if script, ds := dsl.Parse(dsl.NewSource("plan", text)); text != call && !ds.HasErrors() && len(script.Calls) == 1 {
@@ -194,7 +194,7 @@ func Renewed(reg *verbs.Registry, call string) (string, dsl.Diagnostics) {
 	return text, left
 }
 
-// A stagedStep is a step while its plan is put together.
+// A stagedStep is a step of a plan that is being drafted.
 type stagedStep struct {
 	ref      runtime.Ref
 	name     string
@@ -206,7 +206,7 @@ func (s *stagedStep) fields(plan runtime.Ref, within int64) runtime.Fields {
 	return runtime.Fields{"plan": plan, "name": s.name, "position": s.position, "call": s.call, "status": staged, "within": within, "tries": 0}
 }
 
-// stagedSteps are the steps of a plan that was not started, in their order.
+// stagedSteps returns the steps of a plan that is not started, in order.
 func stagedSteps(ctx context.Context, c *runtime.Call, plan runtime.Ref) ([]stagedStep, error) {
 	p, err := c.Get(ctx, plan)
 	if err != nil {
@@ -240,7 +240,7 @@ func stagedBeside(ctx context.Context, c *runtime.Call, step runtime.Ref) (plan 
 	return plan, all, slices.IndexFunc(all, func(s stagedStep) bool { return s.ref == step }), nil
 }
 
-// nameOf is the name of a step: what its call is bound to, or a number.
+// nameOf returns the name of a step: the symbol that its call binds, or a number.
 func nameOf(call string, all []stagedStep, number int64) (string, error) {
 	script, ds := dsl.Parse(dsl.NewSource("plan", call))
 	if ds.HasErrors() || len(script.Calls) != 1 {
@@ -263,9 +263,9 @@ func nameOf(call string, all []stagedStep, number int64) (string, error) {
 	}
 }
 
-// fits checks the calls of a plan together: that each means something, that what they call
-// each other's results is there, and that none waits for itself. Names of rows were settled
-// when each was kept, and are looked up again when it is made.
+// fits checks the calls of a plan together: each must be valid, the results that they name must
+// exist, and none may wait for itself. Names of rows were resolved when each call was kept, and
+// are looked up again when it is made.
 func fits(reg *verbs.Registry, all []stagedStep) error {
 	texts := make([]string, len(all))
 	for i := range all {
@@ -387,7 +387,7 @@ type acceptArgs struct {
 	Reason string      `verb:"reason"`
 }
 
-// accept lets an answer pass that nobody but another person than the asker may accept.
+// accept accepts a doubtful answer. Only a person other than the asker may do so.
 func accept(ctx context.Context, c *runtime.Call, a acceptArgs) (o runtime.Outcome, err error) {
 	step, err := c.Get(ctx, a.Step)
 	if err != nil {

@@ -21,40 +21,39 @@ import (
 	"verbatim/verbs"
 )
 
-// A Runner makes the steps of plans. Any number of processes may share one store: a plan is
-// made by one of them at a time, and by another when that one is silent for a minute. Its
-// fields are set before it is used and not after; it is safe for use by many goroutines.
+// A Runner makes the steps of plans. Any number of processes may share one store: one of them works
+// on a plan at a time, and another takes over if it is silent for a minute. Set its fields before it
+// is used, and do not change them afterwards. It is safe for use by many goroutines.
 type Runner struct {
 	Clerk clerk.Clerk // with the role plan-runner
-	Name  string      // of this process and no other
-	Judge Judge       // nil takes every answer
+	Name  string      // unique to this process
+	Judge Judge       // nil accepts every answer
 	Clock func() time.Time
-	// Sleep waits, or until ctx ends; nil by the clock of the machine.
+	// Sleep waits, or until ctx ends; nil uses the machine's clock.
 	Sleep func(ctx context.Context, d time.Duration)
-	// Text is how many characters of a result stand in one argument of another step; 8192
-	// when zero.
+	// Text is the number of characters of a result that fit in an argument of another step; 0 means
+	// 8192.
 	Text int
-	// Keep is for how long the answer of a tool that only reads is used again, in this
-	// process, for the same asker and the same call. Nothing is kept when zero, and nothing
-	// that is sensitive.
+	// Keep is how long the answer of a read-only tool is used again, in this process, for the same
+	// asker and the same call. With 0 no answer is kept. Sensitive answers are never kept.
 	Keep time.Duration
-	// Observe is told of every plan that is made here. It may be nil.
+	// Observe is called with events of every plan that is made here. It may be nil.
 	Observe func(Event)
-	// Span begins what takes time, a step or an attempt, for whoever traces it, and is told
-	// when it ends. It may be nil.
+	// Span begins a trace span for a step or an attempt, and returns a function that ends it. It
+	// may be nil.
 	Span func(ctx context.Context, name string) (context.Context, func(failed bool))
 
 	kept  memory
 	under under
 }
 
-// under are the plans that this process makes now.
+// An under holds the plans that this process is making.
 type under struct {
 	mu    sync.Mutex
 	plans map[stores.Value]bool
 }
 
-// begin reports whether nobody else makes the plan, in this process.
+// begin reports whether no other goroutine of this process makes the plan.
 func (u *under) begin(key stores.Value) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -75,17 +74,17 @@ func (u *under) end(key stores.Value) {
 }
 
 const (
-	// lease is how long a process may be silent before another goes on with its plan.
+	// lease is how long a process may be silent before another one takes over its plan.
 	lease = time.Minute
-	// mostTries is how often a step is tried that the system failed.
+	// mostTries is how often a step is tried if the system fails.
 	mostTries = 3
 	// firstWait is how long to wait before the second try; it doubles, up to longestWait.
 	firstWait   = 200 * time.Millisecond
 	longestWait = 5 * time.Second
 )
 
-// Deliver takes the notices of the palette, and that of a decision somebody waited for. It
-// reports whether the notice is one of these.
+// Deliver handles the notices of the palette, and those of decisions that plans wait for. It reports
+// whether the notice is one of these.
 func (r *Runner) Deliver(ctx context.Context, m runtime.Message) (mine bool, err error) {
 	switch m.Target {
 	case "plan-work", "plan-wake", "plan-deadline", "plan-lapse":
@@ -118,11 +117,11 @@ func (r *Runner) Deliver(ctx context.Context, m runtime.Message) (mine bool, err
 	return false, nil
 }
 
-// TellsAsker reports whether calls come from a plan, which has to be told when somebody else
-// decides them.
+// TellsAsker reports whether calls come from a plan, which has to be notified when somebody else
+// decides about them.
 func TellsAsker(source string) bool { return strings.HasPrefix(source, sourceOf("")) }
 
-// sourceOf is where the calls of a plan come from, for the journal and for confirmations.
+// sourceOf returns the source of the calls of a plan, for the journal and for confirmations.
 func sourceOf(plan string) string { return "plan:" + plan }
 
 func (r *Runner) key(text string) (stores.Value, error) {
@@ -134,7 +133,7 @@ func (r *Runner) key(text string) (stores.Value, error) {
 	return key, nil
 }
 
-// Load reads a plan with its steps; nil where there is none.
+// Load reads a plan with its steps; nil if there is none.
 func (r *Runner) Load(ctx context.Context, key stores.Value) (*Plan, error) {
 	row, err := r.Clerk.Get(ctx, plans, key)
 	if err != nil || row == nil {
@@ -167,7 +166,7 @@ func (r *Runner) Load(ctx context.Context, key stores.Value) (*Plan, error) {
 	return p, nil
 }
 
-// stepOf is the step that a row holds.
+// stepOf returns the step in a row.
 func stepOf(reg *verbs.Registry, at *clerk.Row) (*Step, error) {
 	s := &Step{Key: at.Key(), Name: at.Text("name"), Status: at.Text("status"), Within: time.Duration(at.Value("within").Int()) * time.Millisecond, Tries: int(at.Value("tries").Int()),
 		Reason: at.Text("reason"), waitsFor: at.Text("waits_for"), DecidedBy: at.Text("decided_by"), Least: fraction(at.Value("least")), Score: fraction(at.Value("score"))}
@@ -194,7 +193,7 @@ func stepOf(reg *verbs.Registry, at *clerk.Row) (*Step, error) {
 	return s, nil
 }
 
-// Answered is Load with the answers of the steps that were made; nil where there is no plan.
+// Answered is Load with the answers of the steps that were made; nil if there is no plan.
 func (r *Runner) Answered(ctx context.Context, key stores.Value) (*Plan, error) {
 	p, err := r.Load(ctx, key)
 	if err != nil || p == nil {
@@ -243,13 +242,13 @@ type driver struct {
 	ref   dsl.Arg // of the plan
 	names map[*Step]dsl.Arg
 	tell  func(Event)
-	later bool // this process has no time for what is left
+	later bool // this process has no time for the rest
 	ended bool // the plan was finished together with its last step
 }
 
-// Advance makes what can be made of a plan now, and returns its status then: a plan that
-// still runs waits for somebody, or is made by another process. It tells what happens, one
-// event after the other, where tell is not nil.
+// Advance makes all steps of a plan that can be made now, and returns its status: a plan that still
+// runs waits for somebody, or another process is making it. If tell is not nil, it is called with
+// each event in turn.
 func (r *Runner) Advance(ctx context.Context, key stores.Value, tell func(Event)) (string, error) {
 	for {
 		if !r.under.begin(key) {
@@ -260,7 +259,7 @@ func (r *Runner) Advance(ctx context.Context, key stores.Value, tell func(Event)
 		if err != nil || !rests {
 			return status, err
 		}
-		// Whoever was told of a decision while the plan was made here left it to this process.
+		// A notice about a decision that arrived meanwhile was left to this process.
 		if more, err := r.more(ctx, key); err != nil || !more {
 			return status, err
 		}
@@ -303,7 +302,7 @@ func others(err error) bool {
 	return errors.As(err, &refusal) && refusal.Diagnostics[0].Code != runtime.CodeChangedMeanwhile
 }
 
-// advance is Advance once. It reports whether the plan was given back, for it waits.
+// advance is one round of Advance. It reports whether the plan was given back because it waits.
 func (r *Runner) advance(ctx context.Context, key stores.Value, tell func(Event)) (status string, rests bool, err error) {
 	row, err := r.Clerk.Get(ctx, plans, key)
 	if err != nil || row == nil || row.Text("status") != running {
@@ -370,20 +369,20 @@ func (r *Runner) advance(ctx context.Context, key stores.Value, tell func(Event)
 	return d.end(ctx)
 }
 
-// until is how long the plan is this process's, that makes something within a time.
+// until returns the end of this process's lease on the plan, for work that takes a time within.
 func (d *driver) until(within time.Duration) time.Time { return d.Clock().Add(lease + within) }
 
 func (d *driver) do(ctx context.Context, calls ...dsl.Call) (*receipt.Receipt, error) {
 	return d.Clerk.Do(ctx, d.clerk, "", calls...)
 }
 
-// decided looks at what waited for somebody's agreement.
+// decided handles decisions about the steps that wait for somebody's agreement.
 func (d *driver) decided(ctx context.Context) error {
 	for _, s := range d.p.Steps {
 		if s.Status != waiting {
 			continue
 		}
-		// In this order: what is agreed to in between is made, and was not asked for in vain.
+		// In this order, a call that is agreed to in between is made, and was not proposed in vain.
 		c, err := d.asker.Show(ctx, s.waitsFor)
 		var refusal *runtime.Refusal
 		if err != nil && !errors.As(err, &refusal) {
@@ -479,7 +478,7 @@ func (d *driver) answerOf(ctx context.Context, s *Step) (err error) {
 	err = d.made(ctx, s, a, "")
 	var refusal *runtime.Refusal
 	if errors.As(err, &refusal) {
-		return nil // what it said is not to be had any more
+		return nil // its result is not available any more
 	}
 	if a.Receipt != nil {
 		s.answer = a.Receipt
@@ -487,14 +486,14 @@ func (d *driver) answerOf(ctx context.Context, s *Step) (err error) {
 	return err
 }
 
-// withholds reports whether a receipt was kept without what is sensitive.
+// withholds reports whether a receipt was kept without its sensitive values.
 func withholds(r *receipt.Receipt) bool {
 	res := resultOf(r)
 	return res != nil && slices.Contains(res.Sensitive, true)
 }
 
-// runKey is the key under which an attempt is made. A step that changes something has one,
-// however often it is tried.
+// runKey returns the idempotency key of an attempt. A step that changes something has one key for
+// all its attempts.
 func (d *driver) runKey(s *Step, number int) string {
 	if s.Writes() {
 		number = 0
@@ -582,7 +581,7 @@ func (d *driver) pause(ctx context.Context, wait time.Duration) {
 	}
 }
 
-// skip leaves out the steps that need one that was not made, and those that need them.
+// skip skips the steps that depend on a step that was not made.
 func (d *driver) skip(ctx context.Context) error {
 	for {
 		lost, why := d.p.lost()
@@ -633,7 +632,7 @@ func (d *driver) attempt(ctx context.Context, s *Step) (*Attempt, error) {
 	end(err != nil)
 	a.Ended = d.Clock()
 	if ctx.Err() != nil {
-		return nil, ctx.Err() // the process ends; another goes on
+		return nil, ctx.Err() // the process ends; another one continues
 	}
 	var refusal *runtime.Refusal
 	var failure *runtime.Failure
@@ -661,11 +660,11 @@ func (d *driver) attempt(ctx context.Context, s *Step) (*Attempt, error) {
 	return a, nil
 }
 
-// passing are the codes of refusals by which nobody forbids a step that reads: something
-// failed, and may work the next time.
+// passing are the codes of refusals that do not forbid a reading step: something failed, and may
+// work the next time.
 var passing = []string{"tool-silent", "tool-failed", "tool-answer", "names-unread"}
 
-// A spanContext is a context with the values of another, which holds the span of a step.
+// A spanContext is a context with the values of another context, which holds the span of a step.
 type spanContext struct {
 	context.Context
 	values context.Context
@@ -673,8 +672,8 @@ type spanContext struct {
 
 func (c spanContext) Value(key any) any { return c.values.Value(key) }
 
-// judge says what an attempt is worth. Whatever the Judge says, a step that changes
-// something is tried again only where the system failed, under the same key.
+// judge returns the verdict on an attempt. Whatever the Judge says, a step that changes something is
+// tried again only if the system failed, and under the same key.
 func (d *driver) judge(ctx context.Context, s *Step, a *Attempt) (v Verdict) {
 	if d.Judge != nil && (a.Outcome == OK || !s.Writes() && a.Outcome != Waiting) {
 		v = d.Judge.Judge(ctx, d.p, s, a)
@@ -694,7 +693,7 @@ func (d *driver) judge(ctx context.Context, s *Step, a *Attempt) (v Verdict) {
 	return v
 }
 
-// Backoff is how long to wait after attempt n of a step.
+// Backoff returns how long to wait after attempt n of a step.
 func Backoff(n int) time.Duration {
 	wait := firstWait
 	for range n - 1 {
@@ -703,13 +702,13 @@ func Backoff(n int) time.Duration {
 	return wait
 }
 
-// run has the engine make an attempt. Where somebody has to agree first, they are asked, and
-// the outcome is Waiting.
+// run lets the engine make an attempt. If somebody has to agree first, it proposes the call, and the
+// outcome is Waiting.
 func (d *driver) run(ctx context.Context, s *Step, a *Attempt) error {
 	return d.made(ctx, s, a, d.runKey(s, a.Number))
 }
 
-// made is run under a key, or without one.
+// made is run with a given key, "" for none.
 func (d *driver) made(ctx context.Context, s *Step, a *Attempt, key string) error {
 	f, err := d.fill(ctx, d.asker, d.p, s, &a.Call)
 	if err != nil {
@@ -783,7 +782,7 @@ func (d *driver) note(ctx context.Context, s *Step, a *Attempt) error {
 		a.Outcome = Doubtful
 	}
 	counts := a
-	if next == doubtful { // the best of the answers, none of which will do
+	if next == doubtful { // the best of the answers, of which none is good enough
 		for _, before := range s.Attempts {
 			if w := before.Verdict.Score; before.Receipt != nil && w != nil && v.Score != nil && *w > *counts.Verdict.Score {
 				counts = before
@@ -851,8 +850,8 @@ func (d *driver) note(ctx context.Context, s *Step, a *Attempt) error {
 	return nil
 }
 
-// noteLast notes a step and finishes the plan, in one transaction, where it is the last that was
-// to be made. Nothing is noted where that is refused, as somebody paused the plan or gave it up.
+// noteLast records a step and finishes the plan in one transaction, if it was the last step. It
+// records nothing if that is refused because somebody paused the plan or gave it up.
 func (d *driver) noteLast(ctx context.Context, s *Step, next string, note dsl.Call) (noted bool, err error) {
 	if next != done || slices.ContainsFunc(d.p.Steps, func(o *Step) bool { return o != s && o.Status != done }) {
 		return false, nil
@@ -866,8 +865,8 @@ func (d *driver) noteLast(ctx context.Context, s *Step, next string, note dsl.Ca
 	return d.ended, err
 }
 
-// otherwise goes on where a step is otherwise than this process thought, since another noted
-// what became of it, or the plan was given up meanwhile. The error is what was said then.
+// otherwise handles an error because the step is not in the state that this process assumed: another
+// process recorded its outcome, or the plan was given up. err is the original error.
 func (d *driver) otherwise(ctx context.Context, s *Step, err error) error {
 	if !others(err) {
 		return err
@@ -887,8 +886,7 @@ func (d *driver) otherwise(ctx context.Context, s *Step, err error) error {
 	return nil
 }
 
-// end finishes the plan where nothing more is to be made, and gives it back where it waits,
-// which it reports.
+// end finishes the plan if no step is left, and gives it back if it waits, which it reports.
 func (d *driver) end(ctx context.Context) (status string, rests bool, err error) {
 	ended := !slices.ContainsFunc(d.p.Steps, func(s *Step) bool { return !s.ended() })
 	at := slices.IndexFunc(d.p.Steps, func(s *Step) bool { return s.Status == failed || s.Status == skipped })

@@ -1,12 +1,10 @@
-// Package provenance says where the values of rows come from, for somebody who reads
-// them: from a record, or from where a field is marked to have come from, or from
-// people who are strangers to the reader.
+// Package provenance determines the origins of the values of rows, for a particular reader: a
+// record, the origin in a field's mark, or people who are strangers to the reader.
 //
-// A palette may say of a field who writes it: what clients note on their requests,
-// say. Their text is theirs, and a record to them; to a reader who has none of those
-// roles it is untrusted, as a letter would be, though it stands in a row like any
-// other. Nothing is stored for that: it depends on who reads. What is made of such a
-// value keeps the origin, as ever.
+// A palette may declare who writes a field: the notes of clients on their requests, for example.
+// Their text is a record to them; to a reader without one of those roles it is untrusted, like a
+// letter, though it is stored in a row like any other. Nothing is stored for this: it depends on
+// the reader. Values computed from such a value keep the origin, as always.
 //
 //	written := provenance.New(registry.Entities())
 //	reader := written.For(roles)
@@ -22,19 +20,19 @@ import (
 )
 
 var (
-	// OfRecord is the origin of what stands in a row, and is not marked otherwise.
+	// OfRecord is the origin of an unmarked field.
 	OfRecord = verbs.NewOrigin(verbs.FromRecord, "")
 	// OfDocument is the least trusted origin.
 	OfDocument = verbs.NewOrigin(verbs.FromDocument, "")
 )
 
-// Written are the fields of which palettes say who writes them. The zero Written has
-// none. It is safe for use by many goroutines.
+// Written holds the fields whose writers are declared in palettes. The zero Written has none. It is
+// safe for use by many goroutines.
 type Written struct {
 	by map[*stores.Entity]map[int]writers
 }
 
-// Writers are who writes a field, and what its text is to everybody else.
+// Writers are the roles that write a field, and the origin of its text for all others.
 type writers struct {
 	roles  []*verbs.Role
 	origin verbs.Origin
@@ -62,17 +60,17 @@ func New(entities []*verbs.Entity) Written {
 	return w
 }
 
-// A Reader is somebody who reads rows, by their roles.
+// A Reader is a principal who reads rows, represented by their roles.
 type Reader struct {
 	written Written
 	roles   []*verbs.Role
 }
 
-// For is a reader with some roles.
+// For returns a reader with some roles.
 func (w Written) For(roles []*verbs.Role) Reader { return Reader{w, roles} }
 
-// untrusted is the origin of a field whose text is a stranger's; zero where it is
-// nobody's, or the reader's own.
+// untrusted returns the origin of a field with a stranger's text; zero if its writers are not
+// declared, or if the reader is one of them.
 func (r Reader) untrusted(e *stores.Entity, field int) verbs.Origin {
 	w, some := r.written.by[e][field]
 	if !some || slices.ContainsFunc(w.roles, func(role *verbs.Role) bool { return slices.Contains(r.roles, role) }) {
@@ -95,7 +93,7 @@ func (r Reader) Row(row *stores.Row) verbs.Origin {
 	return o
 }
 
-// Field is the origin of a field of a row.
+// Field returns the origin of a field of a row.
 func (r Reader) Field(row *stores.Row, field int) verbs.Origin {
 	o := OfRecord
 	if len(row.Marks) > 0 {
@@ -107,7 +105,7 @@ func (r Reader) Field(row *stores.Row, field int) verbs.Origin {
 	return o.Mix(r.untrusted(row.Entity, field))
 }
 
-// Path is the origin of the value of path i, given what all of WithMarks led to.
+// Path returns the origin of the value of path i, given the values of all paths of WithMarks.
 func (r Reader) Path(e *stores.Entity, paths []stores.Path, at []int, i int, values []stores.Value) verbs.Origin {
 	o := OfRecord
 	if at[i] >= 0 && !values[at[i]].IsNull() {
@@ -124,8 +122,8 @@ func (r Reader) Path(e *stores.Entity, paths []stores.Path, at []int, i int, val
 	return o.Mix(r.untrusted(end(e, paths[i].Steps), paths[i].Field))
 }
 
-// Query mixes the origins of the fields that a query in SQL may read: it cannot be
-// followed, so that it counts whose names stand in its text.
+// Query mixes the origins of the fields that a query in SQL may read: its text is not analysed, so
+// that every field whose name appears in it counts.
 func (r Reader) Query(q *verbs.Query) (o verbs.Origin) {
 	for e, fields := range r.written.by {
 		reads := Reads(q, e)
@@ -150,7 +148,7 @@ func Reads(q *verbs.Query, e *stores.Entity) func(field int) bool {
 	}
 }
 
-// end is the entity that steps lead to.
+// end returns the entity at the end of steps.
 func end(e *stores.Entity, steps []stores.Step) *stores.Entity {
 	for _, s := range steps {
 		e = s.To
@@ -158,8 +156,8 @@ func end(e *stores.Entity, steps []stores.Step) *stores.Entity {
 	return e
 }
 
-// markedAt says where the mark of what a path leads to stands: at a field of the
-// row that steps lead to. A key is chosen by the reference that leads to it.
+// markedAt returns the place of the mark of a path's value: a field of the row at the end of the
+// steps. The mark of a key is that of the reference that leads to it.
 func markedAt(e *stores.Entity, p stores.Path) (steps []stores.Step, field int) {
 	if n := len(p.Steps); n > 0 && p.Field == end(e, p.Steps).Key {
 		return p.Steps[:n-1], p.Steps[n-1].Field
@@ -167,9 +165,8 @@ func markedAt(e *stores.Entity, p stores.Path) (steps []stores.Step, field int) 
 	return p.Steps, p.Field
 }
 
-// WithMarks adds to paths from one entity what is needed to know where their
-// values come from. at holds, for each path, which of the paths that come back
-// holds its marks; -1 for a count.
+// WithMarks adds the paths of marks to paths from one entity, so that the origins of their values
+// can be determined. at holds, for each path, the index of the path of its marks; -1 for a count.
 func WithMarks(e *stores.Entity, paths []stores.Path) (all []stores.Path, at []int) {
 	all = paths[:len(paths):len(paths)]
 	at = make([]int, len(paths))

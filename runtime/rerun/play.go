@@ -19,39 +19,39 @@ import (
 	"verbatim/verbs"
 )
 
-// A Mode says what counts as a difference, and what is committed.
+// A Mode decides which differences count, and whether anything is committed.
 type Mode string
 
-// The modes. Rows that a session added have other keys when it is played again; one such key
-// must stand for the other throughout, in every mode.
+// The modes. Rows that a session added have other keys when it is replayed; a new key must replace
+// one recorded key throughout, in every mode.
 const (
 	// Strict makes the calls and ends at the first difference.
 	Strict Mode = "strict"
 	// Relaxed makes them all. Times, ids and the order of rows may differ.
 	Relaxed Mode = "relaxed"
-	// Dry is Relaxed, and commits nothing: all calls are previewed as one script. Steps
-	// that were refused are left out.
+	// Dry is Relaxed, and commits nothing: all calls are previewed as one script. Refused steps are
+	// left out.
 	Dry Mode = "dry"
 )
 
-// A Player makes the steps of a recording again.
+// A Player replays the steps of a recording.
 type Player struct {
-	Session  *runtime.Session // of whoever did them, on the store that they are made on
+	Session  *runtime.Session // of the recorded principal, on the store of the replay
 	Store    stores.Store
 	Registry *verbs.Registry
-	// As begins a session of somebody who agreed to a step.
+	// As begins a session of a principal who agreed to a step.
 	As func(ctx context.Context, name string) (*runtime.Session, error)
-	// At sets the engine's clock to when a step was made.
+	// At sets the engine's clock to the time of a step.
 	At   func(time.Time)
 	Mode Mode
 
 	keys map[string]string // of rows that were added: as recorded, and now
 	ends map[string]string // suffixes of their names, likewise
-	// binds are what their calls are bound to, by those suffixes, where no call is made.
+	// binds are the names of their calls' results, by those suffixes, in a dry run.
 	binds map[string]string
 }
 
-// A Difference is where something else happens than was recorded.
+// A Difference is a difference between the recording and the replay.
 type Difference struct {
 	Step  int    `json:"step"` // from 1
 	Entry int64  `json:"entry"`
@@ -61,8 +61,7 @@ type Difference struct {
 	Is    string `json:"is"`
 }
 
-// Play makes the steps again. It returns where they differ, and an error where the system
-// failed.
+// Play replays the steps. It returns their differences, and an error if the system failed.
 func (p *Player) Play(ctx context.Context, steps []Step) ([]Difference, error) {
 	p.keys, p.ends = map[string]string{}, map[string]string{}
 	if p.Mode == Dry {
@@ -101,8 +100,8 @@ func (p *Player) dry(ctx context.Context, steps []Step) ([]Difference, error) {
 	return p.step(ctx, 1, &whole)
 }
 
-// bound is a call whose result has a name, where it added one row: by that name, and not by
-// the one that the row would have, later calls of the script know it.
+// bound returns a call with a name for its result, if it added one row: later calls of the script
+// use this name, and not the one that the row would have.
 func (p *Player) bound(c Call, as string) Call {
 	script, _ := dsl.Parse(dsl.NewSource("", p.now(c.Text)))
 	call := script.Calls[0]
@@ -172,7 +171,7 @@ func (p *Player) step(ctx context.Context, n int, s *Step) (all []Difference, er
 	return all, nil
 }
 
-// written is the call as the journal has it now, "" where it has none.
+// written returns the call in the present journal, "" if it has none.
 func (p *Player) written(ctx context.Context, seq int64) (text string, err error) {
 	if seq == 0 || p.Mode != Strict {
 		return "", nil
@@ -190,7 +189,7 @@ func (p *Player) written(ctx context.Context, seq int64) (text string, err error
 	return text, nil
 }
 
-// named is the session where names of rows that are added are there to be asked for.
+// named returns the session that can be asked for names of added rows; nil in a dry run.
 func (p *Player) named() *runtime.Session {
 	if p.Mode == Dry {
 		return nil
@@ -238,7 +237,7 @@ func (p *Player) make(ctx context.Context, program *verbs.Program, s *Step) (*re
 	return nil, fmt.Errorf("nobody is recorded who would have agreed last")
 }
 
-// said says where the values in calls came from.
+// said returns the origins of the values in calls.
 func said(script *dsl.Script, calls []Call) verbs.Literals {
 	type span struct {
 		at dsl.Range
@@ -269,7 +268,7 @@ func said(script *dsl.Script, calls []Call) verbs.Literals {
 	}}
 }
 
-// now is a recorded call with the names that rows have here.
+// now returns a recorded call with the present names of rows.
 func (p *Player) now(text string) string {
 	script, _ := dsl.Parse(dsl.NewSource("", text))
 	call := dsl.Replace(&script.Calls[0], func(_ *dsl.Call, _ string, v *dsl.Value) (dsl.Value, bool) {
@@ -310,7 +309,7 @@ func first(ds dsl.Diagnostics) string {
 	return ""
 }
 
-// merged has each row once, as it was before all and is after all.
+// merged returns each row once, with its fields before the first change and after the last.
 func merged(rows []Change) (all []Change) {
 	for _, r := range rows {
 		i := slices.IndexFunc(all, func(c Change) bool { return c.Entity == r.Entity && c.Key == r.Key })
@@ -361,8 +360,8 @@ func (p *Player) compare(was, is []Change, differs func(what, was, is string)) {
 	}
 }
 
-// pairs puts what was beside what is: in their order, or, where that may differ, each row
-// beside the one that it is most likely now.
+// pairs pairs recorded changes with present ones: in their order or, if the order may differ, each
+// with the likeliest one.
 func (p *Player) pairs(was, is []Change) (all [][2]*Change) {
 	taken := make([]bool, len(is))
 	for i := range was {
@@ -387,8 +386,8 @@ func (p *Player) pairs(was, is []Change) (all [][2]*Change) {
 	return all
 }
 
-// find looks for the row that a change was made to: exactly, or, of one that was added, any of
-// its kind.
+// find returns the index of the change to the same row: exactly or, for an added row, any of its
+// entity.
 func (p *Player) find(was *Change, is []Change, taken []bool, exactly bool) int {
 	for i := range is {
 		if taken[i] || is[i].Entity != was.Entity || is[i].Op != was.Op {
@@ -401,7 +400,8 @@ func (p *Player) find(was *Change, is []Change, taken []bool, exactly bool) int 
 	return -1
 }
 
-// same is what tells added rows of one entity apart: what they hold, but for times and ids.
+// same returns the values that distinguish added rows of one entity: all fields except times and
+// ids.
 func (p *Player) same(c Change) string {
 	var b strings.Builder
 	for _, f := range c.Fields {
@@ -460,7 +460,7 @@ func (p *Player) equal(was, is *string) bool {
 	return *was == *is || p.keys[*was] == *is
 }
 
-// told is a change of a field in words.
+// told returns a change of a field in words.
 func told(f *Field) string {
 	word := func(s *string) string {
 		if s == nil {

@@ -1,12 +1,12 @@
-// Package rerun writes down what a session did, call by call, and makes the calls again, on a
-// copy of a store or with another palette, telling where what happens differs:
+// Package rerun records a session, call by call, and makes the calls again, on a copy of a store or
+// with another palette, and reports the differences:
 //
 //	steps, err := rerun.Record(ctx, store, reg, session)
 //	p := &rerun.Player{Session: again, Registry: reg, Clock: clock, Mode: rerun.Strict}
 //	differences, err := p.Play(ctx, steps)
 //
-// What is written down comes from the journal: calls that changed something or were refused,
-// and what they changed. Reads leave no entry there. Sensitive values are left out.
+// The recording comes from the journal: calls that changed something or were refused, and their
+// changes. Reads have no journal entry. Sensitive values are left out.
 package rerun
 
 import (
@@ -27,10 +27,10 @@ import (
 	"verbatim/verbs"
 )
 
-// Schema is that of a recording, which begins with a Head and has a Step a line.
+// Schema is the schema of a recording, which begins with a Head and has a Step per line.
 const Schema = "verbatim/recording@1"
 
-// A Head says what was recorded.
+// A Head describes a recording.
 type Head struct {
 	Schema    string `json:"schema"`
 	Session   string `json:"session"`
@@ -38,20 +38,20 @@ type Head struct {
 	Palette   string `json:"palette"` // digest of the palettes of the last step
 }
 
-// A Step is the calls that were run together: a call, and those that name its result.
+// A Step is a unit of calls that ran together: a call, and those that name its result.
 type Step struct {
 	Time    time.Time `json:"time"`
 	Outcome string    `json:"outcome"`          // "ok", "refused"
 	Reason  string    `json:"reason,omitempty"` // code of a refusal
-	Agreed  string    `json:"agreed,omitempty"` // who agreed, where somebody was asked
+	Agreed  string    `json:"agreed,omitempty"` // the principals who agreed, if agreement was needed
 	Calls   []Call    `json:"calls"`
 }
 
-// A Call is one call, and what it changed. That of a macro holds what its calls changed.
+// A Call is one call, and its changes. A macro's call has the changes of its calls.
 type Call struct {
 	Entry   int64           `json:"entry"`
 	Text    string          `json:"text"`              // canonical
-	Origins json.RawMessage `json:"origins,omitempty"` // where arguments came from, of those that nobody wrote into a script
+	Origins json.RawMessage `json:"origins,omitempty"` // origins of arguments, except those written into a script
 	Changes []Change        `json:"changes"`
 }
 
@@ -76,7 +76,7 @@ type Field struct {
 	Untold bool `json:"untold,omitempty"`
 }
 
-// Record reads what a kept session of the principal did out of the journal.
+// Record reads the calls of a kept session of the principal from the journal.
 func Record(ctx context.Context, store stores.Store, reg *verbs.Registry, s *runtime.Session) (Head, []Step, error) {
 	who := s.Principal().Name
 	head := Head{Schema: Schema, Session: s.ID(), Principal: who}
@@ -144,7 +144,7 @@ func names(text string, before []Call) (does bool) {
 	return does
 }
 
-// changesOf are rows as a recording has them, each row once.
+// changesOf returns rows in the form of a recording, each row once.
 func changesOf(ctx context.Context, reg *verbs.Registry, s *runtime.Session, rows []receipt.Row) ([]Change, error) {
 	all := []Change{}
 	for _, r := range rows {

@@ -24,7 +24,7 @@ import (
 // The door for other agents: A2A 1.0. A message becomes calls, and a row becomes a task, as task.go
 // describes. This file writes both in the protocol's form.
 
-// a2aRoutes are the routes of the door. There are none unless a palette declares a task.
+// a2aRoutes returns the routes of the door. There are none unless a palette declares a task.
 func (s *Server) a2aRoutes() []Route {
 	if s.Registry == nil || len(s.Registry.Tasks()) == 0 {
 		return nil

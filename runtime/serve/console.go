@@ -138,7 +138,7 @@ func (d *desk) decisionPage(status int, wrong, said string, ids ...string) error
 	return d.render(status, p)
 }
 
-// decisionCard is the card of one confirmation; nth makes its ids unique on the page.
+// decisionCard returns the card of one confirmation; nth makes its ids unique on the page.
 func (d *desk) decisionCard(c *runtime.Pending, wrong, said, nth string) pages.Card {
 	card := pages.Card{ID: "decision" + nth, Title: d.calls(c), Aside: d.tells("pages/asked-by", d.who(c.Asker), d.ago(c.Asked)), Calls: c.Calls}
 	fact := func(key words.Key, text string) { card.Facts = append(card.Facts, d.facts(string(key), text)...) }

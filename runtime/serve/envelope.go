@@ -124,7 +124,7 @@ func (c *Caller) act(ctx context.Context, name string, args map[string]any, key 
 	return t.id, told, answered, nil
 }
 
-// envelopeRoutes are the routes of the envelopes.
+// envelopeRoutes returns the routes of the envelopes.
 func (s *Server) envelopeRoutes() (all []Route) {
 	for _, e := range s.Envelopes {
 		all = append(all, Route{Pattern: "POST " + e.Path, Door: API, Body: s.Limits.Script, Stream: true, Does: e.Does,

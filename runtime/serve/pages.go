@@ -9,7 +9,7 @@ import (
 
 // Pages for people who are not signed in, and pages that report an error.
 
-// outside is the frame of a page for anybody.
+// outside returns the frame of a page for anybody.
 func (v *visit) outside(title string) pages.Page {
 	p := pages.Page{Language: v.tongue(), Title: title, Head: title, Theme: v.cookie(cookieTheme), Org: v.public.Hostname(),
 		Look: &pages.Act{URL: "/look", Hidden: []pages.Hidden{{Name: "to", Value: v.r.URL.RequestURI()}}}}

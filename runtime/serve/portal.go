@@ -87,7 +87,7 @@ func (v *visit) notFound() error {
 	return problem{Status: http.StatusNotFound, Code: "not-found", Title: words.Key("pages/not-found").In(v.tongue())}
 }
 
-// tongue is the language of the pages: the person's, or what their browser prefers.
+// tongue returns the language of the pages: the person's, or what their browser prefers.
 func (v *visit) tongue() words.Language {
 	if v.session != nil {
 		if l, ok := words.ParseLanguage(v.session.Person().Language); ok {
@@ -193,7 +193,7 @@ func (d *desk) house() bool {
 	return len(d.all) == 0 || slices.ContainsFunc(d.all, func(p *verbs.Page) bool { return p.Desk })
 }
 
-// frame is the part of a page around its blocks.
+// frame returns the part of a page around its blocks.
 func (d *desk) frame(title string) pages.Page {
 	here := d.r.URL.Path
 	p := pages.Page{Language: d.lang, Title: title, Head: title, Theme: d.cookie(cookieTheme), Org: d.public.Hostname(), Person: d.person(),
@@ -418,12 +418,12 @@ func (r row) list(column string, v stores.Value) string {
 	return strings.Join(lines, "\n")
 }
 
-// item is the name of the row, without its @.
+// item returns the name of the row, without its @.
 func (r row) item() string {
 	return strings.TrimPrefix(r.value(r.of.Row).Text(), "@")
 }
 
-// title is the title of the row.
+// title returns the title of the row.
 func (r row) title() string {
 	var parts []string
 	for _, column := range r.of.Title {
@@ -493,7 +493,7 @@ func (d *desk) zone() *time.Location {
 	return time.UTC
 }
 
-// lines are the lines below the title of a row.
+// lines returns the lines below the title of a row.
 func (r row) lines() (lines []string) {
 	d := r.d
 	add := func(text string) {
@@ -1004,7 +1004,7 @@ func (d *desk) onPage(form url.Values) {
 	}
 }
 
-// takesFile is the field for a file; nil if no file can be sent.
+// takesFile returns the field for a file; nil if no file can be sent.
 func (d *desk) takesFile(unsent string) *pages.Field {
 	if !d.takes() {
 		return nil

@@ -167,14 +167,14 @@ func (d *desk) showForm(status int, f *filledForm, about string) error {
 	return d.render(status, p)
 }
 
-// edition is a digest of the verb's form: it differs if a newer palette changed it.
+// edition returns a digest of the verb's form: it differs if a newer palette changed it.
 func (d *desk) edition(verb *verbs.Verb) string {
 	var text strings.Builder
 	_ = d.Registry.Explain(&text, verb) // a builder takes it all
 	return logins.Digest(text.String())[:12]
 }
 
-// actTitle is the title under which a verb is offered.
+// actTitle returns the title under which a verb is offered.
 func (d *desk) actTitle(verb *verbs.Verb) string {
 	for _, page := range d.all {
 		if page.Person == verb {

@@ -50,7 +50,7 @@ func (p *peer) mayTell(c *a2a.PushConfig) error {
 	return nil
 }
 
-// sum is a digest of a task as its peer knows it.
+// sum returns a digest of a task as its peer knows it.
 func sum(w *a2a.Task) string {
 	text, _ := json.Marshal([]any{w.Status, w.Artifacts}) // it can always be written
 	return digest.Of("verbatim told 1", string(text))

@@ -114,7 +114,7 @@ type Server struct {
 	Options
 	book    *logins.Book
 	peers   *peers.Book
-	mcp     *door.Door // nil where nothing is behind it
+	mcp     *door.Door // nil without a registry or a store
 	public  *url.URL
 	hosts   map[string]bool
 	cross   *http.CrossOriginProtection
@@ -213,7 +213,7 @@ func (h *onlyHead) Header() http.Header         { return h.header }
 func (h *onlyHead) WriteHeader(status int)      { h.status = status }
 func (h *onlyHead) Write(b []byte) (int, error) { return len(b), nil }
 
-// origin is the URL without a slash at its end.
+// origin returns the URL without a slash at its end.
 func (s *Server) origin() string { return s.public.Scheme + "://" + s.public.Host }
 
 // secure reports whether people reach the server by TLS.

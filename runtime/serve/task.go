@@ -69,7 +69,7 @@ const (
 	taskKind  = "task" // where calls of tasks come from, in the journal
 )
 
-// short is the prefix of the ids of an entity's tasks.
+// short returns the prefix of the ids of an entity's tasks.
 func short(of *verbs.Task) string {
 	name := of.Entity.Store.Name
 	return strings.ReplaceAll(name[strings.LastIndexByte(name, '.')+1:], "_", "-")

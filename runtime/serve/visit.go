@@ -307,7 +307,7 @@ func (v *visit) fail(err error) {
 	v.failPage(p)
 }
 
-// signInAt is the sign-in page that leads on to another.
+// signInAt returns the sign-in page that leads on to another.
 func signInAt(to string) string { return "/sign-in?" + url.Values{"to": {to}}.Encode() }
 
 // back checks a path to return to: it must be on this server.
@@ -355,7 +355,7 @@ func isJSON(r *http.Request) bool {
 	return err == nil && (kind == "application/json" || strings.HasSuffix(kind, "+json"))
 }
 
-// key is the Idempotency-Key of a request, "" where it has none.
+// key returns the Idempotency-Key of a request, "" where it has none.
 func (v *visit) key() (string, error) {
 	switch keys := v.r.Header.Values("Idempotency-Key"); {
 	case len(keys) == 0:

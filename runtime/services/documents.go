@@ -1,6 +1,6 @@
-// Package services are functions of this program that palettes use as they use tools of
-// other servers: the engine journals the attempt of one that changes something, calls none
-// inside a transaction, and takes no answer that does not fit.
+// Package services has functions of this program that palettes use like tools of other servers: the
+// engine journals an attempt that changes something, calls none inside a transaction, and refuses
+// an answer that does not fit.
 //
 //	tools.Services{Own: map[string]map[string]tools.Service{"documents": services.Documents(services.Reads(open))}}
 package services
@@ -21,17 +21,17 @@ import (
 	"verbatim/stores/files"
 )
 
-// An Open opens a file by its reference, upload://…. The error is files.ErrNotFound where
-// there is none.
+// An Open opens a file by its reference, upload://…. The error is files.ErrNotFound if there is no
+// such file.
 type Open func(ctx context.Context, reference string) (name string, content io.ReadCloser, err error)
 
-// A Read reads the document that a reference names, and tells how many pages it has read.
-// An error that is about the file is a *documents.Failure.
+// A Read reads the document with a reference, and reports the number of pages read so far. An error
+// about the file is a *documents.Failure.
 type Read func(ctx context.Context, reference string, tell func(done, total int)) (*documents.Document, error)
 
-// Reads opens a file each time, since who asks may not, and reads it in a child once: it
-// keeps the document that was read last, of which several verbs ask one after another. What
-// a reference names does not change. It is safe for concurrent use.
+// Reads opens a file on each call, since the caller may not be permitted to read it, and parses it
+// once in a child process: it keeps the last document, which several verbs use one after another.
+// The content of a reference does not change. It is safe for concurrent use.
 func Reads(open Open) Read {
 	type read struct {
 		reference string
@@ -56,9 +56,9 @@ func Reads(open Open) Read {
 	}
 }
 
-// Documents take the text out of files, with the places where it stands: describe says
-// what a file is, read gives its text in chunks, and table the rows of its table, at most a
-// thousand at a time.
+// Documents are services that extract the text of files, with its places: describe returns the
+// facts about a file, read its text in chunks, and table the rows of its table, at most a thousand
+// at a time.
 func Documents(read Read) map[string]tools.Service {
 	return map[string]tools.Service{
 		"describe": {
@@ -112,8 +112,8 @@ func Documents(read Read) map[string]tools.Service {
 	}
 }
 
-// atOnce is how many chunks one answer has at most: as many rows as a tool may answer
-// with.
+// atOnce is the greatest number of chunks in one answer: the greatest number of rows of a tool's
+// answer.
 const atOnce = 1000
 
 type arguments struct {
@@ -150,28 +150,28 @@ func number(n int) *int {
 	return &n
 }
 
-// reading reads the file that a call names, and answers from what is in it.
+// reading reads the file of a call, and answers from its content.
 func reading(read Read, answer func(*documents.Document, arguments) any) func(context.Context, tools.Call) (tools.Answer, error) {
 	return answering(read, func(doc *documents.Document, a arguments, _ tools.Call) (any, string, error) {
 		return answer(doc, a), "", nil
 	})
 }
 
-// Reading is what a service of another room does that answers from a document: from what
-// is in it, by the name under which the call knows it, and from a number on.
+// Reading makes a service of another package that answers from a document: from its content, its
+// name in the call, and a starting number.
 func Reading(read Read, answer func(doc *documents.Document, name string, from int) any) func(context.Context, tools.Call) (tools.Answer, error) {
 	return reading(read, func(doc *documents.Document, a arguments) any { return answer(doc, a.Name, a.From) })
 }
 
-// Asking is Reading where the answer is somebody else's, who may not give it: it says why
-// not, or that nobody waits for it any more.
+// Asking is Reading for an answer from a third party, which may be missing: why tells the reason,
+// and err means that the caller has given up.
 func Asking(read Read, answer func(doc *documents.Document, name string, from int) (said any, why string, err error)) func(context.Context, tools.Call) (tools.Answer, error) {
 	return answering(read, func(doc *documents.Document, a arguments, _ tools.Call) (any, string, error) {
 		return answer(doc, a.Name, a.From)
 	})
 }
 
-// answering is reading for a document that may hold no answer: it says why.
+// answering is reading for a document that may have no answer: why tells the reason.
 func answering(read Read, answer func(*documents.Document, arguments, tools.Call) (any, string, error)) func(context.Context, tools.Call) (tools.Answer, error) {
 	return func(ctx context.Context, c tools.Call) (tools.Answer, error) {
 		var a arguments
@@ -205,8 +205,8 @@ func answering(read Read, answer func(*documents.Document, arguments, tools.Call
 	}
 }
 
-// parts are the pieces that are seen, those that are longer than so many characters cut
-// behind a space where there is one near the end.
+// parts returns the visible pieces. Longer ones are cut at so many characters, after a space if
+// there is one near the end.
 func parts(pieces []documents.Piece, size int) iter.Seq[documents.Piece] {
 	return func(yield func(documents.Piece) bool) {
 		for _, p := range pieces {
@@ -254,15 +254,14 @@ const (
 	mostSize    = 8000
 )
 
-// together is what the pieces of one chunk have in common.
+// together holds the common places of the pieces of one chunk.
 type together struct {
 	inside, sheet, part, section string
 	page, slide, table           int
 }
 
-// Chunks puts the pieces of a document together, in their order, into chunks of at most
-// so many characters; 0 is 1 200. A piece that is longer is cut. What nobody sees who opens
-// the file is left out.
+// Chunks joins the pieces of a document, in their order, into chunks of at most so many characters;
+// 0 means 1 200. A longer piece is cut. Pieces that are invisible in the file are left out.
 func Chunks(doc *documents.Document, size int) []Chunk {
 	if size == 0 {
 		size = defaultSize

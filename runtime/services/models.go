@@ -10,13 +10,13 @@ import (
 	"verbatim/stores"
 )
 
-// A Complete has a model answer to a text as an instruction says; with a schema, in JSON that
-// fits it. Heard, where it is not nil, is told how many characters have come. Why says in a
-// sentence why there is no answer; an error is that nobody waits for it any more.
+// A Complete lets a model answer a text by an instruction; with a schema, in JSON that fits it.
+// heard, if it is not nil, receives the number of characters so far. why is a sentence with the
+// reason for a missing answer; an error means that the caller has given up.
 type Complete func(ctx context.Context, instruction, text string, schema json.RawMessage, heard func(characters int)) (answer, why string, err error)
 
-// Models ask a model: complete has it answer to a text. What it answers has the origin of a
-// model. Without one, complete is nil, and calls are refused.
+// Models are services that ask a model: complete lets it answer a text. Its answer has the origin
+// of a model. If there is no model, complete is nil, and calls are refused.
 func Models(complete Complete) map[string]tools.Service {
 	return map[string]tools.Service{"complete": {
 		Model: true,
@@ -53,7 +53,7 @@ func Models(complete Complete) map[string]tools.Service {
 	}}
 }
 
-// Bare is an answer without the fence that models like to put around JSON.
+// Bare returns an answer without the fence that models often put around JSON.
 func Bare(answer string) string {
 	answer = strings.TrimSpace(answer)
 	if rest, ok := strings.CutPrefix(answer, "```"); ok {
@@ -63,8 +63,8 @@ func Bare(answer string) string {
 	return answer
 }
 
-// schemaOf is the JSON Schema of what a palette wants of an answer; nil where it takes text.
-// Numbers are texts, so that every digit arrives.
+// schemaOf returns the JSON Schema of the columns in a palette; nil if it takes text. Numbers are
+// texts, so that every digit arrives.
 func schemaOf(columns []stores.Column, rows string) json.RawMessage {
 	if len(columns) == 0 {
 		return nil

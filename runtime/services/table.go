@@ -21,10 +21,9 @@ type grid struct {
 	rows map[int]map[int]*documents.Piece
 }
 
-// table finds the table that has the headings that a palette wants, and gives its rows. What
-// stands above the headings, and beside them, is left out. Where a cell is not what is
-// wanted, all of it is refused with its place, and without what stands in it: that is
-// somebody else's word.
+// table finds the table with the palette's headings, and returns its rows. Cells above the
+// headings, and beside them, are left out. If a cell does not fit, the whole table is refused with
+// the cell's place, and without its content: that is untrusted text.
 func table(doc *documents.Document, a arguments, c tools.Call) (any, string) {
 	switch {
 	case doc.Format != "xlsx" && doc.Format != "csv":
@@ -85,7 +84,7 @@ func table(doc *documents.Document, a arguments, c tools.Call) (any, string) {
 	}{rows}, ""
 }
 
-// grids are the sheets of a file, in their order.
+// grids returns the sheets of a file, in their order.
 func grids(doc *documents.Document) (all []*grid) {
 	for i := range doc.Pieces {
 		p := &doc.Pieces[i]
@@ -104,8 +103,8 @@ func grids(doc *documents.Document) (all []*grid) {
 	return all
 }
 
-// headings finds the columns of a row of headings; where some are missing or stand there
-// twice it says so, and how many it found.
+// headings finds the columns of a row of headings; if some are missing or stand there twice, it
+// returns the reason, and the number that it found.
 func (g *grid) headings(n int, wanted []stores.Column) (at []int, found int, why string) {
 	by := map[string][]int{}
 	for column, p := range g.rows[n] {
@@ -136,7 +135,7 @@ func (g *grid) headings(n int, wanted []stores.Column) (at []int, found int, why
 	return at, found, ""
 }
 
-// letters are those of a heading, and its digits: nothing else makes a difference.
+// letters returns the letters and digits of a heading: other characters are insignificant.
 func letters(heading string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
@@ -146,7 +145,7 @@ func letters(heading string) string {
 	}, heading)
 }
 
-// place is where a cell stands: Sheet1!B4, or row 4, column 2.
+// place returns the place of a cell: Sheet1!B4, or row 4, column 2.
 func (g *grid) place(row, column int) string {
 	if p := g.rows[row][column]; p != nil {
 		return p.At.String()
@@ -154,7 +153,7 @@ func (g *grid) place(row, column int) string {
 	return fmt.Sprintf("row %d, column %d", row, column)
 }
 
-// holds is what a cell holds, as an answer spells a value of a kind, or why it is not one.
+// holds returns the value of a cell in the spelling of a kind, or the reason why it does not fit.
 func holds(p *documents.Piece, kind stores.Kind, format string) (value *string, why string) {
 	if p == nil {
 		return nil, ""

@@ -47,9 +47,9 @@ func Counted(ctx context.Context, r stores.Reader, principal, name string) (int6
 	return amount, err
 }
 
-// Count adds n to a budget of a principal and returns the new total. If the total would exceed limit,
-// nothing is added and ok is false; without a limit it always adds. A budget never falls below zero.
-// If two transactions begin a budget at once, the second one gets stores.ErrDuplicate.
+// Count adds n to a budget of a principal and returns the new total. If the total would exceed
+// limit, nothing is added and ok is false; without a limit it always adds. A budget never falls
+// below zero. If two transactions begin a budget at once, the second one gets stores.ErrDuplicate.
 func Count(ctx context.Context, tx stores.Tx, principal, name string, n, limit int64, now time.Time) (total int64, ok bool, err error) {
 	key, row, before, err := budget(ctx, tx, principal, name)
 	if err != nil {

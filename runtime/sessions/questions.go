@@ -12,9 +12,9 @@ import (
 )
 
 // A question that waits for a yes is a row of its session, so that the person may answer it in
-// another process. The row is written with the turn that asks the question, and deleted with the turn
-// that settles it. The person agrees to the preview, which the engine keeps for one use. So if two
-// windows answer at once, the second finds no question and loses.
+// another process. The row is written with the turn that asks the question, and deleted with the
+// turn that settles it. The person agrees to the preview, which the engine keeps for one use. So if
+// two windows answer at once, the second finds no question and loses.
 
 // The fields of a question.
 const (
@@ -50,8 +50,8 @@ var Questions = own("question", "questions", []stores.Step{{Field: questionSessi
 	questionAbout:    {Name: "about", Column: "about", Kind: stores.JSON, Required: true, Sensitive: true, Personal: true},
 })
 
-// originsOfWords takes the place of the origins if there is no script: the person's words could not be
-// turned into one, and the question asks what they mean.
+// originsOfWords takes the place of the origins if there is no script: the person's words could not
+// be turned into one, and the question asks what they mean.
 const originsOfWords = "words"
 
 // A Question waits in a session for the person's answer to a kept preview.

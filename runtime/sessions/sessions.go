@@ -82,8 +82,8 @@ func change(e *stores.Entity, old, row []stores.Value, guard ...int) stores.Chan
 // keyPrefix begins the ids of kept sessions; those of other sessions begin otherwise.
 const keyPrefix = "s-"
 
-// Key returns the key of the session that a principal calls by a name. No other principal's name leads
-// to the same row.
+// Key returns the key of the session that a principal calls by a name. No other principal's name
+// leads to the same row.
 func Key(principal, name string) stores.Value {
 	return stores.NewString(keyPrefix + digest.Of("verbatim session 1", principal, name)[:32])
 }
@@ -294,8 +294,8 @@ func LeftBefore(t time.Time) stores.Find {
 	return stores.Find{Entity: Entity, Where: &where, Limit: 20}
 }
 
-// Delete makes the changes that delete sessions with their turns and questions. A session that is used
-// meanwhile stays whole.
+// Delete makes the changes that delete sessions with their turns and questions. A session that is
+// used meanwhile stays whole.
 func Delete(ctx context.Context, r stores.Reader, rows [][]stores.Value) (all []stores.Change, err error) {
 	for _, row := range rows {
 		for _, part := range []*stores.Entity{Turns, Questions} {

@@ -13,7 +13,8 @@ import (
 	"verbatim/stores"
 )
 
-// A conversation is kept turn by turn. Turns that led to a run are kept in the transaction of that run.
+// A conversation is kept turn by turn. Turns that led to a run are kept in the transaction of that
+// run.
 
 // A Role is the role of a speaker.
 type Role string

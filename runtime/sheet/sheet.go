@@ -3,8 +3,8 @@
 //
 //	content, err := sheet.Write("Questions.xlsx", []string{"question", "asked_on"}, rows)
 //
-// The first row holds headings. A number stays the number that it is, a date a date, and a
-// text a text: also one that a spreadsheet would take for a formula.
+// The first row holds headings. A number stays the same number, a date a date, and a text a text:
+// also one that a spreadsheet would take for a formula.
 package sheet
 
 import (
@@ -34,15 +34,15 @@ func (t *TooLong) Error() string {
 	return fmt.Sprintf("%s of row %d is longer than the %d characters that a cell of a workbook holds", t.Column, t.Row, excelize.TotalCellChars)
 }
 
-// Heading is what stands above a column: asked_on is Asked on.
+// Heading returns the heading of a column: asked_on is Asked on.
 func Heading(column string) string {
 	words := strings.NewReplacer("_", " ", "-", " ").Replace(column)
 	first, n := utf8.DecodeRuneInString(words)
 	return string(unicode.ToUpper(first)) + words[n:]
 }
 
-// Write makes a file of rows. Its format is that of the ending of its name, .csv or .xlsx.
-// The error is a *TooLong for a text that does not fit into a workbook.
+// Write makes a file of rows. The extension of its name decides its format, .csv or .xlsx. The
+// error is a *TooLong for a text that does not fit into a workbook.
 func Write(name string, columns []string, rows [][]stores.Value) ([]byte, error) {
 	if path.Ext(name) == ".csv" {
 		return values(columns, rows)
@@ -109,7 +109,7 @@ func workbook(columns []string, rows [][]stores.Value) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// width is how wide a column is, in characters.
+// width returns the width of a column, in characters.
 func width(i int, column string, rows [][]stores.Value) float64 {
 	most := len(column)
 	for _, row := range rows[:min(len(rows), 100)] {
@@ -119,14 +119,14 @@ func width(i int, column string, rows [][]stores.Value) float64 {
 }
 
 const (
-	// digits are those of a number that a workbook keeps: it holds binary fractions.
+	// digits is the number of digits of a number that a workbook keeps: it holds binary fractions.
 	digits = 15
 	// firstDay is the first day before which programs count the days of a workbook differently.
 	firstDay = "1900-03-01"
 )
 
-// cell is a value as a workbook holds it, and what it is there. What a workbook cannot hold
-// exactly is a text.
+// cell returns a value in the form of a workbook, and its kind there. A value that a workbook
+// cannot hold exactly becomes a text.
 func cell(v stores.Value) (any, stores.Kind) {
 	text := v.Text()
 	switch kind := v.Kind(); kind {
@@ -152,7 +152,7 @@ func cell(v stores.Value) (any, stores.Kind) {
 	return text, stores.String
 }
 
-// list is a list of texts as people read it, and anything else as it is.
+// list returns a list of texts in readable form, and any other value unchanged.
 func list(v stores.Value) string {
 	items, err := v.Items(stores.String)
 	if err != nil {
@@ -165,12 +165,11 @@ func list(v stores.Value) string {
 	return strings.Join(words, ", ")
 }
 
-// formula are the signs by which a spreadsheet program takes a value of a CSV file for a
+// formula holds the first characters of values of a CSV file that a spreadsheet program takes for a
 // formula.
 const formula = "=+-@\t\r"
 
-// Plain puts an apostrophe before a text that would be a formula in a CSV file, and Said
-// takes it away again.
+// Plain puts an apostrophe before a text that would be a formula in a CSV file; Said removes it.
 func Plain(text string) string {
 	if taken(text) {
 		return "'" + text
@@ -178,7 +177,7 @@ func Plain(text string) string {
 	return text
 }
 
-// Said is the text that Plain was given.
+// Said returns the original text of Plain.
 func Said(text string) string {
 	if rest, ok := strings.CutPrefix(text, "'"); ok && taken(rest) {
 		return rest

@@ -73,8 +73,8 @@ func registerJobs(h *runtime.Handlers) {
 	runtime.Handle(h, "system.drop-job", tend(true))
 }
 
-// Troubled picks the jobs that somebody should look at: those that were given up,
-// that were tried in vain, or that are running.
+// Troubled selects the jobs that need attention: those that were given up, that failed before, or
+// that are running.
 var Troubled = stores.JobFilter{States: []stores.JobState{stores.JobDead, stores.JobRunning, stores.JobWaiting}, Tried: true}
 
 func quoted(id string) string { return fmt.Sprintf("%q", id) }

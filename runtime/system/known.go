@@ -11,7 +11,7 @@ import (
 	"verbatim/verbs"
 )
 
-// By what somebody is known at a door: an identity that another system vouches for, a
+// The ways to identify a person at an entrance: an identity that another system vouches for, a
 // verified address, or a token.
 
 func registerKnown(h *runtime.Handlers, reg *verbs.Registry) {
@@ -62,7 +62,7 @@ func registerKnown(h *runtime.Handlers, reg *verbs.Registry) {
 	})
 }
 
-// The kinds of identities beside those that another system names.
+// The kinds of identities besides those of other systems.
 const (
 	Mail          = "email"
 	Phone         = "phone"
@@ -71,11 +71,11 @@ const (
 	SlackID       = "slack_id"
 )
 
-// Verified is the status of an identity by which somebody is known.
+// Verified is the status of an identity that identifies a person.
 const Verified = "VERIFIED"
 
-// KnownBy is what an identity of a kind is compared by. An error says, to a person, what is
-// wrong with the subject.
+// KnownBy returns the compared form of an identity of a kind. An error tells a person the fault of
+// the subject.
 func KnownBy(issuer, subject string) (string, error) {
 	switch issuer {
 	case Mail:
@@ -87,17 +87,17 @@ func KnownBy(issuer, subject string) (string, error) {
 	return subject, nil
 }
 
-// An Identity is one by which somebody is known.
+// An Identity is an identity of a principal.
 type Identity struct {
 	Key       stores.Value
 	Principal string
-	// Heard is when its owner last wrote from it, or when it was verified.
+	// Heard is the time of its owner's last message from it, or of its verification.
 	Heard time.Time
 }
 
-// IdentityOf finds whose a verified identity is. It is nil where nobody has it, and where
-// several people have it: then it is nobody's. No other function finds people by what they
-// show, and none compares less than all of an address.
+// IdentityOf finds the owner of a verified identity. It returns nil if nobody has it, and also if
+// several people have it. No other function finds people by such evidence, and none compares less
+// than a whole address.
 func IdentityOf(ctx context.Context, reg *verbs.Registry, store stores.Store, issuer, subject string) (*Identity, error) {
 	knownBy, err := KnownBy(issuer, subject)
 	if err != nil {
@@ -126,8 +126,7 @@ func IdentityOf(ctx context.Context, reg *verbs.Registry, store stores.Store, is
 	return id, nil
 }
 
-// Whoever returns the name of the principal with a verified identity, and "" where nobody
-// has it.
+// Whoever returns the name of the principal with a verified identity, and "" if nobody has it.
 func Whoever(ctx context.Context, reg *verbs.Registry, store stores.Store, issuer, subject string) (name string, err error) {
 	id, err := IdentityOf(ctx, reg, store, issuer, subject)
 	if err != nil || id == nil {
@@ -144,7 +143,7 @@ type Token struct {
 	Only      []string // verbs; nil for all
 }
 
-// TokenOf returns the token of a digest, nil where there is none.
+// TokenOf returns the token with a digest, nil if there is none.
 func TokenOf(ctx context.Context, reg *verbs.Registry, store stores.Store, digest string) (*Token, error) {
 	e := reg.Entity("system-token").Store
 	row, err := only(ctx, store, e, *is(e, "digest", stores.NewString(digest)))
@@ -205,8 +204,8 @@ func Deciders(reg *verbs.Registry) func(context.Context, stores.Reader, string) 
 	}
 }
 
-// AddressOf returns a verified address of mail of somebody, "" where they have none, and
-// the language that they read.
+// AddressOf returns a principal's verified mail address, "" if they have none, and the language
+// that they read.
 func AddressOf(ctx context.Context, reg *verbs.Registry, store stores.Store, name string) (address, language string, err error) {
 	e := reg.Entity("system-identity").Store
 	who := e.Fields[e.FieldIndex("principal")].Ref

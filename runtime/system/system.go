@@ -1,19 +1,17 @@
-// Package system manages who may do what: a palette of verbs that add
-// principals, grant and revoke roles, and give and take the rows that somebody
-// holds. They are carried out by the engine like any others, so that granting
-// is permitted by a role, asks for a second pair of eyes where it gives much,
-// and stands in the journal. So do those that look after work for later which
-// failed.
+// Package system manages rights: a palette of verbs that add principals, grant and revoke roles,
+// and grant and revoke scopes. The engine runs them like any others, so that granting is permitted
+// by a role, needs a second person's agreement if it gives much, and is journalled. So are the
+// verbs that manage failed jobs.
 //
 //	reg, ds := verbs.Load(files, verbs.Beside(system.Source()))
 //	system.Register(handlers, reg)
 //	engine, err := runtime.New(reg, store, runtime.Options{Handlers: handlers, Authority: system.Authority(reg)})
 //
-// Found makes the first administrators, which nobody else could.
+// Found makes the first administrators, since nobody has a role that could.
 //
-// Somebody who was added by these verbs has the rights that these verbs gave
-// them, and no others. Of everybody else the store's own table of principals
-// counts, which whoever sets a system up fills beforehand.
+// A principal who was added by these verbs has the rights that these verbs gave them, and no
+// others. The rights of all others come from the store's own table of principals, which the person
+// who sets a system up fills beforehand.
 package system
 
 import (
@@ -34,13 +32,13 @@ import (
 //go:embed system.yaml
 var palette string
 
-// Administrator is the role that the verbs of the palette are for.
+// Administrator is the role that may call the verbs of the palette.
 const Administrator = "administrator"
 
-// realm is the key of the one row that administrators hold.
+// realm is the key of the one row in the administrators' scope.
 const realm = "all"
 
-// Source is the text of the palette.
+// Source returns the text of the palette.
 func Source() *dsl.Source { return dsl.NewSource("system.yaml", palette) }
 
 // The entities of the palette.
@@ -171,8 +169,8 @@ func Register(h *runtime.Handlers, reg *verbs.Registry) {
 		if a.Role != Administrator {
 			return o, nil
 		}
-		// The realm is read before anybody is counted: whoever is unmade after
-		// that has changed it, and this is tried again.
+		// The realm is read before the administrators are counted: a later removal of an
+		// administrator changes the realm's row, and then this transaction is retried.
 		if o, err = withRealm(ctx, c, o); err != nil {
 			return runtime.Outcome{}, err
 		}
@@ -245,7 +243,7 @@ func withRealm(ctx context.Context, c *runtime.Call, o runtime.Outcome) (runtime
 	if err != nil {
 		return runtime.Outcome{}, err
 	}
-	// Getting a row holds it until the end, where a store has several writers.
+	// Get locks the row until the end of the transaction, in a store with several writers.
 	if _, err := c.Get(ctx, all); err != nil {
 		return runtime.Outcome{}, err
 	}
@@ -253,7 +251,8 @@ func withRealm(ctx context.Context, c *runtime.Call, o runtime.Outcome) (runtime
 	return o, nil
 }
 
-// Authority tells the engine what the palette's rows say of somebody.
+// Authority returns the function by which the engine reads a principal's rights from the palette's
+// rows.
 func Authority(reg *verbs.Registry) runtime.Authority {
 	t, err := tablesOf(reg)
 	if err != nil {
@@ -297,7 +296,8 @@ func Authority(reg *verbs.Registry) runtime.Authority {
 	}
 }
 
-// Profile tells the engine what the palette's rows say of somebody as a person.
+// Profile returns the function by which the engine reads a principal's personal data from the
+// palette's rows.
 func Profile(reg *verbs.Registry) func(context.Context, stores.Reader, string) (runtime.Profile, error) {
 	t, err := tablesOf(reg)
 	if err != nil {
@@ -313,7 +313,7 @@ func Profile(reg *verbs.Registry) func(context.Context, stores.Reader, string) (
 	}
 }
 
-// Rights are the entities whose rows say who may do what, and who speaks as whom.
+// Rights returns the entities whose rows decide rights and identities.
 func Rights(reg *verbs.Registry) (all []*stores.Entity) {
 	for _, name := range [...]string{roles, holds, "system-identity", "system-token"} {
 		if e := reg.Entity(name); e != nil {
@@ -344,16 +344,15 @@ func Names(ctx context.Context, reg *verbs.Registry, store stores.Store) ([]stri
 // ErrFounded says that there are administrators already, who make others.
 var ErrFounded = errors.New("there is an administrator already")
 
-// Found makes the first administrators of a store, and says so in its journal.
-// Two of them can give each other the second pair of eyes that further ones
-// need. It answers ErrFounded where there are any.
+// Found makes the first administrators of a store, and journals it. Two of them can give each other
+// the second agreement that further administrators need. It returns ErrFounded if there are any.
 func Found(ctx context.Context, reg *verbs.Registry, store stores.Store, names []string, now time.Time, newID func() string) error {
 	t, err := tablesOf(reg)
 	if err != nil {
 		return err
 	}
 	var b stores.Batch
-	told := 0 // how many changes entries tell of
+	told := 0 // number of changes in the entries
 	insert := func(e *stores.Entity, key stores.Value, f map[string]stores.Value) stores.Value {
 		c := stores.Change{Op: stores.Insert, Entity: e, Key: key}
 		for i := range e.Fields {

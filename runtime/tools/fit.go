@@ -12,13 +12,13 @@ import (
 	"verbatim/verbs"
 )
 
-// A schema is a JSON Schema as far as it matters here: which members there are
-// and what they hold. What is not understood is not held against a tool; it
-// looks at what it is sent itself.
+// A schema is a JSON Schema as far as this package uses it: its members and their types.
+// Constraints that the package does not understand are ignored; the tool checks its arguments
+// itself.
 type schema struct {
 	root map[string]any
 	is   map[string]any
-	any  bool // it takes everything
+	any  bool // it accepts everything
 	none bool // it takes nothing
 }
 
@@ -79,7 +79,7 @@ func (s schema) open() bool {
 
 func (s schema) required() []string { return words(s.is["required"]) }
 
-// types are the JSON types that it allows; nil is all of them.
+// types returns the JSON types that it allows; nil means all.
 func (s schema) types() []string {
 	if t, ok := s.is["type"].(string); ok {
 		return []string{t}
@@ -107,11 +107,10 @@ func (s schema) number(key string) (stores.Value, bool) {
 	return stores.ParseDecimal(string(text))
 }
 
-// Required are the members that a JSON Schema asks for.
+// Required returns the required members of a JSON Schema.
 func Required(raw json.RawMessage) []string { return readSchema(raw).required() }
 
-// fit compares what a tool says of itself with what its palette wants of
-// it.
+// fit compares a tool's description with the declaration in its palette.
 func fit(reg *verbs.Registry, v *verbs.Verb, spec Spec) dsl.Diagnostics {
 	var ds dsl.Diagnostics
 	t := v.Tool
@@ -129,7 +128,7 @@ func fit(reg *verbs.Registry, v *verbs.Verb, spec Spec) dsl.Diagnostics {
 			p := &v.Params[s.Param]
 			sure[s.Key] = p.Sure()
 		} else {
-			sure[s.Key] = true // what it comes to is looked at when it is sent
+			sure[s.Key] = true // its value is checked when it is sent
 		}
 		member, there := in.properties()[s.Key]
 		if !there {
@@ -164,10 +163,10 @@ func fit(reg *verbs.Registry, v *verbs.Verb, spec Spec) dsl.Diagnostics {
 	return ds
 }
 
-// noFile says why what is sent may name a file that the caller may not use, "" where it
-// cannot: it is an upload of theirs, which the engine has resolved, or a field of a row
-// that they see, into which verbs put nothing but uploads. Of a text that anybody may have
-// written, nobody knows whose file it names.
+// noFile returns the reason why a sent value may name a file that the caller may not use, "" if it
+// cannot: it is an upload of theirs, which the engine has resolved, or a field of a row that they
+// see, to which verbs assign only uploads. A text that anybody may have written could name
+// anybody's file.
 func noFile(reg *verbs.Registry, v *verbs.Verb, s *verbs.Send) string {
 	const next = "send an argument with upload, or a field of a row"
 	if s.Param >= 0 {
@@ -201,7 +200,7 @@ func noFile(reg *verbs.Registry, v *verbs.Verb, s *verbs.Send) string {
 	return ""
 }
 
-// written reports whether a value is worked out from an argument that is no upload.
+// written reports whether a value is computed from an argument that is no upload.
 func written(v *verbs.Verb, x *verbs.Expr) (is bool) {
 	x.Args(func(i int) { is = is || v.Params[i].Upload == nil })
 	return is
@@ -275,7 +274,7 @@ func after(a, b stores.Value) bool {
 	return !ok || order > 0
 }
 
-// jsonTypes are the JSON types that fit values of a type, what they are first.
+// jsonTypes returns the JSON types that fit values of a type, the best one first.
 func jsonTypes(t *verbs.Type) []string {
 	switch t.Name {
 	case verbs.CodeType:
@@ -311,8 +310,7 @@ func aType(types []string) string {
 	return strings.Join(out, " or ")
 }
 
-// fitAnswer compares what a tool says that it answers with the columns that its
-// palette wants.
+// fitAnswer compares a tool's declared answer with the columns in its palette.
 func fitAnswer(v *verbs.Verb, out schema) dsl.Diagnostics {
 	var ds dsl.Diagnostics
 	t := v.Tool
@@ -340,7 +338,7 @@ func fitAnswer(v *verbs.Verb, out schema) dsl.Diagnostics {
 			continue
 		}
 		types := member.types()
-		// Whatever is no object or list may come as text as well.
+		// Values other than objects and lists may also arrive as text.
 		fit := append(jsonTypes(t.Types[i]), "string")
 		if t.Types[i].Name == verbs.AnyType {
 			types = nil
@@ -372,7 +370,7 @@ func (s schema) named(name string) (schema, bool) {
 	return s.of(found, 0), n == 1
 }
 
-// Squash is a name of a member without what makes no difference: dashes, underscores and
+// Squash returns a member's name without insignificant differences: dashes, underscores and
 // capitals.
 func Squash(s string) string {
 	return strings.Map(func(r rune) rune {

@@ -24,10 +24,10 @@ func complain(code string, place dsl.Place, summary, next string) dsl.Diagnostic
 	return dsl.Diagnostic{Code: code, Summary: summary, Place: place, Notes: []string{next}}
 }
 
-// maxWords is how much of what a tool says is repeated.
+// maxWords is the greatest repeated length of a tool's text.
 const maxWords = 300
 
-// Said adds what a tool says, as what it says.
+// Said appends a tool's text to a diagnostic, as a quotation.
 func Said(says string, d dsl.Diagnostic) dsl.Diagnostic {
 	says = strings.Join(strings.Fields(says), " ")
 	if runes := []rune(says); len(runes) > maxWords {

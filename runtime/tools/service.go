@@ -9,35 +9,35 @@ import (
 	"slices"
 )
 
-// A Service is a function of this program that verbs use as they use a tool of another
-// server: their palette names it under `tool`, the attempt of one that writes is
-// journalled before it is called, it is never called inside a transaction, and an answer
-// that does not fit is not taken. What it says of itself nobody has to accept.
+// A Service is a function of this program that verbs use like a tool of another server: their
+// palette names it under `tool`, an attempt that writes is journalled before the call, it is never
+// called inside a transaction, and an answer that does not fit is refused. Its description needs no
+// acceptance.
 type Service struct {
 	Says   string
-	Input  json.RawMessage // JSON Schema of what it takes
-	Output json.RawMessage // JSON Schema of what it answers; nil when it does not say
+	Input  json.RawMessage // JSON Schema of its arguments
+	Output json.RawMessage // JSON Schema of its answer; nil if it declares none
 	Writes bool            // it changes something outside of this system
-	// Document says that it answers with what it reads out of a document.
+	// Document says that its answers are read from a document.
 	Document bool
-	// Model says that it answers with what a model says.
+	// Model says that its answers are a model's.
 	Model bool
-	// Do does it, and stops when the context ends. Its errors are those of Servers.Call.
+	// Do carries out a call, and stops when the context ends. Its errors are those of Servers.Call.
 	Do func(ctx context.Context, c Call) (Answer, error)
 }
 
-// spec is what a service says of itself, accepted.
+// spec returns a service's description, accepted.
 func (s *Service) spec() Spec {
 	sum := sha256.Sum256(fmt.Appendf(nil, "verbatim service 1\x00%s\x00%s\x00%s\x00%t", s.Says, s.Input, s.Output, s.Writes))
 	digest := fmt.Sprintf("%x", sum)
 	return Spec{Input: s.Input, Output: s.Output, Writes: s.Writes, Says: s.Says, Digest: digest, Accepted: digest, Here: true, Document: s.Document, Model: s.Model}
 }
 
-// Services are functions of this program, by the server and the name that palettes call
-// them, in front of the tools of other servers. A palette cannot tell the two apart.
+// Services are functions of this program, by the server and the name in palettes, in front of the
+// tools of other servers. A palette cannot tell the two apart.
 type Services struct {
 	Own    map[string]map[string]Service
-	Others Servers // nil where there are none
+	Others Servers // nil if there are none
 }
 
 // Tool implements Servers.

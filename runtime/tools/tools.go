@@ -1,6 +1,6 @@
-// Package tools holds tools of other servers against the verbs that they carry out.
-// Nothing that a tool says of itself is believed: it is compared with the palette,
-// and with what an operator accepted.
+// Package tools checks tools of other servers against the verbs that use them. It believes none of a
+// tool's description: it compares it with the palette, and with the description that an operator
+// accepted.
 package tools
 
 import (
@@ -14,18 +14,17 @@ import (
 	"verbatim/verbs"
 )
 
-// Servers are the tools of other servers. The engine knows no protocol: whoever
-// speaks one is handed to runtime.New.
+// Servers are the tools of other servers. The engine knows no protocol: an implementation of one is
+// passed to runtime.New.
 //
-// A tool acts outside of every transaction, so that the two methods are never
-// called inside one.
+// A tool acts outside of every transaction, so that the engine never calls the two methods inside
+// one.
 type Servers interface {
-	// Tool returns what a tool says of itself at this moment. The error wraps
-	// ErrNone   when there is no such server or tool.
+	// Tool returns a tool's present description. The error wraps ErrNone if there is no such server
+	// or tool.
 	Tool(ctx context.Context, server, name string) (Spec, error)
-	// Call asks a tool to do something, once. An error that wraps ErrNotCalled,
-	// or ErrChanged, says for certain that the tool was not asked; after any
-	// other it may have done it or not.
+	// Call calls a tool once. An error that wraps ErrNotCalled, or ErrChanged, says for certain
+	// that the tool was not called; after any other error it may have acted or not.
 	Call(ctx context.Context, c Call) (Answer, error)
 }
 
@@ -39,15 +38,15 @@ var (
 // A Spec is a tool's description of itself. None of it is trusted: it is compared with the
 // palette, and with the description that an operator accepted.
 type Spec struct {
-	Input    json.RawMessage // JSON Schema of what it takes
-	Output   json.RawMessage // JSON Schema of what it answers; nil when it does not say
-	Writes   bool            // it says outright that it does not only read
+	Input    json.RawMessage // JSON Schema of its arguments
+	Output   json.RawMessage // JSON Schema of its answer; nil if it declares none
+	Writes   bool            // it declares that it does not only read
 	Says     string          // how it describes itself
 	Digest   string          // of everything that it says of itself
 	Accepted string          // the digest that the operator accepted, "" when none
 	Here     bool            // it is a function of this program
-	Document bool            // what it answers was read out of a document, and is as little to be trusted
-	Model    bool            // what it answers a model has said
+	Document bool            // its answer was read from a document, and is as untrusted
+	Model    bool            // its answer is a model's
 }
 
 // A Call is one thing that is asked of a tool.
@@ -56,12 +55,13 @@ type Call struct {
 	Digest       string // of the Spec that this was prepared for
 	Args         string // a JSON object
 	Key          string // the same for every time that the same thing is asked
-	// Columns are what the palette wants of each row of the answer, and Rows the member that
-	// lists those, "" where it is one; none where it takes the text of it.
+	// Columns are the columns of each row of the answer in the palette, and Rows the member that
+	// lists the rows, "" if there is one row; Columns is empty if the palette takes the answer's
+	// text.
 	Columns []stores.Column
 	Rows    string
-	// Tell, where it is not nil, is told how far the tool is, from any goroutine: of how
-	// many of what, such as pages, so many are done; of an unknown number the total is 0.
+	// Tell, if it is not nil, is called with the tool's progress, from any goroutine: the number
+	// done and the total, 0 if unknown, of units such as pages.
 	Tell func(done, total int, what string)
 }
 
@@ -69,13 +69,13 @@ type Call struct {
 type Answer struct {
 	Structured string // a JSON value, "" when there is none
 	Text       string
-	Failed     bool // it says that it did not do what it was asked
-	// File is one that it made, nil where it made none. It is kept as a file that the
-	// caller had sent, and only they can read it.
+	Failed     bool // it says that it failed
+	// File is a file that the tool made, or nil. It is kept like an upload of the caller, and only
+	// they can read it.
 	File *File
 }
 
-// A File is one that a service made. Of one that is kept, there is what it is known by.
+// A File is a file that a service made. If it is kept, only its metadata are here.
 type File struct {
 	Name    string
 	Content []byte `json:"-"` // nil once it is kept
@@ -99,9 +99,9 @@ func NewBox(servers Servers, reg *verbs.Registry) *Box {
 	return &Box{servers: servers, reg: reg, specs: make(map[*verbs.Verb]Spec)}
 }
 
-// Check asks every server that the palettes name whether its tools are
-// there, take what is sent, answer with what is wanted, and are those that the
-// operator accepted. What is wrong points into the YAML.
+// Check asks every server in the palettes whether its tools exist, accept their arguments, answer
+// with the wanted columns, and are those that the operator accepted. Diagnostics point into the
+// YAML.
 func Check(ctx context.Context, reg *verbs.Registry, servers Servers) dsl.Diagnostics {
 	var ds dsl.Diagnostics
 	b := NewBox(servers, reg)
@@ -114,8 +114,8 @@ func Check(ctx context.Context, reg *verbs.Registry, servers Servers) dsl.Diagno
 	return ds
 }
 
-// Meet asks what a tool is, and holds it against its verb. What was found to be
-// in order is not asked again here: Call is, each time.
+// Meet reads a tool's description, and checks it against its verb. It does not check a tool again
+// after success: Call does, each time.
 func (b *Box) Meet(ctx context.Context, v *verbs.Verb) (Spec, dsl.Diagnostics) {
 	b.mu.Lock()
 	spec, known := b.specs[v]

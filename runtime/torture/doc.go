@@ -1,26 +1,24 @@
-// Package torture pulls the plug. It runs the engine on real stores in processes
-// of their own, kills them, cuts their connections, fails their writes and loses
-// what they had not flushed; then it opens what is left and counts.
+// Package torture tests crashes. It runs the engine on real stores in processes of their own, kills
+// them, cuts their connections, fails their writes and loses their unflushed data; then it opens
+// the rest and counts.
 //
-// What is counted is the same whatever was done to the process:
+// The counts are the same for every fault:
 //
-//   - lost: a script that was acknowledged, and of which nothing is there;
+//   - lost: a script that was acknowledged, and left nothing;
 //   - half: a script of which some calls are there and others are not;
 //   - double: a call that is there more than once;
 //   - broken: a journal whose chain does not hold, a file that does not open, a
-//     journal and rows that tell different stories, or money that was made.
+//     journal and rows that contradict each other, or money from nothing.
 //
-// There are only tests here, and two ways to run them. `make test` runs each for
-// a moment, from a fixed seed. `make torture` runs the long versions from a seed
-// of the day, prints one table of what was tried, how often and what was lost,
-// and fails where something was lost or something could not be tried:
+// The package has only tests, and two ways to run them. `make test` runs each for a moment, from a
+// fixed seed. `make torture` runs the long versions from a seed of the day, prints one table of the
+// tries, their number and the losses, and fails if anything was lost or could not be tried:
 //
 //	make torture MINUTES=30
 //	make torture MINUTES=30 SEED=17 ONLY=PowerLoss
 //
-// A failure prints the seed that replays it. What cannot be repeated bit for bit
-// is the timing of processes: a replay asks for the same faults at the same
-// points of the same scripts.
+// A failure prints the seed that replays it. Only the timing of processes cannot be repeated
+// exactly: a replay asks for the same faults at the same points of the same scripts.
 //
 // The parts:
 //

@@ -15,12 +15,12 @@ import (
 	"github.com/coder/websocket"
 )
 
-// maxAnswer is the largest answer that a Client takes: a frame of TrustGraph's gateway.
+// maxAnswer is the largest answer that a Client accepts: a frame of TrustGraph's gateway.
 const maxAnswer = 50 << 20
 
-// A Client asks a gateway, ours or TrustGraph's. Post, Events and Socket are AskFuncs, so
-// that a gateway can be asked wherever an Agent can. The caller that they are given is
-// ignored: the token says who asks. A gateway's refusals and failures are *Error.
+// A Client asks a gateway, ours or TrustGraph's. Post, Events and Socket are AskFuncs, so that a
+// gateway can be used wherever an Agent can. They ignore their Caller: the token says who asks. A
+// gateway's refusals and failures are *Error.
 type Client struct {
 	URL       string // of the gateway, such as http://localhost:8888
 	Token     string

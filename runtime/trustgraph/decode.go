@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// What a peer sends is bounded before anything is made of it.
+// Limits that are checked before a request is decoded.
 const (
 	maxText  = 256 << 10 // bytes of a question, of a state and of a goal
 	maxName  = 1000      // bytes of ids and names
@@ -104,7 +104,7 @@ func (r *reader) only(keys ...string) {
 	}
 }
 
-// encoded is a value as JSON. It leaves < and > as they are, as Python does.
+// encoded returns a value as JSON. It does not escape < and >, as in Python.
 func encoded(v any) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

@@ -12,10 +12,10 @@ import (
 	"time"
 )
 
-// patience is how long an agent may say nothing, unless configured otherwise.
+// patience is how long an agent may be silent, unless configured otherwise.
 const patience = 10 * time.Minute
 
-// A question is put to an agent.
+// A question is a question to an agent.
 type question struct {
 	agent    Agent
 	who      Caller
@@ -25,8 +25,8 @@ type question struct {
 	log      *slog.Logger  // nil: none
 }
 
-// ask puts the question and sends what the agent tells, as the protocol has it. An *Error
-// is what the asker still has to be told; any other error says that nobody listens.
+// ask asks the question and sends the agent's messages in the form of the protocol. It returns an
+// *Error that the asker still has to be told; any other error says that the asker has gone.
 func (q question) ask(ctx context.Context, send func(Message) error) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -75,7 +75,7 @@ func logger(l *slog.Logger) *slog.Logger {
 	return l
 }
 
-// A dialog makes the protocol's messages of what an agent tells.
+// A dialog turns an agent's messages into those of the protocol.
 //
 // Without streaming, every message is sent whole, and the last one is the whole answer. With
 // streaming, messages are sent in the pieces in which they are told, and after the pieces of
@@ -117,8 +117,8 @@ func (d *dialog) tell(m Message) error {
 	return fmt.Errorf("trustgraph: there is no message of type %q", m.Type)
 }
 
-// apart sends what goes with a message as messages of their own, where the shape has no
-// place for it.
+// apart sends the thought and the observation of a message as separate messages, if the shape has no
+// place for them.
 func (d *dialog) apart(m Message) error {
 	if !d.old {
 		for _, with := range []Message{{Type: Thought, Content: m.Thought}, {Type: Observation, Content: m.Observation}} {
@@ -139,7 +139,7 @@ func (d *dialog) apart(m Message) error {
 	return d.whole(m)
 }
 
-// whole sends a message, and without streaming waits for all of it.
+// whole sends a message; without streaming it waits for all pieces of it.
 func (d *dialog) whole(m Message) error {
 	if d.streaming {
 		return d.out(m)

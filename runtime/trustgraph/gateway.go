@@ -24,16 +24,16 @@ import (
 // Agent and Authenticate must be set. It must not be copied.
 type Gateway struct {
 	Agent Agent
-	// Authenticate says who a token belongs to. The token is empty where none is sent. Any
-	// error is told as "auth failure" and nothing else.
+	// Authenticate returns the caller of a token, which is "" if none was sent. Any error is
+	// reported as "auth failure" and nothing else.
 	Authenticate func(ctx context.Context, token string) (Caller, error)
 	Shape        Shape
 	MaxBytes     int64         // of a request and of a frame; 0: 1 MiB
 	Patience     time.Duration // for the next message of the agent; 0: 10 minutes
 	WriteTimeout time.Duration // for a client to take one message; 0: 30 seconds
 	AuthTimeout  time.Duration // for a new socket to authenticate; 0: 1 minute
-	// Origins are patterns, as path.Match has them, of the hosts whose pages may call from a
-	// browser. The gateway's own host always may.
+	// Origins are patterns, as in path.Match, of the hosts whose pages may call from a browser. The
+	// gateway's own host always may.
 	Origins []string
 	Log     *slog.Logger // nil: none
 
@@ -105,7 +105,7 @@ func (g *Gateway) service(w http.ResponseWriter, r *http.Request, flow string) {
 	}
 	request, err := DecodeRequest(text)
 	if err == nil {
-		// TrustGraph takes a request without a workspace for one of "default", whoever asks.
+		// TrustGraph assumes workspace "default" for a request without one, for every caller.
 		err = who.enters(cmp.Or(request.Workspace, "default"))
 	}
 	if err != nil {
@@ -146,7 +146,7 @@ func (g *Gateway) events(w http.ResponseWriter, r *http.Request, q question) {
 	}
 	err := q.ask(r.Context(), func(m Message) error { return send(g.Shape.Encode(m)) })
 	if told := new(Error); errors.As(err, &told) {
-		_ = send(encoded(failed{told})) // nobody is left to hear that this failed
+		_ = send(encoded(failed{told})) // the client may have gone away
 	}
 }
 
@@ -164,12 +164,12 @@ func (g *Gateway) question(who Caller, r Request) question {
 	return question{agent: g.Agent, who: who, r: r, shape: g.Shape, patience: g.Patience, log: g.Log}
 }
 
-// failed is how clients are told that an agent failed.
+// failed is the body that tells clients that an agent failed.
 type failed struct {
 	Error *Error `json:"error"`
 }
 
-// refusal is how clients of HTTP are told that nothing was asked.
+// refusal returns the body that tells HTTP clients that the question was not asked.
 func refusal(text string) []byte {
 	return encoded(struct {
 		Error string `json:"error"`

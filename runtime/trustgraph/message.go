@@ -22,8 +22,8 @@ const (
 type Message struct {
 	Type    Type
 	Content string
-	// Thought and Observation go with an answer or an observation. The old shape has all
-	// of them in one response; the chunked shapes have a message for each.
+	// Thought and Observation belong to an answer or an observation. The old shape has all of them
+	// in one response; the chunked shapes have a message for each.
 	Thought, Observation string
 
 	EndOfMessage bool
@@ -35,11 +35,11 @@ type Message struct {
 
 	Error *Error // of a Failure
 
-	InTokens, OutTokens int // 0 where nobody counted
+	InTokens, OutTokens int // 0 if unknown
 	Model               string
 }
 
-// A Shape is how messages are written. Releases of TrustGraph differ in it.
+// A Shape is the form in which messages are written. It depends on the release of TrustGraph.
 type Shape int
 
 // The shapes.
@@ -61,10 +61,10 @@ func ParseShape(name string) (Shape, error) {
 	return 0, fmt.Errorf("trustgraph: there is no shape %q: there are chunked, chunk-type and old", name)
 }
 
-// String is the name of a shape.
+// String returns the name of a shape.
 func (s Shape) String() string { return shapes[s] }
 
-// old is a response of the old shape.
+// old is a response in the old shape.
 type old struct {
 	Answer      string `json:"answer"`
 	Thought     string `json:"thought"`
@@ -72,7 +72,7 @@ type old struct {
 	Error       *Error `json:"error"`
 }
 
-// chunk is a response of the chunked shapes as the gateway sends it.
+// chunk is a response in the chunked shapes as the gateway sends it.
 type chunk struct {
 	MessageType    Type            `json:"message_type,omitempty"`
 	ChunkType      Type            `json:"chunk_type,omitempty"`
@@ -103,8 +103,8 @@ func (s Shape) Encode(m Message) []byte {
 	return encoded(c)
 }
 
-// Record writes a message as queues carry it: nothing is left out. Where nothing is said,
-// there is null, as TrustGraph's gateway takes an answer that is not null for the last one.
+// Record writes a message for queues: no member is left out. Empty members are null, since
+// TrustGraph's gateway takes a response with an answer other than null for the last one.
 func (s Shape) Record(m Message) []byte {
 	all := map[string]any{"error": m.Error}
 	if s == Old {
@@ -129,7 +129,7 @@ func (s Shape) Record(m Message) []byte {
 	return encoded(all)
 }
 
-// given is nil for a zero value.
+// given returns nil for a zero value.
 func given[T comparable](v T) *T {
 	if v == *new(T) {
 		return nil
@@ -150,7 +150,7 @@ func (m *Message) old() old {
 	return o
 }
 
-// failed is the error that a Failure tells.
+// failed returns the error in a Failure.
 func (m *Message) failed() *Error {
 	if m.Error == nil {
 		return &Error{AgentError, m.Content}
@@ -158,7 +158,7 @@ func (m *Message) failed() *Error {
 	return m.Error
 }
 
-// failure is the message that an error is.
+// failure makes a message from an error.
 func failure(e *Error) Message {
 	return Message{Type: Failure, Content: e.Message, EndOfMessage: true, EndOfDialog: true, Error: e}
 }
@@ -212,7 +212,7 @@ func DecodeMessage(text []byte) (Message, error) {
 	return m, nil
 }
 
-// failure reads the member error: an object, or a text of what failed before an agent was
+// failure reads the member error: an object, or a text if something failed before an agent was
 // asked.
 func (r *reader) failure() *Error {
 	text := r.all["error"]

@@ -12,19 +12,19 @@ import (
 	"time"
 )
 
-// A Queue is where questions come from and where answers go.
+// A Queue delivers questions and takes answers.
 type Queue interface {
 	// Receive waits for the next delivery. It reconnects as long as ctx lasts.
 	Receive(ctx context.Context) (Delivery, error)
-	// Reply sends a message to those who asked the question with this id, and returns when
-	// the broker has it. It reconnects as long as ctx lasts: other errors mean that the
-	// broker does not want this message.
+	// Reply sends a message to the askers of the question with this id, and returns when the broker
+	// has it. It reconnects as long as ctx lasts: other errors mean that the broker refuses this
+	// message.
 	Reply(ctx context.Context, id string, body []byte) error
 }
 
-// A Delivery is a question as a broker delivers it.
+// A Delivery is a question delivered by a broker.
 type Delivery struct {
-	ID   string // "" where the sender gave none
+	ID   string // "" if the sender gave none
 	Body []byte
 	// Ack takes the question off the queue, and Requeue puts it back. A broker that has lost
 	// the connection since delivers the question again in either case, and no error is told.
@@ -57,7 +57,7 @@ func (t Topic) Shared() bool { return t.Class == "flow" || t.Class == "request" 
 
 // A Service says how questions of a queue are answered.
 type Service struct {
-	// Caller is the caller of all questions of the queue: queues prove nobody.
+	// Caller is the caller of all questions of the queue: a queue does not authenticate anybody.
 	Caller      Caller
 	Flow        string
 	Shape       Shape
@@ -67,7 +67,7 @@ type Service struct {
 	Log         *slog.Logger  // nil: none
 }
 
-// tries is how often a question is taken whose answer the broker does not want.
+// tries is how often a question is processed if the broker refuses the answer.
 const tries = 3
 
 // Serve answers the questions of a queue until ctx ends, or receiving fails for good.
@@ -120,8 +120,8 @@ type service struct {
 func (d Delivery) ack()     { d.Ack() }
 func (d Delivery) requeue() { d.Requeue() }
 
-// joins adds a delivery to those of its question. It reports whether the question is being
-// answered already.
+// joins adds a delivery to those of its question. It reports whether the question is being answered
+// already.
 func (s *service) joins(d Delivery) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -155,13 +155,13 @@ func (s *service) serve(ctx context.Context, d Delivery) {
 		s.settle(d.ID, Delivery.requeue)
 	default:
 		logger(s.o.Log).Error("trustgraph: an answer could not be sent", "id", d.ID, "error", err)
-		_ = s.reply(ctx, d.ID, failure(errUnsent)) // the question goes, whatever comes of this
+		_ = s.reply(ctx, d.ID, failure(errUnsent)) // the question is done, whatever the outcome of this
 		s.forget(d.ID)
 		s.settle(d.ID, Delivery.ack)
 	}
 }
 
-// dialog asks and sends all messages. Its error is that of sending.
+// dialog asks the question and sends all messages. Its error is that of sending.
 func (s *service) dialog(ctx context.Context, d Delivery) error {
 	most := cmp.Or(s.o.MaxBytes, 1<<20)
 	err := error(nil)
@@ -194,7 +194,7 @@ func (s *service) reply(ctx context.Context, id string, m Message) error {
 func (s *service) fails(id string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.failed) > 1000 { // of brokers that deliver to somebody else next
+	if len(s.failed) > 1000 { // of brokers that deliver to another consumer next
 		clear(s.failed)
 	}
 	s.failed[id]++

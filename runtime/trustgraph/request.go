@@ -12,9 +12,9 @@ type Request struct {
 	State           string    `json:"state,omitempty"`
 	Group           []string  `json:"group,omitempty"`
 	History         []Step    `json:"history,omitempty"`
-	User            string    `json:"user,omitempty"` // said by the asker, and proved by nobody
-	Collection      string    `json:"collection"`     // "default" where it is left out
-	Streaming       bool      `json:"streaming"`      // the answer is wanted in pieces
+	User            string    `json:"user,omitempty"` // stated by the asker, and not authenticated
+	Collection      string    `json:"collection"`     // "default" if it is left out
+	Streaming       bool      `json:"streaming"`      // the asker wants the answer in pieces
 	SessionID       string    `json:"session_id,omitempty"`
 	ConversationID  string    `json:"conversation_id,omitempty"`
 	Pattern         string    `json:"pattern,omitempty"`
@@ -40,8 +40,8 @@ type Step struct {
 	SubagentResults json.RawMessage   `json:"subagent_results,omitempty"`
 }
 
-// Overrides are what a request sets otherwise than the configuration does. On the wire they
-// are a string that holds a JSON object. Nil is not set.
+// Overrides are settings of a request that override the configuration. On the wire they are a
+// string that holds a JSON object. Nil means not set.
 type Overrides struct {
 	Threshold  *float64 // confidence_threshold: 0 to 1
 	MaxRetries *int     // max_retries: 0 to 10
@@ -120,7 +120,7 @@ func (r *reader) steps() (steps []Step) {
 	return steps
 }
 
-// arguments reads those of a step. One that is no string is kept as its JSON.
+// arguments reads the arguments of a step. A value that is no string is kept as its JSON.
 func (r *reader) arguments() map[string]string {
 	var texts map[string]json.RawMessage
 	if !r.value("arguments", "an object", &texts) {
@@ -129,7 +129,7 @@ func (r *reader) arguments() map[string]string {
 	all := make(map[string]string, len(texts))
 	for key, text := range texts {
 		value := string(text)
-		_ = json.Unmarshal(text, &value) // leaves the JSON of what is no string
+		_ = json.Unmarshal(text, &value) // keeps the JSON of a value that is no string
 		r.bounded("arguments", value, maxText)
 		all[key] = value
 	}

@@ -101,8 +101,8 @@ func (g *Gateway) leave(s *socket) {
 	delete(g.sockets, s)
 }
 
-// Close takes no more sockets and questions of sockets, waits until those that were asked
-// are answered or ctx ends, and closes the sockets. Requests of HTTP are left to the server.
+// Close accepts no more sockets and questions of sockets, waits until the questions under way are
+// answered or ctx ends, and closes the sockets. It leaves HTTP requests to the server.
 func (g *Gateway) Close(ctx context.Context) error {
 	g.mu.Lock()
 	g.closed = true
@@ -147,7 +147,7 @@ func (s *socket) read(ctx context.Context) {
 	}
 }
 
-// take does what a frame asks for.
+// take carries out the request in a frame.
 func (s *socket) take(ctx context.Context, text []byte) error {
 	all, wrong := members(text, "the frame")
 	if wrong != nil {
@@ -256,8 +256,8 @@ func (s *socket) answer(ctx context.Context, a socketRequest) {
 	}
 }
 
-// authenticate answers an auth frame. One that fails leaves the socket as it is: the client
-// may try again.
+// authenticate answers an auth frame. If it fails, the socket stays as it is: the client may try
+// again.
 func (s *socket) authenticate(ctx context.Context, token string) error {
 	who, err := s.g.Authenticate(ctx, token)
 	if err != nil {

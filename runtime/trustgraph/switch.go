@@ -55,11 +55,11 @@ func (s *Switch) Set(f Flags) error {
 	return nil
 }
 
-// Flags are those that are set.
+// Flags returns the present flags.
 func (s *Switch) Flags() Flags { return *s.flags.Load() }
 
-// Ask implements Agent. A question falls back if the confidence agent failed before it told
-// more than thoughts. One that it refused does not: the other agent might allow it.
+// Ask implements Agent. A question falls back if the confidence agent failed before it sent more
+// than thoughts. A question that it refused does not: the other agent might allow it.
 func (s *Switch) Ask(ctx context.Context, who Caller, r Request, tell func(Message) error) error {
 	if f := s.Flags(); !f.Enabled || share(r) >= f.Share {
 		s.count(ToReact, nil)
@@ -84,7 +84,7 @@ func (s *Switch) Ask(ctx context.Context, who Caller, r Request, tell func(Messa
 	return s.react.Ask(ctx, who, r, tell)
 }
 
-// share is the place of a session among a hundred.
+// share maps a session to a number below 100.
 func share(r Request) int {
 	sum := sha256.Sum256([]byte(cmp.Or(r.SessionID, r.ConversationID, r.Question)))
 	return int(binary.BigEndian.Uint64(sum[:8]) % 100)

@@ -7,16 +7,15 @@ import (
 )
 
 const (
-	// maxName is how many characters of a name are kept.
+	// maxName is the number of characters of a name that are kept.
 	maxName = 120
-	// unnamed is what a file is called whose name says nothing.
+	// unnamed is the name of a file without a usable name.
 	unnamed = "file"
 )
 
-// Harmless makes what somebody calls a file fit to be shown and to be saved
-// under: the last part of a path, without characters that control a terminal,
-// turn the direction of writing, cannot be seen, or mean something to a file
-// system. The ending stays where a name is cut short.
+// Harmless makes a file's name safe to show and to save under: the last part of a path, without
+// characters that control a terminal, change the direction of writing, are invisible, or have a
+// meaning for a file system. A shortened name keeps its extension.
 func Harmless(name string) string {
 	if i := strings.LastIndexAny(name, `/\`); i >= 0 {
 		name = name[i+1:]

@@ -17,20 +17,19 @@ import (
 // A Scanner looks at files for anything harmful. It is safe for use by many
 // goroutines.
 type Scanner interface {
-	// Scan reads a file. An error says that it could not be looked at, which says
-	// nothing of the file.
+	// Scan reads a file. An error means that the scan failed, and says nothing about the file.
 	Scan(ctx context.Context, r io.Reader) (Finding, error)
-	// String is what it is called, for operators and in the row of an upload.
+	// String returns the scanner's name, for operators and in the row of an upload.
 	String() string
 }
 
 // A Finding is the result of a scan.
 type Finding struct {
 	Harmful bool
-	What    string // what it calls that
+	What    string // the scanner's name for it
 }
 
-// NoScanner looks at nothing and finds nothing. Whoever wants that says so.
+// NoScanner scans nothing and finds nothing. It must be chosen explicitly.
 var NoScanner Scanner = noScanner{}
 
 type noScanner struct{}
@@ -41,12 +40,11 @@ func (noScanner) String() string                                   { return uplo
 // A Clamav asks a clamd, over its INSTREAM command.
 type Clamav struct {
 	Network, Address string // "tcp" and "127.0.0.1:3310", or "unix" and a path
-	// Stall is how long it may make no progress; a minute when zero.
+	// Stall is the longest time without progress; a minute when zero.
 	Stall time.Duration
 }
 
-// ReadScanner reads what an operator says: none, clamd://HOST:PORT or
-// clamd:///PATH of a socket.
+// ReadScanner reads the operator's setting: none, clamd://HOST:PORT or clamd:///PATH of a socket.
 func ReadScanner(text string) (Scanner, error) {
 	if text == "none" {
 		return NoScanner, nil
@@ -66,7 +64,7 @@ func (c *Clamav) String() string { return "clamd" }
 
 const (
 	chunkSize = 64 << 10
-	// maxReply bounds what a scanner may answer.
+	// maxReply bounds a scanner's answer.
 	maxReply = 4 << 10
 )
 

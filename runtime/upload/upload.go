@@ -1,38 +1,33 @@
-// Package upload takes files that people send. It keeps their bytes, tells their
-// type by what is in them, has them looked at for harm, and lets go of what
-// nobody used.
+// Package upload receives files from people. It keeps their bytes, determines their type from their
+// content, lets them be scanned, and deletes unused ones.
 //
 //	service := &upload.Service{Engine: engine, Files: store, Scanner: scanner}
 //	sent, err := service.Receive(ctx, session, "Passport.pdf", body)
 //	sent.Reference()                       // "upload://q3vn5…": what calls name it by
 //
-// What calls may do with a reference is decided at the engine's gate; see
-// uploads.Upload.
+// The engine's checks decide how calls may use a reference; see uploads.Upload.
 //
 // # One file on its way
 //
-// The bytes are read up to what the largest argument that the sender may fill
-// takes, and hashed. The row of the upload is committed, PENDING, with an entry in
-// the journal that tells the hash. Then the bytes are kept, under a name that the
-// row knows; then they are scanned, as they were kept; then the verdict is noted.
-// Wherever this is cut off, what is there is an upload that cannot be used, and
-// Housekeep finishes it or lets it go.
+// The bytes are read up to the limit of the largest argument that the sender may fill, and hashed.
+// The row of the upload is committed, PENDING, with a journal entry that has the hash. Then the
+// bytes are kept, under a name in the row; then the kept bytes are scanned; then the verdict is
+// noted. If this is interrupted anywhere, the result is an upload that cannot be used, and
+// Housekeep finishes or removes it.
 //
 // # What nobody learns
 //
-// The same bytes are kept once, whoever sends them. All senders are put through
-// the same work and told the same: the file is read, written and flushed whether
-// or not somebody had sent it before, and scanned each time. What is left is the
-// difference between adding a row and finding one.
+// Equal bytes are kept once, for all senders. Every sender gets the same treatment and the same
+// reply: the file is read, written and flushed whether or not somebody had sent it before, and
+// scanned each time. The only difference left is that between adding a row and finding one.
 //
 // # Collecting
 //
-// An upload that nothing used expires, and goes. Bytes to which no upload refers
-// are marked as going, in a transaction that holds them against whoever might
-// refer to them; then deleted; then forgotten. Who sends the same bytes meanwhile
-// keeps them anew, under another name, so that a late deletion takes nothing that
-// is in use. Only bytes that this database once knew are ever deleted: databases
-// can share a directory or a bucket.
+// An unused upload expires, and is removed. Bytes without an upload are marked as going, in a
+// transaction that locks out new references to them; then deleted; then forgotten. If the same
+// bytes are sent meanwhile, they are kept anew, under another name, so that a late deletion removes
+// nothing in use. Only bytes that this database once knew are ever deleted: databases can share a
+// directory or a bucket.
 package upload
 
 import (
@@ -53,7 +48,7 @@ import (
 	"github.com/gabriel-vasile/mimetype"
 )
 
-// Unused is how long an upload waits to be used, where nothing else is said.
+// Unused is the default time after which an unused upload expires.
 const Unused = 7 * 24 * time.Hour
 
 // A Service takes files. Its fields are set before it is used and not after; it
@@ -61,11 +56,9 @@ const Unused = 7 * 24 * time.Hour
 type Service struct {
 	Engine *runtime.Engine
 	Files  files.Store
-	// Scanner looks at files for harm. It must be named: NoScanner says that
-	// nobody does.
+	// Scanner scans files for harm. It must be set: NoScanner means that files are not scanned.
 	Scanner Scanner
-	// Unused is how long an upload waits to be used; the package's Unused when
-	// zero.
+	// Unused is the time after which an unused upload expires; the package's Unused when zero.
 	Unused time.Duration
 	// Clock tells the time; the system's when nil.
 	Clock func() time.Time
@@ -91,10 +84,9 @@ const (
 	CodeType         = "upload-type"
 )
 
-// Receive takes a file from the session's principal. name is what they call it.
-// It returns a *Refusal for a file that is not taken. Where the file was taken
-// and could not be scanned, the upload is returned with an error: it waits for
-// Housekeep.
+// Receive receives a file from the session's principal. name is its name for them. It returns a
+// *Refusal for a file that it does not accept. If the file was accepted but the scan failed, the
+// upload is returned with an error: it waits for Housekeep.
 func (s *Service) Receive(ctx context.Context, session *runtime.Session, name string, body io.Reader) (uploads.Upload, error) {
 	if s.Scanner == nil {
 		return uploads.Upload{}, errors.New("nothing says who looks at files for harm")
@@ -106,8 +98,8 @@ func (s *Service) Receive(ctx context.Context, session *runtime.Session, name st
 	return s.take(ctx, session, uploads.Upload{Name: name}, body, most)
 }
 
-// Keep keeps a file that a verb made for the session's principal, as one that they had
-// sent. Where it cannot be used yet, it is an error.
+// Keep keeps a file that a verb made for the session's principal, like an upload of theirs. It
+// returns an error if the file cannot be used yet.
 func (s *Service) Keep(ctx context.Context, session *runtime.Session, verb, name string, content []byte) (uploads.Upload, error) {
 	u, err := s.take(ctx, session, uploads.Upload{Name: name, MadeBy: verb}, bytes.NewReader(content), int64(len(content)))
 	if err == nil && u.Verdict != uploads.Clean {
@@ -163,7 +155,7 @@ func (s *Service) scan(ctx context.Context, u uploads.Upload) (uploads.Upload, e
 	case err == nil:
 		verdict = uploads.Clean
 	case ctx.Err() != nil:
-		return u, ctx.Err() // it is pending, and nobody's fault
+		return u, ctx.Err() // it stays pending, by no fault of the file
 	}
 	kept := u.Kept
 	u, lost := s.Engine.Uploads().Judge(context.WithoutCancel(ctx), u.ID, verdict, s.Scanner.String())
@@ -190,8 +182,8 @@ func (s *Service) look(ctx context.Context, u uploads.Upload) (Finding, error) {
 	whole := &ending{Reader: r}
 	found, err := s.Scanner.Scan(ctx, whole)
 	if err == nil && !found.Harmful && !whole.ended {
-		// Half a file that is clean says nothing of the other half; and only at its
-		// end is it known that it is the file that was sent.
+		// Half a clean file says nothing about the other half; and only its end shows that it is
+		// the file that was sent.
 		_, err = io.Copy(io.Discard, whole)
 	}
 	return found, err
@@ -217,9 +209,9 @@ func nameOf(u uploads.Upload) (files.Name, error) {
 	return name, nil
 }
 
-// Open opens a file by a reference: one that the engine handed to a service of this program,
-// or that Session.Upload found for its owner;
-// files.ErrNotFound where it is not there, not yet found harmless, or gone.
+// Open opens a file by a reference: one that the engine passed to a service of this program, or
+// that Session.Upload found for its owner. It returns files.ErrNotFound if the file is missing, not
+// yet found harmless, or deleted.
 func (s *Service) Open(ctx context.Context, reference string) (name string, content io.ReadCloser, err error) {
 	u, found, err := s.Engine.Uploads().Named(ctx, reference)
 	if err == nil && !found {
@@ -280,18 +272,17 @@ type Housekept struct {
 }
 
 const (
-	// settling is how long a file may be on its way before Housekeep takes its
-	// sender for dead, and scans it.
+	// settling is the time after which Housekeep presumes that the sender of an unfinished file has
+	// failed, and scans the file.
 	settling = 15 * time.Minute
-	// page is how much is looked at at once.
+	// page is the number of uploads per query.
 	page = 100
 )
 
-// Housekeep scans what was not, and what was taken while nobody looked once somebody
-// does; it forgets what expired, and deletes what nothing
-// refers to. Without a scanner it leaves out the first. It is safe to call at any
-// time, from any process, also at once. What fails is told, and left for the next
-// time; it does not keep the rest from being done.
+// Housekeep scans unscanned files, and once there is a scanner also those accepted without one; it
+// removes expired uploads, and deletes bytes without references. Without a scanner it skips the
+// scans. It is safe to call at any time, from any process, also concurrently. Failures are
+// returned, and left for the next time; they do not stop the rest.
 func (s *Service) Housekeep(ctx context.Context) (Housekept, error) {
 	t := Housekept{Judged: map[string]int{}}
 	var failed []error

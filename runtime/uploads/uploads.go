@@ -1,10 +1,9 @@
-// Package uploads keeps what is known of files that people send: whose they are, what
-// is in them by their first bytes, whether anything harmful was found, and until when
-// they are kept. Their bytes are somebody else's business; here are rows.
+// Package uploads keeps the records of files that people send: their owner, their type by their
+// first bytes, the verdict of the scan, and their expiry. Other packages keep the bytes; here are
+// rows.
 //
-// An upload is pending until a scanner has judged it. It expires unless a call uses
-// it. The same bytes, sent twice, are kept once: what nothing refers to any more is
-// marked as going, deleted, and then forgotten.
+// An upload is pending until a scanner has judged it. It expires unless a call uses it. Equal bytes
+// are kept once: bytes without a reference are marked as going, deleted, and then forgotten.
 //
 //	shelf := engine.Uploads()
 //	list, err := shelf.Unjudged(ctx, before, "", 100, scanner)
@@ -25,7 +24,7 @@ import (
 
 // The verdicts on an upload.
 const (
-	// Pending says that nobody has looked at it yet.
+	// Pending says that it has not been scanned yet.
 	Pending = "PENDING"
 	// Clean says that nothing harmful was found in it.
 	Clean = "CLEAN"
@@ -35,32 +34,31 @@ const (
 	Failed = "FAILED"
 )
 
-// ScannedByNobody is the scanner that looks at nothing. What it found harmless is
-// taken as long as nobody looks; see Options.Scanner.
+// ScannedByNobody is the scanner that scans nothing. Its verdict Clean counts as long as no other
+// scanner is set; see Options.Scanner.
 const ScannedByNobody = "none"
 
 // An Upload is the record of a file that somebody sent.
 type Upload struct {
 	ID       string
 	Owner    string // name of a principal
-	Name     string // what its owner calls it, made harmless
-	Type     string // "application/pdf", told by what is in it
+	Name     string // the owner's name for it, made harmless
+	Type     string // "application/pdf", determined from its content
 	Size     int64
 	Sum      string // SHA-256, in hexadecimal
 	Verdict  string
-	Scanner  string // who said so; "" while nobody has
+	Scanner  string // the scanner that judged it; "" if none has
 	Uploaded time.Time
 	Expires  time.Time // zero once it is used
 	UsedBy   string    // the verb of the first call that used it; "" while none has
 	UsedAt   time.Time
-	// MadeBy is the verb that made it, "" of one that was sent; the journal tells it.
+	// MadeBy is the verb that made it, "" if it was sent; it is in the journal.
 	MadeBy string
-	// Kept is what tells its bytes from others that were the same; "" when they
-	// are not kept.
+	// Kept distinguishes its bytes from earlier equal ones; "" if they are not kept.
 	Kept string
 }
 
-// Reference is what a call names it by.
+// Reference returns its name in calls.
 func (u *Upload) Reference() string { return verbs.UploadScheme + u.ID }
 
 // The fields of Contents.
@@ -110,7 +108,7 @@ const (
 	fieldUsedAt
 )
 
-// Entity is what an upload is to a store.
+// Entity is the entity of uploads.
 var Entity = &stores.Entity{
 	Name:    "verbatim.upload",
 	Table:   "verbatim.uploads",
@@ -153,7 +151,7 @@ func (u *Upload) Gone(now time.Time) bool {
 	return u.UsedAt.IsZero() && !u.Expires.IsZero() && !u.Expires.After(now)
 }
 
-// FileOf is what a person knows an upload by.
+// FileOf returns the facts about an upload for a person.
 func FileOf(u *Upload) receipt.File {
 	return receipt.File{Name: u.Name, Type: u.Type, Size: u.Size, Says: verbs.TypeText(u.Type) + ", " + verbs.SizeText(u.Size)}
 }
@@ -162,11 +160,11 @@ func FileOf(u *Upload) receipt.File {
 // processes at once.
 type Shelf struct {
 	Clock func() time.Time
-	// View and Write read and change rows in a scope that sees all; Write tries again
-	// what somebody else's change was in the way of.
+	// View and Write read and change rows in an unrestricted scope; Write retries after a conflict
+	// with another transaction.
 	View  func(ctx context.Context, fn func(stores.Reader) error) error
 	Write func(ctx context.Context, fn func(stores.Tx) error) error
-	// Prune deletes the rows that a condition picks, and says how many they were.
+	// Prune deletes the rows that match a condition, and returns their number.
 	Prune func(ctx context.Context, of *stores.Entity, where stores.Cond) (int, error)
 }
 
@@ -212,16 +210,16 @@ func Use(row stores.Row, verb string, now time.Time) stores.Change {
 	}}
 }
 
-// Await lets an upload that is not used yet last until a time at least; false where
-// it does already.
+// Await extends an unused upload's expiry to a time at least; false if it already lasts that long,
+// or has no expiry.
 func Await(row stores.Row, until time.Time) (stores.Change, bool) {
 	e := row.Values[fieldExpires]
 	return stores.Change{Op: stores.Update, Entity: Entity, Key: row.Key(), Before: row.Values, Guard: []int{fieldExpires, fieldUsedAt},
 		Set: []stores.Assign{{Field: fieldExpires, Value: stores.NewTime(until)}}}, !e.IsNull() && e.Time().Before(until)
 }
 
-// Named finds an upload by its reference, whoever's it is; not one whose bytes are not kept.
-// It is for who was handed the reference by the engine.
+// Named finds an upload by its reference, for any owner, but not if its bytes are not kept. It is
+// for code that got the reference from the engine.
 func (s *Shelf) Named(ctx context.Context, reference string) (u Upload, found bool, err error) {
 	id, ok := strings.CutPrefix(reference, verbs.UploadScheme)
 	if !ok {
@@ -247,8 +245,8 @@ func (s *Shelf) Named(ctx context.Context, reference string) (u Upload, found bo
 	return u, err == nil && !u.Gone(s.Clock()) && u.Verdict == Clean, err
 }
 
-// Judge notes what a scanner said of an upload. What is harmful is let go
-// of. One that was judged meanwhile stays as it is, unless nobody had looked at it.
+// Judge records a scanner's verdict on an upload. An infected upload loses its bytes. An earlier
+// Clean or Infected remains, unless it came without a scan.
 func (s *Shelf) Judge(ctx context.Context, id, verdict, scanner string) (u Upload, err error) {
 	err = s.Write(ctx, func(tx stores.Tx) error {
 		row, err := tx.Get(ctx, Entity, stores.NewString(id))
@@ -271,10 +269,9 @@ func (s *Shelf) Judge(ctx context.Context, id, verdict, scanner string) (u Uploa
 	return u, err
 }
 
-// Unjudged returns uploads that were sent before a time and that nobody
-// has found harmless or harmful yet, by ID behind another, at most n. Where it is
-// for a scanner that looks, those that were taken while nobody did are among them,
-// also those that are in use.
+// Unjudged returns at most n uploads that were sent before a time and have no verdict yet, ordered
+// by ID, after a given ID. For a scanner that scans, they include those that were accepted without
+// a scan, also those in use.
 func (s *Shelf) Unjudged(ctx context.Context, before time.Time, after string, n int, scanner string) (all []Upload, err error) {
 	verdict := func(v ...stores.Value) stores.Cond {
 		return stores.Cond{Op: stores.In, Path: stores.Path{Field: fieldVerdict}, Value: stores.NewList(v...)}
@@ -321,9 +318,9 @@ func (s *Shelf) Forget(ctx context.Context) (int, error) {
 	return n, err
 }
 
-// Free finds bytes that nothing refers to, at most n, and marks them as
-// going: from then on nobody refers to them again. Their Sum, Size and Kept say
-// which they are. They are to be deleted, and then forgotten.
+// Free finds at most n bytes without references, and marks them as going: from then on they get no
+// new references. Their Sum, Size and Kept identify them. They are to be deleted, and then
+// forgotten.
 //
 // It is safe to call at any time, also while the same bytes are being sent.
 func (s *Shelf) Free(ctx context.Context, n int) ([]Upload, error) {
@@ -340,7 +337,7 @@ func (s *Shelf) Free(ctx context.Context, n int) ([]Upload, error) {
 		key := row[contentSum]
 		var one *Upload
 		err = s.Write(ctx, func(tx stores.Tx) error {
-			// Whoever refers to it holds this row first: after Get, nobody can.
+			// A new reference locks this row first: after Get, none can be added.
 			one = nil
 			row, err := tx.Get(ctx, Contents, key)
 			if errors.Is(err, stores.ErrNotFound) {
@@ -356,7 +353,7 @@ func (s *Shelf) Free(ctx context.Context, n int) ([]Upload, error) {
 			}
 			one = &Upload{Sum: key.Text(), Size: row.Values[contentSize].Int(), Kept: row.Values[contentTag].Text()}
 			if row.Values[contentState].Text() == going {
-				return nil // whoever was deleting it died, or is at it: twice does no harm
+				return nil // another process is deleting it, or died: deleting it twice does no harm
 			}
 			return tx.Apply(ctx, stores.Batch{Changes: []stores.Change{{Op: stores.Update, Entity: Contents, Key: key, Before: row.Values, Guard: []int{contentTag, contentState},
 				Set: []stores.Assign{{Field: contentState, Value: stores.NewString(going)}}}}})
@@ -371,8 +368,8 @@ func (s *Shelf) Free(ctx context.Context, n int) ([]Upload, error) {
 	return free, nil
 }
 
-// ForgetContent forgets bytes that were going and are deleted. Where somebody
-// sent the same ones meanwhile, those stay.
+// ForgetContent forgets bytes that were going and are deleted. If the same bytes were sent again
+// meanwhile, those remain.
 func (s *Shelf) ForgetContent(ctx context.Context, gone Upload) error {
 	key := stores.NewString(gone.Sum)
 	err := s.Write(ctx, func(tx stores.Tx) error {

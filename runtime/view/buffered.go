@@ -186,8 +186,8 @@ func (b *buffered) keep(row stores.Row) {
 }
 
 // follows applies a change to the remembered rows, or forgets them if the result in the database
-// cannot be predicted: a mapped table may have triggers, references may point to a deleted row, and a
-// row that gets another parent takes other rows into the scope or out of it.
+// cannot be predicted: a mapped table may have triggers, references may point to a deleted row, and
+// a row that gets another parent takes other rows into the scope or out of it.
 func (b *buffered) follows(c *stores.Change) {
 	b.forgets(c)
 	e := c.Entity

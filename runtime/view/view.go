@@ -2,9 +2,9 @@
 // made, and with as few round trips as possible.
 //
 // There are two views. A Buffered view keeps the rows that it has read, reads ahead what calls are
-// known to need (read-ahead), and delays changes until something is read that may depend on them, or
-// until the end (write-behind), so that a series of writes is one batch. A Direct view does each thing
-// when it is asked to. The outcome of a program is the same with either.
+// known to need (read-ahead), and delays changes until something is read that may depend on them,
+// or until the end (write-behind), so that a series of writes is one batch. A Direct view does each
+// thing when it is asked to. The outcome of a program is the same with either.
 //
 //	v := view.Open(tx, tx, facts)
 //	row, err := v.Get(ctx, entity, key)      // kept
@@ -12,9 +12,9 @@
 //	found, err := v.Find(ctx, find)          // after what waited
 //	err = v.Apply(ctx, batch)                // with what still waits
 //
-// If a delayed change is refused, it is no longer clear which call made it, and read-ahead may fail for
-// a call that would never have been reached. A Buffered view then says that it misjudged, and the
-// program is tried again with a Direct view, which reports the error at its place.
+// If a delayed change is refused, it is no longer clear which call made it, and read-ahead may fail
+// for a call that would never have been reached. A Buffered view then says that it misjudged, and
+// the program is tried again with a Direct view, which reports the error at its place.
 package view
 
 import (
@@ -35,8 +35,8 @@ type View interface {
 	Along(row RowKey, paths []stores.Path, held bool) ([]stores.Value, bool)
 	// Follow follows a path from the values of a row through known rows.
 	Follow(row []stores.Value, p stores.Path) (stores.Value, bool)
-	// ReadAhead reads rows that will be wanted and answers queries that will be asked. Each answer is
-	// used once, for the same Find or filter of jobs, unless something was changed before.
+	// ReadAhead reads rows that will be wanted and answers queries that will be asked. Each answer
+	// is used once, for the same Find or filter of jobs, unless something was changed before.
 	ReadAhead(ctx context.Context, wants []Want, asks []stores.Ask) error
 	// Postpone reports whether a row may be fetched together with the next read. Missed says that
 	// it did not exist then.
@@ -85,8 +85,8 @@ type Field struct {
 	Field  int
 }
 
-// Facts are what a Buffered view knows about the entities: the fields that decide which rows are in a
-// scope. They are safe for use by many views.
+// Facts are what a Buffered view knows about the entities: the fields that decide which rows are in
+// a scope. They are safe for use by many views.
 type Facts struct{ leads map[Field]bool }
 
 // NewFacts finds the facts about entities.

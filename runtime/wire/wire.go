@@ -1,9 +1,9 @@
-// Package wire holds the documents that programs are given, whichever way they ask: what
-// --json prints is what HTTP answers. Members are only ever added.
+// Package wire holds the documents for programs, the same on every way: --json prints what HTTP
+// returns. Members are only ever added.
 //
 //	json.NewEncoder(w).Encode(wire.Run{Schema: wire.RunSchema, Outcome: wire.Done, Preview: done})
 //
-// The form of each is published by `verbatim help json`.
+// `verbatim help json` publishes the form of each.
 package wire
 
 import (
@@ -21,14 +21,14 @@ import (
 	"verbatim/stores/receipt"
 )
 
-// A Report is the part of a document that tells of mistakes.
+// A Report is the part of a document that lists diagnostics.
 type Report struct {
 	Errors      int             `json:"errors"`
 	Warnings    int             `json:"warnings"`
 	Diagnostics dsl.Diagnostics `json:"diagnostics"`
 }
 
-// NewReport tells of mistakes; of none, where there are none.
+// NewReport makes a report of diagnostics, which may be none.
 func NewReport(ds dsl.Diagnostics) Report {
 	r := Report{Diagnostics: ds}
 	if ds == nil {
@@ -49,8 +49,7 @@ func (r Report) String() string {
 	return receipt.Counted(r.Errors, "error") + ", " + receipt.Counted(r.Warnings, "warning")
 }
 
-// Some makes an empty list of none: in JSON, a list that is null is one that every
-// reader must guard against.
+// Some returns an empty list for nil: in JSON, every reader would have to guard against null.
 func Some[T any](list []T) []T {
 	if list == nil {
 		return []T{}
@@ -72,15 +71,15 @@ const (
 	Unknown   = "unknown"
 )
 
-// A Run says what a script would do or did, or why it did not.
+// A Run describes the effects of a script, or the reason why it did not run.
 type Run struct {
 	Schema  string           `json:"schema"`
 	Outcome string           `json:"outcome"`
 	Preview *receipt.Receipt `json:"preview,omitempty"`
 	First   int64            `json:"first,omitempty"`
 	Last    int64            `json:"last,omitempty"`
-	// Of a run that ended before its end: why, how many calls are committed, of
-	// how many, and which to continue with.
+	// For a run that was interrupted: the reason, the number of committed calls, the number of all
+	// calls, and the call to continue with.
 	Code  string `json:"code,omitempty"`
 	Done  int    `json:"done,omitempty"`
 	Total int    `json:"total,omitempty"`
@@ -91,12 +90,12 @@ type Run struct {
 	Report
 }
 
-// DoneRun tells of what was done.
+// DoneRun describes a completed run.
 func DoneRun(r *receipt.Receipt) Run {
 	return Run{Schema: RunSchema, Outcome: Done, Preview: r, First: r.First, Last: r.Last, Repeated: r.Repeated, Report: NewReport(nil)}
 }
 
-// A Confirmation is something that waits for the agreement of others, or did.
+// A Confirmation is a pending confirmation, or a settled one.
 type Confirmation struct {
 	ID      string      `json:"id"`
 	Asker   string      `json:"asker"`
@@ -112,13 +111,13 @@ type Confirmation struct {
 	Stale   bool        `json:"stale"`
 }
 
-// An Agreement is one that is needed, and who gave it.
+// An Agreement is a required agreement, and the principal who gave it.
 type Agreement struct {
 	Role string `json:"role"`
 	By   string `json:"by,omitempty"`
 }
 
-// NewConfirmation tells of what waits.
+// NewConfirmation describes a confirmation.
 func NewConfirmation(c *runtime.Pending) *Confirmation {
 	out := &Confirmation{ID: c.ID, Asker: c.Asker, Asked: c.Asked, Expires: c.Expires, Source: c.Source, Calls: Some(c.Calls),
 		Roles: []Agreement{}, Status: c.Status, By: c.By, Reason: c.Reason, Mine: c.Mine, Stale: c.Stale}
@@ -128,13 +127,13 @@ func NewConfirmation(c *runtime.Pending) *Confirmation {
 	return out
 }
 
-// Confirmations lists what waits.
+// Confirmations lists confirmations.
 type Confirmations struct {
 	Schema        string          `json:"schema"`
 	Confirmations []*Confirmation `json:"confirmations"`
 }
 
-// NewConfirmations lists what waits.
+// NewConfirmations lists confirmations.
 func NewConfirmations(all []*runtime.Pending) Confirmations {
 	list := []*Confirmation{}
 	for _, c := range all {
@@ -143,7 +142,7 @@ func NewConfirmations(all []*runtime.Pending) Confirmations {
 	return Confirmations{"verbatim/confirmations@1", list}
 }
 
-// An Upload tells of a file that was sent.
+// An Upload describes an uploaded file.
 type Upload struct {
 	Schema    string     `json:"schema"`
 	Reference string     `json:"reference"`
@@ -157,7 +156,7 @@ type Upload struct {
 	Expires   *time.Time `json:"expires,omitempty"` // nil once something uses it
 }
 
-// NewUpload tells of a file.
+// NewUpload describes a file.
 func NewUpload(u *uploads.Upload) Upload {
 	out := Upload{"verbatim/upload@1", u.Reference(), u.Name, u.Type, u.Size, u.Sum, u.Verdict, u.Scanner, u.Uploaded, &u.Expires}
 	if u.Expires.IsZero() {
@@ -166,7 +165,7 @@ func NewUpload(u *uploads.Upload) Upload {
 	return out
 }
 
-// A Decision says what became of a confirmation.
+// A Decision describes the result of a decision on a confirmation.
 type Decision struct {
 	Schema       string           `json:"schema"`
 	Outcome      string           `json:"outcome"` // "shown", "agreed", "done" or "declined"
@@ -176,7 +175,7 @@ type Decision struct {
 	Last         int64            `json:"last,omitempty"`
 }
 
-// NewDecision tells of a decision; reply is what was done by it, or nil.
+// NewDecision describes a decision; reply is the receipt of the run that it caused, or nil.
 func NewDecision(outcome string, c *runtime.Pending, reply *receipt.Receipt) Decision {
 	out := Decision{Schema: "verbatim/confirm@1", Outcome: outcome, Confirmation: NewConfirmation(c), Preview: c.Preview}
 	if reply != nil {
@@ -185,7 +184,7 @@ func NewDecision(outcome string, c *runtime.Pending, reply *receipt.Receipt) Dec
 	return out
 }
 
-// An Entry is one of the journal.
+// An Entry is an entry of the journal.
 type Entry struct {
 	Schema    string          `json:"schema"`
 	Seq       int64           `json:"seq"`
@@ -208,7 +207,7 @@ type Entry struct {
 	Hash      string          `json:"hash"`
 }
 
-// NewEntry tells of an entry, and of what it opens.
+// NewEntry describes an entry, with its opened record.
 func NewEntry(e *stores.Entry, r *journal.Record) Entry {
 	return Entry{
 		Schema: "verbatim/entry@1", Seq: e.Seq, Time: e.Time, Principal: e.Principal, Roles: Some(e.Roles), Session: e.Session, Source: e.Source, Turn: e.Turn,
@@ -218,7 +217,7 @@ func NewEntry(e *stores.Entry, r *journal.Record) Entry {
 	}
 }
 
-// CallOf is the text of a call, as it was while nothing of it was erased.
+// CallOf returns the text of a call, as it was before anything was erased.
 func CallOf(e *stores.Entry, r *journal.Record) string {
 	if r.Words != "" {
 		return r.Words
@@ -241,7 +240,7 @@ func NewSessions(all []runtime.SessionInfo) Sessions {
 	return out
 }
 
-// A Session is one that is kept, with what was said in it where that is asked for.
+// A Session is a kept session, with its turns if they are asked for.
 type Session struct {
 	Schema     string    `json:"schema,omitempty"`
 	ID         string    `json:"id"`
@@ -259,7 +258,7 @@ type Session struct {
 	Said       []Turn    `json:"said,omitempty"`
 }
 
-// A Value is one that a session keeps under a name.
+// A Value is a value that a session keeps under a name.
 type Value struct {
 	Name      string        `json:"name"`
 	Value     *stores.Value `json:"value,omitempty"`
@@ -267,7 +266,7 @@ type Value struct {
 	Origin    string        `json:"origin,omitempty"`
 }
 
-// A Turn is something that was said in a session.
+// A Turn is a message of a session.
 type Turn struct {
 	Turn     string    `json:"turn"`
 	Number   int64     `json:"number"`
@@ -283,7 +282,7 @@ type Turn struct {
 	Entries  int64     `json:"entries,omitempty"`
 }
 
-// NewSession tells of a session, and what was said in it.
+// NewSession describes a session, and its turns.
 func NewSession(info *runtime.SessionInfo, said []sessions.Turn) Session {
 	out := Session{ID: info.ID, Name: info.Name, Label: info.Person.Label, Email: info.Person.Email, Zone: info.Person.Zone, Language: info.Person.Language,
 		Started: info.Started, LastActive: info.LastActive, Visits: info.Visits, Turns: info.Turns, Version: info.Version}
@@ -310,7 +309,7 @@ type Chat struct {
 	Turn    *dialog.Turn       `json:"turn"`
 }
 
-// A Question is one that waits for an answer.
+// A Question is a question that waits for an answer.
 type Question struct {
 	ID    string   `json:"id"`
 	Title string   `json:"title"`
@@ -320,7 +319,7 @@ type Question struct {
 	Until string   `json:"until"`
 }
 
-// NewChat tells of an answer.
+// NewChat describes an answer.
 func NewChat(answer *dialog.Answer) Chat {
 	out := Chat{Schema: "verbatim/chat@1", Text: answer.Text, Asks: []Question{}, Preview: Some(answer.Done), Turn: answer.Turn}
 	for _, q := range answer.Open {
@@ -332,8 +331,8 @@ func NewChat(answer *dialog.Answer) Chat {
 // EventSchema names the form of an Event.
 const EventSchema = "verbatim/event@1"
 
-// An Event is a step on the way of a run or a turn. The last carries the document that
-// is the reply.
+// An Event is a step of a run or a turn in progress. The last one carries the document that is the
+// reply.
 type Event struct {
 	Schema  string        `json:"schema"`
 	Event   string        `json:"event"` // "progress", "call" or "reply"; of a conversation, see dialog.EventKind
@@ -348,7 +347,7 @@ type Event struct {
 	Reply   any           `json:"reply,omitempty"`
 }
 
-// NewProgress tells how far a run is.
+// NewProgress reports the progress of a run.
 func NewProgress(p runtime.Progress) Event {
 	e := Event{Schema: EventSchema, Event: "progress", Phase: p.Phase, Done: p.Done, Total: p.Total}
 	if p.Phase == runtime.Asking {
@@ -360,7 +359,7 @@ func NewProgress(p runtime.Progress) Event {
 	return e
 }
 
-// NewStep tells how far a turn is.
+// NewStep reports the progress of a turn.
 func NewStep(e dialog.Event) Event {
 	return Event{Schema: EventSchema, Event: string(e.Kind), Verb: e.Verb, Text: e.Text, Done: e.Done, Total: e.Total}
 }

@@ -31,9 +31,8 @@ var answerNames = [...]string{"other", "agree", "decline", "change", "pleased"}
 
 func (a Answer) String() string { return answerNames[a] }
 
-// A Reply is an answer, and which of several questions it is to: counted from 1,
-// -1 is the last, and 0 where it does not say. "The second one" is Other, and says
-// which.
+// A Reply is an answer, and the number of the question that it answers: counted from 1, -1 is the
+// last, and 0 means unspecified. "The second one" is Other with Which 2.
 type Reply struct {
 	Answer Answer
 	Which  int
@@ -47,20 +46,20 @@ type Reply struct {
 var (
 	agreeing = phrasesOf("agreeing")
 	refusing = phrasesOf("refusing")
-	// approving words like what was shown, and do not agree to what would be done.
+	// approving words express liking, and are no consent to an action.
 	approving = phrasesOf("approving")
 	// besides are words that change no answer: greetings, thanks, politeness.
 	besides = phrasesOf("besides")
-	// turning words mean that what was asked shall not be done as it stands.
+	// turning words mean that the proposal must not be carried out unchanged.
 	turning = phrasesOf("turning")
-	// idle phrases sound like a yes and are none: they put off, or mock.
+	// idle phrases sound like a yes and are none: they postpone, or mock.
 	idle = phrasesOf("idle")
-	// amiss phrases say that what was shown is not right.
+	// amiss phrases say that the shown text is wrong.
 	amiss = phrasesOf("amiss")
-	// instruction phrases say what to do, and agree to nothing by themselves: the person
-	// may want another thing done instead.
+	// instruction phrases are orders, and no consent by themselves: the person may want something
+	// else done instead.
 	instruction = phrasesOf("instruction")
-	// asking phrases belong to somebody who asks, not to somebody who answers.
+	// asking phrases belong to a question, not to an answer.
 	asking = phrasesOf("asking")
 	// around are the words around an ordinal: "yes to the second one".
 	around = phrasesOf("around")
@@ -72,7 +71,7 @@ const (
 	// An answer has at most longestAnswer words. A message of more than longestReply
 	// bytes is not read as one.
 	longestAnswer = 14
-	longestBack   = 40 // words, where the answer repeats what was asked
+	longestBack   = 40 // words, if the answer repeats the question
 	longestReply  = 64 << 10
 )
 
@@ -118,7 +117,7 @@ func ReadAnswerTo(text string, m *Matter) Reply {
 			if m == nil || t.kind != numberToken {
 				words = append(words, word)
 			} else if k := slices.Index(first, i); k >= 0 {
-				words = append(words, all[k]) // the rest of it is no word of its own
+				words = append(words, all[k]) // the number's other tokens are no words of their own
 			}
 		case '?', '¿':
 			question = true
@@ -136,8 +135,8 @@ func ReadAnswerTo(text string, m *Matter) Reply {
 	return replyOf(words, question, plain, m)
 }
 
-// Turns reports whether a text has a word that may take back or limit what was said before it:
-// a no, a but, an if, an amount. A telephone number is no amount.
+// Turns reports whether a text has a word that may take back or limit an earlier statement: a no, a
+// but, an if, an amount. A telephone number is no amount.
 func Turns(text string) bool {
 	for line := range strings.Lines(text) {
 		if n := len(digits.FindAllString(line, -1)); n > 0 && n < 7 {
@@ -188,7 +187,7 @@ var drawnOut = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile("^(" + ours().either("drawn") + ")$")
 })
 
-// short is a word with each letter of it once, where it is one that is drawn out.
+// short returns a word with each of its letters once, if it is a drawn-out word.
 func short(word string) string {
 	if !drawnOut().MatchString(word) {
 		return word

@@ -6,27 +6,27 @@ import (
 	"verbatim/stores"
 )
 
-// Bounds say which dates make sense where one is wanted.
+// Bounds are limits for dates.
 type Bounds struct {
 	First, Last stores.Value // a date each; null is none
-	// Birth wants the day on which somebody was born: said in full, its year in
-	// four digits, not to come, and not longer ago than anybody has lived.
+	// Birth requires a date of birth: said in full, with a year of four digits, not in the future,
+	// and not longer ago than the greatest human age.
 	Birth bool
 
 	today int64
 }
 
-// oldest is an age that nobody has passed.
+// oldest is an age that nobody exceeds.
 const oldest = 130
 
-// Birth are the bounds of a date of birth.
+// Birth returns the bounds of a date of birth.
 func Birth(now time.Time) Bounds {
 	return Bounds{Birth: true, today: stores.DateOf(now).Days()}
 }
 
-// Hold holds a reading against the bounds. What does not keep them has no value
-// any more, and says why. Of several choices those are left that do; a date of
-// birth is asked for all the same, even where one is left.
+// Hold applies the bounds to a reading. A reading outside them loses its value and gets a Problem.
+// Of several choices those within the bounds are left; the person is still asked for a date of
+// birth, even if one is left.
 func (b Bounds) Hold(r Reading) Reading {
 	if r.What != Date || r.Problem != 0 {
 		return r
@@ -62,7 +62,7 @@ func (b Bounds) allows(day stores.Value) bool {
 	return p == 0
 }
 
-// Between are bounds that somebody declares; null is none.
+// Between returns bounds; null means no bound.
 func Between(first, last stores.Value) Bounds { return Bounds{First: first, Last: last} }
 
 func (b Bounds) against(day int64) (Problem, int) {
@@ -83,7 +83,7 @@ func (b Bounds) against(day int64) (Problem, int) {
 	return 0, 0
 }
 
-// ageOn is how many years somebody has lived.
+// ageOn returns the age of a person in years.
 func ageOn(born, day int64) int {
 	y, m, d := civil(born)
 	ty, tm, td := civil(day)

@@ -18,13 +18,13 @@ func civil(day int64) (year, month, dayOfMonth int) {
 	return y, int(m), d
 }
 
-// weekdayOf is from 1, a Monday, to 7.
+// weekdayOf returns 1 for Monday to 7 for Sunday.
 func weekdayOf(day int64) int { return (int(dateValue(day).Time().Weekday())+6)%7 + 1 }
 
-// monday is the first day of a day's week.
+// monday returns the first day of a day's week.
 func monday(day int64) int64 { return day - int64(weekdayOf(day)-1) }
 
-// Monday gives the first day of a date's week.
+// Monday returns the first day of a date's week.
 func Monday(day stores.Value) stores.Value { return dateValue(monday(day.Days())) }
 
 func addMonths(day int64, n int) (to int64, cut bool) {
@@ -37,8 +37,8 @@ type span struct{ first, last int64 }
 
 func (p span) days() int { return int(p.last-p.first) + 1 }
 
-// lastWorkingDay is the last day of a span from Monday to Friday, or its last
-// day where there is none.
+// lastWorkingDay returns the last day of a span from Monday to Friday, or its last day if there is
+// none.
 func (p span) lastWorkingDay() int64 {
 	for d := p.last; d >= p.first && d > p.last-3; d-- {
 		if weekdayOf(d) <= 5 {
@@ -48,7 +48,7 @@ func (p span) lastWorkingDay() int64 {
 	return p.last
 }
 
-// spanOf is the week, month, quarter or year that is n after that of a day.
+// spanOf returns the week, month, quarter or year that is n units after that of a day.
 func spanOf(u int, day int64, n int) span {
 	y, m, _ := civil(day)
 	switch u {
@@ -65,7 +65,7 @@ func spanOf(u int, day int64, n int) span {
 	}
 }
 
-// monthSpan is a month, which may be counted on beyond the year.
+// monthSpan returns a month; m may be outside 1 to 12, and then counts into other years.
 func monthSpan(y, m int) span { return span{dayOf(y, m, 1), dayOf(y, m+1, 1) - 1} }
 
 func dateValue(day int64) stores.Value { return stores.NewDays(day) }

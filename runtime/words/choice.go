@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// ReadChoice reads which of several things that were offered is taken, counted from
-// 1, -1 the last, by nothing but its place: "the second one", "am zweiten Tag". It
-// is 0 for everything else. Words that ReadAnswer knows nothing of may say what was
-// offered, or why this one, since nothing is agreed to by them.
+// ReadChoice returns the number of the chosen thing of several offered ones, counted from 1, -1 for
+// the last, if the message names it only by its place: "the second one", "am zweiten Tag". It
+// returns 0 for everything else. Words that ReadAnswer does not know may name the offered things, or
+// give a reason, since they agree to nothing.
 func ReadChoice(text string) int {
 	if len(text) > longestReply {
 		return 0
@@ -35,8 +35,8 @@ func ReadChoice(text string) int {
 	return which
 }
 
-// ReadDay returns the day that a message states if it states nothing else: "1972-04-03", or "-04-03"
-// where no year is said, as in "the third of April, please". Otherwise it returns "".
+// ReadDay returns the day in a message that states nothing else: "1972-04-03", or "-04-03" without a
+// year, as in "the third of April, please". Otherwise it returns "".
 func ReadDay(text string) string {
 	const leap = " 2000"
 	found, _ := Find(text, In{})
@@ -62,10 +62,11 @@ func ReadDay(text string) string {
 	return ""
 }
 
-// What only a choice is said with.
+// Words that only a choice has.
 var moreOfSeveral, offered = placesOf("choice"), phrasesOf("offered")
 
-// reason begins a clause that says why; behind a further pause something else may be wanted.
+// reason begins a clause with a reason; after a further pause the message may ask for something
+// else.
 var reason = phrasesOf("reason")
 
 func pauses(r rune) bool { return strings.ContainsRune(",;:.!\n–—", r) }

@@ -10,11 +10,10 @@ import (
 	"verbatim/stores"
 )
 
-// countryNames has a line for each country of ISO 3166: its codes of two and of
-// three letters, and its names in English, German, French and Spanish as the
-// Unicode Common Locale Data Repository has them. Behind a + stands what people say
-// besides; where one of these belongs to two countries, it is a choice. A further
-// language names countries in its file: "country DE: Germanio".
+// countryNames has a line for each country of ISO 3166: its codes of two and of three letters, and
+// its names in English, German, French and Spanish as in the Unicode Common Locale Data Repository.
+// Other names in use follow a +; one that belongs to two countries is a choice. A further language
+// names countries in its file: "country DE: Germanio".
 //
 //go:embed countries.txt
 var countryNames string
@@ -119,8 +118,8 @@ func (s *scan) country(i int) (Reading, int) {
 	return r, end
 }
 
-// CountryNamed is the code of the country that has a name in one of our languages, written with or
-// without capitals; it is empty for none and for several.
+// CountryNamed returns the code of the country with a name in one of our languages, in capitals or
+// not. It returns "" for none and for several.
 func CountryNamed(name string) string {
 	if codes := countries().names[Plain(name)]; len(codes) == 1 {
 		return codes[0]

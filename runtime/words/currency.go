@@ -6,8 +6,8 @@ type money struct {
 	minor int
 }
 
-// currencies are those that have names or signs. The first of a sign that
-// several share is no more likely than the others: it is a choice.
+// currencies are the currencies with names or signs. The first of several that share a sign is no
+// more likely than the others: the person has to choose.
 var currencies = []money{
 	{"EUR", 2}, {"USD", 2}, {"GBP", 2}, {"CHF", 2}, {"JPY", 0}, {"CNY", 2}, {"CAD", 2}, {"AUD", 2}, {"SEK", 2},
 	{"NOK", 2}, {"DKK", 2}, {"PLN", 2}, {"INR", 2}, {"MXN", 2}, {"BRL", 2}, {"CZK", 2}, {"HUF", 2}, {"RON", 2},
@@ -18,7 +18,7 @@ var currencies = []money{
 	{"QAR", 2},
 }
 
-// shared are signs and names that several currencies have.
+// shared are signs and names of several currencies.
 var shared = map[string][]string{
 	"$":       {"USD", "CAD", "AUD"},
 	"dollar":  {"USD", "CAD", "AUD"},

@@ -61,8 +61,8 @@ func (s *scan) date(i int) (Reading, int) {
 	return best, end
 }
 
-// loose reports that something touches the end of what was read and makes it
-// part of something else: "2025-01-03T10", "tomorrow's".
+// loose reports whether a character touches the end of a reading and makes it part of something
+// else: "2025-01-03T10", "tomorrow's".
 func (s *scan) loose(end int) bool {
 	if !s.tight(end) {
 		return false
@@ -128,7 +128,7 @@ func (s *scan) either(kind Kind, end int, all ...int64) (Reading, int) {
 	return r, end
 }
 
-// onDay is a day of which the year may be missing, or short.
+// onDay reads a day whose year may be missing, or short.
 func (s *scan) onDay(d, m int, y yearSaid, end int) (Reading, int) {
 	switch {
 	case y.unread:
@@ -191,7 +191,7 @@ func (s *scan) numeric(i int) (Reading, int) {
 	third := s.marked(i+3, sep) && s.tight(i+3)
 	switch {
 	case !third || !ok || !near(i+4) || s.space(i+4) == oneSpace && lc != 4:
-		// "bis zum 15.3.", where nothing but a day can be meant, or "15/3" where one is asked for.
+		// "bis zum 15.3.", which can only be a day, or "15/3" as the answer to a question for a day.
 		y, end = yearSaid{}, i+3
 		if third && sep == '.' {
 			end++
@@ -210,8 +210,8 @@ func (s *scan) numeric(i int) (Reading, int) {
 	case la > 2 || lc != 4 && lc != 2:
 		return Reading{}, i
 	}
-	// With points the day comes first, wherever people write them so; with
-	// others, where nobody writes it otherwise. In English it has to be asked.
+	// With points the day comes first in all languages that write dates so; with other separators
+	// it comes first if no language of the text writes it otherwise. In English the person is asked.
 	dayFirst := sep == '.' && !s.has(monthFirst) || s.sole && s.has(dayFirstAlways)
 	switch {
 	case dayFirst && b <= 12 || a > 12 || a == b:
@@ -232,12 +232,12 @@ func (s *scan) numeric(i int) (Reading, int) {
 	return both, end
 }
 
-// A yearSaid is the year of a date, as far as it was said.
+// A yearSaid is the year of a date, as far as the text gives it.
 type yearSaid struct {
 	year   int
 	said   bool
 	short  bool // it has two digits
-	unread bool // something stands there that may be one
+	unread bool // the text has something there that may be a year
 }
 
 // year reads the year that may follow a day and a month.
@@ -412,7 +412,7 @@ func (s *scan) monthDay(i int) (Reading, int) {
 	return s.onDay(d, m, y, end)
 }
 
-// monthAlone reads "March 1972", and "March" where it can be nothing else.
+// monthAlone reads "March 1972", and "March" if it can be nothing else.
 func (s *scan) monthAlone(i int) (Reading, int) {
 	m, _ := s.is(i, month)
 	y, end := s.year(i + 1)
@@ -429,7 +429,7 @@ func (s *scan) monthAlone(i int) (Reading, int) {
 	return r, end
 }
 
-// nextMonth is the next such month that is not over.
+// nextMonth returns the next month with this number that is not over.
 func (s *scan) nextMonth(m int) span {
 	y, _, _ := civil(s.today)
 	p := monthSpan(y, m)
@@ -463,7 +463,7 @@ func (s *scan) dayOfMonth(i int) (Reading, int) {
 		}
 		return s.either(Relative, j, s.today, next.first+int64(d-1))
 	case d > this.days():
-		// There is none this month: the last day of it, or the next that is.
+		// This month has no such day: either its last day is meant, or that day of a later month.
 		for n := 1; ; n++ {
 			if of := monthSpan(y, m+n); d <= of.days() {
 				return s.either(Relative, j, this.last, of.first+int64(d-1))
@@ -483,10 +483,10 @@ func (s *scan) dayOfMonth(i int) (Reading, int) {
 	return r, end
 }
 
-// said are the phrases that the language which is read has under a key.
+// said returns the phrases of the current language under a key.
 func (s *scan) said(key string) []string { return s.house.tongues[s.language].said[key] }
 
-// has reports whether the language that is read has a trait.
+// has reports whether the current language has a trait.
 func (s *scan) has(trait string) bool { return s.house.tongues[s.language].traits[trait] }
 
 // behind reports that a lexeme stands behind one of the phrases under a key.
@@ -494,7 +494,7 @@ func (s *scan) behind(i int, key string) bool {
 	return i > 0 && slices.Contains(s.said(key), s.plainOf(i-1))
 }
 
-// plainOf is a lexeme's words.
+// plainOf returns the words of a lexeme.
 func (s *scan) plainOf(i int) string {
 	x := &s.lexemes[i]
 	if x.first == x.last {
@@ -514,13 +514,13 @@ func (s *scan) plainOf(i int) string {
 	return string(b)
 }
 
-// ends reports that a lexeme goes on a sentence after a day that stands by itself; any
-// other word would be what the number counts: "the 3rd document".
+// ends reports whether a lexeme continues a sentence after a complete day; any other word would be
+// the thing that the number counts: "the 3rd document".
 func (s *scan) ends(i int) bool {
 	return slices.ContainsFunc(s.house.tongues, func(t *tongue) bool { return slices.Contains(t.said["behindday"], s.plainOf(i)) })
 }
 
-// surroundings looks at what stands beside a date and may turn it round.
+// surroundings applies the words beside a date, which may change its meaning.
 func (s *scan) surroundings(r *Reading, i, end int) {
 	if r.Problem != 0 {
 		return

@@ -8,11 +8,10 @@ import (
 	"unicode/utf8"
 )
 
-// Detect says which languages a text is likely to be in, all of them where
-// nothing tells.
+// Detect returns the likely languages of a text, or all languages if the text has no sign of any.
 func Detect(text string) []Language { return ours().detect(text) }
 
-// enough is how many bytes of a text tell its language.
+// enough is the number of bytes of a text that suffice to detect its language.
 const enough = 4096
 
 func (h *house) detect(text string) []Language {
@@ -27,9 +26,8 @@ func (h *house) detect(text string) []Language {
 	return all
 }
 
-// smallScores count the small words of each language in a text, and the words of
-// its calendar.
-// Small words tell a language soonest, and those that several have, less.
+// smallScores counts the small words of each language in a text, and the words of its calendar.
+// Small words identify a language soonest, and those of several languages less.
 func (h *house) smallScores(text string) []int {
 	score := make([]int, len(h.tongues))
 	s := scan{text: text}
@@ -45,8 +43,8 @@ func (h *house) smallScores(text string) []int {
 			continue
 		}
 		w := s.plain[t.from:t.to]
-		// What hangs on a number is how an ordinal ends there, and no word: the
-		// "er" of "1er mai" is no German pronoun.
+		// Letters that touch a number are the ending of an ordinal, and no word: the "er" of "1er
+		// mai" is no German pronoun.
 		hangs := i > 0 && t.space == noSpace && s.tokens[i-1].kind == numberToken
 		before := h.beforeNoun(&s, i)
 		for l, of := range h.tongues {
@@ -70,8 +68,9 @@ func (h *house) smallScores(text string) []int {
 	return score
 }
 
-// beforeNoun is the language in which a word stands before a noun, if the next word begins as a noun
-// does there: the "je" of "Umsatz je Quartal" is German, and that of "je confirme" is not.
+// beforeNoun returns the language in which a word stands before a noun, if the next word begins as
+// nouns of that language do: the "je" of "Umsatz je Quartal" is German, and that of "je confirme" is
+// not.
 func (h *house) beforeNoun(s *scan, i int) *tongue {
 	if i+1 == len(s.tokens) || s.tokens[i+1].kind != wordToken {
 		return nil
@@ -89,7 +88,7 @@ func (h *house) beforeNoun(s *scan, i int) *tongue {
 	return nil
 }
 
-// tells is the score of a small word, lower if several languages have it.
+// tells returns the score of a small word, lower if several languages have it.
 func (h *house) tells(word string) int {
 	n := 0
 	for _, t := range h.tongues {
@@ -100,14 +99,14 @@ func (h *house) tells(word string) int {
 	return 3 - min(n, 2)
 }
 
-// trails reports whether a letter hangs on the word before it, as those of "Thomas's" and
-// "P&L" do, and begins none, as that of "s'il" does.
+// trails reports whether a letter belongs to the word before it, as those of "Thomas's" and "P&L"
+// do, and not to the word after it, as that of "s'il" does.
 func trails(text string, t *token) bool {
 	before := text[:t.start]
 	return strings.HasSuffix(before, "'") || strings.HasSuffix(before, "’") || strings.HasSuffix(before, "&") || strings.HasPrefix(text[t.start+1:], "&")
 }
 
-// fillers are words that say nothing where a single thing was asked for.
+// fillers are words without meaning in the answer to a question for one value.
 var fillers = sync.OnceValue(func() map[string]bool {
 	all := map[string]bool{}
 	for _, w := range Phrases("filler") {

@@ -5,28 +5,27 @@ import (
 	"unicode/utf8"
 )
 
-// What stands beside a number or a day may change what it means: "more than 500 €",
-// "a million and a half", "lundi en quinze", "5 euros 20", "half past eight". None of
-// that is worked out here, but a value is given only where nothing of it stands there:
-// a wrong one is far worse than a question.
+// Words beside a number or a day may change its meaning: "more than 500 €", "a million and a half",
+// "lundi en quinze", "5 euros 20", "half past eight". The package does not interpret them, but gives
+// a value only if there are none: a wrong value is far worse than a question.
 
-// beside is how much of a text is looked at before and behind a reading, in bytes.
+// beside is the number of bytes that are examined before and behind a reading.
 const beside = 32
 
 var (
-	cards = regexp.MustCompile(`(?:\b[A-Za-z]{2}\d\d ?)?\b[3-6]\d{3}(?:[ -]?\d){11,15}`) // or an IBAN, which is none
-	// bounds make a number the end of a span, or a guess: what is meant is asked.
+	cards = regexp.MustCompile(`(?:\b[A-Za-z]{2}\d\d ?)?\b[3-6]\d{3}(?:[ -]?\d){11,15}`) // also an IBAN, which is no card
+	// bounds make a number the end of a span, or a guess: the person is asked for the meaning.
 	bounds = besideRegexp(`(?:{guess})[ \x{a0}\x{202f}]+(?:` + moneys + `)?[ \x{a0}\x{202f}]*$`)
-	// lessWord is a minus, and behind noLess none: "au moins 500".
+	// lessWord is a minus, unless noLess stands before it: "au moins 500".
 	lessWord = besideRegexp(`^(?:{lessword})(?:$|\PL)`)
 	noLess   = besideRegexp(`(?:^|\PL)(?:{noless})[ \x{a0}]$`)
-	// goesOn is more of a number, of which only the beginning was read: "2 and a half".
+	// goesOn is the rest of a number of which only the beginning was read: "2 and a half".
 	goesOn = besideRegexp(`^[ \x{a0}\x{202f}-]*(?:(?:{plusword}) (?:{half})|(?:{scale})(?:$|[^\pL]))`)
-	// begunBefore is the beginning of a number, of which only the end was read.
+	// begunBefore is the beginning of a number of which only the end was read.
 	begunBefore = besideRegexp(`(?:\pL-|(?:{begun})[ -])$`)
-	// change is what comes behind an amount: "5 euros 20", "5 € und 20 Cent".
+	// change follows an amount: "5 euros 20", "5 € und 20 Cent".
 	change = besideRegexp(`^[ \x{a0}\x{202f}]+(?:(?:{plusword})[ \x{a0}])?\d{1,2}(?:[ \x{a0}]*(?:{cents})(?:$|\PL)|[ \x{a0}]*(?:$|[.,;!?](?:$|\D)))`)
-	// small is money that is less than one.
+	// small is an amount of less than one unit of a currency.
 	small = besideRegexp(`^[ \x{a0}]*(?:{cents})(?:$|\PL)`)
 	// clockBefore and clockBehind make a number the hour of a day.
 	clockBefore = besideRegexp(`(?:^|[^\pL])(?:{hourbefore})[ \x{a0}]$`)
@@ -43,7 +42,7 @@ var (
 
 const moneys = `EUR|CHF|USD|GBP|€|\$|£`
 
-// doubt withholds the values that what stands beside them changes.
+// doubt removes the values whose meaning the words beside them change.
 func doubt(text string, all []Reading) {
 	for i := range all {
 		r := &all[i]
@@ -85,7 +84,7 @@ func doubt(text string, all []Reading) {
 	}
 }
 
-// neighbours is what stands before and behind a reading.
+// neighbours returns the text before and behind a reading.
 func neighbours(text string, at Range) (before, behind string) {
 	from, to := max(0, at.Start-beside), min(len(text), at.End+beside)
 	for from > 0 && !utf8.RuneStart(text[from]) {

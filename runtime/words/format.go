@@ -32,8 +32,8 @@ func yearText(y int) string {
 	return strings.Repeat("0", max(0, 4-len(text))) + text
 }
 
-// Text is the value as Verbatim writes it: 2025-01-03, 12, "DE", or
-// {:amount 50000000 :currency EUR}. It is "" where there is none.
+// Text returns the value in Verbatim: 2025-01-03, 12, "DE", or {:amount 50000000 :currency EUR}. It
+// returns "" if there is no value.
 func (c Choice) Text() string {
 	switch {
 	case c.Value.IsNull():

@@ -10,14 +10,14 @@ import (
 	"sync"
 )
 
-// All that is known of a language is text: under tongues how it is read, told from
-// others and how dates are said in it, under catalogue what the program says in it. The
-// heads of the English files explain them.
+// All knowledge of a language is text: the files under tongues tell how to read it, how to
+// distinguish it from others and how it writes dates; those under catalogue hold the program's
+// sentences in it. The heads of the English files explain them.
 //
 //go:embed tongues catalogue
 var files embed.FS
 
-// A house is the languages that are spoken, by their number.
+// A house holds the supported languages, by their number.
 type house struct{ tongues []*tongue }
 
 // A tongue is one language.
@@ -25,8 +25,8 @@ type tongue struct {
 	tag              string
 	months, weekdays []string
 	date, day        string // with {d}, {month}, {y}; with {weekday} and {date}
-	first            string // how the first of a month is said, where that is no number
-	letters          string // written in no other language, as far as these go
+	first            string // the word for the first of a month, if that is no number
+	letters          string // letters of no other language, as far as these go
 	opens            string // marks that no other language begins a sentence with
 	traits           map[string]bool
 	answers          map[string]bool
@@ -36,11 +36,11 @@ type tongue struct {
 	sentences        map[Key]string
 }
 
-// ours is the languages that come with the program.
+// ours holds the languages that come with the program.
 var ours = sync.OnceValue(func() *house { return readHouse(files) })
 
-// readHouse reads the languages of some files: first those that have numbers in Go, and
-// then the others by their tags. What is wrong in ours a test finds.
+// readHouse reads the languages of some files: first those with numbers in Go, then the others by
+// their tags. A test finds errors in ours.
 func readHouse(files fs.FS) *house {
 	tags := []string{"en", "de", "fr", "es"}
 	found, _ := fs.Glob(files, "tongues/*.txt")
@@ -121,7 +121,7 @@ const (
 // Has reports whether a language has a trait.
 func (l Language) Has(trait string) bool { return ours().tongues[l].traits[trait] }
 
-// Lines calls fn with the two parts of each line of a file that is no comment.
+// Lines calls fn with the two parts of each line of a file, except comments.
 func Lines(files fs.FS, name, between string, fn func(key, text string)) {
 	f, err := files.Open(name)
 	if err != nil {
@@ -135,7 +135,7 @@ func Lines(files fs.FS, name, between string, fn func(key, text string)) {
 	}
 }
 
-// phrases are those under a key, in all languages: people mix them.
+// phrases returns the phrases under a key, in all languages: people mix them.
 func (h *house) phrases(key string) (all []string) {
 	for _, t := range h.tongues {
 		all = append(all, t.said[key]...)
@@ -143,29 +143,29 @@ func (h *house) phrases(key string) (all []string) {
 	return all
 }
 
-// expressions are the keys of regular expressions; those of all others are of phrases.
+// expressions are the keys of regular expressions; all other keys are those of phrases.
 var expressions = []string{"remark", "perhaps", "cased", "inside", "drawn", "afteryes", "greeting", "undo", "forget", "unaware", "thanks", "able", "who", "speak", "called", "wrote", "passedon", "sender", "header",
 	"subject", "automatic", "attribution", "sentfrom", "salutation", "signoff", "notice", "inline", "away", "details", "asked", "unasked", "polite", "forbids", "supposes", "fresh", "other", "notother", "pronoun",
 	"guess", "lessword", "noless", "plusword", "half", "scale", "begun", "cents", "hourbefore", "hourbehind", "dayson", "week", "weekfrom", "upto", "span", "large", "compound"}
 
-// Phrases are what all languages have under a key of their files.
+// Phrases returns the phrases of all languages under a key of their files.
 func Phrases(key string) []string { return ours().phrases(key) }
 
-// Phrases are what a language has under a key of its file.
+// Phrases returns the phrases of a language under a key of its file.
 func (l Language) Phrases(key string) []string { return ours().tongues[l].said[key] }
 
-// Expression is one for any of what all languages have under a key of their files.
+// Expression returns an expression that matches any of all languages' phrases under a key.
 func Expression(key string) string { return ours().either(key) }
 
-// Expression is one for any of what a language has under a key of its file.
+// Expression returns an expression that matches any of a language's phrases under a key.
 func (l Language) Expression(key string) string {
 	return strings.Join(ours().tongues[l].said[key], "|")
 }
 
-// either is an expression for any of those under a key.
+// either returns an expression that matches any phrase under a key.
 func (h *house) either(key string) string { return strings.Join(h.phrases(key), "|") }
 
-// text is a sentence in a language, or in English where it has none.
+// text returns a sentence in a language, or in English if that language does not have it.
 func (h *house) text(k Key, l Language) string {
 	if text := h.tongues[l].sentences[k]; text != "" {
 		return text

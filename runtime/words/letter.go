@@ -9,16 +9,16 @@ import (
 	"unicode/utf8"
 )
 
-// What stands in a letter and is not what its writer says in it.
+// The parts of a letter that are not its writer's message.
 
-// postscript begins what somebody adds below their name, in the languages.
+// postscript matches the beginning of an addition below the writer's name, in the languages.
 var postscript = regexp.MustCompile(`(?i)^\s*(?:p\.?\s?[sd]\.?|n\.?\s?b\.?|post ?scriptum)(?:[\s:.,-]|$)`)
 
-// longestOfSignature is how long a line of a signature is at most.
+// longestOfSignature is the greatest length of a line of a signature.
 const longestOfSignature = 80
 
-// Signature reports whether the lines below a name are those of a signature: titles, companies,
-// addresses and notices, and nothing that limits, dates or takes back what was said above it.
+// Signature reports whether the lines below a name are a signature: titles, companies, addresses and
+// notices, and nothing that limits, dates or takes back the text above.
 func Signature(lines []string) bool {
 	h := ours()
 	for _, line := range lines {
@@ -58,13 +58,13 @@ var (
 	notices = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)(?:^|\PL)(?:` + ours().either("notice") + `)`)
 	})
-	// myself is who writes a letter, and not who had a notice put below it.
+	// myself are words for the writer of a letter, not for the company that added a notice to it.
 	myself    = phrasesOf("myself")
 	sentences = regexp.MustCompile(`[.!?]+(?:\s+|$)`)
 )
 
-// Notice reports whether a line is a notice that a company has put below its letters: that they
-// are confidential, or need not be printed. Each of its sentences has to be one.
+// Notice reports whether a line is a company's notice below its letters: that they are confidential,
+// or need not be printed. Each of its sentences has to be one.
 func Notice(line string) bool {
 	line = strings.TrimSpace(line)
 	if len(strings.Fields(line)) < 5 || postscript.MatchString(line) {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// A lexicon says what the words of a language mean here. An entry may have
-// several words: "day after tomorrow".
+// A lexicon gives the words of a language their meanings here. An entry may have several words: "day
+// after tomorrow".
 
 type class uint8
 
@@ -17,7 +17,7 @@ const (
 	mark            // anything that is neither a letter nor a digit
 	month           // n is its number
 	weekday         // n from 1, a Monday
-	weekdayOn       // short for one, where a date or a preposition stands beside it
+	weekdayOn       // short for one, if a date or a preposition stands beside it
 	cardinal        // a number in words
 	ordinal         // "third"
 	suffix          // of an ordinal number: "3rd"
@@ -27,16 +27,16 @@ const (
 	last
 	coming    // the very next one
 	afterNext // the one after the next
-	after     // makes a day the one before what is meant
+	after     // makes a day the one before the meant one
 	ending
 	early
 	mid
 	late
-	of     // what stands between the parts of a date and says nothing
-	by     // what stands before a day: "by", "on"
+	of     // stands between the parts of a date and carries no meaning
+	by     // stands before a day: "by", "on"
 	within // "in" three days
 	ago    // three days "ago"
-	since  // "vor", "il y a", before what is ago
+	since  // "vor", "il y a", before a time in the past
 	hence  // three days "from now"
 	day    // n days from today
 	weekend
@@ -52,7 +52,7 @@ const (
 	to
 	about
 	daypart // "morning", after a day
-	spoils  // makes what stands before it mean something else
+	spoils  // changes the meaning of the words before it
 )
 
 // The units.

@@ -8,9 +8,8 @@ import (
 	"sync"
 )
 
-// Phrases are the plain phrases of a list by their first word, the longest first. The
-// list is read when it is first used, so that a program that talks to nobody does not
-// wait for it.
+// phrases returns the plain phrases of a list by their first word, the longest first. The list is
+// read at its first use, so that a program without conversations does not wait for it.
 type phrases func() map[string][][]string
 
 func phrasesOf(key string) phrases {
@@ -27,7 +26,7 @@ func phrasesOf(key string) phrases {
 	})
 }
 
-// placesOf are words with the places that they say: "which 2: two, second".
+// placesOf returns words with the places that they mean: "which 2: two, second".
 func placesOf(key string) func() map[string]int {
 	return sync.OnceValue(func() map[string]int {
 		all := map[string]int{}
@@ -50,8 +49,8 @@ func (l phrases) at(words []string, i int) int {
 	return 0
 }
 
-// besideRegexp compiles an expression when it is first used. {key} in it is any of what the
-// languages have under a key of their files, \pL a letter of theirs, and \PL none.
+// besideRegexp compiles an expression at its first use. In it, {key} matches any expression of the
+// languages under a key of their files, \pL one of their letters, and \PL any other character.
 func besideRegexp(expression string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp {
 		expression = keyed.ReplaceAllStringFunc(expression, func(key string) string { return ours().either(key[1 : len(key)-1]) })

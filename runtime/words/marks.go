@@ -9,10 +9,10 @@ import (
 // Addresses, account numbers and phone numbers are made of signs, and are the
 // same in every language.
 
-// raw is where a lexeme begins in the text.
+// raw returns the place in the text where a lexeme begins.
 func (s *scan) raw(i int) int { return int(s.tokens[s.lexemes[i].first].start) }
 
-// upTo is the lexeme that begins at, or after, a place in the text.
+// upTo returns the first lexeme that begins at, or after, a place in the text.
 func (s *scan) upTo(i, at int) int {
 	for i < len(s.lexemes) && s.raw(i) < at {
 		i++
@@ -87,10 +87,10 @@ func letters(text string) bool {
 	return true
 }
 
-// ibanLengths are those of the countries that have IBANs.
+// ibanLengths are the lengths of the IBANs of the countries that have them.
 const ibanLengths = "AD24 AE23 AL28 AT20 AZ28 BA20 BE16 BG22 BH22 BI27 BR29 BY28 CH21 CR22 CY28 CZ24 DE22 DJ27 DK18 DO28 EE20 EG29 ES24 FI18 FK18 FO18 FR27 GB22 GE22 GI23 GL18 GR27 GT28 HR21 HU28 IE22 IL23 IQ23 IS26 IT27 JO30 KW30 KZ20 LB28 LC32 LI21 LT20 LU20 LV21 LY25 MC27 MD24 ME22 MK19 MN20 MR27 MT31 MU30 NI28 NL18 NO15 OM23 PK24 PL28 PS29 PT25 QA29 RO24 RS22 RU33 SA24 SC31 SD18 SE24 SI19 SK24 SM27 SO23 ST25 SV28 TL23 TN24 TR26 UA29 VA22 VG24 XK20 YE30"
 
-// iban reads an account number, in groups or not.
+// iban reads an account number, with or without groups.
 func (s *scan) iban(i int) (Reading, int) {
 	at := s.raw(i)
 	if len(s.text)-at < 15 || !s.begins(at) || !letters(s.text[at:at+2]) || s.text[at+2] < '0' || s.text[at+2] > '9' || s.text[at+3] < '0' || s.text[at+3] > '9' {
@@ -136,7 +136,7 @@ func (s *scan) iban(i int) (Reading, int) {
 	return r, s.upTo(i, end)
 }
 
-// checkIBAN holds an account number against its check digits.
+// checkIBAN verifies the check digits of an account number.
 func checkIBAN(b []byte) bool {
 	rest := 0
 	for k := range b {
@@ -150,10 +150,10 @@ func checkIBAN(b []byte) bool {
 	return rest == 1
 }
 
-// callingCodes are those of countries, each of which begins no other.
+// callingCodes are the countries' calling codes; none is the beginning of another.
 const callingCodes = " 1 7 20 27 30 31 32 33 34 36 39 40 41 43 44 45 46 47 48 49 51 52 53 54 55 56 57 58 60 61 62 63 64 65 66 81 82 84 86 90 91 92 93 94 95 98 211 212 213 216 218 220 221 222 223 224 225 226 227 228 229 230 231 232 233 234 235 236 237 238 239 240 241 242 243 244 245 246 248 249 250 251 252 253 254 255 256 257 258 260 261 262 263 264 265 266 267 268 269 290 291 297 298 299 350 351 352 353 354 355 356 357 358 359 370 371 372 373 374 375 376 377 378 380 381 382 383 385 386 387 389 420 421 423 500 501 502 503 504 505 506 507 508 509 590 591 592 593 594 595 596 597 598 599 670 672 673 674 675 676 677 678 679 680 681 682 683 685 686 687 688 689 690 691 692 850 852 853 855 856 880 886 960 961 962 963 964 965 966 967 968 970 971 972 973 974 975 976 977 992 993 994 995 996 998 "
 
-// phone reads "+49 151 555 0199". Without its country a number is nobody's.
+// phone reads "+49 151 555 0199". It accepts no number without its country.
 func (s *scan) phone(i int) (Reading, int) {
 	at := s.raw(i)
 	switch {

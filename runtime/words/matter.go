@@ -32,9 +32,9 @@ type spokenWord struct {
 	forms string // the key of the endings that it may have
 }
 
-// NewMatter takes a question as the person read it, its values by the names of their
-// arguments, the phrases of its verb, and the name of that verb. It returns nil where the
-// question asks for two things at once, because repeating one of them agrees to half of it.
+// NewMatter takes a question as the person read it, its values by the names of their arguments, the
+// phrases of its verb, and the name of that verb. It returns nil if the question asks for two things
+// at once, because a person who repeats one of them agrees to only half of it.
 func NewMatter(question string, values map[string]string, phrases []string, verb string) *Matter {
 	m := &Matter{values: make([]namedValue, 1)}
 	for _, r := range question {
@@ -90,14 +90,14 @@ func NewMatter(question string, values map[string]string, phrases []string, verb
 var placeholder = regexp.MustCompile(`\{[^}]*\}`)
 
 var (
-	// restating are the small words of a sentence that says a question back.
+	// restating are the small words of a sentence that repeats a question.
 	restating = phrasesOf("restating")
-	// granting begins a yes that goes on with what was asked: "you have my ok for".
+	// granting begins a yes that continues with the words of the question: "you have my ok for".
 	granting = phrasesOf("granting")
-	// whose stands between what is done and what it is done to: "the repairs of Wind Two".
+	// whose stands between an action and its object: "the repairs of Wind Two".
 	whose = phrasesOf("whose")
-	// unsaid are words that may not be repeated: pronouns of the speaker, words of doubt, and
-	// words that would limit or change what is agreed to.
+	// unsaid are words that may not be repeated: pronouns of the speaker, words of doubt, and words
+	// that would limit or change the consent.
 	unsaid = phrasesOf("unsaid")
 )
 
@@ -152,7 +152,7 @@ func joins(s *scan, before, at int) bool {
 	return at == before+2 && mark.space == noSpace && next.space == noSpace && (mark.mark == '-' || mark.mark == '\'' || mark.mark == '’')
 }
 
-// figured are the words of a text; see scan.figured.
+// figured returns the words of a text; see scan.figured.
 func figured(text string) []string {
 	s := scan{text: text}
 	s.divide()
@@ -160,8 +160,8 @@ func figured(text string) []string {
 	return all
 }
 
-// figured are the words of a text, each with its first and its last token. A number is one word,
-// whichever signs divide it: "1,480.50", "1.480,50" and "1480.5" are one.
+// figured returns the words of a text, each with its first and its last token. A number is one word,
+// whatever signs divide it: "1,480.50", "1.480,50" and "1480.5" are equal.
 func (s *scan) figured() (all []string, first, last []int) {
 	for i := 0; i < len(s.tokens); i++ {
 		t := &s.tokens[i]
@@ -183,8 +183,8 @@ func (s *scan) figured() (all []string, first, last []int) {
 
 var thousands = regexp.MustCompile(`^\d{1,3}(?:([.,'’])\d{3})(?:[.,'’]\d{3})*$`)
 
-// sameFigure writes a number without the signs between its thousands and without zeros behind its
-// point. What may be two numbers stays as it is: "1.480".
+// sameFigure writes a number without the separators of thousands and without zeros at the end of its
+// fraction. An ambiguous number is unchanged: "1.480".
 func sameFigure(number string) string {
 	at := strings.LastIndexAny(number, ".,")
 	whole, fraction := number, ""
@@ -206,8 +206,8 @@ func sameFigure(number string) string {
 // A retelling records how much of a Matter a message has repeated.
 type retelling struct {
 	of    *Matter
-	last  int         // the value that was said last
-	words map[int]int // how many words of each value were said
+	last  int         // the last repeated value
+	words map[int]int // number of repeated words of each value
 	does  bool        // it says that it is to be done
 }
 
@@ -272,8 +272,8 @@ func (r *retelling) links(words []string, i int) bool {
 	return len(next) > 0 && next[0].value == r.last+1
 }
 
-// half reports whether the message repeats only a part of a value that is no name: "the repairs"
-// where the question says "repairs and inspection".
+// half reports whether the message repeats only a part of a value that is no name: "the repairs" if
+// the question says "repairs and inspection".
 func (r *retelling) half() bool {
 	for v, n := range r.words {
 		if v > 0 && n < r.of.values[v].words && !r.of.values[v].name {
@@ -283,8 +283,8 @@ func (r *retelling) half() bool {
 	return false
 }
 
-// whole reports whether n words of a run can stand alone: they cut no number in two, and at
-// least one of them is not a small word.
+// whole reports whether n words of a run can stand alone: they cut no number in two, and at least
+// one of them is not a small word.
 func (m *Matter) whole(run []spokenWord, from, n int, words []string, i int) bool {
 	if n == 0 {
 		return false
@@ -303,7 +303,7 @@ func (m *Matter) does(word string) bool {
 	return slices.ContainsFunc(m.actions, func(d spokenWord) bool { return d.is(word) })
 }
 
-// weight is how many of some words are not small ones.
+// weight counts the words that are not small.
 func weight(words []string) (n int) {
 	for _, w := range words {
 		if !isSmall(w) {
@@ -319,15 +319,15 @@ func isSmall(word string) bool {
 	return slices.ContainsFunc(ours().tongues, func(t *tongue) bool { return t.small[word] })
 }
 
-// is reports whether a word is this one, in whatever form of it.
+// is reports whether a word is a form of this one.
 func (w spokenWord) is(word string) bool {
 	return w.word == word || w.forms != "" && slices.ContainsFunc(stems(w.word, w.forms), func(stem string) bool { return slices.Contains(stems(word, w.forms), stem) })
 }
 
-// shortestStem is how many letters are left of a word of which an ending is taken off.
+// shortestStem is the least number of letters left of a word without an ending.
 const shortestStem = 4
 
-// stems are what a word may be a form of: itself, and itself without an ending.
+// stems returns the possible stems of a word: the word itself, and the word without an ending.
 func stems(word, forms string) []string {
 	all := []string{word}
 	for _, end := range ours().phrases(forms) {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// What a person is told and asked, in their language. {} is what belongs to it.
+// The program's sentences and questions for a person, in their language. {} stands for a value.
 
 var problemWords = [...]Key{
 	NoSuchDay:    "words/no-such-day",
@@ -23,11 +23,11 @@ var problemWords = [...]Key{
 	NotWhole:     "words/not-whole",
 }
 
-// maxOffered is how many choices a question names.
+// maxOffered is the number of choices that a question names.
 const maxOffered = 5
 
-// Ask is what to ask the person where a reading has no value: "Is that 3 April
-// 1972 or 4 March 1972?" It is "" where it has one.
+// Ask returns the question for a reading without a value: "Is that 3 April 1972 or 4 March 1972?" It
+// returns "" if the reading has a value.
 func (r *Reading) Ask(l Language) string {
 	switch {
 	case r.Known():
@@ -48,7 +48,7 @@ func (r *Reading) Ask(l Language) string {
 	return Key("words/is-that").In(l, Either(l, all))
 }
 
-// Either lists what may be meant: "a, b or c".
+// Either lists alternatives: "a, b or c".
 func Either(l Language, all []string) string {
 	if len(all) < 2 {
 		return strings.Join(all, "")
@@ -56,10 +56,10 @@ func Either(l Language, all []string) string {
 	return Key("words/or").In(l, strings.Join(all[:len(all)-1], ", "), all[len(all)-1])
 }
 
-// Offered are the choices that Ask names, in their order.
+// Offered returns the choices that Ask names, in their order.
 func (r *Reading) Offered() []Choice { return r.Others[:min(len(r.Others), maxOffered)] }
 
-// SayChoice says a choice as Ask does.
+// SayChoice words a choice as Ask does.
 func (r *Reading) SayChoice(c Choice, l Language) string {
 	switch {
 	case c.Value.Kind() == 0:
@@ -79,7 +79,7 @@ var assumptionWords = [...]Key{
 	"words/assumed-last-such-day",
 }
 
-// Say says what was assumed.
+// Say words an assumption.
 func (a Assumption) Say(l Language) string {
 	var all []string
 	for i := range assumptionWords {
@@ -92,5 +92,5 @@ func (a Assumption) Say(l Language) string {
 
 var problemNames = [...]string{"", "no-such-day", "wrong-weekday", "hidden-characters", "not-understood", "negated", "several", "check-digits", "no-country", "too-early", "too-late", "too-old", "not-born", "not-whole"}
 
-// String is the problem's code: "no-such-day".
+// String returns the problem's code: "no-such-day".
 func (p Problem) String() string { return problemNames[p] }

@@ -7,17 +7,17 @@ import (
 	"verbatim/stores"
 )
 
-// A figure is a number as it is written: digits, and what separates them.
+// A figure is a number as written: digits and their separators.
 type figure struct {
-	texts   []string // what it may be, as decimals: two where a separator can be read in two ways
+	texts   []string // the possible values, as decimals: two if a separator is ambiguous
 	grouped bool     // thousands are separated
 	words   bool     // it is written in words
 	unread  bool
 	end     int
 }
 
-// maxParts is how many separated groups of digits make a number; a list of more
-// is no number at all.
+// maxParts is the greatest number of separated groups of digits in a number; a longer list is no
+// number.
 const maxParts = 12
 
 // figure reads "1.234,56", "1'000", "12", "twelve".
@@ -37,7 +37,7 @@ func (s *scan) figure(i int) (figure, bool) {
 		parts = append(parts, s.digitsText(j+1))
 		j += 2
 	}
-	// "1 234 567": by a space that keeps together, or by any where a language has it so.
+	// "1 234 567": separated by a no-break space, or by any space if the language allows it.
 	loose := false
 	for len(parts) < maxParts && (len(seps) == 0 || seps[len(seps)-1] == ' ') {
 		if j >= len(s.lexemes) || s.lexemes[j].means[0].class != number || s.lexemes[j].digits != 3 || len(parts[0]) > 3 {
@@ -131,8 +131,7 @@ func (s *scan) scaled(i int) (figure, bool) {
 		power, j = 2, j+1
 	}
 	if n, ok := s.is(j, times); ok && s.space(j) != newLine {
-		// A letter alone only where it touches the number, or a currency
-		// stands beside it.
+		// A single letter counts only if it touches the number, or a currency stands beside it.
 		power, j = power+n, j+1
 		if s.marked(j, '.') && s.tight(j) && (s.abbreviated(j - 1)) && j+1 < len(s.lexemes) && s.space(j+1) != newLine {
 			j++
@@ -386,7 +385,7 @@ func (s *scan) plainNumber(i int) (Reading, int) {
 		r.Problem = Unread
 		return r, f.end
 	}
-	// "12 k" is a number only where it is written as one.
+	// "12 k" is a number only if it is written without the space.
 	if s.are(f.end-1, times) && !f.words && s.lexemes[f.end-1].first == s.lexemes[f.end-1].last {
 		if w := s.plainOf(f.end - 1); len(w) == 1 && !s.tight(f.end-1) {
 			return Reading{}, i

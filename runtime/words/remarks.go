@@ -15,15 +15,14 @@ const (
 	ARemark             // it is plainly one
 )
 
-// longestRemark is how many words a remark has at most; who tells more than that
-// tells a story, which is an answer.
+// longestRemark is the greatest number of words of a remark; a longer text is a story, which is an
+// answer.
 const longestRemark = 18
 
-// ReadRemark tells whether what somebody says where they are asked for something
-// in their own words is that, or a remark: that they do not know, that it is not
-// the moment, a question of their own. It is plainly one only where little else can
-// be meant; an answer that begins like one, and names no number, is MaybeARemark,
-// and has to be asked about.
+// ReadRemark decides whether the answer to an open question is an answer, or a remark: that the
+// person does not know, that it is not the moment, a question of their own. It is ARemark only if
+// it can hardly be anything else; an answer that begins like a remark, and names no number, is
+// MaybeARemark, and the person has to be asked.
 func ReadRemark(text string) Remark {
 	text = strings.Join(strings.Fields(strings.NewReplacer("’", "'", "‘", "'").Replace(text)), " ")
 	if text == "" || strings.Count(text, " ") >= longestRemark {
@@ -33,7 +32,7 @@ func ReadRemark(text string) Remark {
 	case strings.HasSuffix(text, "?"):
 		return ARemark
 	case plainRemark().MatchString(text):
-		if companyName().MatchString(text) { // "Warum Nicht Bar KG" is what somebody is called
+		if companyName().MatchString(text) { // "Warum Nicht Bar KG" is a company's name
 			return MaybeARemark
 		}
 		return ARemark
@@ -54,13 +53,13 @@ func bounded(expression string) *regexp.Regexp {
 	return regexp.MustCompile(strings.ReplaceAll(expression, `\b`, `(?:$|[^a-zß-ÿœ0-9])`))
 }
 
-// plainRemark are messages that are remarks, in the Languages.
+// plainRemark matches messages that are remarks, in the Languages.
 var plainRemark = sync.OnceValue(func() *regexp.Regexp {
 	return bounded(`(?i)^\W*(?:` + ours().either("remark") + `)\W*$`)
 })
 
-// likeRemark are messages that may be remarks: by how they begin, in capitals or not,
-// or by what stands in them.
+// likeRemark matches messages that may be remarks: by their beginning, in capitals or not, or by a
+// part of them.
 var likeRemark = sync.OnceValue(func() *regexp.Regexp {
 	return bounded(`(?i)^\W*(?:` + ours().either("perhaps") + `)|^\W*(?:` + ours().either("cased") + `)|(?:^|[^a-zß-ÿœ0-9])(?:` + ours().either("inside") + `)`)
 })

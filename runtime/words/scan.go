@@ -27,7 +27,7 @@ type scan struct {
 type lexeme struct {
 	first, last int32 // tokens
 	means       [2]entry
-	num         int32 // of digits: what they say, -1 when that is more than nine of them
+	num         int32 // the value of digits, -1 for more than nine of them
 	digits      uint8
 	mark        rune
 }
@@ -140,7 +140,7 @@ func (s *scan) digits(i int) (n, digits int, ok bool) {
 	return int(s.lexemes[i].num), int(s.lexemes[i].digits), true
 }
 
-// space returns what stands before a lexeme.
+// space returns the space before a lexeme.
 func (s *scan) space(i int) uint8 {
 	if i < 0 || i >= len(s.lexemes) {
 		return newLine
@@ -151,7 +151,7 @@ func (s *scan) space(i int) uint8 {
 // tight reports that a lexeme follows the one before it without a space.
 func (s *scan) tight(i int) bool { return i > 0 && i < len(s.lexemes) && s.space(i) == noSpace }
 
-// at is the range of lexemes from i up to j, which is not part of it.
+// at returns the range of the lexemes from i to before j.
 func (s *scan) at(i, j int) Range {
 	return Range{int(s.tokens[s.lexemes[i].first].start), int(s.tokens[s.lexemes[j-1].last].end)}
 }

@@ -5,11 +5,11 @@ import "strings"
 // A Key names a sentence of the catalogue: "collect/one-answer".
 type Key string
 
-// In says the sentence in a language, with what belongs to it in the place of each {};
-// where that language has no such sentence, all of it is said in English.
+// In returns the sentence in a language, with the values in the places of {}. If that language has
+// no such sentence, all of it is in English.
 func (k Key) In(l Language, of ...string) string { return fill(k.Text(l), of) }
 
-// Text is the sentence as the catalogue has it, with {} where something belongs to it.
+// Text returns the sentence as in the catalogue, with {} in the places of values.
 func (k Key) Text(l Language) string { return ours().text(k, l) }
 
 func fill(text string, of []string) string {
@@ -25,9 +25,9 @@ func fill(text string, of []string) string {
 	return b.String() + text
 }
 
-// Typeset puts the spaces of a language such as French as they are printed: before high
-// signs and within quotation marks stands one that no line breaks at. Who writes a
-// sentence writes plain spaces, which can be seen.
+// Typeset replaces the spaces of a language such as French by those of print: a no-break space
+// before high punctuation and within quotation marks. Authors of sentences write plain spaces,
+// which are visible.
 func Typeset(l Language, text string) string { return ours().tongues[l].typeset(text) }
 
 func (t *tongue) typeset(text string) string {

@@ -86,12 +86,12 @@ func (s *scan) dated(i int) (Reading, int) {
 	return s.dayOfMonth(i)
 }
 
-// comingDay is the next such weekday from tomorrow on, or n weeks after it.
+// comingDay returns the next such weekday from tomorrow on, or the one n weeks later.
 func (s *scan) comingDay(w, n int) int64 {
 	return s.today + int64((w-weekdayOf(s.today)+6)%7+1) + 7*int64(n)
 }
 
-// whichDay is a weekday, with what was said of which.
+// whichDay reads a weekday with a word such as "this" or "next".
 func (s *scan) whichDay(w int, how class, end int) (Reading, int) {
 	inWeek := func(n int) int64 { return monday(s.today) + 7*int64(n) + int64(w-1) }
 	soonest := s.comingDay(w, 0)
@@ -124,8 +124,7 @@ func (s *scan) whichDay(w int, how class, end int) (Reading, int) {
 	return r, end
 }
 
-// modified reads "next week" or "semaine prochaine": a unit, and how many of it
-// from now.
+// modified reads "next week" or "semaine prochaine": a unit, and its distance from now.
 func (s *scan) modified(i, u int) (n, end int, ok bool) {
 	mods := []struct {
 		c class
@@ -224,7 +223,7 @@ func (s *scan) span(i int) (Reading, int) {
 	return Reading{}, i
 }
 
-// weekend is this one or that of next week.
+// weekend reads this weekend, or that of a later week.
 func (s *scan) weekend(n, end int) (Reading, int) {
 	first := monday(s.today) + 5
 	last := first + 1
@@ -301,7 +300,7 @@ func (s *scan) part(i int) (Reading, int) {
 	return Reading{}, i
 }
 
-// partOf is the end, the beginning or the middle of a span.
+// partOf reads the end, the beginning or the middle of a span.
 func (s *scan) partOf(which class, u int, p span, now bool, end int) (Reading, int) {
 	switch {
 	case which == ending && u != weeks:
@@ -359,7 +358,7 @@ func (s *scan) count(i int) (n, u, end int, ok bool) {
 	return n, u, i + 2, true
 }
 
-// amountOf is a small number, in digits or in words.
+// amountOf reads a small number, in digits or in words.
 func (s *scan) amountOf(i int) (int, bool) {
 	if n, ok := s.is(i, cardinal); ok {
 		return n, true
@@ -371,7 +370,7 @@ func (s *scan) amountOf(i int) (int, bool) {
 	return n, ok && l <= 3 && !s.loose(i+1)
 }
 
-// after is the day that is so many units after today.
+// after returns the day that is n units after today.
 func (s *scan) after(n, u int) (day int64, cut bool) {
 	switch u {
 	case days:
@@ -436,7 +435,7 @@ func (s *scan) counted(i int) (Reading, int) {
 	n, u, end, ok := s.count(j)
 	if !ok || n > 999 {
 		if n, l, ok := s.digits(j); in && ok && l == 4 && 1900 <= n && n < 2200 && !s.loose(j+1) {
-			return Reading{}, i // read where the year stands
+			return Reading{}, i // read at the place of the year
 		}
 		return Reading{}, i
 	}
@@ -479,7 +478,7 @@ func (s *scan) counted(i int) (Reading, int) {
 	return r, end
 }
 
-// amountLoose is amountOf where something may touch it.
+// amountLoose is amountOf, but other characters may touch the number.
 func (s *scan) amountLoose(i int) (int, bool) {
 	if n, ok := s.amountOf(i); ok {
 		return n, true

@@ -13,14 +13,14 @@ type Word struct {
 	// Breaks says that a sentence ends, or a line, between it and the word
 	// before.
 	Breaks bool
-	// Hidden says that characters that cannot be seen stand in it or beside it.
+	// Hidden says that it has invisible characters in it or beside it.
 	Hidden bool
 }
 
 // Split divides a text into words, at most so many, and says whether there were
 // more.
 func Split(text string, most int) (all []Word, more bool) {
-	// A word has a byte at least; what is beyond is not looked at.
+	// A word has at least one byte; the text beyond the bound is not read.
 	const longest = 64
 	cut := len(text)
 	if most < cut/longest {
@@ -53,7 +53,7 @@ func Split(text string, most int) (all []Word, more bool) {
 	return all, more
 }
 
-// Abbreviations: those that never end a sentence, and those that end none before a number.
+// Abbreviations that never end a sentence, and those that do not end one before a number.
 var shortened, numbered = phrasesOf("short"), phrasesOf("numbered")
 
 // shortens reports whether the point at token i, which another follows, ends no sentence: it belongs

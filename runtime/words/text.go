@@ -24,25 +24,23 @@ type token struct {
 	from, to   int32 // a word or a number in scan.plain
 	mark       rune
 	kind       tokenKind
-	space      uint8 // what stands before it
-	hidden     bool  // something that cannot be seen stands in it, or beside it
+	space      uint8 // the space before it
+	hidden     bool  // an invisible character stands in it, or beside it
 }
 
 // What may stand between two tokens.
 const (
 	noSpace   uint8 = iota
-	thinSpace       // one that keeps a number together
+	thinSpace       // a space inside a number
 	oneSpace
 	someSpace
 	newLine
 )
 
-// longestWord is how many bytes of a word count; nothing that is looked up is
-// longer.
+// longestWord is the number of significant bytes of a word; all words of the lists are shorter.
 const longestWord = 40
 
-// isHidden says of a character that it cannot be seen, or changes the order in
-// which others are.
+// isHidden reports whether a character is invisible, or changes the order of other characters.
 func isHidden(r rune) bool {
 	switch {
 	case r == 0xAD, r == 0x34F, r == 0x61C, r == 0x115F, r == 0x1160, r == 0x17B4, r == 0x17B5, r == 0x3164, r == 0xFEFF, r == 0xFFA0:
@@ -87,8 +85,8 @@ func (s *scan) divide() {
 		n = size
 		switch {
 		case r == utf8.RuneError && size == 1, isHidden(r):
-			// What surrounds it is read as if it were not there, and given no
-			// value: nobody knows what the person saw.
+			// The text around it is read as if it were not there, but gets no value: nobody knows
+			// what the person saw.
 			hidden = true
 			turned = turned || turns(r)
 			if open >= 0 {
@@ -155,8 +153,8 @@ func (s *scan) divide() {
 	end(len(text))
 }
 
-// appendPlain appends a letter without capital and accent. A letter of another
-// script stays what it is, and so never looks like one of ours.
+// appendPlain appends a letter in lower case and without its accent. A letter of another script is
+// unchanged, and so never looks like one of ours.
 func appendPlain(b []byte, r rune) []byte {
 	switch {
 	case r < utf8.RuneSelf:

@@ -5,27 +5,26 @@ import (
 	"strings"
 )
 
-// A Tongue is the language that somebody speaks, as it comes out over the
-// messages of a conversation. The zero Tongue has heard nothing. It is steady: a
-// foreign word, a name or a short answer does not change it, a sentence in
-// another language does.
+// A Tongue is the language that a person speaks, inferred from the messages of a conversation. The
+// zero Tongue has heard nothing. It is steady: a foreign word, a name or a short answer does not
+// change it, a sentence in another language does.
 type Tongue struct {
 	language Language
 	known    bool
 }
 
-// Language is the one that is spoken; ok says that something has told it.
+// Language returns the spoken language; ok is false if it is not known yet.
 func (t Tongue) Language() (l Language, ok bool) { return t.language, t.known }
 
-// Is sets what something other than the words of a message has told.
+// Is sets the language from a source other than the words of a message.
 func (t *Tongue) Is(l Language) { t.language, t.known = l, true }
 
-// another is what a message has to score, and by how many times more than in the
-// language spoken so far, to be another's: two small words and no more of the
-// other than half.
+// another bounds the change to another language: a message must score at least twice this in it, and
+// at least twice its score in the language spoken so far. That is two small words of the other
+// language, against at most half as many.
 const another = 4
 
-// Hear goes by the next message.
+// Hear updates the language by the next message.
 func (t *Tongue) Hear(text string) {
 	score := ours().scores(text)
 	best, second := 0, 0
@@ -48,7 +47,7 @@ func (t *Tongue) Hear(text string) {
 	}
 }
 
-// How what is written in one language is told from others that have its words too.
+// Spellings that distinguish languages which share their words.
 var (
 	spacedMark   = regexp.MustCompile(`[\pL\d][ \x{a0}\x{202f}][?!:;]`)
 	innerCapital = regexp.MustCompile(`\p{Ll}{3} \p{Lu}\p{Ll}`) // "in France" is a name

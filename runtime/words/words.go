@@ -1,26 +1,23 @@
-// Package words reads what people say as exact values: the dates, amounts,
-// numbers, countries, account numbers and answers in a sentence, in English,
-// German, French and Spanish.
+// Package words reads people's words as exact values: the dates, amounts, numbers, countries,
+// account numbers and answers in a sentence, in English, German, French and Spanish.
 //
 //	in := words.In{Now: now, Languages: []words.Language{words.English}}
 //	all, _ := words.Find("Should have them next week.", in)
 //	all[0].Text()   // 2025-01-03, said on 27 December 2024
 //	all[0].Kind     // words.Vague: a span, of which it is the last working day
 //
-// It never guesses. What can be read in two ways has no value but two choices;
-// what has a day that no calendar has, a weekday of another day, a wrong check
-// digit, characters that nobody can see, or a part that is not understood, has
-// none either, and says so in Problem. A Reading tells where in the text it
-// stands and what was assumed, so that it can be said back to the person in
-// full. Limits that a value has to keep, such as those of a date of birth, are
-// Bounds, which the caller declares.
+// It never guesses. An ambiguous text has no value but two choices; a text with a day that no
+// calendar has, a weekday of another day, a wrong check digit, invisible characters, or a part that
+// is not understood, has no value either, and Problem gives the reason. A Reading tells its place in
+// the text and its assumptions, so that the program can repeat it to the person in full. Limits of a
+// value, such as those of a date of birth, are Bounds, which the caller declares.
 //
-// What is known of a language, and what the program says in it, are text: the files of
-// tongues and catalogue. The catalogue has a form of its own: what
-// golang.org/x/text/message would add, plurals, no sentence needs.
+// The knowledge of a language, and the program's sentences in it, are text: the files of tongues and
+// catalogue. The catalogue has a format of its own: no sentence needs the plurals of
+// golang.org/x/text/message.
 //
-// There is no model in it, it reads no clock, and it takes time in proportion to
-// the text, whatever that holds.
+// The package has no model, reads no clock, and takes time in proportion to the text, whatever the
+// text contains.
 package words
 
 import (
@@ -31,10 +28,10 @@ import (
 	"verbatim/stores"
 )
 
-// A Language is one that is understood.
+// A Language is a language that the package understands.
 type Language uint8
 
-// The languages that Go names; others have the numbers behind them.
+// The languages with a name in Go; others have the numbers after them.
 const (
 	English Language = iota
 	German
@@ -42,8 +39,8 @@ const (
 	Spanish
 )
 
-// Languages are those that have a file under tongues. Such a file and one under catalogue
-// make a further one: what is said in it is read, matched and answered.
+// Languages returns the languages with a file under tongues. Such a file and one under catalogue add
+// a language: messages in it are read, matched and answered.
 func Languages() []Language {
 	all := make([]Language, len(ours().tongues))
 	for i := range all {
@@ -52,7 +49,7 @@ func Languages() []Language {
 	return all
 }
 
-// Tags are those of the Languages.
+// Tags returns the tags of the Languages.
 func Tags() (all []string) {
 	for _, t := range ours().tongues {
 		all = append(all, t.tag)
@@ -60,11 +57,10 @@ func Tags() (all []string) {
 	return all
 }
 
-// String is the language's tag: "en".
+// String returns the language's tag: "en".
 func (l Language) String() string { return ours().tongues[l].tag }
 
-// ParseLanguage reads a tag such as "de" or "de-AT"; what comes after the
-// language is not needed here.
+// ParseLanguage reads a tag such as "de" or "de-AT"; the part after the language is ignored.
 func ParseLanguage(tag string) (Language, bool) { return ours().parse(tag) }
 
 func (h *house) parse(tag string) (Language, bool) {
@@ -83,13 +79,13 @@ func lower(c byte) byte {
 	return c
 }
 
-// In is who says something, as far as it matters to what it means.
+// In is the context of a message, as far as the meaning depends on it.
 type In struct {
-	// Now is when it is said, in the person's own time zone.
+	// Now is the time of the message, in the person's own time zone.
 	Now time.Time
-	// Languages are those that it may be in; none leaves it to Detect.
+	// Languages are the possible languages; if there are none, Detect decides.
 	Languages []Language
-	// Day says that a day is asked for: then "3/4" is one, and no fraction.
+	// Day says that the question asks for a day: then "3/4" is a day, and not a fraction.
 	Day bool
 }
 
@@ -109,10 +105,10 @@ func (in In) Answered(text string) In {
 	return in
 }
 
-// What says what a reading is of.
+// What is the type of a reading's value.
 type What uint8
 
-// What is read.
+// The types of values.
 const (
 	Date    What = iota // a calendar day: Value is a date
 	Money               // Value is a decimal, Currency an ISO 4217 code
@@ -129,24 +125,24 @@ var whatNames = [...]string{"date", "money", "integer", "decimal", "percent", "c
 
 func (w What) String() string { return whatNames[w] }
 
-// Kind says how exactly something was said.
+// Kind is the precision of a reading.
 type Kind uint8
 
 // The kinds of reading.
 const (
 	Exact    Kind = iota // said in full
-	Relative             // depends on when it is said: "tomorrow", "3 January"
-	Vague                // a span, of which the value is one day
+	Relative             // depends on the time of the message: "tomorrow", "3 January"
+	Vague                // a span; the value is one of its days
 )
 
 var kindNames = [...]string{"exact", "relative", "vague"}
 
 func (k Kind) String() string { return kindNames[k] }
 
-// A Range is where something stands in a text, in bytes.
+// A Range is a place in a text, in bytes.
 type Range struct{ Start, End int }
 
-// A Choice is one value that may be meant.
+// A Choice is one possible value.
 type Choice struct {
 	Value    stores.Value
 	Currency string // of money
@@ -157,34 +153,32 @@ type Reading struct {
 	What  What
 	Kind  Kind
 	Range Range
-	// Choice is what it means. It has no value where there are Others, or a
-	// Problem.
+	// Choice is the value. It is null if there are Others or a Problem.
 	Choice
 	// First and Last bound the span of a vague date.
 	First, Last stores.Value
-	// Others are all that may be meant, where that is more than one.
+	// Others are all possible values, if there are several.
 	Others []Choice
-	// Assumed is what was added to the words.
+	// Assumed is what the reading adds to the words.
 	Assumed Assumption
-	// Problem is why there is no value although something was said.
+	// Problem is the reason why a reading has no value.
 	Problem Problem
-	// Detail belongs to the problem: the age that would be made, the day that
-	// the month does not have.
+	// Detail belongs to the problem: the resulting age, or the day that the month does not have.
 	Detail int
 
 	bare   bool         // a weekday's name and nothing else
-	whole  bool         // day, month and a year of four digits were said
-	before stores.Value // of the next such day: the last one, for what is over
+	whole  bool         // the text has day, month and a year of four digits
+	before stores.Value // for the next day of a name: the last such day, for past events
 }
 
-// Weekday reports whether a date was said as a weekday's name and nothing else:
-// "Thursday", which is another day in each week.
+// Weekday reports whether a date is only a weekday's name, such as "Thursday", which is another day
+// in each week.
 func (r *Reading) Weekday() bool { return r.What == Date && r.bare }
 
-// Known reports whether it means one value.
+// Known reports whether the reading has exactly one value.
 func (r *Reading) Known() bool { return r.Problem == 0 && len(r.Others) == 0 && !r.Value.IsNull() }
 
-// Same reports whether two readings say the same: that a value is said twice does not make it two.
+// Same reports whether two readings are equal: a repeated value is still one value.
 func (r *Reading) Same(o *Reading) bool {
 	same := func(a, b Choice) bool { return a.Currency == b.Currency && stores.Equal(a.Value, b.Value) }
 	return r.What == o.What && r.Problem == o.Problem && r.Detail == o.Detail && same(r.Choice, o.Choice) && slices.EqualFunc(r.Others, o.Others, same)
@@ -203,7 +197,7 @@ const (
 	LastSuch                              // the last such day before today, since none ahead is allowed
 )
 
-// A Problem is why something that was said has no value.
+// A Problem is the reason why a reading has no value.
 type Problem uint8
 
 // The problems.
@@ -211,7 +205,7 @@ const (
 	_            Problem = iota
 	NoSuchDay            // 30 February
 	WrongWeekday         // Friday, 2 January 2025
-	Hidden               // there are characters in it that cannot be seen
+	Hidden               // it has invisible characters
 	Unread               // a part of it is not understood
 	Negated              // "not Friday"
 	Spread               // "from Monday to Friday"
@@ -224,12 +218,12 @@ const (
 	NotWhole             // a day that has to be said in full, and was not
 )
 
-// MaxReadings is how many readings one text gives at most.
+// MaxReadings is the greatest number of readings of one text.
 const MaxReadings = 256
 
-// Find reads what a text says, in the order in which it stands there. Readings
-// never overlap. What is longer wins: the number in a date is no number. More
-// says that there was more than MaxReadings of it.
+// Find returns the readings of a text, in the order of their places. Readings never overlap. The
+// longer one wins: the number in a date is no reading. more says that there are more than
+// MaxReadings.
 func Find(text string, in In) (all []Reading, more bool) {
 	return ours().find(text, in)
 }
@@ -280,7 +274,7 @@ func settle(all []Reading) []Reading {
 	return kept
 }
 
-// either is what is meant when two readings of the same words are possible.
+// either joins two possible readings of the same words.
 func either(a, b Reading) Reading {
 	switch {
 	case a.What != b.What:
@@ -305,7 +299,7 @@ func either(a, b Reading) Reading {
 	return a
 }
 
-// choices are what it may mean.
+// choices returns the possible values.
 func (r *Reading) choices() []Choice {
 	if len(r.Others) > 0 {
 		return slices.Clone(r.Others)
@@ -316,7 +310,7 @@ func (r *Reading) choices() []Choice {
 	return []Choice{r.Choice}
 }
 
-// offer says what it may mean: one value, or several to choose from.
+// offer sets the possible values: one, or several to choose from.
 func (r *Reading) offer(choices []Choice) {
 	r.Choice, r.Others = Choice{}, nil
 	if len(choices) == 1 {
@@ -332,9 +326,9 @@ func (r *Reading) fail(p Problem, detail int) {
 	r.Choice, r.Problem, r.Detail = Choice{}, p, detail
 }
 
-// Whole reads a text that is meant to be one thing and nothing else, such as the
-// answer to a question: "It's the 3rd of April 1980, thanks". Words that say
-// nothing may stand around it. It finds nothing where there are two.
+// Whole reads a text that should be one value and nothing else, such as the answer to a question:
+// "It's the 3rd of April 1980, thanks". Words without meaning may stand around it. It finds nothing
+// if there are two values.
 func Whole(text string, what What, in In) (Reading, bool) {
 	if r, ok := wholeCode(text, what); ok {
 		return r, true

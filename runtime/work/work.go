@@ -8,8 +8,9 @@
 // # What is promised
 //
 // A job exists if and only if the transaction that enqueued it was committed. It is run at least
-// once and takes effect once: its effect, its journal entries and its completion are one transaction,
-// which is fenced on the attempt. A notice is sent at least once, with the same id each time.
+// once and takes effect once: its effect, its journal entries and its completion are one
+// transaction, which is fenced on the attempt. A notice is sent at least once, with the same id
+// each time.
 //
 // Nothing is run before its time, by the store's clock, which all machines share. Jobs that fell due
 // while no worker ran are run in the order in which they fell due.
@@ -23,12 +24,12 @@
 // overtake one another, and an operator who retries a dead notice sends it after the rest.
 //
 // A failed job is tried again after 5 s, 15 s, 45 s and so on, up to 6 h, give or take a fifth, 12
-// times in about a day. Then it is dead, and kept until somebody looks at it. A job that always fails
-// delays no other. A notice without a route, and a job of another version, is tried again every ten
-// minutes and uses up no attempt.
+// times in about a day. Then it is dead, and kept until somebody looks at it. A job that always
+// fails delays no other. A notice without a route, and a job of another version, is tried again
+// every ten minutes and uses up no attempt.
 //
-// The store hands the jobs out: from a small table of its own in SQLite, by River on PostgreSQL, which
-// looks every 30 seconds for jobs that a lost worker left.
+// The store hands the jobs out: from a small table of its own in SQLite, by River on PostgreSQL,
+// which looks every 30 seconds for jobs that a lost worker left.
 package work
 
 import (
@@ -74,7 +75,8 @@ type Worker struct {
 	Report func(Event)
 }
 
-// Kept is how long the store remembers a completed job. Dead jobs are kept until somebody drops them.
+// Kept is how long the store remembers a completed job. Dead jobs are kept until somebody drops
+// them.
 const Kept = 24 * time.Hour
 
 // again is how long to wait before a job that Stays is tried again.
@@ -150,15 +152,16 @@ type shift struct {
 	counts Counts
 }
 
-// Run works until ctx ends, and then waits for the runs that it has begun. It returns an error only if
-// the store cannot be asked for jobs at the beginning; later errors are reported, and it tries again.
+// Run works until ctx ends, and then waits for the runs that it has begun. It returns an error only
+// if the store cannot be asked for jobs at the beginning; later errors are reported, and it tries
+// again.
 func (w *Worker) Run(ctx context.Context) error {
 	_, err := w.work(ctx, false)
 	return err
 }
 
-// Once runs the jobs that are due now, and those that they schedule for now, and returns when none is
-// left. Failed jobs wait for the next time.
+// Once runs the jobs that are due now, and those that they schedule for now, and returns when none
+// is left. Failed jobs wait for the next time.
 func (w *Worker) Once(ctx context.Context) (Counts, error) { return w.work(ctx, true) }
 
 func (w *Worker) work(ctx context.Context, once bool) (Counts, error) {

@@ -226,8 +226,8 @@ func (a *Adapter) facts(h *head, body []byte, in arrival, p proof) proven.Facts 
 	return f
 }
 
-// sum returns an ID for a mail without one. It does not depend on parts that may change on the way or
-// when the mail is sent again, such as white space and relaying servers.
+// sum returns an ID for a mail without one. It does not depend on parts that may change on the way
+// or when the mail is sent again, such as white space and relaying servers.
 func (h *head) sum(body []byte) string {
 	s := sha256.New()
 	for _, name := range [...]string{"from", "subject", "date"} {

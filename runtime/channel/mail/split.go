@@ -210,7 +210,8 @@ func joined(lines []string) string {
 }
 
 // attributes reports whether lines say who wrote the following text, in a language that we know, or
-// look as if they did. Several lines count only if they begin with a date or break within an address.
+// look as if they did. Several lines count only if they begin with a date or break within an
+// address.
 func attributes(lines []string) (known, like bool) {
 	all, first := joined(lines), lines[0]
 	broken := strings.LastIndexByte(first, '<') > strings.LastIndexByte(first, '>')

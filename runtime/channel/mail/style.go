@@ -24,7 +24,7 @@ type look struct {
 	ground paint
 }
 
-// A paint is a colour, as far as it is known.
+// A paint is a colour, possibly unknown.
 type paint struct {
 	color.NRGBA
 	unknown bool // a picture, or a colour that the reader's program computes

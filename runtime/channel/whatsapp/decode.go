@@ -15,8 +15,8 @@ import (
 	"verbatim/runtime/channel/internal/proven"
 )
 
-// An envelope is the part of a webhook's body that is read. Changes, messages and statuses are decoded
-// one by one, so that a malformed one does not affect the others.
+// An envelope is the part of a webhook's body that is read. Changes, messages and statuses are
+// decoded one by one, so that a malformed one does not affect the others.
 type envelope struct {
 	Object string
 	Entry  []struct {
@@ -222,7 +222,8 @@ func (m *wireMessage) sender(f *proven.Facts, contacts []profiled) bool {
 	return len(f.Known) > 0
 }
 
-// content fills in the content of a message. A place or a card, which nobody wrote, counts as quoted.
+// content fills in the content of a message. A place or a card, which nobody wrote, counts as
+// quoted.
 func (m *wireMessage) content(f *proven.Facts) {
 	f.Kind = proven.Unknown
 	switch m.Type {
@@ -295,8 +296,8 @@ func status(raw json.RawMessage, now time.Time) (s channel.Status, ok bool) {
 	return s, true
 }
 
-// near returns the time, or now if the clock is off: a day ahead, or further behind than requests are
-// repeated.
+// near returns the time, or now if the clock is off: a day ahead, or further behind than requests
+// are repeated.
 func (s stamp) near(now time.Time) time.Time {
 	t := time.Unix(int64(s), 0)
 	if t.After(now.Add(24*time.Hour)) || t.Before(now.Add(-8*24*time.Hour)) {

@@ -58,7 +58,7 @@ func failure(status, code int) *channel.Failure {
 	return f
 }
 
-// lasting is a failure of our own, which a second try does not mend.
+// lasting returns a failure of our own, which a second try does not mend.
 func lasting(code, text string) *channel.Failure {
 	return &channel.Failure{Code: code, Text: text, Permanent: true}
 }

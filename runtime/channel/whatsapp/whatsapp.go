@@ -49,7 +49,8 @@ type Options struct {
 	Log func(what string, times int)
 	// Pick is the label of the button that opens a list, at most 20 characters. "" means "Choose".
 	Pick string
-	// MediaHosts are the hosts, with their subdomains, from which files are fetched. nil means Meta's.
+	// MediaHosts are the hosts, with their subdomains, from which files are fetched. nil means
+	// Meta's.
 	MediaHosts []string
 	// Private allows http and addresses outside the public internet, for tests.
 	Private bool
@@ -61,7 +62,7 @@ type Adapter struct {
 	opt    Options
 	api    *http.Client
 	media  *http.Client
-	read   func(body []byte) (batch, error) // decode; tests look at what it is given
+	read   func(body []byte) (batch, error) // decode; tests examine its input
 	broken atomic.Int64
 }
 

@@ -80,7 +80,7 @@ func ReadRace(path string) (*Race, error) {
 	return &r, nil
 }
 
-// Time is a time of race.yaml as a run sleeps it.
+// Time returns a time of race.yaml at the scale of a run.
 func (r *Race) Time(ms float64) time.Duration {
 	return time.Duration(ms * r.Scale * float64(time.Millisecond))
 }
@@ -98,12 +98,11 @@ const (
 	Nonsense Fault = "nonsense"
 )
 
-// Shares are how many of the faults are of each kind.
+// Shares are the shares of the kinds of faults.
 type Shares map[Fault]float64
 
-// Faults draws faults. A drawing depends on the seed, on what is asked and on the how-manieth
-// time it is asked, and not on what else is asked meanwhile. It is safe for use by many
-// goroutines.
+// Faults draws faults. A draw depends on the seed, on the request and on how often the same request
+// was made, and not on other requests in between. It is safe for use by many goroutines.
 type Faults struct {
 	Seed   uint64
 	Rate   float64
@@ -113,7 +112,8 @@ type Faults struct {
 	times map[string]uint64
 }
 
-// Next draws the fault of a call; what is everything that tells this call from others.
+// Next draws the fault of a call; what must hold everything that distinguishes this call from
+// others.
 func (f *Faults) Next(what string) Fault {
 	f.mu.Lock()
 	if f.times == nil {

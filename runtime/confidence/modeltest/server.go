@@ -1,13 +1,13 @@
 // Package modeltest is a model for tests and benchmarks: a server that speaks the chat
-// completions protocol over HTTP, with stated delays and seeded faults, and whose answers a
-// function makes.
+// completions protocol over HTTP, with stated delays and seeded faults. A function makes its
+// answers.
 //
 //	s := modeltest.New(func(r modeltest.Request) llm.Reply { return llm.Reply{Text: "42"} }, modeltest.Options{})
 //	defer s.Close()
 //	model, err := llm.New(llm.Config{BaseURL: s.URL, Model: "test"})
 //
-// Agents that are compared are served by the same server under the same conditions: those of
-// race.yaml, which ReadRace reads.
+// Agents are compared on the same server under the same conditions: those of race.yaml, which
+// ReadRace reads.
 package modeltest
 
 import (
@@ -31,21 +31,21 @@ type Options struct {
 	Base     time.Duration // before the first token of an answer
 	PerToken time.Duration // for each token of it
 	Faults   *Faults       // nil for none
-	Hang     time.Duration // how long a call that times out is held, unless its caller gives up; 0 is a minute
+	Hang     time.Duration // how long a call that times out is held, unless its caller gives up; 0 means a minute
 }
 
-// Options are the conditions of a model at a rate of faults.
+// Options returns the conditions of a model with a rate of faults.
 func (r *Race) Options(seed uint64, rate float64) Options {
 	return Options{Base: r.Time(r.Model.Base), PerToken: r.Time(r.Model.PerToken), Hang: 4 * r.Time(r.TimeOut), Faults: &Faults{Seed: seed, Rate: rate, Shares: r.Faults.Model}}
 }
 
-// A Request is the whole request of an agent, and all that a mind is given.
+// A Request is the whole request of an agent. The mind gets nothing else.
 type Request struct {
 	llm.Request
-	Digest string // of all of it; the same for every repetition
+	Digest string // of the whole request; the same for every repetition
 }
 
-// A Seen is a request as it came, and what was done to it.
+// A Seen is a received request, with the fault that was injected.
 type Seen struct {
 	Body   string
 	Digest string
@@ -79,7 +79,7 @@ func (s *Server) Close() {
 	s.Server.Close()
 }
 
-// Seen are the requests so far, in the order in which they came.
+// Seen returns the requests so far, in the order of their arrival.
 func (s *Server) Seen() []Seen {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -200,7 +200,7 @@ func fails(w http.ResponseWriter, status int, says string) {
 	_, _ = fmt.Fprintf(w, `{"error":{"message":%q,"type":"server_error"}}`, says)
 }
 
-// half is the first half of a reply, which says that it is whole.
+// half returns the first half of a reply, which still claims to be complete.
 func half(r llm.Reply) llm.Reply {
 	first := func(text string) string { return string([]rune(text)[:len([]rune(text))/2]) }
 	if len(r.Calls) == 0 {
@@ -214,10 +214,10 @@ func half(r llm.Reply) llm.Reply {
 	return r
 }
 
-// pieces is how many chunks a text is streamed in at most.
+// pieces is the greatest number of chunks in which a text is streamed.
 const pieces = 8
 
-// tell writes a reply, whole or streamed, in the time that its tokens take.
+// tell writes a reply, whole or streamed, in the time that its tokens need.
 func (s *Server) tell(w http.ResponseWriter, r *http.Request, wire *wireRequest, digest string, reply *llm.Reply) {
 	m := wireMessage{Role: llm.Assistant, Content: reply.Text, Refusal: reply.Refusal}
 	tokens := llm.EstimateTokens(reply.Text)

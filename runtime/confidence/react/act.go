@@ -16,28 +16,29 @@ import (
 	"verbatim/verbs/grammar"
 )
 
-// work is one question on its way.
+// A work is one question that is being answered.
 type work struct {
 	Agent
 	session *runtime.Session
 	tell    func(Message) error
 	request llm.Request
-	named   []*verbs.Entity            // those whose rows some function takes
+	named   []*verbs.Entity            // the entities whose rows are arguments of some function
 	names   map[*verbs.Entity][]string // that the functions of the request were made with
 	words   grammar.Vocabulary
 	tools   []string     // the functions that are offered
-	origin  verbs.Origin // of what the model writes
-	// made are the calls that would come to the same again, and whether they changed something.
-	// After a change the others may come to something else, as what a tool finds always may.
+	origin  verbs.Origin // of the model's text
+	// made holds the calls that would give the same result again, and whether they changed
+	// something. After a change the other calls may give another result, and calls of tools always
+	// may.
 	made    map[string]bool
 	repeats int
 }
 
-// maxRepeats is how often the model may make a call that it has made.
+// maxRepeats is how often the model may repeat a call.
 const maxRepeats = 3
 
-// offer makes the functions that the model may call: the verbs of the session, with the names
-// that it knows now. A call may give rows their first names.
+// offer makes the functions that the model may call: the verbs of the session, with the names that
+// it knows now. A call may give rows their first names.
 func (w *work) offer(ctx context.Context) error {
 	may := w.session.Verbs()
 	if w.tools == nil {
@@ -74,8 +75,8 @@ func (w *work) offer(ctx context.Context) error {
 	return nil
 }
 
-// takes are the entities whose rows the parameters of verbs name. The names of others are not
-// read: there may be thousands, and the model would not be told them.
+// takes returns the entities whose rows are arguments of verbs. The names of others are not read:
+// there may be thousands, and the model would not use them.
 func takes(all []*verbs.Verb, entities []*verbs.Entity) (named []*verbs.Entity) {
 	for _, v := range all {
 		for i := range v.Params {
@@ -86,7 +87,7 @@ func takes(all []*verbs.Verb, entities []*verbs.Entity) (named []*verbs.Entity) 
 						named = append(named, t.Entity)
 					}
 				case slices.Contains([]verbs.TypeName{verbs.AnyType, verbs.RefType, verbs.ObjectType, verbs.RecordType, verbs.CallType}, t.Name):
-					return entities // any row may stand there
+					return entities // the argument may be any row
 				}
 			}
 		}
@@ -94,8 +95,7 @@ func takes(all []*verbs.Verb, entities []*verbs.Entity) (named []*verbs.Entity) 
 	return named
 }
 
-// act makes the first call of a reply, and returns what the model is told came of it. An error
-// ends the work.
+// act makes the first call of a reply, and returns its result for the model. An error ends the work.
 func (w *work) act(ctx context.Context, reply *llm.Reply) (string, error) {
 	asked := &reply.Calls[0]
 	if reply.Finish == llm.TooLong {
@@ -104,7 +104,7 @@ func (w *work) act(ctx context.Context, reply *llm.Reply) (string, error) {
 	call, err := grammar.Call(w.words, asked.Name, asked.Arguments)
 	offered := slices.ContainsFunc(w.words.Verbs, func(v *verbs.Verb) bool { return v.Name == call.Verb })
 	switch {
-	case call.Verb != "" && !offered: // also one that others may call: it does not exist for the asker
+	case call.Verb != "" && !offered: // even if others may call it: it does not exist for the asker
 		return unknown(asked.Name, dsl.Nearest(asked.Name, slices.Values(w.tools))), nil
 	case err != nil:
 		return fmt.Sprintf(sayUnread, short(asked.Name, maxCell), err), nil
@@ -151,7 +151,7 @@ func (w *work) act(ctx context.Context, reply *llm.Reply) (string, error) {
 	return said, nil
 }
 
-// run checks and carries out a script, and tries again what may be over then.
+// run checks and carries out a script, and repeats it after a transient fault.
 func (w *work) run(ctx context.Context, script *dsl.Script) (done *receipt.Receipt, err error) {
 	for tries := 1; ; tries++ {
 		program, ds := w.session.CheckFrom(ctx, script, verbs.Literals{Origin: w.origin})
@@ -169,8 +169,8 @@ func (w *work) run(ctx context.Context, script *dsl.Script) (done *receipt.Recei
 	}
 }
 
-// byKey reports whether a call names a row by its key. The model was shown none, so that it has
-// it from a stranger, or made it up.
+// byKey reports whether a call names a row by its key. The model was shown no key, so it took this
+// one from untrusted text or made it up.
 func byKey(c verbs.Call) bool {
 	for i := range c.Args {
 		t := c.Verb.Params[i].Type
@@ -202,8 +202,7 @@ func mayBeOver(p *verbs.Program, err error) bool {
 	return errors.As(err, &broken) && !broken.Unknown && broken.Told == nil
 }
 
-// refused tells the model why a call was not made. What a tool says of its failure is a
-// stranger's text.
+// refused tells the model why a call was not made. A tool's own text about its failure is untrusted.
 func (w *work) refused(ds dsl.Diagnostics) string {
 	for i := range ds {
 		if ds[i].Code == runtime.CodeNeedsAgreement {
@@ -216,7 +215,7 @@ func (w *work) refused(ds dsl.Diagnostics) string {
 	return refused(ds)
 }
 
-// masked is a call as it is told: without the values of sensitive arguments.
+// masked returns a call without the values of sensitive arguments.
 func (w *work) masked(c *dsl.Call) string {
 	return dsl.FormatCall(dsl.Replace(c, func(of *dsl.Call, key string, _ *dsl.Value) (dsl.Value, bool) {
 		v := w.Registry.Verb(of.Verb)

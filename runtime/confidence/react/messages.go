@@ -39,7 +39,7 @@ const (
 	Unknown      = "outcome-unknown" // a call may or may not have had its effect
 )
 
-// sentences are the messages of most types. For the others runtime.Sentence knows more.
+// sentences are the messages of most types. For the others runtime.Sentence has better ones.
 var sentences = map[string]string{
 	NoQuestion:   "There is no question. Ask one.",
 	ModelFailed:  "The language model could not be reached or gave no usable answer. Ask again in a while.",
@@ -51,7 +51,7 @@ var sentences = map[string]string{
 
 func failed(kind string, err error) *Error { return &Error{kind, sentences[kind], err} }
 
-// ended is why a question ends with an error: the caller gave up, or else the given kind.
+// ended returns the error that ends a question: the caller gave up, or the given kind.
 func ended(ctx context.Context, kind string, err error) *Error {
 	switch {
 	case ctx.Err() != nil:
@@ -78,7 +78,7 @@ const (
 	sayNoTool   = "There is no function %q, so nothing was called.%s"
 )
 
-// unknown tells which functions may have been meant by one that there is not.
+// unknown names the functions that may be meant by one that does not exist.
 func unknown(name string, nearest []string) string {
 	meant := ""
 	if len(nearest) > 0 {
@@ -87,7 +87,7 @@ func unknown(name string, nearest []string) string {
 	return fmt.Sprintf(sayNoTool, short(name, maxCell), meant)
 }
 
-// refused tells what is wrong with a call.
+// refused describes the mistakes in a call.
 func refused(ds dsl.Diagnostics) string {
 	var b strings.Builder
 	b.WriteString(sayRefused)
@@ -106,7 +106,7 @@ func refused(ds dsl.Diagnostics) string {
 	return short(strings.TrimSpace(b.String()), maxObserved)
 }
 
-// short is a text of so many characters at most.
+// short cuts a text to a number of characters.
 func short(text string, most int) string {
 	n := 0
 	for i := range text {

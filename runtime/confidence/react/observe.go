@@ -12,13 +12,13 @@ import (
 	"verbatim/verbs"
 )
 
-// Limits of what the model is told of one call, in characters.
+// Limits of the text that the model gets about one call, in characters.
 const (
 	maxObserved = 8192
 	maxCell     = 2000 // of one value
 )
 
-// acted reports whether a call did something that is not undone by forgetting it.
+// acted reports whether a call had an effect that remains even if its answer is dropped.
 func acted(c receipt.Call) bool {
 	return len(c.Rows)+len(c.Notices)+len(c.Session)+len(c.JobChanges) > 0 || slices.ContainsFunc(c.External, func(e receipt.ExternalCall) bool { return !e.ReadOnly })
 }
@@ -28,11 +28,11 @@ type sheet struct {
 	strings.Builder
 	left   int          // characters
 	more   int          // lines for which there was no room
-	origin verbs.Origin // of what was told and no record vouches for
+	origin verbs.Origin // untrusted origins of the text
 }
 
-// observed writes what calls found and did: rows by their names, without keys and without
-// anything sensitive. The origin is that of what strangers wrote in it.
+// observed writes the answers and effects of calls: rows by their names, without keys and sensitive
+// values. The origin is that of the untrusted text in it.
 func observed(done *receipt.Receipt) (string, verbs.Origin) {
 	s := &sheet{left: maxObserved - 100} // for the last line
 	for i := range done.Calls {
@@ -109,8 +109,8 @@ func (s *sheet) result(r *receipt.Result) {
 	}
 }
 
-// field adds a value with its name. What strangers wrote is quoted on one line, with where it is
-// from, so that it can end neither the line nor the mark.
+// field adds a value with its name. Untrusted text is quoted on one line together with its origin,
+// so that it can end neither the line nor the mark.
 func (s *sheet) field(fields []string, name string, v stores.Value, origin string) []string {
 	if v.IsNull() || v.Kind() == stores.UUID { // a key, or as good as one
 		return fields

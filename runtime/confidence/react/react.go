@@ -1,5 +1,5 @@
-// Package react answers questions by turns: a model says a thought and one call of a verb, is
-// told what the call found, and goes on until it answers.
+// Package react answers questions turn by turn: a model states a thought and one call of a verb,
+// reads the result of the call, and continues until it answers.
 //
 //	a := react.Agent{Registry: reg, Model: model, Clock: time.Now}
 //	err := a.Ask(ctx, session, "Who directs Acme Holding?", func(m react.Message) error {
@@ -8,12 +8,12 @@
 //	})
 //
 // It is ReAct (Yao et al., 2022) and no more: it makes no plan, scores nothing and does not vary
-// what failed. The agent that plans is measured against it, so it does well what it does: a
+// failed calls. The planning agent is measured against it, so it does these things well: a
 // fault is tried again, and a mistake goes back to the model with the reason.
 //
-// The model decides what is called, and the engine whether it may be. Every value of a call has
-// the origin model, and once something that a stranger wrote stands before the model, the
-// origin of that as well. A call that needs an agreement is not made.
+// The model decides which calls to make, and the engine whether they are permitted. Every value of
+// a call has the origin model, and once the model has read untrusted text, the origin of that
+// too. A call that needs an agreement is not made.
 package react
 
 import (
@@ -36,11 +36,11 @@ import (
 type Agent struct {
 	Registry *verbs.Registry
 	Model    llm.Model
-	// MaxSteps is how often the model is asked for a next step at most, the answer included;
-	// the default is 15.
+	// MaxSteps is the greatest number of requests to the model, including the answer; the default
+	// is 15.
 	MaxSteps int
-	// Tries is how often one call of the model or of a verb is made before it has failed; the
-	// default is 3. It multiplies what the client of the model tries itself.
+	// Tries is how often a call of the model or of a verb is made before it counts as failed; the
+	// default is 3. The model's client may try more often for each of these.
 	Tries int
 	// Pause is the wait before a call is made a second time, and doubles with each time; the
 	// default is 50 ms.
@@ -52,14 +52,14 @@ type Agent struct {
 	Zone  *time.Location
 }
 
-// A Type says what a Message is.
+// A Type is the type of a Message.
 type Type string
 
 // The types, in the words of TrustGraph's agent API.
 const (
-	Thought     Type = "thought"     // what the model wants to find out, in its words
+	Thought     Type = "thought"     // the model's words about what it wants to find out
 	Action      Type = "action"      // the call, without values of sensitive arguments
-	Observation Type = "observation" // what came of it, as the model is told
+	Observation Type = "observation" // the result of the call, as the model reads it
 	Answer      Type = "answer"      // the last message
 )
 
@@ -69,15 +69,15 @@ type Message struct {
 	Text string `json:"text"`
 }
 
-// source is where calls come from, for the journal.
+// source is the source of the calls, for the journal.
 const source = "react"
 
-// maxAnswer bounds what the model writes in one turn, in tokens.
+// maxAnswer is the greatest length of the model's answer in one turn, in tokens.
 const maxAnswer = 2048
 
-// Ask answers a question in the name of a session's principal. tell is given each message as it
-// comes, and ends the work by an error, which Ask returns. Any other error is an *Error. What
-// calls have changed by then stays changed.
+// Ask answers a question in the name of a session's principal. tell is called with each message; its
+// error ends the work, and Ask returns it. Any other error is an *Error. Changes that calls have
+// made until then stay.
 func (a Agent) Ask(ctx context.Context, session *runtime.Session, question string, tell func(Message) error) error {
 	question = strings.TrimSpace(question)
 	if question == "" {
@@ -151,8 +151,8 @@ func wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// again waits before a call is made once more, and reports whether it may be: tries is how often
-// it was made.
+// again waits before a call is repeated, and reports whether it may be; tries is the number of times
+// that it was made.
 func (w *work) again(ctx context.Context, tries int, asked time.Duration) bool {
 	if tries >= w.Tries || asked > longestWait || ctx.Err() != nil {
 		return false
@@ -163,7 +163,7 @@ func (w *work) again(ctx context.Context, tries int, asked time.Duration) bool {
 // longestWait bounds one pause. An endpoint that wants a longer one has failed.
 const longestWait = 10 * time.Second
 
-// transient are the faults of a model that may be over when it is asked again.
+// transient are the faults of a model that may not occur again.
 var transient = []llm.Kind{llm.Unavailable, llm.Busy, llm.Late, llm.Cut, llm.Garbled}
 
 var errEmpty = errors.New("the model answered with nothing")
@@ -171,7 +171,7 @@ var errEmpty = errors.New("the model answered with nothing")
 // think asks the model for its next step: text, calls or both.
 func (w *work) think(ctx context.Context) (*llm.Reply, error) {
 	for tries := 1; ; tries++ {
-		// It is streamed, so that a long answer is told from a model that has fallen silent.
+		// It is streamed, to distinguish a long answer from a model that has fallen silent.
 		reply, err := w.Model.Chat(ctx, w.request, func(string) {})
 		var e *llm.Error
 		switch {
@@ -193,8 +193,8 @@ func (w *work) think(ctx context.Context) (*llm.Reply, error) {
 	}
 }
 
-// observe adds a turn to the history: the reply of the model, and what the first of its calls
-// came to. The others were not made.
+// observe adds a turn to the history: the model's reply, and the result of the first of its calls.
+// The others were not made.
 func (w *work) observe(said string, calls []llm.ToolCall, observed string) {
 	answers := make([]llm.Message, len(calls))
 	for i := range calls {

@@ -14,31 +14,31 @@ import (
 
 // An Outcome is a score that was given, and whether the answer proved right.
 type Outcome struct {
-	Score float64 `json:"score"` // Score.Raw, where a Calibrator is fitted
+	Score float64 `json:"score"` // Score.Raw, for fitting a Calibrator
 	Right bool    `json:"right"`
 }
 
-// MinOutcomes is how many outcomes are needed before anything is learnt from them.
+// MinOutcomes is the least number of outcomes from which anything is learnt.
 const MinOutcomes = 30
 
-// A Calibrator maps the raw scores of one tool to the share of its answers that proved
-// right. It never changes, may be shared, and never puts a lower score above a higher one.
-// The zero Calibrator leaves scores as they are.
+// A Calibrator maps the raw scores of one tool to the share of its answers that proved right. It is
+// immutable, may be shared, and never puts a lower score above a higher one. The zero Calibrator
+// leaves scores unchanged.
 type Calibrator struct{ blocks []Block }
 
 // A Block is a range of raw scores that a Calibrator maps to one value. Between two blocks it
-// draws a straight line, and beyond the first and the last it is level.
+// interpolates linearly, and beyond the first and the last one it is constant.
 type Block struct {
 	From  float64 `json:"from"`
 	To    float64 `json:"to"`
-	Right float64 `json:"right"` // what the scores become
-	Count int     `json:"count"` // the outcomes behind that
+	Right float64 `json:"right"` // the value of these scores
+	Count int     `json:"count"` // the number of outcomes in it
 }
 
-// Fit calibrates a tool on its outcomes by isotonic regression. With fewer than MinOutcomes
-// it leaves scores as they are, and also where calibration does not lower the Brier score of
-// outcomes held out from it by more than one standard error: a tool whose scores are right
-// already must not get those of chance. The order of the outcomes makes no difference.
+// Fit calibrates a tool on its outcomes by isotonic regression. With fewer than MinOutcomes it
+// leaves scores unchanged. It does so too unless calibration lowers the Brier score of held-out
+// outcomes by more than one standard error: good scores must not be replaced by chance. The order
+// of the outcomes makes no difference.
 func Fit(outcomes []Outcome) (Calibrator, error) {
 	for i, o := range outcomes {
 		if !(o.Score >= 0 && o.Score <= 1) {
@@ -54,11 +54,11 @@ func Fit(outcomes []Outcome) (Calibrator, error) {
 	return isotonic(sorted), nil
 }
 
-// folds is into how many parts outcomes are dealt; each is held out once.
+// folds is the number of parts into which outcomes are divided; each is held out once.
 const folds = 5
 
-// improves reports whether calibration, fitted without an outcome, comes closer to it than
-// its score does, by more than one standard error of the mean gain.
+// improves reports whether calibration, fitted without an outcome, is closer to it than its raw
+// score is, by more than one standard error of the mean gain.
 func improves(sorted []Outcome) bool {
 	var sum, squares float64
 	for fold := range folds {
@@ -83,14 +83,14 @@ func improves(sorted []Outcome) bool {
 	return mean > math.Sqrt(max(0, squares/n-mean*mean)/n)
 }
 
-// shrinkage is how many outcomes that prove the score itself right are added to each block.
-// They matter where a block has few of its own.
+// shrinkage is the number of outcomes that confirm the raw score and are added to each block. They
+// matter for blocks with few outcomes.
 const shrinkage = 10
 
-// A pool is a Block in the making.
+// A pool is a Block that is being built.
 type pool struct {
 	from, to             float64
-	score, right, weight float64 // the mean score, the share of right answers, and how many
+	score, right, weight float64 // the mean score, the share of right answers, and the number of outcomes
 }
 
 // isotonic pools outcomes, lowest score first, into blocks whose shares of right answers
@@ -116,8 +116,7 @@ func isotonic(sorted []Outcome) Calibrator {
 	return c
 }
 
-// pooled is the algorithm of pool adjacent violators: neighbours whose shares do not rise
-// become one.
+// pooled is the pool-adjacent-violators algorithm: neighbours whose shares do not rise are merged.
 func pooled(pools []pool) []pool {
 	var out []pool
 	for _, p := range pools {
@@ -130,13 +129,13 @@ func pooled(pools []pool) []pool {
 	return out
 }
 
-// with is a pool and the next one in one.
+// with merges a pool with the next one.
 func (p pool) with(q pool) pool {
 	w := p.weight + q.weight
 	return pool{p.from, q.to, (p.score*p.weight + q.score*q.weight) / w, (p.right*p.weight + q.right*q.weight) / w, w}
 }
 
-// Calibrate is the share of right answers among those with a raw score.
+// Calibrate returns the share of right answers for a raw score.
 func (c Calibrator) Calibrate(raw float64) float64 {
 	raw = unit(raw)
 	b := c.blocks
@@ -155,7 +154,8 @@ func (c Calibrator) Calibrate(raw float64) float64 {
 	return min(max(low.Right+float64(at*(high.Right-low.Right)), low.Right), high.Right)
 }
 
-// Blocks are those of the Calibrator, lowest scores first; none leave scores as they are.
+// Blocks returns the blocks of the Calibrator, lowest scores first. Without blocks, scores stay
+// unchanged.
 func (c Calibrator) Blocks() []Block { return slices.Clone(c.blocks) }
 
 // MarshalJSON writes the blocks.

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// share is the factor have/of, and absent if nothing was counted.
+// share returns the factor have/of, and absent if nothing was counted.
 func share(m Measure, have, of int) Factor {
 	if of <= 0 {
 		return Factor{}
@@ -23,20 +23,20 @@ func share(m Measure, have, of int) Factor {
 	return f
 }
 
-// Rows is what is known of the number of rows in an answer.
+// Rows describes the number of rows in an answer.
 type Rows struct {
 	Found    int
 	Expected int // 0 if no number is expected
-	// EndsExist says that the things which the question connects were shown to exist. An
-	// empty answer then means that they are unconnected.
+	// EndsExist says that the things which the question connects exist. An empty answer then means
+	// that they are not connected.
 	EndsExist bool
 }
 
 // What the number of rows is worth.
 const (
 	emptyRows       = 0.3  // of the specification: an empty answer is suspicious
-	unconnectedRows = 0.88 // the specification's 0.85, and what the retry costs that showed it
-	unexpectedRows  = 0.9  // some rows, and no number to hold against theirs
+	unconnectedRows = 0.88 // the specification's 0.85, and the cost of the retry that showed it
+	unexpectedRows  = 0.9  // there are rows, and no expected number
 	fewestRows      = 0.4  // towards this falls the worth of ever fewer rows
 )
 
@@ -57,15 +57,15 @@ func ResultSize(r Rows) Factor {
 	return f
 }
 
-// Completeness is the share of the wanted values, rows times columns, that are filled.
+// Completeness returns the share of the wanted values, rows times columns, that are present.
 func Completeness(filled, wanted int) Factor { return share(MeasureCompleteness, filled, wanted) }
 
-// SchemaConsistency is the share of the checked values that are of their declared kind.
-// The caller checks: it knows the kinds.
+// SchemaConsistency returns the share of the checked values that have their declared kind. The
+// caller checks them, since it knows the kinds.
 func SchemaConsistency(valid, checked int) Factor { return share(MeasureSchema, valid, checked) }
 
-// Agreement is the share of other, independent answers that say the same as an answer, and
-// absent without others. Case, punctuation and spaces make no difference.
+// Agreement returns the share of other, independent answers that equal an answer, absent without
+// others. Case, punctuation and spaces make no difference.
 func Agreement(answer string, others []string) Factor {
 	same, said := 0, words(answer)
 	for _, other := range others {
@@ -76,11 +76,11 @@ func Agreement(answer string, others []string) Factor {
 	return share(MeasureAgreement, same, len(others))
 }
 
-// bestHits is how many of the nearest hits are heeded.
+// bestHits is the number of the nearest hits that count.
 const bestHits = 3
 
-// VectorSimilarity is the mean similarity of the best three hits on a scale on which the
-// floor is 0.5: 0 stays 0 and 1 stays 1. A hit below the floor is a doubtful one.
+// VectorSimilarity returns the mean similarity of the best three hits, rescaled so that the floor
+// becomes 0.5, while 0 stays 0 and 1 stays 1. A hit below the floor is doubtful.
 func VectorSimilarity(hits []float64, floor float64) Factor {
 	best := make([]float64, len(hits))
 	for i, h := range hits {
@@ -105,8 +105,8 @@ func VectorSimilarity(hits []float64, floor float64) Factor {
 	return f
 }
 
-// EntityPrecision is the share of the names in a question that the rows of the answer
-// speak of. A name is found where its words stand in order.
+// EntityPrecision returns the share of the names in a question that occur in the rows of the
+// answer. A name occurs where its words stand in order.
 func EntityPrecision(names, rows []string) Factor {
 	var all strings.Builder
 	for _, row := range rows {
@@ -124,8 +124,8 @@ func EntityPrecision(names, rows []string) Factor {
 	return share(MeasureEntityPrecision, found, of)
 }
 
-// Stated is how sure another agent says that it is of its own answer, from 0 to 1. Nobody can
-// make an answer surer by saying so: it counts against an answer, and never for it.
+// Stated returns the confidence that another agent states in its own answer, from 0 to 1. Nobody
+// can make an answer surer by saying so: it counts against an answer, and never for it.
 func Stated(confidence float64) Factor {
 	confidence = unit(confidence)
 	f := share(MeasureStated, int(math.Round(confidence*100)), 100)
@@ -133,8 +133,8 @@ func Stated(confidence float64) Factor {
 	return f
 }
 
-// Attempts is the factor for an answer that came at the nth attempt. Each retry takes 3 %
-// off the score, because one of many answers passes a threshold by chance more easily.
+// Attempts returns the factor for an answer from the nth attempt. Each retry reduces the score by 3
+// %, because one of many answers passes a threshold by chance more easily.
 func Attempts(n int) Factor {
 	if n < 1 {
 		return Factor{}

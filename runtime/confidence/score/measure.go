@@ -2,8 +2,8 @@ package score
 
 import "math"
 
-// Brier is the mean squared distance of scores from what proved right, 1 or 0 (Brier 1950).
-// The lower, the better; of no outcomes it is 0.
+// Brier returns the mean squared distance between scores and outcomes, 1 or 0 (Brier 1950). Lower is
+// better; without outcomes it is 0.
 func Brier(outcomes []Outcome) float64 {
 	sum := 0.0
 	for _, o := range outcomes {
@@ -13,11 +13,11 @@ func Brier(outcomes []Outcome) float64 {
 	return sum / float64(max(len(outcomes), 1))
 }
 
-// bins is how many bins of equal width the scores from 0 to 1 are sorted into.
+// bins is the number of bins of equal width into which the scores from 0 to 1 are sorted.
 const bins = 10
 
-// A Bin holds the outcomes whose scores are at least From and less than To. The last bin
-// holds score 1 too.
+// A Bin holds the outcomes whose scores are at least From and less than To. The last bin includes
+// score 1.
 type Bin struct {
 	From, To float64
 	Score    float64 // the mean score
@@ -47,10 +47,10 @@ func Reliability(outcomes []Outcome) []Bin {
 	return b
 }
 
-// ExpectedCalibrationError is the mean distance between score and share of right answers
-// over the bins of Reliability, each bin counting by its outcomes: the ECE of Naeini, Cooper
-// and Hauskrecht (AAAI 2015), as equation 3 of Guo et al. (ICML 2017, arXiv:1706.04599) has
-// it. Of few outcomes it is well above 0 by chance alone.
+// ExpectedCalibrationError returns the mean distance between score and share of right answers over
+// the bins of Reliability, weighted by their outcomes: the ECE of Naeini, Cooper and Hauskrecht
+// (AAAI 2015), as in equation 3 of Guo et al. (ICML 2017, arXiv:1706.04599). With few outcomes it
+// is well above 0 by chance alone.
 func ExpectedCalibrationError(outcomes []Outcome) float64 {
 	sum := 0.0
 	for _, b := range Reliability(outcomes) {

@@ -8,9 +8,9 @@ import (
 	"sync"
 )
 
-// A Reason says in words how a measure was found. It holds counts alone and nothing of the
-// answer, so that it may be shown to an operator who may not see the answer. Whether the
-// caller may tell how many rows there are is for the caller to decide.
+// A Reason explains the value of a measure. It holds only counts and nothing of the answer, so that
+// it may be shown to an operator who may not see the answer. The caller decides whether the number
+// of rows may be shown.
 type Reason struct {
 	Measure Measure `json:"measure"`
 	Level   Level   `json:"level"`
@@ -18,9 +18,9 @@ type Reason struct {
 	Of      int     `json:"of"`
 }
 
-// In is the sentence for a reason in a language: "en", "de", "fr" or "es", or one of these
-// with a region. Other languages get English. A reason that the catalogue does not have, as
-// a later version may record, is told by its names.
+// In returns the sentence for a reason in a language: "en", "de", "fr" or "es", or one of these
+// with a region. Other languages get English. A reason that the catalogue does not have, as a later
+// version may record, is shown by its names.
 func (r Reason) In(language string) string {
 	language, _, _ = strings.Cut(strings.ToLower(language), "-")
 	sentences, known := catalogue()[language]

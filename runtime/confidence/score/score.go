@@ -32,7 +32,7 @@ const (
 	KnowledgeQuery Tool = "KnowledgeQuery"
 )
 
-// A Measure names what a Factor measures.
+// A Measure is the name of the quantity that a Factor measures.
 type Measure string
 
 // The measures, in the order in which a Score lists its factors.
@@ -64,9 +64,9 @@ const (
 	Partial Level = "partial" // at least half of it
 	Low     Level = "low"     // less than half of it
 
-	Empty       Level = "empty"       // result-size: no rows, for a reason nobody knows
+	Empty       Level = "empty"       // result-size: no rows, for an unknown reason
 	Unconnected Level = "unconnected" // result-size: no rows between two ends that exist
-	Unexpected  Level = "unexpected"  // result-size: rows, of which no number was expected
+	Unexpected  Level = "unexpected"  // result-size: rows, without an expected number
 
 	NoAnswer Level = "no-answer" // coherence: no text, a refusal, or the question again
 	CutOff   Level = "cut-off"   // coherence: the text stops before its end
@@ -92,10 +92,10 @@ type Factor struct {
 	Value float64 `json:"value"` // from 0 to 1
 }
 
-// A Score is how far an answer can be trusted.
+// A Score is a measure of how far an answer can be trusted.
 type Score struct {
 	Raw     float64  `json:"raw"`     // from the factors
-	Value   float64  `json:"value"`   // Raw, or what calibration made of it
+	Value   float64  `json:"value"`   // Raw, or its calibrated value
 	Factors []Factor `json:"factors"` // the factors that were present, in the order of the measures
 	Reasons []Reason `json:"reasons"` // whether a cap holds, then the factors, costliest first
 }
@@ -117,11 +117,10 @@ type limit struct {
 	most  float64
 }
 
-// table holds every weight and every cap. Rows and vectors tell most about a query, the
-// texts it was given tell most about a text, and its schema tells most about the answer of
-// a foreign tool. The caps 0.3 and 0.85 are figures of the specification. Attempts have no
-// weight, because their factor multiplies the mean. What another agent says of its own
-// answer counts where that lowers the mean, and never where it would raise it.
+// table holds every weight and every cap. Rows and vectors are most informative about a query, the
+// given texts about a text, and the schema about the answer of a foreign tool. The caps 0.3 and 0.85
+// are figures of the specification. Attempts have no weight, because their factor multiplies the
+// mean. A confidence that another agent states counts only if it lowers the mean.
 var (
 	columns = [...]Tool{GraphQuery, TextCompletion, McpTool, Prompt, KnowledgeQuery}
 	table   = [...]weighing{
@@ -138,8 +137,8 @@ var (
 	}
 )
 
-// DefaultWeights are the weights for a kind of tool. A kind without weights of its own is
-// weighed like McpTool, of which as little is known.
+// DefaultWeights returns the weights for a kind of tool. A kind without weights of its own gets
+// those of McpTool, since as little is known about it.
 func DefaultWeights(t Tool) Weights {
 	column := slices.Index(columns[:], t)
 	if column < 0 {
@@ -203,15 +202,15 @@ func Combine(factors []Factor, weights Weights) Score {
 	return s
 }
 
-// Calibrated is the score with the Value that a Calibrator gives its Raw. Caps hold for
-// that value too: no history of a tool makes up for a value that is not of its schema.
+// Calibrated returns the score with the Value that a Calibrator gives its Raw. Caps apply to that
+// value too: no history of a tool makes up for a value that does not fit its schema.
 func (s Score) Calibrated(c Calibrator) Score {
 	most, _ := capOf(s.Factors)
 	s.Value = rounded(min(c.Calibrate(s.Raw), most))
 	return s
 }
 
-// lowest is the lowest factor of a measure. Counts and level decide between equal values.
+// lowest returns the lowest factor of a measure. Counts and level decide between equal values.
 func lowest(factors []Factor, m Measure) (low Factor, present bool) {
 	for _, f := range factors {
 		if f.Measure != m {
@@ -226,8 +225,8 @@ func lowest(factors []Factor, m Measure) (low Factor, present bool) {
 	return low, present
 }
 
-// capOf is the lowest cap that holds for factors, and the line of the table it stands in;
-// it is 1 if none holds.
+// capOf returns the lowest cap that applies to factors, and its line in the table; the cap is 1 if
+// none applies.
 func capOf(factors []Factor) (most float64, by int) {
 	most = 1
 	for _, f := range factors {
@@ -241,8 +240,8 @@ func capOf(factors []Factor) (most float64, by int) {
 	return most, by
 }
 
-// place is the line of the table for a measure. Measures that the table does not have
-// count as attempts, which have neither weight nor caps.
+// place returns the line of the table for a measure. Measures that are not in the table count as
+// attempts, which have neither weight nor caps.
 func place(m Measure) int {
 	for i := range table {
 		if table[i].measure == m {
@@ -255,7 +254,7 @@ func place(m Measure) int {
 // mostWeight keeps sums of weights finite.
 const mostWeight = 1e9
 
-// weight is a weight that can be added up; a negative one and NaN count as 0.
+// weight returns a weight that can be added up; a negative weight and NaN count as 0.
 func weight(w float64) float64 {
 	if !(w > 0) {
 		return 0
@@ -263,7 +262,7 @@ func weight(w float64) float64 {
 	return min(w, mostWeight)
 }
 
-// unit brings a number into [0,1]. NaN becomes 0, so that nothing is made of it.
+// unit clips a number to [0,1]. NaN becomes 0.
 func unit(x float64) float64 {
 	if !(x > 0) {
 		return 0

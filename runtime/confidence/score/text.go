@@ -7,11 +7,11 @@ import (
 	"unicode/utf8"
 )
 
-// A Text is an answer in words, and what is known of how it came about.
+// A Text is an answer in words, with the facts about its origin.
 type Text struct {
 	Answer   string
-	Question string   // compared with Answer: the question said again is no answer
-	Given    []string // what the answer was to be made of; none if it was free
+	Question string   // compared with Answer: repeating the question is no answer
+	Given    []string // the material for the answer; none if it was free
 	Refused  bool     // the model says that it refused
 	CutOff   bool     // the model says that it ran out of room
 	// CapitalNouns says that the language, such as German, writes every noun with a
@@ -20,9 +20,9 @@ type Text struct {
 }
 
 const (
-	wellFormed  = 0.8 // a text without faults: form says little about truth
-	cutOffWorth = 0.5 // what is left of a text that stops before its end
-	repetitive  = 0.8 // below this share of new word sequences a text repeats itself
+	wellFormed  = 0.8 // a text without faults: its form says little about its truth
+	cutOffWorth = 0.5 // a text that stops before its end
+	repetitive  = 0.8 // below this share of new word sequences a text is repetitive
 )
 
 // Coherence looks at the form of a text: whether it answers at all, whether it is cut off,
@@ -48,12 +48,11 @@ func Coherence(t Text) Factor {
 	return f
 }
 
-// sequence is how many words are compared with those before. A text of fewer than twice as
-// many cannot repeat itself.
+// sequence is the number of words in a sequence. A text of fewer than twice as many cannot repeat
+// itself.
 const sequence = 3
 
-// freshSequences counts the word sequences of a text, and those that stand there for the
-// first time.
+// freshSequences counts the word sequences of a text, and those that occur for the first time.
 func freshSequences(w []string) (fresh, of int) {
 	if len(w) < 2*sequence {
 		return 1, 1
@@ -65,9 +64,9 @@ func freshSequences(w []string) (fresh, of int) {
 	return len(seen), len(w) - sequence + 1
 }
 
-// stopsShort reports whether a text visibly lacks its end: it stops after a sign that
-// announces more, within brackets or a block of code, or in a long line of which only the
-// earlier sentences are ended.
+// stopsShort reports whether a text visibly lacks its end: it stops after a sign that announces
+// more, within brackets or a block of code, or in a long line in which only the earlier sentences
+// end.
 func stopsShort(text string) bool {
 	text = strings.TrimRightFunc(text, unicode.IsSpace)
 	if strings.HasSuffix(text, ",") || strings.HasSuffix(text, ":") || strings.HasSuffix(text, "-") ||
@@ -85,10 +84,10 @@ func stopsShort(text string) bool {
 	return open && len(last) >= 8 && !notWord(final)
 }
 
-// Grounding is the share of the numbers and names in a text that stand in what it was
-// given. It is absent where nothing was given or the text has neither. A name is a word
-// with a capital that does not begin a sentence. A number that was worked out, such as a
-// sum, counts as not given, unless the caller adds it to Given.
+// Grounding returns the share of the numbers and names in a text that occur in the given material.
+// It is absent if nothing was given or the text has neither. A name is a capitalised word that does
+// not begin a sentence. A computed number, such as a sum, counts as not given, unless the caller
+// adds it to Given.
 func Grounding(t Text) Factor {
 	if len(t.Given) == 0 {
 		return Factor{}
@@ -150,8 +149,8 @@ func isMarker(field, word string) bool {
 	return short && strings.TrimLeft(field, "(") != word && (strings.HasSuffix(field, word+")") || field == word+".")
 }
 
-// stem is the longest part of a word with apostrophes: Acme of Acme's, Oréal of L'Oréal.
-// Among digits an apostrophe groups them and stays.
+// stem returns the longest part of a word with apostrophes: Acme of Acme's, Oréal of L'Oréal. An
+// apostrophe between digits groups them and stays.
 func stem(word string) string {
 	if strings.ContainsFunc(word, unicode.IsDigit) {
 		return word
@@ -165,14 +164,14 @@ func stem(word string) string {
 	return longest
 }
 
-// grouping are the signs that stand between the digits of a number.
+// grouping are the signs that may stand between the digits of a number.
 const grouping = ".,'’\u00a0\u202f"
 
 // numbers finds the numbers of a text with the signs that group them.
 var numbers = regexp.MustCompile("[0-9]+(?:[" + grouping + "][0-9]+)*")
 
-// readings are the one or two numbers that digits with signs may mean: 1.234 is a little
-// more than one, or a little more than a thousand.
+// readings returns the one or two numbers that digits with signs may mean: 1.234 is a little more
+// than one, or a little more than a thousand.
 func readings(number string) [2]string {
 	number = groups.Replace(number)
 	return [2]string{
@@ -194,7 +193,7 @@ func plain(number string) string {
 	return number
 }
 
-// words are the words of a text in lower case, each between two spaces.
+// words returns the words of a text in lower case, each between two spaces.
 func words(text string) string {
 	var b strings.Builder
 	for w := range strings.FieldsFuncSeq(strings.ToLower(text), notWord) {

@@ -12,7 +12,7 @@ type Demand struct {
 	Writes  bool     // the step changes something
 	Record  Record   // of the tool
 	Request *float64 // the threshold that the request asks for, if any
-	// Default takes the place of that of the tool, from 0 to 1; nil where nobody set one.
+	// Default replaces the default of the tool, from 0 to 1; nil if nobody set one.
 	Default *float64
 }
 
@@ -20,13 +20,13 @@ type Demand struct {
 type Record struct{ Right, Judged int }
 
 const (
-	writesMore    = 0.1  // what a step that changes something demands on top
-	reliableShare = 0.9  // a tool that is right less often demands more
-	recordMost    = 0.1  // the most that a poor record demands on top
+	writesMore    = 0.1  // added for a step that changes something
+	reliableShare = 0.9  // a tool that is right less often needs a higher threshold
+	recordMost    = 0.1  // the most that is added for a poor record
 	highestDemand = 0.95 // what tool, change and record demand at most; no answer is certain
 )
 
-// defaultThreshold is the threshold of a tool that only reads.
+// defaultThreshold returns the threshold of a tool that only reads.
 func defaultThreshold(t Tool) float64 {
 	switch t {
 	case GraphQuery:
@@ -39,7 +39,7 @@ func defaultThreshold(t Tool) float64 {
 	return 0.75
 }
 
-// Threshold is the least score at which the answer of a step is accepted:
+// Threshold returns the least score at which the answer of a step is accepted:
 //
 //   - The default of its tool: GraphQuery 0.8, TextCompletion 0.7, McpTool 0.6, others 0.75.
 //   - If it writes, 0.1 more.
@@ -136,8 +136,8 @@ func acceptedAt(threshold float64, history []Outcome) (right, accepted int) {
 	return right, accepted
 }
 
-// wilson is Wilson's score interval for a share, of which either end is exceeded with a
-// probability of 5 %.
+// wilson returns Wilson's score interval for a share. Each end is exceeded with a probability of 5
+// %.
 func wilson(right, of int) (low, high float64) {
 	const z = 1.6449
 	n := float64(max(of, 1))

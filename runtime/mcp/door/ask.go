@@ -21,16 +21,15 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Where a rule wants the caller's agreement, the client asks the person. A client of
-// 2026-07-28 is answered with the question and a state that it brings back with the answer,
-// to whichever process; one of an earlier version is asked while it waits; one that can do
-// neither is told how a person agrees.
+// If a rule wants the caller's agreement, the client asks the person. A client of version 2026-07-28
+// gets the question and a state, which it returns with the answer, to any process. A client of an
+// earlier version is asked while it waits. A client that can do neither is told how a person agrees.
 //
-// The state is sealed, so that it says what we said: who was asked, about which preview of
-// which call, and until when. The preview itself is kept in the store, is good once, and the
-// engine holds what would happen against it again, inside the transaction that would do it.
+// The state is sealed, so that it can only say what we wrote: who was asked, about which preview of
+// which call, and until when. The preview itself is kept in the store and valid once, and the engine
+// compares it again inside the transaction that carries the call out.
 
-// A question is one that the caller has to answer first.
+// A question is a question that the caller has to answer before a call is carried out.
 type question struct {
 	preview *receipt.Receipt
 	text    string
@@ -39,14 +38,14 @@ type question struct {
 // agreeInput names the one input that is asked for.
 const agreeInput = "agree"
 
-// lasting is how long a question may be answered. Rules of palettes may want it sooner.
+// lasting is how long a question may be answered. Rules of palettes may shorten it.
 const lasting = time.Hour
 
-// agreeSchema is the form of an answer.
+// agreeSchema is the schema of an answer.
 var agreeSchema = json.RawMessage(`{"type":"object","properties":{"agree":{"type":"boolean","title":"Do it","description":"Yes: do exactly this. No: change nothing.","default":false}},"required":["agree"]}`)
 
-// asks makes the question of a preview: in the sentences of the palettes, and with every row
-// that would change.
+// asks words the question of a preview: in the sentences of the palettes, with every row that would
+// change.
 func (c *call) asks(preview *receipt.Receipt) *question {
 	language, _ := words.ParseLanguage(c.session.Person().Language)
 	var text bytes.Buffer
@@ -70,8 +69,8 @@ func (q *question) params() *sdk.ElicitParams {
 	return &sdk.ElicitParams{Mode: "form", Message: q.text, RequestedSchema: agreeSchema}
 }
 
-// earlier returns what a client said that began with a version before 2026-07-28, nil for
-// another client.
+// earlier returns the initialisation of a client with a version before 2026-07-28, nil for another
+// client.
 func (c *call) earlier() *sdk.InitializeParams {
 	if c.req.Session == nil {
 		return nil
@@ -94,7 +93,7 @@ func (c *call) canAsk() bool {
 // inRounds reports whether the client comes back with its answer in a request of its own.
 func (c *call) inRounds() bool { return c.earlier() == nil }
 
-// pause answers with the question, and what the client brings back with the answer.
+// pause answers with the question, and with the state that the client returns with the answer.
 func (c *call) pause(q *question) (*sdk.CallToolResult, error) {
 	state, err := c.seal.close(c.states(q))
 	if err != nil {
@@ -112,7 +111,7 @@ func (c *call) askNow(ctx context.Context, q *question) (err error) {
 	return err
 }
 
-// unanswered tells that a client that was asked while it waited gave no answer.
+// unanswered says that a client that was asked while it waited gave no answer.
 func (c *call) unanswered(ctx context.Context, err error) *sdk.CallToolResult {
 	why := "the client could not ask the person; nothing was changed"
 	switch {
@@ -143,8 +142,8 @@ func sum(text string) string {
 	return base64.RawURLEncoding.EncodeToString(s[:])
 }
 
-// opens is the preview that the client's answer is about. What answers no question that this
-// caller was asked about this call is refused, and of which of these it is not told.
+// opens returns the preview that the client's answer is about. It refuses an answer to anything but
+// a question that this caller was asked about this call, and does not say what is wrong with it.
 func (c *call) opens() (preview string, ds dsl.Diagnostics) {
 	s, ok := c.seal.open(c.agreed)
 	asked := c.canAsk() && (c.answer != nil || c.req.Params.InputResponses[agreeInput] != nil)

@@ -20,10 +20,10 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Source is where calls come from that are made over MCP, in the journal.
+// Source is the source of calls over MCP in the journal.
 const Source = "mcp"
 
-// maxKey is how long an idempotency key may be, in bytes.
+// maxKey is the greatest length of an idempotency key, in bytes.
 const maxKey = 200
 
 // callTool is the library's handler of calls of tools.
@@ -46,7 +46,7 @@ func (d *Door) calls(ctx context.Context, of request, req *sdk.CallToolRequest) 
 	if err := c.askNow(ctx, question); err != nil {
 		return c.unanswered(ctx, err), nil
 	}
-	if res, question = c.take(ctx); question != nil { // it answered what nobody had asked
+	if res, question = c.take(ctx); question != nil { // it answered a question that nobody had asked
 		return c.invalid(notAsked()), nil
 	}
 	return res, nil
@@ -65,8 +65,8 @@ type call struct {
 	text    string // in the language
 }
 
-// take does what is asked for, as far as nobody has to agree first; a question is one that
-// the caller has to answer.
+// take carries the request out, if no agreement is needed first; otherwise it returns the question
+// that the caller has to answer.
 func (c *call) take(ctx context.Context) (*sdk.CallToolResult, *question) {
 	if c.caller.Turn != nil {
 		leave, err := c.caller.Turn(ctx)
@@ -171,8 +171,8 @@ func (c *call) run(ctx context.Context, o runtime.RunOptions) (*sdk.CallToolResu
 		}
 	}
 	if o.Key != "" && !faults.HasErrors() {
-		// What was done may have taken away what the call names: it is looked for before the
-		// call is checked.
+		// An earlier run may have deleted the rows that the call names: its receipt is looked for
+		// before the call is checked.
 		if done, err := c.session.Repeat(ctx, script, o.Key); err != nil {
 			return c.refused(err), nil
 		} else if done != nil {
@@ -200,7 +200,7 @@ func (c *call) run(ctx context.Context, o runtime.RunOptions) (*sdk.CallToolResu
 	return c.needs(ctx, program, o, err)
 }
 
-// needs asks for the agreements that a call lacks: of the caller, and of others.
+// needs asks for the missing agreements: the caller's own, and those of others.
 func (c *call) needs(ctx context.Context, program *verbs.Program, o runtime.RunOptions, refusal error) (*sdk.CallToolResult, *question) {
 	o.Progress = nil
 	if o.Agreed == "" {
@@ -218,7 +218,7 @@ func (c *call) needs(ctx context.Context, program *verbs.Program, o runtime.RunO
 	switch {
 	case err != nil:
 		return c.refused(err), nil
-	case p.ID == "": // meanwhile nobody else has to
+	case p.ID == "": // meanwhile nobody else has to agree
 		return c.refused(refusal), nil
 	}
 	return c.waits(p, o.Absent), nil
@@ -233,7 +233,7 @@ func (c *call) declines(ctx context.Context, program *verbs.Program, preview str
 		Notes: []string{"ask them what they want instead, before you call it again"}}})
 }
 
-// codeOf is the code of a refusal, "" of any other error.
+// codeOf returns the code of a refusal, "" for any other error.
 func codeOf(err error) string {
 	var refusal *runtime.Refusal
 	if errors.As(err, &refusal) && len(refusal.Diagnostics) > 0 {

@@ -1,21 +1,22 @@
-// Package door lets the clients of models in, over MCP: each verb that the caller may use is
-// a tool, and a call of a tool is a call like any other.
+// Package door serves the clients of models over MCP: each verb that the caller may use is a
+// tool, and a call of a tool is a call like any other.
 //
 //	d, err := door.New(door.Options{Registry: reg, Seal: identity.Secret, Clock: time.Now})
 //	err = d.Serve(ctx, os.Stdin, os.Stdout, caller)    // one client, over a pipe
 //	d.ServeHTTP(w, r, caller)                          // one request of many clients
 //
-// The arguments of a tool become a call in the language, which is parsed, checked, previewed
-// and carried out by the engine; the protocol's library checks nothing of them. What is told
-// are the documents of package wire, and the same in words. A row has its name in both
-// directions, and never its key. What a caller may not use is answered as what is not there.
+// The arguments of a tool become a call in the language, which the engine parses, checks,
+// previews and carries out; the protocol's library checks nothing of them. Results are the
+// documents of package wire, and the same in words. Rows have their names in both directions,
+// never their keys. A verb or row that a caller may not use gets the same answer as one that
+// does not exist.
 //
-// Where a rule wants the caller's agreement, the client is asked to ask the person, and what
-// it needs to come back with is sealed: see ask.go.
+// If a rule wants the caller's agreement, the client has to ask the person; the state that it
+// returns with the answer is sealed: see ask.go.
 //
-// The protocol's library is met here and in package mcp. A Door is safe for use by many
-// goroutines, and keeps nothing that a second process would need: but for the connections of
-// clients that speak a version before 2026-07-28 over HTTP, which are one process's.
+// The protocol's library is used only here and in package mcp. A Door is safe for use by many
+// goroutines. It keeps nothing that a second process would need, except the connections of HTTP
+// clients with a protocol version before 2026-07-28, which belong to one process.
 package door
 
 import (
@@ -42,27 +43,28 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// MostTools is how many verbs are listed as a tool each. Of more, three tools are listed
-// instead: one that searches verbs, one that describes one, and one that calls one.
+// MostTools is the greatest number of verbs that are listed as a tool each. If there are more, three
+// tools are listed instead: they search, describe and call a verb.
 const MostTools = 40
 
-// Options say what is behind the door.
+// Options are the options of a Door.
 type Options struct {
 	Registry *verbs.Registry
-	// Seal is what states are sealed with: the secret of the store, which all processes share.
+	// Seal is the key for sealing states: the secret of the store, which all processes share.
 	Seal  []byte
 	Clock func() time.Time
-	// Search finds verbs by words, those that fit best first. Without one, verbs are found
-	// that hold the words.
+	// Search finds verbs by words, the best first. Without it, verbs that contain the words are
+	// found.
 	Search func(words string, among []*verbs.Verb, most int) []*verbs.Verb
-	// Most is how many verbs are listed as a tool each: MostTools.
+	// Most replaces MostTools.
 	Most int
-	// Patience is how long a client may take to answer what it is asked while it is connected:
-	// 10 minutes.
+	// Patience is how long a connected client may take to answer a question; the default is 10
+	// minutes.
 	Patience time.Duration
-	// Sessions is how many clients of earlier versions may be connected over HTTP at once: 1000.
+	// Sessions is the greatest number of HTTP clients with earlier versions that are connected at
+	// once; the default is 1000.
 	Sessions int
-	// Version is the program's.
+	// Version is the program's version.
 	Version string
 	Log     *slog.Logger
 }
@@ -71,17 +73,17 @@ type Options struct {
 type Caller struct {
 	// Key tells callers apart. A connection that one began is not gone on with by another.
 	Key string
-	// Session is the caller's session, with the rights that they have now.
+	// Session returns the caller's session, with their present rights.
 	Session func(context.Context) (*runtime.Session, error)
-	// Turn waits for a place among those that are worked for; nil where there is no such wait.
+	// Turn waits for a place among the callers that are served; nil means no waiting.
 	Turn func(context.Context) (leave func(), err error)
-	// Said is where the values come from that the client sends.
+	// Said is the origin of the client's values.
 	Said verbs.Literals
-	// Agree says how a person agrees to what is kept under an id, for clients that cannot ask.
+	// Agree says how a person agrees to the preview with an id, for clients that cannot ask.
 	Agree func(id string) string
 }
 
-// A Door is made by New.
+// A Door is the MCP server. Make it with New.
 type Door struct {
 	Options
 	seal            sealer
@@ -89,7 +91,7 @@ type Door struct {
 	connected       *sdk.Server // that of earlier
 
 	mu    sync.Mutex
-	lists map[string]*list // by the verbs of whoever may use them
+	lists map[string]*list // by the set of verbs
 }
 
 // New makes a Door.
@@ -111,7 +113,7 @@ func New(o Options) (*Door, error) {
 	}
 	d.connected = d.server(nil)
 	newest := d.server(nil)
-	// Who may ask, by which host and from which page, is for whoever lets requests in.
+	// The code that lets requests in checks callers, hosts and origins.
 	d.newest = sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return newest },
 		&sdk.StreamableHTTPOptions{Stateless: true, DisableLocalhostProtection: true, MaxRequestBodyBytes: -1, PropagateRequestCancellation: true})
 	d.earlier = sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return d.connected },
@@ -119,8 +121,8 @@ func New(o Options) (*Door, error) {
 	return d, nil
 }
 
-// holding finds the verbs whose name or description hold some of the words, those with most
-// of them first.
+// holding finds the verbs whose name or description contains some of the words, those with most of
+// them first.
 func holding(words string, among []*verbs.Verb, most int) []*verbs.Verb {
 	wanted := strings.Fields(strings.ToLower(words))
 	score := map[*verbs.Verb]int{}
@@ -140,15 +142,15 @@ func holding(words string, among []*verbs.Verb, most int) []*verbs.Verb {
 	return found[:min(len(found), most)]
 }
 
-// The names under which the library keeps the one handler of each kind: which tool, prompt or
-// resource is meant stands in the context, and what there is depends on who asks.
+// The names under which the library keeps the one handler of each kind: the context holds the tool,
+// prompt or resource that is meant, and which of them exist depends on the caller.
 const (
 	anyName = "verbatim"
 	anyURI  = "verbatim:any"
 )
 
-// server makes the library's server. Its caller is the one given or, where there is none, the
-// one that each request brings.
+// server makes the library's server. Its caller is the given one or, if it is nil, that of each
+// request.
 func (d *Door) server(one *Caller) *sdk.Server {
 	s := sdk.NewServer(d.implementation(), &sdk.ServerOptions{
 		Instructions: instructions,
@@ -179,13 +181,12 @@ func (d *Door) implementation() *sdk.Implementation {
 	return &sdk.Implementation{Name: "verbatim", Title: "Verbatim", Version: cmp.Or(d.Version, "development build")}
 }
 
-// ownOnly says that what is listed is the caller's own, and may be other things soon.
+// ownOnly says that a list is the caller's own and may change soon.
 var ownOnly = sdk.Cacheable{CacheScope: "private"}
 
 const instructions = `Each tool is a verb of this organisation. Rows are called by names that begin with @, as tools and resources tell them; there are no other ids. Some calls ask the person you work for first, or somebody else: their agreement is asked for by the tool itself, and is not yours to give. What is refused says why, and what would be taken instead.`
 
-// recovers answers for a fault of ours, which is told to the log: where it happened, and no
-// value.
+// recovers answers after a panic, and logs where it happened, without values.
 func (d *Door) recovers(err *error) {
 	p := recover()
 	if p == nil {
@@ -217,8 +218,8 @@ type askedKey struct{}
 
 func askedOf(ctx context.Context) request { return ctx.Value(askedKey{}).(request) }
 
-// answers answers a request. Lists are made here; what may pause to ask goes through the
-// library's own handlers.
+// answers answers a request. It makes lists itself; requests that may have to ask the person go
+// through the library's own handlers.
 func (d *Door) answers(ctx context.Context, c *Caller, method string, req sdk.Request, next sdk.MethodHandler) (sdk.Result, error) {
 	with := func(name string) context.Context { return context.WithValue(ctx, askedKey{}, request{c, name}) }
 	switch r := req.(type) {
@@ -266,8 +267,7 @@ func (d *Door) answers(ctx context.Context, c *Caller, method string, req sdk.Re
 	return next(ctx, method, req)
 }
 
-// turn does something for a caller, in a place among those that are worked for. An error is
-// one that the protocol tells.
+// turn does something for a caller after waiting for a place. Its error is one of the protocol.
 func turn[T sdk.Result](ctx context.Context, d *Door, c *Caller, do func(*runtime.Session) (T, error)) (res sdk.Result, err error) {
 	if c.Turn != nil {
 		leave, err := c.Turn(ctx)
@@ -311,7 +311,7 @@ func (d *Door) Serve(ctx context.Context, in io.Reader, out io.Writer, c *Caller
 	select {
 	case err = <-ended:
 	case <-ctx.Done():
-		// What is at work is told to stop, and given a moment to say so.
+		// Running calls are told to stop, and get a moment to report that.
 		go session.Close()
 		select {
 		case <-ended:
@@ -324,11 +324,11 @@ func (d *Door) Serve(ctx context.Context, in io.Reader, out io.Writer, c *Caller
 	return err
 }
 
-// callerKey is where a request keeps its caller.
+// callerKey is the key of the caller in a request.
 const callerKey = "caller"
 
-// ServeHTTP answers a request of a caller who was let in. Bodies are bounded and hosts and
-// origins are looked at before it.
+// ServeHTTP answers a request of an authenticated caller. The size of bodies, hosts and origins were
+// checked before.
 func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request, c *Caller) {
 	h := d.earlier
 	f := &refusing{ResponseWriter: w}
@@ -368,7 +368,7 @@ func (d *Door) full() bool {
 	return n >= d.Sessions
 }
 
-// callerOf is the caller that a request over HTTP brings.
+// callerOf returns the caller of a request over HTTP.
 func callerOf(req sdk.Request) *Caller {
 	if x := req.GetExtra(); x != nil && x.TokenInfo != nil {
 		c, _ := x.TokenInfo.Extra[callerKey].(*Caller)

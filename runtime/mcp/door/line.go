@@ -9,11 +9,11 @@ import (
 	"sync"
 )
 
-// MaxLine is how long a message over a pipe may be, in bytes.
+// MaxLine is the greatest length of a message over a pipe, in bytes.
 const MaxLine = 1 << 20
 
-// lines are the messages of a pipe, a line each. The library ends a connection at a line that
-// it cannot read; here such a line is answered, and the next one is read.
+// lines writes the messages of a pipe, one per line. The library ends a connection at a line that it
+// cannot read; here such a line is answered with an error, and reading continues.
 type lines struct {
 	mu sync.Mutex
 	to io.Writer
@@ -60,7 +60,7 @@ func (m *messages) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// next is the next line that is a message, with its end; nil for one that was refused.
+// next returns the next line that is a message, with its line end; nil for one that was refused.
 func (m *messages) next() ([]byte, error) {
 	var line []byte
 	long := false
@@ -95,7 +95,7 @@ func (m *messages) next() ([]byte, error) {
 	}
 }
 
-// isMessage reports whether an object is one that the library can read as a message.
+// isMessage reports whether the library can read an object as a message.
 func isMessage(text []byte) bool {
 	var m struct {
 		Version string          `json:"jsonrpc"`

@@ -16,15 +16,14 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// What a client may read besides calling: the reference of the verbs that the caller may use,
-// the codes and the names that stand in their arguments, and how a palette wants its domain
-// talked about.
+// Resources and prompts for a client: the reference of the verbs that the caller may use, the codes
+// and names for their arguments, and the palettes' rules for conversations about their domains.
 
-// The resources. Each is the caller's own: what they may not use or see is not in it.
+// The resources. Each shows only what the caller may use and see.
 const (
-	referenceURI = "verbatim://reference/" // and a domain
-	verbURI      = "verbatim://verb/"      // and a verb
-	codesURI     = "verbatim://codes/"     // and a list of codes
+	referenceURI = "verbatim://reference/" // followed by a domain
+	verbURI      = "verbatim://verb/"      // followed by a verb
+	codesURI     = "verbatim://codes/"     // followed by a list of codes
 	namesURI     = "verbatim://names/"     // and a kind of row
 )
 
@@ -52,7 +51,7 @@ func (d *Door) domains(s *runtime.Session) (names []string, of map[string][]*ver
 	return names, of
 }
 
-// resources lists what a session may read.
+// resources lists the resources of a session.
 func (d *Door) resources(s *runtime.Session) []*sdk.Resource {
 	all := []*sdk.Resource{}
 	names, of := d.domains(s)
@@ -74,8 +73,8 @@ func (d *Door) resources(s *runtime.Session) []*sdk.Resource {
 	return all
 }
 
-// spoken lists the codes and the kinds of rows that stand in arguments of the verbs that a
-// session may use. Of others it is told nothing.
+// spoken lists the codes and entities of the arguments of the verbs that a session may use, and no
+// others.
 func (d *Door) spoken(s *runtime.Session) (lists []*verbs.CodeList, entities []*verbs.Entity) {
 	var add func(t *verbs.Type)
 	add = func(t *verbs.Type) {
@@ -124,7 +123,7 @@ func (d *Door) readResource(ctx context.Context, _ *sdk.ReadResourceRequest) (*s
 	return res.(*sdk.ReadResourceResult), nil
 }
 
-// resource is the text of a resource; "" where there is none.
+// resource returns the text of a resource; "" if there is none.
 func (d *Door) resource(ctx context.Context, s *runtime.Session, uri string) (string, error) {
 	var b strings.Builder
 	named := func(prefix string) (string, bool) {
@@ -181,7 +180,7 @@ func (d *Door) resource(ctx context.Context, s *runtime.Session, uri string) (st
 	return b.String(), nil
 }
 
-// codesOf are the codes of one of some lists.
+// codesOf returns the codes of a list with a name.
 func codesOf(lists []*verbs.CodeList, name string) []verbs.Code {
 	for _, l := range lists {
 		if l.Name == name {
@@ -194,14 +193,13 @@ func codesOf(lists []*verbs.CodeList, name string) []verbs.Code {
 // at spells a name as calls have it.
 func at(name string) string { return "@" + strings.TrimPrefix(name, "@") }
 
-// The argument of each prompt: what the person wants, and which row it is about.
+// The arguments of each prompt: the person's wish, and the row that it is about.
 var promptArguments = []*sdk.PromptArgument{
 	{Name: "wish", Description: "What you want, in your own words."},
 	{Name: "about", Description: "The name of the row that it is about, which begins with @."},
 }
 
-// prompts lists how the palettes want their domains talked about, of which the caller may use
-// some verb.
+// prompts lists the conversation prompts of palettes of which the caller may use some verb.
 func (d *Door) prompts(s *runtime.Session) []*sdk.Prompt {
 	all := []*sdk.Prompt{}
 	_, of := d.domains(s)
@@ -213,7 +211,7 @@ func (d *Door) prompts(s *runtime.Session) []*sdk.Prompt {
 	return all
 }
 
-// getPrompt is a palette's conversation: its rules of conduct, and what its context tells now.
+// getPrompt returns a palette's conversation prompt: its rules of conduct, and its present context.
 func (d *Door) getPrompt(ctx context.Context, req *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
 	a := askedOf(ctx)
 	res, err := turn(ctx, d, a.caller, func(s *runtime.Session) (*sdk.GetPromptResult, error) {
@@ -259,7 +257,7 @@ func (d *Door) getPrompt(ctx context.Context, req *sdk.GetPromptRequest) (*sdk.G
 	return res.(*sdk.GetPromptResult), nil
 }
 
-// tells is what a read answers that needs no argument; "" where it is refused.
+// tells returns the answer of a read without arguments; "" if it is refused.
 func (d *Door) tells(ctx context.Context, c *Caller, s *runtime.Session, v *verbs.Verb) (string, error) {
 	call := dsl.NewCall(v.Name)
 	script, _ := dsl.Parse(dsl.NewSource(Source, dsl.FormatCall(&call)+"\n"))
@@ -279,11 +277,12 @@ func (d *Door) tells(ctx context.Context, c *Caller, s *runtime.Session, v *verb
 	return b.String(), nil
 }
 
-// mostCompleted is how many values the protocol lets an answer have.
+// mostCompleted is the greatest number of values that the protocol allows in an answer.
 const mostCompleted = 100
 
-// complete lists what an argument of a prompt or a part of an address may go on as. Of what is
-// not there for the caller nothing is listed, which is no error: the two are not told apart.
+// complete lists the completions of an argument of a prompt or of a part of an address. For
+// something that does not exist for the caller the list is empty, and there is no error, so that
+// nobody can tell the difference.
 func (d *Door) complete(ctx context.Context, s *runtime.Session, p *sdk.CompleteParams) (*sdk.CompleteResult, error) {
 	var all []string
 	lists, entities := d.spoken(s)

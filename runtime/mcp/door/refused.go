@@ -91,7 +91,7 @@ func (f *refusing) reads(r *http.Request) (text []byte, ok bool) {
 	case !distinct(text):
 		f.refuse(http.StatusBadRequest, jsonrpc.CodeInvalidRequest, notTwice)
 	default:
-		_ = json.Unmarshal(text, &f.message) // what is no message, the library refuses
+		_ = json.Unmarshal(text, &f.message) // the library refuses it if it is no message
 		r.Body = io.NopCloser(bytes.NewReader(text))
 		return text, true
 	}

@@ -16,9 +16,9 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// What a client is told of a call: the document that --json prints, and the same in words.
+// The results of calls for clients: the document that --json prints, and the same in words.
 
-// The codes that the door answers with by itself.
+// The codes of the door's own answers.
 const (
 	codeBadArguments = "bad-arguments"
 	codeNotAsked     = "not-asked"
@@ -40,7 +40,7 @@ func notAsked() dsl.Diagnostics {
 		Notes: []string{"call it again without an answer, and ask the person"}}}
 }
 
-// structured is a result that is a document, and the same in words.
+// structured makes a result from a document and the same in words.
 func structured(document any, text string) *sdk.CallToolResult {
 	raw, err := json.Marshal(document)
 	if err != nil {
@@ -49,7 +49,7 @@ func structured(document any, text string) *sdk.CallToolResult {
 	return &sdk.CallToolResult{StructuredContent: json.RawMessage(raw), Content: []sdk.Content{&sdk.TextContent{Text: text}}}
 }
 
-// done tells what was done, and what was doubtful about it.
+// done makes the result of a call that was carried out, with its warnings.
 func (c *call) done(r *receipt.Receipt, ds dsl.Diagnostics) *sdk.CallToolResult {
 	run := wire.DoneRun(r)
 	run.Report = wire.NewReport(ds)
@@ -64,7 +64,7 @@ func (c *call) done(r *receipt.Receipt, ds dsl.Diagnostics) *sdk.CallToolResult 
 	return structured(run, text.String())
 }
 
-// no tells that nothing was done, and why.
+// no makes the result of a call that was not carried out, with the reasons.
 func (d *Door) no(outcome string, ds dsl.Diagnostics) *sdk.CallToolResult {
 	run := wire.Run{Schema: wire.RunSchema, Outcome: outcome, Report: wire.NewReport(ds)}
 	var text strings.Builder
@@ -90,10 +90,10 @@ func (d *Door) no(outcome string, ds dsl.Diagnostics) *sdk.CallToolResult {
 	return res
 }
 
-// invalid tells what is wrong with a call.
+// invalid makes the result of a call with mistakes.
 func (d *Door) invalid(ds dsl.Diagnostics) *sdk.CallToolResult { return d.no(wire.Invalid, ds) }
 
-// refused tells why a call was not carried out.
+// refused makes the result of a call that was refused.
 func (d *Door) refused(err error) *sdk.CallToolResult {
 	var refusal *runtime.Refusal
 	var failed *runtime.Failure

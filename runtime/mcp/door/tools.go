@@ -18,17 +18,18 @@ import (
 
 // A list is a set of verbs as tools. It is made once for all callers who may use the same verbs.
 type list struct {
-	shown []*sdk.Tool // as they are listed
-	tools []*sdk.Tool // one for each verb that can be said
-	undo  bool        // some of them can be taken back
+	shown []*sdk.Tool // the tools in the list for clients
+	tools []*sdk.Tool // one for each verb
+	undo  bool        // some of the verbs can be undone
 	verbs map[string]*verbs.Verb
 	few   bool // they are listed one by one
 }
 
-// maxLists is how many lists are kept: roles make few, tokens for some verbs more.
+// maxLists is the greatest number of lists that are kept: roles make few, tokens for some verbs
+// more.
 const maxLists = 256
 
-// list is what a session may use, as tools.
+// list returns the verbs of a session as tools.
 func (d *Door) list(s *runtime.Session) (*list, error) {
 	may := s.Verbs()
 	var key strings.Builder
@@ -79,7 +80,7 @@ func (d *Door) makeList(may []*verbs.Verb) (*list, error) {
 	return l, nil
 }
 
-// says is what a model is told of a verb: what it does, and whose agreement it may want.
+// says returns the description of a verb for a model: what it does, and whose agreement it may want.
 func says(v *verbs.Verb) string {
 	text := v.Description
 	if text == "" {
@@ -105,8 +106,8 @@ func says(v *verbs.Verb) string {
 	return text
 }
 
-// hints are what a client is told of a verb's effects. They are read off what the palette
-// promises, which the engine holds the verb to.
+// hints returns a client's hints about a verb's effects. They follow from the palette's promises,
+// which the engine enforces.
 func (d *Door) hints(v *verbs.Verb) *sdk.ToolAnnotations {
 	w := d.effectKinds(v, nil)
 	destroys := w.changes
@@ -116,8 +117,8 @@ func (d *Door) hints(v *verbs.Verb) *sdk.ToolAnnotations {
 // effectKinds says what kinds of effects a verb may have.
 type effectKinds struct {
 	writes  bool // anything at all
-	changes bool // what is there: rows are updated or deleted
-	adds    bool // each time again: rows, notices, jobs
+	changes bool // existing rows: they are updated or deleted
+	adds    bool // something new with each call: rows, notices, jobs
 	outside bool // beyond the store: servers of tools are asked, people are told
 }
 
@@ -131,7 +132,7 @@ func (d *Door) effectKinds(v *verbs.Verb, within []*verbs.Verb) (w effectKinds) 
 			w.adds, w.outside = true, true
 		case verbs.Validates, verbs.ReturnsEffect, verbs.Sets:
 		case verbs.IfTrue, verbs.IfFalse:
-			w.changes, w.adds = true, true // what they do is a handler's to say
+			w.changes, w.adds = true, true // a handler decides what they do
 		default:
 			w.adds = true
 		}
@@ -155,15 +156,15 @@ func (d *Door) effectKinds(v *verbs.Verb, within []*verbs.Verb) (w effectKinds) 
 	return w
 }
 
-// outputSchema is that of what every tool answers, a document of wire. It stands beside each
-// tool, so it says no more than a model needs to read one.
+// outputSchema is the schema of the answers of all tools, a document of wire. It is sent with each
+// tool, so it says no more than a model needs to read an answer.
 var outputSchema = json.RawMessage(`{"type":"object","properties":{` +
 	`"schema":{"const":"` + wire.RunSchema + `"},` +
 	`"outcome":{"enum":["done","waiting","refused","invalid","unknown"],"description":"nothing was changed unless it is done; unknown: ask again under the same idempotency key"},` +
 	`"code":{"type":"string"},"preview":{"type":"object","description":"the receipt: rows before and after, and results"},` +
 	`"confirmation":{"type":"object"},"repeated":{"type":"boolean"},"diagnostics":{"type":"array"}},"required":["schema","outcome"]}`)
 
-// undoTool takes back what a call of another tool did.
+// undoTool undoes a call of another tool.
 const undoTool = "undo"
 
 var yes = true
@@ -179,7 +180,7 @@ const (
 	callTool     = "call"
 )
 
-// threeTools are listed in the place of many.
+// threeTools are listed in place of many.
 func threeTools(many int) []*sdk.Tool {
 	closed := false
 	return []*sdk.Tool{
@@ -206,7 +207,7 @@ type sketch struct {
 	Text        string          `json:"text,omitempty"`
 }
 
-// mostFound is how many verbs a search tells of.
+// mostFound is the greatest number of verbs in the answer of a search.
 const mostFound = 10
 
 // meta answers search and describe.
@@ -266,7 +267,7 @@ func unknown(name string, l *list) dsl.Diagnostics {
 	return dsl.Diagnostics{diagnostic}
 }
 
-// read reads the arguments of a tool that is no verb.
+// read reads the arguments of a tool that is not a verb.
 func read(args json.RawMessage, into any) dsl.Diagnostics {
 	if len(args) == 0 {
 		args = json.RawMessage("{}")

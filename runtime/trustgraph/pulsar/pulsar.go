@@ -20,7 +20,7 @@ import (
 	"verbatim/runtime/trustgraph"
 )
 
-// A Config says where the queues are.
+// A Config names the queues.
 type Config struct {
 	URL   string // pulsar:// or pulsar+ssl://
 	Token string // "": none
@@ -39,7 +39,7 @@ type Queue struct {
 	producer pulsar.Producer
 }
 
-// address is the topic of Pulsar that a logical name stands for.
+// address returns the Pulsar topic for a logical name.
 func address(t trustgraph.Topic) string {
 	if t.Durable() {
 		return "persistent://" + t.Space + "/" + t.Class + "/" + t.Name

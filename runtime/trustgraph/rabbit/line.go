@@ -42,7 +42,7 @@ func NewLine(c Config) (*Line, error) {
 // Close closes the connection.
 func (l *Line) Close() error { return l.end.close() }
 
-// read hands what comes over a new connection to those who wait.
+// read passes the messages of a new connection to the waiting askers.
 func (l *Line) read(on *link) {
 	returns := on.out.NotifyReturn(make(chan amqp.Return, 1))
 	go func() {

@@ -1,5 +1,5 @@
-// Package rabbit is TrustGraph's queues on RabbitMQ, in the layout that TrustGraph has since
-// 2.3.14: a queue for the service that answers, and a line for those who ask.
+// Package rabbit implements TrustGraph's queues on RabbitMQ, in TrustGraph's layout since 2.3.14: a
+// queue for the service that answers, and a line for the askers.
 //
 //	q, err := rabbit.Open(rabbit.Config{
 //		URL: "amqp://guest:guest@localhost:5672/", Subscription: "agent",
@@ -22,16 +22,16 @@ import (
 	"verbatim/runtime/trustgraph"
 )
 
-// A Config says where the queues are.
+// A Config names the queues.
 type Config struct {
 	URL string // amqp:// or amqps://, with user, password and virtual host
 	// Request and Response are the names in the flow's configuration, interfaces.agent:
 	// class:space:topic.
 	Request, Response string
-	// Subscription is the end of the name of the service's queue. Services with the same one
-	// share the questions; each other one gets a copy of all.
+	// Subscription is the end of the name of the service's queue. Services with the same one share
+	// the questions; services with different ones each get a copy of all.
 	Subscription string
-	Prefetch     int           // questions at once; 0: 1, as TrustGraph has it
+	Prefetch     int           // questions at once; 0: 1, as in TrustGraph
 	Longest      time.Duration // between two attempts to connect; 0: 10 seconds
 	Log          *slog.Logger  // nil: none
 }
@@ -47,7 +47,7 @@ func parse(name string) (topic, error) {
 	return topic{t, t.Space + "." + t.Class + "." + t.Name}, err
 }
 
-// mode is the delivery mode of what is sent to a topic.
+// mode returns the delivery mode of messages to a topic.
 func (t topic) mode() uint8 {
 	if t.Durable() {
 		return amqp.Persistent
@@ -81,7 +81,7 @@ func (t topic) declare(ch *amqp.Channel) error {
 	return ch.ExchangeDeclare(t.exchange, amqp.ExchangeFanout, true, false, false, false, nil)
 }
 
-// An end is one side of the queues: what it reads, and where it sends to.
+// An end is one side of the queues: the topic that it reads, and the one that it sends to.
 type end struct {
 	c       Config
 	in, out topic
@@ -89,7 +89,7 @@ type end struct {
 
 	shut   func() // closes closed, once
 	closed chan struct{}
-	turn   chan struct{} // held by whoever looks at link
+	turn   chan struct{} // held while link is used
 	link   *link
 }
 
@@ -158,7 +158,7 @@ func (e *end) connect() (_ *link, err error) {
 	return l, err
 }
 
-// get is the connection as it is, or a new one. It tries until ctx ends.
+// get returns the present connection, or a new one. It tries until ctx ends.
 func (e *end) get(ctx context.Context) (*link, error) {
 	select {
 	case e.turn <- struct{}{}:
@@ -235,7 +235,7 @@ func (e *end) send(ctx context.Context, id string, body []byte, mandatory bool) 
 	}
 }
 
-// idOf is the id of a message; "" where it has none.
+// idOf returns the id of a message; "" if it has none.
 func idOf(headers amqp.Table) string {
 	id, _ := headers["id"].(string)
 	return id

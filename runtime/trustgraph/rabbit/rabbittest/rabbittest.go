@@ -59,7 +59,8 @@ func Main(m *testing.M) {
 	os.Exit(code)
 }
 
-// Stop stops the broker of the process, for who has another Main. No test uses it after.
+// Stop stops the broker of the process, for programs with their own Main. No test may use it
+// afterwards.
 func Stop() {
 	mu.Lock()
 	defer mu.Unlock()
@@ -69,7 +70,7 @@ func Stop() {
 	}
 }
 
-// Start is the broker of the process.
+// Start returns the broker of the process.
 func Start(t testing.TB) *Broker {
 	t.Helper()
 	b, err := broker()
@@ -84,7 +85,7 @@ func Start(t testing.TB) *Broker {
 
 var errNotFound = errors.New("rabbittest: RabbitMQ is not installed; `make rabbit` installs it")
 
-// find finds the server. What packages put into the path wants to be root, so that it looks
+// find finds the server. The command that packages put into the path wants to be root, so it looks
 // there last.
 func find() (string, error) {
 	const installed = "/usr/lib/rabbitmq/bin/rabbitmq-server"
@@ -237,7 +238,7 @@ func (b *Broker) run(name string, args ...string) (*process, error) {
 	return p, <-started
 }
 
-// stop ends the broker, and removes what it wrote.
+// stop ends the broker, and removes its files.
 func (b *Broker) stop() {
 	for _, p := range []*process{b.proc, b.epmd} {
 		if p != nil && p.Process != nil {
