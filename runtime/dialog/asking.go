@@ -440,7 +440,9 @@ func (t *turn) question(p *verbs.Program, preview *receipt.Receipt, before int64
 		call := &preview.Calls[i]
 		q.Calls = append(q.Calls, call.Text)
 		titles = append(titles, w.wholly(func(w wording) string { return w.title(call) }))
-		shows = append(shows, w.wholly(func(w wording) string { return w.say(sayWouldDo, w.title(call)) + "\n" + w.changes(call, true) }))
+		shows = append(shows, w.wholly(func(w wording) string {
+			return w.say(sayWouldDo, w.title(call)) + "\n" + w.changes(call, true) + w.sends(call)
+		}))
 	}
 	var why, because []string
 	known := true

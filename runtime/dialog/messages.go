@@ -122,6 +122,7 @@ const (
 	sayFrom      words.Key = "dialog/from"
 	sayTells     words.Key = "dialog/tells"
 	sayStarts    words.Key = "dialog/starts"
+	sayStartsAt  words.Key = "dialog/starts-at"
 	sayTold      words.Key = "dialog/told"
 	sayStarted   words.Key = "dialog/started"
 	sayOfTalk    words.Key = "dialog/of-talk"

@@ -158,6 +158,20 @@ func (w wording) given(c *receipt.Call, fn func(name, text string)) {
 	}
 }
 
+// sends lists the arguments of a call that notifies somebody or starts work, and changes no row that
+// would show them: they go out as they are.
+func (w wording) sends(c *receipt.Call) string {
+	if len(c.Notices) == 0 || len(c.Rows) > 0 {
+		return ""
+	}
+	var all []string
+	w.given(c, func(name, text string) { all = append(all, w.label(name)+w.say(sayColon)+text) })
+	if len(all) == 0 {
+		return ""
+	}
+	return "- " + strings.Join(all, w.say(sayAlso)) + ".\n"
+}
+
 // assumed says which rows were meant if nobody named one.
 func (w wording) assumed(names []string) string {
 	called := make([]string, len(names))

@@ -182,6 +182,10 @@ func (w wording) changes(c *receipt.Call, ahead bool) string {
 		case n.Kind != "notify":
 			says = sayStarted
 		}
+		if says == sayStarts && !n.At.IsNull() {
+			b.WriteString("- " + w.say(sayStartsAt, w.label(n.Target), w.value(n.At)) + "\n")
+			continue
+		}
 		b.WriteString("- " + w.say(says, w.label(n.Target)) + "\n")
 	}
 	for i := range c.Session {
