@@ -167,7 +167,17 @@ func (vn *verbNode) tells(n *yaml.Node) {
 
 // toldNames are the values that can be told: what it returns, and its arguments.
 func (v *Verb) toldNames() []string {
-	var names []string
+	names := v.answerNames()
+	for _, name := range v.paramNames() {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// answerNames are the values that the verb returns.
+func (v *Verb) answerNames() (names []string) {
 	switch {
 	case v.Read != nil:
 		for i := range v.Read.Fields {
@@ -190,11 +200,9 @@ func (v *Verb) toldNames() []string {
 			names = append(names, v.Discloses[i].Name)
 		}
 	}
-	for _, more := range [][]string{v.Returns.Includes, v.paramNames()} {
-		for _, name := range more {
-			if !slices.Contains(names, name) {
-				names = append(names, name)
-			}
+	for _, name := range v.Returns.Includes {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
 		}
 	}
 	return names
@@ -210,7 +218,7 @@ func (d *doc) wording(v *Verb, p pair, to *Wordings, language string, names []st
 	default:
 		w := wordingReader{d: d, v: v, n: p.value, text: p.value.Value}
 		if to == &v.Tells.Asks {
-			w.rows = v.changedNames()
+			w.rows = append([]string{}, v.changedNames()...)
 		}
 		parts, ok := w.parts(names, 0)
 		if !ok {
@@ -294,7 +302,7 @@ type wordingReader struct {
 	n    *yaml.Node
 	text string
 	at   int
-	rows []string // the entities whose rows a question says
+	rows []string // of a question, the entities whose rows it can say; nil of another text
 }
 
 // parts reads up to the end, or to the sign that closes a group.
@@ -381,8 +389,17 @@ func (w *wordingReader) name(names []string, end int) (string, bool) {
 	if !slices.Contains(names, name) {
 		return "", w.wrong(tell(w.d.within(w.n, w.at, end), "unknown-name/told", name, names))
 	}
+	// A question names arguments alone; other texts name what the verb returns before them.
+	if i := w.v.param(name); i >= 0 && w.v.Params[i].Name == name && !w.ofItem(names) && (w.rows != nil || !slices.Contains(w.v.answerNames(), name)) {
+		w.d.usesParam(w.v, i, w.n, w.at, end, w.v.paramNames)
+	}
 	w.at = end
 	return name, true
+}
+
+// ofItem reports whether names are those of the items of a list, and not of the verb.
+func (w *wordingReader) ofItem(names []string) bool {
+	return slices.ContainsFunc(w.v.Params, func(p Param) bool { return !slices.Contains(names, p.Name) })
 }
 
 func (w *wordingReader) wrong(d dsl.Diagnostic) bool {

@@ -109,6 +109,10 @@ func apply(text string, edits []textEdit) string {
 // is no name, is refused with the reason.
 func TestRename(t *testing.T) {
 	t.Parallel()
+	shop := strings.Replace(shop, "    description: Take an order.\n", `    description: Take an order.
+    phrases: ["order a {size} one"]
+    tells: {asks: "Shall I order one, {size}[, for {due-date}][: {note}]?", done: "One is ordered, {size}.[due-date? It comes on {due-date}.]"}
+`, 1)
 	e := start(t, "verbs/shop.yaml", shop)
 	e.open("verbs/shop.yaml", shop)
 	call := "shop.add-order :size SMALL :due-date 2030-01-01 :as @first\nshop.add-order :size LARGE :note @first :as @second\n"
