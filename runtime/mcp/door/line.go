@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"strconv"
 	"sync"
 )
 
@@ -107,8 +108,11 @@ func isMessage(text []byte) bool {
 	if err := json.Unmarshal(text, &m); err != nil || m.Version != "2.0" {
 		return false
 	}
-	if len(m.ID) > 0 && m.ID[0] != '"' && m.ID[0] != '-' && (m.ID[0] < '0' || m.ID[0] > '9') {
-		return false
+	if len(m.ID) > 0 && m.ID[0] != '"' {
+		// The library reads a number as a float, and would answer another id.
+		if n, err := strconv.ParseInt(string(m.ID), 10, 64); err != nil || max(n, -n) > 1<<53 {
+			return false
+		}
 	}
 	return m.Method != nil || len(m.ID) > 0 && (m.Result != nil || m.Error != nil)
 }
