@@ -22,7 +22,7 @@ func (s *Session) again(ctx context.Context, c *confirmations.Confirmation) (*Se
 	if c.Palette != s.e.reg.Digest() {
 		return nil, nil, refuse([]complaint{{-1, otherPalette(dsl.Place{})}})
 	}
-	asker, err := s.e.just(ctx, c.Asker)
+	asker, err := s.e.freshSession(ctx, c.Asker)
 	var refusal *Refusal
 	if errors.As(err, &refusal) {
 		return nil, nil, refuse([]complaint{{-1, askerMayNot(c.Asker)}})
@@ -154,7 +154,7 @@ func (s *Session) agreeToo(ctx context.Context, asker *Session, p *verbs.Program
 		return err
 	}
 	if fmt.Sprintf("%x", r.digest) != c.Digest {
-		return refuse([]complaint{{-1, stalePreview(dsl.Place{}, c.Moved(r.preview()))}})
+		return refuse([]complaint{{-1, stalePreview(dsl.Place{}, c.Differences(r.preview()))}})
 	}
 	if err := r.recent(k.proven, true); err != nil {
 		return err
@@ -211,7 +211,7 @@ func (r *run) consented(ctx context.Context, k *consent) error {
 	// The digest holds every question that the plan asks, so that the roles are
 	// those of this plan.
 	if c.Asker != r.s.who.Name || c.Digest != fmt.Sprintf("%x", r.digest) || slices.Contains(c.Agreed, "") {
-		return refuse([]complaint{{-1, stalePreview(dsl.Place{}, c.Moved(r.preview()))}})
+		return refuse([]complaint{{-1, stalePreview(dsl.Place{}, c.Differences(r.preview()))}})
 	}
 	var said []string
 	for i, role := range c.Roles {

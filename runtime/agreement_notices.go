@@ -104,7 +104,7 @@ func (e *Engine) workNotifyDeciders(ctx context.Context, run stores.Run) (Worked
 
 // mayDecide reports whether somebody may agree to what waits, and sees what it is about.
 func (e *Engine) mayDecide(ctx context.Context, c *confirmations.Confirmation, name string) (bool, error) {
-	s, err := e.just(ctx, name)
+	s, err := e.freshSession(ctx, name)
 	var refusal *Refusal
 	if errors.As(err, &refusal) {
 		return false, nil // they are gone, or may do nothing any more

@@ -35,7 +35,7 @@ func (r *run) apply(ctx context.Context, st *step, proposals []proposal) (err er
 				c.row.Name = row.Shown()
 			}
 		}
-		if err := r.meet(ctx, &c.Change); err != nil {
+		if err := r.lockParents(ctx, &c.Change); err != nil {
 			return err
 		}
 		batch[i] = c.Change
@@ -156,9 +156,9 @@ func follows(st *step, e *verbs.Entity, a assignment, before stores.Value) error
 	return nil
 }
 
-// twice returns the palette's sentence about duplicate rows, "" unless it is the same for all
+// duplicateText returns the palette's sentence about duplicate rows, "" unless it is the same for all
 // changes that could have met a duplicate.
-func twice(st *step) string {
+func duplicateText(st *step) string {
 	says := ""
 	for i := range st.changes {
 		e := st.changes[i].entity

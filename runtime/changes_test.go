@@ -358,7 +358,7 @@ func TestRowsThatAreTheSameAreToldInThePalettesWords(t *testing.T) {
 		{[]change{with(stores.Insert, note), with(stores.Insert, &silent)}, ""},
 		{[]change{with(stores.Insert, &silent), with(stores.Insert, note)}, ""},
 	} {
-		if got := twice(&step{changes: c.changes}); got != c.want {
+		if got := duplicateText(&step{changes: c.changes}); got != c.want {
 			t.Errorf("%d changes: %q, want %q", len(c.changes), got, c.want)
 		}
 	}

@@ -149,10 +149,10 @@ func (s *Session) KeepWith(ctx context.Context, p *verbs.Program, o RunOptions) 
 			}
 		}
 		if shown.kept.IsNull() {
-			c.Key = c.Follows(old)
+			c.Key = c.MakeKey(old)
 			b.Changes = append(b.Changes, c.Insert())
 		}
-		return met(tx.Apply(ctx, b))
+		return asConflict(tx.Apply(ctx, b))
 	})
 	if err != nil {
 		s.remember(shown)
@@ -174,14 +174,14 @@ func (r *run) confirmation(id string, roles []string, o RunOptions) *confirmatio
 	return &confirmations.Confirmation{
 		Key: stores.NewString(r.e.newID()), ID: id, Asker: r.s.who.Name, Person: r.s.who.Whose(), Session: r.s.id, Source: source,
 		Script: dsl.Format(r.prog.Canonical()), Origins: r.prog.Literals().Encode(r.prog.Script()), Digest: fmt.Sprintf("%x", r.digest), Preview: r.id, Palette: r.e.reg.Digest(),
-		Roles: roles, Agreed: make([]string, len(roles)), Rows: r.footing(), UnderKey: o.Key, Before: r.heardUntil(), Turn: r.s.turnID(o),
+		Roles: roles, Agreed: make([]string, len(roles)), Rows: r.dependsOn(), UnderKey: o.Key, Before: r.heardUntil(), Turn: r.s.turnID(o),
 		Time: r.now, Expires: r.now.Add(r.lasts()), Status: confirmations.Waiting, Receipt: string(r.preview().AppendKept(nil)),
 	}
 }
 
-// met turns a duplicate row into a conflict: another transaction added the row first, and
+// asConflict turns a duplicate row into a conflict: another transaction added the row first, and
 // the next attempt finds it.
-func met(err error) error {
+func asConflict(err error) error {
 	if errors.Is(err, stores.ErrDuplicate) {
 		return fmt.Errorf("two asked the same at once: %w", stores.ErrConflict)
 	}
@@ -209,8 +209,8 @@ func (e *Engine) writtenScript(c *confirmations.Confirmation) string {
 // principal who sees all rows may see them.
 const anything = "*"
 
-// footing lists the rows that a plan depends on, without those that it adds.
-func (r *run) footing() []string {
+// dependsOn lists the rows that a plan depends on, without those that it adds.
+func (r *run) dependsOn() []string {
 	var rows []string
 	add := func(row string) {
 		if !slices.Contains(rows, row) {
@@ -230,7 +230,7 @@ func (r *run) footing() []string {
 	return rows
 }
 
-// sees reports whether all rows of a footing are in the session's scope.
+// sees reports whether all rows that a plan depends on are in the session's scope.
 func (s *Session) sees(ctx context.Context, rows []string) (ok bool, err error) {
 	err = s.e.store.View(ctx, s.scope, func(r stores.Reader) error {
 		ok, err = s.finds(ctx, r, rows)
@@ -372,7 +372,7 @@ func (s *Session) propose(ctx context.Context, r *run, t *runOptions, others []c
 			}
 		}
 		c = r.confirmation("", roles, t.RunOptions)
-		c.Key = c.Follows(before)
+		c.Key = c.MakeKey(before)
 		var bits [16]byte
 		if _, err := io.ReadFull(s.e.random, bits[:]); err != nil {
 			return &Failure{Err: fmt.Errorf("an id cannot be drawn: %w", err)}
@@ -401,7 +401,7 @@ func (s *Session) propose(ctx context.Context, r *run, t *runOptions, others []c
 				}
 			}
 		}
-		return met(tx.Apply(ctx, b))
+		return asConflict(tx.Apply(ctx, b))
 	})
 	if err != nil {
 		return nil, err
@@ -596,7 +596,7 @@ func (s *Session) Show(ctx context.Context, id string) (*Pending, error) {
 			}
 			p.Said = turn != nil
 			if p.Stale = fmt.Sprintf("%x", r.digest) != c.Digest; p.Stale {
-				p.Moved = c.Moved(p.Preview)
+				p.Moved = c.Differences(p.Preview)
 			}
 			return p, nil
 		}

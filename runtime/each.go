@@ -46,8 +46,8 @@ func (s *Stopped) Error() string {
 // Unwrap gives the reason.
 func (s *Stopped) Unwrap() error { return s.Err }
 
-// A share is the part of a program that one transaction carries out.
-type share struct {
+// A part is the part of a program that one transaction carries out.
+type part struct {
 	calls   []int   // indexes in Program.Calls, in order
 	before  []*step // calls that are committed, parallel to Program.Calls
 	script  *dsl.Script
@@ -160,7 +160,7 @@ func (s *Session) each(ctx context.Context, p *verbs.Program, o RunOptions) (*re
 			return s.repeated(done), nil
 		}
 	}
-	plan, err := s.agreeToAll(ctx, p, o, &share{calls: slices.Concat(parts[known:]...), before: whole.top}, first+known)
+	plan, err := s.agreeToAll(ctx, p, o, &part{calls: slices.Concat(parts[known:]...), before: whole.top}, first+known)
 	if err != nil {
 		return nil, err
 	}
@@ -176,7 +176,7 @@ func (s *Session) each(ctx context.Context, p *verbs.Program, o RunOptions) (*re
 	canonical := p.Canonical()
 	for n := known; n < len(parts); n++ {
 		unit, number := parts[n], first+n
-		part := &share{calls: unit, before: whole.top, script: only(p.Script(), n), settled: only(canonical, n), alias: whole.alias, made: len(whole.added)}
+		part := &part{calls: unit, before: whole.top, script: only(p.Script(), n), settled: only(canonical, n), alias: whole.alias, made: len(whole.added)}
 		if o.Agreed != "" {
 			part.shown, part.agreed = plan.unitDigest(unit), plan.id
 		}
@@ -242,11 +242,11 @@ func (r *run) repeat(p *verbs.Program, unit []int, done *receipt.Receipt) {
 }
 
 // one carries out and commits one call of a program, with those inside it.
-func (s *Session) one(ctx context.Context, p *verbs.Program, o RunOptions, part *share) (*run, *receipt.Receipt, error) {
+func (s *Session) one(ctx context.Context, p *verbs.Program, o RunOptions, part *part) (*run, *receipt.Receipt, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}
-	r, err := s.attempts(ctx, p, &runOptions{RunOptions: o, share: part})
+	r, err := s.attempts(ctx, p, &runOptions{RunOptions: o, part: part})
 	if err != nil {
 		return nil, nil, s.refusal(ctx, p, o, aboutCall(p, part.calls[len(part.calls)-1], err))
 	}
@@ -259,8 +259,8 @@ func (s *Session) one(ctx context.Context, p *verbs.Program, o RunOptions, part 
 }
 
 // agreeToAll plans the whole script, and compares the agreement with it.
-func (s *Session) agreeToAll(ctx context.Context, p *verbs.Program, o RunOptions, part *share, first int) (*run, error) {
-	t := &runOptions{RunOptions: o, share: part}
+func (s *Session) agreeToAll(ctx context.Context, p *verbs.Program, o RunOptions, part *part, first int) (*run, error) {
+	t := &runOptions{RunOptions: o, part: part}
 	t.From = first
 	s.claim(ctx, t)
 	plan, err := s.agreeToPlan(ctx, p, t)
@@ -273,7 +273,7 @@ func (s *Session) agreeToAll(ctx context.Context, p *verbs.Program, o RunOptions
 
 func (s *Session) agreeToPlan(ctx context.Context, p *verbs.Program, t *runOptions) (*run, error) {
 	rehearse := rehearsal(t.RunOptions)
-	rehearse.share = t.share
+	rehearse.part = t.part
 	plan, err := s.attempts(ctx, p, rehearse)
 	if err != nil {
 		return nil, err

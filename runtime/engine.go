@@ -129,49 +129,49 @@ type Authority func(ctx context.Context, r stores.Reader, name string) (p stores
 // An Engine runs programs of one set of palettes on one store. It is immutable
 // and safe for use by many goroutines.
 type Engine struct {
-	reg       *verbs.Registry
-	store     stores.Store
-	clock     func() time.Time
-	newID     func() string
-	at        func(Stage) // nil but in tests
-	observe   func(context.Context, Observed)
-	agreed    func(context.Context)
-	backoff   func(attempt int) time.Duration
-	sleep     func(context.Context, time.Duration)
-	zone      *time.Location
-	random    io.Reader
-	embedder  Embedder
-	keep      func(ctx context.Context, s *Session, verb, name string, content []byte) (uploads.Upload, error)
-	personal  map[*verbs.Verb]bool // see erasable.go
-	people    bool                 // the names of some rows are personal
-	writers   provenance.Written
-	handlers  map[*verbs.Verb]*handler
-	lookers   map[*verbs.Verb]*handler // that look for verbs, also where the caller does not see
-	macros    map[*verbs.Verb]*verbs.Program
-	inside    map[*verbs.Verb][]*verbs.Verb   // of a macro: every verb that it uses, however deep, once
-	excluded  map[*verbs.Verb][]exclusionSide // of verbs that do not go with others
-	limited   []*verbs.Verb                   // those that have limits
-	heeds     bool                            // some verb counts or discloses even in a preview
-	unfit     map[*verbs.Verb]dsl.Diagnostic  // queries that cannot be run
-	sensitive map[*verbs.Verb][]bool          // of a query: which columns are sensitive; none of a verb that has no such
-	entities  []*verbs.Entity                 // every entity, sorted by name
-	tables    []*stores.Entity                // the same, as they are kept
-	open      view.Opener
-	facts     *view.Facts
-	outside   []verbs.Outside     // parallel to the functions of the palettes
-	counted   map[view.Field]bool // fields by which a read counts rows
-	labelled  map[*verbs.Entity][]stores.Path
-	naming    map[*verbs.Entity][]stores.Path // see namedBy
-	idOnce    sync.Mutex
-	id        stores.Identity                 // of the store, once it has been read
-	setters   map[*verbs.Entity][]*verbs.Verb // verbs that set the session's active row
-	wants     map[*verbs.Verb][]wants         // of each argument: see ahead
-	reads     map[*verbs.Verb]bool            // verbs whose reads need no row first: see owes
-	selected  sync.Map                        // *verbs.Read -> *selections
-	tools     tools.Servers
-	box       *tools.Box
-	usesTools map[*verbs.Verb][]*verbs.Verb // verbs that lead to a tool, however deep, and which
-	scanner   string
+	reg            *verbs.Registry
+	store          stores.Store
+	clock          func() time.Time
+	newID          func() string
+	at             func(Stage) // nil but in tests
+	observe        func(context.Context, Observed)
+	agreed         func(context.Context)
+	backoff        func(attempt int) time.Duration
+	sleep          func(context.Context, time.Duration)
+	zone           *time.Location
+	random         io.Reader
+	embedder       Embedder
+	keep           func(ctx context.Context, s *Session, verb, name string, content []byte) (uploads.Upload, error)
+	personal       map[*verbs.Verb]bool // see erasable.go
+	people         bool                 // the names of some rows are personal
+	writers        provenance.Written
+	handlers       map[*verbs.Verb]*handler
+	lookers        map[*verbs.Verb]*handler // that look for verbs, also where the caller does not see
+	macros         map[*verbs.Verb]*verbs.Program
+	inside         map[*verbs.Verb][]*verbs.Verb   // of a macro: every verb that it uses, however deep, once
+	excluded       map[*verbs.Verb][]exclusionSide // of verbs that do not go with others
+	limited        []*verbs.Verb                   // those that have limits
+	countsPreviews bool                            // some verb counts or discloses even in a preview
+	unfit          map[*verbs.Verb]dsl.Diagnostic  // queries that cannot be run
+	sensitive      map[*verbs.Verb][]bool          // of a query: which columns are sensitive; none of a verb that has no such
+	entities       []*verbs.Entity                 // every entity, sorted by name
+	tables         []*stores.Entity                // the same, as they are kept
+	open           view.Opener
+	facts          *view.Facts
+	outside        []verbs.Outside     // parallel to the functions of the palettes
+	counted        map[view.Field]bool // fields by which a read counts rows
+	labelled       map[*verbs.Entity][]stores.Path
+	naming         map[*verbs.Entity][]stores.Path // see namedBy
+	idOnce         sync.Mutex
+	id             stores.Identity                 // of the store, once it has been read
+	setters        map[*verbs.Entity][]*verbs.Verb // verbs that set the session's active row
+	wants          map[*verbs.Verb][]wants         // of each argument: see ahead
+	reads          map[*verbs.Verb]bool            // verbs whose reads need no row first: see owes
+	selected       sync.Map                        // *verbs.Read -> *selections
+	tools          tools.Servers
+	box            *tools.Box
+	usesTools      map[*verbs.Verb][]*verbs.Verb // verbs that lead to a tool, however deep, and which
+	scanner        string
 
 	authority  Authority // nil where the store alone says who somebody is
 	profile    func(ctx context.Context, r stores.Reader, name string) (Profile, error)
@@ -247,7 +247,7 @@ func New(reg *verbs.Registry, store stores.Store, opt Options) (e *Engine, err e
 	}
 	e.open, e.facts = view.Open, view.NewFacts(e.tables)
 	e.counted = countedBy(reg.Verbs())
-	e.heeds = slices.ContainsFunc(reg.Verbs(), func(v *verbs.Verb) bool { return len(v.Limits)+len(v.Discloses) > 0 })
+	e.countsPreviews = slices.ContainsFunc(reg.Verbs(), func(v *verbs.Verb) bool { return len(v.Limits)+len(v.Discloses) > 0 })
 	e.setters = settersOf(reg.Verbs())
 	var ds dsl.Diagnostics
 	ds = append(ds, e.join(opt.Handlers)...)
@@ -256,7 +256,7 @@ func New(reg *verbs.Registry, store stores.Store, opt Options) (e *Engine, err e
 	}
 	for _, v := range reg.Verbs() {
 		ds = append(ds, e.prepare(v)...)
-		e.wants[v] = e.foreseen(v)
+		e.wants[v] = e.predictedReads(v)
 		e.reads[v] = e.readsAtOnce(v)
 	}
 	if ds.HasErrors() {

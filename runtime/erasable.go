@@ -67,8 +67,8 @@ func personalLabel(e *verbs.Entity) bool {
 	return slices.ContainsFunc(e.Label.Paths, func(p stores.Path) bool { return p.Count == nil && fieldAt(e.Store, p).Personal })
 }
 
-// A saying is a call in the form in which a journal entry tells it.
-type saying struct {
+// A journaledCall is a call in the form in which a journal entry tells it.
+type journaledCall struct {
 	verb   *verbs.Verb
 	syntax *dsl.Call // without sensitive values
 	text   string
@@ -78,24 +78,24 @@ type saying struct {
 }
 
 // saidOf makes the saying of a call that was not carried out as a step.
-func (e *Engine) saidOf(p *verbs.Program, call int) saying {
+func (e *Engine) saidOf(p *verbs.Program, call int) journaledCall {
 	c := &p.Calls()[call]
 	syntax := e.written(p, c.Syntax, nil)
-	say := saying{verb: c.Verb, syntax: syntax, text: dsl.FormatCall(syntax)}
+	say := journaledCall{verb: c.Verb, syntax: syntax, text: dsl.FormatCall(syntax)}
 	say.aboutRows(e, p, call)
 	return say
 }
 
 // says makes the saying of a step.
-func (e *Engine) says(p *verbs.Program, st *step) saying {
-	say := saying{verb: st.verb, syntax: st.syntax, text: st.text}
+func (e *Engine) says(p *verbs.Program, st *step) journaledCall {
+	say := journaledCall{verb: st.verb, syntax: st.syntax, text: st.text}
 	say.aboutRows(e, p, st.index)
 	return say
 }
 
 // aboutRows notes the rows that a call names. The calls of a macro name the rows of the macro's
 // call.
-func (say *saying) aboutRows(e *Engine, p *verbs.Program, call int) {
+func (say *journaledCall) aboutRows(e *Engine, p *verbs.Program, call int) {
 	if !e.personal[say.verb] && !e.people {
 		return
 	}
@@ -105,7 +105,7 @@ func (say *saying) aboutRows(e *Engine, p *verbs.Program, call int) {
 	})
 }
 
-func (say *saying) add(e *stores.Entity, key stores.Value) {
+func (say *journaledCall) add(e *stores.Entity, key stores.Value) {
 	if row := (journal.Row{Entity: e.Name, Key: key}); !slices.Contains(say.about, row) {
 		say.about = append(say.about, row)
 	}
@@ -121,7 +121,7 @@ func outline(c *dsl.Call) string {
 }
 
 // tell adds a journal entry about a call to a batch, with the values that the entry commits to.
-func (e *Engine) tell(b *stores.Batch, entry stores.Entry, say saying) error {
+func (e *Engine) tell(b *stores.Batch, entry stores.Entry, say journaledCall) error {
 	entry.Call = say.text
 	w := recorders.Get().(*recorder)
 	defer recorders.Put(w)

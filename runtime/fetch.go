@@ -84,13 +84,13 @@ func (e *Engine) selection(of *verbs.Entity, fields []verbs.ReadField, more ...s
 type fetch struct {
 	*selection
 	s      *Session
-	given  []known // of FromExpr, parallel to fields; nil without such fields
+	given  []exprInputs // of FromExpr, parallel to fields; nil without such fields
 	chosen verbs.Origin
 }
 
-// A known is the environment of an expression of a read without the row: arguments and the fields
+// exprInputs are the environment of an expression of a read without the row: arguments and the fields
 // of other rows, with their origins.
-type known struct {
+type exprInputs struct {
 	env  verbs.Env
 	came []verbs.Origin
 }
@@ -100,7 +100,7 @@ func (r *reading) fetch(ctx context.Context, st *step, s *selection) (*fetch, er
 	if !s.works {
 		return f, nil
 	}
-	f.given = make([]known, len(s.fields))
+	f.given = make([]exprInputs, len(s.fields))
 	for i := range s.fields {
 		if g := &s.fields[i]; g.From == verbs.FromExpr {
 			var err error

@@ -61,7 +61,7 @@ func gate(ctx context.Context, r *reading, st *step) ([]ask, error) {
 // agreed decides whether the plan has the agreements that it needs. The plan was made in the
 // transaction that would commit it.
 func (r *run) agreed(ctx context.Context, o *runOptions) error {
-	if part := o.share; part != nil && part.agreed != "" {
+	if part := o.part; part != nil && part.agreed != "" {
 		// The agreement is to the whole script, of which this is a part.
 		if r.unitDigest(part.calls) != part.shown {
 			last := r.top[part.calls[len(part.calls)-1]]

@@ -88,25 +88,25 @@ func countedBy(all []*verbs.Verb) map[view.Field]bool {
 	return by
 }
 
-// meet locks the parent rows whose counts a change may alter. Most are locked already, because a
+// lockParents locks the parent rows whose counts a change may alter. Most are locked already, because a
 // reference of the call names them.
-func (r *reading) meet(ctx context.Context, c *stores.Change) error {
+func (r *reading) lockParents(ctx context.Context, c *stores.Change) error {
 	if len(r.e.counted) == 0 || !r.locks {
 		return nil
 	}
 	hold := func(field int, key stores.Value) error {
 		to := c.Entity.Fields[field].Ref
-		if r.added[view.RowKey{Entity: to, Key: key}] || key.IsNull() || to == nil || r.met[view.RowKey{Entity: to, Key: key}] {
+		if r.added[view.RowKey{Entity: to, Key: key}] || key.IsNull() || to == nil || r.lockedParents[view.RowKey{Entity: to, Key: key}] {
 			return nil
 		}
 		// This principal can neither refer to a row outside their scope nor count for it.
 		if _, err := r.read.Get(ctx, to, key); err != nil && !errors.Is(err, stores.ErrNotFound) {
 			return err
 		}
-		if r.met == nil {
-			r.met = make(map[view.RowKey]bool)
+		if r.lockedParents == nil {
+			r.lockedParents = make(map[view.RowKey]bool)
 		}
-		r.met[view.RowKey{Entity: to, Key: key}] = true
+		r.lockedParents[view.RowKey{Entity: to, Key: key}] = true
 		return nil
 	}
 	for i := range c.Entity.Fields {

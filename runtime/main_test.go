@@ -8,4 +8,4 @@ import (
 	"verbatim/stores/postgres/pgtest"
 )
 
-func TestMain(m *testing.M) { os.Exit(norace.Done(pgtest.Run(m))) }
+func TestMain(m *testing.M) { os.Exit(norace.Cleanup(pgtest.Run(m))) }

@@ -752,7 +752,7 @@ func noFile(place dsl.Place, verb, why, next string) dsl.Diagnostic {
 
 func toolFailed(e *externalCall, says string) dsl.Diagnostic {
 	next := "see to what it says, or ask whoever looks after " + e.Server
-	if e.Here {
+	if e.Local {
 		next = "see to what it says"
 	}
 	return tools.Said(says, complain(codeToolFailed, e.st.place, fmt.Sprintf("%s of %s did not do it", e.Name, e.Server), next))

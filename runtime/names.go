@@ -49,7 +49,7 @@ func (e *Engine) identity(ctx context.Context) (stores.Identity, error) {
 
 // name names rows of an entity that have no name in this session yet. keepNames writes those
 // that the store does not have.
-func (s *Session) name(ctx context.Context, r stores.Reader, e *verbs.Entity, rows []names.Given) error {
+func (s *Session) name(ctx context.Context, r stores.Reader, e *verbs.Entity, rows []names.NamedRow) error {
 	rows = s.names.Unknown(e.Store, rows)
 	if len(rows) == 0 {
 		return nil
@@ -102,7 +102,7 @@ func (s *Session) Suffixes(ctx context.Context, e *verbs.Entity, keys ...stores.
 }
 
 // spell computes the names and suffixes of rows, and asks the store which other rows share them.
-func (s *Session) spell(ctx context.Context, r stores.Reader, e *verbs.Entity, rows []names.Given) error {
+func (s *Session) spell(ctx context.Context, r stores.Reader, e *verbs.Entity, rows []names.NamedRow) error {
 	ask, err := s.spelled(ctx, e, rows)
 	if err != nil || ask == nil {
 		return err
@@ -114,7 +114,7 @@ func (s *Session) spell(ctx context.Context, r stores.Reader, e *verbs.Entity, r
 
 // spelled works out the names and suffixes of rows as far as the rows tell them, and the query
 // for the rest: nil where the names need their suffix in any case.
-func (s *Session) spelled(ctx context.Context, e *verbs.Entity, rows []names.Given) (*stores.NameQuery, error) {
+func (s *Session) spelled(ctx context.Context, e *verbs.Entity, rows []names.NamedRow) (*stores.NameQuery, error) {
 	id, err := s.e.identity(ctx)
 	if err != nil {
 		return nil, err
@@ -140,7 +140,7 @@ func (s *Session) spelled(ctx context.Context, e *verbs.Entity, rows []names.Giv
 
 // compare notes which rows share their name with a row in found, and which names the store has
 // already.
-func compare(rows []names.Given, found []stores.Name) {
+func compare(rows []names.NamedRow, found []stores.Name) {
 	slices.SortFunc(found, func(a, b stores.Name) int { return strings.Compare(a.Plain, b.Plain) })
 	for i := range rows {
 		n := &rows[i]
@@ -153,7 +153,7 @@ func compare(rows []names.Given, found []stores.Name) {
 }
 
 // adopt notes the name of a row that was just committed.
-func (s *Session) adopt(e *stores.Entity, n *names.Given) {
+func (s *Session) adopt(e *stores.Entity, n *names.NamedRow) {
 	if n == nil || n.Plain == "" {
 		return // the session does not see it
 	}
@@ -262,8 +262,8 @@ func namedBy(e *verbs.Entity) []stores.Path {
 }
 
 // toName makes a name of the values that namedBy selected.
-func toName(e *verbs.Entity, values []stores.Value) names.Given {
-	n := names.Given{Key: values[0], Label: label(e, values)}
+func toName(e *verbs.Entity, values []stores.Value) names.NamedRow {
+	n := names.NamedRow{Key: values[0], Label: label(e, values)}
 	rest := values[len(labels(e)):]
 	if e.Store.Access == stores.ForAll {
 		return n
@@ -310,7 +310,7 @@ func (s *Session) read(ctx context.Context, r stores.Reader, e *verbs.Entity, un
 	if err != nil {
 		return err
 	}
-	all := make([]names.Given, 0, len(rows))
+	all := make([]names.NamedRow, 0, len(rows))
 	for _, row := range rows {
 		if !uncommitted[view.RowKey{Entity: e.Store, Key: row[0]}] {
 			all = append(all, toName(e, row))
@@ -333,7 +333,7 @@ func (s *Session) nameKeys(ctx context.Context, r stores.Reader, e *verbs.Entity
 	if err != nil {
 		return err
 	}
-	all := make([]names.Given, len(rows))
+	all := make([]names.NamedRow, len(rows))
 	for i, row := range rows {
 		all[i] = toName(e, row)
 	}

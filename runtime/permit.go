@@ -83,8 +83,8 @@ func permit(p *verbs.Program, roles []*verbs.Role, inside map[*verbs.Verb][]*ver
 // a right that is taken away is lost to it within this time.
 const rightsAge = time.Second
 
-// just begins a session for immediate use: its first run does not read the rights again.
-func (e *Engine) just(ctx context.Context, principal string) (*Session, error) {
+// freshSession begins a session for immediate use: its first run does not read the rights again.
+func (e *Engine) freshSession(ctx context.Context, principal string) (*Session, error) {
 	s, err := e.Session(ctx, principal)
 	if err == nil {
 		s.fresh = true

@@ -22,7 +22,7 @@ const (
 type run struct {
 	*reading
 	prog  *verbs.Program
-	share *share         // the part of the program that this is about; nil for all of it
+	part  *part          // the part of the program that this is about; nil for all of it
 	tell  func(Progress) // nil where nobody listens
 	phase Phase
 	first int // number of the program's first call
@@ -61,9 +61,9 @@ type run struct {
 func (r *run) program(ctx context.Context, f *frame) (*externalCall, error) {
 	calls, order := f.prog.Calls(), f.prog.Order()
 	f.steps = make([]*step, len(calls))
-	if r.share != nil && f.macro == nil {
-		order = r.share.calls
-		copy(f.steps, r.share.before)
+	if r.part != nil && f.macro == nil {
+		order = r.part.calls
+		copy(f.steps, r.part.before)
 	}
 	for at, i := range order {
 		st, needs, err := r.callOften(ctx, f, i)
@@ -302,7 +302,7 @@ func (r *run) plan(ctx context.Context, o *runOptions, asked *externalAnswers) e
 	if err := r.meanwhile(ctx, o.Version); err != nil {
 		return err
 	}
-	if err := r.read.ReadAhead(ctx, r.wanted(), r.foretold()); err != nil {
+	if err := r.read.ReadAhead(ctx, r.wanted(), r.predictedAsks()); err != nil {
 		return err
 	}
 	var err error
@@ -318,8 +318,8 @@ func (r *run) plan(ctx context.Context, o *runOptions, asked *externalAnswers) e
 		r.tellAll()
 		r.finish()
 	}
-	if r.share != nil && r.share.agreed != "" {
-		r.id = r.share.agreed // the agreement is to the whole script
+	if r.part != nil && r.part.agreed != "" {
+		r.id = r.part.agreed // the agreement is to the whole script
 	}
 	if o.rehearsal || o.Agreed != "" || o.pending != nil || r.asksAnybody() || r.external != nil {
 		// Previews, agreements and requests to tools rest on changes that the database
@@ -384,16 +384,16 @@ func (r *run) waits() *externalCall {
 
 // script returns the script of the run: a part of the program's, if it is a share.
 func (r *run) script() *dsl.Script {
-	if r.share != nil {
-		return r.share.script
+	if r.part != nil {
+		return r.part.script
 	}
 	return r.prog.Script()
 }
 
 // settledScript is script with suffixed names.
 func (r *run) settledScript() *dsl.Script {
-	if r.share != nil {
-		return r.share.settled
+	if r.part != nil {
+		return r.part.settled
 	}
 	return r.prog.Canonical()
 }

@@ -86,7 +86,7 @@ func (r *reading) nameRow(ctx context.Context, e *verbs.Entity, key stores.Value
 	}
 	var err error
 	if n, ok := r.namingKnown(e, key); ok {
-		err = r.s.name(ctx, r.read, e, []names.Given{n})
+		err = r.s.name(ctx, r.read, e, []names.NamedRow{n})
 	} else {
 		err = r.s.nameKeys(ctx, r.read, e, []stores.Value{key})
 	}
@@ -137,10 +137,10 @@ func (r *reading) nameAll(ctx context.Context, all []reference) error {
 }
 
 // namingKnown makes the name of a row from what the run has read.
-func (r *reading) namingKnown(e *verbs.Entity, key stores.Value) (names.Given, bool) {
+func (r *reading) namingKnown(e *verbs.Entity, key stores.Value) (names.NamedRow, bool) {
 	text, known := r.labelKnown(e, key)
 	owner, one := r.s.onlyOwner(e.Store)
-	return names.Given{Key: key, Label: text, Owner: owner}, known && one
+	return names.NamedRow{Key: key, Label: text, Owner: owner}, known && one
 }
 
 // labelKnown makes the label of a row from what the run has read.
@@ -162,7 +162,7 @@ func (r *reading) labelKnown(e *verbs.Entity, key stores.Value) (string, bool) {
 // nameAdded makes the names of the rows that the run adds, and asks the store which other rows
 // share them. The answer comes with the commit, and only the reply needs it.
 func (r *run) nameAdded(ctx context.Context, b *stores.Batch) error {
-	all := make(map[*verbs.Entity][]names.Given)
+	all := make(map[*verbs.Entity][]names.NamedRow)
 	var order []*verbs.Entity
 	for _, st := range r.steps {
 		for i := range st.changes {
@@ -197,7 +197,7 @@ func (r *run) nameAdded(ctx context.Context, b *stores.Batch) error {
 // newNames are the names of the rows that a run adds, and equal names that the store has.
 type newNames struct {
 	entity *stores.Entity
-	rows   []names.Given
+	rows   []names.NamedRow
 	found  []stores.Name
 }
 
@@ -336,7 +336,7 @@ func (r *run) preview() *receipt.Receipt {
 	if r.phase == Previewing {
 		calls = slices.Clone(calls)
 		for i, st := range r.written() {
-			if c := &calls[i]; st.untold() {
+			if c := &calls[i]; st.hidesResult() {
 				calls[i] = receipt.Call{Verb: c.Verb, Place: c.Place, Text: c.Text, Filled: c.Filled, Asks: c.Asks, Result: &receipt.Result{Left: []string{toldOnceDone}}}
 			}
 		}

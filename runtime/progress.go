@@ -85,8 +85,8 @@ func (r *run) progress(i int) {
 	}
 	if r.total == 0 {
 		r.total = len(r.prog.Script().Calls)
-		if r.share != nil {
-			r.total = len(slices.DeleteFunc(slices.Clone(r.share.calls), func(i int) bool { return calls[i].Nested }))
+		if r.part != nil {
+			r.total = len(slices.DeleteFunc(slices.Clone(r.part.calls), func(i int) bool { return calls[i].Nested }))
 		}
 	}
 	r.done++

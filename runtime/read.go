@@ -133,7 +133,7 @@ func (r *reading) leaveOut(ctx context.Context, st *step, dirty []stores.Unreada
 }
 
 // cells fills a table with the fields of its rows.
-func (f *fetch) cells(st *step, t *table, rows [][]stores.Value, beside *beside) (err error) {
+func (f *fetch) cells(st *step, t *table, rows [][]stores.Value, beside *relatedRows) (err error) {
 	fields := f.fields[:len(t.columns)]
 	all := make([]cell, len(rows)*len(fields))
 	for n, row := range rows {
@@ -230,24 +230,24 @@ func described(list *verbs.CodeList, t *verbs.Type, v stores.Value) (stores.Valu
 	return stores.NewList(codes...), nil
 }
 
-// A beside holds what belongs to the rows of a read: the questions and, parallel to the rows,
+// relatedRows hold what belongs to the rows of a read: the questions and, parallel to the rows,
 // the answers.
-type beside struct {
+type relatedRows struct {
 	asked    []stores.List // of each list of the palette, and the steps of progress if they are wanted
 	fetches  []*fetch      // parallel to the lists
 	found    [][][][]stores.Value
-	lists    []belongings
+	lists    []listRows
 	progress []*stepCount
 }
 
-// belongings are the rows of a list, grouped by the row that they belong to.
-type belongings struct {
+// listRows are the rows of a list, grouped by the row that they belong to.
+type listRows struct {
 	items [][]stores.Value
 	told  [][][]stores.Value // the fields of each
 	from  []verbs.Origin
 }
 
-func (b belongings) cell(n int, as *verbs.ReadField) (c cell, err error) {
+func (b listRows) cell(n int, as *verbs.ReadField) (c cell, err error) {
 	switch as.From {
 	case verbs.FromCount:
 		return cell{value: stores.NewInt(int64(len(b.items[n]))), from: ofRecord}, nil
@@ -267,10 +267,10 @@ func (b belongings) cell(n int, as *verbs.ReadField) (c cell, err error) {
 
 // beside works out the questions for the lists and the progress of a read. They are asked
 // together with the rows.
-func (r *reading) beside(ctx context.Context, st *step, lists []*selection) (*beside, error) {
+func (r *reading) beside(ctx context.Context, st *step, lists []*selection) (*relatedRows, error) {
 	read := st.verb.Read
 	n := len(read.Lists)
-	b := &beside{}
+	b := &relatedRows{}
 	tells := slices.ContainsFunc(read.Fields, func(f verbs.ReadField) bool { return f.From == verbs.FromProgress })
 	if n == 0 && !tells {
 		return b, nil
@@ -297,9 +297,9 @@ func (r *reading) beside(ctx context.Context, st *step, lists []*selection) (*be
 }
 
 // belonging turns the answers into lists and progress.
-func (r *reading) belonging(ctx context.Context, st *step, b *beside) (err error) {
+func (r *reading) belonging(ctx context.Context, st *step, b *relatedRows) (err error) {
 	read := st.verb.Read
-	b.lists = make([]belongings, len(read.Lists))
+	b.lists = make([]listRows, len(read.Lists))
 	for i := range b.lists {
 		if b.lists[i], err = r.list(ctx, st, &read.Lists[i], b.fetches[i], b.found[i]); err != nil {
 			return err
@@ -350,7 +350,7 @@ func (r *reading) inNames(f *fetch, values []stores.Value) []stores.Value {
 	return told
 }
 
-func (r *reading) list(ctx context.Context, st *step, list *verbs.ReadList, f *fetch, found [][][]stores.Value) (b belongings, err error) {
+func (r *reading) list(ctx context.Context, st *step, list *verbs.ReadList, f *fetch, found [][][]stores.Value) (b listRows, err error) {
 	names := make([]string, len(list.Fields))
 	for i := range names {
 		names[i] = list.Fields[i].Name

@@ -28,8 +28,8 @@ type conditionalPath struct {
 	path stores.Path
 }
 
-// foreseen works out what a verb reads from the row of each argument.
-func (e *Engine) foreseen(v *verbs.Verb) []wants {
+// predictedReads works out what a verb reads from the row of each argument.
+func (e *Engine) predictedReads(v *verbs.Verb) []wants {
 	all := make([]wants, len(v.Params))
 	add := func(to *[]stores.Path, p stores.Path) {
 		if (len(p.Steps) > 0 || p.Count != nil) && !slices.ContainsFunc(*to, func(have stores.Path) bool { return have.Is(p) }) {
@@ -113,8 +113,8 @@ func (e *Engine) foreseen(v *verbs.Verb) []wants {
 // them. A missing row is reported later, at the call that names it.
 func (r *run) wanted() []view.Want {
 	calls, order := r.prog.Calls(), r.prog.Order()
-	if r.share != nil {
-		order = r.share.calls
+	if r.part != nil {
+		order = r.part.calls
 	}
 	var wants []view.Want
 	for _, i := range order {
@@ -187,11 +187,11 @@ func (r *run) argued(st *step) verbs.Env {
 	return verbs.Env{Args: st.args, Principal: r.s.who.Name, Now: r.now, Outside: r.e.outside}
 }
 
-// foretold lists the queries that a program of one call is going to make, as far as they depend on
+// predictedAsks lists the queries that a program of one call is going to make, as far as they depend on
 // its arguments alone: for the rows that its effects pick, and for the jobs that its own jobs
 // replace.
-func (r *run) foretold() (asks []stores.Ask) {
-	if r.share != nil || len(r.prog.Calls()) != 1 || r.snapshot {
+func (r *run) predictedAsks() (asks []stores.Ask) {
+	if r.part != nil || len(r.prog.Calls()) != 1 || r.snapshot {
 		return nil
 	}
 	c := &r.prog.Calls()[0]

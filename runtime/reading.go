@@ -34,9 +34,9 @@ type reading struct {
 
 	source *dsl.Source // of the script; diagnostics about all of it are placed there
 
-	readSet   []readRow            // what was read
-	postponed []postponed          // rows to be fetched together with the next read
-	met       map[view.RowKey]bool // rows that are locked because rows that refer to them are counted
+	readSet       []readRow            // what was read
+	postponed     []postponed          // rows to be fetched together with the next read
+	lockedParents map[view.RowKey]bool // rows that are locked because rows that refer to them are counted
 
 	// alias holds values that differ between two previews of the same plan: generated
 	// keys, and instants relative to now. The digest uses their description instead.
@@ -45,16 +45,16 @@ type reading struct {
 	// before.
 	added  map[view.RowKey]bool
 	made   int
-	minted map[view.RowKey]*names.Given // the names that added rows get when they are committed
-	visit  *sessions.Session            // the session's row, once it was read
+	minted map[view.RowKey]*names.NamedRow // the names that added rows get when they are committed
+	visit  *sessions.Session               // the session's row, once it was read
 
 	uploads []usedUpload // files that nothing had used before
 	files   []knownFile  // that arguments name
 
 	answers map[string]tools.Answer // of tools, by externalCall.id
 
-	pasts  map[int64]*past // calls that are taken back, by the numbers of their journal entries
-	blamed *laterChange    // the later change that stands in the way of an undo; nil without one
+	pasts  map[int64]*pastCall // calls that are taken back, by the numbers of their journal entries
+	blamed *laterChange        // the later change that stands in the way of an undo; nil without one
 }
 
 // reads begins a reading that changes nothing.
@@ -64,7 +64,7 @@ func (s *Session) reads(r stores.Reader) *reading {
 
 func (s *Session) readsAt(r stores.Reader, now time.Time) *reading {
 	return &reading{e: s.e, s: s, read: view.Direct(r, nil, nil), now: now, snapshot: true,
-		alias: make(map[stores.Value]string), added: make(map[view.RowKey]bool), minted: make(map[view.RowKey]*names.Given)}
+		alias: make(map[stores.Value]string), added: make(map[view.RowKey]bool), minted: make(map[view.RowKey]*names.NamedRow)}
 }
 
 // A readRow is a row that was read, with its values at that time.

@@ -67,11 +67,11 @@ type runOptions struct {
 	pending  *consent       // somebody else's agreement
 	job      *work          // the job that this run carries out
 
-	rehearsal bool   // the run is rolled back
-	share     *share // the part of the program to run; nil for all of it
-	tools     bool   // the program uses tools of other servers
-	attempted bool   // one of them was asked to change something
-	owners    bool   // the reader of the receipt sees rows of several owners
+	rehearsal bool  // the run is rolled back
+	part      *part // the part of the program to run; nil for all of it
+	tools     bool  // the program uses tools of other servers
+	attempted bool  // one of them was asked to change something
+	owners    bool  // the reader of the receipt sees rows of several owners
 
 	counted []stores.Value // keys of what its limits count
 }
@@ -102,7 +102,7 @@ func (s *Session) rehearse(ctx context.Context, p *verbs.Program, o RunOptions) 
 		return nil, refuse(all)
 	}
 	r, err := s.attempts(ctx, p, rehearsal(o))
-	if s.e.heeds {
+	if s.e.countsPreviews {
 		err = s.countPreview(ctx, p, o, r, err)
 	}
 	return r, err
@@ -291,7 +291,7 @@ func (s *Session) newRun(p *verbs.Program, o *runOptions, asked *externalAnswers
 	r := &run{
 		reading: s.readsAt(nil, now),
 		prog:    p,
-		share:   o.share,
+		part:    o.part,
 		phase:   Running,
 		first:   max(1, o.From),
 		top:     make([]*step, len(p.Calls())),
@@ -301,13 +301,13 @@ func (s *Session) newRun(p *verbs.Program, o *runOptions, asked *externalAnswers
 	if o.rehearsal {
 		r.phase = Previewing
 	}
-	if o.share == nil || o.rehearsal {
+	if o.part == nil || o.rehearsal {
 		r.tell = o.Progress
-	} else if o.share.agreed != "" {
-		r.alias = o.share.alias
+	} else if o.part.agreed != "" {
+		r.alias = o.part.alias
 	}
-	if o.share != nil {
-		r.made = o.share.made
+	if o.part != nil {
+		r.made = o.part.made
 	}
 	r.alias[stores.NewTime(r.now)] = "now 0"
 	return r
@@ -321,8 +321,8 @@ func (r *run) begin(ctx context.Context, tx stores.Tx, o *runOptions) (done bool
 			return true, err
 		}
 	}
-	if o.share != nil && o.share.key != "" {
-		if err := r.claimKey(ctx, tx, o.share.key); err != nil {
+	if o.part != nil && o.part.key != "" {
+		if err := r.claimKey(ctx, tx, o.part.key); err != nil {
 			return false, err
 		}
 	}
@@ -357,7 +357,7 @@ func (s *Session) lookOn(ctx context.Context, r *run, err error) error {
 	first := len(all)
 	looked := s.e.store.View(ctx, s.scope, func(read stores.Reader) error {
 		all = all[:first]
-		on := s.newRun(r.prog, &runOptions{share: r.share}, &externalAnswers{now: r.now}) // at the same time
+		on := s.newRun(r.prog, &runOptions{part: r.part}, &externalAnswers{now: r.now}) // at the same time
 		on.read = view.Direct(read, nil, nil)
 		f := &frame{prog: r.prog}
 		calls := r.prog.Calls()
@@ -381,7 +381,7 @@ func (s *Session) lookOn(ctx context.Context, r *run, err error) error {
 // plain reports whether nobody has seen the plan of a run, and nothing keeps it. Only then
 // can its digest be worked out later.
 func (o *runOptions) plain() bool {
-	return !o.rehearsal && o.Agreed == "" && o.Key == "" && o.pending == nil && o.share == nil && o.job == nil
+	return !o.rehearsal && o.Agreed == "" && o.Key == "" && o.pending == nil && o.part == nil && o.job == nil
 }
 
 // opens returns the scope of a run: the session's, and the engine's own rows about this run.
@@ -393,8 +393,8 @@ func (o *runOptions) opens(s *Session) stores.Scope {
 			scope = holding(scope, attempts, attemptKey(s.who.Name, o.Key))
 		}
 	}
-	if o.share != nil && o.share.key != "" {
-		scope = holding(scope, deliveries, deliveryKey(s.who.Name, o.share.key))
+	if o.part != nil && o.part.key != "" {
+		scope = holding(scope, deliveries, deliveryKey(s.who.Name, o.part.key))
 	}
 	keys := o.kept
 	if o.claimed != nil && !o.claimed.kept.IsNull() {

@@ -28,7 +28,7 @@ type Session struct {
 	// proven is when the principal last signed in; see Prove.
 	proven time.Time
 	scope  stores.Scope
-	names  names.Books
+	names  names.Cache
 	naming sync.RWMutex // held by a request that uses names: see begins
 	from   provenance.Reader
 

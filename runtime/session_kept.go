@@ -92,7 +92,7 @@ func (e *Engine) Visit(ctx context.Context, principal string, v Visit) (*Session
 			kept = sessions.Begin(s.kept, s.who.Name, v.Name, now)
 		}
 		// If two processes begin it at once, the second one finds it.
-		return met(tx.Apply(ctx, stores.Batch{Changes: []stores.Change{kept.Visit(v.Zone, v.Language, now)}}))
+		return asConflict(tx.Apply(ctx, stores.Batch{Changes: []stores.Change{kept.Visit(v.Zone, v.Language, now)}}))
 	})
 	if err != nil {
 		return nil, storeError(dsl.Place{}, err)
@@ -518,7 +518,7 @@ func (s *Session) Count(ctx context.Context, name string, n, limit int64) (total
 	}
 	err = s.e.write(ctx, s.mine(), func(tx stores.Tx) (err error) {
 		total, ok, err = sessions.Count(ctx, tx, s.who.Name, name, n, limit, s.e.clock())
-		return met(err)
+		return asConflict(err)
 	})
 	return total, ok, failure(err)
 }

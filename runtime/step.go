@@ -65,9 +65,9 @@ func tellsOnceDone(v *verbs.Verb) bool { return len(v.Discloses) > 0 && !v.Answe
 // toldOnceDone stands in a preview in place of the result of such a call.
 const toldOnceDone = "what comes of it is told once it is done"
 
-// untold reports whether a preview hides the result of a call, or of a call inside its macro.
-func (st *step) untold() bool {
-	return tellsOnceDone(st.verb) || slices.ContainsFunc(st.inner, (*step).untold)
+// hidesResult reports whether a preview hides the result of a call, or of a call inside its macro.
+func (st *step) hidesResult() bool {
+	return tellsOnceDone(st.verb) || slices.ContainsFunc(st.inner, (*step).hidesResult)
 }
 
 // A change is a change of a row for the store, and the receipt's account of it.
@@ -155,7 +155,7 @@ func told(st *step, err error) error {
 	case errors.Is(err, stores.ErrReadOnly):
 		return &complaint{st.index, onlyForReading(st.place, st.verb.Name)}
 	case errors.Is(err, stores.ErrDuplicate):
-		return &complaint{st.index, alreadyExists(st.place, st.verb.Name, twice(st))}
+		return &complaint{st.index, alreadyExists(st.place, st.verb.Name, duplicateText(st))}
 	case errors.As(err, &unread):
 		return &complaint{st.index, unreadable(st.place, st.verb.Name, unread.Entity.Name, unread.Field, unread.Why)}
 	case errors.Is(err, stores.ErrInvalid):

@@ -39,7 +39,7 @@ func (e *Engine) meetTools(ctx context.Context, p *verbs.Program) (uses bool, er
 				all = append(all, complaint{i, notCarriedOut(placeOf(p, &calls[i]), v.Name, noToolHere)})
 				break
 			}
-			if _, ds := e.box.Meet(ctx, v); len(ds) > 0 {
+			if _, ds := e.box.Verify(ctx, v); len(ds) > 0 {
 				if err := ctx.Err(); err != nil {
 					return true, failure(err)
 				}
@@ -91,7 +91,7 @@ func (r *reading) asks(ctx context.Context, st *step) error {
 	case spec.Model:
 		from = verbs.FromModel
 	}
-	e := &externalCall{ExternalCall: receipt.ExternalCall{Server: t.Server, Name: t.Name, ReadOnly: t.ReadOnly, Here: spec.Here}, st: st, spec: spec,
+	e := &externalCall{ExternalCall: receipt.ExternalCall{Server: t.Server, Name: t.Name, ReadOnly: t.ReadOnly, Local: spec.Local}, st: st, spec: spec,
 		came: st.told().Mix(verbs.NewOrigin(from, t.Server+"."+t.Name))}
 	if err := r.pack(ctx, e); err != nil {
 		return err

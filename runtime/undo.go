@@ -24,14 +24,14 @@ import (
 // or dropped. It is refused if a row has changed since, so that no later work of others is
 // lost. Messages that were sent stay sent, and the receipt says so.
 
-// A past is an earlier call, as the journal records it.
-type past struct {
+// A pastCall is an earlier call, as the journal records it.
+type pastCall struct {
 	entry  stores.Entry
 	record journal.Record
 }
 
 // past reads the journal entry of a call that can be undone; nil if there is none.
-func (e *Engine) past(ctx context.Context, seq int64) (*past, error) {
+func (e *Engine) past(ctx context.Context, seq int64) (*pastCall, error) {
 	for line, err := range journal.Opened(ctx, e.store, housekeeper, seq, seq) {
 		if err != nil {
 			return nil, failure(err)
@@ -40,15 +40,15 @@ func (e *Engine) past(ctx context.Context, seq int64) (*past, error) {
 			return nil, nil
 		}
 		record, err := line.Record()
-		return &past{line.Entry, record}, failure(err)
+		return &pastCall{line.Entry, record}, failure(err)
 	}
 	return nil, nil
 }
 
 // pasts reads the journal for the calls that a program undoes, before a transaction begins: an entry
 // does not change.
-func (s *Session) pasts(ctx context.Context, p *verbs.Program) (map[int64]*past, error) {
-	var found map[int64]*past
+func (s *Session) pasts(ctx context.Context, p *verbs.Program) (map[int64]*pastCall, error) {
+	var found map[int64]*pastCall
 	calls := p.Calls()
 	for i := range calls {
 		if calls[i].Verb.Undoes == nil || calls[i].Args[0].Kind != verbs.Literal {
@@ -60,7 +60,7 @@ func (s *Session) pasts(ctx context.Context, p *verbs.Program) (map[int64]*past,
 			return nil, err
 		}
 		if found == nil {
-			found = make(map[int64]*past)
+			found = make(map[int64]*pastCall)
 		}
 		found[seq] = of
 	}
@@ -68,7 +68,7 @@ func (s *Session) pasts(ctx context.Context, p *verbs.Program) (map[int64]*past,
 }
 
 // of reports whether the past call is a call of a verb, or an undo of such a call.
-func (p *past) of(v *verbs.Verb) bool {
+func (p *pastCall) of(v *verbs.Verb) bool {
 	return p != nil && (p.entry.Verb == v.Name || p.entry.Verb == v.Undo.Back.Name)
 }
 
@@ -126,7 +126,7 @@ func (s *Session) Undo(ctx context.Context, seq int64) (*dsl.Script, error) {
 
 // undoCall writes the call that a palette declares as the inverse of another, with that call's
 // arguments and the names of the rows that it added.
-func (r *reading) undoCall(ctx context.Context, v *verbs.Verb, p *past) (string, error) {
+func (r *reading) undoCall(ctx context.Context, v *verbs.Verb, p *pastCall) (string, error) {
 	if by := p.entry.Time.Add(v.Undo.Within); r.now.After(by) {
 		return "", &complaint{-1, undoLate(dsl.Place{}, by)}
 	}
@@ -188,7 +188,7 @@ func (r *reading) undoCall(ctx context.Context, v *verbs.Verb, p *past) (string,
 // rowsOf reads the present rows that a past call added or changed, parallel to those of its record.
 // It returns stores.ErrNotFound if the caller does not see one of the rows, or if the entry has no
 // rows and is not the caller's own.
-func (r *reading) rowsOf(ctx context.Context, p *past) ([]stores.Row, error) {
+func (r *reading) rowsOf(ctx context.Context, p *pastCall) ([]stores.Row, error) {
 	own := p.entry.Principal == r.s.who.Name
 	if len(p.record.Rows) == 0 && !own {
 		return nil, stores.ErrNotFound
@@ -270,7 +270,7 @@ func (r *reading) takeBack(ctx context.Context, st *step) (d claim, err error) {
 	if by := p.entry.Time.Add(v.Undo.Within); r.now.After(by) {
 		return d, &complaint{st.index, undoLate(st.place, by)}
 	}
-	back := &takingBack{reading: r, st: st, undo: v.Undo, past: p, from: fmt.Sprintf("entry %d", seq)}
+	back := &undoing{reading: r, st: st, undo: v.Undo, past: p, from: fmt.Sprintf("entry %d", seq)}
 	for i := len(p.record.Rows) - 1; i >= 0; i-- { // the last change is undone first
 		one, err := back.row(ctx, &p.record.Rows[i], rows[i])
 		if err != nil {
@@ -298,18 +298,18 @@ func (r *reading) takeBack(ctx context.Context, st *step) (d claim, err error) {
 	return d, nil
 }
 
-// A takingBack is the undo of one call.
-type takingBack struct {
+// An undoing is the undo of one call.
+type undoing struct {
 	*reading
 	st    *step
 	undo  *verbs.Undo
-	past  *past
+	past  *pastCall
 	from  string
 	stays []string // what cannot be undone
 }
 
 // row makes the proposal that restores one row; nil if the row is as it was.
-func (b *takingBack) row(ctx context.Context, told *receipt.Row, now stores.Row) (*proposal, error) {
+func (b *undoing) row(ctx context.Context, told *receipt.Row, now stores.Row) (*proposal, error) {
 	entity := b.e.reg.Entity(told.Entity)
 	e := entity.Store
 	p := &proposal{entity: entity, key: told.Key, before: now}
@@ -360,7 +360,7 @@ func (b *takingBack) row(ctx context.Context, told *receipt.Row, now stores.Row)
 }
 
 // free refuses to delete a row if other rows refer to it that are not deleted with it.
-func (b *takingBack) free(ctx context.Context, of *verbs.Entity, told *receipt.Row) error {
+func (b *undoing) free(ctx context.Context, of *verbs.Entity, told *receipt.Row) error {
 	for _, e := range b.e.entities {
 		for i := range e.Store.Fields {
 			if e.Store.Fields[i].Ref != of.Store {
@@ -393,7 +393,7 @@ func (b *takingBack) free(ctx context.Context, of *verbs.Entity, told *receipt.R
 }
 
 // work drops the jobs that the call scheduled, and schedules those that it dropped.
-func (b *takingBack) work(ctx context.Context, d *claim) error {
+func (b *undoing) work(ctx context.Context, d *claim) error {
 	var done []stores.Job // of its own, which were done
 	if len(b.past.record.Jobs) > 0 {
 		jobs, err := b.read.Jobs(ctx, stores.JobFilter{IDs: b.past.record.Jobs})
@@ -444,7 +444,7 @@ func (b *takingBack) work(ctx context.Context, d *claim) error {
 }
 
 // says words the call of a job for people; "" if it is not known.
-func (b *takingBack) says(ctx context.Context, job *stores.Job) string {
+func (b *undoing) says(ctx context.Context, job *stores.Job) string {
 	w, why, err := readWork(b.e.reg, stores.Run{Job: *job})
 	if err != nil || why != "" {
 		return ""
@@ -463,7 +463,7 @@ func (b *takingBack) says(ctx context.Context, job *stores.Job) string {
 }
 
 // called returns the name of a row.
-func (b *takingBack) called(ctx context.Context, e *verbs.Entity, key stores.Value) string {
+func (b *undoing) called(ctx context.Context, e *verbs.Entity, key stores.Value) string {
 	if err := b.s.nameKeys(ctx, b.read, e, []stores.Value{key}); err != nil {
 		return "a row of " + e.Store.Name
 	}
@@ -472,7 +472,7 @@ func (b *takingBack) called(ctx context.Context, e *verbs.Entity, key stores.Val
 
 // changed refuses an undo because of a later change; by is the changed row, whose journal entries
 // tell who made the change.
-func (b *takingBack) changed(what string, by *receipt.Row) *complaint {
+func (b *undoing) changed(what string, by *receipt.Row) *complaint {
 	if by != nil {
 		b.blamed = &laterChange{row: journal.Row{Entity: by.Entity, Key: by.Key}, after: b.past.entry.Seq, at: b.st.index}
 	}

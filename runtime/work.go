@@ -270,7 +270,7 @@ func (e *Engine) workCall(ctx context.Context, run stores.Run) (Worked, error) {
 		return e.giveUp(ctx, run, "", why)
 	}
 	done := Worked{Verb: w.effect.Run.Script.Calls[0].Verb}
-	s, err := e.just(ctx, run.Principal)
+	s, err := e.freshSession(ctx, run.Principal)
 	var refusal *Refusal
 	if errors.As(err, &refusal) {
 		return e.giveUp(ctx, run, done.Verb, codeUnknownPrincipal)
@@ -630,7 +630,7 @@ func (s *Session) skip(ctx context.Context, w *work, done Worked, script *dsl.Sc
 	var b stores.Batch
 	if v := s.e.reg.Verb(done.Verb); script != nil && v != nil {
 		c := s.e.written(nil, &script.Calls[0], nil)
-		if err := s.e.tell(&b, entry, saying{verb: v, syntax: c, text: dsl.FormatCall(c)}); err != nil {
+		if err := s.e.tell(&b, entry, journaledCall{verb: v, syntax: c, text: dsl.FormatCall(c)}); err != nil {
 			return done, err
 		}
 	} else {

@@ -295,9 +295,9 @@ func (a *app) found(ctx context.Context, where, palettes string, names []string)
 		return err
 	}
 	defer store.Close()
-	err = system.Found(ctx, reg, store, names, a.now(), uuid.NewString)
+	err = system.CreateAdministrators(ctx, reg, store, names, a.now(), uuid.NewString)
 	switch {
-	case errors.Is(err, system.ErrFounded):
+	case errors.Is(err, system.ErrHasAdministrators):
 		return &stop{exitRefused, "administrator-exists", "the tables are migrated, and no administrator was made: there is one already, who can make others",
 			"as that administrator: verbatim run with system.grant-high-role"}
 	case err != nil:

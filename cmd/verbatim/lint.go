@@ -160,7 +160,7 @@ func (a *app) lint(ctx context.Context, f lintFlags) error {
 		box := tools.NewBox(a.services(l.reg, nil, nil, nil), l.reg)
 		for _, v := range l.reg.Verbs() {
 			if carriedBy(v, ownServers...) {
-				_, found := box.Meet(ctx, v)
+				_, found := box.Verify(ctx, v)
 				l.ds = append(l.ds, found...)
 			}
 		}

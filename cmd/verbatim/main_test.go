@@ -82,7 +82,7 @@ type servers struct{ m *testing.M }
 func (s servers) Run() int {
 	code := pgtest.Run(s.m)
 	rabbittest.Stop()
-	return norace.Done(code)
+	return norace.Cleanup(code)
 }
 
 // morning is when the sessions take place.

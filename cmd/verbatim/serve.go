@@ -437,7 +437,7 @@ func (a *app) logger(level string) *slog.Logger {
 // people finds the principal of an identity.
 func people(reg *verbs.Registry, store stores.Store) func(context.Context, string, string) (string, error) {
 	return func(ctx context.Context, issuer, subject string) (string, error) {
-		name, err := system.Whoever(ctx, reg, store, issuer, subject)
+		name, err := system.PrincipalOf(ctx, reg, store, issuer, subject)
 		if err == nil && name == "" {
 			err = serve.ErrNobody
 		}

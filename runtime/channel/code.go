@@ -99,7 +99,7 @@ func (h *handling) code(ctx context.Context) (proved bool, err error) {
 		return false, nil
 	}
 	for _, k := range h.f.Known {
-		knownBy, err := system.KnownBy(k.Kind, k.Subject)
+		knownBy, err := system.Normalised(k.Kind, k.Subject)
 		if err != nil {
 			continue
 		}
@@ -127,7 +127,7 @@ func (h *handling) code(ctx context.Context) (proved bool, err error) {
 		if err != nil {
 			return false, err
 		}
-		return true, h.settle(ctx, handled, whose{key: id.Value("principal")}, "", "", clerk.Call("channel.prove", ref, identity))
+		return true, h.settle(ctx, handled, sender{key: id.Value("principal")}, "", "", clerk.Call("channel.prove", ref, identity))
 	}
 	return false, nil
 }

@@ -111,7 +111,7 @@ func (s *Service) isOpen(ctx context.Context, d *clerk.Row, now time.Time) (bool
 		return m != nil, err
 	}
 	for _, kind := range Kinds(d.Text("channel")) {
-		knownBy, unknown := system.KnownBy(kind, dialled(kind, d.Text("recipient")))
+		knownBy, unknown := system.Normalised(kind, dialled(kind, d.Text("recipient")))
 		if unknown != nil {
 			continue
 		}

@@ -33,7 +33,7 @@ import (
 	"verbatim/verbs"
 )
 
-func TestMain(m *testing.M) { os.Exit(norace.Done(pgtest.Run(m))) }
+func TestMain(m *testing.M) { os.Exit(norace.Cleanup(pgtest.Run(m))) }
 
 var start = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 
@@ -141,7 +141,7 @@ func newWorld(t testing.TB, store stores.Store, err error) *world {
 	w := &world{t: t, reg: reg, store: store, steps: plan.Steps}
 	w.s = w.service()
 	w.e = w.s.Engine
-	if err := system.Found(t.Context(), reg, store, []string{"root", "other"}, start, ids()); err != nil {
+	if err := system.CreateAdministrators(t.Context(), reg, store, []string{"root", "other"}, start, ids()); err != nil {
 		t.Fatal(err)
 	}
 	w.people()

@@ -58,8 +58,8 @@ func (s *Service) Deliver(ctx context.Context, m runtime.Message) (mine bool, er
 	return true, err
 }
 
-// A whose says which person a message is from.
-type whose struct {
+// A sender says which person a message is from.
+type sender struct {
 	principal string
 	key       stores.Value // of the principal's row
 	identity  stores.Value // the identity that they wrote from; null for a claimed message
@@ -72,18 +72,18 @@ const silent = 90 * 24 * time.Hour
 
 // who finds out who sent a message, from the verified identities that the channel proved, all of
 // which must belong to one person.
-func (s *Service) who(ctx context.Context, known []Identity, now time.Time) (w whose, err error) {
+func (s *Service) who(ctx context.Context, known []Identity, now time.Time) (w sender, err error) {
 	for _, k := range known {
 		id, err := system.IdentityOf(ctx, s.Registry, s.Store, k.Kind, k.Subject)
 		if err != nil {
-			return whose{}, err
+			return sender{}, err
 		}
 		switch {
 		case id == nil:
 		case w.principal != "" && w.principal != id.Principal:
-			return whose{}, nil // the identities belong to two people, so it counts as unknown
+			return sender{}, nil // the identities belong to two people, so it counts as unknown
 		case now.Sub(id.Heard) > silent:
-			return whose{doubted: id.Key}, nil
+			return sender{doubted: id.Key}, nil
 		case w.principal == "":
 			w.principal, w.identity = id.Principal, id.Key
 		}
@@ -93,7 +93,7 @@ func (s *Service) who(ctx context.Context, known []Identity, now time.Time) (w w
 	}
 	p, err := s.clerk().Find(ctx, people, map[string]stores.Value{"name": stores.NewString(w.principal)})
 	if err != nil || p == nil {
-		return whose{}, err
+		return sender{}, err
 	}
 	w.key = p.Key()
 	return w, nil
@@ -132,7 +132,7 @@ func (s *Service) handle(ctx context.Context, id string, attempt int) error {
 		if err != nil || p == nil {
 			return err
 		}
-		return h.answer(ctx, whose{principal: p.Text("name"), key: p.Key()})
+		return h.answer(ctx, sender{principal: p.Text("name"), key: p.Key()})
 	}
 	w, err := s.who(ctx, f.Known, s.Clock())
 	if err != nil {
@@ -212,7 +212,7 @@ type handling struct {
 // stranger keeps a message of an unknown sender for a person to look at. It does nothing that the
 // message asks for. Its sender is always told the same, whether they were never known, are not
 // verified or are not known any more, in the language of the message.
-func (h *handling) stranger(ctx context.Context, w whose) error {
+func (h *handling) stranger(ctx context.Context, w sender) error {
 	var script []dsl.Call
 	if !w.doubted.IsNull() {
 		ref, err := h.s.clerk().Ref(ctx, h.d, "identity-id", identities, w.doubted)
@@ -294,7 +294,7 @@ func (h *handling) fetch(ctx context.Context, to *runtime.Session, f *File) (ref
 }
 
 // answer continues the conversation of the person who sent the message.
-func (h *handling) answer(ctx context.Context, w whose) error {
+func (h *handling) answer(ctx context.Context, w sender) error {
 	s := h.s
 	if h.f.Automatic || h.f.Kind == proven.Reaction {
 		return h.settle(ctx, ignored, w, "", "nobody waits for an answer to it")
@@ -309,7 +309,7 @@ func (h *handling) answer(ctx context.Context, w whose) error {
 	session, err := s.Engine.Visit(ctx, w.principal, runtime.Visit{Name: strings.ToLower(name)})
 	var refusal *runtime.Refusal
 	if errors.As(err, &refusal) {
-		return h.stranger(ctx, whose{}) // they may do nothing any more
+		return h.stranger(ctx, sender{}) // they may do nothing any more
 	}
 	if err != nil {
 		return err
@@ -352,7 +352,7 @@ func writtenIn(text string) words.Language {
 }
 
 // settle notes what became of a message.
-func (h *handling) settle(ctx context.Context, status string, w whose, answers, reason string, before ...dsl.Call) error {
+func (h *handling) settle(ctx context.Context, status string, w sender, answers, reason string, before ...dsl.Call) error {
 	person, err := h.s.clerk().Ref(ctx, h.d, "person", people, w.key)
 	if err != nil {
 		return err
@@ -369,7 +369,7 @@ func (h *handling) settle(ctx context.Context, status string, w whose, answers, 
 type reply struct {
 	h *handling
 	c *dialog.Conversation
-	w whose
+	w sender
 	l words.Language
 
 	lines    []string

@@ -214,7 +214,7 @@ func send(ctx context.Context, c *runtime.Call, a sendArgs) (o runtime.Outcome, 
 	}
 	if !may && !a.Person.IsZero() {
 		for _, kind := range Kinds(a.Channel) {
-			knownBy, unknown := system.KnownBy(kind, dialled(kind, a.Recipient))
+			knownBy, unknown := system.Normalised(kind, dialled(kind, a.Recipient))
 			rows, err := c.Find(ctx, identities, runtime.Fields{"principal": a.Person, "issuer": kind, "known_by": knownBy, "status": system.Verified})
 			if err != nil {
 				return o, err

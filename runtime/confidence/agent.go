@@ -417,11 +417,11 @@ func (t *telling) final() error {
 			answer += "\nWhat was found:\n" + done
 		}
 	}
-	return t.say2(answer, thought+".", observation)
+	return t.sayLast(answer, thought+".", observation)
 }
 
-// say2 tells the last message, in pieces if the asker wants those.
-func (t *telling) say2(answer, thought, observation string) error {
+// sayLast sends the last message, in pieces if the asker wants those.
+func (t *telling) sayLast(answer, thought, observation string) error {
 	if !t.streams {
 		return t.tell(trustgraph.Message{Type: trustgraph.Answer, Content: answer, Thought: thought, Observation: observation})
 	}
@@ -507,7 +507,7 @@ func (t *telling) report(ctx context.Context, key stores.Value) error {
 		}
 	}
 	if made {
-		return t.say2(fmt.Sprintf("Its steps are being made. Ask again with the state %s%s.", statePrefix, key.Text()), "The plan is made elsewhere.", "")
+		return t.sayLast(fmt.Sprintf("Its steps are being made. Ask again with the state %s%s.", statePrefix, key.Text()), "The plan is made elsewhere.", "")
 	}
 	return t.final()
 }

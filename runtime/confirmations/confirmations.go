@@ -213,9 +213,9 @@ func Find(ctx context.Context, r stores.Reader, where map[int]stores.Value) ([]*
 	return out, nil
 }
 
-// Follows makes the key of a confirmation from its content and from the confirmations found before
-// it. Two askers at once, who both find none, make the same key: see met.
-func (c *Confirmation) Follows(before []*Confirmation) stores.Value {
+// MakeKey makes the key of a confirmation from its content and from the confirmations found before
+// it. Two askers at once, who both find none, make the same key: see asConflict.
+func (c *Confirmation) MakeKey(before []*Confirmation) stores.Value {
 	var d digest.Writer
 	d.Text("verbatim confirmation 1")
 	d.Text(c.Asker)
@@ -243,8 +243,8 @@ func (c *Confirmation) Insert() stores.Change {
 	}}
 }
 
-// Moved returns the differences of the present effects to those at the time of asking.
-func (c *Confirmation) Moved(now *receipt.Receipt) []string {
+// Differences returns the differences of the present effects to those at the time of asking.
+func (c *Confirmation) Differences(now *receipt.Receipt) []string {
 	was, err := receipt.ParseKept(c.Receipt)
 	if err != nil {
 		return nil

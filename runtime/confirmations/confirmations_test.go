@@ -108,19 +108,19 @@ func TestTheAskerDoesNotAgreeForOthers(t *testing.T) {
 func TestTheKeyOfAConfirmationFollowsFromThoseBeforeIt(t *testing.T) {
 	t.Parallel()
 	c := waiting()
-	first := c.Follows(nil)
-	if first != c.Follows(nil) {
+	first := c.MakeKey(nil)
+	if first != c.MakeKey(nil) {
 		t.Error("asked twice at once, there are two")
 	}
 	others := []*Confirmation{{Key: first}}
-	if c.Follows(others) == first {
+	if c.MakeKey(others) == first {
 		t.Error("asked again, it is the one that was settled")
 	}
 	for _, change := range []func(*Confirmation){
 		func(c *Confirmation) { c.Asker = "bob" }, func(c *Confirmation) { c.Digest = "e" }, func(c *Confirmation) { c.Roles = nil },
 	} {
 		d := waiting()
-		if change(d); d.Follows(nil) == first {
+		if change(d); d.MakeKey(nil) == first {
 			t.Errorf("%+v has the key of another", d)
 		}
 	}

@@ -270,7 +270,7 @@ func (t *turn) ownWord(v *verbs.Verb, p *verbs.Param, value *dsl.Value) bool {
 // the preview of a call that discloses something hides its rows. The person is asked first.
 func (t *turn) beyond(p *receipt.Receipt, verb func(name string) *verbs.Verb) bool {
 	return slices.ContainsFunc(p.Calls, func(c receipt.Call) bool {
-		if len(c.Notices)+len(c.JobChanges)+len(c.External) > 0 || c.Result.Untold() {
+		if len(c.Notices)+len(c.JobChanges)+len(c.External) > 0 || c.Result.Hidden() {
 			return true
 		}
 		return len(c.Rows) > 0 && !t.questions(verb(c.Verb))

@@ -207,7 +207,7 @@ func (w wording) changes(c *receipt.Call, ahead bool) string {
 			sent = append(sent, w.say(sayBecomes, w.label(s.Key), value))
 		}
 		asks := sayAsksTool
-		if e.Here {
+		if e.Local {
 			asks = sayAsksHere
 		}
 		b.WriteString("- " + w.say(asks, e.Name, e.Server))

@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 		os.Exit(serve(os.Stdin, os.Stdout, work))
 	}
 	Child()
-	code := norace.Done(m.Run())
+	code := norace.Cleanup(m.Run())
 	if err := leftover(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		code = 1

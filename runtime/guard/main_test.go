@@ -7,4 +7,4 @@ import (
 	"verbatim/runtime/norace"
 )
 
-func TestMain(m *testing.M) { os.Exit(norace.Done(m.Run())) }
+func TestMain(m *testing.M) { os.Exit(norace.Cleanup(m.Run())) }

@@ -72,15 +72,15 @@ type Payload struct {
 
 // A Reply is a message from us.
 type Reply struct {
-	Protocol string   `json:"protocol"`
-	Version  string   `json:"version"`
-	Type     string   `json:"type"`
-	ReplyTo  string   `json:"reply_to,omitempty"`
-	Task     string   `json:"task,omitempty"`
-	Routing  *Routing `json:"routing,omitempty"`
-	Payload  *Told    `json:"payload,omitempty"`
-	Error    string   `json:"error,omitempty"`
-	Reason   string   `json:"reason,omitempty"`
+	Protocol string        `json:"protocol"`
+	Version  string        `json:"version"`
+	Type     string        `json:"type"`
+	ReplyTo  string        `json:"reply_to,omitempty"`
+	Task     string        `json:"task,omitempty"`
+	Routing  *Routing      `json:"routing,omitempty"`
+	Payload  *ReplyPayload `json:"payload,omitempty"`
+	Error    string        `json:"error,omitempty"`
+	Reason   string        `json:"reason,omitempty"`
 }
 
 // A Routing is the intent that was detected in a message, with the confidence.
@@ -89,9 +89,9 @@ type Routing struct {
 	Confidence     float64 `json:"confidence"`
 }
 
-// A Told is the payload of a reply. Replies of one type have the same members, whatever the
+// A ReplyPayload is the payload of a reply. Replies of one type have the same members, whatever the
 // outcome.
-type Told struct {
+type ReplyPayload struct {
 	Status   string         `json:"status"`
 	Progress int            `json:"progress,omitempty"` // in percent
 	Message  string         `json:"message"`
@@ -139,7 +139,7 @@ func Answer(ctx context.Context, c Caller, body []byte, step func(Reply)) Reply 
 	}
 	tell := func(i int) {
 		if step != nil && (verb == "kyc.verify" || verb == "kyc.supply") {
-			step(Reply{Protocol: Protocol, Version: Version, Type: TaskStatus, ReplyTo: m.ID, Task: m.Task, Payload: &Told{Status: "WORKING", Progress: progress[i].percent, Message: progress[i].message}})
+			step(Reply{Protocol: Protocol, Version: Version, Type: TaskStatus, ReplyTo: m.ID, Task: m.Task, Payload: &ReplyPayload{Status: "WORKING", Progress: progress[i].percent, Message: progress[i].message}})
 		}
 	}
 	tell(0)
@@ -317,7 +317,7 @@ func reply(verb string, told, answered map[string]any) Reply {
 		return s
 	}
 	status := text(told, "status")
-	r := Reply{Protocol: Protocol, Version: Version, Type: TaskStatus, Payload: &Told{Status: status, Message: text(told, "message"), Log: text(told, "log")}}
+	r := Reply{Protocol: Protocol, Version: Version, Type: TaskStatus, Payload: &ReplyPayload{Status: status, Message: text(told, "message"), Log: text(told, "log")}}
 	said := Said{Status: status}
 	for i, name := range fieldNames {
 		if said.Fields[i] = Field(text(told, name)); said.Fields[i] == "" {

@@ -163,7 +163,7 @@ func (a *agent) previewed(who, text string) {
 	if err != nil {
 		a.t.Fatal(err)
 	}
-	if c := r.Calls[0]; !c.Result.Untold() || len(c.Rows) > 0 {
+	if c := r.Calls[0]; !c.Result.Hidden() || len(c.Rows) > 0 {
 		a.t.Errorf("a preview of %s tells %+v", text, c)
 	}
 }

@@ -8,7 +8,7 @@ import (
 
 // A Fact is a stored finding.
 type Fact struct {
-	Stated
+	FindingFacts
 	Domain, Place, Text string
 	Confidence          int
 	Dated               time.Time // the document
@@ -36,8 +36,8 @@ type Passage struct {
 	Row, Of                        any  // its row, and the row of its document
 }
 
-// A Room holds the facts about a deal that a question needs.
-type Room struct {
+// DealFacts holds the facts about a deal that a question needs.
+type DealFacts struct {
 	Deal      string
 	Documents int
 	Newest    time.Time // of the documents
@@ -73,7 +73,7 @@ const (
 // An answer is an answer that is built line by line.
 type answer struct {
 	tongue
-	room  *Room
+	room  *DealFacts
 	q     Question
 	lines []Line
 }
@@ -81,7 +81,7 @@ type answer struct {
 // Answer answers a question from the facts of a room. It states only figures and sentences that are
 // in a document, each with its place. A confidence is never told as a number, but by its reasons.
 // The result depends only on the arguments.
-func Answer(q Question, room *Room) []Line {
+func Answer(q Question, room *DealFacts) []Line {
 	a := &answer{tongue: tongue(q.Language), room: room, q: q}
 	if q.Vague {
 		a.say("offer-topics")

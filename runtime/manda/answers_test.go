@@ -16,11 +16,11 @@ import (
 var update = flag.Bool("update", false, "write what is answered into testdata/answers.txt; then read the difference")
 
 // deal is a room that has something for each kind of answer, and each doubt.
-func deal() *Room {
+func deal() *DealFacts {
 	fact := func(metric, part, unit, period, document, status, value string) Fact {
-		return Fact{Stated: Stated{Metric: metric, Subject: part, Unit: unit, Period: period, Document: document, Status: status, Value: rat_(value), Step: big.NewRat(1, 1)}, Place: "p.1", Domain: "financial", Confidence: 95}
+		return Fact{FindingFacts: FindingFacts{Metric: metric, Subject: part, Unit: unit, Period: period, Document: document, Status: status, Value: rat_(value), Step: big.NewRat(1, 1)}, Place: "p.1", Domain: "financial", Confidence: 95}
 	}
-	room := &Room{Deal: "Acme", Documents: 6, Newest: time.Date(2025, 3, 1, 0, 0, 0, 0, time.UTC), Replaces: map[string]string{"contracts.docx": "contracts-old.docx"}}
+	room := &DealFacts{Deal: "Acme", Documents: 6, Newest: time.Date(2025, 3, 1, 0, 0, 0, 0, time.UTC), Replaces: map[string]string{"contracts.docx": "contracts-old.docx"}}
 	room.Facts = []Fact{
 		fact("headcount", "", "", "FY2024", "slides.pptx", Actual, "1634"),
 		fact("headcount", "", "", "FY2024", "staff.xlsx", Audited, "1641"),
@@ -313,7 +313,7 @@ func TestFiguresAndPeriodsInFourLanguages(t *testing.T) {
 		{"", "", "", "", ""},
 	} {
 		for l, want := range [...]string{c.en, c.de, c.fr, c.es} {
-			if got := tongue(l).at(&Fact{Stated: Stated{Period: c.period}}, label); got != want {
+			if got := tongue(l).at(&Fact{FindingFacts: FindingFacts{Period: c.period}}, label); got != want {
 				t.Errorf("%s in %s: %q, want %q", c.period, words.Language(l), got, want)
 			}
 		}

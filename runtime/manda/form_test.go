@@ -15,10 +15,10 @@ import (
 func TestAnAnswerHasTheFormOfWhatItSays(t *testing.T) {
 	t.Parallel()
 	fact := func(metric, unit, period, document, status string, value int64, confidence int) Fact {
-		return Fact{Stated: Stated{Metric: metric, Unit: unit, Period: period, Document: document, Status: status, Value: new(big.Rat).SetInt64(value), Step: big.NewRat(1, 1)}, Place: "p.1", Domain: "financial", Confidence: confidence}
+		return Fact{FindingFacts: FindingFacts{Metric: metric, Unit: unit, Period: period, Document: document, Status: status, Value: new(big.Rat).SetInt64(value), Step: big.NewRat(1, 1)}, Place: "p.1", Domain: "financial", Confidence: confidence}
 	}
-	acme := func() *Room {
-		room := &Room{Deal: "Acme", Documents: 6,
+	acme := func() *DealFacts {
+		room := &DealFacts{Deal: "Acme", Documents: 6,
 			Facts: []Fact{
 				fact("revenue", "EUR", "FY2023", "2023.pdf", Actual, 90e6, 95),
 				fact("revenue", "EUR", "FY2024", "2024.pdf", Actual, 100e6, 95),
@@ -177,7 +177,7 @@ func TestWhatHasMostIsTold(t *testing.T) {
 		{"Who is the biggest customer?", nil, "couldn't find information"},
 	} {
 		room := deal()
-		room.Facts = append(room.Facts, Fact{Stated: Stated{Metric: "customers", Period: "FY2024", Document: "memo.pdf", Status: Actual, Value: rat_("1140"), Step: rat_("1")}, Confidence: 95})
+		room.Facts = append(room.Facts, Fact{FindingFacts: FindingFacts{Metric: "customers", Period: "FY2024", Document: "memo.pdf", Status: Actual, Value: rat_("1140"), Step: rat_("1")}, Confidence: 95})
 		room.Passages = c.passages
 		got := ""
 		for _, l := range Answer(Read(c.asked, room.Deal, nil), room) {
@@ -194,11 +194,11 @@ func TestWhatHasMostIsTold(t *testing.T) {
 func TestNotesOfAFigureAreTrue(t *testing.T) {
 	t.Parallel()
 	fact := func(period, document, status, value, step string) Fact {
-		return Fact{Stated: Stated{Metric: "revenue", Unit: "EUR", Period: period, Document: document, Status: status, Value: rat_(value), Step: rat_(step)}, Confidence: 95}
+		return Fact{FindingFacts: FindingFacts{Metric: "revenue", Unit: "EUR", Period: period, Document: document, Status: status, Value: rat_(value), Step: rat_(step)}, Confidence: 95}
 	}
 	old := fact("FY2024", "old.pdf", Actual, "101300000", "100000")
 	old.Superseded = true
-	room := &Room{Deal: "Acme", Documents: 4, Facts: []Fact{
+	room := &DealFacts{Deal: "Acme", Documents: 4, Facts: []Fact{
 		fact("FY2023", "2024.pdf", Actual, "90000000", "1000"), fact("FY2024", "2024.pdf", Actual, "101287000", "1000"), fact("FY2024", "budget.pdf", Forecast, "100000000", "1000000"), old,
 		fact("FY2025", "budget.pdf", Forecast, "108000000", "1000000"),
 	}}
@@ -242,7 +242,7 @@ func TestNamesInOtherLanguagesMeanTheSame(t *testing.T) {
 	t.Parallel()
 	l := &loader{}
 	for _, part := range []string{"deutschland", "schweden", "vereinigte staaten"} {
-		l.room.Facts = append(l.room.Facts, Fact{Stated: Stated{Metric: "revenue", Subject: part}})
+		l.room.Facts = append(l.room.Facts, Fact{FindingFacts: FindingFacts{Metric: "revenue", Subject: part}})
 	}
 	for said, want := range map[string]string{"germany": "deutschland", "allemagne": "deutschland", "alemania": "deutschland", "sweden": "schweden", "united states": "vereinigte staaten", "japan": "", "germany sweden": ""} {
 		if got := l.called([]string{"revenue"}, strings.Fields(said)); got != want {
@@ -266,9 +266,9 @@ func TestNamesInOtherLanguagesMeanTheSame(t *testing.T) {
 func TestEachPeriodThatWasAskedForIsTold(t *testing.T) {
 	t.Parallel()
 	fact := func(period, value string) Fact {
-		return Fact{Stated: Stated{Metric: "revenue", Unit: "EUR", Period: period, Document: "a.pdf", Status: Actual, Value: rat_(value), Step: rat_("1")}, Confidence: 95}
+		return Fact{FindingFacts: FindingFacts{Metric: "revenue", Unit: "EUR", Period: period, Document: "a.pdf", Status: Actual, Value: rat_(value), Step: rat_("1")}, Confidence: 95}
 	}
-	room := &Room{Deal: "Acme", Documents: 1, Facts: []Fact{fact("FY2022", "80000000"), fact("FY2023", "90000000"), fact("FY2024", "99000000"), fact("Q4 2024", "25000000")}}
+	room := &DealFacts{Deal: "Acme", Documents: 1, Facts: []Fact{fact("FY2022", "80000000"), fact("FY2023", "90000000"), fact("FY2024", "99000000"), fact("Q4 2024", "25000000")}}
 	const no = "No figure of revenue for %s was found"
 	years := "Revenue over time:\n- FY2024: €99m, +€9m (+10 %) on the year before (source: a.pdf)\n- FY2023: €90m, +€10m (+12.5 %) on the year before (source: a.pdf)\n- FY2022: €80m (source: a.pdf)"
 	for asked, want := range map[string]string{

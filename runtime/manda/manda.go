@@ -57,8 +57,8 @@ type relateArgs struct {
 	Document runtime.Ref `verb:"document-id"`
 }
 
-func filed(row runtime.Row) Filed {
-	f := Filed{Name: row.Value("name").Text(), Title: row.Value("title").Text()}
+func filed(row runtime.Row) DocumentFacts {
+	f := DocumentFacts{Name: row.Value("name").Text(), Title: row.Value("title").Text()}
 	if v := row.Value("dated"); !v.IsNull() {
 		f.Dated = time.Unix(v.Days()*24*3600, 0).UTC()
 	}
@@ -67,8 +67,8 @@ func filed(row runtime.Row) Filed {
 }
 
 // stated makes a Stated from a row, with the name and the part of its document.
-func stated(row runtime.Row, document, part, main string) Stated {
-	return Stated{Document: document, Metric: row.Value("metric").Text(), Subject: PartOf(row.Value("subject").Text(), part, main), Period: row.Value("period").Text(), Unit: row.Value("unit").Text(), Status: row.Value("status").Text(), Value: rat(row.Value("value")), Step: rat(row.Value("exact_to"))}
+func stated(row runtime.Row, document, part, main string) FindingFacts {
+	return FindingFacts{Document: document, Metric: row.Value("metric").Text(), Subject: PartOf(row.Value("subject").Text(), part, main), Period: row.Value("period").Text(), Unit: row.Value("unit").Text(), Status: row.Value("status").Text(), Value: rat(row.Value("value")), Step: rat(row.Value("exact_to"))}
 }
 
 func rat(v stores.Value) *big.Rat {
@@ -370,7 +370,7 @@ type loader struct {
 	c         *runtime.Call
 	deal      runtime.Ref
 	person    words.Language // of the asker
-	room      Room
+	room      DealFacts
 	main      string // the part that the documents are of
 	documents map[runtime.Ref]runtime.Row
 	replaced  map[runtime.Ref]bool   // documents
@@ -709,7 +709,7 @@ func (l *loader) fact(r runtime.Row) int {
 	if !ok || r.Value("state").Text() == "REJECTED" {
 		return -1
 	}
-	f := Fact{Stated: stated(r, d.Value("name").Text(), d.Value("part").Text(), l.main), Domain: r.Value("domain").Text(), Place: r.Value("place").Text(), Text: r.Value("text").Text(), Confidence: int(r.Value("confidence").Int()), Dated: filed(d).Dated, Superseded: r.Value("superseded").Bool() || l.replaced[d.Ref()], By: l.by[d.Ref()], Corrected: r.Value("state").Text() == "CORRECTED", Row: r.Ref()}
+	f := Fact{FindingFacts: stated(r, d.Value("name").Text(), d.Value("part").Text(), l.main), Domain: r.Value("domain").Text(), Place: r.Value("place").Text(), Text: r.Value("text").Text(), Confidence: int(r.Value("confidence").Int()), Dated: filed(d).Dated, Superseded: r.Value("superseded").Bool() || l.replaced[d.Ref()], By: l.by[d.Ref()], Corrected: r.Value("state").Text() == "CORRECTED", Row: r.Ref()}
 	l.room.Facts = append(l.room.Facts, f)
 	l.facts[r.Ref()] = len(l.room.Facts) - 1
 	return len(l.room.Facts) - 1

@@ -18,8 +18,8 @@ const (
 	Supersedes  Relation = "SUPERSEDES"
 )
 
-// A Stated holds the facts about a finding that Relate needs.
-type Stated struct {
+// FindingFacts holds the facts about a finding that Relate needs.
+type FindingFacts struct {
 	Metric, Subject, Period, Unit, Status string
 	Document                              string
 	Value, Step                           *big.Rat
@@ -32,7 +32,7 @@ type Stated struct {
 // and the actual figure (M5). If one document corrects the other, its figure replaces the other's,
 // equal or not (M6, M7). Otherwise figures that agree within the precision of both support each
 // other, and others contradict each other (M8).
-func Relate(a, b Stated, corrects bool) Relation {
+func Relate(a, b FindingFacts, corrects bool) Relation {
 	if a.Document == b.Document || a.Metric != b.Metric || a.Subject != b.Subject || a.Period != b.Period || a.Unit != b.Unit || (a.Status == Forecast) != (b.Status == Forecast) {
 		return Unrelated
 	}
@@ -94,8 +94,8 @@ func replaces(text string) []Replace {
 	return all
 }
 
-// A Filed holds the facts about a document that are needed to tell its versions apart.
-type Filed struct {
+// DocumentFacts holds the facts about a document that are needed to tell its versions apart.
+type DocumentFacts struct {
 	Name, Title string
 	Dated       time.Time
 	Replaces    []Replace
@@ -113,7 +113,7 @@ const (
 
 // Replaced reports whether a document replaces another, and why: by the names of the files, its own
 // statement, or their titles and dates.
-func Replaced(newer, older Filed) (Why, bool) {
+func Replaced(newer, older DocumentFacts) (Why, bool) {
 	if Corrects(newer.Name, older.Name) {
 		return ByName, true
 	}
@@ -142,7 +142,7 @@ func sameDay(a, b time.Time) bool { return a.Format(time.DateOnly) == b.Format(t
 
 // sameTitle reports whether two documents are called the same, in words of some length. The
 // day on which they are written does not count; the period that they are of does.
-func sameTitle(a, b Filed) bool {
+func sameTitle(a, b DocumentFacts) bool {
 	x, y := undated(a.Title), undated(b.Title)
 	return x != "" && x == y && len(strings.Fields(x)) >= 2
 }
@@ -167,7 +167,7 @@ func stemOf(name string) string {
 
 // alike reports whether a document, by its title, its name and the words with which it
 // says that it takes another's place, is about what another is called.
-func alike(newer Filed, words string, older Filed) bool {
+func alike(newer DocumentFacts, words string, older DocumentFacts) bool {
 	set := map[string]bool{}
 	for w := range strings.FieldsSeq(plainly(strings.NewReplacer("_", " ", "-", " ").Replace(newer.Title + " " + stemOf(newer.Name) + " " + words))) {
 		set[stem(w)] = true

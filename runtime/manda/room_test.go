@@ -17,7 +17,7 @@ import (
 
 func TestMain(m *testing.M) {
 	documents.Child()
-	os.Exit(norace.Done(m.Run()))
+	os.Exit(norace.Cleanup(m.Run()))
 }
 
 // A truth is what an author says of a room who had not read the code that reads it.
@@ -121,9 +121,9 @@ func TestARoomByAnother(t *testing.T) {
 		t.Errorf("%d of %d findings were found", n, len(is.Findings))
 	}
 
-	filed := func(name string) manda.Filed {
+	filed := func(name string) manda.DocumentFacts {
 		a := &all[name].about
-		return manda.Filed{Name: name, Title: a.Title, Dated: a.Date, Replaces: a.Replaces}
+		return manda.DocumentFacts{Name: name, Title: a.Title, Dated: a.Date, Replaces: a.Replaces}
 	}
 	replaced := func(newer, older string) bool {
 		_, ok := manda.Replaced(filed(newer), filed(older))
@@ -156,8 +156,8 @@ func TestARoomByAnother(t *testing.T) {
 		parts, names = append(parts, d.about.Part), append(names, name)
 	}
 	main := manda.Main(parts)
-	stated := func(name string, f *manda.Finding) manda.Stated {
-		return manda.Stated{Metric: f.Metric, Subject: manda.PartOf(f.Subject, all[name].about.Part, main), Period: f.Period.String(), Unit: f.Unit, Status: f.Status, Document: name, Value: f.Value, Step: f.Step}
+	stated := func(name string, f *manda.Finding) manda.FindingFacts {
+		return manda.FindingFacts{Metric: f.Metric, Subject: manda.PartOf(f.Subject, all[name].about.Part, main), Period: f.Period.String(), Unit: f.Unit, Status: f.Status, Document: name, Value: f.Value, Step: f.Step}
 	}
 	ids := func(name string, f *manda.Finding) (ids []string) {
 		for _, w := range is.Findings {

@@ -74,32 +74,32 @@ func rat_(s string) *big.Rat {
 // M5 to M8: the rules by which two figures have to do with each other.
 func TestConflictRules(t *testing.T) {
 	t.Parallel()
-	base := Stated{Metric: "revenue", Period: "Q3 2024", Unit: "EUR", Status: Actual, Document: "a.pdf", Value: rat_("5200000"), Step: rat_("100000")}
-	other := func(change func(s *Stated)) Stated {
+	base := FindingFacts{Metric: "revenue", Period: "Q3 2024", Unit: "EUR", Status: Actual, Document: "a.pdf", Value: rat_("5200000"), Step: rat_("100000")}
+	other := func(change func(s *FindingFacts)) FindingFacts {
 		s := base
 		s.Document, s.Value = "b.pdf", rat_("5000000")
 		change(&s)
 		return s
 	}
 	for name, c := range map[string]struct {
-		b        Stated
+		b        FindingFacts
 		corrects bool
 		want     Relation
 	}{
-		"two documents, nothing replaced":   {other(func(*Stated) {}), false, Contradicts},                       // M8
-		"another period":                    {other(func(s *Stated) { s.Period = "Q3 2023" }), false, Unrelated}, // M5
-		"another metric":                    {other(func(s *Stated) { s.Metric = "ebitda" }), false, Unrelated},
-		"a part of the company":             {other(func(s *Stated) { s.Subject = "france" }), false, Unrelated},
-		"another currency":                  {other(func(s *Stated) { s.Unit = "USD" }), false, Unrelated},
-		"a forecast":                        {other(func(s *Stated) { s.Status = Forecast }), false, Unrelated},
-		"audited against management":        {other(func(s *Stated) { s.Status = Audited }), false, Contradicts},
-		"the same document":                 {other(func(s *Stated) { s.Document = "a.pdf" }), false, Unrelated},
-		"a correction":                      {other(func(*Stated) {}), true, Supersedes}, // M6, M7
-		"a correction of the same value":    {other(func(s *Stated) { s.Value = rat_("5200000") }), true, Supersedes},
-		"a correction of another period":    {other(func(s *Stated) { s.Period = "Q2 2024" }), true, Unrelated},
-		"the same, more exactly":            {other(func(s *Stated) { s.Value, s.Step = rat_("5187432"), rat_("1") }), false, Supports},
-		"not the same after rounding":       {other(func(s *Stated) { s.Value, s.Step = rat_("5149000"), rat_("1") }), false, Contradicts},
-		"as exact, and different by little": {other(func(s *Stated) { s.Value = rat_("5300000") }), false, Contradicts},
+		"two documents, nothing replaced":   {other(func(*FindingFacts) {}), false, Contradicts},                       // M8
+		"another period":                    {other(func(s *FindingFacts) { s.Period = "Q3 2023" }), false, Unrelated}, // M5
+		"another metric":                    {other(func(s *FindingFacts) { s.Metric = "ebitda" }), false, Unrelated},
+		"a part of the company":             {other(func(s *FindingFacts) { s.Subject = "france" }), false, Unrelated},
+		"another currency":                  {other(func(s *FindingFacts) { s.Unit = "USD" }), false, Unrelated},
+		"a forecast":                        {other(func(s *FindingFacts) { s.Status = Forecast }), false, Unrelated},
+		"audited against management":        {other(func(s *FindingFacts) { s.Status = Audited }), false, Contradicts},
+		"the same document":                 {other(func(s *FindingFacts) { s.Document = "a.pdf" }), false, Unrelated},
+		"a correction":                      {other(func(*FindingFacts) {}), true, Supersedes}, // M6, M7
+		"a correction of the same value":    {other(func(s *FindingFacts) { s.Value = rat_("5200000") }), true, Supersedes},
+		"a correction of another period":    {other(func(s *FindingFacts) { s.Period = "Q2 2024" }), true, Unrelated},
+		"the same, more exactly":            {other(func(s *FindingFacts) { s.Value, s.Step = rat_("5187432"), rat_("1") }), false, Supports},
+		"not the same after rounding":       {other(func(s *FindingFacts) { s.Value, s.Step = rat_("5149000"), rat_("1") }), false, Contradicts},
+		"as exact, and different by little": {other(func(s *FindingFacts) { s.Value = rat_("5300000") }), false, Contradicts},
 	} {
 		if got := Relate(base, c.b, c.corrects); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
@@ -263,9 +263,9 @@ func TestAnswersKeepTheirPromises(t *testing.T) {
 		read[text] = Read(text, "Acme", nil)
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		room := &Room{Deal: "Acme", Documents: rapid.IntRange(0, 9).Draw(t, "documents")}
+		room := &DealFacts{Deal: "Acme", Documents: rapid.IntRange(0, 9).Draw(t, "documents")}
 		for range rapid.IntRange(0, 12).Draw(t, "facts") {
-			room.Facts = append(room.Facts, Fact{Stated: Stated{Metric: rapid.SampledFrom([]string{"revenue", "ebitda", "gross margin", "headcount"}).Draw(t, "metric"), Period: rapid.SampledFrom([]string{"FY2023", "FY2024", "Q3 2024", "Q3 2023"}).Draw(t, "period"), Unit: "EUR",
+			room.Facts = append(room.Facts, Fact{FindingFacts: FindingFacts{Metric: rapid.SampledFrom([]string{"revenue", "ebitda", "gross margin", "headcount"}).Draw(t, "metric"), Period: rapid.SampledFrom([]string{"FY2023", "FY2024", "Q3 2024", "Q3 2023"}).Draw(t, "period"), Unit: "EUR",
 				Status: rapid.SampledFrom([]string{Actual, Forecast, Draft, Audited}).Draw(t, "status"), Document: rapid.SampledFrom([]string{"a.pdf", "b.xlsx"}).Draw(t, "document"), Value: new(big.Rat).SetInt64(rapid.Int64Range(1, 1e9).Draw(t, "value")), Step: big.NewRat(1, 1)},
 				Place: "p.1", Confidence: 61 + rapid.IntRange(0, 38).Draw(t, "confidence"), Superseded: rapid.Bool().Draw(t, "superseded")})
 		}

@@ -17,7 +17,7 @@ import (
 const maxRedirects = 3
 
 // address makes the transport to an MCP server over HTTP.
-func (s *Servers) address(ctx context.Context, config Server, o *overheard) (sdk.Transport, func(*sdk.ClientSession) string, error) {
+func (s *Servers) address(ctx context.Context, config Server, o *recorder) (sdk.Transport, func(*sdk.ClientSession) string, error) {
 	client, shut, err := s.door(ctx, config, config.URL, o)
 	if err != nil {
 		return nil, nil, err
@@ -34,7 +34,7 @@ func (s *Servers) address(ctx context.Context, config Server, o *overheard) (sdk
 
 // door makes an HTTP client for the host of an address, and no other. Answers are bounded, and o,
 // if it is not nil, records them.
-func (s *Servers) door(ctx context.Context, config Server, at string, o *overheard) (client *http.Client, shut func(), err error) {
+func (s *Servers) door(ctx context.Context, config Server, at string, o *recorder) (client *http.Client, shut func(), err error) {
 	u, err := url.Parse(at)
 	if err != nil {
 		return nil, nil, errors.New("its url cannot be read")
@@ -59,7 +59,7 @@ type door struct {
 	host   string
 	token  string
 	limit  int64
-	o      *overheard // may be nil
+	o      *recorder // may be nil
 }
 
 // RoundTrip implements http.RoundTripper.
@@ -118,7 +118,7 @@ func (d *door) redirect(r *http.Request, via []*http.Request) error {
 type capped struct {
 	io.ReadCloser
 	left int64
-	o    *overheard
+	o    *recorder
 	done func()
 }
 

@@ -154,8 +154,8 @@ func (s *Servers) with(ctx context.Context, server string, fn func(context.Conte
 	if config.Agent != "" {
 		return s.agent(ctx, config, fn)
 	}
-	c := &conversation{limit: config.MaxAnswer, overheard: &overheard{limit: 2*config.MaxAnswer + 4096}}
-	transport, end, err := s.transport(ctx, config, c.overheard)
+	c := &conversation{limit: config.MaxAnswer, recorder: &recorder{limit: 2*config.MaxAnswer + 4096}}
+	transport, end, err := s.transport(ctx, config, c.recorder)
 	if err != nil {
 		return err
 	}
@@ -196,10 +196,10 @@ func plain(ctx context.Context, config Server, wrote string, err error) error {
 
 // A conversation is one connection to one server.
 type conversation struct {
-	session   *sdk.ClientSession
-	tell      atomic.Pointer[func(done, total int, what string)] // for progress of the present call; nil if nobody listens
-	limit     int
-	overheard *overheard
+	session  *sdk.ClientSession
+	tell     atomic.Pointer[func(done, total int, what string)] // for progress of the present call; nil if nobody listens
+	limit    int
+	recorder *recorder
 }
 
 // progressToken is the token under which a server reports progress. A conversation has one call.
@@ -258,7 +258,7 @@ func raw(v any) json.RawMessage {
 var notBegun = map[int64]bool{-32700: true, -32600: true, -32601: true, -32602: true}
 
 func (c *conversation) call(ctx context.Context, call tools.Call) (tools.Answer, error) {
-	c.overheard.begin()
+	c.recorder.begin()
 	params := &sdk.CallToolParams{Name: call.Name, Arguments: json.RawMessage(call.Args), Meta: sdk.Meta{IdempotencyKey: call.Key}}
 	if call.Tell != nil {
 		c.tell.Store(&call.Tell)
@@ -287,7 +287,7 @@ func (c *conversation) call(ctx context.Context, call tools.Call) (tools.Answer,
 	if res.StructuredContent != nil {
 		// The library decodes numbers as floating-point. Every digit counts, so the answer is read
 		// from the recorded bytes.
-		exact, ok := c.overheard.structured()
+		exact, ok := c.recorder.structured()
 		if !ok {
 			return tools.Answer{}, errors.New("its structured answer could not be read to the last digit")
 		}
@@ -300,21 +300,21 @@ func (c *conversation) call(ctx context.Context, call tools.Call) (tools.Answer,
 	return answer, nil
 }
 
-// An overheard records what a server sent since a call began.
-type overheard struct {
+// A recorder records what a server sent since a call began.
+type recorder struct {
 	mu    sync.Mutex
 	on    bool
 	limit int
 	text  []byte
 }
 
-func (o *overheard) begin() {
+func (o *recorder) begin() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.on, o.text = true, nil
 }
 
-func (o *overheard) hear(b []byte) {
+func (o *recorder) hear(b []byte) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.on && len(o.text)+len(b) <= o.limit {
@@ -324,7 +324,7 @@ func (o *overheard) hear(b []byte) {
 
 // structured finds the structured answer: in a JSON document, in lines of JSON,
 // or in lines of an event stream.
-func (o *overheard) structured() (string, bool) {
+func (o *recorder) structured() (string, bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	type message struct {

@@ -16,7 +16,7 @@ import (
 
 // transport makes the way to a server. What it returns beside it ends the
 // conversation, and tells the last that a program wrote to its standard error.
-func (s *Servers) transport(ctx context.Context, config Server, o *overheard) (sdk.Transport, func(*sdk.ClientSession) string, error) {
+func (s *Servers) transport(ctx context.Context, config Server, o *recorder) (sdk.Transport, func(*sdk.ClientSession) string, error) {
 	if config.URL != "" {
 		return s.address(ctx, config, o)
 	}
@@ -71,7 +71,7 @@ func reason(err error) string {
 // listening is the output of a server, which is also recorded.
 type listening struct {
 	io.ReadCloser
-	o *overheard
+	o *recorder
 }
 
 func (l *listening) Read(p []byte) (int, error) {

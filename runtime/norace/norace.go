@@ -49,8 +49,8 @@ var Binary = sync.OnceValues(func() (string, error) {
 
 var dir string // where Binary was built
 
-// Done removes what Binary built, and returns code.
-func Done(code int) int {
+// Cleanup removes what Binary built, and returns code.
+func Cleanup(code int) int {
 	if dir != "" {
 		os.RemoveAll(dir)
 	}

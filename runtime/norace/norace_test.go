@@ -10,7 +10,7 @@ import (
 
 var child = flag.String("child", "", "what the test does that is run again: pass, fail, skip")
 
-func TestMain(m *testing.M) { os.Exit(Done(m.Run())) }
+func TestMain(m *testing.M) { os.Exit(Cleanup(m.Run())) }
 
 // What becomes of a test in the other binary becomes of it here: a failure is a failure.
 // Whatever stands beside a test in its name is not run.

@@ -44,17 +44,17 @@ type Runner struct {
 	Span func(ctx context.Context, name string) (context.Context, func(failed bool))
 
 	kept  memory
-	under under
+	under inProgress
 }
 
-// An under holds the plans that this process is making.
-type under struct {
+// inProgress holds the plans that this process is making.
+type inProgress struct {
 	mu    sync.Mutex
 	plans map[stores.Value]bool
 }
 
 // begin reports whether no other goroutine of this process makes the plan.
-func (u *under) begin(key stores.Value) bool {
+func (u *inProgress) begin(key stores.Value) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.plans[key] {
@@ -67,7 +67,7 @@ func (u *under) begin(key stores.Value) bool {
 	return true
 }
 
-func (u *under) end(key stores.Value) {
+func (u *inProgress) end(key stores.Value) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	delete(u.plans, key)

@@ -22,7 +22,7 @@ func registerKnown(h *runtime.Handlers, reg *verbs.Registry) {
 		Status    string      `verb:"status"`
 	}
 	runtime.Handle(h, "system.add-identity", func(_ context.Context, c *runtime.Call, a identity) (runtime.Outcome, error) {
-		knownBy, err := KnownBy(a.Issuer, a.Subject)
+		knownBy, err := Normalised(a.Issuer, a.Subject)
 		if err != nil {
 			next := "give one like clara@allianz.example"
 			if a.Issuer != Mail {
@@ -74,9 +74,9 @@ const (
 // Verified is the status of an identity that identifies a person.
 const Verified = "VERIFIED"
 
-// KnownBy returns the compared form of an identity of a kind. An error tells a person the fault of
+// Normalised returns the compared form of an identity of a kind. An error tells a person the fault of
 // the subject.
-func KnownBy(issuer, subject string) (string, error) {
+func Normalised(issuer, subject string) (string, error) {
 	switch issuer {
 	case Mail:
 		return contact.Mail(subject)
@@ -99,7 +99,7 @@ type Identity struct {
 // several people have it. No other function finds people by such evidence, and none compares less
 // than a whole address.
 func IdentityOf(ctx context.Context, reg *verbs.Registry, store stores.Store, issuer, subject string) (*Identity, error) {
-	knownBy, err := KnownBy(issuer, subject)
+	knownBy, err := Normalised(issuer, subject)
 	if err != nil {
 		return nil, nil // no identity was added under it
 	}
@@ -126,8 +126,8 @@ func IdentityOf(ctx context.Context, reg *verbs.Registry, store stores.Store, is
 	return id, nil
 }
 
-// Whoever returns the name of the principal with a verified identity, and "" if nobody has it.
-func Whoever(ctx context.Context, reg *verbs.Registry, store stores.Store, issuer, subject string) (name string, err error) {
+// PrincipalOf returns the name of the principal with a verified identity, and "" if nobody has it.
+func PrincipalOf(ctx context.Context, reg *verbs.Registry, store stores.Store, issuer, subject string) (name string, err error) {
 	id, err := IdentityOf(ctx, reg, store, issuer, subject)
 	if err != nil || id == nil {
 		return "", err

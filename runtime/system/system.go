@@ -341,12 +341,12 @@ func Names(ctx context.Context, reg *verbs.Registry, store stores.Store) ([]stri
 	return names, err
 }
 
-// ErrFounded says that there are administrators already, who make others.
-var ErrFounded = errors.New("there is an administrator already")
+// ErrHasAdministrators says that there are administrators already, who make others.
+var ErrHasAdministrators = errors.New("there is an administrator already")
 
-// Found makes the first administrators of a store, and journals it. Two of them can give each other
-// the second agreement that further administrators need. It returns ErrFounded if there are any.
-func Found(ctx context.Context, reg *verbs.Registry, store stores.Store, names []string, now time.Time, newID func() string) error {
+// CreateAdministrators makes the first administrators of a store, and journals it. Two of them can give each other
+// the second agreement that further administrators need. It returns ErrHasAdministrators if there are any.
+func CreateAdministrators(ctx context.Context, reg *verbs.Registry, store stores.Store, names []string, now time.Time, newID func() string) error {
 	t, err := tablesOf(reg)
 	if err != nil {
 		return err
@@ -379,7 +379,7 @@ func Found(ctx context.Context, reg *verbs.Registry, store stores.Store, names [
 	err = store.Update(ctx, stores.Scope{All: true}, func(tx stores.Tx) error {
 		there, err := tx.Find(ctx, stores.Find{Entity: t.realms, Limit: 1})
 		if err == nil && len(there) > 0 {
-			err = ErrFounded
+			err = ErrHasAdministrators
 		}
 		if err != nil {
 			return err
@@ -387,7 +387,7 @@ func Found(ctx context.Context, reg *verbs.Registry, store stores.Store, names [
 		return tx.Apply(ctx, b)
 	})
 	if errors.Is(err, stores.ErrDuplicate) {
-		return ErrFounded // somebody else did it at the same time
+		return ErrHasAdministrators // somebody else did it at the same time
 	}
 	return err
 }

@@ -86,7 +86,7 @@ func newWorld(t *testing.T, store stores.Store) *world {
 	if w.engine, err = runtime.New(w.reg, store, runtime.Options{Clock: w.now, NewID: w.id, Handlers: h, Authority: system.Authority(w.reg)}); err != nil {
 		t.Fatal(err)
 	}
-	if err := system.Found(t.Context(), w.reg, store, []string{"ada", "bela"}, w.now(), w.id); err != nil {
+	if err := system.CreateAdministrators(t.Context(), w.reg, store, []string{"ada", "bela"}, w.now(), w.id); err != nil {
 		t.Fatal(err)
 	}
 	e := w.reg.Entity("bed").Store
@@ -263,7 +263,7 @@ func TestMuchTakesTwo(t *testing.T) {
 func TestTheLastAdministratorStays(t *testing.T) {
 	t.Parallel()
 	both(t, func(w *world) {
-		if err := system.Found(context.Background(), w.reg, w.store, []string{"eve"}, w.now(), w.id); !errors.Is(err, system.ErrFounded) {
+		if err := system.CreateAdministrators(context.Background(), w.reg, w.store, []string{"eve"}, w.now(), w.id); !errors.Is(err, system.ErrHasAdministrators) {
 			w.Error(err)
 		}
 		var done sync.WaitGroup

@@ -134,7 +134,7 @@ func TestAToolIsMetBeforeItIsUsed(t *testing.T) {
 		server := c.is
 		box := NewBox(&server, reg)
 		for range 2 {
-			_, ds := box.Meet(t.Context(), v)
+			_, ds := box.Verify(t.Context(), v)
 			if c.code == "" && len(ds) > 0 || c.code != "" && (len(ds) != 1 || ds[0].Code != c.code) {
 				t.Errorf("%q: %v", c.code, ds)
 			}

@@ -30,7 +30,7 @@ type Service struct {
 func (s *Service) spec() Spec {
 	sum := sha256.Sum256(fmt.Appendf(nil, "verbatim service 1\x00%s\x00%s\x00%s\x00%t", s.Says, s.Input, s.Output, s.Writes))
 	digest := fmt.Sprintf("%x", sum)
-	return Spec{Input: s.Input, Output: s.Output, Writes: s.Writes, Says: s.Says, Digest: digest, Accepted: digest, Here: true, Document: s.Document, Model: s.Model}
+	return Spec{Input: s.Input, Output: s.Output, Writes: s.Writes, Says: s.Says, Digest: digest, Accepted: digest, Local: true, Document: s.Document, Model: s.Model}
 }
 
 // Services are functions of this program, by the server and the name in palettes, in front of the

@@ -44,7 +44,7 @@ type Spec struct {
 	Says     string          // how it describes itself
 	Digest   string          // of everything that it says of itself
 	Accepted string          // the digest that the operator accepted, "" when none
-	Here     bool            // it is a function of this program
+	Local    bool            // it is a function of this program
 	Document bool            // its answer was read from a document, and is as untrusted
 	Model    bool            // its answer is a model's
 }
@@ -107,16 +107,16 @@ func Check(ctx context.Context, reg *verbs.Registry, servers Servers) dsl.Diagno
 	b := NewBox(servers, reg)
 	for _, v := range reg.Verbs() {
 		if v.Tool != nil {
-			_, found := b.Meet(ctx, v)
+			_, found := b.Verify(ctx, v)
 			ds = append(ds, found...)
 		}
 	}
 	return ds
 }
 
-// Meet reads a tool's description, and checks it against its verb. It does not check a tool again
+// Verify reads a tool's description, and checks it against its verb. It does not check a tool again
 // after success: Call does, each time.
-func (b *Box) Meet(ctx context.Context, v *verbs.Verb) (Spec, dsl.Diagnostics) {
+func (b *Box) Verify(ctx context.Context, v *verbs.Verb) (Spec, dsl.Diagnostics) {
 	b.mu.Lock()
 	spec, known := b.specs[v]
 	b.mu.Unlock()

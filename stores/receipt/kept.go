@@ -593,7 +593,7 @@ func (c *coder) file(f *File) {
 
 func (c *coder) externalCall(e *ExternalCall) {
 	c.object(func() {
-		c.flag("Here", &e.Here)
+		c.flag("Here", &e.Local)
 		c.text("Name", &e.Name)
 		c.flag("ReadOnly", &e.ReadOnly)
 		list(c, "Sent", &e.Sent, func(s *Sent) {

@@ -110,7 +110,7 @@ func summary(r *Receipt, t *Totals, done bool) string {
 		if len(t.Tables) > 1 {
 			rows += " in " + Counted(len(t.Tables), "table")
 		}
-		if slices.ContainsFunc(r.Calls, func(c Call) bool { return c.Result.Untold() }) {
+		if slices.ContainsFunc(r.Calls, func(c Call) bool { return c.Result.Hidden() }) {
 			rows = strings.TrimPrefix(rows+" and what is told once it is done", "nothing and ")
 		}
 		add("change", "changed", rows)
@@ -437,7 +437,7 @@ func jobChangeText(t *JobChange) string {
 // externalCall prints what a tool of another server is sent, one value a line.
 func (v *view) externalCall(e *ExternalCall) {
 	whose := ", which is not ours"
-	if e.Here {
+	if e.Local {
 		whose = ""
 	}
 	fmt.Fprintf(v.w, "     > asks %s of %s%s\n", Safe(e.Name), Safe(e.Server), whose)
@@ -582,7 +582,7 @@ func (v *view) result(res *Result) {
 		}
 	}
 	if len(res.Rows) == 0 {
-		if !res.Untold() {
+		if !res.Hidden() {
 			fmt.Fprintln(v.w, "     = nothing")
 		}
 		return

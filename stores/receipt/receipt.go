@@ -249,7 +249,7 @@ type ExternalCall struct {
 	Sent   []Sent
 	// ReadOnly says that the tool changes nothing.
 	ReadOnly bool
-	Here     bool // it is a function of this program
+	Local    bool // it is a function of this program
 	// Then is what is done with its answer, where nothing of that is known before it is
 	// there.
 	Then []Follow
@@ -306,8 +306,8 @@ type Result struct {
 	Late bool
 }
 
-// Untold reports whether a preview hides the result of the call; Left says why.
-func (r *Result) Untold() bool { return r != nil && len(r.Columns) == 0 && len(r.Left) > 0 }
+// Hidden reports whether a preview hides the result of the call; Left says why.
+func (r *Result) Hidden() bool { return r != nil && len(r.Columns) == 0 && len(r.Left) > 0 }
 
 // A FoundBy is how rows were found for want of a model that compares meanings.
 type FoundBy string

@@ -18,8 +18,8 @@ import (
 	"verbatim/stores"
 )
 
-// A Given is a row with the name that it is given.
-type Given struct {
+// A NamedRow is a row with the name that it is given.
+type NamedRow struct {
 	Key    stores.Value
 	Label  string
 	Owner  string // as of stores.Name
@@ -30,7 +30,7 @@ type Given struct {
 }
 
 // Name returns the name in the form in which the store keeps it.
-func (g *Given) Name(e *stores.Entity) stores.Name {
+func (g *NamedRow) Name(e *stores.Entity) stores.Name {
 	return stores.Name{Entity: e, Key: g.Key, Plain: g.Plain, Suffix: g.Suffix, Owner: g.Owner}
 }
 
@@ -57,16 +57,16 @@ func (r *Row) short() string { return r.Kept[:strings.LastIndexByte(r.Kept, '~')
 // MaxHomonyms is the greatest number of rows with one name that are listed.
 const MaxHomonyms = 6
 
-// Books hold the names of rows that a session knows. The zero Books are empty. They are safe for use
+// A Cache holds the names of rows that a session knows. The zero Cache is empty. It is safe for use
 // by several goroutines.
-type Books struct {
-	mu    sync.Mutex
-	books map[*stores.Entity]*book
-	fresh []stores.Name
+type Cache struct {
+	mu       sync.Mutex
+	byEntity map[*stores.Entity]*entityNames
+	fresh    []stores.Name
 }
 
-// A book holds the known names of the rows of one entity.
-type book struct {
+// entityNames holds the known names of the rows of one entity.
+type entityNames struct {
 	extent Extent
 	rows   map[stores.Value]Row
 	plain  map[string][]stores.Value // rows by their name without suffix
@@ -85,29 +85,29 @@ const (
 	TooMany // some, and there are too many to read
 )
 
-func (b *Books) book(e *stores.Entity) *book {
-	if b.books == nil {
-		b.books = make(map[*stores.Entity]*book)
+func (b *Cache) book(e *stores.Entity) *entityNames {
+	if b.byEntity == nil {
+		b.byEntity = make(map[*stores.Entity]*entityNames)
 	}
-	of := b.books[e]
+	of := b.byEntity[e]
 	if of == nil {
-		of = &book{rows: make(map[stores.Value]Row), plain: make(map[string][]stores.Value), keys: make(map[string]stores.Value), unsure: make(map[string]bool), texts: make(map[string]stores.Value)}
-		b.books[e] = of
+		of = &entityNames{rows: make(map[stores.Value]Row), plain: make(map[string][]stores.Value), keys: make(map[string]stores.Value), unsure: make(map[string]bool), texts: make(map[string]stores.Value)}
+		b.byEntity[e] = of
 	}
 	return of
 }
 
 // Unknown removes the rows that have a name here from a slice, and returns the rest.
-func (b *Books) Unknown(e *stores.Entity, rows []Given) []Given {
+func (b *Cache) Unknown(e *stores.Entity, rows []NamedRow) []NamedRow {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	of := b.book(e)
-	return slices.DeleteFunc(rows, func(g Given) bool { _, known := of.rows[g.Key]; return known })
+	return slices.DeleteFunc(rows, func(g NamedRow) bool { _, known := of.rows[g.Key]; return known })
 }
 
 // Add notes the names of rows. A name that turns out to be shared by several rows stops meaning the
 // first of them. Names that the store does not have are Fresh.
-func (b *Books) Add(e *stores.Entity, rows ...Given) {
+func (b *Cache) Add(e *stores.Entity, rows ...NamedRow) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	of := b.book(e)
@@ -119,7 +119,7 @@ func (b *Books) Add(e *stores.Entity, rows ...Given) {
 	}
 }
 
-func (b *book) add(g *Given) {
+func (b *entityNames) add(g *NamedRow) {
 	if _, known := b.rows[g.Key]; known {
 		return
 	}
@@ -160,7 +160,7 @@ func (b *book) add(g *Given) {
 }
 
 // Fresh returns the names that the store does not have yet, and clears the list.
-func (b *Books) Fresh() []stores.Name {
+func (b *Cache) Fresh() []stores.Name {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	fresh := b.fresh
@@ -171,7 +171,7 @@ func (b *Books) Fresh() []stores.Name {
 // Settle decides which row a word names. found lists every row that has or had this
 // name. The word names a row only if no other row ever had the name, and the row
 // still exists.
-func (b *Books) Settle(e *stores.Entity, word string, found []stores.Name) {
+func (b *Cache) Settle(e *stores.Entity, word string, found []stores.Name) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	of := b.book(e)
@@ -205,7 +205,7 @@ func (b *Books) Settle(e *stores.Entity, word string, found []stores.Name) {
 
 // Forget drops the name of a row whose label has changed. The names by which the row was known go on
 // meaning it.
-func (b *Books) Forget(e *stores.Entity, key stores.Value) {
+func (b *Cache) Forget(e *stores.Entity, key stores.Value) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	of := b.book(e)
@@ -219,14 +219,14 @@ func (b *Books) Forget(e *stores.Entity, key stores.Value) {
 }
 
 // Extent says how many of an entity's rows are known.
-func (b *Books) Extent(e *stores.Entity) Extent {
+func (b *Cache) Extent(e *stores.Entity) Extent {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.book(e).extent
 }
 
 // SetExtent notes how many of an entity's rows are known.
-func (b *Books) SetExtent(e *stores.Entity, to Extent) {
+func (b *Cache) SetExtent(e *stores.Entity, to Extent) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.book(e).extent = to
@@ -241,12 +241,12 @@ const (
 
 // Trim forgets the names of entities that have too many, so that a long session does not need more
 // memory than others. The store has them.
-func (b *Books) Trim() {
+func (b *Cache) Trim() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for e, of := range b.books {
+	for e, of := range b.byEntity {
 		if n := len(of.rows); n > mostAll || n > Most && of.extent != All {
-			delete(b.books, e)
+			delete(b.byEntity, e)
 			if of.extent == TooMany {
 				b.book(e).extent = TooMany
 			}
@@ -255,7 +255,7 @@ func (b *Books) Trim() {
 }
 
 // Row returns the name of a row, if it has one here.
-func (b *Books) Row(e *stores.Entity, key stores.Value) (Row, bool) {
+func (b *Cache) Row(e *stores.Entity, key stores.Value) (Row, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	row, ok := b.book(e).rows[key]
@@ -263,15 +263,15 @@ func (b *Books) Row(e *stores.Entity, key stores.Value) (Row, bool) {
 }
 
 // Key returns the row that a name means.
-func (b *Books) Key(e *stores.Entity, name string) (stores.Value, bool) {
+func (b *Cache) Key(e *stores.Entity, name string) (stores.Value, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	key, ok := b.book(e).keys[name]
 	return key, ok
 }
 
-// Each calls fn with each named row, in no order. fn must not call Books.
-func (b *Books) Each(e *stores.Entity, fn func(key stores.Value, row Row)) {
+// Each calls fn with each named row, in no order. fn must not call the Cache.
+func (b *Cache) Each(e *stores.Entity, fn func(key stores.Value, row Row)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for key, row := range b.book(e).rows {
@@ -280,7 +280,7 @@ func (b *Books) Each(e *stores.Entity, fn func(key stores.Value, row Row)) {
 }
 
 // Homonyms returns the rows that an ambiguous name may mean, with names that tell them apart.
-func (b *Books) Homonyms(e *stores.Entity, word string) []Row {
+func (b *Cache) Homonyms(e *stores.Entity, word string) []Row {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	of := b.book(e)
@@ -301,7 +301,7 @@ func (b *Books) Homonyms(e *stores.Entity, word string) []Row {
 }
 
 // Text returns the row whose label a text is.
-func (b *Books) Text(e *stores.Entity, text string) (stores.Value, bool) {
+func (b *Cache) Text(e *stores.Entity, text string) (stores.Value, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	key, ok := b.book(e).texts[text]
@@ -309,7 +309,7 @@ func (b *Books) Text(e *stores.Entity, text string) (stores.Value, bool) {
 }
 
 // SetText notes the row whose label a text is; a null key means none.
-func (b *Books) SetText(e *stores.Entity, text string, key stores.Value) {
+func (b *Cache) SetText(e *stores.Entity, text string, key stores.Value) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if key.IsNull() {

@@ -11,19 +11,19 @@ import (
 
 var people = &stores.Entity{Name: "person", Table: "people"}
 
-func given(key int64, plain, suffix string) Given {
-	return Given{Key: stores.NewInt(key), Label: plain, Plain: plain, Suffix: suffix + "0000000000000000"[len(suffix):], Kept: true}
+func given(key int64, plain, suffix string) NamedRow {
+	return NamedRow{Key: stores.NewInt(key), Label: plain, Plain: plain, Suffix: suffix + "0000000000000000"[len(suffix):], Kept: true}
 }
 
-// known is what Books take a word for: the number of a row, 0 for none.
-func known(b *Books, word string) int64 {
+// known is what a Cache takes a word for: the number of a row, 0 for none.
+func known(b *Cache, word string) int64 {
 	if key, ok := b.Key(people, word); ok {
 		return key.Int()
 	}
 	return 0
 }
 
-func shown(b *Books, key int64) string {
+func shown(b *Cache, key int64) string {
 	row, _ := b.Row(people, stores.NewInt(key))
 	return row.Name
 }
@@ -32,7 +32,7 @@ func shown(b *Books, key int64) string {
 // and none from then on; each row is shown by a name that means it.
 func TestAHomonymTakesThePlainNameAway(t *testing.T) {
 	t.Parallel()
-	var b Books
+	var b Cache
 	b.Add(people, given(1, "ann", "aaaaaa"))
 	if known(&b, "ann") != 1 || shown(&b, 1) != "ann" {
 		t.Fatalf("@ann is %d, and it is shown as %s", known(&b, "ann"), shown(&b, 1))
@@ -62,7 +62,7 @@ func TestAHomonymTakesThePlainNameAway(t *testing.T) {
 // with its suffix from the start.
 func TestASharedNameIsShownWithItsSuffix(t *testing.T) {
 	t.Parallel()
-	var b Books
+	var b Cache
 	g := given(1, "ann", "aaaaaa")
 	g.Shared = true
 	b.Add(people, g)
@@ -74,7 +74,7 @@ func TestASharedNameIsShownWithItsSuffix(t *testing.T) {
 // Suffixes that begin alike are shown whole: the short form means neither.
 func TestSuffixesThatBeginAlike(t *testing.T) {
 	t.Parallel()
-	var b Books
+	var b Cache
 	b.Add(people, given(1, "ann", "aaaaaa1"), given(2, "ann", "aaaaaa2"), given(3, "ann", "aaaaaa3"))
 	if known(&b, "ann~aaaaaa") != 0 {
 		t.Errorf("@ann~aaaaaa is %d", known(&b, "ann~aaaaaa"))
@@ -101,7 +101,7 @@ func TestAWordIsSettledByAllThatEverHadIt(t *testing.T) {
 		"it and a row that is gone":    {[]stores.Name{one, two}, 0},
 		"a row that is gone, and then": {[]stores.Name{two, one}, 0},
 	} {
-		var b Books
+		var b Cache
 		b.Add(people, given(1, "ann", "aaaaaa"))
 		b.Settle(people, "former", c.found)
 		if got := known(&b, "former"); got != c.want {
@@ -119,7 +119,7 @@ func TestAWordIsSettledByAllThatEverHadIt(t *testing.T) {
 // A row whose label changed is named anew; what it was called goes on meaning it.
 func TestAFormerNameGoesOnMeaningItsRow(t *testing.T) {
 	t.Parallel()
-	var b Books
+	var b Cache
 	b.SetExtent(people, All)
 	b.Add(people, given(1, "ann", "aaaaaa"))
 	b.Forget(people, stores.NewInt(1))
@@ -140,7 +140,7 @@ func TestAFormerNameGoesOnMeaningItsRow(t *testing.T) {
 // What the store does not have is told once.
 func TestFreshNamesAreTakenOnce(t *testing.T) {
 	t.Parallel()
-	var b Books
+	var b Cache
 	fresh := given(2, "bob", "bbbbbb")
 	fresh.Kept, fresh.Owner = false, "o"
 	b.Add(people, given(1, "ann", "aaaaaa"), fresh)
@@ -151,7 +151,7 @@ func TestFreshNamesAreTakenOnce(t *testing.T) {
 	if again := b.Fresh(); again != nil {
 		t.Errorf("fresh again: %+v", again)
 	}
-	if left := b.Unknown(people, []Given{given(1, "ann", "aaaaaa"), given(3, "cy", "cccccc")}); len(left) != 1 || left[0].Key.Int() != 3 {
+	if left := b.Unknown(people, []NamedRow{given(1, "ann", "aaaaaa"), given(3, "cy", "cccccc")}); len(left) != 1 || left[0].Key.Int() != 3 {
 		t.Errorf("unknown: %+v", left)
 	}
 }
@@ -161,7 +161,7 @@ func TestFreshNamesAreTakenOnce(t *testing.T) {
 func TestShownNamesMeanTheirRows(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		var b Books
+		var b Cache
 		rows := rapid.SliceOfNDistinct(rapid.Custom(func(t *rapid.T) [3]string {
 			return [3]string{rapid.SampledFrom([]string{"ann", "bob"}).Draw(t, "name"), rapid.StringOfN(rapid.RuneFrom([]rune("ab")), 8, 8, -1).Draw(t, "suffix")}
 		}), 1, 20, func(r [3]string) string { return r[1] }).Draw(t, "rows")
@@ -203,7 +203,7 @@ func TestSuffixesDependOnTheStoreAndTheRow(t *testing.T) {
 // entity are kept for longer than those of rows that came by.
 func TestManyNamesAreForgotten(t *testing.T) {
 	t.Parallel()
-	var b Books
+	var b Cache
 	for key := int64(1); key <= Most; key++ {
 		b.Add(people, given(key, "p"+stores.NewInt(key).Text(), "aaaaaa"))
 	}
