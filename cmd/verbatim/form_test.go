@@ -111,6 +111,9 @@ func TestAFormIsFilledInAsPeopleDo(t *testing.T) {
 		}
 	}
 
+	if _, body := ada.get(s.url + "/do/rooms.book"); !regexp.MustCompile(`>street <span class="quiet">\(may be left out\)`).MatchString(body) {
+		t.Errorf("a part of an optional object is not said to be optional:\n%s", body)
+	}
 	code, body := send()
 	done("an optional object that is left out", code, body)
 	if code, body := send("bill.town", "Roanne"); code != http.StatusUnprocessableEntity || !strings.Contains(body, "This is needed.") {

@@ -111,8 +111,9 @@ func (f *filledForm) fields(ctx context.Context) (all []pages.Field, files, more
 		}
 		if p.Type.Name == verbs.ObjectType {
 			if form := f.questions(i); form != nil {
-				for k := range form.Questions {
-					all = append(all, f.asked(&form.Questions[k], p.Name+"."+form.Questions[k].Field))
+				for _, q := range form.Questions {
+					q.Optional = q.Optional || !p.Required
+					all = append(all, f.asked(&q, p.Name+"."+q.Field))
 				}
 				continue
 			}
