@@ -102,6 +102,9 @@ func TestAJournalInParts(t *testing.T) {
 	db.Run(t, "DROP TRIGGER verbatim_journal_rows ON verbatim_journal", "DROP TRIGGER verbatim_journal_table ON verbatim_journal_1")
 	h.do("migrate", "--store", db.Owner)
 	refuses()
+	db.Run(t, "ALTER TABLE verbatim_journal_1 DISABLE TRIGGER verbatim_journal_rows", "ALTER TABLE verbatim_journal_1 DISABLE TRIGGER verbatim_journal_table")
+	h.do("migrate", "--store", db.Owner)
+	refuses()
 	second, err := db.Number(`SELECT substr(relname, 18)::bigint FROM pg_class WHERE relname ~ '^verbatim_journal_[0-9]+$' ORDER BY 1 OFFSET 1 LIMIT 1`)
 	if err != nil {
 		t.Fatal(err)

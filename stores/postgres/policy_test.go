@@ -358,6 +358,8 @@ func TestJournalIsAppendOnly(t *testing.T) {
 	}{
 		{"DROP TRIGGER verbatim_journal_rows ON verbatim_journal; DROP INDEX verbatim_name_suffix", 2},
 		{"DROP FUNCTION verbatim_append_only CASCADE", 3},
+		{"ALTER TABLE verbatim_journal DISABLE TRIGGER verbatim_journal_rows", 1},
+		{"ALTER TABLE verbatim_journal DISABLE TRIGGER verbatim_journal_table; ALTER TABLE verbatim_journal ENABLE REPLICA TRIGGER verbatim_journal_rows", 2},
 	} {
 		run(t, db.Owner, dropped.sql)
 		for _, steps := range []int{dropped.steps, 0} {

@@ -547,14 +547,20 @@ func (m *migration) restore() error {
 		m.Steps = append(m.Steps, appendOnly)
 	}
 	// A trigger for rows is copied from the whole journal to its parts, and one for a table is not.
-	return m.ask(`SELECT c.relname::text, g.name FROM pg_catalog.pg_class c, (VALUES ('verbatim_journal_rows'), ('verbatim_journal_table')) g (name)
-WHERE (c.oid = 'public.verbatim_journal'::pg_catalog.regclass OR g.name = 'verbatim_journal_table' AND c.oid IN (SELECT inhrelid FROM pg_catalog.pg_inherits WHERE inhparent = 'public.verbatim_journal'::pg_catalog.regclass))
-AND NOT EXISTS (SELECT FROM pg_catalog.pg_trigger t WHERE t.tgrelid = c.oid AND t.tgname = g.name) ORDER BY 1, 2`, nil, func(r row) error {
-		trigger := appendOnlyTable
-		if r.str(1) == "verbatim_journal_rows" {
-			trigger = appendOnlyRows
+	return m.ask(`SELECT c.relname::text, g.name, t.oid IS NOT NULL FROM pg_catalog.pg_class c
+CROSS JOIN (VALUES ('verbatim_journal_rows'), ('verbatim_journal_table')) g (name)
+LEFT JOIN pg_catalog.pg_trigger t ON t.tgrelid = c.oid AND t.tgname = g.name
+WHERE (c.oid = 'public.verbatim_journal'::pg_catalog.regclass OR c.oid IN (SELECT inhrelid FROM pg_catalog.pg_inherits WHERE inhparent = 'public.verbatim_journal'::pg_catalog.regclass))
+AND (t.tgenabled IN ('D', 'R') OR t.oid IS NULL AND (c.oid = 'public.verbatim_journal'::pg_catalog.regclass OR g.name = 'verbatim_journal_table')) ORDER BY 1, 2`, nil, func(r row) error {
+		table, name := "public."+quote(r.str(0)), r.str(1)
+		switch {
+		case r.yes(2):
+			m.Step("ALTER TABLE %s ENABLE TRIGGER %s", table, quote(name))
+		case name == "verbatim_journal_rows":
+			m.Step(appendOnlyRows, table)
+		default:
+			m.Step(appendOnlyTable, table)
 		}
-		m.Step(trigger, "public."+quote(r.str(0)))
 		return nil
 	})
 }
