@@ -212,8 +212,8 @@ func With[A, S any](p *Query, t *Text[A, S], v Rows[A, S], column func(e *stores
 	}
 }
 
-// Scopes are those that a query is checked within: one that holds a key of every entity,
-// because a database leaves out tables that it knows to be empty, and one that is open.
+// Scopes returns the scopes that a query is checked within: one that holds a key of every entity,
+// because a database leaves out tables that it knows to be empty, and one that opens every row.
 func (p *Query) Scopes() []stores.Scope {
 	scope := stores.Scope{Principal: "x", Holds: map[string][]stores.Value{}}
 	for _, e := range p.Tables {

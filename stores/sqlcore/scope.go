@@ -146,7 +146,7 @@ func HasKey[A, S any](t *Text[A, S], v Rows[A, S], e *stores.Entity, alias strin
 	}
 }
 
-// HasKeyOf is HasKey for a key that is at hand; what is no key finds no row.
+// HasKeyOf is HasKey for a known key. A value that is no key of the entity matches no row.
 func HasKeyOf[A, S any](t *Text[A, S], v Rows[A, S], e *stores.Entity, alias string, key stores.Value, write func(part stores.Value, field int)) {
 	if parts, ok := e.PartsOf(key); ok {
 		HasKey(t, v, e, alias, func(part, field int) { write(parts[part], field) })
