@@ -335,8 +335,8 @@ type finder struct {
 	ways []way // the rows that paths lead to, in the order in which they are reached
 	// counted says that something is counted for the rows asked for themselves.
 	counted bool
-	// near says that whose a row is may be taken from what the row keeps of it.
-	// Where the rows on the way there are to be held, they are gone to.
+	// near says that the owner may be taken from the column in which the row keeps it. If the
+	// rows on the path have to be locked, the path is followed instead.
 	near bool
 }
 

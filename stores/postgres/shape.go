@@ -101,7 +101,7 @@ func fill(pattern, with string) string {
 type declaration struct {
 	sqlcore.Column // declared as a person would
 	name           string
-	typ            string // the type that arguments are cast to: without length or precision
+	typ            string // declared as a person would write it
 	base           string // pg_type.typname; for a domain, that of its base
 	baseSchema     string
 	class          string // pg_type.typtype of the base: b, e …
