@@ -129,7 +129,7 @@ func (t *tx) touch(c *stores.Change) {
 
 // follow updates the index for the rows that the transaction has written, as its last step.
 func (t *tx) follow(ctx context.Context) error {
-	entities := slices.SortedFunc(maps.Keys(t.touched), func(a, b *stores.Entity) int { return strings.Compare(a.Table, b.Table) }) // so that two who write wait, and not for each other
+	entities := slices.SortedFunc(maps.Keys(t.touched), func(a, b *stores.Entity) int { return strings.Compare(a.Table, b.Table) }) // in a fixed order, so that two writers wait and do not deadlock
 	for _, e := range entities {
 		t.reindexed = true
 		for chunk := range slices.Chunk(slices.Sorted(maps.Keys(t.touched[e])), maxRun) {

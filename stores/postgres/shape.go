@@ -99,9 +99,9 @@ func fill(pattern, with string) string {
 
 // A declaration describes a column as the catalogue does.
 type declaration struct {
-	sqlcore.Column // declared as a person would
+	sqlcore.Column // declared as a person would write it
 	name           string
-	typ            string // declared as a person would write it
+	typ            string // the type that arguments are cast to: without length or precision
 	base           string // pg_type.typname; for a domain, that of its base
 	baseSchema     string
 	class          string // pg_type.typtype of the base: b, e …

@@ -16,12 +16,11 @@ const pagesAtOnce = 1024
 // ErrDamaged says that the file of a store is not what SQLite wrote.
 var ErrDamaged = errors.New("the file of the store is damaged")
 
-// Backup copies the store, as it is at one moment, into a new file, while others
-// write. It stands at path only once it is whole; a file that is there already is
-// left alone, which is os.ErrExist, and a damaged store is not copied, which is
-// ErrDamaged. It reads the store twice, the first time with SQLite's quick_check,
-// which finds pages that are torn or missing. It does not find values that somebody
-// changed; log verify does.
+// Backup copies the store, as it is at one moment, into a new file, while others write. The file
+// appears at path only once it is complete. An existing file is left alone, and is the error
+// os.ErrExist; a damaged store is not copied, and is ErrDamaged. Backup reads the store twice,
+// the first time with SQLite's quick_check, which finds torn or missing pages. It does not find
+// values that somebody changed; log verify does.
 func (s *Store) Backup(ctx context.Context, path string) (err error) {
 	path, err = filepath.Abs(path)
 	if err != nil {

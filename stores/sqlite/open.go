@@ -312,7 +312,7 @@ func (c *conn) arm() {
 	c.db.SetInterrupt(c.stop)
 }
 
-// exec runs a statement and says how many rows it changed.
+// exec runs a statement and returns how many rows it changed.
 func (c *conn) exec(text string, args ...stores.Value) (int, error) {
 	err := c.query(context.Background(), text, args, func(*sqlite.Stmt) error { return nil })
 	return c.db.Changes(), err

@@ -248,8 +248,8 @@ func (r *reader) find(ctx context.Context, f stores.Find, readable bool) ([][]st
 	return rows, nil
 }
 
-// unreadable finds the rows of an entity that hold what cannot be read, where a
-// condition or an order ran into one, and reports whether there are any.
+// unreadable adds to f.Unreadable the rows of the entity that hold a value that cannot be
+// compared, after a condition or an order met one. It reports whether there are any.
 func (r *reader) unreadable(ctx context.Context, f *stores.Find) (found bool, err error) {
 	e := f.Entity
 	for i := range e.Fields {
