@@ -123,7 +123,7 @@ type verbNode struct {
 	n *yaml.Node
 	f mapping
 
-	runs []runNode // the work of its triggers
+	runs []runNode // calls that its triggers make, or that a plan tries instead
 	// the calls that a plan tries instead, if its answer is doubtful
 	instead []runNode
 	undone  *runNode // the call that undoes it; nil if none does

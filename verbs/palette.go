@@ -61,8 +61,8 @@ type Conversation struct {
 	// Phrased lets a model add sentences of its own to the facts, each about rows that it cites.
 	Phrased   bool
 	Answering *Answering // nil if no questions are asked one by one
-	// Otherwise is the verb that receives a message that means no other verb. It has no While,
-	// Yes and No; nil if there is none.
+	// Otherwise names the verb that receives a message that means no other verb; its While, Yes
+	// and No are empty. Nil if there is none.
 	Otherwise *Answering
 	Person    *Verb     // the verb by which a user asks for a person; nil if there is none
 	Sources   []*Entity // entities whose rows are linked below the facts that cite them
