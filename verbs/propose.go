@@ -140,7 +140,7 @@ type proposedField struct {
 
 // unique returns a name that nothing else has.
 func (p *proposer) unique(name string) string {
-	if strings.HasPrefix(name, "system-") { // so are those of the engine called
+	if strings.HasPrefix(name, "system-") { // the engine's own names begin like this
 		name = "the-" + name
 	}
 	for n, base := 2, name; p.taken[name]; n++ {
