@@ -150,7 +150,7 @@ func (s *stricter) of(doc any, level int) (any, bool) {
 	return out, s.whole(out)
 }
 
-// whole reports whether what a schema says is enough, and counts its constants.
+// whole reports whether a schema constrains its value enough, and counts its constants.
 func (s *stricter) whole(o object) bool {
 	if c := o.get("const"); c != nil && !s.count([]any{c}) {
 		return false
