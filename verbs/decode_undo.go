@@ -11,18 +11,18 @@ import (
 	"verbatim/stores"
 )
 
-// An Undo says how what a verb did is taken back: by Back, by Call, or not at all, for the
-// reason None.
+// An Undo says how a call of a verb is undone: by Back, by Call, or not at all, for the reason
+// None.
 type Undo struct {
-	// Back puts the rows back that a call of the verb changed, with where their values came
-	// from, and the work that it scheduled. It is a verb of the engine's making, NAME.undo,
-	// which takes the number of the call's journal entry: see Verb.Undoes.
+	// Back restores the rows that a call of the verb changed, with the origins of their values,
+	// and undoes the scheduling of its jobs. The engine makes this verb, NAME.undo; its argument
+	// is the number of the call's journal entry: see Verb.Undoes.
 	Back *Verb
-	// Call takes it back by other means. Its names are the arguments of the verb, and the
-	// entities of the rows that it adds, each of which stands for the row that was added.
+	// Call undoes it by other means. Its names are the arguments of the verb, and the entities of
+	// the rows that it adds, each of which stands for the added row.
 	Call   *Macro
 	None   string
-	Within time.Duration // after the call, for how long it can be taken back
+	Within time.Duration // how long after the call it can be undone
 	Except []Spared      // fields that Back leaves as they are
 	Stays  string        // what is not undone, for the person who does it; "" if the palette does not say
 	Place  dsl.Place
