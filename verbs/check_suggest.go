@@ -89,8 +89,8 @@ func (c *checker) unknownArgument(call *dsl.Call, v *Verb, a *dsl.Arg) uint64 {
 	near := dsl.Nearest(a.Key, slices.Values(free))
 	if len(near) == 0 {
 		for _, name := range free {
-			// A reference's "-id" is easily left out. And dropping it makes a short word too
-			// short to allow for two slips.
+			// A reference's "-id" is easily left out. And letters left out of a short name make
+			// the word too short for Nearest to allow two slips.
 			if sameName(name, a.Key) || strings.EqualFold(name, a.Key) || strings.EqualFold(name, a.Key+"-id") || dsl.Distance(name, a.Key, len(name)/3) <= len(name)/3 {
 				near = []string{name}
 			}

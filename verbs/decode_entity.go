@@ -368,7 +368,8 @@ func (l *loader) kindOf(t *Type) stores.Kind {
 	return stores.JSON
 }
 
-// keyNodeOf reports whether the key of an entity is one name or a list of names.
+// keyNodeOf returns the kind of node with which an entity declares its key: a scalar for one
+// name, a sequence for several parts.
 func (l *loader) keyNodeOf(e *Entity) yaml.Kind {
 	for i := range l.entityNodes {
 		if en := &l.entityNodes[i]; en.e == e && en.f.at("key").value != nil {

@@ -128,8 +128,8 @@ func (b *builder) beside(v *verbs.Verb) (object, code int) {
 }
 
 // codeAndObject returns the node for a code with an object of its schema, and the arguments
-// between the two. One is left out only if it is optional; an object without its code cannot be
-// expressed.
+// between the two. One is left out only if it is optional; an object without its code is never
+// written, since nothing is known of it.
 func (b *builder) codeAndObject(v *verbs.Verb, object, code int) (node, bool) {
 	list, site := v.Params[code].Type.Codes, v.Name+" :"+v.Params[object].Name
 	way := func(one string, s *verbs.Schema) (seq, bool) {
