@@ -8,36 +8,34 @@ import (
 	"unicode/utf8"
 )
 
-// The constructors never fail. What cannot be written in the language (a date
-// the calendar does not have, a code with a space in it) gives a value of kind
-// Invalid that keeps the offending text; it prints as <invalid "…">, which
-// Parse refuses, so that it can never be taken for something else. Err says
-// what is wrong with a finished call.
+// The constructors never fail. For a value that the language cannot express (a date the calendar
+// does not have, a code with a space in it) they return a value of kind Invalid that keeps the
+// offending text; it prints as <invalid "…">, which Parse refuses, so that it can never be taken
+// for something else. Err says what is wrong with a finished call.
 
 // NewCall builds a call. Arguments keep their order. To name the result, set
 // the As field to a symbol without its @.
 func NewCall(verb string, args ...Arg) Call { return Call{Verb: verb, Args: args} }
 
-// NewArg is `:key value`; the key is given without its colon.
+// NewArg builds `:key value`; the key is given without its colon.
 func NewArg(key string, v Value) Arg { return Arg{Key: key, Value: v} }
 
-// NewNil is nil.
+// NewNil returns nil.
 func NewNil() Value { return Value{Kind: Nil, Text: "nil"} }
 
-// NewBool is true or false.
+// NewBool returns true or false.
 func NewBool(b bool) Value { return Value{Kind: Bool, Text: strconv.FormatBool(b)} }
 
-// NewInteger is a whole number.
+// NewInteger returns a whole number.
 func NewInteger(n int64) Value { return Value{Kind: Integer, Text: strconv.FormatInt(n, 10)} }
 
-// NewNumber is an integer or a decimal with exactly these digits: "12",
-// "-3.50".
+// NewNumber returns an integer or a decimal with exactly these digits: "12", "-3.50".
 func NewNumber(text string) Value {
 	k := numberKind(text)
 	return Value{Kind: k, Text: text}
 }
 
-// NewString is a quoted text. A text that is not valid UTF-8 is Invalid.
+// NewString returns a quoted text. A text that is not valid UTF-8 gives Invalid.
 func NewString(text string) Value {
 	if !utf8.ValidString(text) {
 		return invalid(text)
@@ -45,7 +43,7 @@ func NewString(text string) Value {
 	return Value{Kind: String, Text: text}
 }
 
-// NewDate is a day, spelt 2025-01-03.
+// NewDate returns a date, written 2025-01-03.
 func NewDate(text string) Value {
 	if !isDateShape(text) || DateFault(text) != "" {
 		return invalid(text)
@@ -53,8 +51,8 @@ func NewDate(text string) Value {
 	return Value{Kind: Date, Text: text}
 }
 
-// NewDateTime is an instant, spelt 2025-01-03T10:00:00Z or with an offset and
-// up to six digits of a fraction.
+// NewDateTime returns an instant, written 2025-01-03T10:00:00Z or with an offset and up to six
+// digits of a fraction.
 func NewDateTime(text string) Value {
 	if !isDateTimeShape(text) || dateTimeProblem(text) != "" {
 		return invalid(text)
@@ -67,7 +65,7 @@ func NewTime(t time.Time) Value {
 	return NewDateTime(t.UTC().Truncate(time.Microsecond).Format("2006-01-02T15:04:05.999999Z"))
 }
 
-// NewUUID takes a uuid with its hyphens, in either case.
+// NewUUID returns a UUID, given with its hyphens, in either case.
 func NewUUID(text string) Value {
 	if !isUUID(text) {
 		return invalid(text)
@@ -75,7 +73,7 @@ func NewUUID(text string) Value {
 	return Value{Kind: UUID, Text: lowerASCII(text)}
 }
 
-// NewCode is an upper-case word.
+// NewCode returns a code, an upper-case word.
 func NewCode(word string) Value {
 	if !isCode(word) {
 		return invalid(word)
@@ -83,7 +81,7 @@ func NewCode(word string) Value {
 	return Value{Kind: Code, Text: word}
 }
 
-// NewSymbol is a name with an optional path, without the @: "request.due-date".
+// NewSymbol returns a name with an optional path, without the @: "request.due-date".
 func NewSymbol(path string) Value {
 	if !isSymbol(path) {
 		return invalid(path)
@@ -91,19 +89,19 @@ func NewSymbol(path string) Value {
 	return Value{Kind: Symbol, Text: path}
 }
 
-// NewList is a list of these values.
+// NewList returns a list of these values.
 func NewList(items ...Value) Value { return listOf(items) }
 
-// NewMap is a map of these entries, whose keys should differ.
+// NewMap returns a map of these entries, whose keys should differ.
 func NewMap(entries ...Arg) Value { return mapOf(entries) }
 
-// NewNested is a call as a value.
+// NewNested returns a call as a value.
 func NewNested(c Call) Value { return nestedOf(&c) }
 
 func invalid(text string) Value { return Value{Kind: Invalid, Text: text} }
 
-// Err is nil when the call can be written down: AppendCall gives a line that
-// Parse reads back as an equal call.
+// Err returns nil if the call can be written: AppendCall then gives a line that Parse reads back
+// as an equal call.
 func (c *Call) Err() error {
 	if !isVerb(c.Verb) {
 		return fmt.Errorf("%q is not a verb: a verb is lower-case names joined by dots", c.Verb)
@@ -136,7 +134,7 @@ func (a *Arg) valueErr() error {
 	return nil
 }
 
-// Err is nil when the value can be written down.
+// Err returns nil if the value can be written.
 func (v Value) Err() error {
 	switch v.Kind {
 	case List:

@@ -7,8 +7,8 @@ import (
 
 func number2(s string) int { return int(s[0]-'0')*10 + int(s[1]-'0') }
 
-// DateFault says why the calendar has no such day: "months run from 01 to 12". It
-// is "" for a day that exists and for a text that is not written like a date.
+// DateFault says why a date is not in the calendar: "months run from 01 to 12". It returns "" for
+// a day that exists and for a text that is not written like a date.
 func DateFault(s string) string {
 	if !isDateShape(s) {
 		return ""
@@ -33,7 +33,7 @@ func DateFault(s string) string {
 	return fmt.Sprintf("%s has %d days", last.Month(), last.Day())
 }
 
-// dateTimeProblem is DateFault for something of the shape of a date-time.
+// dateTimeProblem is DateFault for a text that is written like a date-time.
 func dateTimeProblem(s string) string {
 	if why := DateFault(s[:10]); why != "" {
 		return why

@@ -15,13 +15,13 @@ var codesText string
 
 var codes = sync.OnceValue(func() []CodeDoc { return ReadCodes(codesText) })
 
-// Codes documents every code this package reports, in alphabetical order.
+// Codes explains every code that this package reports, in alphabetical order.
 func Codes() []CodeDoc { return slices.Clone(codes()) }
 
-// ReadCodes reads what codes mean from a txtar archive with the parts
-// CODE/meaning, CODE/wrong, CODE/right and CODE/limits, of which only the first
-// has to be there. In an example the line "< NAME" stands for the part NAME. It
-// panics when the archive is not of this form: archives are parts of the program.
+// ReadCodes reads explanations of codes from a txtar archive with the parts CODE/meaning,
+// CODE/wrong, CODE/right and CODE/limits, of which only the first is required. In an example the
+// line "< NAME" stands for the part NAME. It panics if the archive does not have this form:
+// archives are parts of the program.
 func ReadCodes(archive string) []CodeDoc {
 	var docs []CodeDoc
 	shared := map[string]string{}

@@ -1,7 +1,7 @@
 package dsl
 
-// Severity orders diagnostics: an error stops what was asked, a warning does
-// not.
+// Severity is the severity of a diagnostic: an error stops the requested operation, a warning
+// does not.
 type Severity uint8
 
 // The two severities.
@@ -10,20 +10,19 @@ const (
 	Warning
 )
 
-// A Diagnostic is one mistake, told once. Every package that reads what a
-// person or a model wrote (scripts here, palettes in verbs) reports with it,
-// and one printer shows it.
+// A Diagnostic is one mistake, reported once. Every package that reads text by a person or a
+// model (scripts here, palettes in verbs) reports with it, and one printer shows it.
 type Diagnostic struct {
 	Severity Severity
 	Code     string // stable, kebab-case, without a dot: "unknown-verb"
 	Summary  string // one line: what is wrong, in the words of the text
-	Label    string // beside the caret: what was expected, `did you mean "date"?`
+	Label    string // shown beside the caret: what was expected, `did you mean "date"?`
 	Notes    []string
 	Place    Place // where; a zero Place is the input as a whole
 	Related  []Related
 	Fixes    []Fix
-	// Mask lists ranges of the same source that must not be shown, because
-	// they hold sensitive values: excerpts have bullets in their place.
+	// Mask lists ranges of the same source that must not be shown, because they hold sensitive
+	// values: excerpts show bullets instead.
 	Mask []Range
 }
 
@@ -33,8 +32,8 @@ type Related struct {
 	Message string
 }
 
-// A Fix is a change to the text that would settle a diagnostic. It is Safe
-// when it cannot change the meaning of anything that was understood.
+// A Fix is a change to the text that would remove a diagnostic. It is Safe if it cannot change
+// the meaning of anything that was understood.
 type Fix struct {
 	Title string
 	Safe  bool
@@ -47,7 +46,7 @@ type Edit struct {
 	Text  string
 }
 
-// Diagnostics are kept in the order of the text.
+// Diagnostics are in the order of the text.
 type Diagnostics []Diagnostic
 
 // HasErrors reports whether any of them is an error.
@@ -60,14 +59,14 @@ func (ds Diagnostics) HasErrors() bool {
 	return false
 }
 
-// A CodeDoc explains a diagnostic code. Both examples run: Wrong earns the
-// code, Right earns nothing.
+// A CodeDoc explains a diagnostic code. Both examples are tested: Wrong causes the code, Right
+// causes no diagnostic.
 type CodeDoc struct {
 	Code    string
 	Meaning string
 	Wrong   string
 	Right   string
-	// Limits are those the examples are parsed under. They are zero, which is
-	// the default, except where the example is about a limit.
+	// Limits are the limits for parsing the examples. They are zero, which is the default, unless
+	// the example is about a limit.
 	Limits Limits
 }

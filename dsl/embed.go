@@ -7,14 +7,14 @@ import (
 	"github.com/alecthomas/participle/v2/lexer"
 )
 
-// Parse makes a Script a part of somebody else's participle grammar: a field
-// of type *dsl.Script, captured with @@, takes the calls that stand there. They
-// end where something stands that is neither an argument nor a verb.
+// Parse makes a Script a part of another participle grammar: a field of type *dsl.Script,
+// captured with @@, takes the calls at its place. They end at anything that is neither an
+// argument nor a verb.
 //
-// The text is put together again from the tokens of the other language, so its
-// lexer must hand them on unchanged (no participle.Unquote or Upper), and must
-// be able to take the calls apart into tokens of some kind. White space may be
-// elided or dropped. The first mistake in a call is the error.
+// The text is reconstructed from the tokens of the other language, so its lexer must pass them on
+// unchanged (no participle.Unquote or Upper), and must be able to split calls into tokens of some
+// kind. White space may be elided or dropped. The first mistake in a call is the error. elided or
+// dropped. The first mistake in a call is the error.
 func (s *Script) Parse(lex *lexer.PeekingLexer) error {
 	first := lex.Peek()
 	if first.EOF() {
@@ -40,8 +40,8 @@ func (s *Script) Parse(lex *lexer.PeekingLexer) error {
 		pos := at[i].token.Pos
 		skipped := text[at[i].offset:min(start, len(text))]
 		pos.Advance(skipped)
-		// What was read stays read, so that the other grammar does not take the
-		// mistake for something it may try to read differently.
+		// The tokens read stay consumed, so that the other grammar does not take the mistake for
+		// something that it may read differently.
 		for range i + 1 {
 			lex.Next()
 		}
@@ -57,14 +57,13 @@ func (s *Script) Parse(lex *lexer.PeekingLexer) error {
 	return nil
 }
 
-// A placed token is one that is not elided, with its offset in the text put
-// together.
+// A placed token is one that is not elided, with its offset in the reconstructed text.
 type placed struct {
 	token  lexer.Token
 	offset int
 }
 
-// restOf puts together what the lexer has not read yet.
+// restOf reconstructs the text that the lexer has not read yet.
 func restOf(lex *lexer.PeekingLexer) (string, []placed) {
 	back := lex.MakeCheckpoint()
 	defer func() { lex.LoadCheckpoint(back) }()
@@ -72,8 +71,8 @@ func restOf(lex *lexer.PeekingLexer) (string, []placed) {
 	var b strings.Builder
 	end := lex.Peek().Pos
 	for {
-		// What is elided or dropped between two tokens counts only as white
-		// space: a comment of the other language is none of ours.
+		// Anything elided or dropped between two tokens counts as white space: a comment of the
+		// other language is not a comment of ours.
 		t := *lex.Peek()
 		if t.EOF() {
 			return b.String(), at

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// ApplyFixes makes the changes of fixes to the text they were offered for. A
-// fix that overlaps one before it in the list is left out: apply, parse again,
-// and it is offered again if it is still wanted. It says how many were made.
+// ApplyFixes applies fixes to the text they were offered for. A fix that overlaps an earlier one
+// in the list is left out: parse the result again, and it is offered again if it is still needed.
+// It returns how many were applied.
 func ApplyFixes(text string, fixes []Fix) (string, int) {
 	var edits []Edit
 	made := 0
@@ -39,8 +39,7 @@ next:
 	return string(append(out, text[from:]...)), made
 }
 
-// Fixes collects the first fix of each diagnostic; only the safe ones when
-// safe is set.
+// Fixes returns the first fix of each diagnostic; only the safe ones if safe is set.
 func (ds Diagnostics) Fixes(safe bool) []Fix {
 	var fixes []Fix
 	for i := range ds {

@@ -10,13 +10,13 @@ import (
 // space between parts, :as last. Two calls have the same line exactly when
 // they are Equal.
 //
-// What no text can say (a verb with a space in it, an Invalid value; see
-// Call.Err) is written as <invalid "…">, which Parse refuses.
+// Anything that cannot be written (a verb with a space in it, an Invalid value; see Call.Err)
+// becomes <invalid "…">, which Parse refuses.
 func AppendCall(dst []byte, c *Call) []byte {
 	dst = appendVerb(dst, c.Verb)
 	for i := range c.Args {
 		dst = append(dst, ' ')
-		if c.Args[i].Key == "as" { // taken: it names the result
+		if c.Args[i].Key == "as" { // reserved: it names the result
 			dst = appendInvalid(dst, "as")
 		} else {
 			dst = appendKey(dst, c.Args[i].Key)
@@ -41,7 +41,7 @@ func appendAs(dst []byte, symbol string) []byte {
 // FormatCall is AppendCall for a string.
 func FormatCall(c *Call) string { return string(AppendCall(nil, c)) }
 
-// FormatValue is the canonical spelling of one value on one line.
+// FormatValue returns the canonical spelling of one value on one line.
 func FormatValue(v Value) string { return string(appendValue(nil, &v)) }
 
 func appendVerb(dst []byte, verb string) []byte {
@@ -66,8 +66,8 @@ func appendMapKey(dst []byte, key string) []byte {
 	return appendString(append(dst, ':'), key)
 }
 
-// FormatKey is the canonical spelling of a key of a map, with its colon: plain where
-// that can be, quoted elsewhere.
+// FormatKey returns the canonical spelling of a key of a map, with its colon: plain if possible,
+// otherwise quoted.
 func FormatKey(key string) string { return string(appendMapKey(nil, key)) }
 
 func appendInvalid(dst []byte, text string) []byte {
@@ -126,9 +126,9 @@ func appendValue(dst []byte, v *Value) []byte {
 	return appendInvalid(dst, v.Text)
 }
 
-// isCanonicalWord is asked of a word of the right shape. A value built by hand
-// could hold an impossible date or a uuid in capitals; the first would not
-// parse, the second would give one meaning two spellings.
+// isCanonicalWord reports whether a word of the right shape is canonical. A value built by hand
+// could hold an impossible date or a uuid in capitals; the first would not parse, the second
+// would give one meaning two spellings.
 func isCanonicalWord(k Kind, s string) bool {
 	switch k {
 	case Date:
@@ -141,8 +141,8 @@ func isCanonicalWord(k Kind, s string) bool {
 	return true
 }
 
-// appendString quotes a text. Bytes that are not UTF-8 are written as U+FFFD;
-// appendValue does not let them come this far.
+// appendString quotes a text. Bytes that are not UTF-8 are written as U+FFFD; appendValue
+// excludes them earlier.
 func appendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	from := 0
@@ -217,8 +217,8 @@ func lowerASCII(s string) string {
 	return s
 }
 
-// canonicalDateTime writes T and Z in capitals and leaves the rest: the offset
-// and the digits of the fraction are what somebody wrote down.
+// canonicalDateTime writes T and Z in capitals and leaves the rest: the offset and the digits of
+// the fraction stay as written.
 func canonicalDateTime(s string) string {
 	if s[10] == 'T' && s[len(s)-1] != 'z' {
 		return s

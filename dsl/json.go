@@ -2,9 +2,9 @@ package dsl
 
 import "encoding/json"
 
-// The JSON of a diagnostic, for programs. Fields are only ever added; every
-// field is always there. Offsets count bytes, lines and columns count from
-// one. The range of a diagnostic about the input as a whole is null.
+// The JSON form of a diagnostic, for programs. Fields are only ever added; every field is always
+// present. Offsets count bytes, lines and columns count from one. The range of a diagnostic about
+// the input as a whole is null.
 type (
 	jsonDiagnostic struct {
 		Severity string        `json:"severity"`

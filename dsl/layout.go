@@ -9,13 +9,12 @@ import (
 // lineWidth is how many characters Format puts on a line if it can.
 const lineWidth = 100
 
-// Format writes a whole script in its one spelling and keeps its comments. A
-// call stands on one line, as AppendCall writes it, when it fits and no comment
-// stands inside it; otherwise each argument has a line of its own. Blank lines
-// between calls are kept, one at a time.
+// Format writes a whole script in canonical spelling and keeps its comments. A call is written on
+// one line, as AppendCall does, if it fits and contains no comment; otherwise each argument has a
+// line of its own. Blank lines between calls are kept, one at a time.
 //
-// The script should be free of mistakes. A call that is Broken is copied as it
-// was written, since nobody knows what it was meant to say.
+// The script should have no mistakes. A Broken call is copied as it was written, since its
+// meaning is unknown.
 func Format(s *Script) string {
 	f := formatter{comments: s.Comments}
 	if s.Source != nil {
@@ -29,12 +28,12 @@ func Format(s *Script) string {
 	return string(f.out)
 }
 
-// A formatter writes a script. Comments are handed to what they stand beside:
-// one that follows something on its line trails it, any other stands on a line
-// of its own before what comes next.
+// A formatter writes a script. Comments are attached to their neighbours: one that follows
+// something on its line trails it, any other is written on a line of its own before what comes
+// next.
 type formatter struct {
 	text     string
-	comments []Comment // those that are not written yet
+	comments []Comment // comments that are not written yet
 	out      []byte
 }
 
@@ -53,8 +52,8 @@ func splitComments(cs []Comment, before int32) (taken, rest []Comment) {
 	return cs[:n:n], cs[n:]
 }
 
-// trails says whether the first comment follows offset end on its line, with
-// nothing but blanks and commas between.
+// trails reports whether the first comment follows offset end on its line, with only blanks and
+// commas between.
 func (f *formatter) trails(end int32, cs []Comment) bool {
 	return len(cs) > 0 && cs[0].Range.Start >= end && strings.Trim(f.text[end:cs[0].Range.Start], " \t,") == ""
 }
@@ -86,7 +85,7 @@ func (f *formatter) ownLines(cs []Comment) {
 	}
 }
 
-// gap writes an empty line where one or more stood before the offset.
+// gap writes an empty line if there were empty lines before the offset.
 func (f *formatter) gap(at int32) {
 	if len(f.out) == 0 {
 		return
@@ -122,8 +121,8 @@ func (f *formatter) topCall(c *Call) {
 		f.out = f.out[:at]
 	}
 	parts, head, after := f.callParts(c, inside)
-	// Written bare, a call has no parenthesis: a comment behind its last part
-	// stands behind the call, and those that follow stand after it.
+	// A bare call has no closing parenthesis: a comment behind its last part follows the call,
+	// and so do those after it.
 	if n := len(parts); n > 0 {
 		after = append(slices.Clip(parts[n-1].trail), after...)
 		if len(parts[n-1].trail) == 0 && len(after) > 0 {
@@ -152,9 +151,8 @@ func (f *formatter) topCall(c *Call) {
 	f.afterCall(c.Range.End, after)
 }
 
-// afterCall writes the comments that stand behind a call: the first on its
-// line, unless it is empty, the others below. The comment behind its closing
-// parenthesis is one of them.
+// afterCall writes the comments that follow a call: the first on its line, unless it is empty,
+// the others below. The comment behind the closing parenthesis is one of them.
 func (f *formatter) afterCall(end int32, after []Comment) {
 	if f.trails(end, f.comments) && end > 0 {
 		after = append(slices.Clip(after), f.comments[0])
@@ -170,15 +168,15 @@ func (f *formatter) afterCall(end int32, after []Comment) {
 	f.ownLines(after)
 }
 
-// A part is an element of something that is written over several lines: an
-// argument, an entry, an item, or the :as of a call.
+// A part is an element of a value or call that is written over several lines: an argument, an
+// entry, an item, or the :as of a call.
 type part struct {
 	key   string // "" for an item
 	ofMap bool   // the key may be quoted
 	value *Value
-	as    *Call // whose symbol the part is, instead of a value
-	start int32 // where it begins; 0 when it was never in the text
-	body  int32 // where its value begins; comments before that lead it
+	as    *Call // the call whose :as symbol the part is, instead of a value
+	start int32 // where it begins; 0 if it was not in the text
+	body  int32 // where its value begins; earlier comments precede it
 	end   int32
 	lead  []Comment
 	inner []Comment
@@ -214,8 +212,8 @@ func valuePart(v *Value) part {
 	return pt
 }
 
-// distribute hands comments to the parts they stand beside. What follows the
-// head of the whole on its line is head, what stands after the last part rest.
+// distribute attaches comments to their parts. head are the comments that follow the head of the
+// whole on its line, and rest those after the last part.
 func (f *formatter) distribute(parts []part, cs []Comment, headEnd int32) (head, rest []Comment) {
 	if f.trails(headEnd, cs) {
 		head, cs = cs[:1:1], cs[1:]

@@ -6,19 +6,18 @@ import (
 	"unicode/utf8"
 )
 
-// The classes of bytes. A word is a run of word bytes: everything that is not
-// white space, a control character, a bracket, a quote, a comma or a comment
-// mark.
+// The classes of bytes. A word is a run of word bytes: everything except white space, control
+// characters, brackets, quotes, commas and comment marks.
 const (
 	isSpace   uint16 = 1 << iota // space, tab, line breaks
 	isName                       // letters, digits, - and _
-	isWord                       // may stand in a word, valid or not
+	isWord                       // may occur in a word, valid or not
 	isLower                      // a to z
 	isUpper                      // A to Z
 	isDigit                      // 0 to 9
-	inString                     // needs no second look inside a string
-	inComment                    // needs no second look inside a comment
-	isStart                      // an ASCII character that begins something
+	inString                     // stands for itself inside a string
+	inComment                    // stands for itself inside a comment
+	isStart                      // an ASCII character that can begin a token
 )
 
 // hexDigit is 1 for the digits of a uuid.
@@ -65,9 +64,9 @@ var class = func() (t [256]uint16) {
 	return t
 }()
 
-// A name is an ASCII letter followed by letters, digits, hyphens and
-// underscores. Verbs and keys are made of lower names, which begin with a
-// lower-case letter; symbols of any.
+// isNameText reports whether s is a name: an ASCII letter followed by letters, digits, hyphens
+// and underscores. Verbs and keys consist of names that begin with a lower-case letter; symbols
+// of any names.
 func isNameText(s string, first uint16) bool {
 	if s == "" || class[s[0]]&first == 0 {
 		return false
@@ -82,11 +81,11 @@ func isNameText(s string, first uint16) bool {
 
 func isKey(s string) bool { return isNameText(s, isLower) }
 
-// isMapKey says whether a text can be a key of a map, quoted if need be.
+// isMapKey reports whether a text can be a key of a map, quoted if need be.
 func isMapKey(s string) bool { return s != "" && utf8.ValidString(s) }
 
-// isDotted says whether s is at least least names joined by dots, each
-// beginning with a letter of class first.
+// isDotted reports whether s consists of at least least names joined by dots, each beginning with
+// a letter of class first.
 func isDotted(s string, first uint16, least int) bool {
 	start := true
 	parts := 0
@@ -110,19 +109,18 @@ func isDotted(s string, first uint16, least int) bool {
 
 func isVerb(s string) bool { return isDotted(s, isLower, 2) }
 
-// isVerbLike also takes verbs whose letters are in the wrong case, which are
-// verbs by intention.
+// isVerbLike also accepts verbs whose letters are in the wrong case, since they are meant as
+// verbs.
 func isVerbLike(s string) bool { return isDotted(s, isLower|isUpper, 2) }
 
-// isSymbol says whether s is a symbol without its @: a name, the suffix of a row
-// where one is given, and a path.
+// isSymbol reports whether s is a symbol without its @: a name, optionally the suffix of a row,
+// and a path.
 func isSymbol(s string) bool {
 	end, ok := symbolEnd(s, 0)
 	return ok && end == len(s)
 }
 
-// symbolEnd returns the offset at which the symbol ends whose name begins at i,
-// and whether there is one.
+// symbolEnd returns the end of the symbol that begins at i, and whether there is one.
 func symbolEnd(s string, i int) (end int, ok bool) {
 	end, parts := dottedEnd(s, i, isLower|isUpper)
 	if parts != 1 || end == len(s) || s[end] != '~' {
@@ -165,13 +163,14 @@ func digits(s string, from, to int) bool {
 	return true
 }
 
-// isDateShape takes what is written like a date; DateFault says whether the
-// calendar has it.
+// isDateShape reports whether a text is written like a date; DateFault says whether the calendar
+// has it.
 func isDateShape(s string) bool {
 	return len(s) == 10 && digits(s, 0, 4) && s[4] == '-' && digits(s, 5, 7) && s[7] == '-' && digits(s, 8, 10)
 }
 
-// isDateTimeShape takes RFC 3339 with an offset and at most microseconds.
+// isDateTimeShape reports whether a text is written as in RFC 3339, with an offset and at most
+// microseconds.
 func isDateTimeShape(s string) bool {
 	if len(s) < 20 || !isDateShape(s[:10]) || s[10]|0x20 != 't' ||
 		!digits(s, 11, 13) || s[13] != ':' || !digits(s, 14, 16) || s[16] != ':' || !digits(s, 17, 19) {
@@ -209,7 +208,7 @@ func isUUID(s string) bool {
 	return strings.Count(s, "-") == 4
 }
 
-// numberKind is Integer, Decimal, or Invalid.
+// numberKind returns Integer, Decimal, or Invalid.
 func numberKind(s string) Kind {
 	i := 0
 	if i < len(s) && s[i] == '-' {
@@ -231,8 +230,8 @@ func numberKind(s string) Kind {
 	return Decimal
 }
 
-// wordKind says which literal a word is, by its shape alone; Invalid when it
-// is none. Symbols, keys and verbs are not literals.
+// wordKind returns the kind of literal that a word is, by its shape alone; Invalid if it is none.
+// Symbols, keys and verbs are not literals.
 func wordKind(s string) Kind {
 	if s == "" {
 		return Invalid
@@ -266,8 +265,8 @@ func wordKind(s string) Kind {
 	return Invalid
 }
 
-// breaksWord says whether a character beyond ASCII ends a word: the spaces and
-// quotes that programs and models put where plain ones were meant.
+// breaksWord reports whether a character beyond ASCII ends a word: the unusual spaces and quotes
+// that programs and models write instead of plain ones.
 func breaksWord(r rune) bool {
 	return unusualSpace(r) || closingQuote(r) != 0 || r == '”'
 }
@@ -280,8 +279,8 @@ func unusualSpace(r rune) bool {
 	return r >= '\u2000' && r <= '\u200b'
 }
 
-// closingQuote is the partner of a quotation mark that is not the double quote
-// of the language, 0 for every other character.
+// closingQuote returns the closing partner of a quotation mark other than the language's double
+// quote, 0 for every other character.
 func closingQuote(r rune) rune {
 	switch r {
 	case '\'', '`':
@@ -296,9 +295,8 @@ func closingQuote(r rune) rune {
 	return 0
 }
 
-// dottedEnd reads the names joined by dots that stand at i, each beginning with
-// a letter of class first. It returns where they end and how many they are; 0
-// when a name is missing.
+// dottedEnd reads the names joined by dots at i, each beginning with a letter of class first. It
+// returns their end and number; 0 if a name is missing.
 func dottedEnd(s string, i int, first uint16) (end, parts int) {
 	for {
 		if i >= len(s) || class[s[i]]&first == 0 {
@@ -314,7 +312,7 @@ func dottedEnd(s string, i int, first uint16) (end, parts int) {
 	}
 }
 
-// wordEnd returns the offset at which the word that stands at i ends.
+// wordEnd returns the end of the word at i.
 func wordEnd(s string, i int) int {
 	for i < len(s) && class[s[i]]&isWord != 0 {
 		if s[i] < utf8.RuneSelf {
@@ -330,11 +328,10 @@ func wordEnd(s string, i int) int {
 	return i
 }
 
-// hidden says whether a character is written as an escape in canonical text
-// and in excerpts: it would not be seen there, or would change what is seen
-// around it. The list is fixed here rather than taken from Unicode's
-// tables, since the canonical spelling must not change with a version of them.
-// The joiners U+200C and U+200D are spelling in several scripts and stay.
+// hidden reports whether a character is written as an escape in canonical text and in excerpts,
+// because it is invisible or changes how its neighbours are shown. The list is fixed here rather
+// than taken from Unicode's tables, since the canonical spelling must not change with a version
+// of them. The joiners U+200C and U+200D are part of the spelling of several scripts and stay.
 func hidden(r rune) bool {
 	switch {
 	case r < 0x20, r >= 0x7f && r < 0xa0:

@@ -1,17 +1,17 @@
 package dsl
 
-// Limits bound what Parse accepts. A field that is zero takes its default from
-// DefaultLimits. Whatever the limits, a text holds fewer than 2 GiB.
+// Limits restrict what Parse accepts. A zero field takes its default from DefaultLimits. Whatever
+// the limits, a text has fewer than 2 GiB.
 type Limits struct {
 	Bytes       int // size of the text
-	Depth       int // how many lists, maps and nested calls stand inside one another
+	Depth       int // greatest nesting of lists, maps and nested calls
 	Calls       int // calls in all, nested ones included
 	Values      int // arguments, map entries and list items in all
-	Diagnostics int // how many are told; one more says how many are not
+	Diagnostics int // how many are reported; one more gives the number of the others
 }
 
-// DefaultLimits are the limits of Parse. Nothing changes them; to parse with
-// others, call Parse on Limits of your own.
+// DefaultLimits are the limits of Parse. They are not modified; to parse with others, call Parse
+// on your own Limits.
 var DefaultLimits = Limits{
 	Bytes:       4 << 20,
 	Depth:       64,

@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// Every message of this package is here. A summary says what is wrong, a label
-// (it stands beside the caret) what was expected, a note what else may help;
-// a fix is there whenever the right spelling can be told from the wrong one.
+// All messages of this package are in this file. A summary says what is wrong, a label (shown
+// beside the caret) what was expected, a note what else may help; there is a fix whenever the
+// right spelling can be derived from the wrong one.
 
 func mistake(code string, at Place, summary, label string) Diagnostic {
 	return Diagnostic{Code: code, Place: at, Summary: summary, Label: label}
@@ -26,8 +26,7 @@ func (d Diagnostic) note(notes ...string) Diagnostic {
 	return d
 }
 
-// shown quotes a piece of the text for a summary: short, on one line, with
-// nothing hidden in it.
+// shown quotes a piece of the text for a summary: short, on one line, without hidden characters.
 func shown(s string) string {
 	const most = 40
 	var b []byte
@@ -221,8 +220,7 @@ func parenthesisAfterVerb(at Place, verb string) Diagnostic {
 
 // Keys.
 
-// keyWord is a key inside a sentence, where one that stands in quotes has no need
-// of others.
+// keyWord writes a key inside a sentence, in quotes unless it has quotes itself.
 func keyWord(key string) string {
 	if strings.HasPrefix(key, `:"`) {
 		return shown(key)
@@ -248,7 +246,7 @@ func invalidKey(at Place, got string, ofMap bool) Diagnostic {
 }
 
 func quotedKey(at Place, key string, ofMap bool) Diagnostic {
-	if ofMap { // and nothing stands between the quotes
+	if ofMap { // with nothing between the quotes
 		return mistake("invalid-key", at, "a key of a map is one character at least", "a name is wanted between the quotes")
 	}
 	d := mistake("invalid-key", at, fmt.Sprintf("the argument %s stands in quotes", shown(FormatKey(key))), "only the keys of a map may")
@@ -449,8 +447,8 @@ func invalidDate(at Place, got, why string) Diagnostic {
 	return mistake(code, at, fmt.Sprintf("%s is not %s; %s", shown(got), what, why), what+" of the calendar is wanted here")
 }
 
-// wordMistake names what is wrong with a word that was meant as a literal; nil
-// when it was probably meant as text.
+// wordMistake returns the diagnostic for a word that was meant as a literal; nil if it was
+// probably meant as text.
 func wordMistake(w string) func(Place) Diagnostic {
 	with := func(code, summary, label, title, fixed string, safe bool) func(Place) Diagnostic {
 		return func(at Place) Diagnostic {
@@ -537,8 +535,8 @@ func numberMistake(w string, with func(code, summary, label, title, fixed string
 	return with("invalid-number", summary, label, "write", fixed, fixed != "" && !strings.HasSuffix(w, "%") && digitsOnly[0] != '0')
 }
 
-// dateMeant says whether a word was meant as a date or date-time, and how it
-// is spelt when there is only one way to read it.
+// dateMeant reports whether a word was meant as a date or date-time, and its spelling if it can
+// be read in only one way.
 func dateMeant(w string) (fixed string, ok bool) {
 	day, clock := w, ""
 	if i := strings.IndexAny(w, "Tt"); i > 0 {

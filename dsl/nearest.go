@@ -6,11 +6,10 @@ import (
 	"unicode/utf8"
 )
 
-// Nearest names what a misspelt word may have been meant for: the candidates
-// that are the fewest edits away, up to three of them in sorted order. An edit
-// puts in, takes out or replaces one character, or swaps two neighbours. More
-// edits than a third of the word's characters (one for short words) are not a
-// misspelling, and nothing is named.
+// Nearest suggests words for a misspelt one: the candidates that are the fewest edits away, up to
+// three of them in sorted order. An edit inserts, deletes or replaces one character, or swaps two
+// neighbours. More edits than a third of the word's characters (one for short words) are not a
+// misspelling, and nothing is suggested.
 func Nearest(word string, candidates iter.Seq[string]) []string {
 	n := utf8.RuneCountInString(word)
 	most := max(1, n/3)
@@ -25,8 +24,8 @@ func Nearest(word string, candidates iter.Seq[string]) []string {
 			found = found[:0]
 			a.most = d
 		}
-		// Three are kept; which three must not depend on the order of the
-		// candidates, so the last in sorted order gives way.
+		// Three are kept. The choice must not depend on the order of the candidates, so the last
+		// in sorted order is dropped.
 		i, _ := slices.BinarySearch(found, c)
 		if len(found) == 3 {
 			if i == 3 {
@@ -39,21 +38,21 @@ func Nearest(word string, candidates iter.Seq[string]) []string {
 	return found
 }
 
-// Distance counts the edits that Nearest counts, as far as most; of two words
-// that are further apart it only says that it is more.
+// Distance counts the edits that Nearest counts, up to most; for two words that are further apart
+// it only says that it is more.
 func Distance(a, b string, most int) int {
 	n := utf8.RuneCountInString(a)
 	m := measure{word: a, bytes: []byte(a), runes: []rune(a), ascii: n == len(a), most: most}
 	return m.distance(b)
 }
 
-// A measure computes the distance from one word to many, as far as it matters:
-// beyond most it may say anything larger.
+// A measure computes the distance from one word to many, up to most: beyond that it may return
+// any greater number.
 type measure struct {
 	word  string
 	bytes []byte
 	runes []rune
-	ascii bool // then bytes will do
+	ascii bool // then comparing bytes suffices
 	most  int
 	rows  [3][]int
 	buf   []byte
@@ -65,8 +64,8 @@ func (m *measure) distance(c string) int {
 		return 0
 	}
 	if m.ascii {
-		// Bytes of a longer encoding only add to the distance in bytes, so an
-		// early exit must wait for the count of characters.
+		// Multi-byte characters only increase the distance in bytes, so an early exit must wait
+		// for the count of characters.
 		if len(c)-len(m.word) > m.most || len(m.word)-len(c) > m.most {
 			if n := utf8.RuneCountInString(c); n == len(c) || n-len(m.word) > m.most || len(m.word)-n > m.most {
 				return m.most + 1
@@ -98,7 +97,7 @@ func isASCII(s string) bool {
 // alignment is the optimal string alignment distance, computed in a band along
 // the diagonal: cells further off it than most cannot matter.
 func alignment[E byte | rune](m *measure, a, b []E) int {
-	// Nothing differs in a common head or tail. Swaps lie within what remains.
+	// A common prefix or suffix does not change the distance. Swaps lie within the rest.
 	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
 		a, b = a[1:], b[1:]
 	}
@@ -147,7 +146,7 @@ func alignment[E byte | rune](m *measure, a, b []E) int {
 			best = min(best, d)
 		}
 		if best > most {
-			// One more swap could still reach over this row.
+			// One more swap could still skip this row.
 			if i == len(a) || i > 1 && rowLeast(above, from, to) > most {
 				return most + 1
 			}

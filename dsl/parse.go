@@ -7,12 +7,12 @@ import (
 	"unicode/utf8"
 )
 
-// Parse reads a script. It understands every call that is well formed, whatever
-// stands around it, and tells every mistake once, in the order of the text. The
-// Script is never nil; calls in which a mistake was found are marked Broken.
+// Parse reads a script. It understands every call that is well formed, whatever surrounds it, and
+// reports every mistake once, in the order of the text. The Script is never nil; calls with a
+// mistake are marked Broken.
 func Parse(src *Source) (*Script, Diagnostics) { return DefaultLimits.Parse(src) }
 
-// Parse is the function Parse under limits other than the default.
+// Parse is the function Parse with other limits than the default.
 func (l Limits) Parse(src *Source) (*Script, Diagnostics) {
 	p := newParser(src, l)
 	if len(src.Text) > p.limits.Bytes {
@@ -33,18 +33,17 @@ func (p *parser) result() *Script {
 	return &Script{Source: p.src, Calls: p.calls, Comments: p.comments}
 }
 
-// A parser reads bytes by offset; lines and columns are worked out only when
-// somebody is told about them. Arguments and items are gathered on two stacks
-// and moved, once their number is known, into slabs that are never
-// reallocated, so that slices of them stay good.
+// A parser reads bytes by offset; lines and columns are computed only for diagnostics. Arguments
+// and items are collected on two stacks and moved, once their number is known, into slabs that
+// are never reallocated, so that slices of them stay valid.
 type parser struct {
 	src    *Source
 	text   string
 	pos    int
 	limits Limits
 
-	args []Arg   // of the calls and maps that are open
-	vals []Value // of the lists that are open
+	args []Arg   // of the calls and maps being read
+	vals []Value // of the lists being read
 
 	argSlab  []Arg
 	valSlab  []Value
@@ -55,27 +54,26 @@ type parser struct {
 
 	calls    []Call
 	comments []Comment
-	values   int // counted against the limit
+	values   int // number of values, counted against the limit
 	nested   int
 
 	diags   Diagnostics
-	dropped int // not kept, the limit being reached
-	errors  int // all of them
+	dropped int // diagnostics that were not kept because of the limit
+	errors  int // number of all errors
 
 	open    []opener // brackets that are open
 	callAt  int      // where the top-level call begins
-	verbAt  int      // where the verb found last begins and ends
+	verbAt  int      // where the last verb found begins and ends
 	verbEnd int
-	lastEnd int // where the last thing that was understood ended
-	// unwind is set when the parser has moved to where the next call begins
-	// and every construct that is open is to be left as it is.
+	lastEnd int // where the last understood part ended
+	// unwind is set when the parser has moved to the beginning of the next call and every open
+	// construct is to be abandoned.
 	unwind bool
-	// guest is set when the script stands inside another language: what is not
-	// a call ends it.
+	// guest is set if the script is inside another language: anything that is not a call ends it.
 	guest bool
-	// excused is the closer of a bracket that an earlier mistake lacks.
+	// excused is a closing bracket whose opening one is missing because of an earlier mistake.
 	excused byte
-	torn    int // the end of a line of which a string took too much
+	torn    int // the end of a line in which an unclosed string took too much
 	sureTo  int // nested calls before this offset are known to be nested
 	lineOf  int // an offset whose line is known to begin at lineAt
 	lineAt  int
@@ -150,7 +148,7 @@ func (p *parser) callBody(c *Call, paren bool) {
 	}
 }
 
-// arguments reads what follows the verb.
+// arguments reads the arguments after the verb.
 func (p *parser) arguments(c *Call, paren bool) {
 	base := len(p.args)
 	for !p.unwind {
@@ -181,8 +179,8 @@ func (p *parser) arguments(c *Call, paren bool) {
 	c.Args = p.takeArgs(base)
 }
 
-// verb reads the name at the head of a call. It says false when the call
-// cannot be read any further.
+// verb reads the name at the head of a call. It returns false if the call cannot be read any
+// further.
 func (p *parser) verb(c *Call, paren bool) bool {
 	if !p.findVerb() {
 		return p.badVerb(c, paren)
@@ -197,8 +195,8 @@ func (p *parser) verb(c *Call, paren bool) bool {
 	return true
 }
 
-// findVerb says whether a verb stands here, and keeps where it ends: the end of
-// a bare call is found by looking at the verb of the next.
+// findVerb reports whether there is a verb here, and records its end: the end of a bare call is
+// found by looking for the verb of the next.
 func (p *parser) findVerb() bool {
 	if p.verbAt == p.pos && p.verbEnd > 0 {
 		return true
@@ -223,12 +221,12 @@ func (p *parser) arg(c *Call) {
 	}
 	v := p.valueOf(key, at)
 	if v.Kind == Invalid && p.errors > p.limits.Diagnostics {
-		return // a text of nothing but mistakes is not worth keeping
+		return // a text full of mistakes is not worth keeping
 	}
 	p.pushArg(key, at, v)
 }
 
-// pushArg says false when there are too many.
+// pushArg adds an argument. It returns false if there are too many.
 func (p *parser) pushArg(key string, at Range, v Value) bool {
 	if !p.countValue(at) {
 		return false
@@ -243,9 +241,8 @@ func (p *parser) pushArg(key string, at Range, v Value) bool {
 	return true
 }
 
-// key reads a key with its colon, of a map or of a call. When it is spoilt the
-// mistake has been told; it says false when not even a value can be expected after
-// it.
+// key reads a key with its colon, of a map or of a call. A malformed key has been reported; ok is
+// false if not even a value can be expected after it.
 func (p *parser) key(ofMap bool) (key string, at Range, ok bool) {
 	start := p.pos
 	end := start + 1
@@ -263,8 +260,8 @@ func (p *parser) key(ofMap bool) (key string, at Range, ok bool) {
 	return p.badKey(ofMap)
 }
 
-// quotedKey reads :"Content-Type". Only a map has such keys: what they may be called
-// is up to others, and the arguments of a verb are named by its palette.
+// quotedKey reads :"Content-Type". Only maps have such keys: others determine their names, while
+// a palette names the arguments of a verb.
 func (p *parser) quotedKey(ofMap bool) (key string, at Range, ok bool) {
 	start, errors := p.pos, p.errors
 	p.pos++
@@ -334,8 +331,8 @@ func (p *parser) as(c *Call, key Range) {
 	p.badAs(c, key)
 }
 
-// value reads one value. Where several unquoted words may be meant as one text
-// (after a key, but not in a list) run is true.
+// value reads one value. run is true where several unquoted words may be meant as one text: after
+// a key, but not in a list.
 func (p *parser) value(run bool) Value {
 	start := p.pos
 	switch b := p.text[start]; {
@@ -361,7 +358,7 @@ func (p *parser) value(run bool) Value {
 	return p.literal(start, end, run)
 }
 
-// literal makes a value of a word.
+// literal makes a value from a word.
 func (p *parser) literal(start, end int, run bool) Value {
 	word := p.text[start:end]
 	kind := wordKind(word)
@@ -391,9 +388,8 @@ func (p *parser) done(k Kind, start, end int, text string) Value {
 	return Value{Kind: k, Range: Range{int32(start), int32(end)}, Text: text}
 }
 
-// touchesQuote says whether a string begins where a word ends. Words, keys and
-// strings are set apart by white space; a quote that touches a word has nearly
-// always lost its partner.
+// touchesQuote reports whether a string begins right where a word ends. Words, keys and strings
+// are separated by white space; a quote that touches a word has nearly always lost its partner.
 func (p *parser) touchesQuote(end int) bool {
 	return end < len(p.text) && p.text[end] == '"'
 }
@@ -407,7 +403,7 @@ func (p *parser) list() Value {
 	p.pos++
 	p.lastEnd = p.pos
 	base := len(p.vals)
-	comma := true // a comma here would follow nothing
+	comma := true // a comma here would follow no item
 	for !p.unwind {
 		p.skip()
 		if p.pos >= len(p.text) {
@@ -482,7 +478,7 @@ func (p *parser) mapping() Value {
 func (p *parser) entries(start int, closer byte) Value {
 	base := len(p.args)
 	comma := true
-	var foreign []Edit // what would make keys of the JSON kind keys of ours
+	var foreign []Edit // edits that would turn JSON keys into keys of ours
 	var foreignAt Range
 	for !p.unwind {
 		p.skip()
@@ -569,8 +565,8 @@ func (p *parser) nestedCall() Value {
 	return v
 }
 
-// push opens a bracket. When that would be too deep it tells so, leaves for the
-// next call, and says false.
+// push opens a bracket. If it is nested too deeply, it reports that, moves to the next call, and
+// returns false.
 func (p *parser) push(closer byte) bool {
 	if len(p.open) >= p.limits.Depth {
 		p.tell(func() Diagnostic { return tooDeep(p.place(p.pos, p.pos+1), p.limits.Depth) })
@@ -583,7 +579,7 @@ func (p *parser) push(closer byte) bool {
 
 func (p *parser) pop() { p.open = p.open[:len(p.open)-1] }
 
-// countValue counts against the limit and stops the parser beyond it.
+// countValue counts a value, and stops the parser beyond the limit.
 func (p *parser) countValue(at Range) bool {
 	p.values++
 	if p.values <= p.limits.Values {
@@ -596,17 +592,16 @@ func (p *parser) countValue(at Range) bool {
 	return false
 }
 
-// stop ends the reading: nothing that follows is understood.
+// stop ends the parsing: nothing further is read.
 func (p *parser) stop() { p.leave(len(p.text)) }
 
-// leave moves to an offset where a call may begin and lets go of everything
-// that is open.
+// leave moves to an offset where a call may begin and abandons everything that is open.
 func (p *parser) leave(to int) {
 	p.pos = to
 	p.unwind = true
 }
 
-// skip moves over white space and comments, most often a single space.
+// skip skips white space and comments, most often a single space.
 func (p *parser) skip() {
 	if p.pos+1 < len(p.text) && p.text[p.pos] == ' ' && class[p.text[p.pos+1]]&isStart != 0 {
 		p.pos++
@@ -657,15 +652,14 @@ func (p *parser) comment() {
 	p.pos = i
 }
 
-// place is a range of the text as diagnostics want it.
+// place returns a range of the text for diagnostics.
 func (p *parser) place(start, end int) Place {
 	return Place{p.src, Range{int32(start), int32(min(end, len(p.text), math.MaxInt32))}}
 }
 
 func (p *parser) placeOf(r Range) Place { return Place{p.src, r} }
 
-// tell counts a mistake and keeps it while there is room; the diagnostic is
-// made only then.
+// tell counts a mistake and keeps it while there is room; only then is the diagnostic made.
 func (p *parser) tell(make func() Diagnostic) {
 	p.errors++
 	p.keep(make)
@@ -679,7 +673,7 @@ func (p *parser) keep(make func() Diagnostic) {
 	p.diags = append(p.diags, make())
 }
 
-// told gives the diagnostics in the order of the text.
+// told returns the diagnostics in the order of the text.
 func (p *parser) told() Diagnostics {
 	slices.SortStableFunc(p.diags, func(a, b Diagnostic) int {
 		return int(a.Place.Range.Start) - int(b.Place.Range.Start)

@@ -32,14 +32,13 @@ func (s Style) paint(color, text string) string {
 	return color + text + colorReset
 }
 
-// excerptWidth is how many cells of a line are shown; longer lines are cut
-// around what is pointed at.
+// excerptWidth is how many cells of a line are shown; longer lines are cut around the marked
+// part.
 const excerptWidth = 100
 
-// Print writes diagnostics for a person: what is wrong, where, the line with a
-// caret under the place, what was expected, and whatever else may help.
-// Characters that would not show, or would change what shows around them, are
-// written as escapes, and what is masked as bullets.
+// Print writes diagnostics for a person: what is wrong, where, the line with a caret under the
+// place, what was expected, and further help. Characters that are invisible, or change how their
+// neighbours are shown, are written as escapes, and masked ones as bullets.
 func (ds Diagnostics) Print(w io.Writer, style Style) error {
 	var b bytes.Buffer
 	for i := range ds {
@@ -65,10 +64,10 @@ func (s Severity) String() string {
 	return "error"
 }
 
-// hasRange says whether the place is more than "the input as a whole".
+// hasRange reports whether the place is more than "the input as a whole".
 func (p Place) hasRange() bool { return p.Source != nil && p.Range != Range{} }
 
-// String is file:line:column.
+// String returns file:line:column.
 func (p Place) String() string {
 	if p.Source == nil {
 		return ""
@@ -80,7 +79,7 @@ func (p Place) String() string {
 	return fmt.Sprintf("%s:%d:%d", visible(p.Source.Name), at.Line, at.Column)
 }
 
-// visible escapes what does not show, in a name or message.
+// visible escapes invisible characters in a name or message.
 func visible(s string) string {
 	if strings.IndexFunc(s, hidden) < 0 && utf8.ValidString(s) {
 		return s
@@ -139,7 +138,7 @@ func (d *Diagnostic) print(b *bytes.Buffer, style Style) {
 	}
 }
 
-// A mark is a place to be underlined, on the lines it touches.
+// A mark is a range to be underlined, on the lines it touches.
 type mark struct {
 	from, to Position
 	r        Range
@@ -167,8 +166,7 @@ func (d *Diagnostic) mark(r Range, text string, main bool) mark {
 	src := d.Place.Source
 	m := mark{from: src.Position(r.Start), to: src.Position(r.End), r: r, text: visible(text), main: main}
 	if r.End > r.Start {
-		// The end is the place after the last character, which may be on the
-		// next line already.
+		// The end is the place after the last character, which may already be on the next line.
 		if last := src.Position(r.End - 1); last.Line < m.to.Line {
 			m.to = Position{last.Line, utf8.RuneCountInString(src.Line(last.Line)) + 1}
 		}
@@ -176,8 +174,7 @@ func (d *Diagnostic) mark(r Range, text string, main bool) mark {
 	return m
 }
 
-// excerpt shows the lines that are marked. Of a range over several lines the
-// first and the last are shown.
+// excerpt shows the marked lines. For a range over several lines it shows the first and the last.
 func (d *Diagnostic) excerpt(b *bytes.Buffer, style Style, marks []mark, gutter int, bar, color string) {
 	shown := 0
 	line := func(n int) {
@@ -218,17 +215,16 @@ func (d *Diagnostic) excerpt(b *bytes.Buffer, style Style, marks []mark, gutter 
 	}
 }
 
-// A laidLine is a line as it is shown, with where its marked part begins and
-// how many cells that part takes.
+// A laidLine is a line as it is shown, with the beginning and the width in cells of its marked
+// part.
 type laidLine struct {
 	text       string
 	pad, width int
-	whole      bool // nothing of the line is cut away
+	whole      bool // the line is not cut
 }
 
-// layLine lays a line out in cells: tabs become four spaces, characters that
-// do not show become escapes, masked ones bullets; then it cuts a window
-// around columns from to to.
+// layLine lays a line out in cells: tabs become four spaces, invisible characters escapes, masked
+// ones bullets; then it cuts a window around columns from to to.
 func (d *Diagnostic) layLine(n, from, to int) laidLine {
 	src := d.Place.Source
 	line := src.Line(n)
@@ -237,10 +233,10 @@ func (d *Diagnostic) layLine(n, from, to int) laidLine {
 		text  string
 		width int
 	}
-	// Of a very long line only the part near the mark is laid out at all.
+	// Only the part of a very long line near the mark is laid out.
 	const around = 4 * excerptWidth
 	var cells []cell
-	first := 0 // cells that stand before the first of cells
+	first := 0 // number of cells before the first of cells
 	column := 1
 	for i := 0; i < len(line); column++ {
 		r, size := utf8.DecodeRuneInString(line[i:])
@@ -258,7 +254,7 @@ func (d *Diagnostic) layLine(n, from, to int) laidLine {
 			c = cell{strings.Repeat("•", max(1, c.width)), max(1, c.width)}
 		case r == '\t':
 			if c = (cell{"    ", 4}); column >= from && column < to {
-				c.text = "→   " // it is what is wrong
+				c.text = "→   " // the tab is the mistake
 			}
 		case r == utf8.RuneError && size == 1:
 			c.text = fmt.Sprintf(`\x%02X`, line[i])
@@ -277,7 +273,7 @@ func (d *Diagnostic) layLine(n, from, to int) laidLine {
 	}
 	lo, hi := 0, len(cells)
 	if width > excerptWidth || first > 0 {
-		// A third of the window stands before the mark.
+		// A third of the window is before the mark.
 		lo, hi = start, start
 		for room := excerptWidth / 3; lo > 0 && room >= cells[lo-1].width; lo-- {
 			room -= cells[lo-1].width
@@ -312,7 +308,7 @@ func (d *Diagnostic) layLine(n, from, to int) laidLine {
 	return l
 }
 
-// lineStart is the offset of the first character of a line.
+// lineStart returns the offset of the first character of a line.
 func lineStart(src *Source, n int) int {
 	src.Position(0)
 	start := int(src.lines[n-1])
@@ -331,7 +327,7 @@ func (d *Diagnostic) masked(from, to int) bool {
 	return false
 }
 
-// runeWidth is how many cells of a terminal a character takes.
+// runeWidth returns the width of a character in terminal cells.
 func runeWidth(r rune) int {
 	switch {
 	case r < 0x300:

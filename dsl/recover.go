@@ -6,12 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// This file holds what the parser does about mistakes where calls meet: how a
-// bracket that was never closed is told apart from one that is, and where the
-// next call is found. The rule is that a line which begins with a verb, or
-// with a parenthesis and a verb, may begin a call.
+// This file handles mistakes at the boundaries of calls: how an unclosed bracket is distinguished
+// from a closed one, and where the next call is found. The rule is that a line which begins with
+// a verb, or with a parenthesis and a verb, may begin a call.
 
-// startsLine says whether only blanks stand before i on its line.
+// startsLine reports whether only blanks precede i on its line.
 func (p *parser) startsLine(i int) bool {
 	for i--; i >= 0; i-- {
 		switch p.text[i] {
@@ -25,8 +24,8 @@ func (p *parser) startsLine(i int) bool {
 	return true
 }
 
-// longWord bounds how far ahead a word is looked at before it is known what it
-// is. What is longer is no verb that somebody misspelt.
+// longWord limits how much of a word is read to find out what it is. A longer word is no misspelt
+// verb.
 const longWord = 512
 
 func (p *parser) word() string { return p.wordAt(p.pos) }
@@ -35,8 +34,7 @@ func (p *parser) wordAt(i int) string {
 	return p.text[i:wordEnd(p.text[:p.whole(i+longWord)], i)]
 }
 
-// whole moves an offset back to where a character begins, or to the end of the
-// text.
+// whole moves an offset back to the beginning of a character, or to the end of the text.
 func (p *parser) whole(i int) int {
 	if i >= len(p.text) {
 		return len(p.text)
@@ -47,10 +45,10 @@ func (p *parser) whole(i int) int {
 	return i
 }
 
-// beginsCall says whether a verb stands here, if in the wrong letters.
+// beginsCall reports whether there is a verb here, even in the wrong case.
 func (p *parser) beginsCall() bool { return isVerbLike(beforeColon(p.word())) }
 
-// beforeColon cuts a word at a key that touches it: a.b:key.
+// beforeColon cuts a word before a key that touches it: a.b:key.
 func beforeColon(word string) string {
 	if i := strings.IndexByte(word, ':'); i > 0 {
 		return word[:i]
@@ -60,9 +58,8 @@ func beforeColon(word string) string {
 
 func (p *parser) verbAtLineStart() bool { return p.beginsCall() && p.startsLine(p.pos) }
 
-// meantAsCall says whether what stands here at the start of a line was meant
-// as the head of a call although it is no verb: a dotted word that is
-// misspelt, or a single name followed by a key.
+// meantAsCall reports whether the text here, at the start of a line, was meant as the head of a
+// call although it is no verb: a misspelt dotted word, or a single name followed by a key.
 func (p *parser) meantAsCall() bool {
 	w := p.word()
 	if w == "" || class[w[0]]&(isLower|isUpper) == 0 || !p.startsLine(p.pos) {
@@ -76,8 +73,8 @@ func (p *parser) meantAsCall() bool {
 	return keyed && isNameText(w, isLower|isUpper)
 }
 
-// lineCall says whether a call may begin at i, the first character of a line
-// that is not a blank, and whether it begins with a parenthesis.
+// lineCall reports whether a call may begin at i, the first character of a line that is not a
+// blank, and whether it begins with a parenthesis.
 func (p *parser) lineCall(i int) (ok, paren bool) {
 	if i < len(p.text) && p.text[i] == '(' {
 		paren = true
@@ -90,9 +87,9 @@ func (p *parser) lineCall(i int) (ok, paren bool) {
 	return isVerbLike(beforeColon(p.wordAt(i))), paren
 }
 
-// nextCall finds the first line after from, and before to, that begins a call;
-// one in parentheses must not be indented further than indent. It is to when
-// there is none.
+// nextCallWithin returns the beginning of the first line after from, and before to, that begins a
+// call; a call in parentheses must not be indented further than indent. It returns to if there is
+// none.
 func (p *parser) nextCallWithin(from, to, indent int) int {
 	for i := from; i < to; {
 		brk := strings.IndexAny(p.text[i:to], "\n\r")
@@ -119,7 +116,7 @@ func (p *parser) nextCall(from, to int) int {
 	return p.nextCallWithin(from, to, p.callIndent())
 }
 
-// indent is how many blanks begin the line of i, before which only blanks stand.
+// indent returns how many blanks begin the line of i, if only blanks precede i.
 func (p *parser) indent(i int) int {
 	start := i
 	for start > 0 && (p.text[start-1] == ' ' || p.text[start-1] == '\t') {
@@ -128,10 +125,10 @@ func (p *parser) indent(i int) int {
 	return i - start
 }
 
-// callIndent is how many blanks begin the line of the top-level call.
+// callIndent returns how many blanks begin the line of the top-level call.
 func (p *parser) callIndent() int {
-	// Calls come one after the other, so the line of the next is found from
-	// that of the last: a line of many calls is read once.
+	// Calls follow one another, so the line of the next is found from that of the last: a line of
+	// many calls is read once.
 	if p.lineOf < p.callAt {
 		start := p.callAt
 		for start > p.lineOf && p.text[start-1] != '\n' && p.text[start-1] != '\r' {
@@ -145,10 +142,9 @@ func (p *parser) callIndent() int {
 	return p.pastBlanks(p.lineAt) - p.lineAt
 }
 
-// unclosed is called where it becomes certain that the brackets which are open
-// will not be closed: at a verb that begins a line, or at the end of the text.
-// By then they may have swallowed calls that were meant to stand on their own,
-// so the parser goes back to the first line that can begin one.
+// unclosed is called when it is certain that the open brackets will not be closed: at a verb that
+// begins a line, or at the end of the text. By then they may have swallowed calls that were meant
+// to be separate, so the parser goes back to the first line that can begin one.
 func (p *parser) unclosed(at int) {
 	first := p.open[0].at
 	next := at
@@ -173,7 +169,7 @@ func (p *parser) unclosed(at int) {
 	p.leave(next)
 }
 
-// textEnd is the end of the last thing that stands before i, blanks apart.
+// textEnd returns the end of the last text before i that is not blank.
 func (p *parser) textEnd(i int) int {
 	for i > 0 && class[p.text[i-1]]&isSpace != 0 {
 		i--
@@ -181,8 +177,8 @@ func (p *parser) textEnd(i int) int {
 	return i
 }
 
-// tellUnclosed is silent when a string without its closing quote has swallowed
-// the rest of the line, and with it, it seems, the bracket that is missed.
+// tellUnclosed reports an unclosed bracket, unless a string without its closing quote has
+// apparently swallowed the rest of the line and the closing bracket with it.
 func (p *parser) tellUnclosed(o opener, end int, missing string) {
 	if o.at < p.torn {
 		p.errors++
@@ -194,7 +190,7 @@ func (p *parser) tellUnclosed(o opener, end int, missing string) {
 	p.tell(func() Diagnostic { return unclosed(p.place(o.at, o.at+1), o.closer, end, missing) })
 }
 
-// inComment says whether text put in at i would fall into a comment.
+// inComment reports whether text inserted at i would be within a comment.
 func (p *parser) inComment(i int) bool {
 	for _, c := range slices.Backward(p.comments) {
 		if int(c.Range.Start) < i {
@@ -204,15 +200,15 @@ func (p *parser) inComment(i int) bool {
 	return false
 }
 
-// closeHere tells that the innermost bracket is not closed and goes on as if
-// it had been, without moving.
+// closeHere reports that the innermost bracket is not closed and continues as if it had been,
+// without moving.
 func (p *parser) closeHere() {
 	o := p.open[len(p.open)-1]
 	p.tellUnclosed(o, p.lastEnd, string(o.closer))
 	p.pop()
 }
 
-// settle puts a call in order that was left in the middle.
+// settle completes a call that was abandoned in the middle.
 func (p *parser) settle(c *Call, comments int) {
 	p.unwind = false
 	p.open = p.open[:0]
@@ -231,8 +227,7 @@ func (p *parser) settle(c *Call, comments int) {
 	}
 }
 
-// quietly runs f and forgets the mistakes it finds: a mistake already told is
-// their cause.
+// quietly runs f and discards the mistakes it finds: a mistake already reported is their cause.
 func (p *parser) quietly(f func()) {
 	diags, dropped := len(p.diags), p.dropped
 	f()
@@ -242,10 +237,9 @@ func (p *parser) quietly(f func()) {
 	p.dropped = dropped
 }
 
-// closes says whether these brackets, and those opened meanwhile, are closed in
-// order by what follows an offset, with nothing left over, before the next call
-// begins. Where a bracket is missing or too many it tells which reading of the
-// rest makes sense.
+// closes reports whether these brackets, and those opened meanwhile, are closed in order by the
+// text after an offset, with nothing left over, before the next call begins. If a bracket is
+// missing or superfluous, that shows which reading of the rest makes sense.
 func (p *parser) closes(open []opener, from int) bool {
 	want := p.want[:0]
 	defer func() { p.want = want[:0] }()
@@ -295,10 +289,9 @@ func (p *parser) closes(open []opener, from int) bool {
 	return len(want) == 0
 }
 
-// belongsHere says whether a call in parentheses that stands in a list is an
-// item of it. One that begins a line, no further in than the call around it,
-// may be the next call, the list being left open: then it depends on whether
-// what is open is closed at all.
+// belongsHere reports whether a call in parentheses in a list is an item of it. A call that
+// begins a line, indented no further than the call around it, may be the next call after an
+// unclosed list: then the answer depends on whether the open brackets are closed at all.
 func (p *parser) belongsHere() bool {
 	if !p.startsLine(p.pos) || p.indent(p.pos) > p.callIndent() {
 		return true
@@ -332,8 +325,8 @@ func (p *parser) belongsHere() bool {
 	return false
 }
 
-// encloses says whether a bracket that is open, the innermost apart, waits for
-// this closer.
+// encloses reports whether an open bracket other than the innermost waits for this closing
+// bracket.
 func (p *parser) encloses(closer byte) bool {
 	for _, o := range p.open[:max(0, len(p.open)-1)] {
 		if o.closer == closer {
@@ -343,8 +336,8 @@ func (p *parser) encloses(closer byte) bool {
 	return false
 }
 
-// groupEnd is the offset after the partner of the bracket at i, when it stands
-// on the same line; -1 when it does not or is not worth looking for.
+// groupEnd returns the offset after the partner of the bracket at i, if it is on the same line;
+// -1 if it is not or is too far away.
 func (p *parser) groupEnd(i int) int {
 	depth := 0
 	for from := i; i < len(p.text); i++ {

@@ -1,12 +1,12 @@
 package dsl
 
-// A Script is what Parse understood of a source: its calls in the order they
-// were written, and its comments. It is read-only once made; to write a new
-// one, build calls with the constructors and print them with Format.
+// A Script is what Parse understood of a source: its calls in the order they were written, and
+// its comments. It is read-only; to write a new one, build calls with the constructors and print
+// them with Format.
 type Script struct {
 	Source   *Source
 	Calls    []Call
-	Comments []Comment // in source order, wherever they stood
+	Comments []Comment // in source order, wherever they were
 }
 
 // A Comment runs from its semicolon to the end of its line.
@@ -20,12 +20,12 @@ type Call struct {
 	Verb      string // "domain.verb", at least two parts
 	VerbRange Range
 	Args      []Arg
-	As        string // the symbol of :as, without its @; "" when there is none
+	As        string // the symbol of :as, without its @; "" if there is none
 	AsRange   Range  // of the symbol, @ included
 	Range     Range
-	// Broken says that an error inside the call was reported. It is kept so
-	// that what stands after it can be understood (its symbol is defined, its
-	// verb was meant) without a second complaint about the same mistake.
+	// Broken says that an error inside the call was reported. The call is kept so that later ones
+	// can be understood (its symbol is defined, its verb was meant) without a second diagnostic
+	// of the same mistake.
 	Broken bool
 }
 
@@ -36,10 +36,10 @@ type Arg struct {
 	Value    Value
 }
 
-// Kind says which literal a Value is.
+// Kind is the kind of literal that a Value is.
 type Kind uint8
 
-// The kinds of value. Invalid stands where an error was reported.
+// The kinds of value. Invalid replaces a value with a reported error.
 const (
 	Invalid  Kind = iota
 	Nil           // nil

@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// A Source is a named text: a script, a palette file, a message. Ranges are
-// byte offsets into Text; lines and columns are worked out only when somebody
-// is told about them. A Source is immutable and may be shared by goroutines.
+// A Source is a named text: a script, a palette file, a message. Ranges are byte offsets into
+// Text; lines and columns are computed only for messages. A Source is immutable and may be shared
+// by goroutines.
 type Source struct {
 	Name string // a file name, "-" for standard input; printed, never opened
 	Text string
@@ -18,15 +18,15 @@ type Source struct {
 	lines []int32 // offset of the first byte of each line
 }
 
-// NewSource names a text.
+// NewSource makes a source from a text.
 func NewSource(name, text string) *Source { return &Source{Name: name, Text: text} }
 
-// A Range is the half-open run of bytes [Start, End) of a Source.
+// A Range is the half-open range of bytes [Start, End) of a Source.
 type Range struct{ Start, End int32 }
 
-// A Position is what an editor shows: both numbers count from one, a column is
-// one Unicode code point (a tab is one, a byte order mark none), and CRLF, LF
-// and a lone CR each end a line.
+// A Position is a position as editors show it: both numbers count from one, a column is one
+// Unicode code point (a tab is one, a byte order mark none), and CRLF, LF and a lone CR each end
+// a line.
 type Position struct{ Line, Column int }
 
 // A Place is a range of a particular source.

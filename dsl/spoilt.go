@@ -6,12 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// This file holds what the parser does about words that are spoilt: it names
-// the mistake, offers what was probably meant, and goes on as if that had been
-// written.
+// This file handles malformed words: it reports the mistake, offers what was probably meant, and
+// continues as if that had been written.
 
-// kebab spells a name in lower case, with hyphens where its words meet:
-// AddNote and ADD_NOTE become add-note and add_note.
+// kebab writes a name in lower case, with hyphens between its words: AddNote and ADD_NOTE become
+// add-note and add_note.
 func kebab(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
@@ -27,8 +26,8 @@ func kebab(s string) string {
 	return b.String()
 }
 
-// badVerb is called where a verb was expected and none stands. It says whether
-// arguments may follow.
+// badVerb is called where a verb was expected and there is none. It reports whether arguments may
+// follow.
 func (p *parser) badVerb(c *Call, paren bool) bool {
 	start := p.pos
 	if start >= len(p.text) {
@@ -71,7 +70,7 @@ func (p *parser) badVerb(c *Call, paren bool) bool {
 		p.tell(func() Diagnostic { return missingSpace(p.place(start, end+1), int32(end)) })
 	case isVerbLike(w):
 		fixed := kebab(w)
-		if isVerb(w) { // what follows it is a quote, or an unusual space
+		if isVerb(w) { // a quote, or an unusual space, follows it
 			if p.touchesQuote(end) {
 				p.tell(func() Diagnostic { return missingSpace(p.place(start, end+1), int32(end)) })
 			}
@@ -107,9 +106,9 @@ func (p *parser) badVerb(c *Call, paren bool) bool {
 	return true
 }
 
-// parenthesisAfterVerb deals with calls in the manner of other languages,
-// verb(key: value, …). What stands between the parentheses is read for its
-// values, but its own mistakes follow from this one.
+// parenthesisAfterVerb handles calls in the style of other languages, verb(key: value, …). The
+// text between the parentheses is read for its values, but its own mistakes are consequences of
+// this one.
 func (p *parser) parenthesisAfterVerb(c *Call, paren bool) bool {
 	at := p.pos
 	p.tell(func() Diagnostic { return parenthesisAfterVerb(p.place(at, at+1), c.Verb) })
@@ -126,8 +125,8 @@ func (p *parser) parenthesisAfterVerb(c *Call, paren bool) bool {
 	return false
 }
 
-// badKey deals with a key that is not one. That of a map may have been meant as it
-// is, since any text is a key of a map.
+// badKey handles a malformed key. A key of a map may have been meant as it is, since any text can
+// be one.
 func (p *parser) badKey(ofMap bool) (key string, at Range, ok bool) {
 	start := p.pos
 	take := func(key string, to int) (string, Range, bool) {
@@ -138,8 +137,8 @@ func (p *parser) badKey(ofMap bool) (key string, at Range, ok bool) {
 	for start+1+n < len(p.text) && class[p.text[start+1+n]]&isName != 0 {
 		n++
 	}
-	// A word may be very long, and be left after its first few bytes: it is not
-	// read to its end before that is needed.
+	// A word may be very long, and may be abandoned after its first few bytes: it is not read to
+	// its end before that is needed.
 	w := p.word()
 	end := start + len(w)
 	if len(w) < n+1 {
@@ -166,7 +165,7 @@ func (p *parser) badKey(ofMap bool) (key string, at Range, ok bool) {
 		}
 	case !isKey(fixed):
 	case rest == "":
-		if isKey(head) { // what follows it is a quote, or an unusual space
+		if isKey(head) { // a quote, or an unusual space, follows it
 			if p.touchesQuote(end) {
 				p.tell(func() Diagnostic { return missingSpace(p.place(start, end+1), int32(end)) })
 			}
@@ -208,8 +207,8 @@ func (p *parser) badKey(ofMap bool) (key string, at Range, ok bool) {
 	return "", Range{}, false
 }
 
-// colonBehind is where a colon ends that stands behind the quoted key here, as JSON
-// has it; 0 where there is none.
+// colonBehind returns the end of a colon that follows the quoted key here, as in JSON; 0 if there
+// is none.
 func (p *parser) colonBehind() int {
 	from := p.pos + 1
 	n := strings.IndexAny(p.text[from:min(len(p.text), from+longWord)], "\"\\\n\r")
@@ -223,7 +222,7 @@ func (p *parser) colonBehind() int {
 	return end
 }
 
-// badAs deals with an :as that is not followed by a symbol.
+// badAs handles an :as that is not followed by a symbol.
 func (p *parser) badAs(c *Call, key Range) {
 	start := p.pos
 	missing := start >= len(p.text)
@@ -278,7 +277,7 @@ func (p *parser) badAs(c *Call, key Range) {
 	p.tell(func() Diagnostic { return asWithoutSymbol(p.place(start, end), name) })
 }
 
-// equalsSign passes over the sign, and over any that follow it.
+// equalsSign skips the sign, and any that follow it.
 func (p *parser) equalsSign(key string) {
 	start, end := p.pos, p.pos
 	for p.pos < len(p.text) && (p.text[p.pos] == '=' || class[p.text[p.pos]]&isSpace != 0) {
@@ -303,7 +302,7 @@ func (p *parser) missingValue(key Range) {
 	}
 }
 
-// spoilt is the value that stands where one could not be understood.
+// spoilt returns the value that replaces one that could not be understood.
 func (p *parser) spoilt(start, end int) Value {
 	p.pos, p.lastEnd = end, end
 	return Value{Range: Range{int32(start), int32(end)}}
@@ -314,7 +313,7 @@ func (p *parser) badDate(start, end int, why string) Value {
 	return p.spoilt(start, end)
 }
 
-// badWord deals with a word that is no literal.
+// badWord handles a word that is no literal.
 func (p *parser) badWord(run bool) Value {
 	start := p.pos
 	if p.keyTouches() {
@@ -371,9 +370,8 @@ func (p *parser) badWord(run bool) Value {
 	return p.spoilt(start, end)
 }
 
-// keyTouches tells about a value that a key follows without a space, and says
-// false when it is something else that stands here. Then lastEnd is where the
-// value ends.
+// keyTouches reports a value that a key follows without a space, and returns false if the text
+// here is something else. Then lastEnd is the end of the value.
 func (p *parser) keyTouches() bool {
 	start := p.pos
 	w := p.word()
@@ -389,13 +387,13 @@ func (p *parser) keyTouches() bool {
 	return true
 }
 
-// textRun finds the end of a text whose quotes were forgotten: further words
-// on the same line belong to it, up to the next key.
+// textRun finds the end of a text whose quotes were forgotten: further words on the same line
+// belong to it, up to the next key.
 func (p *parser) textRun(end int) int {
 	line := p.lineEnd(end)
 	for {
 		if p.touchesQuote(end) {
-			// The quote at the end is there, or a quoted part is.
+			// The closing quote is there, or a quoted part is.
 			next := p.pastBlanks(end + 1)
 			if next >= line || p.text[next] == ':' || p.text[next] == ')' || p.text[next] == ']' || p.text[next] == '}' {
 				return end + 1
@@ -421,7 +419,7 @@ func (p *parser) textRun(end int) int {
 	}
 }
 
-// longText bounds how far the end of a spoilt text is looked for.
+// longText limits how far the end of a malformed text is looked for.
 const longText = 4096
 
 // foreignQuotes reads a text in quotes of another kind.
@@ -468,20 +466,20 @@ func (p *parser) foreignQuotes(start, size int, closing rune) Value {
 	return v
 }
 
-// quoteTouchesWord deals with a string that something follows without a space:
-// most often a quote inside the text that lacks its backslash.
+// quoteTouchesWord handles a string that is followed by something without a space: most often the
+// text contains a quote that lacks its backslash.
 func (p *parser) quoteTouchesWord(start, end int, text string, run bool) Value {
 	b := p.text[end]
 	if b == ':' || b == '@' || b == '"' && p.nextQuoteCloses(end) {
 		p.tell(func() Diagnostic { return missingSpace(p.place(end-1, end+1), int32(end)) })
 		v := p.done(String, start, end, text)
-		if b == '"' && run { // no more than one value has a place here
+		if b == '"' && run { // only one value is allowed here
 			p.quietly(func() { p.str(run) })
 		}
 		return v
 	}
-	// The text goes on to a quote that is followed by something that may
-	// follow a string, or to the end of the line.
+	// The text extends to a quote that is followed by something that may follow a string, or to
+	// the end of the line.
 	line := min(p.lineEnd(end), p.whole(end+longText))
 	last := -1
 	for i := end; i < line; i++ {
@@ -504,15 +502,14 @@ func (p *parser) quoteTouchesWord(start, end int, text string, run bool) Value {
 	return p.spoilt(start, to)
 }
 
-// nextQuoteCloses says whether the quote at i opens a string that is closed on
-// its line.
+// nextQuoteCloses reports whether the quote at i opens a string that is closed on its line.
 func (p *parser) nextQuoteCloses(i int) bool {
 	n := strings.IndexAny(p.text[i+1:min(len(p.text), i+1+longText)], "\"\n\r")
 	return n > 0 && p.text[i+1+n] == '"'
 }
 
-// withoutClosers is where the text between from and to ends when the brackets
-// at its end are taken for the closers that the open brackets wait for.
+// withoutClosers returns the end of the text between from and to without the closing brackets at
+// its end for which the open brackets wait.
 func (p *parser) withoutClosers(from, to int) int {
 	for to > from && (p.text[to-1] == ' ' || p.text[to-1] == '\t') {
 		to--
@@ -525,11 +522,11 @@ func (p *parser) withoutClosers(from, to int) int {
 		}
 		break
 	}
-	// The closers stand in reverse order, outermost last.
+	// The closing brackets are in reverse order, outermost last.
 	return end
 }
 
-// openString deals with a string that is not closed on its line.
+// openString handles a string that is not closed on its line.
 func (p *parser) openString(start, line int) Value {
 	if end := p.stringGoesOn(line); end > 0 {
 		p.tell(func() Diagnostic { return lineBreakInString(p.place(start, end), p.text, line) })
@@ -543,9 +540,9 @@ func (p *parser) openString(start, line int) Value {
 	return p.spoilt(start, end)
 }
 
-// stringGoesOn finds the end of a string that was written over several lines:
-// a later line, before anything that looks like a call, a key or a comment,
-// holds a quote that something may follow. It is 0 when there is none.
+// stringGoesOn finds the end of a string that was written over several lines: a later line,
+// before anything that looks like a call, a key or a comment, has a quote after which a string
+// may end. It returns 0 if there is none.
 func (p *parser) stringGoesOn(i int) int {
 	for lines := 0; lines < 32 && i < len(p.text) && i-p.pos < 4096; lines++ {
 		i++
@@ -574,8 +571,8 @@ func (p *parser) stringGoesOn(i int) int {
 	return 0
 }
 
-// foreignKey reads a key of a map in the manner of other languages: "street":,
-// street:, street=, or a bare word before a value.
+// foreignKey reads a key of a map in the style of other languages: "street":, street:, street=,
+// or a bare word before a value.
 func (p *parser) foreignKey(edits *[]Edit) (key string, at Range, ok bool) {
 	start := p.pos
 	var name string
@@ -620,7 +617,7 @@ func (p *parser) foreignKey(edits *[]Edit) (key string, at Range, ok bool) {
 	return key, Range{int32(start), int32(end)}, true
 }
 
-// bracketsForMap deals with [:k v].
+// bracketsForMap handles [:k v].
 func (p *parser) bracketsForMap(start int) Value {
 	p.tell(func() Diagnostic { return bracketsForMap(p.place(start, start+1)) })
 	return p.entries(start, ']')

@@ -2,15 +2,13 @@ package dsl
 
 import "slices"
 
-// This file holds how the parser gathers what it does not know the number of,
-// and where it keeps it: next to no allocation, and no more memory than a small
-// multiple of the text whatever the text.
+// This file collects elements whose number is not known in advance, and stores them: with almost
+// no allocation, and memory at most a small multiple of the text, whatever the text.
 
-// growFor makes room for more elements of which one takes about per bytes of
-// text, and at least two. While they are few it takes about as many as the rest
-// of the text may hold, since one short call is the text that is read most; of
-// many it guesses how many there will be from how many the first read bytes of whole
-// held, so that what is uniform is allocated about once.
+// growFor makes room for more elements, each of which takes about per bytes of text, and for at
+// least two. While they are few, it allocates about as many as the rest of the text may hold,
+// since most texts are one short call; later it estimates their number from how many there were
+// in the first read bytes of whole, so that a uniform text is allocated about once.
 func growFor[T any](s []T, read, whole, per, most int) []T {
 	n := len(s)
 	guess := 2*n + min(256, max(0, whole-read)/per) + min(n, 3) + 1
@@ -23,9 +21,9 @@ func growFor[T any](s []T, read, whole, per, most int) []T {
 	return grown
 }
 
-// takeArgs takes what was gathered since base off the stack. Where next to
-// nothing lies below, as in every call at the top, it is given away as it is and
-// the stack goes on behind it; otherwise it is copied.
+// takeArgs takes the elements collected since base off the stack. If almost nothing lies below,
+// as for every top-level call, they are handed out in place and the stack continues behind them;
+// otherwise they are copied.
 func (p *parser) takeArgs(base int) []Arg {
 	out, stack, slab := take(p.args, base, p.argSlab, (len(p.text)-p.pos)/24)
 	p.args, p.argSlab = stack, slab

@@ -6,10 +6,10 @@ import (
 	"unicode/utf8"
 )
 
-// This file holds what the parser does about things that stand where they have
-// no place: text between calls, values without keys, brackets too many.
+// This file handles misplaced text: text between calls, values without keys, superfluous
+// brackets.
 
-// strayText deals with what stands between calls and is none.
+// strayText handles text between calls.
 func (p *parser) strayText() {
 	start := p.pos
 	b := p.text[start]
@@ -61,13 +61,13 @@ func (p *parser) strayText() {
 		end = p.pos
 	}
 	if broken {
-		return // told about as bytes that are not UTF-8
+		return // reported as bytes that are not UTF-8
 	}
 	p.tell(func() Diagnostic { return expectedCall(p.place(start, end), p.text[start:end]) })
 }
 
-// callMidLine says whether a call surely begins here, after other text on the
-// same line: a verb that is followed by a key.
+// callMidLine reports whether a call certainly begins here, after other text on the same line: a
+// verb that is followed by a key.
 func (p *parser) callMidLine() bool {
 	i := p.pos
 	if p.text[i] == '(' {
@@ -81,7 +81,7 @@ func (p *parser) callMidLine() bool {
 	return isVerb(p.text[i:end]) && len(rest) > 1 && rest[0] == ':' && class[rest[1]]&isLower != 0
 }
 
-// lineEnd is where the line of i ends.
+// lineEnd returns the end of the line of i.
 func (p *parser) lineEnd(i int) int {
 	if i < p.endOf || i > p.endAt {
 		p.endOf, p.endAt = i, len(p.text)
@@ -92,15 +92,15 @@ func (p *parser) lineEnd(i int) int {
 	return p.endAt
 }
 
-// strayInCall deals with what is neither an argument nor the end of a call. It
-// says true when the call goes on.
+// strayInCall handles text that is neither an argument nor the end of a call. It returns true if
+// the call continues.
 func (p *parser) strayInCall(c *Call, paren bool) bool {
 	if p.guest && len(p.open) == 0 {
 		return false
 	}
 	start := p.pos
 	if !paren && p.text[start] != ',' && p.startsLine(start) && p.indent(start) <= p.callIndent() {
-		return false // a line of its own is no part of the call above it
+		return false // text on a line of its own does not belong to the call above it
 	}
 	switch b := p.text[start]; {
 	case b == ')':
@@ -152,7 +152,7 @@ func (p *parser) strayInCall(c *Call, paren bool) bool {
 	return true
 }
 
-// oneTooMany deals with an opening bracket that leaves one open at the end.
+// oneTooMany handles an opening bracket that leaves one open at the end.
 func (p *parser) oneTooMany() bool {
 	start := p.pos
 	if p.closes(p.open, start) || !p.closes(p.open, start+1) {
@@ -170,8 +170,7 @@ func (p *parser) pastBlanks(i int) int {
 	return i
 }
 
-// mistypedCloser takes the bracket before the current position for the one
-// that was wanted.
+// mistypedCloser takes the bracket before the current position for the expected closing bracket.
 func (p *parser) mistypedCloser(at int, want byte) {
 	o := p.open[len(p.open)-1]
 	p.lastEnd = p.pos
@@ -181,8 +180,7 @@ func (p *parser) mistypedCloser(at int, want byte) {
 	})
 }
 
-// commaInCall deals with a comma between arguments, and with one inside a
-// number.
+// commaInCall handles a comma between arguments, and one inside a number.
 func (p *parser) commaInCall(paren bool) {
 	start := p.pos
 	end := start
@@ -225,9 +223,9 @@ func (p *parser) commaInCall(paren bool) {
 	p.tell(func() Diagnostic { return commaBetween(p.place(start, start+1)) })
 }
 
-// callInCall deals with a parenthesis where an argument was expected, inside a
-// call in parentheses: either that call was not closed and this is the next,
-// or this is a value that lacks its key.
+// callInCall handles a parenthesis where an argument was expected, inside a call in parentheses:
+// either that call was not closed and this is the next one, or this is a value that lacks its
+// key.
 func (p *parser) callInCall() bool {
 	start := p.pos
 	ok, _ := p.lineCall(start)
@@ -263,9 +261,8 @@ func (p *parser) callInCall() bool {
 	return true
 }
 
-// missingColon deals with `note "x"`, `note="x"` and `note: "x"`. It says
-// false when the word that stands here is not followed by anything that makes
-// it a key.
+// missingColon handles `note "x"`, `note="x"` and `note: "x"`. It returns false if the word here
+// is not followed by anything that makes it a key.
 func (p *parser) missingColon(c *Call) bool {
 	start := p.pos
 	end := start
@@ -277,7 +274,7 @@ func (p *parser) missingColon(c *Call) bool {
 	if next >= len(p.text) || wordKind(name) != Invalid && p.text[next] != '=' && p.text[next] != ':' {
 		return false
 	}
-	after := end // where the value's side begins
+	after := end // where the value begins
 	switch b := p.text[next]; {
 	case b == '=':
 		after = next + 1
@@ -312,8 +309,7 @@ func (p *parser) missingColon(c *Call) bool {
 	return true
 }
 
-// strayValues deals with one or more values that lack a key; they are told
-// about once, together.
+// strayValues handles one or more values that lack a key; they are reported once, together.
 func (p *parser) strayValues(paren bool) {
 	start, end := p.pos, p.pos
 	p.errors++
@@ -334,7 +330,7 @@ func (p *parser) strayValues(paren bool) {
 			}
 			if b == ']' || b == '}' {
 				if n := len(p.open); n == 0 || p.open[n-1].closer != b && !p.encloses(b) {
-					p.pos++ // of a list or map whose opening bracket is missing
+					p.pos++ // skips the closer of a list or map whose opening bracket is missing
 					end = p.pos
 				}
 				return
@@ -367,8 +363,7 @@ func (p *parser) verbLikeStart(paren bool) bool {
 	return p.beginsCall() && (!paren || p.startsLine(p.pos)) || p.meantAsCall()
 }
 
-// strayInList deals with what is not an item. It says true when the list goes
-// on.
+// strayInList handles text that is not an item. It returns true if the list continues.
 func (p *parser) strayInList() bool {
 	start := p.pos
 	switch b := p.text[start]; {
@@ -389,9 +384,8 @@ func (p *parser) strayInList() bool {
 	return true
 }
 
-// unopened reads a nested call whose opening parenthesis is missing, as the
-// rest of the text shows. It says false when the word that stands here is no
-// such call.
+// unopened reads a nested call whose opening parenthesis is missing, as the rest of the text
+// shows. It returns false if the word here is no such call.
 func (p *parser) unopened() (Value, bool) {
 	start := p.pos
 	if !isVerbLike(beforeColon(p.word())) || !p.closes(append(slices.Clip(p.open), opener{start, ')'}), start) || !p.push(')') {
@@ -409,8 +403,8 @@ func (p *parser) unopened() (Value, bool) {
 	return v, !p.unwind
 }
 
-// foreignCloser deals with the closer of another kind of bracket: either the
-// innermost bracket was forgotten, or this one was mistyped.
+// foreignCloser handles the closer of another kind of bracket: either the innermost bracket was
+// forgotten, or this one was mistyped.
 func (p *parser) foreignCloser(want byte) bool {
 	start := p.pos
 	if p.encloses(p.text[start]) {

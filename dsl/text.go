@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// str reads a quoted string. A string ends on the line it began on, so that
-// one whose quote was forgotten cannot swallow the rest of the text.
+// str reads a quoted string. A string ends on the line it began on, so that one without its
+// closing quote cannot swallow the rest of the text.
 func (p *parser) str(run bool) Value {
 	start := p.pos
 	i := start + 1
@@ -19,7 +19,7 @@ func (p *parser) str(run bool) Value {
 	return p.escapedString(start, i, run)
 }
 
-// escapedString goes on where something other than plain text stands.
+// escapedString continues where something other than plain text occurs.
 func (p *parser) escapedString(start, i int, run bool) Value {
 	p.buf = append(p.buf[:0], p.text[start+1:i]...)
 	for i < len(p.text) {
@@ -59,8 +59,8 @@ func (p *parser) endString(start, quote int, text string, run bool) Value {
 	return p.done(String, start, end, text)
 }
 
-// keepText copies the decoded text to where it may stay. The texts share a few
-// large buffers, none of which is ever written to beyond what is given out.
+// keepText copies the decoded text to memory that stays valid. The texts share a few large
+// buffers, in which nothing that was handed out is ever overwritten.
 func (p *parser) keepText() string {
 	if p.decoded.Cap()-p.decoded.Len() < len(p.buf) {
 		p.decoded = strings.Builder{}
@@ -98,7 +98,7 @@ func (p *parser) escape(i int) int {
 				p.buf = utf8.AppendRune(p.buf, r)
 				return size
 			}
-			// Programs that think in UTF-16 write one character as two.
+			// Programs that use UTF-16 write one character as two.
 			if low, more := unicodeEscape(rest[size:]); size == 6 && more == 6 &&
 				r >= 0xd800 && r < 0xdc00 && low >= 0xdc00 && low < 0xe000 {
 				p.buf = utf8.AppendRune(p.buf, (r-0xd800)<<10|(low-0xdc00)+0x10000)
@@ -145,8 +145,8 @@ func unicodeEscape(s string) (r rune, size int) {
 	return r, size
 }
 
-// control tells about the control characters at i and returns how many bytes
-// they are. C2 is also the first byte of harmless characters, which pass.
+// control reports the control characters at i and returns how many bytes they have. C2 is also
+// the first byte of harmless characters, which are skipped.
 func (p *parser) control(i int) int {
 	end := i
 	for end < len(p.text) {
@@ -169,14 +169,14 @@ func (p *parser) control(i int) int {
 	return end - i
 }
 
-// inQuotes says whether offset i stands inside a string: one is being read and
-// nothing has been understood since its quote.
+// inQuotes reports whether offset i is inside a string: one is being read and nothing has been
+// understood since its quote.
 func (p *parser) inQuotes(i int) bool {
 	return p.pos < i && p.text[p.pos] == '"'
 }
 
-// oddity deals with a character that is neither white space of ours nor part
-// of anything. It says false when a word may begin there.
+// oddity handles a character that is neither white space nor part of anything. It returns false
+// if a word may begin there.
 func (p *parser) oddity() bool {
 	if b := p.text[p.pos]; b < utf8.RuneSelf {
 		p.pos += p.control(p.pos)
@@ -199,8 +199,8 @@ func (p *parser) oddity() bool {
 	return true
 }
 
-// invalidUTF8 tells about each run of bytes that is not UTF-8 and breaks the
-// calls they stand in.
+// invalidUTF8 reports each run of bytes that is not UTF-8 and marks the calls that contain them
+// as broken.
 func (p *parser) invalidUTF8() {
 	call := 0
 	for i := 0; i < len(p.text); {

@@ -2,7 +2,7 @@ package dsl
 
 import "unsafe"
 
-// A Value is a literal, a symbol, or something made of values.
+// A Value is a literal, a symbol, or a composite of values.
 //
 // Text is the decoded content of a string, the digits of a number, date or
 // uuid in canonical spelling (a uuid in lower case), the word of a bool or
@@ -13,7 +13,7 @@ import "unsafe"
 type Value struct {
 	Kind  Kind
 	Range Range
-	n     int32 // how many items or entries sub points to
+	n     int32 // number of items or entries that sub points to
 	Text  string
 	// sub points to the first of n items (List), to the first of n entries
 	// (Map) or to the call (Nested). One untyped pointer keeps a Value at 40
@@ -47,11 +47,10 @@ func (v Value) Call() *Call {
 	return (*Call)(v.sub)
 }
 
-// String is the canonical spelling, as FormatValue gives it.
+// String returns the canonical spelling, like FormatValue.
 func (v Value) String() string { return FormatValue(v) }
 
-// Equal says whether two values mean the same; where they stand in their
-// texts makes no difference.
+// Equal reports whether two values mean the same, wherever they are in their texts.
 func (v Value) Equal(w Value) bool {
 	if v.Kind != w.Kind || v.n != w.n {
 		return false
@@ -75,8 +74,8 @@ func (v Value) Equal(w Value) bool {
 	return v.Text == w.Text
 }
 
-// Equal says whether two calls mean the same: verb, arguments in the order
-// written, and symbol. Where they stand in their texts makes no difference.
+// Equal reports whether two calls mean the same: verb, arguments in the order written, and
+// symbol. Their places in the text make no difference.
 func (c *Call) Equal(d *Call) bool {
 	if c == nil || d == nil {
 		return c == d

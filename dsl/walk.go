@@ -8,9 +8,8 @@ type Node struct {
 	Value *Value // the value of the argument visited before, or an item of a list
 }
 
-// Walk visits the calls of a script in the order written, each with its
-// arguments, values and nested calls before the next. When visit says false,
-// what lies inside that node is left out.
+// Walk visits the calls of a script in the order written, each with its arguments, values and
+// nested calls before the next. If visit returns false, it skips the inside of that node.
 func Walk(s *Script, visit func(Node) bool) {
 	for i := range s.Calls {
 		WalkCall(&s.Calls[i], visit)
@@ -47,11 +46,10 @@ func walkArgs(args []Arg, visit func(Node) bool) {
 	}
 }
 
-// Replace returns a call with some of its values replaced: with returns the value
-// that stands for the value of an argument, or for a part of it, where it says true.
-// The arguments of nested calls come with their own call and key. A call in which
-// nothing is replaced is returned as it is; otherwise the copy shares with it what
-// was not replaced.
+// Replace returns a call with some of its values replaced: with returns the replacement for the
+// value of an argument, or for a part of it, and true, or false to keep it. The arguments of
+// nested calls are passed with their own call and key. A call in which nothing is replaced is
+// returned unchanged; otherwise the copy shares with it what was not replaced.
 func Replace(c *Call, with func(of *Call, key string, v *Value) (Value, bool)) *Call {
 	var args []Arg
 	for i := range c.Args {

@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// Holds returns the kind of value that the field takes: for a reference, that of
-// the key it refers to.
+// Holds returns the kind of value that the field takes; for a reference, the kind of the key that
+// it refers to.
 func (f *Field) Holds() Kind {
 	if f.Ref != nil {
 		return f.Ref.Fields[f.Ref.Key].Kind
@@ -53,7 +53,7 @@ func (e *Entity) check(field int, v Value) error {
 	return nil
 }
 
-// Insert is the change that makes a row of these values, one for each field.
+// Insert returns the change that inserts a row with these values, one for each field.
 func (e *Entity) Insert(row ...Value) Change {
 	c := Change{Op: Insert, Entity: e, Key: row[e.Key]}
 	for f, v := range row {
@@ -64,8 +64,9 @@ func (e *Entity) Insert(row ...Value) Change {
 	return c
 }
 
-// Insist is Update, five times at most while somebody else's change is in the way, that is with
-// ErrConflict or ErrDuplicate. It waits two milliseconds longer each time, and no longer than ctx.
+// Insist calls Update up to five times while it fails with ErrConflict or ErrDuplicate, that is
+// because of somebody else's change. It waits two milliseconds longer each time, and stops when
+// ctx ends.
 func Insist(ctx context.Context, s Store, scope Scope, fn func(Tx) error) (err error) {
 	for n := range 5 {
 		if err = s.Update(ctx, scope, fn); ctx.Err() != nil || !errors.Is(err, ErrConflict) && !errors.Is(err, ErrDuplicate) {
@@ -80,11 +81,10 @@ func Insist(ctx context.Context, s Store, scope Scope, fn func(Tx) error) (err e
 	return err
 }
 
-// Prepare checks a change against its entity and returns it as backends carry
-// it out: of an Insert, Set names every field that has a column of ours to set, the key
-// and defaults included;
-// of an Update, none that is given twice. Its values are what columns hold. The error
-// wraps ErrInvalid.
+// Prepare checks a change against its entity and returns it as backends carry it out. For an
+// Insert, Set then names every field with a column that we set, the key and defaults included;
+// for an Update, it names no field twice. The values are in the form that columns store. The
+// error wraps ErrInvalid.
 func (c Change) Prepare() (Change, error) {
 	e := c.Entity
 	if err := e.check(e.Key, c.Key); err != nil {
@@ -119,7 +119,7 @@ func (c Change) Prepare() (Change, error) {
 				return c, fmt.Errorf("%s: a key that is not made of its parts: %w", e.Name, ErrInvalid)
 			}
 		}
-		// What has no column, and what the database alone gives, is not set.
+		// Fields without a column, and fields that only the database sets, are not set.
 		c.Set = slices.DeleteFunc(set, func(a Assign) bool {
 			return e.Fields[a.Field].Computed || a.Field == e.Key && len(e.Parts) > 0
 		})
@@ -163,8 +163,8 @@ func (c Change) Prepare() (Change, error) {
 	return c, nil
 }
 
-// Vouches reports whether whoever sees a row of e also sees the row that its
-// reference field leads to, because e's own scope path goes that way.
+// Vouches reports whether a caller who sees a row of e also sees the row that its reference field
+// refers to, because e's own scope path goes that way.
 func (e *Entity) Vouches(field int) bool {
 	if len(e.Scope) == 0 || e.Scope[0].Field != field || e.Scope[0].To == nil {
 		return false
@@ -181,8 +181,8 @@ func (e *Entity) Vouches(field int) bool {
 	return e.Access == ByPath || len(rest) > 0
 }
 
-// Hides says how many steps of the scope path lead to the farthest row that can
-// hide this one: 0 where only the row itself can, -1 where nothing can.
+// Hides returns how many steps of the scope path lead to the farthest row that can hide this one:
+// 0 if only the row itself can, -1 if none can.
 func (e *Entity) Hides() int {
 	far := -1
 	if len(e.Visible) > 0 {
@@ -201,7 +201,7 @@ var (
 	unescapePart = strings.NewReplacer("~1", "/", "~0", "~")
 )
 
-// NewKey makes one key of its parts. Null where one is missing.
+// NewKey makes one key from its parts. It returns null if one of them is null.
 func NewKey(parts ...Value) Value {
 	texts := make([]string, len(parts))
 	for i, p := range parts {
@@ -213,8 +213,8 @@ func NewKey(parts ...Value) Value {
 	return NewString(strings.Join(texts, "/"))
 }
 
-// PartsOf takes a key of the entity apart: the values of its parts, and the key alone
-// where it has none. ok is false for what is no such key.
+// PartsOf splits a key of the entity into the values of its parts; a key without parts is
+// returned alone. ok is false if the value is no key of the entity.
 func (e *Entity) PartsOf(key Value) (parts []Value, ok bool) {
 	if len(e.Parts) == 0 {
 		return []Value{key}, true
@@ -232,7 +232,7 @@ func (e *Entity) PartsOf(key Value) (parts []Value, ok bool) {
 	return parts, true
 }
 
-// KeyFields are the fields that name a row: the key, or its parts.
+// KeyFields returns the fields that identify a row: the key, or its parts.
 func (e *Entity) KeyFields() []int {
 	if len(e.Parts) > 0 {
 		return e.Parts
@@ -240,7 +240,7 @@ func (e *Entity) KeyFields() []int {
 	return []int{e.Key}
 }
 
-// At is the place of a field in what a change sets, -1 where it is not set.
+// At returns the index of a field in c.Set, -1 if it is not set.
 func (c *Change) At(field int) int {
 	for i := range c.Set {
 		if c.Set[i].Field == field {
@@ -250,8 +250,8 @@ func (c *Change) At(field int) int {
 	return -1
 }
 
-// NewRow stands for a row that is new, among values that differ from one plan to the
-// next: a number that a database gave to it may be anything else elsewhere.
+// NewRow stands for the key of a new row, among values that are compared between plans: a number
+// that a database generates may be different in each plan.
 func NewRow(entity string, key Value) Value {
 	return NewString("row\x00" + entity + "\x00" + key.Text())
 }

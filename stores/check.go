@@ -2,16 +2,16 @@ package stores
 
 import "strings"
 
-// What a CHECK constraint may be made of, besides one column and constants, if it is to
-// be read as a list: `status IN ('a', 'b')`, as people write it, and
-// `(status)::text = ANY ((ARRAY['a'::character varying])::text[])`, as PostgreSQL does.
+// listWords are the words that a CHECK constraint may contain, besides one column and constants,
+// if it is to be read as a list: `status IN ('a', 'b')`, as people write it, and `(status)::text
+// = ANY ((ARRAY['a'::character varying])::text[])`, as PostgreSQL does.
 var listWords = map[string]bool{
 	"in": true, "any": true, "array": true, "or": true, "text": true, "character": true, "varying": true, "varchar": true,
 	"bpchar": true, "char": true, "integer": true, "smallint": true, "bigint": true, "numeric": true,
 }
 
-// CheckedValues are the values that an expression of a CHECK constraint lets into a
-// column, as text, if it is a list of them and says nothing else.
+// CheckedValues returns the values, as text, that the expression of a CHECK constraint allows in
+// a column. ok is false if the expression is anything but a list of values.
 func CheckedValues(expression string) (column string, values []string, ok bool) {
 	null := false
 	for rest := expression; ; {
@@ -45,7 +45,7 @@ func CheckedValues(expression string) (column string, values []string, ok bool) 
 			}
 			word := strings.ToLower(rest[:n])
 			switch {
-			case word == "is" || word == "null": // of a column that may be empty
+			case word == "is" || word == "null": // the column may be null
 				null = true
 			case listWords[word]:
 				if len(word) > 3 { // a type, and not IN, ANY or OR
@@ -73,7 +73,7 @@ func isWord(c byte) bool {
 	return c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
 }
 
-// withoutLength takes the length of a type away, as in varchar(20).
+// withoutLength removes the length of a type, as in varchar(20).
 func withoutLength(s string) string {
 	in := strings.TrimLeft(s, " ")
 	if end := strings.IndexByte(in, ')'); end > 1 && in[0] == '(' && strings.Trim(in[1:end], "0123456789, ") == "" {
@@ -82,7 +82,7 @@ func withoutLength(s string) string {
 	return s
 }
 
-// unquote reads what stands in quotes, in which a quote is written twice.
+// unquote reads a quoted text, in which a doubled quote stands for one.
 func unquote(s string) (text, after string, ok bool) {
 	quote := s[:1]
 	var b strings.Builder
@@ -100,8 +100,7 @@ func unquote(s string) (text, after string, ok bool) {
 	}
 }
 
-// Checks are the expressions of the CHECK constraints in a statement that creates a
-// table.
+// Checks returns the expressions of the CHECK constraints in a CREATE TABLE statement.
 func Checks(create string) (all []string) {
 	for rest := create; rest != ""; {
 		switch c := rest[0]; {
@@ -133,8 +132,7 @@ func Checks(create string) (all []string) {
 	return all
 }
 
-// bracketed is the length of what stands in brackets at the beginning of a text, with
-// them.
+// bracketed returns the length of the bracketed text at the beginning of s, brackets included.
 func bracketed(s string) int {
 	depth := 0
 	for i := 0; i < len(s); i++ {

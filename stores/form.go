@@ -4,8 +4,8 @@ import (
 	"strings"
 )
 
-// NewUnits is the spelling of decimals that a column counts as integers: digits is how
-// many stand after the point, 2 where it counts hundredths.
+// NewUnits returns the spelling of decimals that a column stores as integers. digits is the
+// number of decimal places: 2 for hundredths.
 func NewUnits(digits int) *Spelling {
 	one, _ := ParseDecimal("0." + strings.Repeat("0", digits-1) + "1")
 	many, _ := ParseInt("1" + strings.Repeat("0", digits))
@@ -26,7 +26,7 @@ func NewUnits(digits int) *Spelling {
 	}
 }
 
-// floorUnits is the greatest number of units that is not above a decimal between two.
+// floorUnits rounds a decimal down to a whole number of units.
 func floorUnits(v Value, digits int) (Value, bool) {
 	many, _ := ParseInt("1" + strings.Repeat("0", digits))
 	n, ok := Arith('*', v, many)
@@ -41,9 +41,9 @@ func floorUnits(v Value, digits int) (Value, bool) {
 	}
 }
 
-// NewForm is the spelling of dates or instants, by kind, as text: YYYY, MM, DD, hh, mm
-// and ss stand for the parts, and everything else for itself. Instants are in UTC. ok is
-// false where a part is missing or stands there twice.
+// NewForm returns the spelling of dates or times, by kind, as text. In form, YYYY, MM, DD, hh, mm
+// and ss stand for the parts, and everything else for itself. Times are in UTC. ok is false if a
+// part is missing or occurs twice.
 func NewForm(kind Kind, form string) (s *Spelling, ok bool) {
 	parts := []string{"YYYY", "MM", "DD"}
 	if kind == Time {

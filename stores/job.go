@@ -8,12 +8,11 @@ import (
 	"unicode/utf8"
 )
 
-// ErrFenced says that a run is over already: its job was rescued from it, and
-// given to another worker or given up. Nothing of the transaction that would
-// have settled it is committed.
+// ErrFenced says that a run is already over: its job was taken from it, and given to another
+// worker or given up. The transaction that would have settled the run commits nothing.
 var ErrFenced = errors.New("the job is no longer this worker's")
 
-// DefaultAttempts is how often a job is tried when it does not say.
+// DefaultAttempts is how often a job is tried if it does not say.
 const DefaultAttempts = 12
 
 // A Retry says how often something is tried, and how long after each time it is tried
@@ -24,12 +23,12 @@ type Retry struct {
 	Factor         int
 }
 
-// DefaultRetry is that of a job that does not say.
+// DefaultRetry is the Retry of a job without one.
 func DefaultRetry() Retry {
 	return Retry{Attempts: DefaultAttempts, First: 5 * time.Second, Longest: 6 * time.Hour, Factor: 3}
 }
 
-// Tries is how often, 0 where nothing is said.
+// Tries returns Attempts, 0 if r is nil.
 func (r *Retry) Tries() int {
 	if r == nil {
 		return 0
@@ -37,7 +36,7 @@ func (r *Retry) Tries() int {
 	return r.Attempts
 }
 
-// Wait is how long to wait after attempt n, the first being 1.
+// Wait returns how long to wait after attempt n, the first being 1.
 func (r Retry) Wait(n int) time.Duration {
 	d := min(r.First, r.Longest)
 	for range n - 1 {
@@ -49,13 +48,12 @@ func (r Retry) Wait(n int) time.Duration {
 	return d
 }
 
-// A Job is work to be done later, or now in the background. It is enqueued by a
-// Batch, and so exists exactly when the changes of that transaction do. It is
-// run at least once; what it commits together with its Settlement, it commits
-// exactly once.
+// A Job is work to be done later, or now in the background. A Batch enqueues it, so it exists
+// exactly when that transaction has committed. It is run at least once; the changes that it
+// commits together with its Settlement are made exactly once.
 type Job struct {
-	ID       string    // stable, made up by whoever enqueues it; no other job ever has it
-	Kind     string    // says who knows how to carry it out: "call", "notice"
+	ID       string    // stable, made by the caller; no other job ever has it
+	Kind     string    // says which worker can carry it out: "call", "notice"
 	Payload  string    // a JSON object in canonical form
 	At       time.Time // not before
 	Attempts int       // how often it is tried, at most; 0 is DefaultAttempts
@@ -67,21 +65,21 @@ type Job struct {
 	Origins   string // where the values of the payload come from, as the engine spells it
 }
 
-// Again is what becomes of a job whose correlation key another has.
+// Again says what to do with a job whose correlation key another job has.
 type Again uint8
 
-// What may become of it.
+// The values of Again.
 const (
 	// KeepOther adds no job.
 	KeepOther Again = iota
-	// ReplaceOther removes the other, which waits. While that runs, the Batch
-	// fails with ErrConflict, unless it settles that run.
+	// ReplaceOther removes the other job if it is waiting. If it is running, the Batch fails with
+	// ErrConflict, unless the Batch settles that run.
 	ReplaceOther
 	// RefuseAnother fails the Batch with ErrDuplicate.
 	RefuseAnother
 )
 
-// Check reports what no store keeps; the error wraps ErrInvalid. Backends call
+// Check returns an error that wraps ErrInvalid for a job that no store can keep. Backends call
 // it.
 func (j *Job) Check() error {
 	for _, s := range [...]string{j.ID, j.Kind, j.Unique, j.Principal, j.Origins} {
@@ -115,7 +113,7 @@ func (j *Job) Check() error {
 	return nil
 }
 
-// Tries is Attempts, or what stands for it.
+// Tries returns Attempts, or DefaultAttempts if that is zero.
 func (j *Job) Tries() int {
 	if j.Attempts == 0 {
 		return DefaultAttempts
@@ -123,7 +121,7 @@ func (j *Job) Tries() int {
 	return j.Attempts
 }
 
-// JobState is how far a job is.
+// JobState is the state of a job.
 type JobState uint8
 
 // The states of a job.
@@ -138,7 +136,7 @@ var jobStates = [...]string{"waiting", "running", "done", "dead"}
 
 func (s JobState) String() string { return jobStates[s] }
 
-// Read makes s the state of a name, and reports whether there is one.
+// Read sets s to the state with a name, and reports whether there is one.
 func (s *JobState) Read(name string) bool {
 	for i, n := range jobStates {
 		if n == name {
@@ -149,7 +147,7 @@ func (s *JobState) Read(name string) bool {
 	return false
 }
 
-// NoteRescued is the note of a job that was taken from a worker that was lost.
+// NoteRescued is the note of a job whose worker was lost.
 const NoteRescued = "worker-lost"
 
 // A Run is one attempt at a job, by one worker. Only Work makes one.
@@ -157,23 +155,23 @@ type Run struct {
 	Job
 	Attempt int // from 1; of one job, no two runs at a time have the same
 	Started time.Time
-	Ref     string // by which the store finds the job again
+	Ref     string // how the store finds the job again
 }
 
-// A Settlement ends a run. It holds while the job is still at that run; when it
-// is not, the Batch fails with ErrFenced.
+// A Settlement ends a run. It is valid while the job is still at that run; otherwise the Batch
+// fails with ErrFenced.
 type Settlement struct {
 	Run   Run
 	State JobState // JobDone, JobDead, or JobWaiting to be tried again
-	// At is when it ended or, for JobWaiting, before when it is not tried again.
+	// At is when the run ended or, for JobWaiting, the earliest time of the next attempt.
 	At time.Time
 	// Free says that this run does not count among the attempts.
 	Free bool
-	Note string // why it is not done, without anybody's values
+	Note string // why the job is not done, without anybody's values
 }
 
-// Check reports what no store keeps; the error wraps ErrInvalid. Backends call
-// it.
+// Check returns an error that wraps ErrInvalid for a settlement that no store can keep. Backends
+// call it.
 func (s *Settlement) Check() error {
 	if s.State == JobRunning || int(s.State) >= len(jobStates) || s.Run.Ref == "" || s.Run.Attempt < 1 ||
 		s.At.IsZero() || s.At.Year() < minYear || s.At.Year() > maxYear {
@@ -182,18 +180,18 @@ func (s *Settlement) Check() error {
 	return nil
 }
 
-// A JobChange is what somebody wants done with a job that is dead or waiting. It
-// holds while the job is at rest, and at the attempt that they saw it at; when it
-// is not, or not there, the Batch fails with ErrConflict, and with ErrDuplicate
-// where another job has its correlation key by now.
+// A JobChange is what somebody wants done with a job that is dead or waiting. It is valid while
+// the job is not running and is still at the attempt that they saw. Otherwise, or if the job is
+// gone, the Batch fails with ErrConflict; it fails with ErrDuplicate if another job has taken its
+// correlation key.
 type JobChange struct {
 	ID      string
-	Attempt int  // that it was at, 0 when it never ran
+	Attempt int  // the job's latest attempt that they saw, 0 if it never ran
 	Drop    bool // remove it, for good; otherwise it is due At, for one more attempt at least
 	At      time.Time
 }
 
-// Check reports what no store keeps; the error wraps ErrInvalid. Backends call
+// Check returns an error that wraps ErrInvalid for a change that no store can keep. Backends call
 // it.
 func (c *JobChange) Check() error {
 	if c.ID == "" || c.Attempt < 0 || !c.Drop && (c.At.IsZero() || c.At.Year() < minYear || c.At.Year() > maxYear) {
@@ -202,7 +200,7 @@ func (c *JobChange) Check() error {
 	return nil
 }
 
-// A JobRecord is what is known of a job.
+// A JobRecord is a job with its state and history.
 type JobRecord struct {
 	Job
 	State   JobState
@@ -219,60 +217,59 @@ type JobFilter struct {
 	IDs    []string
 	States []JobState
 	Kinds  []string
-	Unique string // those that wait or run under a correlation key of the one kind in Kinds; "" for any
+	Unique string // jobs that wait or run under this correlation key of the one kind in Kinds; "" for any
 	Tried  bool   // only those that were run at least once
-	// Ahead picks those of the kind of a run's job that wait or run, were enqueued before it
-	// and are about one thing with it: the lists "about" of both payloads share a text.
+	// Ahead picks jobs of the kind of a run's job that wait or run, were enqueued before it and
+	// concern the same thing: the lists "about" of both payloads share a text.
 	Ahead *Run
-	Limit int // 0 is the store's cap; what is beyond it is left out
+	Limit int // 0 is the store's cap; further jobs are left out
 }
 
 // A Shift is one worker at work, beside others in any number of processes.
 type Shift struct {
 	Worker string   // no other worker that is at work has the same name
-	Kinds  []string // that it knows, one at least; jobs of others are left alone
-	// Run carries out a run. It settles the run in the transaction of its effect
-	// and returns nil, or it returns an Unfinished; after another error the job is
-	// tried again in a minute. When it does neither, the worker counts as lost.
+	Kinds  []string // kinds of jobs that it takes, at least one
+	// Run carries out a run. It settles the run in the transaction of its effect and returns nil,
+	// or it returns an Unfinished; after another error the job is tried again in a minute. If it
+	// does neither, the worker counts as lost.
 	Run func(context.Context, Run) error
-	// Lost is told of each run that was taken from a worker that was lost. Of one
-	// run, one worker is told. It is called while nothing is locked.
+	// Lost is called for each run that was taken from a lost worker, in one worker for each run.
+	// No lock is held during the call.
 	Lost func(Run)
-	// Away is told, once, when the store cannot be asked for work any more. It may
-	// be nil.
+	// Away is called once when the store can no longer be asked for work. It may be nil.
 	Away func(error)
 	// Once returns when nothing more is due, instead of when the context ends.
 	Once bool
-	// Clock stands for the store's clock, which is the same for every machine. It
-	// is nil but in tests and rehearsals.
+	// Clock replaces the store's clock, which is the same for every machine. It is nil except in
+	// tests and rehearsals.
 	Clock       func() time.Time
 	Concurrency int           // how many runs at once
 	Timeout     time.Duration // of a run; one twice as old is lost
 	Poll        time.Duration // how long to wait when nothing is due
-	Drain       time.Duration // how long runs may go on when the context has ended
-	Kept        time.Duration // how long jobs that are done are remembered; the dead stay
+	Drain       time.Duration // how long runs may continue after the context has ended
+	Kept        time.Duration // how long finished jobs are kept; dead jobs stay
 }
 
-// An Unfinished is the error of a run that did not settle its job. The store
-// settles it, unless the job is another worker's by then.
+// An Unfinished is the error of a run that did not settle its job. The store settles the job,
+// unless another worker has it by then.
 type Unfinished struct {
-	State JobState // JobDead, or JobWaiting to be tried again; when it was tried often enough, it is dead
+	State JobState // JobDead, or JobWaiting to be tried again; a job that has used its attempts is dead
 	After time.Duration
 	Free  bool   // this run does not count among the attempts
-	Note  string // why it is not done, without anybody's values
+	Note  string // why the job is not done, without anybody's values
 }
 
 func (u *Unfinished) Error() string { return u.Note }
 
-// A Queue hands jobs to workers.
+// A Queue gives jobs to workers.
 type Queue interface {
 	// Clock tells the store's time, which is the same for every machine.
 	Clock(ctx context.Context) (time.Time, error)
-	// Work hands due jobs to a shift: those due longest first, and of those due at
-	// one moment the one enqueued first. Runs that are older than twice the timeout
-	// are taken from their workers; their jobs wait again, or are dead when they
-	// were tried often enough. It returns when the context has ended and its runs
-	// have, and an error only where it cannot begin.
+	// Work gives due jobs to a shift: the longest due first, and of those due at the same time
+	// the one enqueued first. Runs that are older than twice the timeout are taken from their
+	// workers; their jobs wait again, or are dead if they have used their attempts. Work returns
+	// when the context has ended and its runs are over; it returns an error only if it cannot
+	// begin.
 	Work(ctx context.Context, s Shift) error
 	// Jobs lists jobs in the order in which they fall due.
 	Jobs(ctx context.Context, f JobFilter) ([]JobRecord, error)

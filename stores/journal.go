@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// The names of the two encodings below. Each is hashed first, so that nothing of
-// one encoding can pass for something of another.
+// The names of the two encodings below. Each is hashed first, so that no text of one encoding can
+// be taken for a text of the other.
 const (
 	bodyVersion  = "verbatim journal body 2"
 	entryVersion = "verbatim journal entry 2"
 )
 
-// Write cuts Time to the microsecond, which is what a store keeps, and computes
-// Body, the digest of everything that an entry says.
+// Write cuts Time to the microsecond, which is what stores keep, and computes Body, the digest of
+// everything that the entry says.
 //
 // Body is SHA-256 over, in this order: the text "verbatim journal body 2", Time
 // in microseconds since 1970-01-01 UTC, Principal, the number of Roles and each
@@ -33,9 +33,9 @@ func (e *Entry) Write() {
 // prev: it sets Seq and Prev and computes Hash of them and Body. The first entry
 // of a journal has Seq 1 and a zero Prev.
 //
-// Hash is SHA-256 over the text "verbatim journal entry 2", Prev, Seq as 8 bytes,
-// big-endian, and Body. So little stands in it that a database can work it out
-// while it commits, and knows of a place in the journal only when it is taken.
+// Hash is SHA-256 over the text "verbatim journal entry 2", Prev, Seq as 8 bytes, big-endian, and
+// Body. It covers so little that a database can compute it during the commit, when the entry gets
+// its place in the journal.
 func (e *Entry) Chain(seq int64, prev [32]byte) {
 	e.Seq, e.Prev = seq, prev
 	e.Hash = e.digest()
@@ -49,7 +49,7 @@ func (e *Entry) Seal(seq int64, prev [32]byte) {
 
 func (e *Entry) body() [32]byte {
 	texts := [...]string{e.Session, e.Source, e.Verb, e.Call, e.Outcome, e.Reason, e.Changes, e.Preview, e.Agreed, e.Palette, e.Turn, e.Origins}
-	var few [2048]byte // of most entries, the whole
+	var few [2048]byte // most entries fit into it
 	b := append(few[:0], bodyVersion...)
 	b = binary.BigEndian.AppendUint64(b, uint64(e.Time.UnixMicro()))
 	b = sealText(b, e.Principal)
@@ -79,20 +79,19 @@ func (e *Entry) digest() [32]byte {
 type ChainError struct {
 	Seq int64  // the number the entry should have
 	Msg string // what is wrong with it
-	// Missing says that it is not there, and that others are behind it.
+	// Missing says that the entry does not exist although later entries do.
 	Missing bool
 }
 
 func (e *ChainError) Error() string { return fmt.Sprintf("journal entry %d %s", e.Seq, e.Msg) }
 
-// VerifyChain checks that entries follow one another, and the first of them the
-// entry numbered seq whose hash is prev; for a whole journal, 0 and the zero
-// hash. Of each it checks Body against what the entry says, and Hash against
-// Body and the entry's place. It returns the number and the hash of the last,
-// from which a later call can go on. The error is a *ChainError.
+// VerifyChain checks that entries follow one another, and the first of them the entry numbered
+// seq whose hash is prev; for a whole journal, 0 and the zero hash. Of each it checks Body
+// against what the entry says, and Hash against Body and the entry's place. It returns the number
+// and the hash of the last, from which a later call can go on. The error is a *ChainError.
 //
-// A chain that verifies has not been altered in the middle. Whether its end was
-// cut off, or all of it rewritten, only a head kept elsewhere can tell.
+// A chain that verifies has not been altered in the middle. Only a head kept elsewhere can show
+// whether its end was cut off, or all of it rewritten.
 func VerifyChain(seq int64, prev [32]byte, entries []Entry) (int64, [32]byte, error) {
 	for i := range entries {
 		e := &entries[i]

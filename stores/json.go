@@ -1,16 +1,15 @@
 package stores
 
-// spelt reports whether a text is one JSON value in its canonical spelling, as far
-// as that can be seen by reading it once: most of what is read was written by us.
-// It says no where more thought is needed: about a key with an escape in it, and a
-// character that is not escaped by a letter.
+// spelt reports whether a text is one JSON value in its canonical form, as far as one pass can
+// tell: most texts that are read were written by us. It returns false if that is uncertain: for a
+// key with an escape in it, and for characters escaped other than by a letter.
 func spelt(s string) bool {
 	end := spelling(s, 0, 0)
 	return end > 0 && end == len(s)
 }
 
-// spelling returns where a value that begins at i ends, and 0 where it is not seen
-// to be canonical.
+// spelling returns the end of the value that begins at i, and 0 if the value is not known to be
+// canonical.
 func spelling(s string, i, depth int) int {
 	if i >= len(s) || depth > maxJSONDepth {
 		return 0
@@ -73,8 +72,7 @@ func spelling(s string, i, depth int) int {
 	return 0
 }
 
-// quoted returns where a string that begins at i ends, and whether nothing in it
-// is escaped.
+// quoted returns the end of the string that begins at i, and whether it has no escapes.
 func quoted(s string, i int) (end int, plain bool) {
 	if i >= len(s) || s[i] != '"' {
 		return 0, false
@@ -103,7 +101,7 @@ func quoted(s string, i int) (end int, plain bool) {
 	return 0, false
 }
 
-// number returns where a number that begins at i ends.
+// number returns the end of the number that begins at i.
 func number(s string, i int) int {
 	digits := func() bool {
 		from := i

@@ -2,23 +2,22 @@ package stores
 
 import "fmt"
 
-// A List asks, with the rows that a Find finds, for rows of another entity that
-// belong to them: those that By leads from to one of them, within the scope. A
-// store that is far away gets them in the round trip of the rows.
+// A List asks a Find for related rows of another entity as well: the rows within the scope from
+// which the path By leads to one of the rows found. A remote store reads them in the same round
+// trip.
 type List struct {
 	Entity *Entity
-	By     Path   // a reference, or along some to one, to the entity of the Find
+	By     Path   // a reference to the entity of the Find, perhaps behind other references
 	Select []Path // what to return, at least one
 	Where  *Cond  // nil is all of them
 	Order  []Order
-	// Into is given what belongs to each row: parallel to what Find returns.
-	// Through all of them they may be as many as the store's cap; more is ErrLimit.
+	// Into receives the related rows of each row, parallel to the Find's result. Altogether they
+	// may be as many as the store's cap; more is ErrLimit.
 	Into *[][][]Value
 }
 
-// Apart carries out a Find as one for its rows and one for each of its lists, for
-// a store that gains nothing by asking for all at once, or would have to hold
-// what it finds.
+// Apart carries out a Find as one read for its rows and one for each of its lists, for a store
+// that gains nothing from one read, or would have to hold the rows found.
 func (f Find) Apart(find func(Find) ([][]Value, error)) ([][]Value, error) {
 	lists := f.Lists
 	f.Lists, f.Last = nil, false
@@ -62,7 +61,7 @@ func (l *List) apart(of Find, keys []Value, at map[Value]int, find func(Find) ([
 		where = Cond{Op: And, Kids: []Cond{where, *l.Where}}
 	}
 	n := len(l.Select)
-	hold := min(of.Hold, Shared) // what belongs to a row is not what is to be changed
+	hold := min(of.Hold, Shared) // related rows are not going to be changed
 	rows, err := find(Find{Entity: l.Entity, Select: append(l.Select[:n:n], l.By), Where: &where, Order: l.Order, Hold: hold})
 	if err != nil {
 		return err
@@ -75,7 +74,7 @@ func (l *List) apart(of Find, keys []Value, at map[Value]int, find func(Find) ([
 	return nil
 }
 
-// Check refuses a list that does not belong to rows of an entity.
+// Check returns an error if the list does not belong to rows of an entity.
 func (l *List) Check(of *Entity) error {
 	e := l.Entity
 	for _, s := range l.By.Steps {

@@ -8,19 +8,18 @@ import (
 	"unicode/utf8"
 )
 
-// A Mark says that the value of a field is less trusted than a record: it came
-// out of a document, say, and was saved. Stores keep the words of Origin as they
-// are and do not read them.
+// A Mark says that the value of a field is less trusted than a record: it came, say, from a
+// document. Stores keep the text of Origin as it is and do not interpret it.
 //
-// A mark is kept beside the row and never in it, so that tables of others carry
-// marks too. It is found by the names that the database knows, of the table and
-// of the column, so that nothing a palette renames loses it.
+// A mark is kept beside the row and never in it, so that existing tables need no column for it.
+// It is stored under the database's names of the table and the column, so that renaming in a
+// palette does not lose it.
 type Mark struct {
 	Field  int
 	Origin string
 }
 
-// MarkOf returns the origin that marks say a field has, "" when none does.
+// MarkOf returns the origin of a field according to marks, "" if it has no mark.
 func MarkOf(marks []Mark, field int) string {
 	for i := range marks {
 		if marks[i].Field == field {
@@ -30,9 +29,8 @@ func MarkOf(marks []Mark, field int) string {
 	return ""
 }
 
-// ReadMarks reads what a Path with Marks led to: the marks of a row of e, by
-// field, ascending. Null is no marks. Columns that e has no field for are left
-// out.
+// ReadMarks decodes the value of a Path with Marks: the marks of a row of e, by field, ascending.
+// Null means no marks. Columns for which e has no field are left out.
 func ReadMarks(e *Entity, v Value) ([]Mark, error) {
 	if v.IsNull() {
 		return nil, nil
@@ -53,9 +51,9 @@ func ReadMarks(e *Entity, v Value) ([]Mark, error) {
 	return marks, nil
 }
 
-// plainMarks reads an object of strings without escapes, which marks nearly always are. It
-// gives up where text is anything else. It takes a tenth of the time and of the memory that
-// encoding/json needs, which was most of what reading rows that a model wrote took.
+// plainMarks reads an object of strings without escapes, the usual form of marks. plain is false
+// for any other text. It takes a tenth of the time and of the memory of encoding/json, which used
+// to dominate the reading of rows that a model wrote.
 func plainMarks(e *Entity, text string) (marks []Mark, plain bool) {
 	for begin := "{"; ; begin = "," {
 		var column, origin string
@@ -87,7 +85,7 @@ func plainMarks(e *Entity, text string) (marks []Mark, plain bool) {
 	}
 }
 
-// plainString takes a string without escapes from the beginning of JSON.
+// plainString reads a string without escapes from the beginning of JSON.
 func plainString(text string) (s, rest string, plain bool) {
 	text, begins := strings.CutPrefix(strings.TrimPrefix(text, " "), `"`)
 	s, rest, ends := strings.Cut(text, `"`)
@@ -95,9 +93,8 @@ func plainString(text string) (s, rest string, plain bool) {
 	return s, rest, plain
 }
 
-// Marked lists what a change does to marks, for backends: the fields that get
-// one, and those that lose theirs. A deleted row loses all that the change knows
-// of.
+// Marked lists, for backends, the fields that a change marks and the fields that lose their mark.
+// A deleted row loses all the marks that the change lists.
 func (c *Change) Marked() (set []Mark, clear []int) {
 	for i := range c.Set {
 		if a := &c.Set[i]; a.Origin != "" {

@@ -9,26 +9,25 @@ import (
 	"strings"
 )
 
-// A Filler is a transaction that fills a store which Migrate made with what another
-// store keeps.
+// A Filler is a transaction that fills a newly migrated store with the content of another store.
 type Filler interface {
 	Tx
-	// Keep keeps what another store keeps beside rows, as it is there.
+	// Keep stores, unchanged, what another store keeps beside rows.
 	Keep(ctx context.Context, k Kept) error
-	// CountFrom has the database give a drawn field of the next new row this number, or a
-	// greater one.
+	// CountFrom makes the database draw this number, or a greater one, for a field of the next
+	// new row.
 	CountFrom(ctx context.Context, e *Entity, field int, next int64) error
 }
 
 // Kept is what a store keeps beside rows, or a part of it.
 type Kept struct {
-	Secret     []byte // of its Identity. Names that were made with another are forgotten
+	Secret     []byte // of its Identity; names that were made with another secret are forgotten
 	Principals []Principal
 	Jobs       []JobRecord
-	Entries    []Entry // that follow those there are, with their numbers and hashes
+	Entries    []Entry // the entries that follow the present ones, with their numbers and hashes
 }
 
-// Moved tells what Move has moved.
+// Moved says what Move has moved.
 type Moved struct {
 	Rows       []MovedRows
 	Principals int
@@ -42,39 +41,39 @@ type Moved struct {
 type MovedRows struct {
 	Entity *Entity
 	Rows   int
-	There  bool // they were there already, and were compared
+	There  bool // the rows were there already, and were compared
 }
 
-// A MoveError says why a store cannot be moved: what is in the way, in one store or the
-// other. It shows no value and no key.
+// A MoveError says why a store cannot be moved, because of one store or the other. It shows no
+// value and no key.
 type MoveError struct{ Msg string }
 
 func (e *MoveError) Error() string { return e.Msg }
 
 func unmoved(format string, args ...any) error { return &MoveError{fmt.Sprintf(format, args...)} }
 
-// A Move is from one store to another. Read is a transaction of From that keeps others
-// from writing, and Fill one of To, in which it happens or does not.
+// A Move copies one store to another. Read is a transaction of From that keeps others from
+// writing, and Fill a transaction of To that does the copying.
 type Move struct {
 	From, To Store
 	Read     Tx
 	Fill     Filler
 	Entities []*Entity
-	// Partly says of entities which columns of their tables are those of no field. The
-	// rows of such a table are compared and not moved.
+	// Partly says, for an entity, which columns of its table have no field. The rows of such a
+	// table are compared and not moved.
 	Partly map[*Entity]string
-	Views  []*Entity // whose rows come of other tables
+	Views  []*Entity // entities whose rows come from other tables
 
-	done  map[*Entity]bool // their rows are there
-	after []Change         // once all rows are there
+	done  map[*Entity]bool // entities whose rows are there
+	after []Change         // changes to make once all rows are there
 }
 
-// movePage is how much is moved at once.
+// movePage is how many rows or entries are moved at once.
 const movePage = 1000
 
-// Run moves rows, people, names, work and the journal, and compares what came of it with
-// what was there. Rows of tables of others are moved where the table is empty, and
-// compared where it is not.
+// Run moves rows, principals, names, jobs and the journal, and compares the result with the
+// source. Rows of tables that are not managed are moved if the table is empty, and compared
+// otherwise.
 func (m *Move) Run(ctx context.Context) (moved Moved, err error) {
 	if err := m.empty(ctx); err != nil {
 		return moved, err
@@ -119,7 +118,7 @@ func (m *Move) Run(ctx context.Context) (moved Moved, err error) {
 	return moved, m.beside(ctx, &moved)
 }
 
-// empty refuses a store in which there is anything of what is moved.
+// empty returns an error if the target store already has anything of what is moved.
 func (m *Move) empty(ctx context.Context) error {
 	var there []string
 	has := func(some bool, what string) {
@@ -158,7 +157,7 @@ func some(ctx context.Context, r Reader, e *Entity) (bool, error) {
 	return len(rows) > 0, err
 }
 
-// order puts entities behind those that they refer to, as far as that can be.
+// order sorts entities behind those that they refer to, as far as possible.
 func (m *Move) order() (sorted []*Entity) {
 	seen := map[*Entity]bool{}
 	var visit func(e *Entity)
@@ -182,7 +181,7 @@ func (m *Move) order() (sorted []*Entity) {
 	return sorted
 }
 
-// rows moves those of one entity, or notes which marks those that are there lack.
+// rows moves the rows of one entity, or notes which marks the existing rows lack.
 func (m *Move) rows(ctx context.Context, e *Entity) (MovedRows, error) {
 	moved := MovedRows{Entity: e}
 	there, err := some(ctx, m.Fill, e)
@@ -237,8 +236,8 @@ func (m *Move) rows(ctx context.Context, e *Entity) (MovedRows, error) {
 	return moved, flush()
 }
 
-// parentsFirst puts rows behind those of their own kind that they refer to. In a circle
-// one of them comes first.
+// parentsFirst sorts rows behind the rows of the same entity that they refer to. In a cycle, one
+// of them comes first.
 func parentsFirst(rows []Row) []Row {
 	by, sorted := make(map[Value]*Row, len(rows)), make([]Row, 0, len(rows))
 	for i := range rows {
@@ -262,8 +261,8 @@ func parentsFirst(rows []Row) []Row {
 	return sorted
 }
 
-// insert adds a row; in are those of its kind that are there. What it refers to that is
-// not there yet is set once it is.
+// insert returns the change that adds a row; in holds the rows of its entity that are there.
+// References to rows that are not there yet are set later.
 func (m *Move) insert(row Row, in map[Value]bool) Change {
 	e := row.Entity
 	c := Change{Op: Insert, Entity: e, Key: row.Key()}
@@ -290,14 +289,14 @@ func (m *Move) insert(row Row, in map[Value]bool) Change {
 	return c
 }
 
-// failed says which row could not be added, where it refers to a row that is not there.
+// failed names the row that could not be added because it refers to a row that does not exist.
 func (m *Move) failed(ctx context.Context, e *Entity, err error) error {
 	if _, ok := err.(*MoveError); ok {
 		return err
 	}
 	for row, bad := range EachRow(ctx, m.Read, e) {
 		if bad != nil {
-			break // which err may be
+			break // which may be the cause of err
 		}
 		for i, v := range row.Values {
 			if ref := e.Fields[i].Ref; ref != nil && !v.IsNull() {
@@ -310,7 +309,7 @@ func (m *Move) failed(ctx context.Context, e *Entity, err error) error {
 	return fmt.Errorf("rows of %s: %w", e.Name, err)
 }
 
-// called is what people call a row.
+// called returns the name of a row for people.
 func (m *Move) called(ctx context.Context, row Row) string {
 	if names, err := m.Read.Names(ctx, NameQuery{Entity: row.Entity, Keys: []Value{row.Key()}}); err == nil && len(names) > 0 {
 		return "@" + names[0].Plain + "~" + names[0].Suffix
@@ -318,7 +317,7 @@ func (m *Move) called(ctx context.Context, row Row) string {
 	return "a row of " + row.Entity.Name
 }
 
-// compare reads the rows of one entity once more, in both stores.
+// compare reads the rows of one entity again from both stores and compares them.
 func (m *Move) compare(ctx context.Context, moved *MovedRows) error {
 	e := moved.Entity
 	var page []Row
@@ -375,7 +374,7 @@ func (m *Move) compare(ctx context.Context, moved *MovedRows) error {
 	return nil
 }
 
-// beside moves what is kept beside rows.
+// beside moves everything that a store keeps beside rows.
 func (m *Move) beside(ctx context.Context, moved *Moved) error {
 	names, err := m.From.Principals(ctx)
 	if err != nil {
@@ -470,7 +469,7 @@ func (m *Move) journal(ctx context.Context, moved *Moved) error {
 	return nil
 }
 
-// EachRow goes through the rows of an entity in the order of their keys, a page at a
+// EachRow yields the rows of an entity in the order of their keys, and reads them a page at a
 // time.
 func EachRow(ctx context.Context, r Reader, e *Entity) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {

@@ -1,24 +1,21 @@
 package stores
 
-// A Name is what a row is called, or once was. Stores keep names in a table of
-// their own, beside the tables of rows, so that a name is found by one look-up and
-// a table of others is never altered. A name that was kept is never taken away:
-// it goes on meaning its row, also when the row is called otherwise or is gone.
+// A Name is a present or former name of a row. Stores keep names in a table of their own, beside
+// the tables of rows, so that one look-up finds a name and existing tables are never altered. A
+// name is never deleted: it goes on meaning its row after the row is renamed or deleted.
 type Name struct {
 	Entity *Entity
 	Key    Value
 	Plain  string // "pierre-dupont-source-of-wealth"; several rows may have it
 	Suffix string // belongs to the row, and is the same in all its names
-	// Owner is the owner of the row when it got the name: the text of the key at
-	// the end of its scope path, or the name of the principal whose row it is. It is
-	// "" for reference data.
+	// Owner is the owner of the row when it got the name: the text of the key at the end of its
+	// scope path, or the name of the principal who owns the row. It is "" for reference data.
 	Owner string
 }
 
-// A NameQuery asks for names of rows of one entity: by what they are called, by
-// the beginning of their suffix, or by their keys, whichever is set. Behind, where it is
-// set, asks for all of them, of rows that are gone as well, a page at a time: Most names
-// behind one, in the order of their words, their owners and their keys.
+// A NameQuery asks for names of rows of one entity: by the plain name, by the beginning of the
+// suffix, or by key, whichever is set. Behind, if it is set, asks for all names, also of deleted
+// rows, a page at a time: Most names after Behind, in the order of their words, owners and keys.
 type NameQuery struct {
 	Behind *Name
 	Entity *Entity
@@ -31,14 +28,14 @@ type NameQuery struct {
 	Most int
 }
 
-// A NameAsk is a NameQuery whose answer comes with the commit.
+// A NameAsk is a NameQuery that is answered with the commit.
 type NameAsk struct {
 	NameQuery
 	Into *[]Name
 }
 
-// An Identity is what tells one store from another. It is made when a store is
-// migrated for the first time, and a copy of the store has it too.
+// An Identity distinguishes one store from another. It is made when a store is migrated for the
+// first time; a copy of the store has the same one.
 type Identity struct {
 	ID     string
 	Secret []byte // known to nobody outside the store: suffixes of names are made with it

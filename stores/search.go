@@ -11,16 +11,17 @@ import (
 	"verbatim/stores/search"
 )
 
-// A Search says by which fields rows of an entity are found: by the words in those of
-// Text, by what those of Meaning mean, and by those of Names, which are spelled almost like
-// what is asked for. They are texts, and not sensitive.
+// A Search says by which fields rows of an entity are found: by the words of the Text fields, by
+// the meaning of the Meaning fields, and by Names fields whose spelling is close to the text
+// asked for. The fields are texts, and not sensitive.
 //
-// The index is derived, and not the truth: it stands in no journal, and nothing is decided
-// by it. Words are in it with the transaction that writes them, and so are the vectors that
-// search.Grams makes; those of a model come later: see Searcher.
+// The index is derived data: it is not journalled, and nothing is decided by it. A transaction
+// that writes a row also indexes its words and the vectors that search.Grams makes; the vectors
+// of a model come later: see Searcher.
 type Search struct{ Text, Meaning, Names []int }
 
-// Signature tells one way to index from another.
+// Signature identifies the way in which an entity is indexed. Another signature means that the
+// index has to be rebuilt.
 func (s *Search) Signature(e *Entity) string {
 	b := strconv.Itoa(search.Version)
 	for _, fields := range [][]int{s.Text, s.Meaning} {
@@ -35,60 +36,60 @@ func (s *Search) Signature(e *Entity) string {
 			b += " " + strconv.Quote(e.Fields[f].Column)
 		}
 	}
-	for _, step := range e.Scope { // by which it is known whose a row is
+	for _, step := range e.Scope { // the scope path says who owns the row
 		b += fmt.Sprintf("; %d", step.Field)
 	}
 	return b
 }
 
-// Fields are those that the index is made of, each once, ascending.
+// Fields returns the indexed fields, each once, ascending.
 func (s *Search) Fields() []int {
 	all := slices.Concat(s.Text, s.Meaning, s.Names)
 	slices.Sort(all)
 	return slices.Compact(all)
 }
 
-// A Match asks which rows of an entity fit a text best: by its words, by its meaning where
-// Near is set, or by both, then in one order that reciprocal rank makes. Only rows within
-// the scope are looked at, and counted: no other row moves one up or down.
+// A Match asks which rows of an entity fit a text best: by its words, by its meaning if Near is
+// set, or by both, merged by reciprocal rank. Only rows within the scope are looked at and
+// counted: no other row affects the order.
 type Match struct {
 	Entity *Entity
-	// Owner is the key of the owner whose rows alone are looked at and counted; null is
-	// every owner that the scope opens.
+	// Owner restricts the search to the rows of one owner, given by key; null means every owner
+	// within the scope.
 	Owner Value
 	Text  string
-	Near  []float32 // of length 1
+	Near  []float32 // the vector of Text, of length 1
 	Maker string    // of Near; vectors of other makers are not compared with it
 	Limit int
-	// Edits is of names: within how many of them a name is like Text. With Spellings, rows are
-	// found by their names alone, and by those that are like any of these.
+	// Edits is the greatest edit distance at which a name is like Text. With Spellings, rows are
+	// found by their names alone, and also by names that are like one of the Spellings.
 	Edits     int
 	Spellings []string
-	// Beyond looks at everybody's rows, whatever the scope: what comes of it must not reach
-	// whoever asks.
+	// Beyond searches everybody's rows, whatever the scope: the caller must not be told the
+	// result.
 	Beyond bool
 }
 
-// A Searcher keeps the index of what is searched.
+// A Searcher keeps the search indexes.
 type Searcher interface {
-	// Index compares the index of an entity with its rows, everybody's. With anew it is
-	// made anew first. ErrSchema where Migrate has not prepared it.
+	// Index compares the index of an entity with the rows of all owners. With anew it rebuilds
+	// the index first. It returns ErrSchema if Migrate has not prepared the index.
 	Index(ctx context.Context, e *Entity, anew bool) (IndexState, error)
-	// Vectors has embed make the vectors of rows whose vector is of another maker, of so
-	// many rows at most, and keeps those of rows that say the same when it is done. It
-	// returns how many rows it took on. embed is called outside any transaction.
+	// Vectors calls embed for at most so many rows whose vector was not made by maker, and stores
+	// the vectors of those rows that still have the same text afterwards. It returns how many
+	// rows it tried. embed is called outside any transaction.
 	Vectors(ctx context.Context, e *Entity, maker string, most int, embed func(texts []string) ([][]float32, error)) (int, error)
 }
 
-// An IndexState is how an index stands to the rows.
+// An IndexState is the result of comparing an index with its rows.
 type IndexState struct {
-	Rows    int64 `json:"rows"`    // that there are
-	Missing int64 `json:"missing"` // of them, that are not in the index
-	Stale   int64 `json:"stale"`   // that it has as they were
-	Stray   int64 `json:"stray"`   // that it has and that are not there, and terms of no row
+	Rows    int64 `json:"rows"`    // rows that exist
+	Missing int64 `json:"missing"` // rows that are not in the index
+	Stale   int64 `json:"stale"`   // rows whose index entry is out of date
+	Stray   int64 `json:"stray"`   // index entries without a row, and terms of no row
 }
 
-// Count counts a row: whether the index has it, and has it as it is.
+// Count counts one row: whether the index has it, and whether the entry is up to date.
 func (s *IndexState) Count(has, is bool) {
 	s.Rows++
 	switch {
@@ -99,21 +100,21 @@ func (s *IndexState) Count(has, is bool) {
 	}
 }
 
-// Clean reports whether it is as it should be.
+// Clean reports whether the index matches the rows.
 func (s IndexState) Clean() bool { return s.Missing+s.Stale+s.Stray == 0 }
 
-// An Indexed is what the index keeps of a row.
+// An Indexed is the index entry of a row.
 type Indexed struct {
 	Key      string
-	Owner    int64 // whose it is: see search.Owner
-	Digest   int64 // of all the rest
+	Owner    int64 // the owner of the row: see search.Owner
+	Digest   int64 // of all the other fields
 	Postings []search.Posting
-	Meant    string   // what a vector is made of
-	Vector   []byte   // that search.Grams makes
+	Meant    string   // the text that a vector is made of
+	Vector   []byte   // the vector that search.Grams makes
 	Names    []string // folded, each once, in order
 }
 
-// Sum tells, of the terms of a row, how many they are and what they weigh.
+// Sum combines the number of the row's terms and their weights in one number.
 func (x *Indexed) Sum() int64 {
 	sum := int64(len(x.Postings)) * 1_000_000_000
 	for _, p := range x.Postings {
@@ -122,8 +123,8 @@ func (x *Indexed) Sum() int64 {
 	return sum
 }
 
-// Indexed makes of a row what the index keeps: of its key, of what says whose it is, and
-// of its fields, parallel to those of Search.
+// Indexed makes the index entry of a row from its key, its owner, and the values of its fields,
+// parallel to Search.Fields.
 func (e *Entity) Indexed(key, owner string, fields []string) Indexed {
 	x := Indexed{Key: key, Owner: search.Owner(owner)}
 	texts := func(of []int) (texts []string) {
@@ -146,7 +147,7 @@ func (e *Entity) Indexed(key, owner string, fields []string) Indexed {
 	return x
 }
 
-// Reindexed reports whether a change may alter what the index keeps of its row.
+// Reindexed reports whether a change may alter the index entry of its row.
 func (c *Change) Reindexed() bool {
 	s := c.Entity.Search
 	if s == nil || c.Op != Update {
@@ -158,8 +159,8 @@ func (c *Change) Reindexed() bool {
 	})
 }
 
-// Owners are the numbers of those whose rows of an entity a scope opens; all is true where
-// it opens everybody's.
+// Owners returns the numbers of the owners whose rows of an entity the scope may see; all is true
+// if the scope may see every row.
 func (s *Scope) Owners(e *Entity) (owners []int64, all bool) {
 	switch {
 	case s.All || e.Access == ForAll:
@@ -176,7 +177,8 @@ func (s *Scope) Owners(e *Entity) (owners []int64, all bool) {
 	return owners, false
 }
 
-// Root is the entity whose rows own those of this one by its scope path; nil where none do.
+// Root returns the entity whose rows own the rows of this one by its scope path; nil if there is
+// none.
 func (e *Entity) Root() *Entity {
 	switch n := len(e.Scope); {
 	case e.Access != ByPath:
@@ -187,8 +189,8 @@ func (e *Entity) Root() *Entity {
 	return e
 }
 
-// OwnerIn is the owner whose rows alone meet a condition, which may be nil: null where the
-// condition does not say, or where the rows belong to everybody.
+// OwnerIn returns the only owner whose rows can meet a condition, which may be nil. It returns
+// null if the condition does not determine one, or if the rows belong to everybody.
 func (e *Entity) OwnerIn(c *Cond) Value {
 	if c == nil || e.Access == ForAll {
 		return Value{}
@@ -199,12 +201,12 @@ func (e *Entity) OwnerIn(c *Cond) Value {
 	}
 	switch f := owner.End(e); {
 	case f.Spelling != nil, f.Holds() != UUID && f.Holds() != String && f.Holds() != Int:
-		return Value{} // what the index knows it by may be spelled otherwise
+		return Value{} // the index may spell it differently
 	}
 	return c.pins(owner)
 }
 
-// pins is the value that a path has in each row that meets the condition, or null.
+// pins returns the value that a path has in every row that meets the condition, or null.
 func (c *Cond) pins(p Path) (v Value) {
 	switch {
 	case c.Op == Eq && c.Other == nil && c.Path.Is(p):
@@ -217,28 +219,28 @@ func (c *Cond) pins(p Path) (v Value) {
 	return v
 }
 
-// A Matcher asks the index of one entity, for rows of some owners, or of everybody where
-// they are nil.
+// A Matcher reads the index of one entity, for the rows of some owners, or of everybody if owners
+// is nil.
 type Matcher interface {
-	// Owned says how many rows there are, and the stamp of each of the owners that has
-	// some: it is another whenever the index of their rows has changed. ErrSchema where the
-	// index is not the one that the entity declares.
+	// Owned returns how many rows there are, and the stamp of each owner who has some. The stamp
+	// differs whenever the index of the owner's rows has changed. ErrSchema if the index is not
+	// the one that the entity declares.
 	Owned(owners []int64) (rows int64, stamps map[int64]int64, err error)
-	// Hits are the rows that have each term, of so many of each term at most; 0 is all.
+	// Hits returns the rows that have each term, at most so many for a term; 0 is all.
 	Hits(terms, owners []int64, most int) (map[int64][]search.Hit, error)
-	// Keys are those of rows by their numbers in the index.
+	// Keys returns the keys of rows by their numbers in the index.
 	Keys(rows []int64) (map[int64]string, error)
-	// NamesSince are the names that the index has got since one of its entries, in order, so
-	// many at most; those of other tables are among them, and say so.
+	// NamesSince returns at most so many names that the index has got after the given entry, in
+	// order; names of other tables are among them, and are marked as such.
 	NamesSince(entry int64, most int) ([]search.Named, error)
-	// NamesOf are the names of rows, as the index has them now.
+	// NamesOf returns the names of rows, as the index has them now.
 	NamesOf(keys []string) (map[string][]string, error)
-	// Vectors calls fn with each vector of a maker. It is good until fn returns.
+	// Vectors calls fn with each vector of a maker. The vector is valid until fn returns.
 	Vectors(maker string, owners []int64, fn func(owner int64, vector []float32, key string)) error
 }
 
-// Run carries out a Match: it is what both stores do. What is read is kept in memory, unless
-// the transaction has changed the index: nobody else may see that.
+// Run carries out a Match for both stores. What it reads is cached in memory, unless the
+// transaction has changed the index: other callers must not see those changes.
 func (m Match) Run(scope *Scope, index Matcher, kept *search.Kept, changed bool) (found []search.Found, more bool, err error) {
 	owners, all := scope.Owners(m.Entity)
 	if m.Beyond {
@@ -315,8 +317,8 @@ func (m Match) words(index Matcher, owners []int64, rows int64, best *search.Bes
 	return err
 }
 
-// weighed are the terms of a question, and the rows that have them, of so many of each at
-// most.
+// weighed returns the weighed terms of a question, and the rows that have them, at most so many
+// for a term.
 func weighed(index Matcher, asked [][]int64, owners []int64, rows int64, most int) ([]search.Term, map[int64][]search.Hit, error) {
 	hits, err := index.Hits(slices.Concat(asked...), owners, most)
 	counts := make(map[int64]int64, len(hits))
@@ -329,8 +331,8 @@ func weighed(index Matcher, asked [][]int64, owners []int64, rows int64, most in
 // namesAtOnce is how many new names are read at once.
 const namesAtOnce = 10_000
 
-// names are the rows one of whose names is spelled almost like what is asked for. What is
-// kept in memory says which these may be, and the index which they are.
+// names returns the rows that have a name spelled almost like the text asked for. The names
+// cached in memory give the candidates, and the index confirms them.
 func (m Match) names(index Matcher, owners []int64, kept *search.Kept, changed bool) ([]search.NearName, error) {
 	edits := min(m.Edits, search.MostEdits)
 	var asked []*search.Pattern
@@ -342,7 +344,7 @@ func (m Match) names(index Matcher, owners []int64, kept *search.Kept, changed b
 	if len(asked) == 0 || edits < 0 {
 		return nil, nil
 	}
-	all, own := kept.Names(m.Entity.Table), &search.Names{} // of everybody, and of this transaction
+	all, own := kept.Names(m.Entity.Table), &search.Names{} // names of all owners, and names that this transaction wrote
 	into := all
 	if changed {
 		into = own
@@ -401,7 +403,7 @@ func (m Match) names(index Matcher, owners []int64, kept *search.Kept, changed b
 	return search.Nearest(near), nil
 }
 
-// meaning adds the rows whose vector is like the one that is asked for.
+// meaning adds the rows whose vector is similar to the one asked for.
 func (m Match) meaning(index Matcher, owners []int64, stamps map[int64]int64, kept *search.Kept, changed bool, best *search.Best) error {
 	if changed || owners == nil {
 		return index.Vectors(m.Maker, owners, func(_ int64, vector []float32, key string) {

@@ -6,25 +6,25 @@ import (
 	"strings"
 )
 
-// A Spelling is how a column keeps what a field holds, where it keeps it in another
-// form: a code as a word or a number of the table's own. Stores turn values at their
-// door, so that everything above them has values and nothing below has.
+// A Spelling says how a column stores the values of a field in another form: a code, say, as a
+// word or a number of the table's own. Stores convert values at their boundary, so that
+// everything above them sees the language's values, and everything below sees the stored form.
 type Spelling struct {
-	// Name says what columns hold, for messages: "a code of order-status".
+	// Name describes the stored values, for messages: "a code of order-status".
 	Name string
-	// Kind is that of what columns hold.
+	// Kind is the kind of the stored values.
 	Kind Kind
-	// Ordered says that what columns hold stands in the order of the values.
+	// Ordered says that the stored values sort in the order of the values.
 	Ordered bool
-	// Digits, of a decimal that is kept as an integer, is how many stand after the point.
+	// Digits is the number of decimal places of a decimal that is stored as an integer.
 	Digits int
-	// Store gives what the column holds for a value that is not null, Load the value
-	// for what a column holds; ok is false where there is none.
+	// Store converts a value that is not null to its stored form, and Load converts it back; ok
+	// is false if it has no counterpart.
 	Store, Load func(v Value) (w Value, ok bool)
 }
 
-// NewCodes is the spelling of codes: values is parallel to names, and all of them are
-// text or all integers.
+// NewCodes returns the spelling of codes: values holds the stored form of each of names, and all
+// of them are text or all integers.
 func NewCodes(list string, names []string, values []Value) *Spelling {
 	stored, named := make(map[Value]Value, len(names)), make(map[Value]Value, len(names))
 	for i, name := range names {
@@ -37,7 +37,7 @@ func NewCodes(list string, names []string, values []Value) *Spelling {
 	}
 }
 
-// Keeps returns the kind of value that the field's column holds.
+// Keeps returns the kind of value that the field's column stores.
 func (f *Field) Keeps() Kind {
 	if f.Spelling != nil {
 		return f.Spelling.Kind
@@ -45,7 +45,7 @@ func (f *Field) Keeps() Kind {
 	return f.Holds()
 }
 
-// Stored is what the column holds for a value of the field.
+// Stored returns the stored form of a value of the field.
 func (f *Field) Stored(v Value) (Value, bool) {
 	if f.Spelling == nil || v.IsNull() {
 		return v, true
@@ -53,7 +53,7 @@ func (f *Field) Stored(v Value) (Value, bool) {
 	return f.Spelling.Store(v)
 }
 
-// Loaded is the value for what a column holds. The error does not show it.
+// Loaded returns the value for a stored form. The error does not show it.
 func (s *Spelling) Loaded(v Value) (Value, error) {
 	if s == nil || v.IsNull() {
 		return v, nil
@@ -65,12 +65,12 @@ func (s *Spelling) Loaded(v Value) (Value, error) {
 	return w, nil
 }
 
-// spelt reports whether columns of the entity keep fields in another form.
+// spelt reports whether some column of the entity stores a field in another form.
 func (e *Entity) spelt() bool {
 	return slices.ContainsFunc(e.Fields, func(f Field) bool { return f.Spelling != nil })
 }
 
-// stored turns what a change sets, and what it guards, into what columns hold.
+// stored converts the values that a change sets and guards to their stored form.
 func (c *Change) stored() error {
 	e := c.Entity
 	if !e.spelt() {
@@ -93,12 +93,12 @@ func (c *Change) stored() error {
 	return nil
 }
 
-// Same reports whether two columns keep the same values alike.
+// Same reports whether two columns store the same values in the same form.
 func (s *Spelling) Same(o *Spelling) bool {
 	return s == o || s != nil && o != nil && s.Name == o.Name && s.Kind == o.Kind
 }
 
-// End is the field where a path ends, nil where it ends at a number or at nothing.
+// End returns the field where a path ends, nil if it ends at a count or is not valid.
 func (p *Path) End(e *Entity) *Field {
 	for _, s := range p.Steps {
 		if e = s.To; e == nil {
@@ -111,7 +111,7 @@ func (p *Path) End(e *Entity) *Field {
 	return &e.Fields[p.Field]
 }
 
-// spelling is that of the field where a path ends.
+// spelling returns the spelling of the field where a path ends.
 func (p *Path) spelling(e *Entity) *Spelling {
 	if f := p.End(e); f != nil {
 		return f.Spelling
@@ -119,11 +119,11 @@ func (p *Path) spelling(e *Entity) *Spelling {
 	return nil
 }
 
-// Spellings are those of what a Find returns, parallel to it; nil where each value is
-// what its column holds.
+// Spellings returns the spelling of each value that a Find returns, nil if all values are stored
+// as they are.
 func (f *Find) Spellings() []*Spelling { return spellingsOf(f.Entity, f.Select) }
 
-// Spellings are those of what a List returns.
+// Spellings returns the same for a List.
 func (l *List) Spellings() []*Spelling { return spellingsOf(l.Entity, l.Select) }
 
 func spellingsOf(e *Entity, paths []Path) (all []*Spelling) {
@@ -146,7 +146,8 @@ func spellingsOf(e *Entity, paths []Path) (all []*Spelling) {
 	return all
 }
 
-// Load turns a row of what columns hold into values, and says which cannot be.
+// Load converts a row of stored values to values in place, and says which of them cannot be
+// converted.
 func Load(row []Value, as []*Spelling) (field int, err error) {
 	for i, s := range as {
 		if row[i], err = s.Loaded(row[i]); err != nil {
@@ -156,7 +157,7 @@ func Load(row []Value, as []*Spelling) (field int, err error) {
 	return -1, nil
 }
 
-// Stored is a Find whose conditions compare with what columns hold.
+// Stored returns the Find with the values of its conditions in stored form.
 func (f Find) Stored() (Find, error) {
 	where, err := f.Where.stored(f.Entity)
 	f.Where = where
@@ -174,7 +175,8 @@ func (f Find) Stored() (Find, error) {
 	return f, err
 }
 
-// stored is the condition itself where columns hold the values that it speaks of.
+// stored returns the condition with its values in stored form, or c itself if they are stored as
+// they are.
 func (c *Cond) stored(e *Entity) (*Cond, error) {
 	if c == nil {
 		return nil, nil
@@ -228,7 +230,7 @@ func (c *Cond) stored(e *Entity) (*Cond, error) {
 		}
 		out.Value = NewList(kept...)
 	case Eq, Ne:
-		// No row holds what cannot be stored.
+		// No row holds a value that cannot be stored.
 		w, ok := s.Store(c.Value)
 		if !ok && c.Op == Eq {
 			return &Cond{Op: False}, nil
@@ -240,7 +242,7 @@ func (c *Cond) stored(e *Entity) (*Cond, error) {
 	default:
 		w, ok := s.Store(c.Value)
 		if !ok && s.Digits > 0 {
-			// Between two numbers of units: what is less is at most the lower of them.
+			// The value lies between two numbers of units: smaller ones are at most the lower.
 			if w, ok = floorUnits(c.Value, s.Digits); out.Op == Lt || out.Op == Le {
 				out.Op = Le
 			} else {
@@ -255,8 +257,8 @@ func (c *Cond) stored(e *Entity) (*Cond, error) {
 	return &out, nil
 }
 
-// byParts is a condition that a row has a key, or one of some, of several parts, as one
-// on the parts, for which there is an index. It is nil for every other condition.
+// byParts rewrites the condition that a row has one of some keys of several parts as a condition
+// on the parts, which have an index. It returns nil for every other condition.
 func (c *Cond) byParts(e *Entity) *Cond {
 	if len(e.Parts) == 0 || len(c.Path.Steps) > 0 || c.Path.Count != nil || c.Path.Marks || c.Path.Field != e.Key || c.Other != nil || c.Op != Eq && c.Op != In || c.Value.IsNull() {
 		return nil
@@ -281,7 +283,7 @@ func (c *Cond) byParts(e *Entity) *Cond {
 	return some
 }
 
-// apart compares two fields whose columns keep codes in different forms, code by code.
+// apart compares two fields whose columns store codes in different forms, code by code.
 func (c *Cond) apart(e *Entity) (*Cond, error) {
 	l, r := c.Path.End(e), c.Other.End(e)
 	if l == nil || r == nil || l.Codes == nil || r.Codes == nil || c.Op != Eq && c.Op != Ne {
@@ -304,16 +306,16 @@ func (c *Cond) apart(e *Entity) (*Cond, error) {
 	return &same, nil
 }
 
-// A Held is how many rows of a table hold a value.
+// A Held is a value of a column and the number of rows that hold it.
 type Held struct {
 	Value string
 	Rows  int64
 }
 
-// maxHeld bounds what Migrate tells of the values that no code is kept as.
+// maxHeld is how many values that match no code Migrate lists at most.
 const maxHeld = 6
 
-// StoredCodes are the values that a column with codes may hold, as its text.
+// StoredCodes returns the values that a column with codes may hold, as text.
 func (f *Field) StoredCodes() []string {
 	all := make([]string, len(f.Codes))
 	for i, name := range f.Codes {
@@ -323,8 +325,8 @@ func (f *Field) StoredCodes() []string {
 	return all
 }
 
-// Uncovered says that a column holds what is no code of its field, "" where it holds
-// nothing else. held are the most frequent of those values.
+// Uncovered says that a column holds values that are no code of its field; it returns "" if held
+// is empty. held are the most frequent of those values.
 func (f *Field) Uncovered(held []Held) string {
 	if len(held) == 0 {
 		return ""
@@ -347,8 +349,8 @@ func (f *Field) Uncovered(held []Held) string {
 	return strings.Join(all, ", ")
 }
 
-// Untaken lists the codes of a field that its column does not take, where a type or a
-// constraint of the table says what it takes.
+// Untaken lists the codes of a field that its column does not accept. takes are the values that a
+// type or a constraint of the table accepts, nil if it has none.
 func (f *Field) Untaken(takes []string) []string {
 	if takes == nil || f.Codes == nil {
 		return nil

@@ -1,9 +1,8 @@
 // Package stores keeps rows, and what happened to them.
 //
-// It is one interface over entities that palettes declare, with two
-// implementations: stores/sqlite, a file, and stores/postgres, a server. What
-// they promise is the conformance suite in stores/storetest; a behaviour that
-// is missing there is not promised.
+// It is one interface over the entities that palettes declare, with two implementations:
+// stores/sqlite, a file, and stores/postgres, a server. The conformance suite in stores/storetest
+// defines what they promise; a behaviour that is missing there is not promised.
 package stores
 
 import (
@@ -18,11 +17,10 @@ import (
 	"verbatim/stores/search"
 )
 
-// Errors that callers tell apart. Backends wrap them; nothing of a driver's
-// own types leaves a backend.
+// Errors that callers tell apart. Backends wrap them, and no type of a driver leaves a backend.
 var (
-	// ErrNotFound answers for a row that is not there and for one outside the
-	// caller's scope. Nothing distinguishes the two.
+	// ErrNotFound is the error for a row that does not exist and for one outside the caller's
+	// scope. Nothing distinguishes the two.
 	ErrNotFound = errors.New("not found")
 	// ErrConflict says that a row changed since it was read, or that the
 	// database asks for the transaction to be tried again.
@@ -39,24 +37,24 @@ var (
 	ErrFull = errors.New("the disk is full")
 	// ErrLimit says that a read asked for more rows or more time than allowed.
 	ErrLimit = errors.New("too much")
-	// ErrReadOnly answers a write that the scope may not make though it sees
-	// the row: reference data, and the unique fields of rows that own
-	// themselves, which only a scope with All may write. (Were the latter
-	// allowed, a refusal would tell of a row that the caller cannot see.)
+	// ErrReadOnly is the error for a write to a row that the scope can see but not change:
+	// reference data, and the unique fields of rows that own themselves, which only a scope with
+	// All may write. (If the latter were allowed, a refusal would reveal a row that the caller
+	// cannot see.)
 	ErrReadOnly = errors.New("may only be read")
-	// ErrVersion says that another version of this program keeps the store, or wrote
-	// what is to be read: see VersionError.
+	// ErrVersion says that another version of this program keeps the store, or wrote the data to
+	// be read: see VersionError.
 	ErrVersion = errors.New("kept by another version")
 	// ErrSchema says that the database lacks what the palettes or the journal
 	// need: Migrate has not run, or has problems to report.
 	ErrSchema = errors.New("the database has not been prepared by migrate")
 )
 
-// A VersionError is ErrVersion with the version that was found and the one that this
+// A VersionError is an ErrVersion with the version that was found and the version that this
 // program knows.
 type VersionError struct {
 	Is, Known int64
-	Old       bool // Migrate makes it the one that is known
+	Old       bool // Migrate can bring the store to the known version
 }
 
 func (e *VersionError) Error() string {
@@ -66,8 +64,8 @@ func (e *VersionError) Error() string {
 // Unwrap gives ErrVersion.
 func (e *VersionError) Unwrap() error { return ErrVersion }
 
-// A SQLError says what is wrong with a palette author's query, and where.
-// CheckSQL answers with nothing else when the query is at fault.
+// A SQLError says what is wrong with a palette author's query, and where. CheckSQL returns no
+// other error when the query is at fault.
 type SQLError struct {
 	Offset int    // in bytes from the beginning of SQL.Text; -1 when the place is not known
 	Msg    string // a phrase without a capital or a full stop
@@ -75,15 +73,15 @@ type SQLError struct {
 
 func (e *SQLError) Error() string { return e.Msg }
 
-// An Entity is a kind of row: its table, its fields and the way from a row to
-// whoever may see it. It is made by verbs from a palette and read-only after.
+// An Entity is a kind of row: its table, its fields and the path from a row to the principals who
+// may see it. Package verbs makes it from a palette; it is read-only after that.
 type Entity struct {
 	Name   string // "outstanding-request"
 	Table  string // "kyc.outstanding_requests"; a backend without schemas writes kyc_outstanding_requests. The schema verbatim is the engine's
 	Fields []Field
 	Key    int // index of the key in Fields
-	// Parts are the fields that make up the key where it has several: then the field
-	// at Key is the last, has no column, and holds what NewKey makes of them.
+	// Parts are the fields that make up a key of several parts. Then the field at Key is the last
+	// one, has no column, and holds the result of NewKey.
 	Parts []int
 	// Scope is the path to the row that owns this one: reference fields to follow, the
 	// last of which holds a key that the caller's scope must hold. An empty path with
@@ -93,11 +91,11 @@ type Entity struct {
 	// Visible lists Bool fields that must all be true. Otherwise a scope without All sees
 	// neither the row nor any row whose scope path leads through it.
 	Visible []int
-	// Managed tables are created and migrated by Migrate; others exist already
-	// and are verified, never altered.
+	// Migrate creates and migrates the tables of managed entities. Other tables exist already;
+	// they are verified and never altered.
 	Managed bool
-	// Added and Removed say what verbs do with its rows, and Changed which fields of them
-	// they change, so that the database role of the application needs the right.
+	// Added and Removed say that verbs add or remove its rows, and Changed lists the fields that
+	// verbs change. The application's database role needs these rights.
 	Added, Removed bool
 	Changed        []int
 
@@ -160,32 +158,32 @@ type Step struct {
 type Field struct {
 	Name   string // "client-notes"
 	Column string // "client_notes"
-	// Was is what it was called before, and WasColumn its column then, of a managed
-	// table; "" where it always had its name.
+	// Was is the former name of a renamed field, and WasColumn its former column, if its table is
+	// managed; "" otherwise.
 	Was, WasColumn string
 
 	Kind      Kind
-	Elem      Kind    // of a JSON field that is a list of one kind; Null otherwise
-	Ref       *Entity // of a reference
+	Elem      Kind    // the kind of the items of a JSON list; Null otherwise
+	Ref       *Entity // the entity that a reference refers to
 	Required  bool
 	Sensitive bool
-	Personal  bool     // of a person: erasable from the journal
+	Personal  bool     // personal data, which can be erased from the journal
 	Default   Value    // Null when there is none
 	Codes     []string // closed list, nil when open
-	// WasCodes are the codes, or those of a list's items, by what they were called before.
+	// WasCodes maps former names of codes to their present names; for a list, the codes of its
+	// items.
 	WasCodes map[string]string
-	// Spelling says in which form the column keeps the field; nil is as it is.
+	// Spelling says in which form the column stores the field; nil stores values as they are.
 	Spelling *Spelling
-	// Places is how many digits after the point of a decimal its column keeps exactly,
-	// where it keeps binary fractions; 0 where that is not said.
+	// Places is how many decimal places a column of binary fractions keeps exactly; 0 if that is
+	// not known.
 	Places int
-	// Drawn says that the database has a value of its own for a new row: see
-	// Tx.Draw. Computed says that it alone gives the column its value.
+	// Drawn says that the database generates a value for a new row: see Tx.Draw. Computed says
+	// that only the database sets the column.
 	Drawn, Computed bool
 }
 
-// FieldIndex returns the index of a field by its name, or by the one that it had before,
-// or -1.
+// FieldIndex returns the index of the field with a name, present or former, or -1.
 func (e *Entity) FieldIndex(name string) int {
 	for i := range e.Fields {
 		if e.Fields[i].Name == name {
@@ -195,8 +193,7 @@ func (e *Entity) FieldIndex(name string) int {
 	return slices.IndexFunc(e.Fields, func(f Field) bool { return f.Was != "" && f.Was == name })
 }
 
-// Now is a value of the field by the name that it has now, where it is a code that was
-// called otherwise.
+// Now returns a value of the field with former names of codes replaced by the present ones.
 func (f *Field) Now(v Value) Value {
 	switch {
 	case f.WasCodes == nil:
@@ -212,7 +209,8 @@ func (f *Field) Now(v Value) Value {
 	return v
 }
 
-// Former are codes that a column of ours still spells as they were called: was, and now.
+// Former lists the codes that a managed column still stores under their former names, as pairs of
+// former and present name.
 func (f *Field) Former() (pairs [][2]string) {
 	for _, was := range slices.Sorted(maps.Keys(f.WasCodes)) {
 		now := f.WasCodes[was]
@@ -223,12 +221,12 @@ func (f *Field) Former() (pairs [][2]string) {
 	return pairs
 }
 
-// A Scope says for whom data is read or written. Its zero value opens nothing
-// but reference data.
+// A Scope says for whom data is read or written. Its zero value gives access to reference data
+// only.
 type Scope struct {
 	Principal string // name of the principal
 	All       bool   // a role that sees every row
-	// Holds lists, per root entity name, the keys of the rows held.
+	// Holds lists, per root entity name, the keys of the rows that the principal holds.
 	Holds map[string][]Value
 }
 
@@ -242,7 +240,7 @@ type Row struct {
 // Key returns the row's key.
 func (r Row) Key() Value { return r.Values[r.Entity.Key] }
 
-// Op is what a Change does.
+// An Op is the operation of a Change.
 type Op uint8
 
 // The operations.
@@ -287,9 +285,9 @@ type Batch struct {
 	Changes    []Change
 	Entries    []Entry
 	Jobs       []Job        // to be done later
-	Settled    []Settlement // runs that end with this transaction
-	JobChanges []JobChange  // jobs at rest that are tried again or dropped; a job of Jobs may take over the key of a dropped one, unless it says KeepOther
-	Names      []Name       // of rows; one that the store has already changes nothing
+	Settled    []Settlement // runs of jobs that end with this transaction
+	JobChanges []JobChange  // jobs at rest that are tried again or dropped; a job in Jobs may take over the correlation key of a dropped one, unless its Again is KeepOther
+	Names      []Name       // of rows; a name that the store already has changes nothing
 	// Asked are queries for names, answered before Names are written. The answers are
 	// valid once Update has returned nil.
 	Asked []NameAsk
@@ -315,30 +313,30 @@ type Entry struct {
 	Preview   string // id of the preview agreed to, if any
 	Agreed    string // who agreed, and how
 	Palette   string // digest of the palettes
-	Turn      string // id of the turn of a conversation that it came of, if any
-	Origins   string // canonical JSON: where what it was given came from, if that is told
+	Turn      string // id of the conversation turn that caused the call, if any
+	Origins   string // canonical JSON: the origins of the arguments, if known
 	Prev      [32]byte
 	Body      [32]byte // see Write
 	Hash      [32]byte // see Chain
 }
 
-// A Principal is somebody known to the store: what they are called, which
-// roles they have and which rows they hold.
+// A Principal is somebody known to the store: a name, a label, roles and the rows that they hold.
 type Principal struct {
 	Name  string
 	Label string
-	// Person says whose login it is, where one person has several: the rule that
-	// somebody else must agree compares persons. "" is nobody else's.
+	// Person is the person who owns the login. A person may have several logins; the rule that
+	// somebody else must agree compares persons. "" means that the name of the login stands for
+	// the person.
 	Person string
 	Roles  []string
 	Holds  map[string][]Value
 }
 
-// IsPerson reports whether two principals are one person's. Names that differ in
-// capitals only are one person's.
+// IsPerson reports whether two principals belong to the same person. Names that differ only in
+// case are equal.
 func (p *Principal) IsPerson(q *Principal) bool { return p.Whose() == q.Whose() }
 
-// Whose is the person whose login it is, in small letters.
+// Whose returns the person who owns the principal's login, in lower case.
 func (p *Principal) Whose() string {
 	if p.Person != "" {
 		return strings.ToLower(p.Person)
@@ -353,8 +351,8 @@ type Path struct {
 	Field int
 	Count *Entity
 	By    int
-	// Marks asks for the marks of the row at its end instead, for ReadMarks; null if it has
-	// none. It is valid in Select only.
+	// Marks asks for the marks of the row at the end of the path instead, for ReadMarks; null if
+	// it has none. It is valid in Select only.
 	Marks bool
 }
 
@@ -370,9 +368,9 @@ type Find struct {
 	Where  *Cond  // nil is every row
 	Order  []Order
 	Limit  int // 0 is the store's cap; more rows than the limit is ErrLimit, never a silent cut
-	// Cut asks for the first rows up to the limit, and no error if there are more. It is
-	// for reading page by page, with a Where that begins behind the last row of the page
-	// before: see Behind.
+	// Cut asks for the first rows up to the limit, and no error if there are more. It is for
+	// reading page by page, with a Where that begins after the last row of the page before: see
+	// Behind.
 	Cut bool
 	// Beyond ignores the scope: the caller must not be told the rows. It holds no locks,
 	// and is not valid with Lists or in Together.
@@ -385,17 +383,17 @@ type Find struct {
 	Last bool
 	// Lists are read with the rows, on the same snapshot.
 	Lists []List
-	// Unreadable, if it is set, collects the rows with values that their entity does not
+	// Unreadable, if it is set, collects the rows found with values that their entity does not
 	// allow, and Find returns the others. Without it, such a row is an error of that type.
 	Unreadable *[]Unreadable
 }
 
-// An Unreadable is a row with a value that its entity does not allow. It names the field and
-// the reason, and not the value.
+// An Unreadable is a row with a value that its entity does not allow. It holds the name of the
+// field and the reason, and not the value.
 type Unreadable struct {
 	Entity *Entity
 	Key    Value
-	Field  string // "bill.total", or of a row that it refers to
+	Field  string // "bill.total", or a field of a row that it refers to
 	Why    string
 }
 
@@ -404,8 +402,8 @@ func (u *Unreadable) Error() string { return u.Field + " holds " + u.Why + ": " 
 // Unwrap gives ErrInvalid.
 func (u *Unreadable) Unwrap() error { return ErrInvalid }
 
-// unreadable makes one of what is wrong with the value at a place of a row that a Find
-// returns. key is that of the row, as far as it is known.
+// unreadable makes an Unreadable for a returned row whose value at index at is wrong. key is the
+// row's key, as far as it is known.
 func (f *Find) unreadable(at int, key Value, err error) *Unreadable {
 	e, field := f.Entity, at
 	if f.Select != nil {
@@ -417,8 +415,8 @@ func (f *Find) unreadable(at int, key Value, err error) *Unreadable {
 	return &Unreadable{f.Entity, key, e.Name + "." + e.Fields[field].Name, err.Error()}
 }
 
-// Leave says what becomes of a row with a value, at a place of what the Find returns,
-// that cannot be read: nil where the row is left out.
+// Leave handles a returned row whose value at index at cannot be read. It returns nil if the row
+// is left out, and the error otherwise.
 func (f *Find) Leave(at int, key Value, err error) error {
 	u := f.unreadable(at, key, err)
 	if f.Unreadable == nil {
@@ -428,8 +426,8 @@ func (f *Find) Leave(at int, key Value, err error) error {
 	return nil
 }
 
-// Behind is the condition on the rows that a Find gives behind one, of which it is told
-// what it is ordered by, and the key.
+// Behind returns the condition on the rows that the Find returns after a given row. values are
+// that row's values of the order's paths, and then its key.
 func (f *Find) Behind(values []Value) Cond {
 	any := Cond{Op: Or}
 	var alike []Cond
@@ -438,7 +436,7 @@ func (f *Find) Behind(values []Value) Cond {
 		if i < len(f.Order) {
 			o = f.Order[i]
 		}
-		if !v.IsNull() { // behind nothing there is nothing, but what is alike
+		if !v.IsNull() { // nothing sorts after null but rows with the same value
 			next := Cond{Op: Gt, Path: o.Path, Value: v}
 			if o.Desc {
 				next.Op = Lt
@@ -451,8 +449,8 @@ func (f *Find) Behind(values []Value) Cond {
 	return any
 }
 
-// KeyAt is the place of the row's key among what the Find returns, -1 where it returns
-// none.
+// KeyAt returns the index of the row's key among the values that the Find returns, -1 if it is
+// not among them.
 func (f *Find) KeyAt() int {
 	if f.Select == nil {
 		return f.Entity.Key
@@ -460,20 +458,20 @@ func (f *Find) KeyAt() int {
 	return slices.IndexFunc(f.Select, func(p Path) bool { return p.Is(Path{Field: f.Entity.Key}) })
 }
 
-// A Hold says which rows a Find within an Update locks: nobody else changes them before the
-// transaction ends, and the Find waits for those who are changing them. It does not keep others
-// from adding rows that the Find would return. On a snapshot, and in a store with one writer,
-// nothing changes anyway.
+// A Hold says which rows a Find within an Update locks. Nobody else can change locked rows before
+// the transaction ends, and the Find waits for transactions that are changing them. Others can
+// still add rows that the Find would return. On a snapshot, and in a store with one writer, a
+// Hold has no effect.
 type Hold uint8
 
 // The holds.
 const (
 	Loose Hold = iota // no locks
-	// Shared takes shared locks on the rows found, and on those that paths lead to. A row
-	// whose referring rows are counted is locked as by Get.
+	// Shared takes shared locks on the rows found, and on the rows at the ends of paths. If rows
+	// that refer to a row are counted, that row is locked as by Get.
 	Shared
-	// Firm locks the rows found as Get does, for a later change, and those that paths lead
-	// to as Shared does.
+	// Firm locks the rows found as Get does, for a later change, and the rows at the ends of
+	// paths as Shared does.
 	Firm
 )
 
@@ -515,7 +513,7 @@ const (
 	Same
 )
 
-// OfText reports whether a condition on a text holds of one.
+// OfText reports whether the text condition holds for text.
 func (c *Cond) OfText(text string) bool {
 	if c.Lower {
 		text = strings.ToLower(text)
@@ -544,15 +542,15 @@ type SQL struct {
 	Text    string
 	Params  []string // names of :name parameters, in the order of Args
 	Args    []Value
-	Kinds   []Kind   // of the parameters, so that one without a value has a type; may be nil
-	Columns []Column // what the palette says comes back
-	// Sensitive says that some of it is sensitive. Only then are there sensitive columns
-	// for the query to read: what is not there leaks in no form.
+	Kinds   []Kind   // the kind of each parameter, so that a null has a type; may be nil
+	Columns []Column // the columns of the result, as the palette declares them
+	// Sensitive says that some result columns are sensitive. Only then does the query see
+	// sensitive columns at all, so that it cannot leak them in any form.
 	Sensitive bool
 	Limit     int
-	// Origins, when set, is given the origins that rows of the tables it reads
-	// are marked with, within the scope, each once. Which of them the query's
-	// own values have cannot be known.
+	// Origins, if it is set, receives the distinct origins with which rows of the query's tables
+	// are marked, within the scope. Which of them apply to the query's own values cannot be
+	// known.
 	Origins *[]string
 }
 
@@ -564,7 +562,8 @@ func (q *SQL) Reads(e *Entity, field int) bool {
 	return q.Sensitive || !e.Fields[field].Sensitive
 }
 
-// Unread says why a column of the tables is not there for the query: it is sensitive.
+// Unread says that the query cannot read a column because it is sensitive; it returns "" for
+// other columns.
 func (q *SQL) Unread(tables []*Entity, column string) (why string) {
 	for _, e := range tables {
 		for i := range e.Fields {
@@ -579,8 +578,8 @@ func (q *SQL) Unread(tables []*Entity, column string) (why string) {
 // A Column names and types one column of a SQL.
 type Column struct {
 	Name     string
-	Kind     Kind      // of what comes back
-	Spelling *Spelling // by which that is turned into values; nil is as it is
+	Kind     Kind      // the kind of the values that the query returns
+	Spelling *Spelling // how to decode them; nil leaves them as they are
 }
 
 // A Store keeps rows. It is safe for use by many goroutines.
@@ -597,17 +596,17 @@ type Store interface {
 	// CheckSQL refuses a query that could do anything but read the declared
 	// entities' rows inside a scope, without running it.
 	CheckSQL(ctx context.Context, entities []*Entity, q SQL) error
-	// View runs fn on one consistent snapshot, within the scope. It is taken at
-	// the first read at the latest. If a replica that is read goes away, fn runs
-	// once more, on a new snapshot: what it sets, it sets anew.
+	// View runs fn on one consistent snapshot, within the scope. The snapshot is taken at the
+	// first read at the latest. If a read replica goes away, fn runs once more, on a new
+	// snapshot, and must set all its results anew.
 	View(ctx context.Context, scope Scope, fn func(Reader) error) error
 	// Update runs fn in one read-write transaction within the scope and
 	// commits it if fn returns nil. It does not retry.
 	Update(ctx context.Context, scope Scope, fn func(Tx) error) error
-	// Full reports whether an Update failed with ErrFull since the last that added to
+	// Full reports whether an Update has failed with ErrFull since the last Update that added to
 	// the journal.
 	Full() bool
-	// Identity tells which store this is. ErrSchema before Migrate.
+	// Identity tells which store this is. It returns ErrSchema before Migrate has run.
 	Identity(ctx context.Context) (Identity, error)
 	// Head returns the number and the hash of the last journal entry, zero for a
 	// journal without any.
@@ -646,11 +645,9 @@ type Reader interface {
 	Names(ctx context.Context, q NameQuery) ([]Name, error)
 	// Match searches rows by their texts, the best first, up to its limit, and says whether
 	// there are more. Within an Update it finds rows of that transaction too. It returns
-	// ErrSchema where the index is of another version, or of other fields: Migrate rebuilds
-	// it.
+	// ErrSchema if the index is of another version, or of other fields: Migrate rebuilds it.
 	Match(ctx context.Context, m Match) (found []search.Found, more bool, err error)
-	// SQL runs a query that CheckSQL accepts; entities are the relations it
-	// may name.
+	// SQL runs a query that CheckSQL accepts. It may name the given entities as relations.
 	SQL(ctx context.Context, entities []*Entity, q SQL) ([][]Value, error)
 }
 
@@ -673,22 +670,22 @@ type Tx interface {
 	Discard()
 }
 
-// An Ask is one of several reads that are asked for together: a Find or jobs where it has
-// one of them, and the rows of some keys otherwise.
+// An Ask is one of several reads that are made together: Find or Jobs if one of them is set, and
+// otherwise the rows of Keys.
 type Ask struct {
-	Find *Find // with Lists on a snapshot only, and Last only where it comes last
+	Find *Find // with Lists on a snapshot only, and with Last only in the last Ask
 	Jobs *JobFilter
 
 	Entity *Entity
 	Keys   []Value
 
-	Found  [][]Value   // what the Find answers
-	Listed []JobRecord // what Reader.Jobs answers
-	Rows   []Row       // what Reader.Rows answers of the keys
+	Found  [][]Value   // the result of Find
+	Listed []JobRecord // the result of Reader.Jobs
+	Rows   []Row       // the result of Reader.Rows for Keys
 }
 
-// OneByOne carries out what is asked for together as one read after another, for
-// a store that gains nothing by getting it in one round trip.
+// OneByOne makes the reads of several asks one after another, for a store that gains nothing from
+// one round trip.
 func OneByOne(ctx context.Context, r Reader, asks []Ask) (err error) {
 	for i := range asks {
 		switch a := &asks[i]; {
@@ -706,28 +703,27 @@ func OneByOne(ctx context.Context, r Reader, asks []Ask) (err error) {
 	return nil
 }
 
-// A Plan is what Migrate would do, or did.
+// A Plan lists what Migrate would do, or did.
 type Plan struct {
 	Steps    []string // statements, in order
-	Problems []string // what stands in the way: nothing is done while there is one
-	Warnings []string // what makes it slow, or could not be looked at
-	// DataChanges are what Steps do to existing rows. Somebody agrees to them, and they stand in the
-	// journal.
+	Problems []string // obstacles: Migrate does nothing while there is one
+	Warnings []string // what makes it slow, or what could not be checked
+	// DataChanges are the changes that Steps make to existing rows. A person agrees to them, and
+	// they are journalled.
 	DataChanges []DataChange
-	// Undeclared are columns of tables that no field of their entities has. Only Rehearse
-	// lists them, and which entities are views.
+	// Undeclared lists table columns for which no entity has a field, and Views the entities that
+	// are views. Only Rehearse sets them.
 	Undeclared []string
 	Views      []*Entity
 }
 
-// Spoken are the entities that queries may speak of: those of palettes, and not the
-// engine's own.
+// Spoken returns the entities that queries may use: those of palettes, without the engine's own.
 func Spoken(entities []*Entity) []*Entity {
 	return slices.DeleteFunc(slices.Clone(entities), func(e *Entity) bool { return strings.HasPrefix(e.Table, "verbatim.") })
 }
 
-// OfNoField says that an entity has no field for a column; must says that a new row needs
-// a value in it.
+// OfNoField is the message that an entity has no field for a column. must says that a new row
+// needs a value in the column.
 func OfNoField(e *Entity, column, table string, must bool) string {
 	s := fmt.Sprintf("%s: entity %s: column %s of table %s is that of no field", e.Place, e.Name, column, table)
 	if must && e.Added {
@@ -740,13 +736,13 @@ func OfNoField(e *Entity, column, table string, must bool) string {
 type DataChange struct {
 	Kind   DataChangeKind
 	Entity string
-	Field  string // "" of an entity
-	From   string // what it was called, or the code that was
-	To     string // what it is called, or the value that rows get
+	Field  string // "" for an entity
+	From   string // the former name of the entity, field or code
+	To     string // its present name, or the value that rows get
 	Rows   int64
 }
 
-// Filled is that rows get the default of a new field.
+// Filled returns the data change by which rows get the default of a new field.
 func Filled(e *Entity, f *Field, rows int64) DataChange {
 	d := DataChange{Kind: Backfill, Entity: e.Name, Field: f.Name, Rows: rows}
 	if !f.Sensitive && !f.Personal {
@@ -760,9 +756,9 @@ type DataChangeKind string
 
 // The kinds of data changes.
 const (
-	RenameEntity DataChangeKind = "rename-entity" // its table, where that is ours
-	RenameField  DataChangeKind = "rename-field"  // its column
+	RenameEntity DataChangeKind = "rename-entity" // and its table, if that is managed
+	RenameField  DataChangeKind = "rename-field"  // and its column
 	RenameCode   DataChangeKind = "rename-code"   // in a column
 	Backfill     DataChangeKind = "backfill"      // the default of a new field
-	CutJournal   DataChangeKind = "cut-journal"   // the journal goes on in another part
+	CutJournal   DataChangeKind = "cut-journal"   // the journal continues in another part
 )

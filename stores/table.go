@@ -2,42 +2,41 @@ package stores
 
 import "slices"
 
-// A Table is what a database tells of a table or a view that is there, for a first
-// palette over it.
+// A Table describes an existing table or view of a database, for a first palette over it.
 type Table struct {
-	Name    string // with its schema, where that is not the usual one
+	Name    string // with its schema, unless that is the default one
 	View    bool
 	Columns []TableColumn
-	// Key are the columns of the primary key, or of the first others that nothing is
-	// twice or null in; of a view, of some in which that is so now.
+	// Key are the columns of the primary key, or else the first columns that are unique and never
+	// null; for a view, columns of which that is true at present.
 	Key     []string
 	Foreign []ForeignKey
 	Many    bool   // more rows than one read returns
-	Fault   string // why it cannot be read, "" where it can
+	Fault   string // why it cannot be read, "" if it can
 }
 
 // A TableColumn is one column of a Table.
 type TableColumn struct {
 	Name     string
 	Type     string // as it is declared
-	Kind     Kind   // of a field that holds it; Null where none does
-	Elem     Kind   // of a list of one kind
-	Why      string // why none does
-	Required bool   // it takes no null
-	Given    bool   // the database has a value for a new row
-	Numbered bool   // it counts: an identity, a sequence, an INTEGER PRIMARY KEY
-	Computed bool   // the database alone gives it a value
-	Unique   bool   // no two rows are alike in it, and it takes no null
+	Kind     Kind   // of a field that holds it; Null if no field can
+	Elem     Kind   // the kind of the items of a list
+	Why      string // why no field can hold it
+	Required bool   // it does not accept null
+	Given    bool   // the database generates a value for a new row
+	Numbered bool   // it is numbered: an identity, a sequence, an INTEGER PRIMARY KEY
+	Computed bool   // only the database sets it
+	Unique   bool   // its values are unique and never null
 	Enum     string // the enumeration type that lists its values, "" without one
-	Length   int    // of text, at most; 0 is any
-	Places   int    // of a decimal
-	Form     string // of a date or instant that is kept as text
+	Length   int    // greatest length of a text; 0 is any
+	Places   int    // decimal places of a decimal
+	Form     string // the form of a date or time that is stored as text
 	Takes    []string
-	// Few are the values of a column of text that has few different ones.
+	// Few are the values of a text column that has few different ones.
 	Few []Held
 }
 
-// Tells notes that no two rows are alike in a set of columns.
+// Tells notes that a set of columns is unique.
 func (t *Table) Tells(set []string) {
 	var columns []*TableColumn
 	for _, name := range set {
@@ -60,14 +59,14 @@ type ForeignKey struct {
 	Columns  []string
 	Table    string
 	To       []string
-	Dangling bool // some row refers to one that is not there
+	Dangling bool // some row refers to a row that does not exist
 }
 
-// MaxFew is how many different values a column with few of them has, at most.
+// MaxFew is the greatest number of different values that Few holds.
 const MaxFew = 8
 
-// Forms are the forms of dates and instants that are looked for in text, by kind. The
-// first that all values have is proposed.
+// Forms are the forms of dates and times that are looked for in text columns. The first that fits
+// all values is proposed.
 var Forms = []struct {
 	Kind Kind
 	Form string
@@ -76,7 +75,7 @@ var Forms = []struct {
 	{Time, "YYYY-MM-DD hh:mm:ss"}, {Time, "YYYY-MM-DDThh:mm:ss"}, {Time, "DD.MM.YYYY hh:mm:ss"},
 }
 
-// FormOf finds the form that all of some texts have.
+// FormOf returns the first form that fits all of some texts.
 func FormOf(texts []string) (kind Kind, form string, ok bool) {
 	if len(texts) == 0 {
 		return Null, "", false

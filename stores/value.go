@@ -15,7 +15,7 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// Kind says what a Value is, and what a Field holds.
+// Kind is the type of a Value, and of the values that a Field holds.
 type Kind uint8
 
 // The kinds of value.
@@ -23,7 +23,7 @@ const (
 	Null Kind = iota
 	Bool
 	Int      // signed, 64 bits
-	Decimal  // exact, as written: 3.50 is not 3.5 to a reader, though equal
+	Decimal  // exact, as written: 3.50 and 3.5 are equal but print differently
 	String   // UTF-8 text; codes, e-mail addresses and phone numbers too
 	Date     // a calendar day, no time zone
 	Time     // an instant, to the microsecond, UTC
@@ -50,19 +50,17 @@ func (k Kind) A() string {
 	return "a " + k.String()
 }
 
-// A Value is one immutable datum. The zero Value is null. Values of one kind
-// that mean the same are equal with ==, except decimals (3.50 and 3.5), for
-// which see Equal.
+// A Value is one immutable datum. The zero Value is null. Equal values of one kind are equal with
+// ==, except decimals (3.50 and 3.5): see Equal.
 //
-// Money is a decimal beside a currency code, in two fields or one object;
-// there is no kind for it.
+// Money is a decimal and a currency code, in two fields or one object; there is no kind for it.
 type Value struct {
 	kind Kind
 	num  int64  // Bool 0/1, Int, Date in days since 1970-01-01, Time and Duration in microseconds
 	text string // Decimal, String, UUID, JSON
 }
 
-// Limits of the kinds that are narrower than what they are written in.
+// Limits of the kinds whose values are fewer than their notation allows.
 const (
 	// MaxDigits bounds a decimal, before and after the point together. It is
 	// far above money and far below what makes arithmetic slow.
@@ -130,9 +128,9 @@ func ParseInt(s string) (v Value, ok bool) {
 	return NewInt(n), err == nil
 }
 
-// ParseDecimal reads an optional minus, digits, and optionally a point and
-// more digits: no exponent, at most MaxDigits. The text is kept, not copied, but
-// for zeros in front, which nobody writes and JSON does not allow.
+// ParseDecimal reads an optional minus, digits, and optionally a point and more digits: no
+// exponent, at most MaxDigits. The text is kept, not copied, without leading zeros, which JSON
+// does not allow.
 func ParseDecimal(s string) (v Value, ok bool) {
 	digits, point := 0, false
 	for i := 0; i < len(s); i++ {
@@ -152,7 +150,7 @@ func ParseDecimal(s string) (v Value, ok bool) {
 	return Value{kind: Decimal, text: withoutZeros(s)}, true
 }
 
-// withoutZeros takes the zeros away that stand before another digit.
+// withoutZeros removes leading zeros before another digit.
 func withoutZeros(s string) string {
 	minus := strings.HasPrefix(s, "-")
 	rest := strings.TrimPrefix(s, "-")
@@ -231,7 +229,7 @@ func ParseJSON(s string) (Value, error) {
 	return respell(s)
 }
 
-// respell reads a JSON value in whatever spelling.
+// respell reads a JSON value in any spelling.
 func respell(s string) (Value, error) {
 	dec := json.NewDecoder(strings.NewReader(s))
 	dec.UseNumber()
@@ -245,7 +243,7 @@ func respell(s string) (Value, error) {
 	return Value{kind: JSON, text: string(b)}, nil
 }
 
-// maxJSONDepth keeps hostile nesting off the stack.
+// maxJSONDepth limits nesting, so that hostile input cannot exhaust the stack.
 const maxJSONDepth = 200
 
 func canonical(dec *json.Decoder, b []byte, depth int) ([]byte, error) {
@@ -316,7 +314,7 @@ func canonical(dec *json.Decoder, b []byte, depth int) ([]byte, error) {
 // AppendJSONString appends s as a canonical JSON string.
 func AppendJSONString(b []byte, s string) []byte {
 	b = append(slices.Grow(b, len(s)+2), '"')
-	plain := 0 // what stands as it is, nearly always all of it, is copied whole
+	plain := 0 // text that needs no escape, nearly always all of it, is copied whole
 	for plain < len(s) && s[plain] >= 0x20 && s[plain] < 0x7f && s[plain] != '"' && s[plain] != '\\' {
 		plain++
 	}
@@ -340,7 +338,7 @@ func AppendJSONString(b []byte, s string) []byte {
 	return append(b, '"')
 }
 
-// Kind returns what the value is.
+// Kind returns the kind of the value.
 func (v Value) Kind() Kind { return v.kind }
 
 // IsNull reports whether there is no value.
@@ -385,8 +383,8 @@ func (v Value) Duration() time.Duration {
 	return 0
 }
 
-// Text returns the text of a string, decimal, uuid or JSON value as it is, and
-// of the other kinds as they are written; of null, "".
+// Text returns the text of a string, decimal, UUID or JSON value as it is, other kinds as they
+// are written, and "" for null.
 func (v Value) Text() string {
 	switch v.kind {
 	case Decimal, String, UUID, JSON:
@@ -397,7 +395,7 @@ func (v Value) Text() string {
 	return string(v.AppendText(nil))
 }
 
-// AppendText appends what Text returns.
+// AppendText appends the result of Text.
 func (v Value) AppendText(b []byte) []byte {
 	switch v.kind {
 	case Bool:
@@ -459,7 +457,7 @@ func NewList(items ...Value) Value {
 // NewObject makes a JSON object of values under keys, which must differ from
 // one another and come in any order.
 func NewObject(keys []string, values []Value) Value {
-	var few [16]int // so that objects of few keys need no order of their own
+	var few [16]int // so that small objects need no allocation for it
 	order := few[:0]
 	for i := range keys {
 		order = append(order, i)
@@ -476,8 +474,8 @@ func NewObject(keys []string, values []Value) Value {
 	return Value{kind: JSON, text: string(append(b, '}'))}
 }
 
-// jsonSize guesses how long the JSON of values under keys is: seldom too little,
-// and never much too much.
+// jsonSize estimates the length of the JSON of values under keys: seldom too little, and never
+// much too much.
 func jsonSize(keys []string, values []Value) int {
 	n := 2
 	for _, k := range keys {
@@ -492,8 +490,7 @@ func jsonSize(keys []string, values []Value) int {
 	return n
 }
 
-// Items splits a JSON list whose items are of one kind. It fails when the value
-// is no such list.
+// Items splits a JSON list whose items are of one kind. It fails if the value is no such list.
 func (v Value) Items(kind Kind) ([]Value, error) {
 	if v.kind != JSON {
 		return nil, fmt.Errorf("a %s is not a list", v.kind)
@@ -513,7 +510,7 @@ func (v Value) Items(kind Kind) ([]Value, error) {
 	return items, nil
 }
 
-// FromJSON reads what AppendJSON wrote, given the kind that was meant.
+// FromJSON reads what AppendJSON wrote for a value of the given kind.
 func FromJSON(kind Kind, raw []byte) (v Value, ok bool) {
 	raw = bytes.TrimSpace(raw)
 	if string(raw) == "null" {
@@ -537,7 +534,7 @@ func FromJSON(kind Kind, raw []byte) (v Value, ok bool) {
 	return Parse(kind, s)
 }
 
-// Parse reads what Text wrote, given the kind that was meant.
+// Parse reads what Text wrote for a value of the given kind.
 func Parse(kind Kind, s string) (v Value, ok bool) {
 	switch kind {
 	case Bool:
@@ -564,8 +561,8 @@ func Parse(kind Kind, s string) (v Value, ok bool) {
 	return Value{}, s == ""
 }
 
-// Equal reports whether two values mean the same: null equals null, and numbers
-// compare by their worth whichever kind they are.
+// Equal reports whether two values are equal: null equals null, and numbers are compared by their
+// numeric value whatever their kinds.
 func Equal(a, b Value) bool {
 	if a == b {
 		return true
@@ -623,8 +620,8 @@ func Arith(op byte, a, b Value) (v Value, ok bool) {
 	return ParseDecimal(x.StringFixed(max(0, -x.Exponent())))
 }
 
-// Quotient is a divided by b, which is not 0, to so many digits after the point; half a digit
-// goes away from zero. It is false unless both are numbers.
+// Quotient divides a by b, which is not 0, and rounds to so many digits after the point, halves
+// away from zero. ok is false unless both are numbers.
 func Quotient(a, b Value, places int) (v Value, ok bool) {
 	if !a.isNumber() || !b.isNumber() {
 		return Value{}, false

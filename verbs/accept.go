@@ -12,12 +12,11 @@ import (
 	"verbatim/stores"
 )
 
-// Accept holds a value that became known only at the run, such as a field of
-// another call's result, against the type, as Check does with what is written:
-// its kind, its limits, its code list, its schema. It returns the value as it
-// is kept. The error is a sentence about what is wanted and quotes nothing of
-// the value. Null is accepted; whether it may be missing is the argument's
-// business. That a reference leads to a row is for the store to say.
+// Accept checks a value that became known only at run time, such as a field of another call's
+// result, against the type, as Check does with written values: its kind, its limits, its code
+// list, its schema. It returns the value in its stored form. The error is a sentence about what
+// is wanted and quotes nothing of the value. Null is accepted; the argument decides whether it
+// may be missing. The store decides whether a reference leads to a row.
 func (t *Type) Accept(v stores.Value) (stores.Value, error) {
 	if v.IsNull() {
 		return v, nil
@@ -141,7 +140,7 @@ func (t *Type) acceptObject(v stores.Value) (stores.Value, error) {
 	return v, errors.New(strings.TrimSpace(strings.Join(b.path, ".") + " " + says))
 }
 
-// wants says what a limit asks for, without the value that broke it.
+// wants describes what a limit requires, without the value that broke it.
 func (t *Type) wants(p problem) string {
 	unit := "character"
 	if t.Name == ListType {

@@ -35,8 +35,8 @@ func (r *Registry) CheckInto(p *Program, s *dsl.Script, names Names) dsl.Diagnos
 	return c.ds
 }
 
-// CheckWork is Check for work whose time has come, which may call internal verbs
-// too. To everybody else there are none.
+// CheckWork is Check for scheduled work, which may call internal verbs too. For every other
+// caller they do not exist.
 func (r *Registry) CheckWork(s *dsl.Script, names Names) (*Program, dsl.Diagnostics) {
 	p := new(Program)
 	c := checker{r: r, p: p, s: s, names: names, work: true}
@@ -47,8 +47,8 @@ func (r *Registry) CheckWork(s *dsl.Script, names Names) (*Program, dsl.Diagnost
 	return p, c.ds
 }
 
-// CheckMacro checks the script of a macro, whose names are the arguments of
-// its verb and nothing else. Only that of an internal verb calls internal verbs.
+// CheckMacro checks the script of a macro, whose names are only the arguments of its verb. Only
+// the macro of an internal verb may call internal verbs.
 func (r *Registry) CheckMacro(v *Verb) (*Program, dsl.Diagnostics) {
 	p := new(Program)
 	c := checker{r: r, p: p, s: v.Macro.Script, macro: v, work: v.Internal}
@@ -62,8 +62,7 @@ func (r *Registry) CheckMacro(v *Verb) (*Program, dsl.Diagnostics) {
 	return p, c.ds
 }
 
-// CheckRun checks the work of a trigger of v, whose names are the arguments of
-// v and nothing else.
+// CheckRun checks the work of a trigger of v, whose names are only the arguments of v.
 func (r *Registry) CheckRun(v *Verb, run *Macro) (*Program, dsl.Diagnostics) {
 	as := *v
 	as.Macro, as.Internal = run, true
@@ -75,21 +74,21 @@ type checker struct {
 	p     *Program
 	s     *dsl.Script
 	names Names
-	macro *Verb // whose arguments are the names, in CheckMacro
+	macro *Verb // the verb whose arguments are the names, in CheckMacro
 	work  bool  // internal verbs may be called
-	open  bool  // names that nothing knows are left for later: calls are kept
-	depth int   // of calls that are kept inside others
+	open  bool  // unknown names are left for later: calls are stored
+	depth int   // nesting of stored calls in other stored calls
 
 	ds        dsl.Diagnostics
-	broken    bool // a call is not whole: no program, and no guesses about what is unused
+	broken    bool // a call is incomplete: no program, and no guesses about what is unused
 	failed    bool
-	sensitive bool                // inside a sensitive argument: nothing of it may be quoted
+	sensitive bool                // inside a sensitive argument, of which nothing may be quoted
 	each      bool                // the call names @each
-	mending   bool                // inside a broken call: the parser has complained already
+	mending   bool                // inside a broken call, which the parser has reported already
 	near      map[string][]string // verbs near an unknown one
 
-	all    bool // complaints are told whatever their number
-	untold int  // complaints beyond the limit
+	all    bool // every diagnostic is reported, whatever their number
+	untold int  // diagnostics beyond the limit
 }
 
 // A binding is an `:as` name.
@@ -145,8 +144,8 @@ func (c *checker) run() {
 	c.ds = c.r.mask(c.s, c.ds, false)
 }
 
-// survey counts calls in the order in which they will be checked, a nested one
-// before the one it stands in, and notes what each is bound to.
+// survey counts calls in the order in which they will be checked, a nested one before the call
+// that contains it, and notes the name that each is bound to.
 func (c *checker) survey(call *dsl.Call, n *int, depth int) {
 	for i := range call.Args {
 		if v := &call.Args[i].Value; v.Kind >= dsl.List && !c.keeps(c.r.verbs[call.Verb], &call.Args[i]) {
@@ -267,7 +266,8 @@ func (c *checker) call(call *dsl.Call, nested bool, depth int) int {
 	return index
 }
 
-// oneOfMany refuses a call that is made several times where one result is wanted.
+// oneOfMany refuses to bind or nest a call that is made several times, since it has no single
+// result.
 func (c *checker) oneOfMany(call *dsl.Call, nested bool) {
 	place := c.place(call.AsRange)
 	if nested {
@@ -311,7 +311,7 @@ func (c *checker) arguments(call *dsl.Call, v *Verb, args []Arg, depth int) {
 		out.Syntax = &a.Value
 		param := &v.Params[k]
 		if a.Value.Kind == dsl.Nil {
-			// nil is "not given", and an argument that must be given is not.
+			// nil means "not given", and a required argument must be given.
 			if out.Syntax = nil; param.Clear {
 				out.Kind, out.Value, out.Syntax = Literal, stores.Value{}, &a.Value
 			}
@@ -339,16 +339,16 @@ func (c *checker) arguments(call *dsl.Call, v *Verb, args []Arg, depth int) {
 	}
 }
 
-// A site is the argument that a value is for, and where in it the value
-// stands: "" or "item 2 of".
+// A site is the argument that a value is for, and the position of the value within it: "" or
+// "item 2 of".
 type site struct {
 	verb  *Verb
 	param *Param
 	part  string
-	field *Param // of a record, in which the value stands; nil outside of one
+	field *Param // the field of a record that the value is for; nil outside of a record
 }
 
-// about is what a value is declared by.
+// about returns the declaration of the value's argument or field.
 func (at site) about() *Param {
 	if at.field != nil {
 		return at.field
@@ -356,7 +356,7 @@ func (at site) about() *Param {
 	return at.param
 }
 
-// value checks a value against a type and sets out to what it means.
+// value checks a value against a type and sets out to its meaning.
 func (c *checker) value(at site, t *Type, v *dsl.Value, out *Arg, depth int) {
 	out.Syntax = v
 	if t.keepsCalls() && v.Kind != dsl.Symbol && v.Kind != dsl.Invalid {
@@ -393,8 +393,8 @@ func (c *checker) value(at site, t *Type, v *dsl.Value, out *Arg, depth int) {
 	}
 }
 
-// nameInQuotes takes a string for a name where a reference is wanted and the
-// session knows exactly that name, as callers that speak JSON write it.
+// nameInQuotes takes a string for a name if a reference is wanted and the session knows exactly
+// that name: callers that use JSON write names so.
 func (c *checker) nameInQuotes(at site, t *Type, v *dsl.Value, out *Arg) bool {
 	if c.names == nil {
 		return false
@@ -419,8 +419,7 @@ func (c *checker) symbol(at site, t *Type, v *dsl.Value, out *Arg) {
 	}
 }
 
-// resolve finds out what a symbol stands for. It is not ok when that was a
-// mistake, or is part of one.
+// resolve finds the meaning of a symbol. ok is false if the symbol is a mistake, or part of one.
 func (c *checker) resolve(name, path string, v *dsl.Value, out *Arg) (meaning, bool) {
 	if len(c.p.bindings) > 0 {
 		if i := c.binding(name); i >= 0 {
@@ -481,13 +480,13 @@ func (c *checker) resolve(name, path string, v *dsl.Value, out *Arg) (meaning, b
 	return m, c.found(no, v)
 }
 
-// item is what @each, or a part of it, stands for in the script of a macro.
+// item returns the meaning of @each, or of a part of it, in the script of a macro.
 func (c *checker) item(t *Type, path string, v *dsl.Value) (meaning, bool) {
 	switch {
 	case path == "":
 		return meaningOf(t), true
 	case t == nil:
-		return meaning{}, true // it has a mistake, which is reported where it stands
+		return meaning{}, true // it has an error, which is reported elsewhere
 	case t.Name == RecordType:
 		m, no := t.at("@each", path)
 		return m, c.found(no, v)
@@ -500,7 +499,7 @@ func (c *checker) item(t *Type, path string, v *dsl.Value) (meaning, bool) {
 	return meaning{}, c.found(&lost{step: firstStep(path), of: "@each"}, v)
 }
 
-// found reports a path that leads nowhere.
+// found reports whether a path leads to a field, and complains if it does not.
 func (c *checker) found(no *lost, v *dsl.Value) bool {
 	if no != nil {
 		c.add(unknownField(c.place(v.Range), c.s.Source, no))
@@ -525,7 +524,7 @@ func (c *checker) nested(at site, t *Type, v *dsl.Value, out *Arg, depth int) {
 		return
 	}
 	sensitive := c.sensitive
-	c.sensitive = false // the inner call's arguments have marks of their own
+	c.sensitive = false // the inner call's arguments have their own sensitivity
 	index := c.call(call, true, depth+1)
 	c.sensitive = sensitive
 	out.Kind, out.Call = Result, int32(index)
@@ -537,7 +536,7 @@ func (c *checker) nested(at site, t *Type, v *dsl.Value, out *Arg, depth int) {
 	}
 }
 
-// list checks a list. When all of it is literal it becomes one JSON value.
+// list checks a list. If all of it is literal it becomes one JSON value.
 func (c *checker) list(at site, t *Type, v *dsl.Value, out *Arg, depth int) {
 	switch {
 	case depth > maxNesting:
@@ -590,9 +589,9 @@ func (c *checker) list(at site, t *Type, v *dsl.Value, out *Arg, depth int) {
 	out.Kind, out.Value = Literal, stores.NewList(values...)
 }
 
-// object checks a map. When all of it is literal it becomes one JSON value,
-// with its keys sorted; a schema can be held against that only, so a map with
-// names in it meets its schema at the run.
+// object checks a map. If all of it is literal it becomes one JSON value, with its keys sorted.
+// Only such a value can be checked against a schema; a map with names in it is checked at run
+// time.
 func (c *checker) object(at site, t *Type, v *dsl.Value, out *Arg, depth int) {
 	switch {
 	case depth > maxNesting:
@@ -616,7 +615,7 @@ func (c *checker) object(at site, t *Type, v *dsl.Value, out *Arg, depth int) {
 		e := &entries[i]
 		keys[i] = e.Key
 		if first, twice := seen[e.Key]; twice {
-			if !c.mending { // the parser has said it
+			if !c.mending { // the parser has reported it
 				c.add(tell(c.place(e.KeyRange), "duplicate-key/map", dsl.FormatKey(e.Key), c.place(entries[first].KeyRange)))
 			}
 		} else {
@@ -662,7 +661,7 @@ var (
 	currencyType = &Type{Name: CodeType, Scale: -1}
 )
 
-// moneyPart types the two halves of money.
+// moneyPart returns the type of the amount or the currency of money.
 func (t *Type) moneyPart(key string) *Type {
 	switch key {
 	case "amount":
@@ -676,7 +675,7 @@ func (t *Type) moneyPart(key string) *Type {
 	return anyType
 }
 
-// Amount is the type of the amount of money.
+// Amount returns the type of the amount of money.
 func (t *Type) Amount() *Type { return t.moneyPart("amount") }
 
 // money checks that a map is an amount and a currency, and no more.
@@ -707,9 +706,9 @@ func (at site) entry(key string) site {
 	return at
 }
 
-// mend looks at a call in which Parse found a mistake. What stands there as it
-// was written is checked like any other; what the mistake may have cost (an
-// argument that is missing, a name that nothing uses) is not complained about.
+// mend checks a call in which Parse found a mistake. The parts that are intact are checked as
+// usual; consequences of the mistake (a missing argument, a name that nothing uses) are not
+// reported.
 func (c *checker) mend(call *dsl.Call, v *Verb, depth int) {
 	if v == nil {
 		if call.Verb != "" && c.text(call.VerbRange) == call.Verb && strings.IndexByte(call.Verb, '.') > 0 {
@@ -738,15 +737,15 @@ func (c *checker) mend(call *dsl.Call, v *Verb, depth int) {
 	}
 }
 
-// skim looks at a call that cannot be understood: names in it count as used,
-// and calls in it are checked.
+// skim visits a call that cannot be understood: names in it count as used, and calls in it are
+// checked.
 func (c *checker) skim(call *dsl.Call, depth int) {
 	for i := range call.Args {
 		c.skimValue(&call.Args[i].Value, depth+1, call.Broken)
 	}
 }
 
-// stray looks at a value that has no place to go.
+// stray visits a value that belongs to no argument.
 func (c *checker) stray(v *dsl.Value, depth int) { c.skimValue(v, depth, false) }
 
 func (c *checker) skimValue(v *dsl.Value, depth int, quiet bool) {
@@ -795,11 +794,11 @@ func (c *checker) add(d dsl.Diagnostic) {
 	c.untold++
 }
 
-// full reports whether another complaint would go unheard, so that nobody
-// works out what it would suggest.
+// full reports whether the limit of diagnostics is reached, so that no more suggestions need be
+// computed.
 func (c *checker) full() bool { return !c.all && len(c.ds) >= dsl.DefaultLimits.Diagnostics }
 
-// keeps reports whether what stands in an argument of a call is kept and not made.
+// keeps reports whether the calls in an argument are stored and not made.
 func (c *checker) keeps(v *Verb, a *dsl.Arg) bool {
 	if v == nil || v.plan.keeps == 0 {
 		return false

@@ -2,11 +2,11 @@ package verbs
 
 import "verbatim/dsl"
 
-// An argument of type call takes calls as values: they are checked as if they were made
-// now, and kept as text instead. Those of a list are checked together, as one script, so
-// that one may use the result of another.
+// An argument of type call takes calls as values: they are checked as if they were made now, but
+// stored as text. The calls of a list are checked together, as one script, so that one may use
+// the result of another.
 
-// kept checks calls that are kept: one in brackets, or a list of those.
+// kept checks stored calls: one in parentheses, or a list of them.
 func (c *checker) kept(at site, t *Type, v *dsl.Value, out *Arg, depth int) {
 	items := []dsl.Value{*v}
 	if v.Kind == dsl.List && t.Name == ListType {
@@ -47,7 +47,7 @@ func (c *checker) kept(at site, t *Type, v *dsl.Value, out *Arg, depth int) {
 	in := checker{r: c.r, p: p, s: script, names: c.names, macro: c.macro, work: c.work, open: at.param.Open, depth: depth, all: c.all}
 	in.run()
 	for _, d := range in.ds {
-		if d.Code != "unused-binding" { // another call, in another place, may use it
+		if d.Code != "unused-binding" { // another stored call may use it
 			c.add(d)
 		}
 	}
@@ -66,8 +66,8 @@ func (c *checker) kept(at site, t *Type, v *dsl.Value, out *Arg, depth int) {
 	out.Kind = Kept
 }
 
-// dim refuses a sensitive value that is written out in a call that is kept: what is kept is
-// shown to whoever sees the row.
+// dim refuses a sensitive value that is written out in a stored call: stored calls are shown to
+// everybody who sees the row.
 func (c *checker) dim(call *Call) {
 	for i := range call.Args {
 		a := &call.Args[i]

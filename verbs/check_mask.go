@@ -7,18 +7,17 @@ import (
 	"verbatim/dsl"
 )
 
-// Mask keeps the values of sensitive arguments out of what Parse said about a
-// script: out of the excerpts and out of the words. Check does it for its own
-// diagnostics; those of Parse should pass through here before anybody prints
-// them. Where a call or an argument is not understood, what may be sensitive
-// counts as sensitive.
+// Mask removes the values of sensitive arguments from Parse's diagnostics of a script: from the
+// excerpts and from the messages. Check does so for its own diagnostics; those of Parse should be
+// masked before they are printed. If a call or an argument is not understood, everything that may
+// be sensitive is masked.
 func (r *Registry) Mask(s *dsl.Script, ds dsl.Diagnostics) dsl.Diagnostics {
 	return r.mask(s, ds, true)
 }
 
-// mask with foreign set takes the words of a complaint about a sensitive value
-// for the words of somebody who did not know that it was sensitive, and puts
-// the meaning of its code in their place.
+// mask with foreign set treats the message of a diagnostic about a sensitive value as written by
+// code that did not know that it was sensitive, and replaces it by the general meaning of the
+// diagnostic's code.
 func (r *Registry) mask(s *dsl.Script, ds dsl.Diagnostics, foreign bool) dsl.Diagnostics {
 	if len(ds) == 0 || len(r.sensitive) == 0 || s == nil {
 		return ds
@@ -31,7 +30,7 @@ func (r *Registry) mask(s *dsl.Script, ds dsl.Diagnostics, foreign bool) dsl.Dia
 	if len(ranges) == 0 {
 		return ds
 	}
-	// The parser knows no arguments, so its words may quote one.
+	// The parser does not know which arguments are sensitive, so its messages may quote one.
 	var quotes []string
 	for _, m := range ranges {
 		raw := textAt(s.Source, m)
@@ -74,15 +73,14 @@ func (r *Registry) maskCall(call *dsl.Call, ranges []dsl.Range, depth int) []dsl
 	lacking := false
 	for i := range call.Args {
 		a := &call.Args[i]
-		// Of a verb that nobody declares, an argument that nobody declares may
-		// be any.
+		// For an unknown verb, an unknown argument may be any argument.
 		sensitive := r.sensitive[a.Key] || v == nil && !r.open[a.Key]
 		if v != nil {
 			k := v.plan.param(a.Key, i)
 			sensitive = k >= 0 && v.Params[k].Sensitive || k < 0 && (sensitive || v.plan.sensitive)
 		}
-		// What follows a key that has no value, and is no key of the verb, may
-		// be meant as the value.
+		// The text after a key that has no value, and that is no key of the verb, may be meant as
+		// the value.
 		if i > 0 && lacking && !r.open[a.Key] && !r.sensitive[a.Key] {
 			ranges = append(ranges, a.KeyRange)
 		}
@@ -123,11 +121,10 @@ func (r *Registry) maskValue(v *dsl.Value, sensitive bool, ranges []dsl.Range, d
 	return ranges
 }
 
-// maskRest masks what the parser made nothing of: between the arguments of a
-// call that takes something sensitive all of it, and elsewhere what begins like
-// a value.
+// maskRest masks the text that the parser did not understand: all of it between the arguments of
+// a call that takes a sensitive argument, and elsewhere what begins like a value.
 func (r *Registry) maskRest(s *dsl.Script, ranges []dsl.Range) []dsl.Range {
-	var made []dsl.Range // of what it understood
+	var made []dsl.Range // ranges that it understood
 	var call func(c *dsl.Call, depth int) (sensitive bool)
 	var value func(v *dsl.Value, depth int) bool
 	call = func(c *dsl.Call, depth int) bool {
@@ -137,7 +134,7 @@ func (r *Registry) maskRest(s *dsl.Script, ranges []dsl.Range) []dsl.Range {
 		for i := range c.Args {
 			made = append(made, c.Args[i].KeyRange)
 			if c.Args[i].Value.Kind == dsl.Invalid && !sensitive {
-				made = append(made, c.Args[i].Value.Range) // wrong, and no secret
+				made = append(made, c.Args[i].Value.Range) // wrong, but not secret
 			}
 			sensitive = value(&c.Args[i].Value, depth+1) || sensitive
 		}
@@ -191,8 +188,8 @@ func (r *Registry) maskRest(s *dsl.Script, ranges []dsl.Range) []dsl.Range {
 			}
 			from := at
 			if owner < 0 || !owners[owner] {
-				// Words of somebody who talks are no secret; what follows a
-				// quote, a colon or a digit may be.
+				// Ordinary words are not secret; the text after a quote, a colon or a digit may
+				// be.
 				i := strings.IndexAny(text[at:end], "0123456789\"'`:=@“”‘’")
 				if i < 0 {
 					at = end

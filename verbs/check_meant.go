@@ -6,28 +6,26 @@ import (
 	"verbatim/dsl"
 )
 
-// A reference may be given as text, "Pierre source of wealth", where somebody
-// does not know the name. Text that is exactly what one row is called stands
-// for that row. Anything less is not guessed at: what it may mean is told, best
-// first, and its author says which.
+// A reference may be given as text, "Pierre source of wealth", by a caller who does not know the
+// name. A text that is exactly the label of one row means that row. Otherwise nothing is guessed:
+// the diagnostic lists the rows that it may mean, best first, and its author chooses.
 
 // A Candidate is a row that a text may mean.
 type Candidate struct {
-	Name  string // of the session, without its @
+	Name  string // session name, without its @
 	Label string // what people call it
-	Tells string // what tells it from the others: "status OPEN", "" when nothing does
+	Tells string // what distinguishes it from the others: "status OPEN", "" if nothing does
 }
 
-// Meant is what Names may implement as well, to be asked about text where a
-// reference is wanted and Lookup does not know it. It answers with at most five
-// rows of the entity, the likeliest first, and with a note where it could not
-// look at all of them. It must know no more than the session may see.
+// Meant is an optional interface of Names, for text in the place of a reference that Lookup does
+// not know. It returns at most five rows of the entity, the likeliest first, and a note if it
+// could not look at all of them. It must know no more than the session may see.
 type Meant interface {
 	Meant(e *Entity, text string) (near []Candidate, note string)
 }
 
-// meant complains about text in the place of a reference, with the rows that it
-// may mean. It is not ok where nobody knows any more than that it is text.
+// meant reports text in the place of a reference, with the rows that it may mean. ok is false if
+// nothing more is known than that it is text.
 func (c *checker) meant(at site, t *Type, v *dsl.Value) (ok bool) {
 	m, able := c.names.(Meant)
 	if !able || t.Entity == nil || c.full() {
@@ -42,8 +40,8 @@ func (c *checker) meant(at site, t *Type, v *dsl.Value) (ok bool) {
 	return true
 }
 
-// unclearName says the same of a row that is not there and of one that is
-// another person's: nothing is called so.
+// unclearName says the same for a row that does not exist and for one that belongs to another
+// person: nothing has that name.
 func unclearName(place dsl.Place, t *Type, v *dsl.Value, near []Candidate, note string, sensitive bool) dsl.Diagnostic {
 	text := "this"
 	if !sensitive {
@@ -85,7 +83,7 @@ func among(d dsl.Diagnostic, at dsl.Range, near []Candidate) dsl.Diagnostic {
 	return d
 }
 
-// homonyms complains about a name that several rows have, or had.
+// homonyms reports a name that several rows have, or had.
 func homonyms(place dsl.Place, name string, near []Candidate) dsl.Diagnostic {
 	d := dsl.Diagnostic{Code: "ambiguous-name", Place: place, Summary: fmt.Sprintf("@%s is, or was, the name of several rows; say which", name), Label: "which one?"}
 	if len(near) == 1 {

@@ -6,9 +6,8 @@ import (
 	"verbatim/dsl"
 )
 
-// arrange works out what each call needs and in which order calls can run:
-// as written, save that a call waits for what it uses. Calls that wait for one
-// another are reported.
+// arrange determines which calls each call needs and in which order calls can run: as written,
+// except that a call waits for the results it uses. It reports calls that wait for one another.
 func (c *checker) arrange() {
 	p := c.p
 	n := len(p.calls)
@@ -109,8 +108,7 @@ func (c *checker) topological() {
 	}
 }
 
-// push and pop keep a heap of ints, least first. container/heap would allocate
-// for each.
+// push and pop maintain a heap of ints, least first. container/heap would allocate for each.
 func push(heap []int, x int) []int {
 	heap = append(heap, x)
 	for i := len(heap) - 1; i > 0; {
@@ -146,8 +144,8 @@ func pop(heap []int) (int, []int) {
 	return least, heap
 }
 
-// cycles reports each ring of calls once. Calls that only wait for a ring are
-// not at fault and stay unmentioned.
+// cycles reports each cycle of calls once. Calls that only wait for a cycle are not at fault and
+// are not reported.
 func (c *checker) cycles(waits []int) {
 	p := c.p
 	const seen = -1
@@ -182,8 +180,7 @@ func (c *checker) cycles(waits []int) {
 }
 
 func (c *checker) cycle(ring []int) {
-	// Begin with the call that stands first, so that the same script always
-	// earns the same words.
+	// Begin with the call that comes first, so that the same script always gets the same message.
 	first := 0
 	for i := range ring {
 		if ring[i] < ring[first] {
@@ -199,11 +196,11 @@ func (c *checker) cycle(ring []int) {
 	c.add(cycleOfCalls(links))
 }
 
-// A link of a ring is a call and the name whose value it waits for.
+// A link of a cycle is a call and the name whose value it waits for.
 type link struct {
 	verb  string
 	place dsl.Place
-	needs string // "" of a call nested in it
+	needs string // "" for a call nested in it
 }
 
 func (c *checker) boundName(call int) string { return c.p.calls[call].Syntax.As }

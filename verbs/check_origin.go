@@ -6,10 +6,9 @@ import (
 	"verbatim/dsl"
 )
 
-// unattainable finds the arguments in the calls of a macro that can never be
-// where their palettes let them come from: what the macro's author wrote out is
-// the author's own, and an argument of the macro that comes from elsewhere comes
-// from elsewhere. Whoever wrote it should know before somebody is refused.
+// unattainable reports arguments in the calls of a macro that can never have an origin that their
+// palettes demand: values that the macro's author wrote out have the author's origin, and
+// arguments of the macro keep their own. The author should know this before a caller is refused.
 func (p *Program) unattainable(macro *Verb) dsl.Diagnostics {
 	var ds dsl.Diagnostics
 	for i := range p.calls {
@@ -40,7 +39,7 @@ func (p *Program) unattained(macro *Verb, c *Call, param *Param, a *Arg, ds *dsl
 		}
 	case Name:
 		if a.Path() != "" {
-			return // a field of a row may always be a record's
+			return // a field of a row may always have the origin of a record
 		}
 		of, each := macro.Macro.ForEach()
 		for i := range macro.Params {

@@ -7,12 +7,12 @@ import (
 	"verbatim/stores"
 )
 
-// A result says what a call gives to those who use its `:as` name: a row, and
-// fields. The checker refuses `@x.field` only where it knows all of them.
+// A result describes what a call returns to users of its `:as` name: a row, and fields. The
+// checker refuses `@x.field` only if it knows all of them.
 type result struct {
-	row    *Entity // the row that `@x` stands for, nil when it is none
+	row    *Entity // the row that `@x` means, nil if it means none
 	fields []resultField
-	open   bool // there may be more fields than these
+	open   bool // there may be other fields
 }
 
 type resultField struct {
@@ -20,15 +20,14 @@ type resultField struct {
 	is   meaning
 }
 
-// A meaning is what the checker knows of something that is worked out only at
-// the run: its type, as far as that can be told. The zero meaning is nothing
-// known.
+// A meaning is what the checker knows of a value that is computed only at run time: its type, as
+// far as that is known. The zero meaning is unknown.
 type meaning struct {
 	known bool
 	name  TypeName
 	row   *Entity   // of a reference
 	codes *CodeList // of a code
-	list  bool      // a list of these
+	list  bool      // a list of values with this meaning
 }
 
 func meaningOf(t *Type) meaning {
@@ -37,7 +36,7 @@ func meaningOf(t *Type) meaning {
 		return meaning{}
 	case t.Name == ListType:
 		m := meaningOf(t.Item)
-		if m.list { // a list of lists: no more than that
+		if m.list { // the items of a list of lists are unknown
 			m = meaning{}
 		}
 		m.list, m.known = true, true
@@ -58,9 +57,9 @@ func meaningOfKind(k stores.Kind) meaning {
 	return meaning{known: true, name: kindTypes[k]}
 }
 
-// resultOf works out what a verb gives back: the columns of its read or query;
-// otherwise the row that it creates, or else the one that it changes by
-// reference, with whatever its `returns` adds.
+// resultOf determines what a verb returns: the columns of its read or query; otherwise the row
+// that it creates, or else the row that it changes by reference, with the fields of its
+// `returns`.
 func (r *Registry) resultOf(v *Verb) result {
 	switch {
 	case v.Read != nil:
@@ -125,7 +124,7 @@ func changedRow(v *Verb) *Entity {
 	return nil
 }
 
-// meaningOfField types a returned field.
+// meaningOfField returns the meaning of a returned field.
 func (r *Registry) meaningOfField(read *Read, f *ReadField) meaning {
 	if f.Over != nil {
 		return meaningOf(f.Type)
@@ -166,7 +165,7 @@ func (r *Registry) meaningOfPath(e *Entity, p stores.Path) meaning {
 	return e.meaningOfField(p.Field)
 }
 
-// meaningOfField types a field; the key of an entity is a reference to it.
+// meaningOfField returns the meaning of a field; the key of an entity is a reference to it.
 func (e *Entity) meaningOfField(i int) meaning {
 	if i == e.Store.Key {
 		return meaning{known: true, name: RefType, row: e}
@@ -174,16 +173,15 @@ func (e *Entity) meaningOfField(i int) meaning {
 	return meaningOf(e.Fields[i].Type)
 }
 
-// A lost is a step of a path that leads nowhere: there is no field of that
-// name among these.
+// A lost describes a path step that leads nowhere, because there is no field of that name.
 type lost struct {
 	step  string   // "due-dat"
 	of    string   // "outstanding-request", or "what client.add-note returns"
-	among []string // the fields that there are; nil when what is before the step has none at all
+	among []string // the existing fields; nil if the value before the step has no fields
 }
 
-// at follows a path such as "entity.name" from a row. The meaning is unknown,
-// without a loss, where the path leaves what palettes declare.
+// at follows a path such as "entity.name" from a row. The meaning is unknown, and lost is nil, if
+// the path leaves what palettes declare.
 func (e *Entity) at(path string) (meaning, *lost) {
 	for {
 		step, rest, more := strings.Cut(path, ".")
@@ -206,7 +204,7 @@ func (e *Entity) at(path string) (meaning, *lost) {
 	}
 }
 
-// at follows a path from what a call gave back; "" is the whole of it.
+// at follows a path from the result of a call; "" is the whole result.
 func (res *result) at(verb, path string) (meaning, *lost) {
 	if path == "" {
 		if res.row != nil {
@@ -249,8 +247,8 @@ func (res *result) at(verb, path string) (meaning, *lost) {
 	return meaning{}, no
 }
 
-// fits reports whether something of this meaning may stand where t is wanted.
-// What is not known fits: the run asks again, on the value itself.
+// fits reports whether a value of this meaning may be used where t is wanted. An unknown meaning
+// fits: the value itself is checked at run time.
 func (m meaning) fits(t *Type) bool {
 	if !m.known || t == nil || t.Name == AnyType {
 		return true
@@ -269,7 +267,7 @@ func (m meaning) fits(t *Type) bool {
 		case RefType:
 			return m.row == nil || t.Entity == nil || m.row == t.Entity
 		case UUIDType, StringType:
-			// A key that a query returned, or one kept as text.
+			// It may be a key that a query returned, or one stored as text.
 			return true
 		}
 		return false

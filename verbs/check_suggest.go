@@ -7,8 +7,8 @@ import (
 	"verbatim/dsl"
 )
 
-// unknownVerb looks among all verbs; one of the same last part in another
-// domain counts as near, because a domain is easily mistaken.
+// unknownVerb searches all verbs; a verb of the same last part in another domain counts as near,
+// because domains are easily confused.
 func (c *checker) unknownVerb(call *dsl.Call) {
 	if v := c.r.verbs[call.Verb]; v != nil { // the palette's author would look for a slip otherwise
 		c.add(tell(c.place(call.VerbRange), "unknown-verb/internal", v))
@@ -55,13 +55,13 @@ func (c *checker) unknownVerb(call *dsl.Call) {
 	c.add(unknownVerb(c.place(call.VerbRange), call.Verb, near, siblings))
 }
 
-// offers reports whether a verb is worth suggesting: whoever writes the script may use it.
+// offers reports whether a verb is worth suggesting: whether the principal may use it.
 func (c *checker) offers(v *Verb) bool {
 	who, known := c.names.(Permitted)
 	return (!v.Internal || c.work) && (!known || who.May(v))
 }
 
-// maxTies is how many equally good suggestions are worth naming.
+// maxTies is how many equally good suggestions are listed at most.
 const maxTies = 3
 
 func splitVerb(name string) (domain, verb string) {
@@ -71,11 +71,11 @@ func splitVerb(name string) (domain, verb string) {
 	return "", name
 }
 
-// unknownArgument reports an argument that the verb does not take, and returns
-// the bits of those that were probably meant: to call them missing as well
-// would be a second complaint about the same slip.
+// unknownArgument reports an argument that the verb does not take, and returns the bits of those
+// that were probably meant: reporting them as missing too would be a second diagnostic of the
+// same slip.
 func (c *checker) unknownArgument(call *dsl.Call, v *Verb, a *dsl.Arg) uint64 {
-	if c.full() { // what is looked for here takes as long as the call is
+	if c.full() { // the search takes time in proportion to the call
 		c.add(dsl.Diagnostic{Severity: dsl.Error})
 		return 0
 	}
@@ -89,8 +89,8 @@ func (c *checker) unknownArgument(call *dsl.Call, v *Verb, a *dsl.Arg) uint64 {
 	near := dsl.Nearest(a.Key, slices.Values(free))
 	if len(near) == 0 {
 		for _, name := range free {
-			// A reference is asked for by its id, which is easily left out. And what
-			// was lost of a short name makes the word too short for two slips.
+			// A reference's "-id" is easily left out. And letters left out of a short name make
+			// the word too short for Nearest to allow two slips.
 			if sameName(name, a.Key) || strings.EqualFold(name, a.Key) || strings.EqualFold(name, a.Key+"-id") || dsl.Distance(name, a.Key, len(name)/3) <= len(name)/3 {
 				near = []string{name}
 			}
@@ -127,14 +127,15 @@ func (c *checker) missing(call *dsl.Call, v *Verb, bits uint64) {
 	c.add(missingArguments(c.place(call.VerbRange), v, params))
 }
 
-// deprecated warns, and offers to rewrite the call where the palette says how.
+// deprecated warns about a deprecated verb, and offers to rewrite the call if the palette says
+// how.
 func (c *checker) deprecated(call *dsl.Call, v *Verb) {
 	edits, why := c.renewal(call, v)
 	c.add(deprecatedVerb(c.place(call.VerbRange), v, edits, why))
 }
 
-// renewal writes a call of a deprecated verb as one of the verb that took its place, or
-// says why that would not be the same call.
+// renewal rewrites a call of a deprecated verb as a call of the verb that replaces it, or says
+// why that would not be the same call.
 func (c *checker) renewal(call *dsl.Call, v *Verb) (edits []dsl.Edit, why string) {
 	to := c.r.Verb(v.Deprecated.ReplacedBy)
 	if to == nil {
@@ -148,7 +149,7 @@ func (c *checker) renewal(call *dsl.Call, v *Verb) (edits []dsl.Edit, why string
 		k := to.plan.param(name, 0)
 		switch {
 		case v.plan.param(a.Key, 0) < 0:
-			return nil, "" // a mistake of its own
+			return nil, "" // that is reported as an error of its own
 		case k < 0:
 			return nil, to.Name + " takes no :" + name
 		case given[k]:
@@ -177,7 +178,7 @@ func (c *checker) renewal(call *dsl.Call, v *Verb) (edits []dsl.Edit, why string
 	return edits, ""
 }
 
-// renamed is what an argument is called by the verb that took the place of this one.
+// renamed returns the name of an argument in the replacing verb.
 func (d *Deprecation) renamed(arg string) string {
 	if is, ok := d.Args[arg]; ok {
 		return is
@@ -227,8 +228,7 @@ func (c *checker) nameRange(v *dsl.Value, name string) dsl.Range {
 	return r
 }
 
-// text returns what stands at a range, "" where a script was made by other
-// means than Parse.
+// text returns the text of a range, "" if the script was not made by Parse.
 func (c *checker) text(r dsl.Range) string { return textAt(c.s.Source, r) }
 
 func textAt(s *dsl.Source, r dsl.Range) string {

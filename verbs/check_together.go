@@ -4,16 +4,16 @@ import (
 	"verbatim/dsl"
 )
 
-// together tells of calls that do not go with one another, as far as the script shows:
-// what they name by other words, and what macros and handlers call, the engine sees.
+// together reports calls that exclude one another, as far as the script shows it. The engine
+// detects rows that are named in other ways, and calls by macros and handlers.
 func (c *checker) together() {
 	type what struct {
 		verb  *Verb
-		param int // -1 where it does not matter
+		param int // -1 if none matters
 		text  string
 	}
 	p := c.p
-	first := make(map[what]int) // the place in the order of the first such call
+	first := make(map[what]int) // position in the order of the first such call
 	text := func(i, param int) (string, bool) {
 		switch a := &p.calls[i].Args[param]; {
 		case a.Syntax != nil:

@@ -22,7 +22,7 @@ func Codes() []dsl.CodeDoc {
 	return slices.Concat(loadCodes(), CheckCodes(), unspokenCodes())
 }
 
-// CheckCodes are those of the checker alone: what may be wrong with a call.
+// CheckCodes explains the codes of the checker alone: the possible errors of a call.
 func CheckCodes() []dsl.CodeDoc { return dsl.ReadCodes(checkCodesText) }
 
 func loadCodes() []dsl.CodeDoc { return dsl.ReadCodes(loadCodesText) }

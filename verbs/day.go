@@ -12,11 +12,10 @@ import (
 	"verbatim/stores"
 )
 
-// A Day is a bound of dates that moves with the calendar: today, or so long
-// before or after it. This package reads no clock: the caller
-// says what today is for the person.
+// A Day is a bound of dates that depends on the current date: today, or so long before or after
+// it. This package reads no clock: the caller says what today is for the person.
 type Day struct {
-	n    int // how many units from today; negative is before
+	n    int // number of units from today; negative is before
 	unit unit
 }
 
@@ -31,11 +30,11 @@ const (
 
 var unitWords = [...]string{"day", "week", "month", "year"}
 
-// furthestDay is how far a bound may lie from today, in its unit: no date that
-// is reckoned from a day of this age leaves the calendar.
+// furthestDay is how far a bound may be from today, in its unit: no date computed from it leaves
+// the calendar.
 var furthestDay = [...]int{ofDays: 100_000, ofWeeks: 15_000, ofMonths: 3_600, ofYears: 300}
 
-// dayForms says how a moving bound is written.
+// dayForms shows how a moving bound is written.
 const dayForms = "a day is 2025-01-03, today, today + 30 days or today - 18 years"
 
 // parseDay reads "today", "today + 30 days", "today - 18 years".
@@ -58,7 +57,7 @@ func parseDay(text string) (*Day, bool) {
 	return &Day{n, unit(u)}, true
 }
 
-// String is the bound as a palette writes it.
+// String returns the bound as a palette writes it.
 func (d *Day) String() string {
 	switch {
 	case d.n < 0:
@@ -69,8 +68,8 @@ func (d *Day) String() string {
 	return "today"
 }
 
-// On is the day that is meant when today is that date. A month or a year on,
-// where there is no such day, it is the last of that month.
+// On returns the date of the bound for a given today. If a month or a year later there is no such
+// day, it is the last day of that month.
 func (d *Day) On(today stores.Value) stores.Value {
 	switch d.unit {
 	case ofDays:
@@ -86,16 +85,16 @@ func (d *Day) On(today stores.Value) stores.Value {
 	return to
 }
 
-// Moves reports whether what the type takes depends on the day.
+// Moves reports whether the values that the type accepts depend on the current date.
 func (t *Type) Moves() bool { return t.byDay() || t != nil && (t.Item.Moves() || t.Schema.Moves()) }
 
-// byDay reports whether the type itself says so, and not the schema of objects
-// that it takes.
+// byDay reports whether the type itself has such a bound, not counting the schema of objects that
+// it takes.
 func (t *Type) byDay() bool {
 	return t != nil && (t.MinDay != nil || t.MaxDay != nil || t.Item.byDay() || t.anyField(func(f *Param) bool { return f.Type.byDay() }))
 }
 
-// Moves reports whether what the verb takes depends on the day.
+// Moves reports whether the values that the verb accepts depend on the current date.
 func (v *Verb) Moves() bool { return v.plan.moves }
 
 func (p *Param) moves(v *Verb) bool {
@@ -110,8 +109,8 @@ func (p *Param) moves(v *Verb) bool {
 	return slices.ContainsFunc(codes.Codes, func(c Code) bool { return codes.Schema(c.Name).Moves() })
 }
 
-// Between gives the first and the last date that the type takes when today is
-// that date; null is no bound.
+// Between returns the first and the last date that the type accepts for a given today; null is no
+// bound.
 func (t *Type) Between(today stores.Value) (first, last stores.Value) {
 	if t.Name != DateType {
 		return first, last
@@ -126,9 +125,8 @@ func (t *Type) Between(today stores.Value) (first, last stores.Value) {
 	return first, last
 }
 
-// OnDay holds a value that the type accepts against the bounds that depend on
-// the day. The error is a sentence about what is wanted and quotes nothing of
-// the value.
+// OnDay checks a value that the type accepts against the bounds that depend on the current date.
+// The error is a sentence about what is wanted and quotes nothing of the value.
 func (t *Type) OnDay(today, v stores.Value) error {
 	if v.IsNull() || !t.Moves() {
 		return nil
@@ -166,7 +164,7 @@ func (t *Type) OnDay(today, v stores.Value) error {
 	return nil
 }
 
-// offDay says what a date breaks.
+// offDay says which bound a date breaks.
 func offDay(first, last *Day, today, v stores.Value) (says string, ok bool) {
 	if first != nil {
 		if bound := first.On(today); less(v, bound) {
@@ -198,7 +196,7 @@ func (t *Type) moving(text string, into **Day) bool {
 	return ok
 }
 
-// neverBoth reports that no date lies between two bounds, on whichever day.
+// neverBoth reports whether no date ever lies between two bounds.
 func neverBoth(first, last *Day) bool {
 	if first == nil || last == nil {
 		return false
@@ -212,14 +210,14 @@ func neverBoth(first, last *Day) bool {
 	return true
 }
 
-// Moves reports whether a call of the program takes what depends on the day.
+// Moves reports whether the values that some call of the program accepts depend on the current
+// date.
 func (p *Program) Moves() bool {
 	return slices.ContainsFunc(p.calls, func(c Call) bool { return c.Verb.plan.moves })
 }
 
-// Days holds what a program writes out against the bounds that depend on the
-// day, when today is that date. What only comes to be known later, the engine
-// holds.
+// Days checks the values written out in a program against the bounds that depend on the current
+// date, for a given today. The engine checks values that become known later.
 func (p *Program) Days(today stores.Value) dsl.Diagnostics {
 	var ds dsl.Diagnostics
 	for i := range p.calls {
@@ -312,19 +310,19 @@ func (p *Program) daysOf(today stores.Value, param *Param, s *Schema, a *Arg) ds
 	return ds
 }
 
-// The words of a schema that bound a date by the day: JSON Schema has none.
+// The keywords of a schema for date bounds that depend on the current date: JSON Schema has none.
 const (
 	dayLeast = "x-min"
 	dayMost  = "x-max"
 )
 
-// Moves reports whether what the schema takes depends on the day.
+// Moves reports whether the values that the schema accepts depend on the current date.
 func (s *Schema) Moves() bool {
 	return s != nil && bytes.Contains(s.text, []byte(`"x-m`)) && s.Compile() == nil && s.moves
 }
 
-// Between gives the first and the last date that a property of an object takes
-// when today is that date; null is no bound.
+// Between returns the first and the last date that a property of an object may have for a given
+// today; null is no bound.
 func (s *Schema) Between(property string, today stores.Value) (first, last stores.Value) {
 	if !s.Moves() {
 		return first, last
@@ -339,8 +337,8 @@ func (s *Schema) Between(property string, today stores.Value) (first, last store
 	return first, last
 }
 
-// OnDay holds an object against the bounds of its dates that depend on the day,
-// when today is that date. What it says quotes nothing of the object.
+// OnDay checks an object against the bounds of its dates that depend on the current date, for a
+// given today. The breaches quote nothing of the object.
 func (s *Schema) OnDay(today, v stores.Value) []Breach {
 	if !s.Moves() || v.Kind() != stores.JSON {
 		return nil
@@ -355,7 +353,7 @@ func (s *Schema) OnDay(today, v stores.Value) []Breach {
 	return found
 }
 
-// deepestRule bounds how deep a schema is followed, which may refer to itself.
+// deepestRule limits how deep a schema, which may refer to itself, is followed.
 const deepestRule = 32
 
 func (s *Schema) onDay(rule, v any, path []string, today stores.Value, depth int, found *[]Breach) {
@@ -399,9 +397,8 @@ func dayIn(m map[string]any, key string) *Day {
 	return d
 }
 
-// lookForDays finds the bounds of dates in a schema, and says what is wrong with
-// one. One that stands where it would not be looked at is wrong too: a rule that
-// nobody holds is worse than none.
+// lookForDays finds the bounds of dates in a schema, and reports errors in them. A bound in a
+// place that is not searched is an error too: a rule that is not enforced is worse than none.
 func (s *Schema) lookForDays(rule any, held bool) error {
 	switch rule := rule.(type) {
 	case []any:

@@ -10,10 +10,9 @@ import (
 	"verbatim/verbs/expr"
 )
 
-// A loader joins the files of a directory. It goes over them in turns: what is
-// declared, what entities are made of, how they hang together, and then what
-// the verbs say about all of it, so that the order of files and of lines does
-// not matter.
+// A loader joins the files of a directory. It goes over them in passes: what is declared, the
+// fields of entities, how entities are related, and then the verbs, so that the order of files
+// and of lines does not matter.
 type loader struct {
 	docs     []*doc
 	palettes []*Palette
@@ -40,28 +39,27 @@ type loader struct {
 	pages         []pageNode
 	taskNodes     []taskNode
 	single        []singleNode
-	tasks         map[*Entity]dsl.Place // where the task of an entity is said
+	tasks         map[*Entity]dsl.Place // where the task of an entity is declared
 
 	says map[saying]string
 
-	// lost holds the codes of what is unknown, of which nothing can be told: what
-	// declares such names was not read in whole.
+	// lost holds the codes of diagnostics about unknown names that cannot be judged: the
+	// declarations of such names were not read completely.
 	lost     map[string]bool
-	nameless bool // a palette has no domain, and its verbs are not called what others call them
+	nameless bool // a palette has no domain, so its verbs lack the names by which others call them
 
-	// What is made once and used again.
+	// Values that are made once and used again.
 	patterns map[string]*regexp.Regexp
 	refs     map[*Entity]*Type
 	coded    map[*CodeList]*Type
 	operands map[string]Operand
 	trees    map[string]*expr.Node
 
-	kept *Readings // of texts that were read before; nil where nothing is
-	uses *[]Use    // nil where nobody asks
+	kept *Readings // texts that were read before; nil if none are kept
+	uses *[]Use    // nil if nobody asks for uses
 }
 
-// A codeSchemaNode is the name of a schema beside a code, looked up when every
-// schema is known.
+// A codeSchemaNode is the name of a schema for a code, looked up when every schema is known.
 type codeSchemaNode struct {
 	d    *doc
 	n    *yaml.Node
@@ -85,17 +83,17 @@ func (l *loader) schemasOfCodes() {
 	}
 }
 
-// A formerNode is what something was called before: it has to be nothing's name now.
+// A formerNode is the former name of something, which nothing may have now.
 type formerNode struct {
 	d      *doc
 	n      *yaml.Node
 	what   string
-	within string // the list of a code
-	name   string // now
+	within string // the code list, for a code
+	name   string // the present name
 	taken  func(name string) (dsl.Place, bool)
 }
 
-// former checks what things were called before, once all are known.
+// former checks former names, once all names are known.
 func (l *loader) former() {
 	seen := make(map[[3]string]dsl.Place)
 	for _, f := range l.formers {
@@ -125,13 +123,13 @@ type verbNode struct {
 	n *yaml.Node
 	f mapping
 
-	runs []runNode // what its triggers run, and what is tried instead
-	// instead is what is tried instead, where its answer is doubtful
+	runs []runNode // calls that its triggers make, or that a plan tries instead
+	// the calls that a plan tries instead, if its answer is doubtful
 	instead []runNode
-	undone  *runNode // what takes it back; nil where no call does
+	undone  *runNode // the call that undoes it; nil if none does
 }
 
-// A runNode is the work of a trigger, and where it is written.
+// A runNode is a call in the text of a verb, and the place where it is written.
 type runNode struct {
 	at    *yaml.Node
 	macro *Macro
@@ -162,8 +160,8 @@ func newLoader() *loader {
 	}
 }
 
-// declare takes down the names in a file, so that everything else can refer to
-// them. What is declared wrongly is declared all the same.
+// declare records the names in a file, so that everything else can refer to them. Names with
+// errors in their declarations are recorded too.
 func (l *loader) declare(d *doc) {
 	f, read := d.fields(d.root, "palette")
 	l.miss(d, read, f)
@@ -174,7 +172,7 @@ func (l *loader) declare(d *doc) {
 	l.palettes = append(l.palettes, p)
 	if n := f.at("domain").value; n != nil && !isDottedName(n.Value) {
 		d.report(say.badName(d.place(n), "domain", n.Value))
-		p.Domain = "" // verbs keep their own names and are not complained about again
+		p.Domain = "" // verbs keep their own names and are not reported again
 	} else if isOurs(p.Domain) {
 		d.report(tell(d.place(n), "reserved-word/ours", "domain", n.Value))
 	}
@@ -199,12 +197,12 @@ func (l *loader) declare(d *doc) {
 	d.each(f.at("pages"), func(n *yaml.Node) { l.pages = append(l.pages, pageNode{d, p, n}) })
 }
 
-// declares are the parts of a palette that declare names, with the code of what is
-// unknown among them.
+// declares lists the parts of a palette that declare names, with the code of the diagnostic for
+// an unknown one.
 var declares = [...]struct{ part, code string }{{"roles", "unknown-role"}, {"codes", "unknown-code-list"}, {"codes", "any-code"}, {"schemas", "unknown-schema"}, {"entities", "unknown-entity"}, {"verbs", "unknown-verb"}}
 
-// miss takes down which parts of a file were not read: they are of another shape,
-// or may be what stands under a misspelt key.
+// miss records which parts of a file were not read, because they have another shape, or may be
+// under a misspelt key.
 func (l *loader) miss(d *doc, read bool, f mapping) {
 	misspelt := read && unknownIn(d.root, "palette")
 	for _, part := range declares {
@@ -305,10 +303,9 @@ func isDottedName(s string) bool {
 
 // Namespaces
 
-// What a palette declares is known to all palettes of its directory by one name, unless
-// it says a namespace: then its roles, codes, schemas and entities are its own, and those
-// of the palettes that say the same one. Names under `shares` mean there what they mean in
-// palettes without a namespace.
+// Declared names are known to all palettes of the directory, unless a palette has a namespace:
+// then its roles, codes, schemas and entities are known only to palettes with the same namespace.
+// Names under `shares` mean there what they mean in palettes without a namespace.
 
 // names reads the namespace of a palette.
 func (d *doc) names(f mapping) {
@@ -327,7 +324,7 @@ func (d *doc) names(f mapping) {
 	d.items(d.sharing, func(n *yaml.Node) { d.shared[n.Value] = true })
 }
 
-// full is the name by which what a palette calls so is known.
+// full returns the full name of something that a palette names.
 func (d *doc) full(name string) string {
 	if d.namespace == "" || d.shared[name] {
 		return name
@@ -335,7 +332,7 @@ func (d *doc) full(name string) string {
 	return d.namespace + "." + name
 }
 
-// short is what a palette calls what is known by a name, "" where it does not know it.
+// short returns the name that a palette uses for a full name, "" if the palette does not know it.
 func (d *doc) short(full string) string {
 	name := full[strings.LastIndexByte(full, '.')+1:]
 	if d.full(name) != full {
@@ -344,7 +341,7 @@ func (d *doc) short(full string) string {
 	return name
 }
 
-// visible are the names that a palette may say of some things.
+// visible returns the names that a palette may use for some things.
 func visible[T interface{ known() string }](d *doc, all []T) []string {
 	names := make([]string, 0, len(all))
 	for _, one := range all {
@@ -359,8 +356,8 @@ func (e *Entity) known() string   { return e.Store.Name }
 func (c *CodeList) known() string { return c.Name }
 func (r *Role) known() string     { return r.Name }
 
-// sharesKnown reports names that are shared and that no palette without a namespace, or
-// sharing them too, declares.
+// sharesKnown reports shared names that no palette without a namespace, or sharing them too,
+// declares.
 func (l *loader) sharesKnown() {
 	for _, d := range l.docs {
 		if d.root == nil || len(d.shared) == 0 {
@@ -383,7 +380,7 @@ func (l *loader) entity(d *doc, n *yaml.Node, from int, name string) *Entity {
 	return e
 }
 
-// entityAt is the entity that a scalar names; nil where there is none, which is reported.
+// entityAt returns the entity that a scalar names; nil if there is none, which is reported.
 func (l *loader) entityAt(d *doc, n *yaml.Node) *Entity {
 	e := l.entity(d, n, 0, n.Value)
 	if e == nil {
@@ -392,7 +389,7 @@ func (l *loader) entityAt(d *doc, n *yaml.Node) *Entity {
 	return e
 }
 
-// entityWithin is entityAt for a name that stands within a scalar.
+// entityWithin is entityAt for a name within a scalar.
 func (l *loader) entityWithin(d *doc, n *yaml.Node, from int, name string) *Entity {
 	e := l.entity(d, n, from, name)
 	if e == nil {
@@ -401,8 +398,8 @@ func (l *loader) entityWithin(d *doc, n *yaml.Node, from int, name string) *Enti
 	return e
 }
 
-// fieldAt is the index of the field that a scalar names; -1 where there is none, which is
-// reported unless the entity lacks fields that were written and could not be read.
+// fieldAt returns the index of the field that a scalar names; -1 if there is none, which is
+// reported unless the entity lacks fields that could not be read.
 func (d *doc) fieldAt(e *Entity, n *yaml.Node) int {
 	i := e.field(n.Value)
 	d.usesField(e, i, n, 0, len(n.Value))
@@ -412,7 +409,7 @@ func (d *doc) fieldAt(e *Entity, n *yaml.Node) int {
 	return i
 }
 
-// fieldWithin is fieldAt for a name that stands within a scalar.
+// fieldWithin is fieldAt for a name within a scalar.
 func (d *doc) fieldWithin(e *Entity, n *yaml.Node, from int, name string) int {
 	i := e.field(name)
 	d.usesField(e, i, n, from, from+len(name))
@@ -446,7 +443,7 @@ func (l *loader) verbOf(d *doc, n *yaml.Node) *Verb {
 	return v
 }
 
-// callable is the verb that a list names; nil where there is none, or nobody may call it.
+// callable returns the verb that an item names; nil if there is none, or nobody may call it.
 func (l *loader) callable(d *doc, n *yaml.Node, what string) *Verb {
 	v := l.verbOf(d, n)
 	switch {

@@ -7,21 +7,22 @@ import (
 	"verbatim/stores"
 )
 
-// An Along says that a read gives the row which an argument names, and every row that a
-// reference leads to from there, however many steps away. One step finds the rows of Entity
-// whose field Here is a row at hand, and goes on to what their field There holds.
+// An Along says that a read returns the row that an argument names, and every row that can be
+// reached from there along a reference, however many steps away. One step finds the rows of
+// Entity whose field Here is one of the rows found so far, and continues with the rows in their
+// field There.
 type Along struct {
 	From        int // index in Params
 	Entity      *Entity
 	Here, There int
 }
 
-// maxAlong is how many rows such a read gives at most, if it says no limit.
+// maxAlong is how many rows such a read returns at most, if it sets no limit.
 const maxAlong = 1000
 
-// along reads from which row a read goes, and along which reference: a field of the entity
-// that refers to its own kind (to what a row refers to), ENTITY.FIELD of the same entity (to
-// the rows that refer to it), or ENTITY.FIELD.OTHER of rows that stand between two of them.
+// along reads the row at which a read begins, and the reference that it follows: a field of the
+// entity that refers to its own kind (to the row that it refers to), ENTITY.FIELD of the same
+// entity (to the rows that refer to it), or ENTITY.FIELD.OTHER of rows that link two of them.
 func (l *loader) along(vn *verbNode, r *Read, f mapping) {
 	d, v, ent := vn.d, vn.v, r.Entity
 	from, by := f.at("from"), f.at("along")
@@ -95,7 +96,7 @@ func (l *loader) along(vn *verbNode, r *Read, f mapping) {
 	r.Along = a
 }
 
-// Step is a find of one step from some rows.
+// Step returns the find for one step from some rows.
 func (a *Along) Step(from []stores.Value) stores.Find {
 	there := stores.Path{Field: a.There}
 	return stores.Find{Entity: a.Entity.Store, Select: []stores.Path{there}, Order: []stores.Order{{Path: there}},

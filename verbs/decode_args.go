@@ -105,8 +105,8 @@ func (l *loader) params(vn *verbNode) {
 	}
 }
 
-// schemaOfCode reads which argument says what schema an object must satisfy.
-// Every code of its list has one, so that nothing goes unchecked.
+// schemaOfCode reads which code argument selects the schema of an object. Every code of its list
+// must have one, so that nothing goes unchecked.
 func (l *loader) schemaOfCode(d *doc, v *Verb, p *Param, f pair) {
 	n := f.value
 	if n == nil && p.FollowUps {
@@ -145,7 +145,7 @@ func (l *loader) schemaOfCode(d *doc, v *Verb, p *Param, f pair) {
 	p.schemaOf, p.byCode = i+1, by.Type.Codes
 }
 
-// example checks that a value held up as an example would be accepted.
+// example checks that an example value would be accepted.
 func (l *loader) example(d *doc, t *Type, n *yaml.Node, name string) {
 	switch t.Name {
 	case AnyType, RefType, MoneyType, ObjectType, ListType, RecordType, CallType:
@@ -158,7 +158,7 @@ func (l *loader) example(d *doc, t *Type, n *yaml.Node, name string) {
 	l.value(d, t, n, "the example of "+name)
 }
 
-// param finds an argument as palettes write it; a dash and an underscore are
+// param returns the index of an argument by its name in palettes; a dash and an underscore are
 // the same.
 func (v *Verb) param(name string) int {
 	for i := range v.Params {

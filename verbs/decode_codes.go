@@ -30,8 +30,8 @@ func (l *loader) codeList(d *doc, n *yaml.Node) {
 		list.Codes = nil
 		return
 	}
-	var steps []*yaml.Node  // the codes that others lead to
-	var valued []*yaml.Node // what columns hold for codes
+	var steps []*yaml.Node  // codes to which others may change
+	var valued []*yaml.Node // the stored values of codes
 	seen := make(map[string]*yaml.Node)
 	d.each(f.at("values"), func(n *yaml.Node) {
 		c, at := Code{}, n
@@ -97,7 +97,7 @@ func (l *loader) codeList(d *doc, n *yaml.Node) {
 	}
 }
 
-// spell works out how columns keep the codes of a list.
+// spell determines how columns store the codes of a list.
 func (l *loader) spell(d *doc, list *CodeList, valued []*yaml.Node) {
 	values := make([]stores.Value, len(list.Codes))
 	held := make(map[stores.Value]string)
@@ -121,7 +121,7 @@ func (l *loader) spell(d *doc, list *CodeList, valued []*yaml.Node) {
 	}
 }
 
-// called is the code that columns hold a word for, or that people call by it.
+// called returns the code with a stored value or a label.
 func (l *CodeList) called(word string) string {
 	if l == nil {
 		return ""
@@ -144,15 +144,15 @@ func (l *loader) schema(d *doc, k, v *yaml.Node) {
 	}
 	s := l.compileSchema(d, d.full(k.Value), place, v)
 	if s == nil {
-		s = &Schema{Name: d.full(k.Value), Place: place} // declared, though wrongly
+		s = &Schema{Name: d.full(k.Value), Place: place} // declared, though with an error
 	} else {
 		l.schemas = append(l.schemas, s)
 	}
 	l.schemaNamed[d.full(k.Value)] = s
 }
 
-// compileSchema makes a JSON Schema of YAML, and tries it: a schema that is
-// wrong must not wait for the first call to say so.
+// compileSchema makes a JSON Schema from YAML, and compiles it, so that an error in it is
+// reported at once and not at the first call.
 func (l *loader) compileSchema(d *doc, name string, place dsl.Place, v *yaml.Node) *Schema {
 	if v.Kind == poisoned {
 		return nil
@@ -173,8 +173,8 @@ func (l *loader) compileSchema(d *doc, name string, place dsl.Place, v *yaml.Nod
 	return s
 }
 
-// json writes YAML as JSON. Plain scalars mean what JSON would make of them;
-// everything else is text.
+// json writes YAML as JSON. Plain scalars mean what JSON would make of them; everything else is
+// text.
 func (d *doc) json(b []byte, n *yaml.Node) ([]byte, bool) {
 	ok := true
 	switch n.Kind {

@@ -9,7 +9,7 @@ import (
 	"verbatim/dsl"
 )
 
-// Channels are the ways by which people may speak besides pages.
+// Channels are the ways by which users may write besides pages.
 var Channels = []string{"whatsapp", "mail", "api"}
 
 // A conversationNode is a palette's conversation, and where it is written.
@@ -19,7 +19,7 @@ type conversationNode struct {
 	n pair
 }
 
-// Channels are the ways by which people may speak besides pages, each once.
+// Channels returns the channels of all palettes, each once.
 func (r *Registry) Channels() (all []string) {
 	for _, p := range r.palettes {
 		if p.Conversation == nil {
@@ -34,8 +34,7 @@ func (r *Registry) Channels() (all []string) {
 	return all
 }
 
-// conversation reads what a palette says of talking about it, once all verbs are
-// known.
+// conversation reads the conversation of a palette, once all verbs are known.
 func (l *loader) conversation(c *conversationNode) {
 	d := c.d
 	f, ok := d.fields(c.n.value, "conversation")
@@ -103,7 +102,7 @@ func (l *loader) showsOne(e *Entity) bool {
 	return false
 }
 
-// answering reads what becomes of an answer.
+// answering reads which verb takes a user's answer.
 func (l *loader) answering(d *doc, n *yaml.Node) *Answering {
 	f, ok := d.fields(n, "answers")
 	if !ok || f.at("verb").value == nil || f.at("argument").value == nil || f.at("while").value == nil {
@@ -131,7 +130,7 @@ func (l *loader) answering(d *doc, n *yaml.Node) *Answering {
 	return a
 }
 
-// taker reads which verb takes what was said, and as which argument; nil where it cannot.
+// taker reads which verb takes a message, and as which argument; nil if it cannot.
 func (l *loader) taker(d *doc, f mapping) *Answering {
 	a := &Answering{Verb: l.callable(d, f.at("verb").value, "answers are taken by")}
 	if a.Verb == nil {
@@ -150,12 +149,11 @@ func (l *loader) taker(d *doc, f mapping) *Answering {
 	return a
 }
 
-// Answers reports whether a verb promises nothing but an answer, out of the
-// organisation's own rows. Of a macro, it speaks of what the macro itself
-// promises.
+// Answers reports whether a verb only answers, from the organisation's own rows. For a macro,
+// only the macro's own promises count.
 func (v *Verb) Answers() bool {
 	if v.Tool != nil {
-		return false // whatever it is for, something leaves the house
+		return false // something leaves the organisation, whatever the tool is for
 	}
 	for i := range v.Effects {
 		switch v.Effects[i].Kind {
@@ -167,10 +165,10 @@ func (v *Verb) Answers() bool {
 	return true
 }
 
-// writesFile reports whether what a verb reads becomes a file.
+// writesFile reports whether the verb writes the rows that it reads to a file.
 func (v *Verb) writesFile() bool { return v.Read != nil && v.Read.File != "" }
 
-// needsArgument names an argument that has to be given.
+// needsArgument returns the name of a required argument, "" if there is none.
 func (v *Verb) needsArgument() string {
 	for i := range v.Params {
 		if p := &v.Params[i]; p.Required && p.Default.IsNull() {
@@ -180,7 +178,7 @@ func (v *Verb) needsArgument() string {
 	return ""
 }
 
-// Names returns the names of the verbs that a conversation speaks of, each once.
+// Names returns the names of the verbs that a conversation uses, each once.
 func (c *Conversation) Names() []string {
 	var all []string
 	add := func(name string) {

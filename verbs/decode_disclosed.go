@@ -9,9 +9,9 @@ import (
 	"verbatim/verbs/expr"
 )
 
-// discloses reads what a caller is told of rows that they do not see. What such rows come
-// to has a name that nothing but these expressions may say, so that it has one way out,
-// and what comes out there is one of few values.
+// discloses reads the values that a caller is told about rows that they do not see. Only these
+// expressions may use the names of totals over such rows, so that they are disclosed in no other
+// way, and each disclosed value is one of few.
 func (l *loader) discloses(vn *verbNode) {
 	d, v := vn.d, vn.v
 	looks, list := vn.f.at("looks"), vn.f.at("discloses")
@@ -106,7 +106,7 @@ func (l *loader) discloses(vn *verbNode) {
 	}
 }
 
-// sealed reads for whom a value is sealed, and what the seal is bound to.
+// sealed reads for whom a value is encrypted, and what the encryption is bound to.
 func (l *loader) sealed(vn *verbNode, x *Disclosed, n *yaml.Node) (ok bool) {
 	d, v := vn.d, vn.v
 	f, ok := d.fields(n, "sealed")
@@ -125,7 +125,7 @@ func (l *loader) sealed(vn *verbNode, x *Disclosed, n *yaml.Node) (ok bool) {
 		return i
 	}
 	if x.SealedFor = argument(f.at("for").value); x.SealedFor >= 0 && ok && v.Params[x.SealedFor].Type == nil {
-		ok = false // the type's own mistake is reported where it stands
+		ok = false // an error of the type is reported elsewhere
 	} else if x.SealedFor >= 0 && ok && v.Params[x.SealedFor].Type.Name != StringType {
 		d.report(tell(d.place(f.at("for").value), "type-mismatch/seal", &v.Params[x.SealedFor]))
 		ok = false
@@ -134,7 +134,7 @@ func (l *loader) sealed(vn *verbNode, x *Disclosed, n *yaml.Node) (ok bool) {
 	return ok
 }
 
-// closed reports whether there are few values of a type.
+// closed reports whether a type has few values.
 func (t *Type) closed() bool {
 	switch t.Name {
 	case BooleanType:
@@ -154,10 +154,10 @@ func (t *Type) closed() bool {
 	return false
 }
 
-// mostDisclosed is how many values a number that is disclosed may have.
+// mostDisclosed is how many values a disclosed number may have.
 const mostDisclosed = 10_000
 
-// disclosed makes a name a value that is disclosed, if it is one.
+// disclosed resolves a name to a disclosed value, if it is one.
 func (c *exprChecker) disclosed(n *expr.Node, name string) (term, bool) {
 	i := slices.IndexFunc(c.sc.verb.Discloses, func(x Disclosed) bool { return sameName(x.Name, name) })
 	if i < 0 {

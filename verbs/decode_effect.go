@@ -28,7 +28,7 @@ func (l *loader) effect(vn *verbNode, n *yaml.Node) {
 		kind = i
 	}
 	if kind < 0 {
-		if !unknownIn(n, "effect") { // that may have been the kind, and was reported
+		if !unknownIn(n, "effect") { // it may have been meant as the kind, and was reported
 			d.report(tell(d.place(n), "no-effect"))
 		}
 		return
@@ -110,9 +110,9 @@ func (x *Expr) speaksOf(p *Param) bool {
 	return slices.Contains(words, p.Ident) || slices.Contains(words, p.Name)
 }
 
-// WorkTakes reports whether the work of a trigger needs an argument of its verb:
-// the call that it is, what decides whether and when it is made, and what tells it
-// from other work. What it needs is kept until its time.
+// WorkTakes reports whether the job of a trigger needs an argument of its verb: for the call that
+// it makes, for the decision whether and when to make it, or for its correlation key. The job
+// stores what it needs until its time.
 func (e *Effect) WorkTakes(v *Verb, i int) bool {
 	p := &v.Params[i]
 	return e.Run != nil && (e.When.speaksOf(p) || e.At.speaksOf(p) || e.Unless.speaksOf(p) || slices.Contains(e.Key, i) || names(e.Run.Script, p.Name))
@@ -146,7 +146,7 @@ func names(script *dsl.Script, param string) bool {
 	return found
 }
 
-// work reads what a trigger runs, and when.
+// work reads the call that a trigger makes, and when.
 func (l *loader) work(vn *verbNode, e *Effect, f mapping) {
 	d := vn.d
 	run, at := f.at("run"), f.at("at")
@@ -178,7 +178,7 @@ func (l *loader) work(vn *verbNode, e *Effect, f mapping) {
 	e.Retry = d.retry(f.at("retry"))
 	e.Run = &Macro{Script: script, Place: d.place(run.value)}
 	for i := range vn.v.Params {
-		// What waits is kept until its time, and what is kept must not be secret.
+		// The arguments of a job are stored until its time, so they must not be secret.
 		if p := &vn.v.Params[i]; p.Sensitive && e.WorkTakes(vn.v, i) {
 			d.report(tell(d.place(run.value), "work-with-secret", p.Name))
 		}
@@ -186,7 +186,7 @@ func (l *loader) work(vn *verbNode, e *Effect, f mapping) {
 	vn.runs = append(vn.runs, runNode{run.value, e.Run})
 }
 
-// workKey reads by what pieces of work are told apart.
+// workKey reads the correlation key of a job.
 func (l *loader) workKey(vn *verbNode, e *Effect, f mapping) {
 	d, v := vn.d, vn.v
 	d.items(f.at("key"), func(n *yaml.Node) {
@@ -219,9 +219,9 @@ func unknownIn(n *yaml.Node, name string) bool {
 	return false
 }
 
-// effectEntity finds the entity that an effect is about. One that is not
-// declared is a promise for a handler, unless the palette goes on to say what
-// to do with it, or it is so near to a declared name that it must be that.
+// effectEntity finds the entity that an effect is about. An undeclared entity is a promise for a
+// handler, unless the palette goes on to say what to do with it, or the name is so near to a
+// declared one that it must be that.
 func (l *loader) effectEntity(vn *verbNode, e *Effect, f mapping, at *yaml.Node) *Entity {
 	d := vn.d
 	if e.Operand.Prose || len(e.Operand.Path) == 0 {
@@ -274,8 +274,8 @@ func (l *loader) effectEntity(vn *verbNode, e *Effect, f mapping, at *yaml.Node)
 	return ent
 }
 
-// each reads for what an effect is there once each: the rows or items of a list
-// argument, or rows that an expression picks.
+// each reads what an effect runs over: the rows or items of a list argument, or rows that an
+// expression picks.
 func (l *loader) each(vn *verbNode, n *yaml.Node) *Each {
 	d, v := vn.d, vn.v
 	if n.Kind == yaml.ScalarNode {
@@ -322,7 +322,7 @@ func (l *loader) creates(vn *verbNode, e *Effect, f mapping, ent *Entity, sc sco
 	d := vn.d
 	set := f.at("set")
 	if set.key == nil {
-		return // a promise about what a handler creates
+		return // a promise about rows that a handler creates
 	}
 	e.Declared = true
 	l.set(vn, e, set, ent, sc)
@@ -332,7 +332,7 @@ func (l *loader) creates(vn *verbNode, e *Effect, f mapping, ent *Entity, sc sco
 	var missing []string
 	for i := range ent.Store.Fields {
 		field := &ent.Store.Fields[i]
-		ours := i == ent.Store.Key && (field.Kind == stores.UUID || len(ent.Store.Parts) > 0) // or made of its parts
+		ours := i == ent.Store.Key && (field.Kind == stores.UUID || len(ent.Store.Parts) > 0) // or made from its parts
 		if ours || field.Drawn || field.Computed || !field.Required || !field.Default.IsNull() {
 			continue
 		}
@@ -345,9 +345,8 @@ func (l *loader) creates(vn *verbNode, e *Effect, f mapping, ent *Entity, sc sco
 	}
 }
 
-// upserts makes two effects of one: the row that is alike in some fields is changed, and
-// where there is none, the effect after that creates it. The store sees to it that there
-// are never two such rows.
+// upserts makes two effects of one: the first changes the row that has the same values in some
+// fields, and if there is none, the next effect creates it. The store prevents two such rows.
 func (l *loader) upserts(vn *verbNode, e *Effect, n *yaml.Node, f mapping, ent *Entity) {
 	d, s := vn.d, ent.Store
 	for _, key := range [...]string{"by", "set"} {
@@ -398,7 +397,7 @@ func (l *loader) upserts(vn *verbNode, e *Effect, n *yaml.Node, f mapping, ent *
 	vn.v.Effects = append(vn.v.Effects, change)
 }
 
-// noteChanged tells the entity which of its fields an update changes.
+// noteChanged records in the entity which of its fields an update changes.
 func (e *Effect) noteChanged() {
 	if e.Kind != Updates {
 		return
@@ -408,7 +407,7 @@ func (e *Effect) noteChanged() {
 	for _, set := range e.Set {
 		fields = append(fields, set.Field)
 	}
-	if len(fields) == 0 && !e.Upsert { // a handler may change any
+	if len(fields) == 0 && !e.Upsert { // a handler may change any field
 		for i := range s.Fields {
 			if i != s.Key && !slices.Contains(s.Parts, i) && !s.Fields[i].Computed {
 				fields = append(fields, i)
@@ -422,7 +421,7 @@ func (e *Effect) noteChanged() {
 	}
 }
 
-// calls reads what later effects call a new row.
+// calls reads the name that later effects use for a new row.
 func (l *loader) calls(vn *verbNode, e *Effect, n *yaml.Node) {
 	d, v := vn.d, vn.v
 	if n == nil || !d.name(n, "row") {

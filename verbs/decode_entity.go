@@ -37,12 +37,12 @@ func (l *loader) declareEntity(d *doc, k, v *yaml.Node) {
 		e.broken = true
 		return
 	}
-	// Its fields are not known when their key may be the misspelt one.
+	// Its fields are unknown if their key may be the misspelt one.
 	e.broken = node.f.at("fields").value == nil && (node.f.at("fields").key != nil || unknownIn(v, "entity"))
 	l.entityNodes = append(l.entityNodes, node)
 }
 
-// makeFields works out what an entity's rows are made of.
+// makeFields reads the fields of an entity.
 func (l *loader) makeFields(en *entityNode) {
 	d, e, f := en.d, en.e, &en.f
 	s := e.Store
@@ -123,15 +123,15 @@ func (l *loader) makeFields(en *entityNode) {
 			d.report(tell(e.Fields[i].Place, "code-value/spelt-key", keyName))
 			e.broken = true
 		case key.Personal:
-			// The journal names rows by their keys, and keeps those.
+			// The journal identifies rows by their keys, and never erases keys.
 			d.report(tell(e.Fields[i].Place, "contradiction", keyName+" is the key and personal", "a key stands in the journal for ever: give rows a key that says nothing of anybody", dsl.Place{}, ""))
 			e.broken = true
 		}
 	}
 }
 
-// makeParts works out the fields of an entity whose key has several, and the one that
-// stands for all of it.
+// makeParts makes the fields of a key with several parts, and the field that stands for the whole
+// key.
 func (l *loader) makeParts(en *entityNode) {
 	d, e, f := en.d, en.e, &en.f
 	s, n := e.Store, f.at("key").value
@@ -178,18 +178,18 @@ func (l *loader) makeParts(en *entityNode) {
 
 func (l *loader) partKind(t *Type) stores.Kind {
 	if t == nil {
-		return stores.Int // complained about
+		return stores.Int // reported already
 	}
 	return l.kindOf(t)
 }
 
-// isOurs reports whether a name is kept for what the engine keeps of its own.
+// isOurs reports whether a name is reserved for the engine's own tables.
 func isOurs(name string) bool {
 	name = strings.ToLower(name)
 	return name == "verbatim" || strings.HasPrefix(name, "verbatim.") || strings.HasPrefix(name, "verbatim_")
 }
 
-// isTable accepts what both databases can quote: a table, or a schema and a
+// isTable reports whether both databases can quote a table's name: a table, or a schema and a
 // table.
 func isTable(s string) bool {
 	parts := strings.Split(s, ".")
@@ -204,8 +204,8 @@ func isTable(s string) bool {
 	return true
 }
 
-// isColumn is generous, for tables that exist already, but leaves out what
-// would have to be escaped inside quotes.
+// isColumn accepts nearly any name, for existing tables, except characters that would have to be
+// escaped inside quotes.
 func isColumn(s string) bool {
 	for _, r := range s {
 		if !unicode.IsPrint(r) || strings.ContainsRune("\"'`\\.%[]", r) {
@@ -325,7 +325,7 @@ func (l *loader) field(en *entityNode, k, v *yaml.Node) {
 	e.Fields = append(e.Fields, field)
 }
 
-// spelling reads in which form a column of an existing table keeps a field.
+// spelling reads in which form a column of an existing table stores a field.
 func (l *loader) spelling(d *doc, f mapping, e *Entity, kept *stores.Field, t *Type) {
 	for _, key := range [...]string{"unit", "form"} {
 		n := f.at(key).value
@@ -353,12 +353,11 @@ func (l *loader) spelling(d *doc, f mapping, e *Entity, kept *stores.Field, t *T
 	}
 }
 
-// kindOf says how values of a type are kept. What a reference holds is the key
-// of its entity, whose type is read ahead because entities refer to one another
-// in any order.
+// kindOf returns the kind in which values of a type are stored. A reference stores the key of its
+// entity, whose type is read in advance because entities refer to one another in any order.
 func (l *loader) kindOf(t *Type) stores.Kind {
 	if t == nil {
-		return stores.JSON // it has a mistake, which is reported where it stands
+		return stores.JSON // it has an error, which is reported elsewhere
 	}
 	if t.Name == RefType && t.Entity != nil {
 		return l.keyKind(t.Entity)
@@ -369,7 +368,8 @@ func (l *loader) kindOf(t *Type) stores.Kind {
 	return stores.JSON
 }
 
-// keyNodeOf says whether the key of an entity is one name or a list of them.
+// keyNodeOf returns the kind of node with which an entity declares its key: a scalar for one
+// name, a sequence for several parts.
 func (l *loader) keyNodeOf(e *Entity) yaml.Kind {
 	for i := range l.entityNodes {
 		if en := &l.entityNodes[i]; en.e == e && en.f.at("key").value != nil {
@@ -409,7 +409,7 @@ func (l *loader) keyKind(e *Entity) stores.Kind {
 	return stores.UUID
 }
 
-// field finds a field by its name; a dash and an underscore are the same.
+// field returns the index of a field by its name; a dash and an underscore are the same.
 func (e *Entity) field(name string) int {
 	for i := range e.Store.Fields {
 		if e.Store.Fields[i].Name == name {
@@ -428,8 +428,8 @@ func (e *Entity) fieldNames() []string {
 	return namesBy(e.Store.Fields, func(f stores.Field) string { return f.Name })
 }
 
-// relate works out what of an entity depends on others: whose row it is, what
-// people read for it, what is unique.
+// relate reads the properties of an entity that depend on other entities: its owner, its label,
+// and what is unique.
 func (l *loader) relate(en *entityNode) {
 	d, e, f := en.d, en.e, &en.f
 	if n := f.at("scope").value; n != nil {
@@ -480,7 +480,7 @@ var givenKinds = [...]struct {
 	{"all-or-none", func(n int) stores.Given { return stores.Given{Least: n, Most: n, OrNone: true} }},
 }
 
-// constraint reads of how many of some fields each row has values.
+// constraint reads how many of some fields must have values in each row.
 func (l *loader) constraint(d *doc, e *Entity, n *yaml.Node) {
 	f, ok := d.fields(n, "constraint")
 	if !ok {
@@ -563,7 +563,7 @@ func (l *loader) scope(d *doc, e *Entity, n *yaml.Node) {
 	s.Scope = append(path.Steps, stores.Step{Field: path.Field, To: last.Type.Entity.Store})
 }
 
-// visible reads which rows of an entity are there for roles that do not see all.
+// visible reads which rows of an entity exist for roles that do not see all.
 func (l *loader) visible(en *entityNode) {
 	d, e, n := en.d, en.e, en.f.at("visible").value
 	if n == nil {
@@ -585,9 +585,9 @@ func (l *loader) visible(en *entityNode) {
 	}
 }
 
-// tellsOfHidden refuses sets of unique fields by which a refusal would tell
-// that a row which the caller does not see holds the same. Rows of one parent
-// are hidden together, unless they hide themselves.
+// tellsOfHidden refuses sets of unique fields by which a refusal would reveal that a row which
+// the caller does not see has the same values. Rows of one parent are hidden together, unless
+// they hide themselves.
 func (l *loader) tellsOfHidden(en *entityNode) {
 	e := en.e.Store
 	if e.Hides() < 0 {
@@ -600,8 +600,8 @@ func (l *loader) tellsOfHidden(en *entityNode) {
 	}
 }
 
-// path follows a dotted path from an entity: along references to a field. It
-// stands at byte base of the scalar n, for the message.
+// path follows a dotted path from an entity, along references to a field. base is the byte of the
+// scalar n at which it begins, for the message.
 func (d *doc) path(e *Entity, n *yaml.Node, base int, dotted string) (stores.Path, *Field, bool) {
 	var p stores.Path
 	at := 0

@@ -8,8 +8,7 @@ import (
 	"verbatim/dsl"
 )
 
-// macro parses the script of a verb. What it means is checked when every verb
-// is known.
+// macro parses the script of a verb. It is checked when every verb is known.
 func (l *loader) macro(vn *verbNode, n *yaml.Node) {
 	d, v := vn.d, vn.v
 	src := dsl.NewSource(d.src.Name+" (script of "+v.Name+")", n.Value)
@@ -48,8 +47,7 @@ func namesEach(c *dsl.Call) bool {
 	return found
 }
 
-// relay reports what was said of a text inside a scalar, at its place in the
-// file.
+// relay reports diagnostics of a text inside a scalar, at its place in the file.
 func (d *doc) relay(n *yaml.Node, diags dsl.Diagnostics) {
 	for _, diag := range diags {
 		inner := diag.Place.Source
@@ -78,8 +76,8 @@ func (d *doc) relay(n *yaml.Node, diags dsl.Diagnostics) {
 	}
 }
 
-// recursion finds macros that call themselves, however far around, and names
-// the way. Each circle is told once.
+// recursion finds macros that call themselves, directly or through others, and shows how. Each
+// cycle is reported once.
 func (l *loader) recursion() {
 	const (
 		unseen = iota
@@ -138,7 +136,7 @@ func (l *loader) recursion() {
 	}
 }
 
-// instead reads the call that a plan tries instead where the answer of a verb is doubtful.
+// instead reads the call that a plan tries instead if the answer of a verb is doubtful.
 func (l *loader) instead(vn *verbNode, key string) *Macro {
 	at := vn.f.at(key)
 	if at.value == nil {
@@ -159,8 +157,8 @@ func (l *loader) instead(vn *verbNode, key string) *Macro {
 	return m
 }
 
-// onlyRead reports where a call that is tried instead, or the verb that it is tried for, may
-// change something: nobody agreed to that.
+// onlyRead reports a call that is tried instead, or a verb that it is tried for, if it may change
+// something: nobody agreed to that.
 func (l *loader) onlyRead(r *Registry, vn *verbNode) {
 	for _, in := range vn.instead {
 		other := r.verbs[in.macro.Script.Calls[0].Verb]
@@ -173,12 +171,12 @@ func (l *loader) onlyRead(r *Registry, vn *verbNode) {
 	}
 }
 
-// OnlyReads reports whether a verb, and every verb of its script, changes nothing anywhere:
-// it may be asked again.
+// OnlyReads reports whether a verb, and every verb of its script, changes nothing anywhere: it
+// may be called again.
 func (r *Registry) OnlyReads(v *Verb) bool { return r.onlyReads(v, nil) }
 
-// onlyReads is OnlyReads inside the scripts of some verbs, which circles of mistaken palettes
-// lead back to.
+// onlyReads is OnlyReads inside the scripts of some verbs, which end the recursion if palettes
+// have cycles.
 func (r *Registry) onlyReads(v *Verb, inside []*Verb) bool {
 	switch {
 	case slices.Contains(inside, v):

@@ -8,84 +8,84 @@ import (
 	"verbatim/dsl"
 )
 
-// A Page is what pages arrange for somebody with a role.
+// A Page says what pages show to a principal with a role.
 type Page struct {
 	Role     *Role
 	Title    string
-	About    *Entity // whose active row it is about; nil where the palette names none
+	About    *Entity // entity whose active row it is about; nil if the palette names none
 	Desk     bool    // for those who serve others
 	Progress *PageProgress
 	Items    *PageList
-	Done     *PageList // nil where the palette names none, as Promises
+	Done     *PageList // nil if the palette names none; so is Promises
 	Promises *PageList
 	Detail   *Verb
-	Opens    *Verb // what shows what stands masked; nil where the palette names none
+	Opens    *Verb // the verb that reveals masked values; nil if the palette names none
 	Acts     []PageAct
 	Also     []*Verb
 	Plots    []PagePlot
-	// Questions are asked one by one; nil where none are.
+	// Questions are asked one by one; nil if there are none.
 	Questions *PageQuestions
-	Person    *Verb // by which somebody asks for a person
+	Person    *Verb // verb by which a user asks for a person
 	Place     dsl.Place
 }
 
-// PageProgress says in which columns of a verb's answer stands how far it is.
+// PageProgress names the columns of a verb's result that hold the progress.
 type PageProgress struct {
 	Verb                              *Verb
 	Done, Total, Percent, Yours, Ours string
 }
 
-// A PagePlot is an answer that is drawn: each row is a bar.
+// A PagePlot is a result that is drawn: each row is a bar.
 type PagePlot struct {
 	Verb   *Verb
 	Title  string
 	Label  []string // columns
-	Number string   // the column that says how high a bar is
+	Number string   // the column with the height of a bar
 }
 
-// A PageList is rows that a verb lists.
+// A PageList shows the rows that a verb lists.
 type PageList struct {
 	Verb   *Verb
 	Row    string // the column that names the row
 	Title  []string
-	Slots  map[string]string // the columns that are shown, by what they are shown as
-	States map[string]string // what codes of the column under "status" mean
+	Slots  map[string]string // the columns that are shown, by their role in the list
+	States map[string]string // meaning of the codes in the column under "status"
 }
 
 // A PageAct is a verb that is offered for an item.
 type PageAct struct {
 	Verb *Verb
-	Item int    // the argument that names it
-	Says string // "" where the verb's description says enough
+	Item int    // the argument that names the item
+	Says string // "" if the verb's description says enough
 	With []PageWith
 	All  bool
 }
 
-// A PageWith is an argument that a column of the item settles.
+// A PageWith is an argument whose value comes from a column of the item.
 type PageWith struct {
 	Param  int
 	Column string
 }
 
-// PageQuestions are asked one by one.
+// PageQuestions declares the questions that are asked one by one.
 type PageQuestions struct {
 	Start  *Verb
 	Item   int // the argument of Start that names the item
 	Answer *Verb
 	Param  int // the argument of Answer that is the answer
 	Field  string
-	// Checking is the status of the answers once they are to be checked.
+	// Checking is the status of the answers while they are to be checked.
 	Checking string
-	Codes    *CodeList // whose schemas say what is asked; nil where the palette does not say
-	Kind     string    // the column of the items that says which
-	Skip     *Verb     // nil where none is left for later
+	Codes    *CodeList // codes whose schemas give the questions; nil if the palette does not say
+	Kind     string    // the column of the items with the code
+	Skip     *Verb     // nil if no question can be left for later
 	Send     string    // the call that sends the answers
 }
 
-// PageStates are what the status of an item may mean.
+// PageStates are the possible meanings of the status of an item.
 var PageStates = []string{"to-do", "part", "with-us", "correction", "late", "done"}
 
-// slots are the columns of a list that are shown as something.
+// slots are the roles in which a list can show columns.
 var slots = []string{"status", "due", "on", "why", "rule", "accepts", "has", "lacks", "note", "expected", "remark", "minutes", "owner"}
 
 // A pageNode is a page, and where it is written.
@@ -95,7 +95,7 @@ type pageNode struct {
 	n *yaml.Node
 }
 
-// page reads one, when all verbs are known.
+// page reads a page, when all verbs are known.
 func (l *loader) page(pn *pageNode) {
 	d := pn.d
 	f, ok := d.fields(pn.n, "page")
@@ -154,14 +154,14 @@ func (l *loader) page(pn *pageNode) {
 	pn.p.Pages = append(pn.p.Pages, page)
 }
 
-// pageVerb is the verb that a page names; nil where there is none that its role may use.
+// pageVerb returns the verb that a page names; nil if there is none that its role may use.
 func (l *loader) pageVerb(d *doc, page *Page, n *yaml.Node) *Verb {
 	if n == nil {
 		return nil
 	}
 	v := l.callable(d, n, "a page names")
 	if v == nil || v.Read != nil && v.Read.Entity == nil {
-		return nil // its own mistake is reported where it stands
+		return nil // its own error is reported elsewhere
 	}
 	if !slices.Contains(v.Roles, page.Role) {
 		d.report(tell(d.place(n), "contradiction", "the page is for "+page.Role.Name+", who may not use "+v.Name, "name a verb that they may use", v.Place, "declared here"))
@@ -170,7 +170,7 @@ func (l *loader) pageVerb(d *doc, page *Page, n *yaml.Node) *Verb {
 	return v
 }
 
-// pageRead is one that only answers, and needs nothing to be said.
+// pageRead returns a verb that only answers, and needs no arguments.
 func (l *loader) pageRead(d *doc, page *Page, n *yaml.Node) *Verb {
 	v := l.pageVerb(d, page, n)
 	switch {
@@ -187,8 +187,8 @@ func (l *loader) pageRead(d *doc, page *Page, n *yaml.Node) *Verb {
 	return nil
 }
 
-// pageItem is a verb that is about an item of the page, which its first reference to
-// one of these names.
+// pageItem returns a verb about an item of the page, and its first reference argument with one of
+// these names.
 func (l *loader) pageItem(d *doc, page *Page, p pair) (*Verb, int) {
 	v := l.pageVerb(d, page, p.value)
 	if v == nil {
@@ -205,7 +205,7 @@ func (l *loader) pageItem(d *doc, page *Page, p pair) (*Verb, int) {
 	return nil, -1
 }
 
-// entity is what the rows of the list are; nil where that is not known.
+// entity returns the entity of the rows of the list; nil if it is not known.
 func (p *PageList) entity() *Entity {
 	if p.Verb.Read != nil {
 		return p.Verb.Read.Entity
@@ -213,7 +213,7 @@ func (p *PageList) entity() *Entity {
 	return nil
 }
 
-// column is one of what a verb answers.
+// column returns a column of the result of a verb.
 func (d *doc) column(v *Verb, p pair) string {
 	if p.value == nil {
 		return ""
@@ -275,8 +275,8 @@ func (l *loader) pageAct(d *doc, page *Page, n *yaml.Node) {
 	page.Acts = append(page.Acts, act)
 }
 
-// noRecord refuses a verb on a page for which a form would have to ask for a record: a
-// form has a field for each argument. with are those that are known without it.
+// noRecord refuses a verb on a page if a form would have to ask for a record: a form has a field
+// for each argument. with are the arguments that need not be asked for.
 func (d *doc) noRecord(v *Verb, at *yaml.Node, with []PageWith) {
 	for i := range v.Params {
 		p := &v.Params[i]

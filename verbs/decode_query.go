@@ -90,8 +90,8 @@ func (l *loader) query(vn *verbNode, n *yaml.Node) {
 	}
 }
 
-// Spelled is a value as columns and tools have it: codes as their list says, also those
-// in a list.
+// Spelled returns a value in the form that columns and tools use: codes, also those in a list, by
+// their stored values.
 func (t *Type) Spelled(v stores.Value) stores.Value {
 	switch {
 	case t == nil || v.IsNull():
@@ -130,7 +130,7 @@ func (t *Type) Spelled(v stores.Value) stores.Value {
 	return v
 }
 
-// spelling is how columns keep codes of the type; nil where they hold their names.
+// spelling returns how columns store codes of the type; nil if they store their names.
 func (t *Type) spelling() *stores.Spelling {
 	if t == nil || t.Codes == nil || t.Name != CodeType {
 		return nil
@@ -138,7 +138,8 @@ func (t *Type) spelling() *stores.Spelling {
 	return t.Codes.Spelling
 }
 
-// Arguments are what the query is given of a call's: codes as columns keep them.
+// Arguments returns the arguments of a call that the query takes, with codes in their stored
+// form.
 func (q *Query) Arguments(v *Verb, args []stores.Value) []stores.Value {
 	given := make([]stores.Value, len(q.Params))
 	for i, p := range q.Params {

@@ -44,7 +44,7 @@ func (l *loader) read(vn *verbNode, n *yaml.Node) {
 			d.report(tell(d.place(one), "type-mismatch/where-other-entity", &v.Params[i], ent, v.Params[i].Type.Entity))
 		case !v.Params[i].Required && !v.Params[i].Active:
 			d.report(tell(d.place(one), "contradiction/one", &v.Params[i]))
-		case len(ent.Store.Fields) == 0: // it was not read
+		case len(ent.Store.Fields) == 0: // the entity could not be read
 		default:
 			r.One, r.By = true, i
 			r.Filter = r.Filter.andKey(ent, i, d.place(one))
@@ -110,7 +110,7 @@ func (l *loader) read(vn *verbNode, n *yaml.Node) {
 // fileName is the name of a file that rows are written into.
 var fileName = regexp.MustCompile(`^[^\s./\\<>:"|?*\x60\pC-][^/\\<>:"|?*\x60\pC]{0,110}\.(xlsx|csv)$`)
 
-// grouped reads how a read is ordered that tells several rows as one.
+// grouped reads the order of a read that merges rows.
 func (l *loader) grouped(d *doc, r *Read, f mapping) {
 	for _, key := range [...]string{"one", "after", "lists"} {
 		if p := f.at(key); p.key != nil {
@@ -140,7 +140,7 @@ func (l *loader) grouped(d *doc, r *Read, f mapping) {
 	})
 }
 
-// rowsOf reads in which order rows come, and in what pages.
+// rowsOf reads in which order rows are returned, and in what pages.
 func (l *loader) rowsOf(vn *verbNode, r *Read, f mapping) {
 	d, v, ent := vn.d, vn.v, r.Entity
 	r.Order = l.order(d, f.at("order"), ent)
@@ -156,7 +156,7 @@ func (l *loader) rowsOf(vn *verbNode, r *Read, f mapping) {
 			d.report(tell(d.place(after), "contradiction", "no page can be made", "say limit, of 1000 at most, and no `one`; and let :"+v.Params[i].Name+" be left out", dsl.Place{}, ""))
 		default:
 			r.After = i
-			// What follows a row is found by comparing with it.
+			// The rows after a row are found by comparing values with it.
 			for _, o := range r.Order {
 				if f := o.Path.End(ent.Store); f != nil && f.Spelling != nil && !f.Spelling.Ordered {
 					d.report(tell(d.place(after), "bad-form/pages", f.Name, f.Spelling.Name))
@@ -293,7 +293,7 @@ func (l *loader) readField(vn *verbNode, r *Read, ent *Entity, val *yaml.Node) (
 		return f, false
 	}
 	f = ReadField{From: FromExpr, Expr: x, Type: &Type{Name: t.name, Scale: -1, Codes: t.codes, Entity: t.entity, Item: t.item}}
-	if t.name >= nilType || t.name == RecordType { // nothing but nil, or what no column holds
+	if t.name >= nilType || t.name == RecordType { // nil alone, or a value that no column holds
 		f.Type = plainTypes[AnyType]
 	}
 	for i := range x.Reads {
@@ -303,7 +303,7 @@ func (l *loader) readField(vn *verbNode, r *Read, ent *Entity, val *yaml.Node) (
 	return f, true
 }
 
-// readTotal reads LIST.FIELD: what a field of a list comes to.
+// readTotal reads LIST.FIELD: a total of a field of a list.
 func (l *loader) readTotal(d *doc, r *Read, val *yaml.Node, t *Total, inner string) (f ReadField, ok bool) {
 	kind := t.Kind
 	from := len(totalWords[kind]) + 1
@@ -332,7 +332,7 @@ func (l *loader) readTotal(d *doc, r *Read, val *yaml.Node, t *Total, inner stri
 	return ReadField{From: FromTotal, List: i, Total: t, Type: t.comesTo(), Sensitive: of.Sensitive}, true
 }
 
-// readOver reads what a field comes to over rows that are alike.
+// readOver reads the total of a field over merged rows.
 func (l *loader) readOver(d *doc, ent *Entity, val *yaml.Node, t *Total, name string) (f ReadField, ok bool) {
 	from := len(totalWords[t.Kind]) + 1
 	p, last, ok := d.path(ent, val, from, name)
@@ -346,7 +346,7 @@ func (l *loader) readOver(d *doc, ent *Entity, val *yaml.Node, t *Total, name st
 	return ReadField{Path: p, Type: t.comesTo(), Over: t, Sensitive: sensitivePath(ent, p)}, true
 }
 
-// comesTo is the type of a total of a field.
+// comesTo returns the type of a total of a field.
 func (t *Total) comesTo() *Type {
 	if t.Kind == AverageTotal {
 		return &Type{Name: DecimalType, Scale: t.Scale}
@@ -354,8 +354,8 @@ func (t *Total) comesTo() *Type {
 	return t.Type
 }
 
-// within takes what stands between an opening such as "count(" and the bracket
-// that ends a text.
+// within returns the text between an opening such as "count(" and the parenthesis that ends a
+// text.
 func within(s, opening string) (string, bool) {
 	inner, ok := strings.CutPrefix(s, opening)
 	if !ok || !strings.HasSuffix(inner, ")") || strings.ContainsAny(inner[:len(inner)-1], "() ") {
@@ -364,8 +364,8 @@ func within(s, opening string) (string, bool) {
 	return inner[:len(inner)-1], true
 }
 
-// isPath reports whether a text is names with dots between them, and so a field
-// and no expression.
+// isPath reports whether a text consists of names separated by dots, and so is a field and no
+// expression.
 func isPath(s string) bool {
 	if s == "" || s == "nil" || strings.HasPrefix(s, "row.") {
 		return false
@@ -378,7 +378,7 @@ func isPath(s string) bool {
 	return s[0] >= 'a'
 }
 
-// sensitive reports whether what an expression reads is, or hangs on, a sensitive field.
+// sensitive reports whether an expression reads a sensitive field, or reads through one.
 func (sc scope) sensitive(read *ExprRead) bool {
 	of, path := sc.row, read.Path
 	switch {
@@ -406,7 +406,7 @@ func sensitivePath(e *Entity, p stores.Path) bool {
 	return at.Fields[p.Field].Sensitive
 }
 
-// readList reads rows that belong to the row that is read.
+// readList reads a list of rows that belong to the row read.
 func (l *loader) readList(vn *verbNode, r *Read, name string, n *yaml.Node) {
 	d, v := vn.d, vn.v
 	f, ok := d.fields(n, "list")
@@ -430,7 +430,7 @@ func (l *loader) readList(vn *verbNode, r *Read, name string, n *yaml.Node) {
 		if !ok {
 			return
 		}
-		// What is in a list within a list is told as it is, and a key is told to nobody.
+		// Values in a list within a list are shown as they are, and keys are never shown.
 		if t := rf.Type; t != nil && (t.Name == ListType && t.Item != nil && t.Item.Name == RefType || t.Name == RefType && rf.From == FromExpr) {
 			d.report(tell(d.place(val), "key-in-list", name, k.Value))
 			return
@@ -441,8 +441,8 @@ func (l *loader) readList(vn *verbNode, r *Read, name string, n *yaml.Node) {
 	r.Lists = append(r.Lists, list)
 }
 
-// belonging reads ENTITY.PATH: the rows of an entity that lead, along
-// references, to a row of another.
+// belonging reads ENTITY.PATH: the rows of an entity from which a path of references leads to a
+// row of another.
 func (l *loader) belonging(d *doc, n *yaml.Node, to *Entity) (*Entity, stores.Path, bool) {
 	name, dotted, ok := strings.Cut(n.Value, ".")
 	if !ok {
@@ -464,7 +464,7 @@ func (l *loader) belonging(d *doc, n *yaml.Node, to *Entity) (*Entity, stores.Pa
 	return other, p, true
 }
 
-// progress reads how far the rows of an entity are.
+// progress reads how the progress of an entity's rows is computed.
 func (l *loader) progress(en *entityNode) {
 	d, e := en.d, en.e
 	n := en.f.at("progress").value
@@ -505,7 +505,7 @@ func (l *loader) progress(en *entityNode) {
 	}
 }
 
-// count reads ENTITY.FIELD, the rows of which there are a number.
+// count reads ENTITY.FIELD, the rows to count.
 func (l *loader) count(d *doc, n *yaml.Node, row *Entity, inner string) (stores.Path, bool) {
 	const base = len("count(")
 	name, field, ok := strings.Cut(inner, ".")

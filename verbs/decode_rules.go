@@ -14,8 +14,7 @@ import (
 	"verbatim/verbs/expr"
 )
 
-// requires reads what must hold first. Whatever is said after it in the verb may
-// rely on it.
+// requires reads the preconditions. The rest of the verb may rely on them.
 func (l *loader) requires(vn *verbNode) {
 	d, v := vn.d, vn.v
 	list := vn.f.at("requires")
@@ -51,8 +50,8 @@ func (l *loader) requires(vn *verbNode) {
 	})
 }
 
-// ofRows reads a requirement that there be none of some rows, or some, or that something
-// hold for all of them.
+// ofRows reads a precondition that none of some rows exist, or some do, or a condition holds for
+// all of them.
 func (l *loader) ofRows(vn *verbNode, n *yaml.Node, f mapping) {
 	d := vn.d
 	if that := f.at("that"); that.value != nil && f.at("all").key == nil {
@@ -65,7 +64,7 @@ func (l *loader) ofRows(vn *verbNode, n *yaml.Node, f mapping) {
 	}
 }
 
-// belongs finds what says whose the rows are that a filter picks: that a
+// belongs finds the condition that determines the owner of the rows that a filter picks: a
 // reference of theirs is the row of an argument that is always given.
 func (n *filterNode) belongs(e *Entity, v *Verb) (by int, ok bool) {
 	switch {
@@ -84,7 +83,7 @@ func (n *filterNode) belongs(e *Entity, v *Verb) (by int, ok bool) {
 	return 0, false
 }
 
-// totals reads the values that a verb works out from several rows.
+// totals reads the values that a verb computes from several rows.
 func (l *loader) totals(vn *verbNode) {
 	d, v := vn.d, vn.v
 	d.each(vn.f.at("totals"), func(n *yaml.Node) {
@@ -107,13 +106,13 @@ func (l *loader) totals(vn *verbNode) {
 			return
 		}
 		if !l.total(vn, &t, n, f) {
-			t.Type = nil // it is known, and nothing more is said of it
+			t.Type = nil // it is recorded, and nothing more is reported about it
 		}
 		v.Totals = append(v.Totals, &t)
 	})
 }
 
-// total reads what a total is of: exactly one key says its kind.
+// total reads the operand of a total: exactly one key gives its kind.
 func (l *loader) total(vn *verbNode, t *Total, n *yaml.Node, f mapping) bool {
 	d := vn.d
 	var of pair
@@ -218,7 +217,7 @@ func (l *loader) totalWhere(vn *verbNode, t *Total, n *yaml.Node) (ok bool) {
 	}
 	root := t.Where.Filter.root
 	if t.Beyond {
-		t.By = -1 // it is not held
+		t.By = -1 // the rows are not locked
 		if p := root.mayLackFor(vn.v, 0); p != nil {
 			vn.d.report(tell(vn.d.place(n), "beyond-its-caller/absent", p))
 			return false
@@ -233,8 +232,8 @@ func (l *loader) totalWhere(vn *verbNode, t *Total, n *yaml.Node) (ok bool) {
 	return ok
 }
 
-// mayLackFor finds an argument that may be absent and that a field is compared with all
-// the same: one that holds nothing would be like it.
+// mayLackFor finds an argument that may be absent although a field is compared with it: an absent
+// argument would match a field without a value.
 func (n *filterNode) mayLackFor(v *Verb, asked uint64) (lacks *Param) {
 	if n.value != nil && n.value.From == expr.Argument && asked&(1<<n.value.Index) == 0 {
 		if p := &v.Params[n.value.Index]; !p.Sure() {
@@ -252,7 +251,7 @@ func (n *filterNode) mayLackFor(v *Verb, asked uint64) (lacks *Param) {
 	return nil
 }
 
-// asks has the bits of the arguments that conditions joined by `and` look at, without a row.
+// asks returns the bits of the arguments that the conditions joined by `and` test without a row.
 func (n *filterNode) asks() (bits uint64) {
 	n.cond.Uses(func(from expr.Source, i int) {
 		if from == expr.Argument {
@@ -267,8 +266,8 @@ func (n *filterNode) asks() (bits uint64) {
 	return bits
 }
 
-// among reports whether each row that a filter picks stands in a list of references that is
-// always given.
+// among reports whether each row that a filter picks is in a list of references that is always
+// given.
 func (n *filterNode) among(e *Entity, v *Verb) bool {
 	if n.op == stores.And {
 		return slices.ContainsFunc(n.kids, func(kid filterNode) bool { return kid.among(e, v) })
@@ -280,7 +279,7 @@ func (n *filterNode) among(e *Entity, v *Verb) bool {
 	return p.Required && p.Type != nil && p.Type.Item != nil && p.Type.Item.Entity == e
 }
 
-// settleExclusions reads which verbs do not go with one, once all verbs are known.
+// settleExclusions reads which verbs exclude a verb, once all verbs are known.
 func (l *loader) settleExclusions(vn *verbNode) {
 	d, v := vn.d, vn.v
 	d.each(vn.f.at("excludes"), func(n *yaml.Node) {
@@ -317,7 +316,7 @@ func (l *loader) settleExclusions(vn *verbNode) {
 	})
 }
 
-// cutLast divides a name at its last dot.
+// cutLast splits a name at its last dot.
 func cutLast(name string) (before, after string, ok bool) {
 	i := strings.LastIndexByte(name, '.')
 	if i < 0 {
@@ -326,7 +325,7 @@ func cutLast(name string) (before, after string, ok bool) {
 	return name[:i], name[i+1:], true
 }
 
-// maxUses is how many uses a limit counts: their times are kept.
+// maxUses is how many uses a limit can count: their times are stored.
 const maxUses = 1000
 
 // usage reads how often a verb may be used.
@@ -402,7 +401,7 @@ func (l *loader) confirm(vn *verbNode) {
 	}
 }
 
-// agreement reads who must agree, and for how long the question stands.
+// agreement reads who must agree, and how long the confirmation stays open.
 func (l *loader) agreement(d *doc, c *Confirm, by, expires, signedIn *yaml.Node) {
 	if by != nil {
 		if c.By = l.roleOf(d, by); c.By == nil {
@@ -415,7 +414,7 @@ func (l *loader) agreement(d *doc, c *Confirm, by, expires, signedIn *yaml.Node)
 
 var anyDigits = regexp.MustCompile("[0-9]+")
 
-// lasting reads a length of time, of a second at least.
+// lasting reads a duration of at least a second.
 func (d *doc) lasting(n *yaml.Node, into *int64) {
 	if n == nil {
 		return
@@ -432,7 +431,7 @@ func (d *doc) lasting(n *yaml.Node, into *int64) {
 	*into = int64(dur.Duration().Seconds())
 }
 
-// retry reads how often something is tried.
+// retry reads how often a job or a tool call is tried.
 func (d *doc) retry(p pair) *stores.Retry {
 	if p.value == nil {
 		return nil
@@ -467,8 +466,7 @@ func (d *doc) retry(p pair) *stores.Retry {
 	return r
 }
 
-// otherwise reads what happens to a value of another origin than the argument
-// demands.
+// otherwise reads what happens to a value whose origin the argument does not accept.
 func (l *loader) otherwise(d *doc, p *Param, f mapping) {
 	n := f.at("otherwise").value
 	switch {

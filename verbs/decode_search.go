@@ -52,8 +52,8 @@ func (l *loader) search(en *entityNode, at pair) {
 	}
 }
 
-// ownerStays refuses effects that would give a row to another owner and with it, unseen
-// by their index, rows that are searched.
+// ownerStays refuses effects that would give a row to another owner and with it rows that are
+// searched, whose index would not be updated.
 func (l *loader) ownerStays(e *Entity) {
 	if len(e.Store.Scope) < 2 {
 		return
@@ -74,10 +74,10 @@ func (l *loader) ownerStays(e *Entity) {
 	}
 }
 
-// maxMatches is how many rows a read by what they say gives at most.
+// maxMatches is how many rows a search by text returns at most.
 const maxMatches = 200
 
-// matching reads by what rows are found, and what weighs in their order.
+// matching reads the text by which rows are found, and the weight for their order.
 func (l *loader) matching(vn *verbNode, r *Read, f mapping) {
 	d, v := vn.d, vn.v
 	at, weigh := f.at("matching"), f.at("weigh")
@@ -110,7 +110,7 @@ func (l *loader) matching(vn *verbNode, r *Read, f mapping) {
 	}
 }
 
-// looksFor reads what a read, or a handler, looks for.
+// looksFor reads the text that a read, or a handler, looks for.
 func (l *loader) looksFor(vn *verbNode, at pair) {
 	vn.v.Matching = l.compile(vn.d, at.value, scope{verb: vn.v}, want{is: plainTypes[StringType], name: "what is looked for"}, nil)
 }

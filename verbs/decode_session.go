@@ -9,17 +9,17 @@ import (
 	"verbatim/stores"
 )
 
-// What a session keeps is declared where it is set: `sets: session.NAME = VALUE`
-// gives the session a value of that name, which is of the type that the
-// expression has. Every effect that sets one name sets it to the same type.
-// `sets: session.NAME` alone says that a handler sets it, to what it knows.
+// A session value is declared by the effect that sets it: `sets: session.NAME = VALUE` sets the
+// value of that name, whose type is the type of the expression. All effects that set one name
+// must have the same type. `sets: session.NAME` alone says that a handler sets it, to a value of
+// its own.
 
-// SessionActive is the name under which a session keeps the row that the person
-// is at work on, such as one of the organisations that they act for.
+// SessionActive is the name of the session value with the row that the person works on, such as
+// one of the organisations that they act for.
 const SessionActive = "active"
 
-// sessionOperand takes `session.NAME = VALUE` apart. from is where the value
-// begins, 0 when there is none.
+// sessionOperand splits `session.NAME = VALUE`. from is where the value begins, 0 if there is
+// none.
 func sessionOperand(text string) (name string, from int, ok bool) {
 	path, _, given := strings.Cut(text, "=")
 	name, ok = strings.CutPrefix(strings.TrimSpace(path), "session.")
@@ -33,8 +33,8 @@ func sessionOperand(text string) (name string, from int, ok bool) {
 	return strings.ReplaceAll(name, "-", "_"), from, true
 }
 
-// session reads an effect that sets something in the session. One that says it
-// in other words is a promise for a handler.
+// session reads an effect that sets a session value. In any other form it is a promise for a
+// handler.
 func (l *loader) session(vn *verbNode, e *Effect, at *yaml.Node, sc scope) {
 	d := vn.d
 	name, from, ok := sessionOperand(at.Value)
@@ -69,7 +69,7 @@ func (l *loader) session(vn *verbNode, e *Effect, at *yaml.Node, sc scope) {
 	e.Declared = !e.May || e.When != nil
 }
 
-// sessions holds against each other what verbs set in the session.
+// sessions compares the types to which verbs set session values.
 func (l *loader) sessions() {
 	first := make(map[string]*Effect)
 	for i := range l.verbNodes {
@@ -92,8 +92,8 @@ func (l *loader) sessions() {
 	}
 }
 
-// sameSessionType reports whether two expressions are of one type, as a session
-// keeps it. The row at work may be one of any kind.
+// sameSessionType reports whether two expressions have the same type, as a session stores it. The
+// active row may be of any entity.
 func sameSessionType(a, b *Type) bool {
 	if a.Name != b.Name || (a.Name == ListType) && (a.Item == nil || b.Item == nil || a.Item.Name != b.Item.Name) {
 		return false
@@ -101,12 +101,12 @@ func sameSessionType(a, b *Type) bool {
 	return a.Name != RefType || a.Entity == b.Entity
 }
 
-// activeWord is the default of a reference that stands for the row at work.
+// activeWord is the default of a reference that means the active row.
 const activeWord = "active"
 
-// active reads the default of a reference. What somebody can be at work on is
-// what they are given access to, which is what scopes end at: there are few of
-// them, they have names, and a caller who sees one sees it whole.
+// active reads the default of a reference. The active row must be of an entity at which scopes
+// end, to whose rows principals are given access: these are few, they have names, and a caller
+// who sees one sees all of it.
 func (l *loader) active(d *doc, p *Param, n *yaml.Node) bool {
 	switch {
 	case n.Kind == poisoned:

@@ -8,15 +8,15 @@ import (
 	"verbatim/dsl"
 )
 
-// A TaskState is how far a task is, as programs of others count it: by the states of
-// A2A 1.0, in small letters.
+// A TaskState is the state of a task, as other programs see it: one of the states of A2A 1.0, in
+// lower case.
 type TaskState string
 
 // The states of a task.
 const (
 	TaskSubmitted TaskState = "submitted"
 	TaskWorking   TaskState = "working"
-	TaskInput     TaskState = "input-required" // by whoever began it
+	TaskInput     TaskState = "input-required" // from the program that began it
 	TaskAuth      TaskState = "auth-required"  // somebody has to agree
 	TaskCompleted TaskState = "completed"
 	TaskFailed    TaskState = "failed"
@@ -24,10 +24,10 @@ const (
 	TaskRejected  TaskState = "rejected"
 )
 
-// TaskStates are all of them.
+// TaskStates lists all states.
 var TaskStates = []string{string(TaskSubmitted), string(TaskWorking), string(TaskInput), string(TaskAuth), string(TaskCompleted), string(TaskFailed), string(TaskCanceled), string(TaskRejected)}
 
-// Ended reports whether nothing becomes of the task any more.
+// Ended reports whether the state of the task can no longer change.
 func (s TaskState) Ended() bool {
 	return s == TaskCompleted || s == TaskFailed || s == TaskCanceled || s == TaskRejected
 }
@@ -35,32 +35,33 @@ func (s TaskState) Ended() bool {
 // Paused reports whether the task waits for somebody outside.
 func (s TaskState) Paused() bool { return s == TaskInput || s == TaskAuth }
 
-// A Task says how verbs form a task that programs of others begin, follow and end. A
-// task is a row of Entity that its caller sees.
+// A Task says how verbs form a task that other programs begin, follow and end. A task is a row of
+// Entity that its caller sees.
 type Task struct {
 	Entity *Entity
 	Codes  *CodeList
-	States map[string]TaskState // for each code of the field that says how far it is
+	States map[string]TaskState // for each code of the field with the task's progress
 	Begins []*Verb              // each creates a row of Entity
-	// Otherwise is what begins a task of words that mean no verb; nil where nothing does.
+	// Otherwise names the verb that begins a task for a message that means no verb; nil if there
+	// is none.
 	Otherwise *Answering
-	// Continues takes an answer, and Row is its argument that is the task; nil where
-	// nobody is asked anything. Words is its argument that plain words are, or -1.
+	// Continues takes an answer, and Row is its argument that names the task; nil if no questions
+	// are asked. Words is its argument that takes plain words, or -1.
 	Continues  *Verb
 	Row, Words int
-	// Cancels ends a task, and CancelRow is its argument that is the task; nil where none
-	// can be ended.
+	// Cancels ends a task, and CancelRow is its argument that names the task; nil if no task can
+	// be ended.
 	Cancels   *Verb
 	CancelRow int
 	Tells     *Verb // reads one task, the one that Tells.Read.By names
-	Lists     *Verb // reads all that the caller sees; nil where they are not listed
-	// Status, Message and Changed are columns of what is told: how far it is, what is
-	// said of it, and when it last changed. The last two may be "".
+	Lists     *Verb // reads all that the caller sees; nil if they are not listed
+	// Status, Message and Changed are columns of what Tells returns: the state, a text about it,
+	// and the time of the last change. The last two may be "".
 	Status, Message, Changed string
 	Place                    dsl.Place
 }
 
-// Tasks returns what the palettes say of tasks, in the order of their domains.
+// Tasks returns the tasks that the palettes declare, in the order of their domains.
 func (r *Registry) Tasks() (all []*Task) {
 	for _, p := range r.palettes {
 		if p.Task != nil {
@@ -98,7 +99,7 @@ func (l *loader) task(tn *taskNode) {
 	field := d.fieldAt(t.Entity, f.at("status").value)
 	switch at := d.place(f.at("status").value); {
 	case field < 0:
-	case t.Entity.Fields[field].Type == nil: // a complaint of its own
+	case t.Entity.Fields[field].Type == nil: // it has an error of its own
 	case t.Entity.Fields[field].Type.Name != CodeType || t.Entity.Fields[field].Type.Codes == nil:
 		d.report(tell(at, "contradiction", f.text("status")+" says how far a task is, and is of no code list", "name a field of type code, with a ref-type", t.Entity.Fields[field].Place, "declared here"))
 	default:
@@ -129,7 +130,7 @@ func (l *loader) task(tn *taskNode) {
 	tn.p.Task = t
 }
 
-// taskStates reads what each code means, of which every one means something.
+// taskStates reads the state that each code means; every code must have one.
 func (l *loader) taskStates(d *doc, t *Task, f mapping) {
 	misspelt := false
 	d.scalars(f.at("states"), func(k, n *yaml.Node) {
@@ -154,7 +155,7 @@ func (l *loader) taskStates(d *doc, t *Task, f mapping) {
 	}
 }
 
-// taskReads reads by which verbs a task is told and listed.
+// taskReads reads which verbs return and list tasks.
 func (l *loader) taskReads(d *doc, t *Task, f mapping, status int) {
 	reads := func(n *yaml.Node, one bool) *Verb {
 		v := l.callable(d, n, "a task is made of")
@@ -200,8 +201,8 @@ func (l *loader) taskReads(d *doc, t *Task, f mapping, status int) {
 	}
 }
 
-// taskBegins reads a verb that begins a task: it creates the row, and whoever may use it
-// may be told of it.
+// taskBegins reads a verb that begins a task: it creates the row, and every role that may use it
+// may also read the task.
 func (l *loader) taskBegins(d *doc, t *Task, n *yaml.Node) {
 	v := l.callable(d, n, "a task is made of")
 	if v == nil {
@@ -223,7 +224,7 @@ func (l *loader) taskBegins(d *doc, t *Task, n *yaml.Node) {
 // its script.
 func (l *loader) makesRow(v *Verb, e *Entity, within []*Verb) bool {
 	if v == nil || slices.Contains(within, v) {
-		return false // what has no end is complained about elsewhere
+		return false // endless recursion is reported elsewhere
 	}
 	if slices.ContainsFunc(v.Effects, func(f Effect) bool { return f.Kind == Creates && !f.May && f.Entity == e && f.Each == nil }) {
 		return true
@@ -234,7 +235,7 @@ func (l *loader) makesRow(v *Verb, e *Entity, within []*Verb) bool {
 	return slices.ContainsFunc(v.Macro.Script.Calls, func(c dsl.Call) bool { return l.makesRow(l.verbNamed[c.Verb], e, append(within, v)) })
 }
 
-// taskContinues reads which verb takes an answer, and as what.
+// taskContinues reads which verb takes an answer, and as which argument.
 func (l *loader) taskContinues(d *doc, t *Task, g mapping) {
 	if t.Continues, t.Row = l.ofTask(d, t, g.at("verb").value); t.Continues == nil {
 		return
@@ -250,7 +251,7 @@ func (l *loader) taskContinues(d *doc, t *Task, g mapping) {
 	}
 }
 
-// ofTask is a verb whose first reference to the entity of a task names it.
+// ofTask returns a verb whose first reference to the entity of a task names the task.
 func (l *loader) ofTask(d *doc, t *Task, n *yaml.Node) (*Verb, int) {
 	v := l.callable(d, n, "a task is made of")
 	if v == nil {
@@ -264,7 +265,7 @@ func (l *loader) ofTask(d *doc, t *Task, n *yaml.Node) (*Verb, int) {
 	return v, i
 }
 
-// needsOnly reports an argument that has to be given besides those that are.
+// needsOnly reports a required argument other than the given ones.
 func (l *loader) needsOnly(d *doc, v *Verb, n *yaml.Node, given ...int) bool {
 	for i := range v.Params {
 		if p := &v.Params[i]; !slices.Contains(given, i) && p.Required && p.Default.IsNull() {
@@ -275,7 +276,7 @@ func (l *loader) needsOnly(d *doc, v *Verb, n *yaml.Node, given ...int) bool {
 	return true
 }
 
-// ofWords checks that an argument can be what somebody said, word for word.
+// ofWords checks that an argument can take what somebody said, word for word.
 func (l *loader) ofWords(d *doc, g mapping, a *Answering) *Answering {
 	if a == nil {
 		return nil

@@ -10,9 +10,9 @@ import (
 	"verbatim/stores"
 )
 
-// tool reads how a tool of another server carries a verb out. What it does is
-// done outside of our transaction and cannot be taken back by us, so that a
-// palette has to say more of it than of anything else.
+// tool reads how a tool of another server carries a verb out. The tool acts outside of our
+// transaction and we cannot undo it, so a palette has to say more about it than about anything
+// else.
 func (l *loader) tool(vn *verbNode, n *yaml.Node) {
 	d, v := vn.d, vn.v
 	f, ok := d.fields(n, "tool")
@@ -62,8 +62,8 @@ func (l *loader) tool(vn *verbNode, n *yaml.Node) {
 	l.toolColumns(vn, t, f)
 }
 
-// toolRows refuses promises about rows that nobody would keep. A tool knows nothing of
-// our rows; a promise about what is no entity here is the tool's own to keep.
+// toolRows refuses promises about rows that nobody would keep. A tool knows nothing of our rows;
+// it keeps promises about undeclared entities itself.
 func (l *loader) toolRows(vn *verbNode) {
 	d, v := vn.d, vn.v
 	for i := range v.Effects {
@@ -73,7 +73,7 @@ func (l *loader) toolRows(vn *verbNode) {
 	}
 }
 
-// answerWord is what the rows that a tool answers with are called in for-each.
+// answerWord is the name of the rows of a tool's answer in for-each.
 const answerWord = "answer"
 
 // holdsKey reports whether values of a type are keys of rows.
@@ -119,7 +119,7 @@ func (l *loader) toolColumns(vn *verbNode, t *Tool, f mapping) {
 	}
 }
 
-// toolLines describe a tool in a reference.
+// toolLines describes a tool for a reference.
 func toolLines(v *Verb) []string {
 	t := v.Tool
 	line := "tool " + t.Name + " of " + t.Server

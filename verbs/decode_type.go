@@ -11,8 +11,7 @@ import (
 	"verbatim/stores"
 )
 
-// plainTypes are the types that need nothing said about them, shared by all
-// who use them.
+// plainTypes are the types without limits, shared by all their users.
 var plainTypes = func() (types [CallType + 1]*Type) {
 	for i := range types {
 		types[i] = &Type{Name: TypeName(i), Scale: -1}
@@ -28,8 +27,8 @@ var typeNamed = func() map[string]TypeName {
 	return m
 }()
 
-// typeOf reads the keys of a type. It returns nil after an error, and later
-// steps are silent about a nil type.
+// typeOf reads the keys of a type. It returns nil after an error, and later steps report nothing
+// about a nil type.
 func (l *loader) typeOf(d *doc, f mapping, owner *yaml.Node, what string) *Type {
 	n := f.at("type").value
 	if n == nil {
@@ -75,8 +74,8 @@ func (l *loader) typeOf(d *doc, f mapping, owner *yaml.Node, what string) *Type 
 		}
 		list := l.codeListOf(d, ref.value, 0, ref.value.Value)
 		if list == nil && len(l.codes) == 0 {
-			// A palette that declares no lists at all is one whose codes are
-			// kept elsewhere, not one with a misspelt name.
+			// If a palette declares no lists at all, its codes are kept elsewhere and the name is
+			// not misspelt.
 			d.report(tell(d.place(ref.value), "any-code/no-lists", ref.value.Value))
 			return plainTypes[CodeType]
 		}
@@ -177,9 +176,8 @@ func (l *loader) typeText(d *doc, n *yaml.Node) *Type {
 	return nil
 }
 
-// entityOf finds what a reference refers to. Without a ref-type the name may
-// say: request-id is a reference to request, or to whatever has request_id for
-// its key.
+// entityOf finds the entity that a reference refers to. Without a ref-type it follows from the
+// name: request-id is a reference to request, or to the entity whose key is request_id.
 func (l *loader) entityOf(d *doc, ref pair, typ, owner *yaml.Node, what string) (*Entity, bool) {
 	if ref.key != nil {
 		if ref.value == nil {
@@ -228,7 +226,7 @@ func (l *loader) schemaOf(d *doc, p pair, owner *yaml.Node) (*Schema, bool) {
 	return s, s != nil
 }
 
-// limitApplies says which keys go with which types.
+// limitApplies reports whether a key may be used with a type.
 func limitApplies(key string, name TypeName) bool {
 	switch key {
 	case "ref-type":
@@ -308,15 +306,14 @@ func (l *loader) limits(d *doc, t *Type, f mapping) {
 	})
 }
 
-// A pattern is bounded by its length and by how many steps it compiles to,
-// since RE2 takes time in proportion to the text and to those: (a{1,30}){1,30}
-// is short, and slow.
+// A pattern is limited in its length and in the number of steps that it compiles to, since RE2
+// takes time in proportion to the text and to those: (a{1,30}){1,30} is short, and slow.
 const (
 	maxPattern = 1000
 	maxSteps   = 600
 )
 
-// patternFault says what is wrong with a pattern, "" when nothing is.
+// patternFault says what is wrong with a pattern, "" if nothing is.
 func patternFault(pattern string) string {
 	if len(pattern) > maxPattern {
 		return "it is longer than " + strconv.Itoa(maxPattern) + " characters"
@@ -339,8 +336,8 @@ func (l *loader) pattern(d *doc, n *yaml.Node) *regexp.Regexp {
 	if re, ok := l.patterns[n.Value]; ok {
 		return re
 	}
-	// On its own first: what is unbalanced could otherwise pair up with the
-	// brackets put around it.
+	// It is compiled alone first: otherwise an unbalanced parenthesis could pair up with those
+	// put around it.
 	var re *regexp.Regexp
 	fault := patternFault(n.Value)
 	if fault == "" {
@@ -364,9 +361,8 @@ func patternProblem(err error) string {
 	return err.Error()
 }
 
-// value reads a scalar, list or mapping of a palette as a value of a type: a
-// default, a limit. What counts is what is written, not what YAML takes it
-// for.
+// value reads a scalar, list or mapping of a palette as a value of a type: a default, a limit.
+// The written text counts, not YAML's interpretation of it.
 func (l *loader) value(d *doc, t *Type, n *yaml.Node, name string) (stores.Value, bool) {
 	if t.Name == CodeType && t.Codes != nil && n.Kind == yaml.ScalarNode {
 		d.use(n, 0, len(n.Value), CodeThing, t.Codes.Name+" "+n.Value, false, t.Codes.Has(n.Value), t.Codes.Names)

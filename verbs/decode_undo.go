@@ -11,24 +11,24 @@ import (
 	"verbatim/stores"
 )
 
-// An Undo says how what a verb did is taken back: by Back, by Call, or not at all, for the
-// reason None.
+// An Undo says how a call of a verb is undone: by Back, by Call, or not at all, for the reason
+// None.
 type Undo struct {
-	// Back puts the rows back that a call of the verb changed, with where their values came
-	// from, and the work that it scheduled. It is a verb of the engine's making, NAME.undo,
-	// which takes the number of the call's journal entry: see Verb.Undoes.
+	// Back restores the rows that a call of the verb changed, with the origins of their values,
+	// and undoes the scheduling of its jobs. The engine makes this verb, NAME.undo; its argument
+	// is the number of the call's journal entry: see Verb.Undoes.
 	Back *Verb
-	// Call takes it back by other means. Its names are the arguments of the verb, and the
-	// entities of the rows that it adds, each of which stands for the row that was added.
+	// Call undoes it by other means. Its names are the arguments of the verb, and the entities of
+	// the rows that it adds, each of which stands for the added row.
 	Call   *Macro
 	None   string
-	Within time.Duration // after the call, for how long it can be taken back
-	Except []Spared      // what Back leaves as it is
-	Stays  string        // what is not taken back, for the person who does it; "" where the palette says nothing
+	Within time.Duration // how long after the call it can be undone
+	Except []Spared      // fields that Back leaves as they are
+	Stays  string        // what is not undone, for the person who does it; "" if the palette does not say
 	Place  dsl.Place
 }
 
-// A Spared is a field that is left as it is when rows are put back.
+// A Spared is a field that is left as it is when rows are restored.
 type Spared struct {
 	Entity *Entity
 	Field  int
@@ -39,16 +39,16 @@ func (u *Undo) Spares(e *stores.Entity, field int) bool {
 	return slices.ContainsFunc(u.Except, func(s Spared) bool { return s.Entity.Store == e && s.Field == field })
 }
 
-// DefaultUndo is for how long a call can be taken back where its palette does not say.
+// DefaultUndo is how long a call can be undone if its palette does not say.
 const DefaultUndo = 24 * time.Hour
 
-// undoWord ends the name of a verb that takes another back.
+// undoWord ends the name of a verb that undoes another.
 const undoWord = ".undo"
 
-// byRows is what `by` says of an undo that puts the rows back.
+// byRows is the value of `by` for an undo that restores rows.
 const byRows = "rows"
 
-// undo reads how a verb is taken back, once its effects are known, unless they are wrong.
+// undo reads how a verb is undone, once its effects are known, unless they have errors.
 func (l *loader) undo(vn *verbNode, wrongEffects bool) {
 	d, v, at := vn.d, vn.v, vn.f.at("undo")
 	if at.value == nil {
@@ -110,7 +110,7 @@ func (l *loader) undo(vn *verbNode, wrongEffects bool) {
 	}
 }
 
-// undoCall reads the call that takes a verb back.
+// undoCall reads the call that undoes a verb.
 func (l *loader) undoCall(vn *verbNode, n *yaml.Node) *Macro {
 	d := vn.d
 	if !strings.ContainsAny(n.Value, " .:") {
@@ -150,7 +150,7 @@ func (l *loader) spared(d *doc, u *Undo, n *yaml.Node) {
 	u.Except = append(u.Except, Spared{e, i})
 }
 
-// checkUndo checks the call that takes a verb back, once all verbs are known.
+// checkUndo checks the call that undoes a verb, once all verbs are known.
 func (l *loader) checkUndo(r *Registry, vn *verbNode) {
 	if vn.undone == nil {
 		return
@@ -172,8 +172,8 @@ func (l *loader) checkUndo(r *Registry, vn *verbNode) {
 	}
 }
 
-// undone is the verb with the rows that it adds as arguments, which the call that takes it
-// back may name.
+// undone returns the verb with the rows that it adds as further arguments, which the call that
+// undoes it may name.
 func (v *Verb) undone() *Verb {
 	as := *v
 	as.Params = slices.Clone(v.Params)
@@ -191,14 +191,14 @@ func (e *Effect) Adds() bool {
 	return e.Entity != nil && (e.Kind == Creates || e.Kind == Stores || e.Kind == Attaches)
 }
 
-// OnRows reports whether an effect changes or deletes rows that are there.
+// OnRows reports whether an effect changes or deletes existing rows.
 func (e *Effect) OnRows() bool {
 	return e.Entity != nil && (e.Kind == Updates || e.Kind == Deletes || e.Kind == Sets)
 }
 
-// back makes the verb that takes another back. Whoever may use the one may use it, and
-// whoever may have to agree to the one has to agree: whether a condition held then is not
-// asked again. It may do the opposite of what the other may do, and nothing else.
+// back makes the verb that undoes another. The same roles may use it, and those whose agreement
+// the other may need have to agree: whether a condition held then is not tested again. It may do
+// the opposite of what the other may do, and nothing else.
 func (v *Verb) back() *Verb {
 	b := &Verb{Name: v.Name + undoWord, Description: "Take back what a call of " + v.Name + " did.", Roles: v.Roles, Undoes: v, Place: v.Place,
 		Returns: Returns{Type: "record", Includes: []string{"stays"}},
@@ -241,9 +241,9 @@ func (v *Verb) back() *Verb {
 	return b
 }
 
-// NoUndo names the verbs that change something beyond the session and whose palette does not
-// say how that is taken back, in order. Those that only work calls are left out, and macros:
-// each of their calls is taken back by itself.
+// NoUndo returns, in order, the names of the verbs that change something beyond the session and
+// whose palette does not say how to undo that. Internal verbs are left out, and macros: each of
+// their calls is undone by itself.
 func (r *Registry) NoUndo() (names []string) {
 	for _, v := range r.sorted {
 		changes := v.Tool != nil && !v.Tool.ReadOnly ||

@@ -40,8 +40,8 @@ func (l *loader) declareVerbs(d *doc, p *Palette, list *yaml.Node) {
 	})
 }
 
-// isReserved says which words an argument cannot be called: those that mean
-// something in an expression, and `as`, which a call writes itself.
+// isReserved reports whether an argument cannot have a name: words that have a meaning in an
+// expression, and `as`, which calls use.
 func isReserved(name string) bool {
 	switch name {
 	case "row", "each", "today", "now", "principal", "true", "false", "nil", "not", "and", "or", "in", "let", "if", "else",
@@ -158,8 +158,8 @@ func (l *loader) verbRoles(vn *verbNode) {
 	})
 }
 
-// carriedOut settles by what a verb is carried out. Where something about that
-// is wrong already, what follows from it is not.
+// carriedOut determines how a verb is carried out. If that has errors already, their consequences
+// are not reported.
 func (l *loader) carriedOut(vn *verbNode, wrong bool) {
 	d, v, f := vn.d, vn.v, &vn.f
 	var first *yaml.Node
@@ -229,8 +229,8 @@ func (d *doc) phrases(v *Verb, p pair) (all []string) {
 	return all
 }
 
-// PhrasePlace is where a phrase of the verb stands, in its palette or in what is beside
-// it; where the verb stands, if it has none such.
+// PhrasePlace returns the place of a phrase of the verb, in its palette or in a sidecar; the
+// place of the verb, if it has no such phrase.
 func (v *Verb) PhrasePlace(text string) dsl.Place {
 	if i := slices.IndexFunc(v.said, func(p dsl.Related) bool { return p.Message == text }); i >= 0 {
 		return v.said[i].Place
@@ -240,7 +240,7 @@ func (v *Verb) PhrasePlace(text string) dsl.Place {
 
 // phrase checks the arguments that a phrase names in braces, and that it has words of its own.
 func (d *doc) phrase(v *Verb, n *yaml.Node) {
-	words, last := "", -1 // what it says outside braces, and the argument that was named last
+	words, last := "", -1 // its words outside braces, and the argument that was named last
 	for at := 0; ; {
 		open := strings.IndexByte(n.Value[at:], '{')
 		if open < 0 {
@@ -271,7 +271,7 @@ func (d *doc) phrase(v *Verb, n *yaml.Node) {
 	}
 }
 
-// anyText reports whether an argument takes whatever words somebody says.
+// anyText reports whether an argument accepts any words.
 func (v *Verb) anyText(i int) bool {
 	return i >= 0 && v.Params[i].Type != nil && v.Params[i].Type.Name == StringType && v.Params[i].Type.Pattern == nil
 }
@@ -296,7 +296,7 @@ func (l *loader) deprecation(vn *verbNode, n *yaml.Node) {
 	})
 }
 
-// settleDeprecation checks what a deprecated verb says of another one.
+// settleDeprecation checks the replacement that a deprecated verb names.
 func (l *loader) settleDeprecation(vn *verbNode) {
 	d, v := vn.d, vn.v
 	if v.Deprecated == nil {

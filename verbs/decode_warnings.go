@@ -8,12 +8,11 @@ import (
 	"verbatim/verbs/expr"
 )
 
-// What a palette may well mean, and is asked about all the same: a requirement
-// that holds where a field is nil, and a code that picks a schema although nothing
-// holds it against the row beside it.
+// Warnings about correct declarations that may be oversights: a requirement that holds if a field
+// is nil, and a code that selects a schema although nothing compares it with the related row.
 
-// nilPasses warns of a requirement that holds where a field of a row that it names
-// is nil, unless its author says that this is meant.
+// nilPasses warns about a requirement that holds if a field of a row that it names is nil, unless
+// its author says that this is meant.
 func (l *loader) nilPasses(vn *verbNode, rule *Require, meant pair) {
 	if meant.key != nil {
 		return
@@ -23,7 +22,7 @@ func (l *loader) nilPasses(vn *verbNode, rule *Require, meant pair) {
 	for _, path := range nullable(tree, text, vn.v) {
 		passes := no
 		for _, part := range conjuncts(tree) {
-			// x == nil asks for nothing else, so that it is meant.
+			// x == nil tests exactly that, so it is meant.
 			if holds := onNil(part, text, path); holds == no || part.Op == "==" && holds == yes {
 				passes = no
 				break
@@ -45,8 +44,7 @@ func conjuncts(n *expr.Node) []*expr.Node {
 	return []*expr.Node{n}
 }
 
-// nullable lists the fields of rows in an expression that may be nil, as they are
-// written there.
+// nullable lists the fields of rows in an expression that may be nil, as they are written there.
 func nullable(n *expr.Node, text string, v *Verb) (paths []string) {
 	n.Walk(func(n *expr.Node) {
 		if n.Kind != expr.Field {
@@ -59,8 +57,8 @@ func nullable(n *expr.Node, text string, v *Verb) (paths []string) {
 	return paths
 }
 
-// mayBeNil returns what a path leads to where a field on the way may be nil, and
-// nil otherwise.
+// mayBeNil returns the field at the end of a path if a field on the way may be nil, and nil
+// otherwise.
 func mayBeNil(n *expr.Node, v *Verb) *Field {
 	var names []string
 	for ; n.Kind == expr.Field; n = n.Kids[0] {
@@ -96,8 +94,8 @@ const (
 	yes
 )
 
-// onNil says whether a condition holds where a path is nil and nothing else is.
-// What cannot be worked out does not hold.
+// onNil says whether a condition holds if only the value of a path is nil. A condition that
+// cannot be evaluated does not hold.
 func onNil(n *expr.Node, text, path string) certainty {
 	isPath := func(n *expr.Node) bool { return text[n.From:n.To] == path }
 	isNil := func(n *expr.Node) bool { return n.Kind == expr.Nil || isPath(n) }
@@ -151,9 +149,9 @@ func onNil(n *expr.Node, text, path string) certainty {
 	return perhaps
 }
 
-// unheld warns of a code that picks the schema of an object while no requirement
-// and no rule of confirmation looks at it together with the row beside it, although
-// a field of that row says which of those codes is meant.
+// unheld warns about a code that selects the schema of an object although no precondition or
+// confirmation rule tests it together with the related row, and a field of that row says which
+// code is meant.
 func (l *loader) unheld(vn *verbNode) {
 	d, v := vn.d, vn.v
 	for i := range v.Params {
@@ -178,8 +176,8 @@ func (l *loader) unheld(vn *verbNode) {
 	}
 }
 
-// together reports whether a requirement or a rule of confirmation names two
-// arguments in one expression.
+// together reports whether a precondition or a confirmation rule names two arguments in one
+// expression.
 func (l *loader) together(vn *verbNode, a, b string) bool {
 	found := false
 	var look func(n *yaml.Node)

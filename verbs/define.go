@@ -6,18 +6,17 @@ import (
 	"strings"
 )
 
-// PaletteSchema returns the JSON Schema of a palette file, for editors: it
-// completes keys, shows what they are for, and underlines what is unknown. It
-// is made from the same table by which palettes are read. A palette asks for it
-// in its first line:
+// PaletteSchema returns the JSON Schema of a palette file, for editors: it completes keys, shows
+// their documentation, and underlines unknown ones. It is made from the same table by which
+// palettes are read. A palette refers to it in its first line:
 //
 //	# yaml-language-server: $schema=palette.schema.json
 //
-// What a schema cannot say (that a role exists, that an expression fits) is
-// said by Load.
+// Load checks what a schema cannot express (that a role exists, that an expression has the right
+// type).
 func PaletteSchema() []byte { return schemaOf("palette") }
 
-// SidecarSchema is the same for what a palette says in another language.
+// SidecarSchema is the same for a palette's translations.
 func SidecarSchema() []byte { return schemaOf("sidecar") }
 
 func schemaOf(name string) []byte {
@@ -33,19 +32,19 @@ func schemaOf(name string) []byte {
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
 	if err := enc.Encode(object(root)); err != nil {
-		panic(err) // the table holds an example that is no JSON: a test says which
+		panic(err) // the table holds an example that is not JSON: a test finds it
 	}
 	return b.Bytes()
 }
 
-// A definer prints shapes as JSON Schema, each in full where it is used: editors
-// show the description of a place rather than of what it refers to.
+// A definer writes shapes as JSON Schema, each in full where it is used: editors show the
+// description at a place and not that of the definition referred to.
 type definer struct {
-	inRecord bool // whose fields are no records
+	inRecord bool // within a record, whose fields cannot be records
 }
 
-// An object keeps its members in order, so that the schema reads like the
-// table and its text is always the same.
+// An object keeps its members in order, so that the schema reads like the table and its text is
+// always the same.
 type object []property
 
 type property struct {
@@ -106,8 +105,8 @@ func (d definer) key(k *key) object {
 	named := func(of any) {
 		o = append(o, property{"type", "object"}, property{"additionalProperties", of})
 	}
-	// A mapping is described beside the text that may stand for it; what the
-	// text is not, is then nothing to complain about.
+	// A mapping is described beside the text that may replace it; then errors of the text
+	// alternative are not reported.
 	or := func(kinds []string, of object) {
 		o = append(o, property{"type", kinds})
 		for _, m := range of {
@@ -164,8 +163,7 @@ func (d definer) key(k *key) object {
 	return o
 }
 
-// scalarTypes are what YAML may take for a text that has no quotes: a date, a
-// number, a word.
+// scalarTypes are the types that YAML may read an unquoted text as: a date, a number, a word.
 var scalarTypes = []string{"string", "number", "boolean"}
 
 // orText describes an item that is a mapping or text.
@@ -179,8 +177,7 @@ func (d definer) orText(sh *shape) object {
 	return o
 }
 
-// itemKeys describes the keys of a list's item type. Lists of lists of lists
-// are left to Load.
+// itemKeys describes the keys of a list's item type. Load checks lists of lists of lists.
 func (d definer) itemKeys() object {
 	keys := make(object, 0, len(shapes["item"].keys))
 	for _, k := range shapes["item"].keys {
@@ -199,7 +196,7 @@ func (d definer) itemKeys() object {
 	return keys
 }
 
-// title is a name as a heading.
+// title returns a name as a heading.
 func title(name string) string {
 	for _, article := range []string{"a ", "an ", "the "} {
 		name = strings.TrimPrefix(name, article)

@@ -12,16 +12,16 @@ import (
 	"verbatim/dsl"
 )
 
-// A Draft is what is known of palettes while somebody writes them, as a language server
-// does: unlike Load, it keeps what could be made of them where they have mistakes.
+// A Draft holds what is known of palettes while somebody edits them, for a language server:
+// unlike Load, it keeps what could be read of palettes with errors.
 type Draft struct {
-	// Registry is never nil. Of what has a mistake it accepts everything, so that it may
-	// check scripts, and explain verbs; nothing is to be run with it.
+	// Registry is never nil. It accepts everything in place of what has an error, so that it can
+	// check scripts and explain verbs; it must not be used to run anything.
 	Registry    *Registry
-	Diagnostics dsl.Diagnostics // as Load tells them
-	Unread      []*dsl.Source   // of which nothing was read: they are not even YAML
-	Lost        bool            // names may be declared in what was not read
-	Uses        []Use           // asked for only; in the order in which they were read
+	Diagnostics dsl.Diagnostics // as Load reports them
+	Unread      []*dsl.Source   // sources of which nothing was read, because they are not even YAML
+	Lost        bool            // names may be declared in text that was not read
+	Uses        []Use           // only if asked for; in the order in which they were read
 }
 
 // A Use is a place in a palette that names something.
@@ -29,12 +29,12 @@ type Use struct {
 	Thing    Thing
 	Place    dsl.Place // of the name alone
 	Declares bool
-	Known    bool     // a name that is none is a use too
-	Names    []string // those that could stand there, of one that is not known
+	Known    bool     // false if the name does not exist
+	Names    []string // names that could be used instead, if it is not known
 }
 
-// A Thing is what has a name in palettes. Name is by which it is known among its Kind:
-// "client", "client.add-note", "client.add-note:note", "cbu.name", "priority HIGH".
+// A Thing is something with a name in palettes. Name identifies it among its Kind: "client",
+// "client.add-note", "client.add-note:note", "cbu.name", "priority HIGH".
 type Thing struct{ Kind, Name string }
 
 // Kinds of things.
@@ -51,8 +51,8 @@ const (
 	KeyThing      = "key"  // of a mapping, in a shape
 )
 
-// ReadDraft reads palettes that are being written. Kept, if not nil, holds what can be
-// used again of the texts read before; uses asks for Uses.
+// ReadDraft reads palettes that are being edited. kept, if not nil, caches what can be reused of
+// the texts read before; uses asks for Uses.
 func ReadDraft(kept *Readings, uses bool, srcs ...*dsl.Source) *Draft {
 	l := newLoader()
 	l.kept = kept
@@ -70,12 +70,11 @@ func ReadDraft(kept *Readings, uses bool, srcs ...*dsl.Source) *Draft {
 	return out
 }
 
-// Readings hold the YAML of texts that were read, for the next time. They are used by one
-// goroutine at a time.
+// Readings cache the YAML of texts that were read. One goroutine at a time may use them.
 type Readings struct{ docs map[string]*doc }
 
-// doc is newDoc. Of a text that is what it was, the YAML is not read again; of one that
-// differs inside one item of a list, as when somebody types in a verb, that item is.
+// doc is newDoc with the cache. If a text has not changed, its YAML is not read again; if it
+// differs inside one item of a list, as when somebody types in a verb, only that item is.
 func (k *Readings) doc(src *dsl.Source, maxSize int) *doc {
 	if k.docs == nil {
 		k.docs = make(map[string]*doc)
@@ -91,18 +90,18 @@ func (k *Readings) doc(src *dsl.Source, maxSize int) *doc {
 	if d == nil {
 		d = newDoc(src, maxSize)
 	}
-	if d.root != nil && len(d.diags) == 0 { // a tree that was complained about is spoilt
+	if d.root != nil && len(d.diags) == 0 { // a tree with errors cannot be reused
 		k.docs[src.Name] = &doc{src: src, lines: d.lines, ascii: d.ascii, root: d.root}
 	}
 	return d
 }
 
-// otherBreaks end lines too, as YAML counts them.
+// otherBreaks are further characters that end lines in YAML.
 const otherBreaks = "\r\u0085\u2028\u2029"
 
-// patched makes the YAML of a text out of that of another, which it is the same as but for
-// what stands in one item of a list; nil where it is not, or where the item cannot be read
-// by itself. The tree of d is used up.
+// patched makes the YAML of a text from that of an earlier text that differs from it only in one
+// item of a list; nil if they differ otherwise, or if the item cannot be read alone. It modifies
+// the tree of d.
 func (d *doc) patched(src *dsl.Source) *doc {
 	old, text := d.src.Text, src.Text
 	if strings.ContainsAny(old, otherBreaks) || strings.ContainsAny(text, otherBreaks) {
@@ -160,8 +159,8 @@ func (d *doc) patched(src *dsl.Source) *doc {
 	return out
 }
 
-// itemAround finds the item of a list of the palette that a range lies in, behind its dash
-// and before the line of the next one.
+// itemAround finds the item of a list of the palette that contains a range, between its dash and
+// the line of the next item.
 func (d *doc) itemAround(from, to int) (*yaml.Node, int) {
 	if d.root.Kind != yaml.MappingNode {
 		return nil, 0
@@ -190,7 +189,7 @@ func shift(n *yaml.Node, lines int) {
 	}
 }
 
-// usesOfScripts takes down what the scripts in a verb name.
+// usesOfScripts records the names in the scripts of a verb.
 func (l *loader) usesOfScripts(r *Registry, vn *verbNode) {
 	of := func(n *yaml.Node, m *Macro) {
 		if n == nil || m == nil || m.Script == nil {
@@ -212,8 +211,8 @@ func (l *loader) usesOfScripts(r *Registry, vn *verbNode) {
 	}
 }
 
-// Uses are the places where a script names something that palettes declare. Of is the verb
-// that the script belongs to, whose arguments are its names; nil where it is nobody's.
+// Uses returns the places where a script names something that palettes declare. of is the verb
+// whose script it is, and whose arguments are its names; nil if it belongs to no verb.
 func (r *Registry) Uses(s *dsl.Script, of *Verb) (uses []Use) {
 	add := func(at dsl.Range, kind, name string, known bool) {
 		uses = append(uses, Use{Thing: Thing{kind, name}, Place: dsl.Place{Source: s.Source, Range: at}, Known: known})

@@ -10,9 +10,8 @@ import (
 	"verbatim/verbs/expr"
 )
 
-// The operand of an effect is a few words: a path, a path that is given a
-// value, a choice of names, each with a note in parentheses if need be. What is
-// none of these is a sentence, and is kept as one.
+// The operand of an effect is a few words: a path, a path with a value, or a choice of names,
+// each optionally with a note in parentheses. Anything else is a sentence, and is stored as such.
 //
 //	outstanding-request.client_notes
 //	session.collection_mode = true
@@ -27,8 +26,8 @@ type operandSyntax struct {
 	Note  *string  `parser:"@Note?"`
 }
 
-// operandParser is made when the first operand needs it, because making it
-// takes longer than reading a palette that does not.
+// operandParser is made when the first operand needs it, because making it takes longer than
+// reading a palette that does not need it.
 var operandParser = sync.OnceValue(func() *participle.Parser[operandSyntax] {
 	words := lexer.MustSimple([]lexer.SimpleRule{
 		{Name: "Note", Pattern: `\([^()]*\)`},
@@ -42,9 +41,8 @@ var operandParser = sync.OnceValue(func() *participle.Parser[operandSyntax] {
 	return participle.MustBuild[operandSyntax](participle.Lexer(words), participle.Elide("Space"), participle.UseLookahead(3))
 })
 
-// parseOperand reads an operand. The two commonest forms, a word and two words
-// with a dot, are read without the grammar; a test holds the two against each
-// other.
+// parseOperand reads an operand. The two commonest forms, a word and two words with a dot, are
+// read without the grammar; a test compares the two ways.
 func parseOperand(text string) Operand {
 	if path, ok := plainPath(text); ok {
 		return Operand{Text: text, Path: path}

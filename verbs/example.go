@@ -8,21 +8,20 @@ import (
 	"verbatim/dsl"
 )
 
-// example is a value that the argument accepts, as a script writes it: the
-// palette's own if it has one, otherwise one made from the type.
+// example returns a value that the argument accepts, as a script writes it: the palette's own
+// example if it has one, otherwise one made from the type.
 func (p *Param) example() string {
 	if len(p.Examples) > 0 {
 		return p.Type.write(p.Examples[0])
 	}
-	if p.byCode != nil { // the code beside it is shown as the first of its list
+	if p.byCode != nil { // the example for the code argument is the first code of its list
 		return p.byCode.Codes[0].Schema.example()
 	}
 	return p.Type.example(p.Name)
 }
 
-// blank is what a repair shows for the argument: an example of the palette, and
-// otherwise only what is wanted, since a value that was made up here may be taken over
-// as it is.
+// blank returns what a repair shows for the argument: an example of the palette, or otherwise
+// only a description of what is wanted, since an invented value might be left in.
 func (p *Param) blank() string {
 	if len(p.Examples) > 0 {
 		return p.example()
@@ -40,7 +39,7 @@ func (t *Type) blank() string {
 	return "<" + t.short() + ">"
 }
 
-// spelt says how values of the type are written, where that needs to be said.
+// spelt describes how values of the type are written, if that needs to be said.
 func (t *Type) spelt() string {
 	switch t.Name {
 	case DateType:
@@ -59,7 +58,7 @@ func (t *Type) spelt() string {
 	return ""
 }
 
-// write spells an example of the palette as a script would.
+// write writes an example of the palette as a script would.
 func (t *Type) write(text string) string {
 	switch t.Name {
 	case StringType, EmailType, PhoneType, DurationType:
@@ -177,8 +176,7 @@ func exampleName(t *Type) string {
 	return "name"
 }
 
-// matching makes a text that a pattern matches, for patterns of ordinary
-// parts.
+// matching makes a text that matches a pattern, for patterns of ordinary parts.
 func matching(p *regexp.Regexp) (string, bool) {
 	tree, err := syntax.Parse(p.String(), syntax.Perl)
 	if err != nil {

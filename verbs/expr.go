@@ -14,55 +14,52 @@ import (
 // loaded, has no loops, reads no clock and cannot change anything. It is
 // immutable and may be shared.
 //
-// In it, an argument goes by its name with underscores, `expected_date`; the
-// fields of the row that a reference argument names follow a dot,
-// `request_id.due_date`, along further references if need be; `row` is the row
-// being read or changed; `today`, `now` and `principal` are given by the
-// engine; codes are upper-case words. A bare `:expected-date` or
-// `expected-date`, alone, is that argument.
+// In it, an argument is named with underscores, `expected_date`; the fields of the row that a
+// reference argument names follow a dot, `request_id.due_date`, along further references if need
+// be; `row` is the row being read or changed; the engine supplies `today`, `now` and `principal`;
+// codes are upper-case words. A bare `:expected-date` or `expected-date`, alone, is that
+// argument.
 type Expr struct {
 	Text  string
 	Place dsl.Place
-	// Reads lists the row fields that the expression needs, for the engine to
-	// fetch before it asks for the value.
+	// Reads lists the row fields that the expression needs; the engine reads them before it
+	// evaluates the expression.
 	Reads []ExprRead
 
 	prog *expr.Program
-	part bool // it is exactly a field of a record
-	// nonNil has the bits of the arguments that are there whenever the
-	// expression holds.
+	part bool // it is exactly one field of a record
+	// nonNil has the bits of the arguments that are present whenever the expression holds.
 	nonNil uint64
 }
 
-// An ExprRead is one field that an expression needs: of the row that argument
-// Param refers to, or of `row` when Param is OfRow. When it is OfTotal, what it needs
-// is the total of the verb whose index is Path.Field.
+// An ExprRead is one field that an expression needs: of the row that argument Param refers to, or
+// of `row` if Param is OfRow. If Param is OfTotal, it is the total of the verb with index
+// Path.Field.
 type ExprRead struct {
 	Param int
-	// Part, where it is not 0, says that the row is the one that a field of a record
-	// refers to, with the number of the field from 1. Then Param is the argument that
-	// holds the record or, with Each, the list that the record is one of.
+	// Part, if it is not 0, says that the row is the one to which a field of a record refers: the
+	// field's number, from 1. Then Param is the argument that holds the record or, with Each, the
+	// list whose item the record is.
 	Part int
 	Each bool
 	Path stores.Path
 }
 
-// What an expression may need that is of no argument.
+// Values of ExprRead.Param for reads that belong to no argument.
 const (
 	OfRow   = -1
 	OfTotal = -2
-	OfEach  = -3 // the row that an effect with for-each is there for
-	OfNew   = -4 // the key of the row that the effect adds whose index is Path.Field
+	OfEach  = -3 // the current row of an effect with for-each
+	OfNew   = -4 // the key of the row that the effect with index Path.Field adds
 
-	OfDisclosed = -5 // the value of Discloses whose index is Path.Field
+	OfDisclosed = -5 // the value of Discloses[Path.Field]
 )
 
-// An Env is what an expression is evaluated on; its Reads are parallel to
-// Expr.Reads, or Filter.Reads.
+// An Env holds the values for evaluating an expression; its Reads are parallel to Expr.Reads, or
+// Filter.Reads.
 type Env = expr.Env
 
-// An Outside is a function that a program in Go brings with it, parallel to the
-// Functions of a Registry.
+// An Outside is a function that a Go program supplies, parallel to the Functions of a Registry.
 type Outside = expr.Outside
 
 // Errors of Eval.
@@ -70,11 +67,11 @@ var (
 	ErrAbsent = expr.ErrAbsent
 	ErrRange  = expr.ErrRange
 	ErrZero   = expr.ErrZero
-	// ErrLacking says that nothing carries out a function that a palette declares.
+	// ErrLacking says that a palette declares a function that the program does not supply.
 	ErrLacking = expr.ErrLacking
 )
 
-// Eval works out the value. The result of a condition is a boolean.
+// Eval evaluates the expression. The result of a condition is a boolean.
 func (e *Expr) Eval(env Env) (stores.Value, error) {
 	v, err := e.prog.Eval(&env)
 	if err != nil {
@@ -88,12 +85,12 @@ func (e *Expr) ArgOnly() (param int, ok bool) {
 	return e.prog.Index, e.prog.From == expr.Argument
 }
 
-// PartOnly reports whether the expression is exactly a field of a record, which may
-// have been left out.
+// PartOnly reports whether the expression is exactly one field of a record, which may have been
+// left out.
 func (e *Expr) PartOnly() bool { return e.part }
 
-// Args calls fn with each argument that the value is worked out from, by its
-// index; not with one of which only fields of its row are read.
+// Args calls fn with the index of each argument whose value the expression uses, but not of
+// arguments of which only fields of the row are read.
 func (e *Expr) Args(fn func(param int)) {
 	e.prog.Uses(func(from expr.Source, i int) {
 		if i >= 0 && (from == expr.Argument || from == expr.Content || from == expr.Item) {
@@ -102,9 +99,9 @@ func (e *Expr) Args(fn func(param int)) {
 	})
 }
 
-// Copies reports whether the value may hold, whole or in part, one of those arguments or of
-// what it reads that are asked for, and does not only say something of them. Of a record it may
-// be one part alone, with its number from 1. Nil asks for none.
+// Copies reports whether the value may contain, whole or in part, an argument that arg accepts or
+// a read value that read accepts, and not only depend on it. Of a record it may be one part
+// alone, with its number from 1. A nil function accepts none.
 func (e *Expr) Copies(arg func(param, part int) bool, read func(*ExprRead) bool) (does bool) {
 	e.prog.Copies(func(from expr.Source, i, part int) {
 		switch {
@@ -118,7 +115,7 @@ func (e *Expr) Copies(arg func(param, part int) bool, read func(*ExprRead) bool)
 	return does
 }
 
-// ItemOf returns the list argument whose item the expression uses, if it does.
+// ItemOf returns the list argument whose item the expression uses, if it uses one.
 func (e *Expr) ItemOf() (param int, ok bool) {
 	e.prog.Uses(func(from expr.Source, i int) {
 		if i >= 0 && from == expr.Item {
@@ -128,7 +125,7 @@ func (e *Expr) ItemOf() (param int, ok bool) {
 	return param, ok
 }
 
-// OfAnswer reports whether the value is worked out from what a tool answers.
+// OfAnswer reports whether the value depends on a tool's answer.
 func (e *Expr) OfAnswer() (is bool) {
 	e.prog.Uses(func(from expr.Source, i int) { is = is || i < 0 && from == expr.Item })
 	return is
@@ -139,32 +136,31 @@ func (e *Expr) Constant() (stores.Value, bool) {
 	return e.prog.Value, e.prog.From == expr.Constant
 }
 
-// A Filter is an expression over `row` in a form that a store can carry out.
+// A Filter is an expression over `row` in a form that a store can evaluate.
 type Filter struct {
 	Text  string
 	Place dsl.Place
-	// Reads lists the fields of rows that arguments refer to, which the engine
-	// fetches before it asks for the condition.
+	// Reads lists the fields of rows that arguments refer to; the engine reads them before it
+	// asks for the condition.
 	Reads []ExprRead
 
 	root filterNode
 }
 
-// A filterNode is a condition on a row whose other side is yet to be worked
-// out from the arguments.
+// A filterNode is a condition on a row; its other side still has to be computed from the
+// arguments.
 type filterNode struct {
 	op    stores.CondOp
 	kids  []filterNode
 	path  stores.Path
 	other *stores.Path
-	lower bool          // of a text: in small letters
-	value *expr.Program // what path is compared with
-	cond  *expr.Program // without a row in it: true or false once the arguments are known
+	lower bool          // compare the text in lower case
+	value *expr.Program // the value that path is compared with
+	cond  *expr.Program // a condition without a row: true or false once the arguments are known
 }
 
-// Cond works out everything in the filter that does not depend on the row, and
-// returns the rest. An absent value is null, which equals null and is neither
-// less nor greater than anything.
+// Cond evaluates everything in the filter that does not depend on the row, and returns the rest.
+// An absent value is null, which equals null and is neither less nor greater than anything.
 func (f *Filter) Cond(env Env) (stores.Cond, error) {
 	if f == nil {
 		return stores.Cond{Op: stores.True}, nil
@@ -190,8 +186,8 @@ func (n *filterNode) resolve(env *Env) (stores.Cond, error) {
 	c := stores.Cond{Op: n.op, Path: n.path, Other: n.other, Lower: n.lower}
 	switch n.op {
 	case stores.And, stores.Or:
-		// What is decided already is left out; `include_completed or …` reads
-		// no status when everything is asked for.
+		// Parts that are already decided are left out; `include_completed or …` reads no status
+		// if everything is asked for.
 		stop, skip := stores.False, stores.True
 		if n.op == stores.Or {
 			stop, skip = stores.True, stores.False
@@ -242,7 +238,7 @@ func (n *filterNode) resolve(env *Env) (stores.Cond, error) {
 	return c, nil
 }
 
-// andKey adds that the row is the one that an argument refers to.
+// andKey adds the condition that the row is the one that an argument refers to.
 func (f *Filter) andKey(e *Entity, param int, place dsl.Place) *Filter {
 	key := filterNode{
 		op:    stores.Eq,

@@ -5,7 +5,7 @@ import (
 	"verbatim/verbs/expr"
 )
 
-// assign makes a term what is wanted, or says why it cannot be.
+// assign converts a term to what is wanted, or reports why it cannot be.
 func (c *exprChecker) assign(n *expr.Node, t term, w want) term {
 	if t.name == badType || w.is == nil {
 		return t
@@ -79,8 +79,7 @@ func (c *exprChecker) listFits(t term, is *Type) bool {
 	return true
 }
 
-// certain warns when a field that every row has is set from an argument that
-// may be left out.
+// certain warns if a required field is set from an argument that may be left out.
 func (c *exprChecker) certain(n *expr.Node, t term, w want) term {
 	if t.part != nil && w.required && w.place.Source != nil && !t.part.Required && !w.kept {
 		d := tell(c.place(n), "may-be-absent/field", t.part)
@@ -98,8 +97,7 @@ func (c *exprChecker) certain(n *expr.Node, t term, w want) term {
 	return t
 }
 
-// unfit is the complaint about a value of the wrong type, with what the author
-// may have meant.
+// unfit makes the diagnostic for a value of the wrong type, with what the author may have meant.
 func (c *exprChecker) unfit(n *expr.Node, t term, w want) dsl.Diagnostic {
 	subject := "this"
 	param := t.param()

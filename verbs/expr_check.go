@@ -11,15 +11,15 @@ import (
 	"verbatim/verbs/expr"
 )
 
-// A scope says what an expression may speak of.
+// A scope says what an expression may refer to.
 type scope struct {
 	verb           *Verb
-	row            *Entity // what `row` is, nil when there is none
-	each           *Entity // what `each` is, nil where it is no row
-	beyond         bool    // it says what is disclosed, and may name what looks beyond the caller
-	namesSensitive bool    // it says what a sensitive field is to hold, and may name what is withheld
-	later          bool    // what it says is asked at another time, when rows of this call have no name
-	item           *Param  // the list of whose items `each` is one, nil where it is none
+	row            *Entity // the entity of `row`, nil if there is none
+	each           *Entity // the entity of `each`, nil if it is no row
+	beyond         bool    // it defines a disclosed value, and may name totals beyond the caller's scope
+	namesSensitive bool    // it defines the value of a sensitive field, and may name withheld values
+	later          bool    // it is evaluated at another time, when rows of this call have no name
+	item           *Param  // the list argument whose items `each` is; nil if it is none
 }
 
 // A want is what the result of an expression must be.
@@ -27,8 +27,8 @@ type want struct {
 	is       *Type // nil is anything
 	name     string
 	required bool
-	kept     bool      // what it is stays where an argument alone is left out
-	place    dsl.Place // where it was declared
+	kept     bool      // the field keeps its value if the argument, alone, is left out
+	place    dsl.Place // place of its declaration
 }
 
 var (
@@ -45,18 +45,18 @@ func wantField(e *Entity, i int) want {
 // Types that only expressions have.
 const (
 	nilType TypeName = 100 + iota
-	badType          // something was said about it already
+	badType          // it has been reported already
 )
 
-// A term is what a part of an expression turned out to be.
+// A term is a checked part of an expression.
 type term struct {
 	name   TypeName
 	codes  *CodeList
 	entity *Entity
 	item   *Type
-	prog   *expr.Program // what works it out; in a filter perhaps one of the next two
+	prog   *expr.Program // computes it; in a filter perhaps one of the next two instead
 	path   *stores.Path  // exactly a field of `row`
-	lower  bool          // of path: in small letters
+	lower  bool          // of path: in lower case
 	cond   *filterNode   // a condition over fields of `row`
 	list   []term        // of a list that is written out
 	text   string        // of a code or a string that is written out
@@ -65,7 +65,7 @@ type term struct {
 
 var bad = term{name: badType}
 
-// param is the index of the argument that the term is exactly, or -1.
+// param returns the index of the argument that the term is exactly, or -1.
 func (t *term) param() int {
 	if t.prog == nil || t.prog.From != expr.Argument {
 		return -1
@@ -73,7 +73,7 @@ func (t *term) param() int {
 	return t.prog.Index
 }
 
-// constant is the value of a term that has one already.
+// constant returns the value of a term that is constant.
 func (t *term) constant() (stores.Value, bool) {
 	if t.prog == nil || t.prog.From != expr.Constant {
 		return stores.Value{}, false
@@ -81,8 +81,8 @@ func (t *term) constant() (stores.Value, bool) {
 	return t.prog.Value, true
 }
 
-// An exprChecker goes over the tree of an expression, types it, reports what is
-// wrong with it at its place in the file, and makes the program.
+// An exprChecker walks the tree of an expression, types it, reports errors at their places in the
+// file, and makes the program.
 type exprChecker struct {
 	l      *loader
 	d      *doc
@@ -102,8 +102,8 @@ func (l *loader) compile(d *doc, n *yaml.Node, sc scope, w want, when *Expr) *Ex
 	return e
 }
 
-// compileTerm also tells what the expression turned out to be. Most are exactly
-// one argument, with or without a colon.
+// compileTerm also returns the term. Most expressions are exactly one argument, with or without a
+// colon.
 func (l *loader) compileTerm(d *doc, n *yaml.Node, sc scope, w want, when *Expr) (*Expr, term) {
 	c := exprChecker{l: l, d: d, n: n, text: n.Value, sc: sc, there: sc.verb.there}
 	if when != nil {
@@ -162,15 +162,14 @@ func paramTerm(p *Param, i int) term {
 	return t
 }
 
-// exactly reports whether a value of one type can stand for the other as it
-// is.
+// exactly reports whether a value of one type can be used as the other unchanged.
 func exactly(t term, is *Type) bool {
 	return t.name == is.Name && t.codes == is.Codes && t.entity == is.Entity && t.name != ListType
 }
 
 func (c *exprChecker) parse() *expr.Node {
-	// The same few conditions occur again and again; nobody changes a tree, so
-	// one will do for all.
+	// The same few conditions occur again and again; trees are not modified, so one can be
+	// shared.
 	if root, ok := c.l.trees[c.text]; ok {
 		return root
 	}
@@ -187,7 +186,7 @@ func (c *exprChecker) parse() *expr.Node {
 
 func (c *exprChecker) fail(d dsl.Diagnostic) term {
 	c.failed = true
-	for i := range c.d.diags { // each half of new-date says the same
+	for i := range c.d.diags { // each half of new-date reports the same
 		if old := &c.d.diags[i]; old.Place == d.Place && old.Code == d.Code {
 			return bad
 		}
@@ -205,9 +204,8 @@ func (c *exprChecker) place(n *expr.Node) dsl.Place {
 	return c.at(n.From, n.To)
 }
 
-// check types a part. Expect, if not nil, is what the other side of a
-// comparison, or the field that is set, would like it to be: codes and dates
-// are written in ways that mean something only there.
+// check types a part. expect, if not nil, is the term on the other side of a comparison, or the
+// field that is set: codes and dates have notations whose meaning depends on it.
 func (c *exprChecker) check(n *expr.Node, expect *term) term {
 	switch n.Kind {
 	case expr.Bool:

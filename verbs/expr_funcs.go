@@ -11,8 +11,7 @@ import (
 var functionNames = []string{"abs", "content", "date", "day", "days", "divide", "hours", "len", "lower", "max", "min", "minutes", "missing", "month", "round", "seconds",
 	"trim", "upper", "weekday", "weeks", "year"}
 
-// takes says what a function of one value wants, and what it gives. Any is a text
-// or a list.
+// takes lists the argument and result types of functions of one value. Any is a text or a list.
 var takes = map[string]struct{ wants, gives TypeName }{
 	"seconds": {IntegerType, DurationType}, "days": {IntegerType, DurationType}, "weeks": {IntegerType, DurationType}, "hours": {IntegerType, DurationType}, "minutes": {IntegerType, DurationType},
 	"lower": {StringType, StringType}, "upper": {StringType, StringType}, "trim": {StringType, StringType}, "date": {StringType, DateType},
@@ -71,8 +70,8 @@ func (c *exprChecker) call(n *expr.Node) term {
 	return c.apply(fn.gives, n.Text, t)
 }
 
-// missing is what is still to be asked of an argument that says so: the keys
-// that its schema asks for, by the code beside it.
+// missing returns the keys still to be asked for: those that the schema of the argument requires,
+// for the code that selects it.
 func (c *exprChecker) missing(n *expr.Node) term {
 	p, t := c.argument(n, "an argument that is taken with follow-ups", "follow-ups: true says so of an object with schema-of",
 		func(p *Param) bool { _, ok := p.SchemaOf(); return ok && p.FollowUps })
@@ -96,7 +95,7 @@ func (c *exprChecker) missing(n *expr.Node) term {
 	}, t.prog, &expr.Program{From: expr.Argument, Index: by})}
 }
 
-// content is what the bytes of an upload are known by.
+// content returns the identifier of the bytes of an upload.
 func (c *exprChecker) content(n *expr.Node) term {
 	p, t := c.argument(n, "an argument that is an upload", "upload: {types: …, max-size: …} says so of a string",
 		func(p *Param) bool { return p.Upload != nil })
@@ -106,8 +105,8 @@ func (c *exprChecker) content(n *expr.Node) term {
 	return term{name: StringType, prog: &expr.Program{From: expr.Content, Index: t.param()}}
 }
 
-// argument checks that a function is called with one argument of the verb, of a
-// kind that it takes.
+// argument checks that a function is called with one argument of the verb, and that takes accepts
+// it.
 func (c *exprChecker) argument(n *expr.Node, wants, label string, takes func(*Param) bool) (*Param, term) {
 	at := n
 	if len(n.Kids) == 1 {
@@ -123,7 +122,7 @@ func (c *exprChecker) argument(n *expr.Node, wants, label string, takes func(*Pa
 	return nil, c.fail(tell(c.place(at), "type-mismatch", n.Text+" wants "+wants, label))
 }
 
-// maxPlaces is how many digits after the point a result may be rounded to.
+// maxPlaces is the greatest number of digits after the point to which a result may be rounded.
 const maxPlaces = 12
 
 // calendar are the functions of a date.

@@ -31,7 +31,7 @@ func (c *exprChecker) number(n *expr.Node) term {
 	return constant(IntegerType, v, n.Text)
 }
 
-// string reads text as a date, a uuid and so on where one is wanted.
+// string reads text as a date, a uuid and so on if one is expected.
 func (c *exprChecker) string(n *expr.Node, expect *term) term {
 	if expect != nil {
 		switch expect.name {
@@ -108,8 +108,8 @@ func (c *exprChecker) identifier(n *expr.Node, expect *term) term {
 	return c.unknown(n, name)
 }
 
-// unknown reports a name that is none. A dash is a minus, so a name that was
-// written as in a call falls apart; put together again it may be known.
+// unknown reports an unknown name. A dash is a minus, so a name written as in a call is split;
+// the joined name may be known.
 func (c *exprChecker) unknown(n *expr.Node, name string) term {
 	start, end := n.From, n.To
 	for start > 0 && (isWord(c.text[start-1], true) || c.text[start-1] == '-') {
@@ -210,7 +210,7 @@ func (c *exprChecker) member(n *expr.Node) term {
 	return c.fail(tell(c.at(from, to), "type-mismatch/no-fields", p))
 }
 
-// steps are the steps of a path, the first one first.
+// steps returns the steps of a path, the first one first.
 func steps(n *expr.Node) []*expr.Node {
 	var all []*expr.Node
 	for ; n.Kind == expr.Field; n = n.Kids[0] {
@@ -229,7 +229,7 @@ func (c *exprChecker) field(e *Entity, param, from, to int) term {
 	return c.fieldAt(param, path, typeTerm(f.Type))
 }
 
-// fieldAt makes a term a field that a path leads to.
+// fieldAt returns the term of the field at the end of a path.
 func (c *exprChecker) fieldAt(param int, path stores.Path, t term) term {
 	if c.filter && param == OfRow {
 		t.path = &path
@@ -239,7 +239,7 @@ func (c *exprChecker) fieldAt(param int, path stores.Path, t term) term {
 	return t
 }
 
-// reading is where what an expression reads stands among all that it does.
+// reading returns the index of a read among the expression's reads, and adds it if necessary.
 func (c *exprChecker) reading(read ExprRead) int {
 	i := slices.IndexFunc(c.reads, func(r ExprRead) bool {
 		return r.Param == read.Param && r.Part == read.Part && r.Each == read.Each && samePath(r.Path, read.Path)
@@ -255,7 +255,7 @@ func samePath(a, b stores.Path) bool {
 	return a.Field == b.Field && a.Count == b.Count && a.By == b.By && slices.Equal(a.Steps, b.Steps)
 }
 
-// total makes a name a total, if it is one.
+// total resolves a name to a total, if it is one.
 func (c *exprChecker) total(n *expr.Node, name string) (term, bool) {
 	i := slices.IndexFunc(c.sc.verb.Totals, func(t *Total) bool { return sameName(t.Name, name) })
 	if i < 0 {
@@ -274,7 +274,7 @@ func (c *exprChecker) total(n *expr.Node, name string) (term, bool) {
 	return t, true
 }
 
-// added makes a name the row that an effect before this one adds, if it is one.
+// added resolves a name to the row that an earlier effect adds, if it is one.
 func (c *exprChecker) added(name string) (term, bool) {
 	i := slices.IndexFunc(c.sc.verb.Effects, func(e Effect) bool { return e.As != "" && sameName(e.As, name) })
 	if i < 0 || c.sc.later {

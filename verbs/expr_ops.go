@@ -33,7 +33,7 @@ func (c *exprChecker) unary(n *expr.Node) term {
 	return c.apply(t.name, "negative", t)
 }
 
-// apply is what a function makes of terms.
+// apply returns the term of a function applied to terms.
 func (c *exprChecker) apply(name TypeName, fn string, args ...term) term {
 	programs := make([]*expr.Program, len(args))
 	for i, a := range args {
@@ -51,7 +51,7 @@ func (t *term) textual() bool {
 	return t.name == StringType || t.name == EmailType || t.name == PhoneType
 }
 
-// phrase says what a term is.
+// Phrase describes a term.
 func (t *term) Phrase() string {
 	switch t.name {
 	case nilType:
@@ -139,8 +139,8 @@ func (c *exprChecker) logic(n *expr.Node, and bool) term {
 	return term{name: BooleanType, prog: expr.Or(l.prog, r.prog)}
 }
 
-// present has the bits of the arguments that are certainly there when a
-// condition turns out as said.
+// present returns the bits of the arguments that are certainly present if a condition has the
+// given truth value.
 func (c *exprChecker) present(n *expr.Node, truth bool) uint64 {
 	switch {
 	case n.Kind == expr.Unary && n.Op == "not":
@@ -168,7 +168,7 @@ func (c *exprChecker) present(n *expr.Node, truth bool) uint64 {
 	return 0
 }
 
-// both checks the two sides of a comparison, the more telling one first.
+// both checks the two sides of a comparison, the one with the more certain type first.
 func (c *exprChecker) both(left, right *expr.Node) (l, r term) {
 	if written(left) && !written(right) {
 		r = c.check(right, nil)
@@ -178,8 +178,8 @@ func (c *exprChecker) both(left, right *expr.Node) (l, r term) {
 	return l, c.check(right, expecting(&l))
 }
 
-// chain checks a < b < c. What stands in the middle is checked and worked out
-// once, unless it is a literal, which may mean another thing to either side.
+// chain checks a < b < c. The middle operand is checked and evaluated once, unless it is a
+// literal, whose meaning may differ for each side.
 func (c *exprChecker) chain(n *expr.Node) term {
 	var pairs []term
 	var programs []*expr.Program
@@ -213,13 +213,12 @@ func expecting(t *term) *term {
 	return t
 }
 
-// written reports whether a part is a literal, whose type depends on what it is
-// compared with.
+// written reports whether a part is a literal, whose type depends on what it is compared with.
 func written(n *expr.Node) bool {
 	return n.Kind == expr.Text || n.Kind == expr.Name && isCode(n.Text)
 }
 
-// alike reports whether two terms can be compared or stand for one another.
+// alike reports whether two terms can be compared or replace one another.
 func (c *exprChecker) alike(l, r term) bool {
 	switch {
 	case l.name == nilType || r.name == nilType:
@@ -238,8 +237,8 @@ func (c *exprChecker) alike(l, r term) bool {
 	return l.name == r.name && l.name != ListType && l.name != ObjectType && l.name != MoneyType && l.name != RecordType
 }
 
-// comparable reports whether two terms can be compared: terms that are alike, and
-// codes of two lists of which one holds every code of the other.
+// comparable reports whether two terms can be compared: terms that are alike, and codes of two
+// lists of which one has every code of the other.
 func (c *exprChecker) comparable(l, r term) bool {
 	return c.alike(l, r) || l.name == CodeType && r.name == CodeType && (l.codes.covers(r.codes) || r.codes.covers(l.codes))
 }
@@ -271,7 +270,7 @@ func (c *exprChecker) compare(n *expr.Node, l, r term) term {
 	return c.apply(BooleanType, n.Op, l, r)
 }
 
-// declared points to where an argument was declared.
+// declared points to the declaration of an argument.
 func (c *exprChecker) declared(d *dsl.Diagnostic, t term) {
 	if i := t.param(); i >= 0 {
 		p := &c.sc.verb.Params[i]
@@ -279,8 +278,7 @@ func (c *exprChecker) declared(d *dsl.Diagnostic, t term) {
 	}
 }
 
-// needs warns of an argument that is reckoned with although it may be left
-// out.
+// needs warns about an argument that is used in arithmetic although it may be left out.
 func (c *exprChecker) needs(n *expr.Node, t term) {
 	i := t.param()
 	if i < 0 || c.filter {
@@ -292,7 +290,7 @@ func (c *exprChecker) needs(n *expr.Node, t term) {
 	}
 }
 
-// reckons are what operators make of dates and durations.
+// reckons lists the operand and result types of operators on dates and durations.
 var reckons = map[string][][3]TypeName{
 	"+": {
 		{DateType, DurationType, DateType}, {DateTimeType, DurationType, DateTimeType}, {DurationType, DurationType, DurationType},
@@ -397,8 +395,8 @@ func (c *exprChecker) in(n *expr.Node) term {
 	return c.apply(BooleanType, "in", l, r)
 }
 
-// array is a list that is written out. Its items are what the other side of
-// `in` is, or what the items of the list that is set are.
+// array checks a list that is written out. expect is the other side of `in`, or the list that is
+// set, and determines the type of the items.
 func (c *exprChecker) array(n *expr.Node, expect *term) term {
 	if expect != nil && expect.name == ListType {
 		expect = wanted(expect.item)
@@ -426,7 +424,7 @@ func (c *exprChecker) array(n *expr.Node, expect *term) term {
 	return t
 }
 
-// conditional checks a ? b : c. In a ?: b what is asked is what is taken.
+// conditional checks a ? b : c. In a ?: b, the condition is also the first result.
 func (c *exprChecker) conditional(n *expr.Node, expect *term) term {
 	asked, taken, other := n.Kids[0], (*expr.Node)(nil), n.Kids[len(n.Kids)-1]
 	cond := c.check(asked, nil)
@@ -461,7 +459,8 @@ func (c *exprChecker) conditional(n *expr.Node, expect *term) term {
 	return t
 }
 
-// either is the type of what may be one of two terms, which are made alike.
+// either returns the type of a value that may be one of two terms, which are converted to the
+// same type.
 func either(a, b *term) term {
 	t := *a
 	switch {
@@ -480,7 +479,7 @@ func either(a, b *term) term {
 	return term{name: t.name, codes: t.codes, entity: t.entity, item: t.item}
 }
 
-// widen makes a decimal of an integer.
+// widen converts an integer to a decimal.
 func widen(t term) term {
 	if t.name != IntegerType {
 		return t

@@ -10,8 +10,8 @@ import (
 	"verbatim/verbs/expr"
 )
 
-// filter makes a filter of an expression over `row`: the same language, typed
-// by the same rules, of which a store can do only a part.
+// filter makes a filter of an expression over `row`. The language and its types are the same, but
+// a store can evaluate only a part of it.
 func (l *loader) filter(d *doc, n *yaml.Node, sc scope) *Filter {
 	c := exprChecker{l: l, d: d, n: n, text: n.Value, sc: sc, filter: true}
 	root := c.parse()
@@ -29,10 +29,10 @@ func (l *loader) filter(d *doc, n *yaml.Node, sc scope) *Filter {
 	return &Filter{Text: c.text, Place: d.place(n), Reads: c.reads, root: *t.condition()}
 }
 
-// overRow reports whether a term is for the store to work out.
+// overRow reports whether the store has to evaluate a term.
 func (t *term) overRow() bool { return t.path != nil || t.cond != nil }
 
-// condition is a term that is true or false, as a part of a filter.
+// condition returns a term that is true or false as a part of a filter.
 func (t *term) condition() *filterNode {
 	switch {
 	case t.cond != nil:
@@ -43,7 +43,7 @@ func (t *term) condition() *filterNode {
 	return &filterNode{cond: t.prog}
 }
 
-// selects is a condition of which a part is for the store to work out.
+// selects returns a condition of which the store has to evaluate a part.
 func selects(op stores.CondOp, of ...term) term {
 	node := &filterNode{op: op}
 	for i := range of {
@@ -54,11 +54,11 @@ func selects(op stores.CondOp, of ...term) term {
 
 var compareOps = map[string]stores.CondOp{"==": stores.Eq, "!=": stores.Ne, "<": stores.Lt, "<=": stores.Le, ">": stores.Gt, ">=": stores.Ge, "in": stores.In}
 
-// turned is the comparison with its sides exchanged.
+// turned maps a comparison to the one with its sides exchanged.
 var turned = map[stores.CondOp]stores.CondOp{stores.Eq: stores.Eq, stores.Ne: stores.Ne, stores.Lt: stores.Gt, stores.Le: stores.Ge, stores.Gt: stores.Lt, stores.Ge: stores.Le}
 
-// keptAlike refuses comparisons that no store can make, because of the form in which a
-// column keeps what is compared.
+// keptAlike refuses comparisons that no store can make, because of the form in which a column
+// stores its values.
 func (c *exprChecker) keptAlike(n *expr.Node, op stores.CondOp, l, r term) bool {
 	if c.sc.row == nil {
 		return true
@@ -83,8 +83,8 @@ func (c *exprChecker) keptAlike(n *expr.Node, op stores.CondOp, l, r term) bool 
 
 var textOps = map[string]stores.CondOp{"contains": stores.Contains, "startsWith": stores.Starts, "endsWith": stores.Ends, "==": stores.Same}
 
-// textOfRow looks at a text of the row. What is secret is not looked at in part: whoever
-// asks often enough would have all of it.
+// textOfRow checks a text condition on a field of the row. It refuses sensitive fields: by enough
+// questions a caller could find out the whole value.
 func (c *exprChecker) textOfRow(n *expr.Node, op stores.CondOp, l, r term) term {
 	f := l.path.End(c.sc.row.Store)
 	switch {
@@ -96,8 +96,8 @@ func (c *exprChecker) textOfRow(n *expr.Node, op stores.CondOp, l, r term) term 
 	return term{name: BooleanType, cond: &filterNode{op: op, path: *l.path, lower: l.lower, value: r.prog}}
 }
 
-// compareRow compares a field of the row with something else, made the kind of
-// value that the field holds.
+// compareRow compares a field of the row with another value, which is converted to the kind of
+// the field.
 func (c *exprChecker) compareRow(n *expr.Node, l, r term) term {
 	if l.cond != nil || r.cond != nil {
 		return c.fail(tell(c.place(n), "not-a-filter", "this"))
@@ -125,8 +125,8 @@ func (c *exprChecker) compareRow(n *expr.Node, l, r term) term {
 	return term{name: BooleanType, cond: node}
 }
 
-// halves reports whether a filter compares the order of a sensitive field with what a caller
-// says: each answer would halve what it may be.
+// halves reports whether a filter compares the order of a sensitive field with a caller's value:
+// each answer would halve the range of possible values.
 func (n *filterNode) halves(e *Entity) bool {
 	if said := false; n.op >= stores.Lt && n.op <= stores.Ge && sensitivePath(e, n.path) {
 		n.value.Uses(func(from expr.Source, _ int) { said = said || from == expr.Argument })
@@ -137,7 +137,7 @@ func (n *filterNode) halves(e *Entity) bool {
 	return slices.ContainsFunc(n.kids, func(k filterNode) bool { return k.halves(e) })
 }
 
-// unprobed reports what a read selects or sorts its rows by, if that tells what is sensitive.
+// unprobed reports selections and orders of a read that would reveal sensitive values.
 func (d *doc) unprobed(e *Entity, f mapping, filter *Filter, order []stores.Order) {
 	if filter != nil && filter.root.halves(e) {
 		d.report(tell(d.place(f.at("where").value), "not-a-filter/sensitive", "the order of what is sensitive"))

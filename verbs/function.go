@@ -10,11 +10,11 @@ import (
 	"verbatim/verbs/expr"
 )
 
-// A Function is one that expressions may call and a program in Go brings with it. What it
-// gives depends on what it is given alone: it reads no clock and no row, and a preview and
-// a run come to the same.
+// A Function is a function that expressions may call and that a Go program supplies. Its result
+// depends only on its arguments: it reads no clock and no row, so that a preview and a run give
+// the same.
 type Function struct {
-	Name        string // "same-person", which expressions write same_person
+	Name        string // "same-person", written same_person in expressions
 	Description string
 	Takes       []*Type
 	Gives       *Type
@@ -27,7 +27,7 @@ type functionNode struct {
 	fn *Function
 }
 
-// declareFunction takes down the name of a function.
+// declareFunction records the name of a function.
 func (l *loader) declareFunction(d *doc, n *yaml.Node) {
 	f, ok := d.fields(n, "function")
 	if !ok || f.at("name").value == nil {
@@ -47,8 +47,8 @@ func (l *loader) declareFunction(d *doc, n *yaml.Node) {
 	}
 }
 
-// signatures reads what functions take and give, once codes and entities are known, and
-// puts them in order.
+// signatures reads the argument and result types of functions, once codes and entities are known,
+// and sorts the functions.
 func (l *loader) signatures() {
 	for _, n := range l.functions {
 		n.d.each(n.f.at("takes"), func(of *yaml.Node) {
@@ -73,7 +73,7 @@ func (c *exprChecker) outside(n *expr.Node) (t term, ok bool) {
 	for i, kid := range n.Kids {
 		is := fn.Takes[i]
 		if is == nil || fn.Gives == nil {
-			return bad, true // it was told
+			return bad, true // it was reported
 		}
 		t := c.check(kid, wanted(is))
 		switch {

@@ -8,9 +8,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// keys.txt holds the keys of a palette: which a mapping may have, what they hold and
-// what they are for. The decoder refuses everything else by it, and the JSON Schema
-// that editors use is printed from it.
+// keys.txt holds the keys of a palette: which keys a mapping may have, what they hold and what
+// they are for. The decoder refuses all others, and the JSON Schema for editors is made from it.
 //
 //go:embed keys.txt
 var keysText string
@@ -31,8 +30,8 @@ type key struct {
 	holds    string // one of forms
 	of       *shape // of maps and mappings
 	required bool
-	words    []string // the ones there are, for editors
-	closed   bool     // the decoder refuses others
+	words    []string // the possible words, for editors
+	closed   bool     // the decoder refuses other words
 }
 
 // key finds a key by its name.
@@ -44,11 +43,10 @@ func (sh *shape) key(name string) *key {
 	return &sh.keys[i]
 }
 
-// names are the keys of a shape.
+// names returns the keys of a shape.
 func (sh *shape) names() []string { return namesBy(sh.keys, func(k key) string { return k.name }) }
 
-// KeyDoc is what a key of a mapping is for, by the name of a KeyThing that is known, with
-// an example.
+// KeyDoc returns the documentation of a key, with an example, given the name of its KeyThing.
 func KeyDoc(name string) (doc, example string) {
 	of, name, _ := strings.Cut(name, " ")
 	if sh := shapes[of]; sh != nil {
@@ -59,7 +57,7 @@ func KeyDoc(name string) (doc, example string) {
 	return "", ""
 }
 
-// forms are the kinds of YAML that a key may hold, by the words of keys.txt.
+// forms are the kinds of YAML that a key may hold, by their names in keys.txt.
 var forms = map[string]struct {
 	kinds  []yaml.Kind
 	wanted string
@@ -84,7 +82,7 @@ var forms = map[string]struct {
 
 var scalar, sequence, yamlMap = []yaml.Kind{yaml.ScalarNode}, []yaml.Kind{yaml.SequenceNode}, []yaml.Kind{yaml.MappingNode}
 
-// shapes are those of keys.txt, by name.
+// shapes are the shapes of keys.txt, by name.
 var shapes = readShapes(keysText)
 
 func readShapes(text string) map[string]*shape {
@@ -136,7 +134,7 @@ func readShapes(text string) map[string]*shape {
 	return all
 }
 
-// wordLists are the lists of words that keys.txt calls by name.
+// wordLists are the lists of words to which keys.txt refers by name.
 var wordLists = map[string][]string{"types": typeWords, "origins": originWords, "again": againWords}
 
 // An effectWord is a key that says what an effect does.
@@ -184,11 +182,11 @@ var typeWords = []string{
 	MoneyType: "money", ObjectType: "object", ListType: "list", RecordType: "record", CallType: "call",
 }
 
-// sortedTypes are the types as they are offered.
+// sortedTypes are the types in alphabetical order.
 var sortedTypes = slices.Sorted(slices.Values(typeWords))
 
-// againWords are what becomes of work again, by Again.
+// againWords are the words of Again.
 var againWords = []string{Replace: "replace", Refuse: "refuse", Keep: "keep"}
 
-// originWords are the origins by bit.
+// originWords are the words for the origins, by bit.
 var originWords = []string{"script", "person", "record", "model", "tool", "document"}

@@ -8,13 +8,13 @@ import (
 	"verbatim/stores"
 )
 
-// What a palette says, as a line of text: for references, and to compare palettes by.
+// The lines below show declarations of a palette, for references and for comparing palettes.
 // White space does not count.
 
-// OneLine is a text on one line.
+// OneLine returns a text on one line.
 func OneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// Line is an expression on one line, "" when there is none.
+// Line returns an expression on one line, "" if there is none.
 func (x *Expr) Line() string {
 	if x == nil {
 		return ""
@@ -22,7 +22,7 @@ func (x *Expr) Line() string {
 	return OneLine(x.Text)
 }
 
-// Line is a filter on one line, "" when there is none.
+// Line returns a filter on one line, "" if there is none.
 func (f *Filter) Line() string {
 	if f == nil {
 		return ""
@@ -30,7 +30,7 @@ func (f *Filter) Line() string {
 	return OneLine(f.Text)
 }
 
-// Line is a requirement as the palette words it.
+// Line returns a requirement as the palette words it.
 func (r *Require) Line(v *Verb) string {
 	if r.Rows != nil {
 		return r.Rows.Line(v)
@@ -38,7 +38,7 @@ func (r *Require) Line(v *Verb) string {
 	return r.That.Line()
 }
 
-// Line is what the tool is sent under a key.
+// Line returns the value that is sent to the tool under a key.
 func (s *Send) Line(v *Verb) string {
 	if s.Value == nil {
 		return v.Params[s.Param].Ident
@@ -46,7 +46,7 @@ func (s *Send) Line(v *Verb) string {
 	return s.Value.Line()
 }
 
-// Word is the key that a palette writes for an effect.
+// Word returns the key that a palette writes for an effect.
 func (e *Effect) Word() string {
 	for _, w := range effectWords {
 		if w.kind == e.Kind && w.may == e.May {
@@ -73,7 +73,7 @@ func (e *Effect) Changes() []string {
 	return FieldNames(e.Entity.Store, set)
 }
 
-// KeyNames names the arguments by which pieces of work are told apart.
+// KeyNames returns the names of the arguments that form the correlation key.
 func (e *Effect) KeyNames(v *Verb) string {
 	var names []string
 	for _, i := range e.Key {
@@ -82,7 +82,7 @@ func (e *Effect) KeyNames(v *Verb) string {
 	return strings.Join(names, " and ")
 }
 
-// RunLine is the call that a trigger runs.
+// RunLine returns the call that a trigger makes.
 func (e *Effect) RunLine() string {
 	var b strings.Builder
 	for i := range e.Run.Script.Calls {
@@ -91,13 +91,13 @@ func (e *Effect) RunLine() string {
 	return b.String()
 }
 
-// String is the word of a palette.
+// String returns the word that palettes use.
 func (a Again) String() string { return againWords[a] }
 
-// String is the word of a palette.
+// String returns the word that palettes use.
 func (p ProgressPart) String() string { return progressWords[p] }
 
-// Words are the words of a palette for origins.
+// Words returns the words that palettes use for the origins.
 func (o Origins) Words() []string {
 	var words []string
 	for i, word := range originWords {
@@ -108,7 +108,7 @@ func (o Origins) Words() []string {
 	return words
 }
 
-// OwnerOf says whose rows an entity's are.
+// OwnerOf describes who owns the rows of an entity.
 func OwnerOf(e *stores.Entity) string {
 	switch {
 	case e.Access == stores.ForAll:
@@ -130,7 +130,7 @@ func OwnerOf(e *stores.Entity) string {
 	return "whoever holds " + strings.Join(steps, ".")
 }
 
-// FieldNames are names of fields, in order.
+// FieldNames returns names of fields, in order.
 func FieldNames(e *stores.Entity, fields []int) []string {
 	names := make([]string, 0, len(fields))
 	for _, i := range fields {

@@ -14,7 +14,7 @@ import (
 	"verbatim/dsl"
 )
 
-// DefaultMaxFile is how many bytes a palette file may have.
+// DefaultMaxFile is the greatest size of a palette file in bytes.
 const DefaultMaxFile = 1 << 20
 
 // An Option changes how palettes are loaded.
@@ -25,19 +25,17 @@ type options struct {
 	with    []*dsl.Source
 }
 
-// MaxFile sets how many bytes a palette file may have, instead of
-// DefaultMaxFile.
+// MaxFile sets the greatest size of a palette file in bytes, instead of DefaultMaxFile.
 func MaxFile(bytes int) Option { return func(o *options) { o.maxFile = bytes } }
 
-// Beside adds palettes that are at hand to those of the directory.
+// Beside adds palettes from memory to those of the directory.
 func Beside(srcs ...*dsl.Source) Option { return func(o *options) { o.with = append(o.with, srcs...) } }
 
-// Load reads the palettes at the top of a directory: every file whose name ends
-// in .yaml or .yml, apart from hidden ones and from tests, NAME_test.yaml. What one
-// says in another language stands in its Sidecar, NAME.de.yaml. They
-// load whole or not at all: the Registry is nil when there is an error, and
-// every mistake in every file is reported, once, in the order of the files. Where a
-// file cannot be read, that alone is reported. Warnings may come with a Registry.
+// Load reads the palettes at the top of a directory: every file whose name ends in .yaml or .yml,
+// apart from hidden ones and from tests, NAME_test.yaml. Translations of a palette are in its
+// Sidecar, NAME.de.yaml. They load whole or not at all: the Registry is nil if there is an error,
+// and every mistake in every file is reported, once, in the order of the files. If a file cannot
+// be read, only that is reported. Warnings may come with a Registry.
 //
 // Scripts are checked with the Registry's Check.
 func Load(dir fs.FS, opts ...Option) (*Registry, dsl.Diagnostics) {
@@ -54,7 +52,7 @@ func Load(dir fs.FS, opts ...Option) (*Registry, dsl.Diagnostics) {
 			continue
 		}
 		if info, err := e.Info(); err == nil && info.Size() > int64(o.maxFile) {
-			// Not even read: the size alone says no.
+			// The size alone is a reason not to read it.
 			unread = append(unread, tell(dsl.Place{Source: dsl.NewSource(name, "")}, "palette-too-large", int(info.Size()), o.maxFile))
 			continue
 		}
@@ -74,7 +72,7 @@ func Load(dir fs.FS, opts ...Option) (*Registry, dsl.Diagnostics) {
 	return load(append(srcs, o.with...), o)
 }
 
-// LoadSources is Load for texts that are at hand.
+// LoadSources is Load for texts in memory.
 func LoadSources(srcs ...*dsl.Source) (*Registry, dsl.Diagnostics) {
 	return load(srcs, applied(nil))
 }
@@ -92,8 +90,8 @@ func isPalette(name string) bool {
 	return (ext == ".yaml" || ext == ".yml") && base != "" && !strings.HasPrefix(name, ".") && !strings.HasSuffix(base, "_test")
 }
 
-// plainError is what is left of a file system's error once the path and the
-// operation, which the message names itself, are taken away.
+// plainError returns a file system's error without the path and the operation, which the message
+// names itself.
 func plainError(err error) string {
 	var p *fs.PathError
 	if errors.As(err, &p) {
@@ -106,14 +104,14 @@ func load(srcs []*dsl.Source, o options) (*Registry, dsl.Diagnostics) {
 	return newLoader().load(srcs, o, false)
 }
 
-// load reads palettes. Always makes a Registry also where there are errors, which is
-// good for nothing but checking scripts.
+// load reads palettes. With always it makes a Registry even if there are errors, which may be
+// used only to check scripts.
 func (l *loader) load(srcs []*dsl.Source, o options, always bool) (*Registry, dsl.Diagnostics) {
 	var sidecars []*doc
 	for _, src := range srcs {
 		_, language := sidecarName(src.Name)
 		d := &doc{src: src}
-		if language == "" || strings.TrimSpace(src.Text) != "" { // a translator may begin with nothing
+		if language == "" || strings.TrimSpace(src.Text) != "" { // a translator may begin with an empty file
 			if l.kept != nil {
 				d = l.kept.doc(src, o.maxFile)
 			} else {
@@ -194,7 +192,7 @@ func (l *loader) load(srcs []*dsl.Source, o options, always bool) (*Registry, ds
 		r.functions = append(r.functions, n.fn)
 	}
 	for i := range l.verbNodes {
-		// What the calls of a macro mean can be asked only now.
+		// The calls of a macro can be checked only now.
 		if l.uses != nil {
 			l.usesOfScripts(r, &l.verbNodes[i])
 		}
@@ -224,8 +222,8 @@ func (l *loader) macros() bool {
 	return slices.ContainsFunc(l.verbNodes, func(vn verbNode) bool { return vn.v.Macro != nil || len(vn.runs) > 0 || vn.undone != nil })
 }
 
-// fillIn makes something of what errors left open, so that scripts can be
-// checked although nothing will load: what is not known accepts everything.
+// fillIn completes what errors left undefined, so that scripts can be checked although nothing
+// will load: whatever is not known accepts everything.
 func (l *loader) fillIn() {
 	for _, e := range l.entities {
 		for i := range e.Fields {
@@ -250,14 +248,14 @@ func (l *loader) fillIn() {
 	}
 }
 
-// diagnostics collects what was said of all files, in the order of the text.
-// What is unknown because its declaration was not read is no mistake of its own,
-// unless it looks like a name that is known.
+// diagnostics collects the diagnostics of all files, in the order of the text. An unknown name
+// whose declaration was not read is not reported as an error of its own, unless it looks like a
+// known name.
 func (l *loader) diagnostics() dsl.Diagnostics {
 	follows := func(d dsl.Diagnostic) bool {
 		return l.lost[d.Code] && (len(d.Fixes) == 0 || l.nameless && d.Code == "unknown-verb")
 	}
-	// Whatever comes, what has a mistake has one that is told.
+	// If there is any error, at least one is reported.
 	told := slices.ContainsFunc(l.docs, func(d *doc) bool {
 		return slices.ContainsFunc(d.diags, func(d dsl.Diagnostic) bool { return d.Severity == dsl.Error && !follows(d) })
 	})
@@ -277,11 +275,11 @@ func (l *loader) diagnostics() dsl.Diagnostics {
 	return all
 }
 
-// digestOf identifies texts with their names: none can be moved into another
-// without changing it.
+// digestOf returns a digest of texts with their names; moving text from one file to another
+// changes it.
 func digestOf(srcs []*dsl.Source) string {
 	h := sha256.New()
-	buf := make([]byte, 0, 8<<10) // a text is not copied whole for this
+	buf := make([]byte, 0, 8<<10) // avoids copying whole texts
 	part := func(s string) {
 		h.Write(binary.BigEndian.AppendUint64(buf, uint64(len(s))))
 		for s != "" {

@@ -21,8 +21,8 @@ type message struct {
 	summary, label string
 	notes          []string
 	related        []relatedPlace
-	word, among    int    // of a word that is not among the legal ones
-	kind           string // what the legal ones are called
+	word, among    int    // indexes of an unknown word and of the legal words
+	kind           string // what the legal words are called
 }
 
 type relatedPlace struct {
@@ -60,8 +60,8 @@ var messages = sync.OnceValue(func() map[string]*message {
 	return all
 })
 
-// tell makes a diagnostic of an entry of messages.txt. The arguments are what its
-// text names by their numbers, from 1.
+// tell makes a diagnostic from an entry of messages.txt, whose text refers to the arguments by
+// their numbers, from 1.
 func tell(at dsl.Place, name string, args ...any) dsl.Diagnostic {
 	m := messages()[name]
 	if m == nil {
@@ -87,7 +87,7 @@ func tell(at dsl.Place, name string, args ...any) dsl.Diagnostic {
 	return d
 }
 
-// suggest offers the legal words that are nearest to one that is not among them.
+// suggest offers the legal words that are nearest to an unknown word.
 func suggest(d *dsl.Diagnostic, word string, legal []string, kind string) {
 	near := nearest(word, legal)
 	d.Label, d.Fixes = didYouMean(near), replacements(d.Place, near, "")
@@ -98,8 +98,7 @@ func suggest(d *dsl.Diagnostic, word string, legal []string, kind string) {
 	}
 }
 
-// filled puts arguments in the place of {1}, {2 quoted} and the like. Other braces stay
-// as they are.
+// filled replaces {1}, {2 quoted} and the like by arguments. Other braces stay as they are.
 func filled(text string, args []any) string {
 	var b strings.Builder
 	for {
@@ -155,7 +154,7 @@ func typeOfArg(arg any) *Type {
 	return arg.(*Type)
 }
 
-// wordOf is an argument as messages call it.
+// wordOf returns an argument as messages name it.
 func wordOf(arg any) string {
 	switch arg := arg.(type) {
 	case string:
@@ -178,7 +177,7 @@ func wordOf(arg any) string {
 	return fmt.Sprint(arg)
 }
 
-// namesOf are the names that an argument holds.
+// namesOf returns the names that an argument holds.
 func namesOf(arg any) (names []string) {
 	switch arg := arg.(type) {
 	case []string:
@@ -217,7 +216,7 @@ func namesBy[T any](all []T, name func(T) string) []string {
 	return names
 }
 
-// placeOf is where an argument is declared.
+// placeOf returns the place where an argument is declared.
 func placeOf(arg any) dsl.Place {
 	switch arg := arg.(type) {
 	case dsl.Place:
@@ -242,8 +241,8 @@ func placeOf(arg any) dsl.Place {
 	return dsl.Place{}
 }
 
-// nearest is dsl.Nearest, and failing that a word that differs only in dashes,
-// underscores and capitals.
+// nearest is dsl.Nearest, or else returns a word that differs only in dashes, underscores and
+// case.
 func nearest(word string, legal []string) []string {
 	near := dsl.Nearest(word, slices.Values(legal))
 	if len(near) == 0 {
@@ -277,7 +276,7 @@ func Some(words []string, n int) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(words[:n], ", "), len(words)-n)
 }
 
-// Count is a number of things.
+// Count writes a number of things.
 func Count(n int, unit string) string {
 	if n == 1 {
 		return "1 " + unit

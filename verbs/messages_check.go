@@ -11,9 +11,9 @@ import (
 	"verbatim/stores"
 )
 
-// What the checker says. A summary says what is wrong in the words of the
-// text; a label says, beside the caret, what was expected; a note says what to
-// do next. A value of a sensitive argument appears in none of them.
+// The messages of the checker. A summary says what is wrong in the words of the text; a label
+// says, beside the caret, what was expected; a note says what to do next. None of them contains
+// the value of a sensitive argument.
 
 func unknownVerb(at dsl.Place, name string, near, siblings []string) dsl.Diagnostic {
 	d := tell(at, "unknown-verb/call", name)
@@ -59,7 +59,7 @@ func missingArguments(at dsl.Place, v *Verb, params []*Param) dsl.Diagnostic {
 	return d
 }
 
-// missingParts is about fields that a record must have.
+// missingParts reports missing required fields of a record.
 func missingParts(at dsl.Place, s site, fields []*Param) dsl.Diagnostic {
 	names := make([]string, len(fields))
 	var notes []string
@@ -83,8 +83,7 @@ func unknownPart(at dsl.Place, s site, key string, near, all []string) dsl.Diagn
 	return d
 }
 
-// refusal is a literal that its type does not accept. When sensitive, the value is
-// sensitive and is not quoted.
+// refusal reports a literal that its type does not accept. A sensitive value is not quoted.
 func refusal(at dsl.Place, s site, t *Type, v *dsl.Value, p problem, sensitive bool) dsl.Diagnostic {
 	what := s.part + ":" + s.param.Name
 	quoted, bare := strconv.Quote(shorten(v.Text, 40)), shorten(v.Text, 40)
@@ -163,7 +162,7 @@ func refusal(at dsl.Place, s site, t *Type, v *dsl.Value, p problem, sensitive b
 	return tell(at, name, what, quoted)
 }
 
-// refusals are the messages for what a type does not accept.
+// refusals are the messages for values that a type does not accept.
 var refusals = [...]string{
 	notUUID: "wrong-type/uuid", notDate: "invalid-date", notDateTime: "invalid-datetime", notDuration: "invalid-duration",
 	notEmail: "invalid-email", notPhone: "invalid-phone", notInt64: "out-of-range/int64", notDecimal: "out-of-range/digits",
@@ -171,7 +170,7 @@ var refusals = [...]string{
 	tooPrecise: "too-precise", notCode: "wrong-type/code",
 }
 
-// wrongTypeHelp adds the repair where one suggests itself.
+// wrongTypeHelp adds a fix if an obvious one exists.
 func wrongTypeHelp(d *dsl.Diagnostic, s site, t *Type, v *dsl.Value, sensitive bool) {
 	fix := func(title, text string, safe bool) {
 		if !sensitive {
@@ -279,7 +278,7 @@ func unknownCurrency(at dsl.Place, s site, v *dsl.Value, known []string, sensiti
 	return d
 }
 
-// misfit is a name or a result where something else is wanted.
+// misfit reports a name or a result where something else is wanted.
 func misfit(at dsl.Place, s site, t *Type, m meaning, what string) dsl.Diagnostic {
 	arg := s.part + ":" + s.param.Name
 	if t.Name == RefType && m.name == RefType && !m.list {
@@ -367,7 +366,7 @@ func cycleOfCalls(ring []link) dsl.Diagnostic {
 	return d
 }
 
-// notRewritten begins the note on a call of a deprecated verb that stays one.
+// notRewritten begins the note on a deprecated call that cannot be rewritten.
 const notRewritten = "it cannot be rewritten: "
 
 func deprecatedVerb(at dsl.Place, v *Verb, edits []dsl.Edit, why string) dsl.Diagnostic {
@@ -403,14 +402,14 @@ func didYouMean(near []string) string {
 	quoted := make([]string, len(near))
 	for i, n := range near {
 		if quoted[i] = strconv.Quote(n); strings.HasPrefix(n, `:"`) {
-			quoted[i] = n // which has quotes of its own
+			quoted[i] = n // it has quotes of its own
 		}
 	}
 	return "did you mean " + Joined(quoted, "or") + "?"
 }
 
-// replacements offers each of the near words; a single one is safe to apply,
-// because what stood there meant nothing.
+// replacements offers each of the near words; a single one is safe to apply, because the original
+// word had no meaning.
 func replacements(at dsl.Place, near []string, mark string) []dsl.Fix {
 	var fixes []dsl.Fix
 	for _, n := range near {
@@ -423,7 +422,7 @@ func replacements(at dsl.Place, near []string, mark string) []dsl.Fix {
 	return fixes
 }
 
-// colons spells names as keys of a map.
+// colons writes names as keys of a map.
 func colons(names []string) []string {
 	out := make([]string, len(names))
 	for i, n := range names {
@@ -450,7 +449,7 @@ func shorten(s string, n int) string {
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// kindPhrase names what stands in a script.
+// kindPhrase names a kind of value in a script.
 func kindPhrase(k dsl.Kind) string {
 	return [...]string{
 		dsl.Invalid: "nothing", dsl.Nil: "nil", dsl.Bool: "true or false", dsl.Integer: "an integer", dsl.Decimal: "a decimal",
@@ -459,7 +458,7 @@ func kindPhrase(k dsl.Kind) string {
 	}[k]
 }
 
-// phrase names what a type wants.
+// Phrase describes the values of a type.
 func (t *Type) Phrase() string {
 	switch t.Name {
 	case AnyType:
@@ -562,7 +561,7 @@ func schemaBreach(at dsl.Place, name string, s *Schema, b breach, kind dsl.Kind,
 	return d
 }
 
-// offToday is told of a date that was right on another day, or will be.
+// offToday reports a date that was valid on another day, or will be.
 func offToday(at dsl.Place, name, says string) dsl.Diagnostic {
 	_, label, _ := strings.Cut(says, ": ")
 	return dsl.Diagnostic{Code: "out-of-range", Place: at, Summary: name + " " + says, Label: label}

@@ -8,8 +8,8 @@ import (
 )
 
 // OnlyToRead warns of verbs with an effect that the store refuses to one of their roles whenever
-// they call it: on rows that everyone reads, and on new rows that own themselves, which nobody
-// holds yet. Only roles that see all have such effects.
+// they call it: on rows that everyone reads, and on new rows that own themselves, which no
+// principal holds yet. Only roles that see all have such effects.
 func OnlyToRead(r *Registry) (ds dsl.Diagnostics) {
 	for _, v := range r.Verbs() {
 		i := slices.IndexFunc(v.Roles, func(role *Role) bool { return !role.SeesAll })

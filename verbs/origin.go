@@ -13,15 +13,15 @@ import (
 	"verbatim/dsl"
 )
 
-// An Origin says where a value came from: the script's author, the person's own
-// words, a record, the model, a tool or a document, of the last two with a name.
-// A value that was mixed of several has the origins of all of them, and is
-// trusted as little as the least trusted of them. Origins are compared with ==.
+// An Origin says where a value came from: the script's author, the person's own words, a record,
+// the model, a tool or a document; tools and documents have names. A value made from several has
+// the origins of all of them, and is trusted as little as the least trusted of them. Origins are
+// compared with ==.
 //
-// The zero Origin is that of values that nobody gave: what a palette itself
-// says, in a default, a macro or an expression; the time; the name of the
-// caller. Its author being the author of a script as well, it is accepted where
-// FromScript is, and mixed with anything it adds nothing.
+// The zero Origin is that of values that nobody gave: defaults, macros and expressions of a
+// palette; the time; the name of the caller. A palette's author is the author of a script as
+// well, so the zero Origin is accepted where FromScript is; mixed with another origin it adds
+// nothing.
 type Origin struct {
 	kinds Origins
 	// sources names documents and tools, as String writes them: sorted, each
@@ -32,7 +32,7 @@ type Origin struct {
 // untrusted are the origins that a value keeps when it is saved.
 const untrusted = FromModel | FromTool | FromDocument
 
-// Limits of an Origin, which anything that names documents can make grow.
+// Limits of an Origin, which grows with the names of documents.
 const (
 	maxSource  = 120 // bytes of one name
 	maxSources = 6   // names beyond these are dropped; the kind stays
@@ -49,17 +49,16 @@ func NewOrigin(kind Origins, source string) Origin {
 	return o
 }
 
-// Kinds returns where it came from, as a set.
+// Kinds returns the origins as a set.
 func (o Origin) Kinds() Origins { return o.kinds }
 
 // Trusted reports whether nothing in it is less trusted than a record.
 func (o Origin) Trusted() bool { return o.kinds&untrusted == 0 }
 
-// Sources returns the names of documents and tools, in the form in which String
-// has them.
+// Sources returns the names of documents and tools, in the form that String uses.
 func (o Origin) Sources() string { return o.sources }
 
-// Within reports whether all that it came from is accepted.
+// Within reports whether all of its origins are accepted.
 func (o Origin) Within(accepted Origins) bool {
 	if o.kinds == 0 {
 		return accepted&FromScript != 0
@@ -67,7 +66,7 @@ func (o Origin) Within(accepted Origins) bool {
 	return o.kinds&^accepted == 0
 }
 
-// Mix is the origin of a value made of two.
+// Mix returns the origin of a value made from two.
 func (o Origin) Mix(p Origin) Origin {
 	o.kinds |= p.kinds
 	switch {
@@ -83,15 +82,15 @@ func (o Origin) Mix(p Origin) Origin {
 	return o
 }
 
-// Mark is what is kept of it beside a field: String without what is as trusted
-// as a record, "" when nothing is left.
+// Mark returns the text that is stored beside a field: String without origins as trusted as a
+// record, "" if none is left.
 func (o Origin) Mark() string {
 	o.kinds &= untrusted
 	return o.String()
 }
 
-// Stored is the origin of a value that was read from a field with a mark, "" for
-// none. A mark that cannot be read is taken for the worst there is.
+// Stored returns the origin of a value that was read from a field with a mark; "" is no mark. An
+// unreadable mark counts as the least trusted origin.
 func Stored(mark string) Origin {
 	if mark == "" {
 		return Origin{kinds: FromRecord}
@@ -167,8 +166,8 @@ func (o Origin) Unnamed(drop func(name string) bool) Origin {
 	return o
 }
 
-// Words says it to a person: "letter.pdf", "the model and a record". It is ""
-// for what nobody gave.
+// Words describes the origin to a person: "letter.pdf", "the model and a record". It is "" for a
+// value that nobody gave.
 func (o Origin) Words() string {
 	var parts []string
 	for i := len(originWords) - 1; i >= 0; i-- {
@@ -196,10 +195,10 @@ func (o Origin) Words() string {
 	return Joined(parts, "and")
 }
 
-// originPhrases are what Words calls the origins, by bit.
+// originPhrases are the words for origins in Words, by bit.
 var originPhrases = []string{"the script", "a person", "a record", "the model", "a tool", "a document"}
 
-// Wanted says which origins are accepted: "a person or a record".
+// Wanted describes which origins are accepted: "a person or a record".
 func (o Origins) Wanted() string {
 	var parts []string
 	for i := range originWords {
@@ -210,8 +209,8 @@ func (o Origins) Wanted() string {
 	return Joined(parts, "or")
 }
 
-// escapeSource makes a name fit to stand in an origin: on one line, without the
-// signs that have a meaning there. A name that is too long is cut.
+// escapeSource makes a name safe within an origin: on one line, without characters that have a
+// meaning there. A name that is too long is cut.
 func escapeSource(s string) string {
 	if !utf8.ValidString(s) {
 		s = strings.ToValidUTF8(s, "\uFFFD")
@@ -256,16 +255,14 @@ func unescapeSource(s string) (string, bool) {
 	return string(b), utf8.Valid(b)
 }
 
-// Literals say where the values came from that a script's author wrote out. The
-// zero Literals are those of a script that a person of the house wrote:
-// everything in it is the author's own.
+// Literals say where the values that a script writes out came from. The zero Literals are for a
+// script written by a person of the organisation: everything in it is the author's own.
 type Literals struct {
-	// Origin is that of every value; zero is FromScript.
+	// Origin is the origin of every value; zero is FromScript.
 	Origin Origin
-	// Of, when set, knows single values that came from elsewhere, by where they
-	// stand: of what a model wrote, what it repeats of the person's own words.
-	// It is asked about what stands by itself, and about each part of a list or
-	// a map.
+	// Of, if set, knows the origins of single values by their place: in a model's text, for
+	// example, the values that repeat the person's own words. It is called for each scalar, and
+	// for each part of a list or a map.
 	Of func(at dsl.Range) (Origin, bool)
 }
 
@@ -281,7 +278,7 @@ func (l *Literals) at(r dsl.Range) Origin {
 	return l.Origin
 }
 
-// of is the origin of a value that was written out, mixed of its parts.
+// of returns the origin of a value that was written out, mixed from its parts.
 func (l *Literals) of(v *dsl.Value) Origin {
 	if l.Of == nil {
 		return l.at(dsl.Range{})
@@ -294,8 +291,8 @@ func (l *Literals) of(v *dsl.Value) Origin {
 	return o
 }
 
-// eachLiteral calls fn with what is written out in a value, in order; the
-// arguments of nested calls are theirs, and come too.
+// eachLiteral calls fn with the literals in a value, in order, including those in the arguments
+// of nested calls.
 func eachLiteral(v *dsl.Value, fn func(*dsl.Value)) {
 	switch v.Kind {
 	case dsl.List:
@@ -318,9 +315,9 @@ func eachLiteral(v *dsl.Value, fn func(*dsl.Value)) {
 	}
 }
 
-// Encode writes down, in few bytes, what Literals say of a script, for ReadLiterals
-// to read beside the script's canonical text: "" for the author's own,
-// "model;2:person" where the third value is the person's own words.
+// Encode writes Literals for a script in few bytes, for ReadLiterals to read with the script's
+// canonical text: "" for the author's own, "model;2:person" if the third value is the person's
+// own words.
 func (l Literals) Encode(script *dsl.Script) string {
 	all := l.at(dsl.Range{})
 	if l.Of != nil {
@@ -345,8 +342,8 @@ func (l Literals) Encode(script *dsl.Script) string {
 	return text
 }
 
-// EncodeOrigins is Encode for a call in the making: an origin for each value
-// that it writes out, in order.
+// EncodeOrigins is Encode for a call under construction: an origin for each literal in it, in
+// order.
 func EncodeOrigins(origins []Origin) string {
 	if len(origins) == 0 {
 		return ""
@@ -362,8 +359,8 @@ func EncodeOrigins(origins []Origin) string {
 
 var errLiterals = errors.New("what was kept of where values came from cannot be read")
 
-// ReadLiterals reads what Encode wrote of a script. On an error everything in
-// the script is taken for a document's.
+// ReadLiterals reads what Encode wrote for a script. On an error every value of the script counts
+// as a document's.
 func ReadLiterals(text string, script *dsl.Script) (Literals, error) {
 	worst := Literals{Origin: Origin{kinds: FromDocument}}
 	parts := strings.Split(text, ";")

@@ -1,7 +1,6 @@
-// Package verbs knows what may be said. A palette, one YAML file for a domain,
-// declares entities, codes, roles and verbs; Load reads a directory of them
-// into a Registry, whole or not at all; and Check turns a Script into a
-// Program, which is the only way to make one.
+// Package verbs defines which calls are valid. A palette, one YAML file for a domain, declares
+// entities, codes, roles and verbs; Load reads a directory of them into a Registry, whole or not
+// at all; and only Check turns a Script into a Program.
 package verbs
 
 import (
@@ -29,11 +28,11 @@ type Registry struct {
 	schemas   map[string]*Schema
 	functions []*Function     // by name
 	sensitive map[string]bool // names of sensitive arguments of any verb
-	open      map[string]bool // names of arguments of any verb that are not
+	open      map[string]bool // names of arguments of any verb that are not sensitive
 	digest    string          // of everything that was read
-	excludes  bool            // some verb does not go with another
+	excludes  bool            // some verb excludes another
 
-	// By what they were called before.
+	// By their former names.
 	wasEntities map[string]*Entity
 	wasRoles    map[string]*Role
 }
@@ -44,37 +43,35 @@ type Palette struct {
 	Description string
 	Source      *dsl.Source
 	Verbs       []*Verb
-	// Conversation says how a model talks about the domain; nil when the palette
-	// does not.
+	// Conversation says how a model talks about the domain; nil if the palette does not say.
 	Conversation *Conversation
 	Pages        []*Page
-	Plans        bool       // the verbs of plans are there beside these
-	Task         *Task      // how verbs form a task for programs of others; nil where none do
+	Plans        bool       // the palette has the verbs of plans beside its own
+	Task         *Task      // how verbs form a task for other programs; nil if none do
 	Sidecars     []*Sidecar // one for each other language that it speaks
 }
 
 // A Conversation is a palette's declaration of how to talk about its domain.
 type Conversation struct {
-	Context []*Verb  // reads whose answers a model is told at the start of a turn
+	Context []*Verb  // reads whose results a model gets at the start of a turn
 	Conduct []string // rules that it is given
-	// PlanFirst makes a model write all calls of a turn before it is shown
-	// anything that came out of a document or a tool.
+	// PlanFirst makes a model write all calls of a turn before it sees anything that came from a
+	// document or a tool.
 	PlanFirst bool
-	// Phrased lets a model add sentences of its own to what is told, each about rows
-	// that it cites.
+	// Phrased lets a model add sentences of its own to the facts, each about rows that it cites.
 	Phrased   bool
-	Answering *Answering // nil where no questions are asked one by one
-	// Otherwise is the verb that answers a message that means no other verb, without
-	// While, Yes and No; nil without one.
+	Answering *Answering // nil if no questions are asked one by one
+	// Otherwise names the verb that receives a message that means no other verb; its While, Yes
+	// and No are empty. Nil if there is none.
 	Otherwise *Answering
-	Person    *Verb     // the verb that asks for a person; nil without one
+	Person    *Verb     // the verb by which a user asks for a person; nil if there is none
 	Sources   []*Entity // entities whose rows are linked below the facts that cite them
-	Channels  []string  // of Channels, by which people speak besides pages
+	Channels  []string  // of Channels, by which users may write besides pages
 	Place     dsl.Place
 }
 
-// Answering says which call a message becomes while the person is being asked something, where
-// no model reads the message.
+// Answering says which call a message becomes while the user is answering a question, if no model
+// reads the message.
 type Answering struct {
 	While   string // the session value that is set while it holds
 	Verb    *Verb
@@ -82,13 +79,13 @@ type Answering struct {
 	Yes, No string // the calls that a plain yes and a plain no become, or ""
 }
 
-// A Role is what a principal is allowed to be.
+// A Role is a role of principals.
 type Role struct {
 	Name        string
 	Description string
-	SeesAll     bool   // rows of every scope
+	SeesAll     bool   // sees the rows of every scope
 	Keeps       bool   // looks after the journal, and may erase from it
-	Was         string // what it was called before, "" where it always had its name
+	Was         string // former name, "" if it always had its name
 	Place       dsl.Place
 }
 
@@ -97,7 +94,7 @@ type CodeList struct {
 	Name        string
 	Description string
 	Codes       []Code
-	// Spelling is how columns keep the codes; nil where they hold their names.
+	// Spelling says how columns store the codes; nil if they store their names.
 	Spelling *stores.Spelling
 	Place    dsl.Place
 
@@ -118,22 +115,21 @@ func (l *CodeList) covers(other *CodeList) bool {
 type Code struct {
 	Name        string
 	Description string
-	Value       stores.Value // what columns hold for it; null where they hold its name
-	Label       string       // what people call it; "" where the palette does not say
-	Was         string       // what it was called before, "" where it always had its name
-	// To lists the codes that a field which holds this one may change to. It
-	// counts where any code of the list says so: see CodeList.Steps.
+	Value       stores.Value // what columns store for it; null if they store its name
+	Label       string       // what people call it; "" if the palette does not say
+	Was         string       // former name, "" if it always had its name
+	// To lists the codes to which a field with this code may change. It counts if any code of the
+	// list has one: see CodeList.Steps.
 	To []string
-	// Else is what people are told who would have a field change from this code to
-	// one that may not follow; "" where the palette leaves that to the engine.
+	// Else is the message for a caller who tries to change a field from this code to one that may
+	// not follow; "" uses the engine's message.
 	Else string
-	// Schema is that of the objects that go with the code; nil where the palette
-	// names none.
+	// Schema is the schema of the objects that belong to the code; nil if the palette names none.
 	Schema *Schema
 }
 
-// Steps reports whether the list says which code may follow which, and if so,
-// whether to may follow from.
+// Steps reports whether the list declares which code may follow which, and if so, whether to may
+// follow from.
 func (l *CodeList) Steps(from, to string) (declared, may bool) {
 	for i := range l.Codes {
 		c := &l.Codes[i]
@@ -145,8 +141,8 @@ func (l *CodeList) Steps(from, to string) (declared, may bool) {
 	return declared, may
 }
 
-// Ends reports whether a field that holds the code stays as it is: the list says
-// which code may follow which, and none follows this one.
+// Ends reports whether a field with the code can no longer change: the list declares which code
+// may follow which, and none follows this one.
 func (l *CodeList) Ends(code string) bool {
 	declared, ends := false, false
 	for i := range l.Codes {
@@ -157,8 +153,8 @@ func (l *CodeList) Ends(code string) bool {
 	return declared && ends
 }
 
-// Ended reports whether a row is at the end of its way: a code of its that may
-// change in others cannot change any more.
+// Ended reports whether a row is finished: it has a code that can no longer change, from a list
+// whose codes can.
 func (e *Entity) Ended(row []stores.Value) bool {
 	for i := range e.Fields {
 		if t := e.Fields[i].Type; t != nil && t.Name == CodeType && t.Codes != nil && i < len(row) && t.Codes.Ends(row[i].Text()) {
@@ -168,7 +164,7 @@ func (e *Entity) Ended(row []stores.Value) bool {
 	return false
 }
 
-// MayEnd reports whether there are rows that can be Ended.
+// MayEnd reports whether rows of the entity can be Ended.
 func (e *Entity) MayEnd() bool {
 	for i := range e.Fields {
 		if t := e.Fields[i].Type; t != nil && t.Name == CodeType && t.Codes != nil {
@@ -182,8 +178,8 @@ func (e *Entity) MayEnd() bool {
 	return false
 }
 
-// Else returns what people are told who would leave a code for one that may not
-// follow, "" where the palette does not say.
+// Else returns the message for a change from a code to one that may not follow, "" if the palette
+// has none.
 func (l *CodeList) Else(from string) string {
 	for i := range l.Codes {
 		if l.Codes[i].Name == from {
@@ -193,7 +189,7 @@ func (l *CodeList) Else(from string) string {
 	return ""
 }
 
-// Schema returns the schema of the objects that go with a code.
+// Schema returns the schema of the objects that belong to a code.
 func (l *CodeList) Schema(code string) *Schema {
 	for i := range l.Codes {
 		if l.Codes[i].Name == code {
@@ -203,77 +199,77 @@ func (l *CodeList) Schema(code string) *Schema {
 	return nil
 }
 
-// An Entity is what a palette says of a kind of row beyond how it is kept.
+// An Entity is a palette's declaration of a kind of row, beyond how it is stored.
 type Entity struct {
 	Store       *stores.Entity
 	Description string
 	Fields      []Field // parallel to Store.Fields
 	Label       Template
-	Progress    *Progress // how far a row is; nil when the palette does not say
+	Progress    *Progress // how far a row is; nil if the palette does not say
 	// ReadOnly says that no effect may change its rows.
 	ReadOnly bool
-	// Given says, parallel to those of Store, what people are told whose change would break
-	// one of its constraints.
+	// Given holds, parallel to Store.Given, the messages for a change that would break one of the
+	// constraints.
 	Given []GivenRule
-	// Twice is what people are told who would add a row that agrees with another in
-	// what is unique; "" where the palette leaves that to the engine.
+	// Twice is the message for adding a row whose unique values another row has; "" uses the
+	// engine's message.
 	Twice string
 	Place dsl.Place
 
-	broken bool // while loading: a field was complained about
+	broken bool // while loading: a field has an error
 }
 
-// A Field is what a palette says of a field beyond how it is kept.
+// A Field is a palette's declaration of a field, beyond how it is stored.
 type Field struct {
 	Description string
 	Type        *Type
-	// WrittenBy are the roles whose words it holds: for everybody else its text is
-	// of untrusted origin. None where the palette does not say.
+	// WrittenBy lists the roles that write its text: for everybody else the text is of untrusted
+	// origin. It is empty if the palette does not say.
 	WrittenBy []*Role
 	Place     dsl.Place
 }
 
-// A Template is text with paths in it: "{workstream.entity.name} {subtype}".
-// Part i of Text stands before path i; Text has one part more than Paths.
+// A Template is text with paths in it: "{workstream.entity.name} {subtype}". Text[i] precedes
+// Paths[i]; Text has one part more than Paths.
 type Template struct {
 	Text  []string
 	Paths []stores.Path
 }
 
-// A Verb is one thing that may be said.
+// A Verb is a declared verb.
 type Verb struct {
 	Name        string // "client.add-note"
 	Description string
 	Roles       []*Role             // who may use it; empty means nobody
-	Phrases     []string            // what people say when they mean it, in English
+	Phrases     []string            // what people say to mean it, in English
 	PhrasesIn   map[string][]string // the same in other languages: "de", "fr", "es"
-	said        []dsl.Related       // where they stand
-	Tells       Tells               // how a person is told what came of it
+	said        []dsl.Related       // places of the phrases
+	Tells       Tells               // how the result is told to a person
 	Params      []Param
 	Returns     Returns
 	Effects     []Effect
 	Totals      []*Total
-	Looks       []*Entity   // whose rows a Go function looks at, also where the caller does not see them
-	Discloses   []Disclosed // what callers are told of rows that they do not see
+	Looks       []*Entity   // entities whose rows a Go function looks at, even rows that the caller does not see
+	Discloses   []Disclosed // values about rows that callers do not see, which callers are told
 	Requires    []Require
 	Limits      []Limit
 	Excludes    []Exclusion
 	Confirm     []Confirm
 	Deprecated  *Deprecation
 	Place       dsl.Place
-	// Broader and Simpler are the calls that a plan tries instead where the answer of a
-	// verb that only reads is doubtful: one that asks for more, and one that asks for less.
-	// Their names are the arguments. Nil where there are none.
+	// Broader and Simpler are the calls that a plan tries instead if the answer of a verb that
+	// only reads is doubtful: one that asks for more, and one that asks for less. Their names are
+	// the arguments. Nil if there are none.
 	Broader, Simpler *Macro
 
-	// Undo says how what it did is taken back; nil where the palette says nothing of that.
+	// Undo says how a call is undone; nil if the palette does not say.
 	Undo *Undo
-	// Undoes is the verb whose calls it takes back, of a verb that no palette declares; it
-	// is found by its name, and not listed. Nil of all others.
+	// Undoes is the verb whose calls this verb undoes. No palette declares such a verb; it is
+	// found by its name, and not listed. Nil for all others.
 	Undoes *Verb
 
-	// How it is carried out: by one of these, or, when all are nil, by its
-	// effects alone or by a handler.
+	// How it is carried out: by one of these, or, if all are nil, by its effects alone or by a
+	// handler.
 	Read  *Read
 	Query *Query
 	Macro *Macro
@@ -281,15 +277,14 @@ type Verb struct {
 	// Handler says that at least one promise can be kept only by a Go
 	// function, because an effect is prose or the palette says `handler: true`.
 	Handler bool
-	// Matching is the text that the rows of a read are to fit, those that do best first,
-	// Read.Limit of them at most; or what a handler looks for. Nil where nothing is.
+	// Matching is the text that the rows of a read should fit, the best first, at most Read.Limit
+	// of them; or the text that a handler looks for. Nil if there is none.
 	Matching *Expr
-	// Internal says that nothing calls it but work whose time has come: see
-	// Registry.CheckWork.
+	// Internal says that only scheduled work may call it: see Registry.CheckWork.
 	Internal bool
 
 	plan  plan   // made by newRegistry
-	there uint64 // arguments that are there whenever Requires holds
+	there uint64 // arguments that are present whenever Requires holds
 }
 
 // A Param is one declared argument.
@@ -297,51 +292,49 @@ type Param struct {
 	Name        string // "expected-date"
 	Ident       string // "expected_date", as expressions call it
 	Description string
-	Asks        Wordings // the question for it, where it is missing
+	Asks        Wordings // the question that asks for it if it is missing
 	Type        *Type
 	Required    bool
 	Default     stores.Value // Null when there is none
-	DefaultDay  *Day         // of dates: a default that moves with the calendar; then Default is null
-	// Active says that, left out, a reference is the row that the caller is at
-	// work on: see SessionActive. The engine finds it, or refuses the call.
+	DefaultDay  *Day         // of dates: a default that depends on the current date; then Default is null
+	// Active says that, if it is left out, a reference means the session's active row: see
+	// SessionActive. The engine finds the row, or refuses the call.
 	Active bool
-	// Clear says that nil, said of it, empties the field that it is for. Without, nil
-	// is the same as leaving it out, which changes nothing.
+	// Clear says that nil as its value empties the field that it sets. Without it, nil is the
+	// same as leaving the argument out, which changes nothing.
 	Clear     bool
 	Sensitive bool
-	Partly    bool    // so, since fields of its record are, and no other of them
-	Personal  bool    // of a person: erasable from the journal
+	Partly    bool    // it is sensitive only because some fields of its record are
+	Personal  bool    // personal data, which can be erased from the journal
 	From      Origins // where a value may come from; zero is anywhere
-	// Otherwise is the rule by which a value that came from elsewhere asks; nil
-	// refuses it.
+	// Otherwise is the confirmation rule for a value from elsewhere; nil refuses such a value.
 	Otherwise *Confirm
 	Examples  []string
-	// FollowUps says that an object is taken without what the schema of its code
+	// FollowUps says that an object is accepted without the keys that the schema of its code
 	// requires only under a condition: see Schema.FollowUps.
 	FollowUps bool
-	// Open says that names which nothing knows may stand in calls that are kept: they are
-	// those of other calls, beside which they are kept.
+	// Open says that stored calls may use unknown names: they belong to other calls that are
+	// stored beside these.
 	Open   bool
-	Upload *Upload // which files it takes; nil for anything that is no file
+	Upload *Upload // which files it takes; nil if it takes no file
 	Place  dsl.Place
 
-	schemaOf int // one more than the index of the argument whose code has the schema of this one
+	schemaOf int // one more than the index of the code argument whose schema this one must satisfy
 	byCode   *CodeList
 
-	defaulted bool // it has a default, if only one that was complained about
+	defaulted bool // it has a default, even one with an error
 }
 
-// Sure reports whether the argument has a value in every call that is carried
-// out: it must be given, or something stands for it.
+// Sure reports whether the argument has a value in every call that is carried out: it is
+// required, or has a default of some kind.
 func (p *Param) Sure() bool {
 	return p.Required || p.Active || !p.Default.IsNull() || p.DefaultDay != nil || p.defaulted
 }
 
-// SchemaOf returns the index of the argument, a code, whose schema an object must
-// satisfy.
+// SchemaOf returns the index of the code argument that selects the schema of this object.
 func (p *Param) SchemaOf() (param int, ok bool) { return p.schemaOf - 1, p.schemaOf > 0 }
 
-// Origins is a set of places that a value can come from.
+// Origins is a set of origins of values.
 type Origins uint8
 
 // The origins, least trusted last.
@@ -376,29 +369,28 @@ const (
 	ObjectType
 	ListType
 	RecordType
-	CallType // calls that are kept, and not made: see check_kept.go
+	CallType // calls that are stored, and not made: see check_kept.go
 )
 
-// A Type is a type with its limits. Nil pointers and zero values mean that a
-// limit was not set.
+// A Type is a type with its limits. Nil pointers and zero values mean that a limit is not set.
 type Type struct {
 	Name       TypeName
 	MinLength  int // of strings, in code points; of lists, in items
 	MaxLength  int
 	Pattern    *regexp.Regexp // RE2, anchored at both ends
 	Min, Max   stores.Value   // of integers, decimals, dates
-	MinDay     *Day           // of dates: the least, where it moves with the calendar; then Min is null
+	MinDay     *Day           // of dates: the least, if it depends on the current date; then Min is null
 	MaxDay     *Day           // of dates: the greatest, likewise
 	Scale      int            // decimals: digits after the point; -1 is any
 	Codes      *CodeList      // of a code; nil is any code
 	Entity     *Entity        // of a ref; nil is any entity
 	Item       *Type          // of a list
-	Fields     []Param        // of a record; a name, a type and what goes with them
+	Fields     []Param        // of a record; a name, a type and further declarations
 	Schema     *Schema        // of an object; nil is any object
 	Currencies []string       // of money; nil is any ISO 4217 code
 }
 
-// Record is the type of a record, or of those in a list; nil where t is neither.
+// Record returns the type of a record, or of the records in a list; nil if t is neither.
 func (t *Type) Record() *Type {
 	for t != nil && t.Name == ListType {
 		t = t.Item
@@ -409,13 +401,13 @@ func (t *Type) Record() *Type {
 	return t
 }
 
-// SensitivePart reports whether a part of the record that an argument is, is sensitive; it is
-// asked for by its number from 1. Number 0 asks for the whole value.
+// SensitivePart reports whether a part of a record argument is sensitive; parts are numbered from
+// 1. Number 0 is the whole value.
 func (p *Param) SensitivePart(part int) bool {
 	return p.Sensitive && (part == 0 || !p.Partly || p.Type.Record().Fields[part-1].Sensitive)
 }
 
-// anyField reports whether something holds of a field of the record, or of those in a list.
+// anyField reports whether holds is true of a field of the record, or of the records in a list.
 func (t *Type) anyField(holds func(p *Param) bool) bool {
 	rec := t.Record()
 	if rec == nil {
@@ -429,13 +421,13 @@ func (t *Type) anyField(holds func(p *Param) bool) bool {
 	return false
 }
 
-// field is the index of the field of a record with this name, -1 where there is none.
+// field returns the index of the field of a record with this name, -1 if there is none.
 func (t *Type) field(name string) int {
 	return slices.IndexFunc(t.Fields, func(p Param) bool { return sameName(p.Name, name) })
 }
 
-// Field is the type of the field of a record with this name; nil where there is none,
-// or t is no record.
+// Field returns the type of the field of a record with this name; nil if there is none, or t is
+// no record.
 func (t *Type) Field(name string) *Type {
 	if t == nil || t.Name != RecordType {
 		return nil
@@ -446,8 +438,8 @@ func (t *Type) Field(name string) *Type {
 	return nil
 }
 
-// PartOf is the type of part i of an argument of kind Listed or Mapped, as far as t
-// says so.
+// PartOf returns the type of part i of an argument of kind Listed or Mapped, as far as t
+// determines it.
 func (t *Type) PartOf(a *Arg, i int) *Type {
 	switch {
 	case t == nil:
@@ -459,8 +451,8 @@ func (t *Type) PartOf(a *Arg, i int) *Type {
 	return nil
 }
 
-// NeedsRecord reports whether a verb must be given a record, which a script or a model
-// writes: no form asks for one, and none is read out of a sentence.
+// NeedsRecord reports whether a verb requires a record, which only a script or a model can write:
+// no form asks for one, and none is read from a sentence.
 func (v *Verb) NeedsRecord() bool {
 	for i := range v.Params {
 		if p := &v.Params[i]; p.Required && p.Type.Record() != nil {
@@ -470,20 +462,20 @@ func (v *Verb) NeedsRecord() bool {
 	return false
 }
 
-// Returns is what a verb gives back.
+// Returns declares the results of a verb.
 type Returns struct {
 	Type     string
 	Includes []string
-	// Shows are those of them which the person who asks is told in a conversation
-	// even where they hold something sensitive, for it is their own.
+	// Shows lists results that the caller is told in a conversation even if they are sensitive,
+	// because they are the caller's own.
 	Shows []string
 }
 
 // A Deprecation says why a verb should not be used any more, and what replaces it.
 type Deprecation struct {
 	Reason     string
-	ReplacedBy string            // a verb, or ""
-	Args       map[string]string // old argument to new, where renamed
+	ReplacedBy string            // replacing verb, or ""
+	Args       map[string]string // renamed arguments, from old to new
 }
 
 // EffectKind is what an effect does. Any may be promised conditionally (May).
@@ -556,8 +548,8 @@ const (
 	Keep                 // the waiting job stays, and this one is dropped
 )
 
-// Shared reports whether the key of a trigger is the same for everybody: it is
-// where it names a row, which only those share who see it.
+// Shared reports whether the correlation key of a trigger is the same for everybody: it is if it
+// includes a row, since everybody who uses it can see that row.
 func (e *Effect) Shared(v *Verb) bool {
 	for _, i := range e.Key {
 		if t := v.Params[i].Type; t != nil && t.Name == RefType {
@@ -567,7 +559,7 @@ func (e *Effect) Shared(v *Verb) bool {
 	return false
 }
 
-// An Operand is the text of an effect and what the operand grammar made of it.
+// An Operand is the text of an effect with the parts that the operand grammar found in it.
 type Operand struct {
 	Text         string
 	Path         []string // "outstanding-request.client_notes" → 2 parts
@@ -577,9 +569,8 @@ type Operand struct {
 	Prose        bool     // it is a sentence: only a handler can keep it
 }
 
-// A Where picks rows: the row a reference argument names, each of those that a list
-// of references names, those for which an expression over `row` holds, or the one that
-// has some values.
+// A Where picks rows: the row that a reference argument names, the rows that a list of references
+// names, the rows for which an expression over `row` holds, or the one row that has some values.
 type Where struct {
 	Param  int  // index in Params, or -1
 	List   bool // the argument is a list
@@ -587,7 +578,7 @@ type Where struct {
 	By     []Set
 }
 
-// One returns the argument that names the one row there can be.
+// One returns the argument that names the only row that can be picked.
 func (w *Where) One() (param int, ok bool) {
 	return w.Param, w.Filter == nil && !w.List && w.By == nil
 }
@@ -596,14 +587,14 @@ func (w *Where) One() (param int, ok bool) {
 // argument, or the rows of the tool's answer. Expressions call the current one `each`.
 type Each struct {
 	Entity *Entity // nil for items
-	Answer bool    // the tool's
+	Answer bool    // the rows of the tool's answer
 	Where  *Where
-	Order  []stores.Order // of rows that an expression picks; rows that are alike follow their keys
-	Param  int            // the list, of items
+	Order  []stores.Order // of rows that an expression picks; ties are ordered by key
+	Param  int            // the list, for items
 	Place  dsl.Place
 }
 
-// Line says what they are, on one line.
+// Line describes the rows or items, on one line.
 func (e *Each) Line(v *Verb) string {
 	if e.Answer {
 		return "row of the tool's answer"
@@ -614,7 +605,7 @@ func (e *Each) Line(v *Verb) string {
 	return e.Where.line(e.Entity.Store.Name, v)
 }
 
-// line says which of some things are meant, on one line.
+// line describes which of the rows called what are picked, on one line.
 func (w *Where) line(what string, v *Verb) string {
 	switch {
 	case w.Filter != nil:
@@ -625,7 +616,7 @@ func (w *Where) line(what string, v *Verb) string {
 	return what + " that :" + v.Params[w.Param].Name + " names"
 }
 
-// A GivenRule is what goes with a constraint of an entity.
+// A GivenRule is the message for a broken constraint of an entity, and its place.
 type GivenRule struct {
 	Else  string
 	Place dsl.Place
@@ -638,27 +629,26 @@ type Set struct {
 	Place dsl.Place
 }
 
-// A With is one thing that goes along with a notice.
+// A With is one value that is sent with a notice or a job.
 type With struct {
 	Key   string
 	Value *Expr
-	Of    *Entity // of which it names a row; nil where it names none
+	Of    *Entity // entity of the row that it names; nil if it names none
 }
 
-// A Require is one precondition. A call for which one does not hold, or cannot
-// be worked out, is refused.
+// A Require is a precondition. A call is refused if it does not hold, or cannot be evaluated.
 type Require struct {
-	That  *Expr  // over arguments and the rows that they name; nil where Rows says
+	That  *Expr  // over arguments and the rows that they name; nil if Rows is set
 	Rows  *Total // true or false
-	Else  string // what the caller is told
+	Else  string // the message for the caller
 	Place dsl.Place
 }
 
-// A Total is one value worked out from several rows: how many there are, the sum, the
-// least or the greatest of a field of theirs, or whether there are some, or none, or That
-// holds for all. The rows are those that a list of references
-// names, or those that a filter picks and that belong to the row of an argument or stand in
-// such a list: what is counted cannot change before the call is committed.
+// A Total is a value computed from several rows: their number, the sum, the least or the greatest
+// of one of their fields, or whether there are some, or none, or That holds for all. The rows are
+// those that a list of references names, or those that a filter picks and that belong to the row
+// of an argument or are in such a list: they are locked, so the total cannot change before the
+// call is committed.
 type Total struct {
 	Name   string
 	Kind   TotalKind
@@ -666,32 +656,32 @@ type Total struct {
 	Field  int // of sums, minima and maxima
 	Where  *Where
 	That   *Filter // of AllTotal
-	By     int     // of a filter: the field by which the rows belong to the row of an argument; -1 where they stand in a list argument, all of whose rows are held
+	By     int     // of a filter: the field by which the rows belong to the row of an argument; -1 if they are in a list argument, all of whose rows are locked
 	Type   *Type
-	Beyond bool // it looks at rows that the caller does not see, and only Discloses says what comes of it
-	Scale  int  // of AverageTotal: to so many digits after the point
+	Beyond bool // it includes rows that the caller does not see, and only Discloses may reveal its value
+	Scale  int  // of AverageTotal: digits after the point
 	Place  dsl.Place
 }
 
-// A TotalKind says what a total is.
+// TotalKind is the kind of a total.
 type TotalKind uint8
 
-// The totals. Of no rows, a count and a sum are 0, and the others are absent.
+// The totals. Without rows, a count and a sum are 0, and the others are absent.
 const (
 	CountTotal TotalKind = iota
 	SumTotal
 	MinTotal
 	MaxTotal
-	SomeTotal    // there is one
-	NoneTotal    // there is none
-	AllTotal     // there is none for which That does not hold
-	AverageTotal // of what is not absent; in reads
+	SomeTotal    // there is at least one row
+	NoneTotal    // there is no row
+	AllTotal     // That holds for every row
+	AverageTotal // of the values that are not absent; only in reads
 )
 
 var totalWords = [...]string{CountTotal: "count", SumTotal: "sum", MinTotal: "min", MaxTotal: "max", SomeTotal: "some", NoneTotal: "none", AllTotal: "all", AverageTotal: "average"}
 
-// OfField reports whether a total is worked out from a field of the rows, and not from
-// the rows alone.
+// OfField reports whether a total is computed from a field of the rows, and not from the rows
+// alone.
 func (k TotalKind) OfField() bool { return k >= SumTotal && k <= MaxTotal || k == AverageTotal }
 
 // Asks reports whether a total is true or false.
@@ -699,12 +689,12 @@ func (k TotalKind) Asks() bool { return k >= SomeTotal && k <= AllTotal }
 
 func (k TotalKind) String() string { return totalWords[k] }
 
-// fits reports whether values of a type can be added, or compared.
+// fits reports whether the total can be computed from values of a type.
 func (k TotalKind) fits(t TypeName) bool {
 	return k.OfField() && (t == IntegerType || t == DecimalType) || (k == MinTotal || k == MaxTotal) && (t == DateType || t == DateTimeType)
 }
 
-// Line is a total as the palette words it.
+// Line is the total as the palette words it.
 func (t *Total) Line(v *Verb) string {
 	what := t.Entity.Store.Name
 	if t.Kind.OfField() {
@@ -726,25 +716,25 @@ func (t *Total) Line(v *Verb) string {
 }
 
 // A Disclosed is a value that is derived from rows outside the caller's scope, and that the
-// palette lets the caller know: true or false, a code of a list, or a number between limits.
-// Totals that look Beyond, and Looks, have no other way out.
+// palette reveals to the caller: true or false, a code of a list, or a number between limits.
+// Totals that look Beyond, and Looks, are revealed in no other way.
 type Disclosed struct {
 	Name string
 	Type *Type
-	Is   *Expr // nil where the Go function that looks gives the value
-	// Withheld says that the caller is not told the value. It may be of any type, and goes
-	// nowhere but into sensitive fields.
+	Is   *Expr // nil if the Go function that looks gives the value
+	// Withheld says that the caller is not told the value. It may be of any type, and may only be
+	// stored in sensitive fields.
 	Withheld bool
-	// Fresh says that it is random, 130 bits, and new for each call.
+	// Fresh says that the value is random, 130 bits, and new for each call.
 	Fresh bool
-	// SealedFor is the argument with the public key that the value is sealed for, -1 where
-	// it is not sealed. Bound are the arguments that the seal is bound to.
+	// SealedFor is the argument with the public key for which the value is encrypted, -1 if it is
+	// not encrypted. Bound are the arguments to which the encryption is bound.
 	SealedFor int
 	Bound     []int
 	Place     dsl.Place
 }
 
-// Line says on one line what may be known.
+// Line describes on one line what is disclosed.
 func (x *Disclosed) Line(v *Verb) string {
 	switch line := x.Name + ", " + x.Type.Phrase(); {
 	case x.Withheld:
@@ -760,21 +750,21 @@ func (x *Disclosed) Line(v *Verb) string {
 	}
 }
 
-// Tells reports whether callers are told a value: it is not withheld.
+// Tells reports whether callers are told the value.
 func (x *Disclosed) Tells() bool { return !x.Withheld }
 
-// An Exclusion says that a verb does not go with another in one script.
+// An Exclusion says that a verb and another must not be used in the same script.
 type Exclusion struct {
 	Verb *Verb
-	// Param, and Other of the other verb, are the arguments that must be the same for the
-	// two to exclude one another; -1 where they always do.
+	// Param, and Other of the other verb, are the arguments that must be equal for the two to
+	// exclude one another; -1 if they always do.
 	Param, Other int
-	Before       bool // only the other one before this one is excluded
+	Before       bool // only a call of the other verb before this one is excluded
 	Else         string
 	Place        dsl.Place
 }
 
-// Line says an exclusion on one line.
+// Line describes the exclusion on one line.
 func (x *Exclusion) Line(v *Verb) string {
 	line := x.Verb.Name
 	if x.Before {
@@ -790,13 +780,13 @@ func (x *Exclusion) Line(v *Verb) string {
 type Limit struct {
 	AtMost   int
 	Within   int64
-	Everyone bool // all uses count, and not only those of the person who calls
-	Refused  bool // a call that is refused counts too
+	Everyone bool // all uses count, and not only those by the caller
+	Refused  bool // refused calls count too
 	Else     string
 	Place    dsl.Place
 }
 
-// Line says a limit on one line.
+// Line describes the limit on one line.
 func (l *Limit) Line() string {
 	whose := "for each caller"
 	if l.Everyone {
@@ -815,8 +805,8 @@ type Confirm struct {
 	When    *Expr
 	By      *Role // somebody else with this role; nil is the person asking
 	Expires int64 // seconds; 0 is the default
-	// SignedIn is the greatest age, in seconds, of the sign-in of the person who agrees; 0
-	// is any age.
+	// SignedIn is the greatest permitted age, in seconds, of the sign-in of the person who
+	// agrees; 0 is any age.
 	SignedIn int64
 	Reason   string
 	Place    dsl.Place
@@ -825,7 +815,7 @@ type Confirm struct {
 // DefaultExpiry is how long an agreement is valid if its rule does not say.
 const DefaultExpiry = 24 * time.Hour
 
-// Lasts is how long an agreement that the rule asks for is good.
+// Lasts returns how long an agreement under this rule is valid.
 func (c *Confirm) Lasts() time.Duration {
 	if c.Expires > 0 {
 		const century = 100 * 365 * 24 * 60 * 60 // no sum of times overflows
@@ -834,30 +824,30 @@ func (c *Confirm) Lasts() time.Duration {
 	return DefaultExpiry
 }
 
-// Proof is how old the sign-in of whoever agrees may be; 0 is any age.
+// Proof returns how old the sign-in of the person who agrees may be; 0 is any age.
 func (c *Confirm) Proof() time.Duration { return time.Duration(c.SignedIn) * time.Second }
 
-// A Progress says how far a row is: by rows of another entity, its steps.
+// A Progress says how far a row is, by rows of another entity, its steps.
 type Progress struct {
 	Steps  *Entity
-	By     stores.Path // from a step to the row that it is a step of
-	Stage  int         // field of a step, a code of a declared list; -1 when there is none
-	Weight int         // field of a step, an integer; -1 when each counts the same
+	By     stores.Path // from a step to its row
+	Stage  int         // field of a step with a code of a declared list; -1 if there is none
+	Weight int         // field of a step with an integer; -1 if all count the same
 	Done   *Expr       // over the step
 	Place  dsl.Place
 }
 
-// ProgressPart is one of the things that can be told of progress.
+// ProgressPart is a part of the progress that can be read.
 type ProgressPart uint8
 
 // The parts of progress.
 const (
 	ProgressPercent ProgressPart = iota // of the weight of all steps, rounded; 100 only when all are done
 	ProgressDone                        // how many steps are done
-	ProgressTotal                       // of how many
-	ProgressLeft                        // how many are not
-	ProgressStages                      // the stages of which all steps are done, in declared order
-	ProgressStage                       // the first stage that is not; nothing when all are
+	ProgressTotal                       // the number of all steps
+	ProgressLeft                        // how many steps are not done
+	ProgressStages                      // the stages whose steps are all done, in declared order
+	ProgressStage                       // the first stage with a step that is not done; absent if all are done
 )
 
 // A Read is a declarative read.
@@ -869,15 +859,15 @@ type Read struct {
 	Lists  []ReadList
 	One    bool   // exactly one row, the one that the reference argument By names
 	By     int    // index in Params, -1 without One; Filter holds the key against it already
-	Along  *Along // nil is no walk along a reference
-	Sort   []Sort // of rows that are grouped
+	Along  *Along // nil follows no reference
+	Sort   []Sort // of grouped rows
 	Limit  int
-	After  int // index in Params of the row after which a page of Limit rows begins; -1 where more are too many
-	// Weigh is a number of 0 or more by which the fit of a row is multiplied, where the verb
-	// is Matching; nil is 1.
+	After  int // index in Params of the row after which a page of Limit rows begins; -1 if more rows than Limit are an error
+	// Weigh is a number of 0 or more by which the fit of a row is multiplied, if the verb has
+	// Matching; nil is 1.
 	Weigh *ReadField
-	// File is what a file is called that the rows are written into, whose ending says in
-	// which format: .xlsx or .csv; "" where they are only told.
+	// File is the name of a file into which the rows are written; its ending gives the format:
+	// .xlsx or .csv. "" writes no file.
 	File string
 }
 
@@ -887,14 +877,14 @@ type Sort struct {
 	Desc  bool
 }
 
-// Groups reports whether rows that are alike in what is returned are told as one, with
-// what they come to.
+// Groups reports whether rows with the same returned fields are merged into one, with totals over
+// them.
 func (r *Read) Groups() bool {
 	return slices.ContainsFunc(r.Fields, func(f ReadField) bool { return f.Over != nil })
 }
 
-// Masked reports whether a verb gives nothing but what is sensitive: a page opens it on
-// request, and in no conversation is anything of it told.
+// Masked reports whether a verb returns only sensitive values: a page reveals them on request,
+// and no conversation tells any of them.
 func (v *Verb) Masked() bool {
 	return v.Read != nil && len(v.Read.Fields) > 0 && !slices.ContainsFunc(v.Read.Fields, func(f ReadField) bool { return !f.Sensitive })
 }
@@ -904,12 +894,12 @@ type ReadField struct {
 	Name      string
 	From      ReadSource
 	Path      stores.Path  // of FromPath and FromCodes
-	Type      *Type        // what it comes to; nil when it follows from From
+	Type      *Type        // type of the result; nil if it follows from From
 	Expr      *Expr        // of FromExpr
 	Codes     *CodeList    // of FromCodes
 	List      int          // of FromList, FromCount and FromTotal, in Read.Lists
 	Total     *Total       // of FromTotal; Field is in the list's Fields
-	Over      *Total       // what this comes to over rows that are alike; nil where it is one row's
+	Over      *Total       // total over merged rows; nil if the value is one row's
 	Part      ProgressPart // of FromProgress
 	Sensitive bool
 }
@@ -921,21 +911,21 @@ type ReadSource uint8
 const (
 	FromPath     ReadSource = iota // a field along references, or a count of rows that refer here
 	FromExpr                       // an expression over `row`
-	FromCodes                      // what the palette says of the code, or the codes, at Path
-	FromList                       // rows that belong here, as a list of objects
-	FromCount                      // how many there are of those
-	FromTotal                      // what a field of those comes to
+	FromCodes                      // what the palette declares of the code, or the codes, at Path
+	FromList                       // related rows, as a list of objects
+	FromCount                      // number of the related rows
+	FromTotal                      // total of a field of the related rows
 	FromProgress                   // how far the row is
 )
 
-// A ReadList is rows of another entity that belong to the row read.
+// A ReadList lists rows of another entity that belong to the row read.
 type ReadList struct {
 	Name   string
 	Entity *Entity
 	By     stores.Path // from one of them to the row read
 	Filter *Filter     // nil is all of them
 	Order  []stores.Order
-	Fields []ReadField // none when it is only counted
+	Fields []ReadField // none if the rows are only counted
 	Place  dsl.Place
 }
 
@@ -944,30 +934,29 @@ type Query struct {
 	Text    string
 	Params  []int // index in Params of each :name, in order of first use
 	Names   []string
-	Kinds   []stores.Kind // of the arguments, parallel to Names; Null where a type does not say
+	Kinds   []stores.Kind // of the arguments, parallel to Names; Null if the type does not determine it
 	Columns []stores.Column
-	Types   []*Type // parallel to Columns: a ref says which entity
-	// Sensitive is parallel to Columns, and nil where the palette marks none: then
-	// there is nothing sensitive for the query to read.
+	Types   []*Type // parallel to Columns: a ref names its entity
+	// Sensitive is parallel to Columns, and nil if the palette marks none: then the query cannot
+	// read sensitive columns.
 	Sensitive []bool
 	One       bool
 	Place     dsl.Place
 
-	place func(from, to int) dsl.Place // of a part of Text, in the file
+	place func(from, to int) dsl.Place // place in the file of a part of Text
 }
 
-// IsSensitive reports whether some of what the query comes to is sensitive.
+// IsSensitive reports whether some column of the query is sensitive.
 func (q *Query) IsSensitive() bool { return slices.Contains(q.Sensitive, true) }
 
-// PlaceOf is the place of the word that begins at a byte of Text, where it
-// stands in the palette, however YAML folds or quotes it. It is Place, where all
-// of it stands, for an offset that Text does not have.
+// PlaceOf returns the place in the palette of the word that begins at a byte of Text, however
+// YAML folds or quotes it. For an offset outside Text it returns Place, the place of the whole.
 func (q *Query) PlaceOf(offset int) dsl.Place {
 	if q.place == nil || offset < 0 || offset > len(q.Text) || q.Text == "" {
 		return q.Place
 	}
 	if offset == len(q.Text) {
-		// What is missing at the end is missed after the last that is there.
+		// Something missing at the end is reported after the last word.
 		last := strings.TrimRight(q.Text, " \t\r\n")
 		_, size := utf8.DecodeLastRuneInString(last)
 		offset = max(0, len(last)-size)
@@ -994,8 +983,7 @@ type Macro struct {
 	each int // one more than the index of the argument for whose items calls are made
 }
 
-// ForEach returns the list argument for each of whose items the calls are made that
-// name @each.
+// ForEach returns the list argument for each of whose items the calls that name @each are made.
 func (m *Macro) ForEach() (param int, ok bool) {
 	if m == nil || m.each == 0 {
 		return -1, false
@@ -1009,19 +997,19 @@ type Tool struct {
 	Sends        []Send
 	// ReadOnly says that it changes nothing anywhere: a preview may call it.
 	ReadOnly bool
-	// Idempotent says that the server does it once, however often it is asked
-	// under one idempotency key.
+	// Idempotent says that the server does it only once, however often it is called with the same
+	// idempotency key.
 	Idempotent bool
-	Rows       string          // the member of the answer that lists rows; "" when the answer is one
-	Columns    []stores.Column // members of the answer; none when its text is all there is
+	Rows       string          // the member of the answer that lists rows; "" if the answer is one row
+	Columns    []stores.Column // members of the answer; none if the answer is only text
 	Types      []*Type         // parallel to Columns
 	Places     []dsl.Place     // parallel to Columns
 	Place      dsl.Place
 
-	Timeout time.Duration // of one try; 0 is as long as the operator lets it
-	Retry   *stores.Retry // nil is three tries at once
+	Timeout time.Duration // of one try; 0 is the operator's limit
+	Retry   *stores.Retry // nil is three tries without a wait
 
-	answer *Param // what it answers with, as a list of records; nil without Columns
+	answer *Param // type of its answer, a list of records; nil without Columns
 }
 
 func (t *Tool) given() *Param {
@@ -1031,22 +1019,22 @@ func (t *Tool) given() *Param {
 	return t.answer
 }
 
-// Answers puts a row of the answer together, for effects that are there once for each.
+// Answers makes a record of one row of the answer, for effects that run once for each.
 func (t *Tool) Answers(row []stores.Value) stores.Value { return t.answer.Type.Item.Whole(row) }
 
-// Follows reports whether an effect waits for what the tool of its verb answers.
+// Follows reports whether an effect runs over the answer of its verb's tool.
 func (e *Effect) Follows() bool { return e.Each != nil && e.Each.Answer }
 
-// A Send is one thing that a tool is sent.
+// A Send is one value that is sent to a tool.
 type Send struct {
 	Key   string
-	Param int   // the argument that it is, -1 when Value says
-	Value *Expr // nil when it is an argument
-	Type  *Type // what it is, as far as the palette tells; nil when it does not
+	Param int   // the argument to send, -1 if Value is sent
+	Value *Expr // nil if an argument is sent
+	Type  *Type // its type, as far as the palette determines it; nil if it does not
 	Place dsl.Place
 }
 
-// keepsCalls reports whether values of t are calls, or lists of them.
+// keepsCalls reports whether values of t are calls, or lists of calls.
 func (t *Type) keepsCalls() bool {
 	return t != nil && (t.Name == CallType || t.Name == ListType && t.Item != nil && t.Item.Name == CallType)
 }

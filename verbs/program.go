@@ -5,20 +5,19 @@ import (
 	"verbatim/stores"
 )
 
-// A Program is a script that means something: every verb exists, every
-// argument is of its type, every binding is defined. Only Check makes one, so
-// a function that takes a Program need not check again. It is read-only; its values
-// alias the script it was made from.
+// A Program is a valid script: every verb exists, every argument is of its type, every binding is
+// defined. Only Check makes one, so a function that takes a Program need not check again. It is
+// read-only; its values alias the script it was made from.
 type Program struct {
 	registry *Registry
 	script   *dsl.Script
 	calls    []Call
 	order    []int
 	said     Literals
-	bound    map[*dsl.Value]Row      // what names in the script mean
-	kept     map[*dsl.Value]*Program // calls that are kept and not made
+	bound    map[*dsl.Value]Row      // rows that names in the script mean
+	kept     map[*dsl.Value]*Program // calls that are stored and not made
 
-	// What follows is memory that CheckInto uses again.
+	// Memory that CheckInto reuses.
 	args     []Arg // slab that Call.Args are cut from
 	needs    []int // slab that Call.Needs are cut from
 	edges    []edge
@@ -37,23 +36,22 @@ func (p *Program) Registry() *Registry { return p.registry }
 // Script returns the script that the program was made from.
 func (p *Program) Script() *dsl.Script { return p.script }
 
-// SaidBy says where what the script writes out comes from; without it, it is the
-// author's own. Only the caller of Check calls it, before anything else has
-// the program.
+// SaidBy sets the origins of the script's literals; without it, they are the author's own. Only
+// the caller of Check calls it, before anything else has the program.
 func (p *Program) SaidBy(l Literals) { p.said = l }
 
-// Literals returns what SaidBy said.
+// Literals returns the value that SaidBy set.
 func (p *Program) Literals() Literals { return p.said }
 
-// A Row is what a name in a script means.
+// A Row is the row that a name in a script means.
 type Row struct {
 	Entity *Entity
 	Key    stores.Value
-	Name   string // that cannot come to mean another row, without its @
+	Name   string // a name that can never mean another row, without its @
 }
 
-// Bind settles which row an argument of kind Name means. Only the caller
-// of Check calls it, before anything else has the program.
+// Bind sets the row that an argument of kind Name means. Only the caller of Check calls it,
+// before anything else has the program.
 func (p *Program) Bind(a *Arg, row Row) {
 	if p.bound == nil {
 		p.bound = make(map[*dsl.Value]Row)
@@ -61,15 +59,14 @@ func (p *Program) Bind(a *Arg, row Row) {
 	p.bound[a.Syntax] = row
 }
 
-// Bound returns the row that an argument of kind Name means, where that is settled.
+// Bound returns the row that an argument of kind Name means, if it is set.
 func (p *Program) Bound(a *Arg) (Row, bool) {
 	row, ok := p.bound[a.Syntax]
 	return row, ok
 }
 
-// Named is what stands for a value of the script that names a row, so that it
-// cannot come to mean another. It is false for every other value, and for a nil
-// program.
+// Named returns the unambiguous form of a value of the script that names a row. ok is false for
+// every other value, and for a nil program.
 func (p *Program) Named(v *dsl.Value) (dsl.Value, bool) {
 	if p == nil {
 		return dsl.Value{}, false
@@ -87,8 +84,8 @@ func (p *Program) Named(v *dsl.Value) (dsl.Value, bool) {
 	return dsl.NewSymbol(name), true
 }
 
-// Canonical is the script with names that cannot come to mean other rows. What is
-// kept of a program is this text.
+// Canonical returns the script with unambiguous names, which never come to mean other rows. This
+// text is what is stored of a program.
 func (p *Program) Canonical() *dsl.Script {
 	if len(p.bound) == 0 {
 		return p.script
@@ -147,9 +144,8 @@ func (c *Call) names(fn func(a *Arg, t *Type)) {
 	}
 }
 
-// Said is the origin of what an argument of the script writes out: a value, a
-// name, or a list or a map of them. That of a default, which nobody wrote, is the
-// zero Origin.
+// Said returns the origin of an argument that the script writes out: a value, a name, or a list
+// or a map of them. The origin of a default, which nobody wrote, is the zero Origin.
 func (p *Program) Said(a *Arg) Origin {
 	if a.Syntax == nil {
 		return Origin{}
@@ -157,8 +153,7 @@ func (p *Program) Said(a *Arg) Origin {
 	return p.said.of(a.Syntax)
 }
 
-// Calls returns the calls as written, nested calls before the call they stand
-// in.
+// Calls returns the calls as written, nested calls before the call that contains them.
 func (p *Program) Calls() []Call { return p.calls }
 
 // Order returns indexes into Calls such that every call comes after those
@@ -175,7 +170,7 @@ type Call struct {
 	Each   bool  // of a macro: it is made for each item of the list
 }
 
-// ArgKind says what a checked argument is.
+// ArgKind is the kind of a checked argument.
 type ArgKind uint8
 
 // The kinds of argument.
@@ -186,22 +181,21 @@ const (
 	Name                   // a Name the session knows, or the field Path of its row
 	Listed                 // Items, at least one of which is not a literal
 	Mapped                 // Items under Keys, at least one of which is not a literal
-	Kept                   // calls that are kept and not made: see Texts
+	Kept                   // calls that are stored and not made: see Texts
 )
 
-// An Arg is a checked argument. Literal lists and objects are one Value of kind
-// JSON. An Arg holds as little as can be, since each is written anew for every
-// call: what a name says is left where the script has it.
+// An Arg is a checked argument. Literal lists and objects are one Value of kind JSON. An Arg is
+// as small as possible, since one is written for every argument of every call: the text of a name
+// stays in the script.
 type Arg struct {
 	Kind   ArgKind
 	Call   int32 // of a Result: index in Program.Calls
 	Value  stores.Value
-	Syntax *dsl.Value // nil when it is the default
+	Syntax *dsl.Value // nil for a default
 	items  *[]Arg
 }
 
-// Name is the name that an argument of kind Name gives, without its @ and
-// without a path.
+// Name returns the name of an argument of kind Name, without its @ and without a path.
 func (a *Arg) Name() string {
 	if a.Kind != Name {
 		return ""
@@ -210,8 +204,8 @@ func (a *Arg) Name() string {
 	return name
 }
 
-// Path is what follows the first dot of a Name or of a Result, "entity.name",
-// or "" when the whole is meant.
+// Path returns the text after the first dot of a Name or of a Result, "entity.name", or "" for
+// the whole value.
 func (a *Arg) Path() string {
 	if a.Kind != Name && a.Kind != Result {
 		return ""
@@ -220,8 +214,8 @@ func (a *Arg) Path() string {
 	return path
 }
 
-// words divides a symbol. A name in quotes has no path, and the result of a
-// nested call none either.
+// words splits a symbol into name and path. A name in quotes, and the result of a nested call,
+// have no path.
 func (a *Arg) words() (name, path string) {
 	if a.Syntax.Kind == dsl.Symbol {
 		return divide(a.Syntax.Text)
@@ -229,8 +223,7 @@ func (a *Arg) words() (name, path string) {
 	return a.Syntax.Text, ""
 }
 
-// divide cuts a symbol at its first dot. It is a loop because the texts are a
-// few bytes long.
+// divide splits a symbol at its first dot. It is a loop because the texts are a few bytes long.
 func divide(symbol string) (name, path string) {
 	for i := range len(symbol) {
 		if symbol[i] == '.' {
@@ -240,7 +233,7 @@ func divide(symbol string) (name, path string) {
 	return symbol, ""
 }
 
-// Items are the parts of a Listed or Mapped argument, nil for every other kind.
+// Items returns the parts of a Listed or Mapped argument, nil for every other kind.
 func (a *Arg) Items() []Arg {
 	if a.items == nil {
 		return nil
@@ -248,7 +241,7 @@ func (a *Arg) Items() []Arg {
 	return *a.items
 }
 
-// Keys are the keys of a Mapped argument, parallel to Items.
+// Keys returns the keys of a Mapped argument, parallel to Items.
 func (a *Arg) Keys() []string {
 	if a.Kind != Mapped {
 		return nil
@@ -261,33 +254,31 @@ func (a *Arg) Keys() []string {
 	return keys
 }
 
-// Names tells the checker which names a session knows: the entity behind one,
-// if the session was given it. A nil Names accepts every name and leaves the
-// question to the run.
+// Names tells the checker which names a session knows, and the entity of each. A nil Names
+// accepts every name and leaves the check to the run.
 type Names interface {
-	// Lookup returns the entity that a name stands for, nil when it is not
-	// known.
+	// Lookup returns the entity of a name, nil if the name is not known.
 	Lookup(name string) *Entity
 	// Nearby returns names that may have been meant.
 	Nearby(name string) []string
 }
 
-// Homonyms is what Names may implement as well, to be asked about a name that
-// Lookup does not know: which rows it may mean, where it may mean several.
+// Homonyms is an optional interface of Names, for a name that Lookup does not know: it returns
+// the rows that the name may mean, if it is ambiguous.
 type Homonyms interface {
 	Homonyms(name string) []Candidate
 }
 
-// Permitted is what Names may implement as well, to be asked which verbs are worth suggesting.
+// Permitted is an optional interface of Names: it reports which verbs are worth suggesting.
 type Permitted interface {
 	May(v *Verb) bool
 }
 
-// Kept is the program of the calls that an argument of kind Kept holds.
+// Kept returns the program of the calls in an argument of kind Kept.
 func (p *Program) Kept(a *Arg) *Program { return p.kept[a.Syntax] }
 
-// EachKept calls fn with the calls that are kept, however deep, each with the index in
-// Calls of the call whose argument they are.
+// EachKept calls fn with the stored calls, at any depth, each with the index in Calls of the call
+// that has them as an argument.
 func (p *Program) EachKept(fn func(of int, kept *Program)) {
 	if len(p.kept) == 0 {
 		return
@@ -302,8 +293,8 @@ func (p *Program) EachKept(fn func(of int, kept *Program)) {
 	}
 }
 
-// Texts are the calls of an argument of kind Kept, each as it is kept: canonical, with names
-// that cannot come to mean other rows.
+// Texts returns the calls of an argument of kind Kept, each as it is stored: canonical, with
+// unambiguous names.
 func (p *Program) Texts(a *Arg) []string {
 	in := p.Kept(a)
 	if in == nil {

@@ -12,8 +12,8 @@ import (
 	"verbatim/stores"
 )
 
-// A Proposal is one file of a first palette over what is there, how many lines of it a
-// person has to decide on, those that say DECIDE, and how many say what is not said.
+// A Proposal is one file of a first palette, with the number of lines that a person has to decide
+// on, which say DECIDE, and the number of lines about what could not be expressed.
 type Proposal struct {
 	Name   string
 	Text   []byte
@@ -21,13 +21,13 @@ type Proposal struct {
 	Unsaid int
 }
 
-// maxProposed is how many tables one file speaks of.
+// maxProposed is how many tables one file covers at most.
 const maxProposed = 100
 
-// Propose writes a first palette: an entity for each table that has a key, with
-// references and codes as the database has them, a read of each and of one row of it,
-// and a verb that adds one. What cannot be said is told in comments. Without tables it
-// is a palette with one verb to begin with.
+// Propose writes a first palette: an entity for each table that has a key, with the references
+// and codes of the database, a read of all and of one of its rows, and a verb that adds one.
+// Comments say what cannot be expressed. Without tables it is a palette with one verb to begin
+// with.
 func Propose(domain, from string, tables []stores.Table) []Proposal {
 	if from == "" {
 		return []Proposal{begun(domain)}
@@ -78,7 +78,7 @@ func Propose(domain, from string, tables []stores.Table) []Proposal {
 	return files
 }
 
-// begun is an empty start.
+// begun returns a first palette without tables.
 func begun(domain string) Proposal {
 	text := `# yaml-language-server: $schema=palette.schema.json
 domain: ` + yamlText(domain) + `
@@ -114,18 +114,18 @@ verbs:
 type proposer struct {
 	taken  map[string]bool
 	entity map[string]*draftEntity // by table
-	lists  []string                // of codes, written
-	enums  map[string]string       // the list of an enumeration type
+	lists  []string                // text of the code lists
+	enums  map[string]string       // code lists by enumeration type
 }
 
-// A draftEntity is an entity that is being proposed.
+// A draftEntity is a proposed entity.
 type draftEntity struct {
 	table  *stores.Table
 	name   string
 	fields []proposedField
 	key    []*proposedField
 	label  string
-	why    string // why there is no entity
+	why    string // why it has no entity
 	decide []string
 }
 
@@ -135,12 +135,12 @@ type proposedField struct {
 	arg    string // "artist"
 	ref    *draftEntity
 	codes  string // name of its code list
-	kept   bool   // that it stands under `fields`
+	kept   bool   // it is listed under `fields`
 }
 
-// unique makes a name that nothing else has.
+// unique returns a name that nothing else has.
 func (p *proposer) unique(name string) string {
-	if strings.HasPrefix(name, "system-") { // so are those of the engine called
+	if strings.HasPrefix(name, "system-") { // the engine's own names begin like this
 		name = "the-" + name
 	}
 	for n, base := 2, name; p.taken[name]; n++ {
@@ -152,13 +152,13 @@ func (p *proposer) unique(name string) string {
 
 func lastName(table string) string { return table[strings.LastIndexByte(table, '.')+1:] }
 
-// unaccented writes letters as names of rows have them: Fällig is fallig.
+// unaccented replaces accented letters, as in names of rows: Fällig becomes fallig.
 var unaccented = strings.NewReplacer("ä", "a", "à", "a", "á", "a", "â", "a", "ã", "a", "å", "a", "æ", "ae", "ç", "c", "è", "e", "é", "e", "ê", "e", "ë", "e", "ì", "i", "í", "i", "î", "i", "ï", "i", "ñ", "n",
 	"ò", "o", "ó", "o", "ô", "o", "õ", "o", "ö", "o", "ø", "o", "œ", "oe", "ù", "u", "ú", "u", "û", "u", "ü", "u", "ý", "y", "ÿ", "y", "ß", "ss",
 	"Ä", "A", "À", "A", "Á", "A", "Â", "A", "Ã", "A", "Å", "A", "Æ", "Ae", "Ç", "C", "È", "E", "É", "E", "Ê", "E", "Ë", "E", "Ì", "I", "Í", "I", "Î", "I", "Ï", "I", "Ñ", "N",
 	"Ò", "O", "Ó", "O", "Ô", "O", "Õ", "O", "Ö", "O", "Ø", "O", "Œ", "Oe", "Ù", "U", "Ú", "U", "Û", "U", "Ü", "U", "Ý", "Y")
 
-// slug makes a name of a palette of a name of a database: OrderLine is order-line.
+// slug makes a palette's name from a database's: OrderLine becomes order-line.
 func slug(name string, dash rune) string {
 	var b strings.Builder
 	last := dash
@@ -185,7 +185,7 @@ func slug(name string, dash rune) string {
 	return s[:min(len(s), 60)]
 }
 
-// singular is what a row is called of a table that is named for many: an entity is one.
+// singular returns the name for one row of a table with a plural name.
 func singular(name string) string {
 	for _, end := range [...][2]string{{"ies", "y"}, {"sses", "ss"}, {"xes", "x"}, {"ches", "ch"}, {"shes", "sh"}, {"ss", "ss"}, {"us", "us"}, {"is", "is"}, {"s", ""}} {
 		if stem, ok := strings.CutSuffix(name, end[0]); ok && len(stem) > 1 {
@@ -195,8 +195,8 @@ func singular(name string) string {
 	return name
 }
 
-// throughOthers finds what a column refers to that is one of several columns of a foreign
-// key: the other end of that may refer to it.
+// throughOthers finds the target of a column that is one of several columns of a foreign key: the
+// column at the other end may be a reference itself.
 func (p *proposer) throughOthers(fk stores.ForeignKey, column string) (stores.ForeignKey, bool) {
 	to, i := p.entity[fk.Table], slices.Index(fk.Columns, column)
 	if len(fk.Columns) < 2 || to == nil || i < 0 || i >= len(fk.To) {
@@ -210,7 +210,7 @@ func (p *proposer) throughOthers(fk stores.ForeignKey, column string) (stores.Fo
 	return fk, false
 }
 
-// fields works out the fields of an entity.
+// fields determines the fields of an entity.
 func (p *proposer) fields(e *draftEntity) {
 	t := e.table
 	switch {
@@ -263,7 +263,7 @@ func (p *proposer) fields(e *draftEntity) {
 			}
 			short := strings.TrimSuffix(f.name, "_id")
 			if to != nil && len(fk.To) == 1 && f.name == slug(fk.To[0], '_') && strings.HasPrefix(f.name, underscored(to.name)+"_") {
-				short = underscored(to.name) // job_no is that of a job
+				short = underscored(to.name) // job_no refers to a job
 			}
 			switch {
 			case to == nil:
@@ -305,7 +305,7 @@ func (p *proposer) fields(e *draftEntity) {
 	}
 }
 
-// keyFits reports whether a column is of the kind of a table's key.
+// keyFits reports whether a column has the kind of a table's key.
 func keyFits(to *stores.Table, c *stores.TableColumn) bool {
 	return slices.ContainsFunc(to.Columns, func(k stores.TableColumn) bool {
 		return k.Name == to.Key[0] && k.Kind == c.Kind && (k.Kind == stores.Int || k.Kind == stores.String || k.Kind == stores.UUID)
@@ -317,7 +317,7 @@ var (
 	private = regexp.MustCompile(`mail|phone|mobile`)
 )
 
-// called are the fields that people know a row by, and nil where none is seen.
+// called returns the fields by which people know a row, nil if none is recognized.
 func (e *draftEntity) called() []string {
 	text := func(f *proposedField) bool {
 		return f.kept && f.ref == nil && f.codes == "" && f.column.Kind == stores.String && !secret.MatchString(f.name)
@@ -341,7 +341,7 @@ func (e *draftEntity) called() []string {
 	return nil
 }
 
-// labelled proposes what people read for a row.
+// labelled proposes a label for rows.
 func (e *draftEntity) labelled() string {
 	if all := e.called(); all != nil {
 		return "{" + strings.Join(all, "} {") + "}"
@@ -362,7 +362,7 @@ func (e *draftEntity) labelled() string {
 
 var secret = regexp.MustCompile(`(^|_)(password|passwd|secret|token|ssn|iban|card_number|api_key|pin)($|_)`)
 
-// codes writes a list for a column that takes only some values, and returns its name.
+// codes writes a list for a column that accepts only some values, and returns its name.
 func (p *proposer) codes(e *draftEntity, f *proposedField) string {
 	c := f.column
 	if len(c.Takes) == 0 || c.Kind != stores.String && c.Kind != stores.Int {
@@ -387,7 +387,7 @@ func (p *proposer) codes(e *draftEntity, f *proposedField) string {
 	return name
 }
 
-// codeLines are the values of a code list.
+// codeLines writes the values of a code list.
 func codeLines(values []string, kind stores.Kind) (string, bool) {
 	var b strings.Builder
 	seen := map[string]bool{}
@@ -425,7 +425,7 @@ func (w *writer) line(format string, args ...any) {
 }
 
 func (p *proposer) write(w *writer, all []*draftEntity) {
-	if len(p.lists) > 0 { // in the first file
+	if len(p.lists) > 0 { // only in the first file
 		w.line("codes:  # as the types and constraints of the tables list them")
 		w.WriteString(strings.Join(p.lists, ""))
 		p.lists = nil
@@ -500,8 +500,8 @@ func (e *draftEntity) writeEntity(w *writer) {
 	}
 }
 
-// owners is the path of references from a row to the one that it would belong to: the
-// first that must be there, and so on.
+// owners returns the path of required references from a row to its owner: the first such
+// reference, and so on.
 func (e *draftEntity) owners() string {
 	var path []string
 	for at := e; len(path) < 5; {
@@ -557,7 +557,7 @@ func (f *proposedField) write(w *writer) {
 	}
 }
 
-// typed is the type of a field or an argument, with its limits.
+// typed writes the type of a field or an argument, with its limits.
 func (f *proposedField) typed() string {
 	c := f.column
 	switch {
@@ -636,7 +636,7 @@ func (e *draftEntity) writeVerbs(w *writer) {
 	e.writeAdd(w)
 }
 
-// its is the argument that names one row of the entity.
+// its returns the name of the argument that names one row of the entity.
 func (e *draftEntity) its() string {
 	if isReserved(e.name) {
 		return e.name + "-row"
@@ -689,7 +689,7 @@ func (e *draftEntity) writeAdd(w *writer) {
 
 var plainYAML = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
 
-// yamlText writes a text as YAML does, in quotes where it could be read as something else.
+// yamlText writes a text in YAML, in quotes if it could be read as something else.
 func yamlText(s string) string {
 	switch strings.ToLower(s) {
 	case "null", "true", "false", "yes", "no", "on", "off", "y", "n":

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// methods are those of HTTP that an operation may have.
+// methods are the HTTP methods that an operation may have.
 var methods = []string{"get", "head", "options", "put", "post", "patch", "delete", "trace"}
 
 // api proposes a verb for each operation of an API, and returns how many there are.
@@ -77,7 +77,7 @@ func (p *describer) operation(method, path string, doc, item, op map[string]any)
 		if !v.reads {
 			p.decide++
 			p.body.line("    confirm: always  # DECIDE: who agrees, and when")
-			// Whoever agrees is not told that nothing changes.
+			// The person who agrees must not be told that nothing changes.
 			p.body.line("    effects: [{may-store: what the request changes outside of this system}]")
 		}
 		p.body.line("    handler: true")
@@ -85,7 +85,7 @@ func (p *describer) operation(method, path string, doc, item, op map[string]any)
 	p.verb(v)
 }
 
-// serverOf is the address of an operation, as far as it is described.
+// serverOf returns the address of an operation, as far as it is described.
 func serverOf(levels ...map[string]any) string {
 	for _, m := range levels {
 		if list := listOf(m["servers"]); len(list) > 0 {
@@ -97,7 +97,7 @@ func serverOf(levels ...map[string]any) string {
 	return ""
 }
 
-// parameter reads a parameter; a nameless one is nothing of ours.
+// parameter reads a parameter; one without a name is ignored.
 func (p *describer) parameter(q any) (a describedArg, why string) {
 	m, why := p.flat(q, 0)
 	if why != "" {
@@ -108,7 +108,7 @@ func (p *describer) parameter(q any) (a describedArg, why string) {
 	a.description, _ = m["description"].(string)
 	a.required, a.schema = m["required"] == true, m["schema"]
 	if a.place == "header" && slices.Contains([]string{"accept", "content-type", "authorization"}, strings.ToLower(a.wire)) {
-		return describedArg{}, "" // OpenAPI leaves these to the protocol
+		return describedArg{}, "" // OpenAPI leaves these headers to the protocol
 	}
 	if content, ok := m["content"].(map[string]any); ok && len(content) > 0 {
 		media, _ := content[sortedKeys(content)[0]].(map[string]any)
@@ -121,7 +121,7 @@ func (p *describer) parameter(q any) (a describedArg, why string) {
 	return a, why
 }
 
-// examples are those beside a schema.
+// examples returns the examples beside a schema.
 func (p *describer) examples(m map[string]any) (all []any) {
 	if m["example"] != nil {
 		all = append(all, m["example"])
@@ -135,8 +135,7 @@ func (p *describer) examples(m map[string]any) (all []any) {
 	return all
 }
 
-// requestBody adds the arguments that a body holds: the members of an object, else the
-// whole of it.
+// requestBody adds the arguments for a body: the members of an object, or else the whole body.
 func (p *describer) requestBody(v *describedVerb, body any) string {
 	b, why := p.flat(body, 0)
 	if why != "" {

@@ -18,15 +18,15 @@ import (
 	"verbatim/stores"
 )
 
-// A wording is a JSON Schema as the type of an argument.
+// A wording is a JSON Schema expressed as the type of an argument.
 type wording struct {
 	keys  string            // "string, max-length: 20"
-	is    Type              // what an example of it is tried on
+	is    Type              // for checking examples
 	codes map[string]string // of an enumeration, by its values
 }
 
-// typed says in the words of a palette what a schema takes. What is lost on the way is
-// noted; why says why nothing can be said, and is "" where something can.
+// typed expresses a schema in the words of a palette. It notes what is lost on the way; why says
+// why the schema cannot be expressed, "" if it can.
 func (p *describer) typed(v any, name string) (w wording, why string) {
 	if p.nested++; p.nested > mostNested {
 		return w, "its schema leads to itself"
@@ -80,7 +80,7 @@ func (p *describer) typed(v any, name string) (w wording, why string) {
 			}
 		} else {
 			for _, key := range []string{"minLength", "maxLength", "pattern"} {
-				use(key) // a date is as long as dates are
+				use(key) // the format of a date determines its length
 			}
 		}
 	case "integer", "number":
@@ -145,18 +145,17 @@ func (p *describer) typed(v any, name string) (w wording, why string) {
 	return w, ""
 }
 
-// annotations are the keywords that say nothing about which values there may be, and
-// those that are read before.
+// annotations are the keywords that do not restrict the values, and those that are read earlier.
 var annotations = map[string]bool{
 	"title": true, "description": true, "default": true, "example": true, "examples": true, "deprecated": true, "readOnly": true, "writeOnly": true,
 	"nullable": true, "externalDocs": true, "xml": true, "discriminator": true, "$schema": true, "$id": true, "$comment": true, "$defs": true, "definitions": true,
 	"contentMediaType": true, "contentEncoding": true, "name": true, "in": true,
 }
 
-// mostNested bounds how far references and parts of parts are followed.
+// mostNested limits how far references and nested schemas are followed.
 const mostNested = 24
 
-// flat is a schema with what it refers to and all of its allOf in one.
+// flat returns a schema with its reference resolved and all of its allOf merged.
 func (p *describer) flat(v any, depth int) (map[string]any, string) {
 	if depth > mostNested {
 		return nil, "its schema leads to itself"
@@ -193,10 +192,10 @@ func (p *describer) flat(v any, depth int) (map[string]any, string) {
 	return nil, "its schema is none"
 }
 
-// refName is what a reference calls what it leads to.
+// refName returns the name of the target of a reference.
 func refName(ref string) string { return ref[strings.LastIndexByte(ref, '/')+1:] }
 
-// lookup finds what a reference leads to, in this document.
+// lookup finds the target of a reference, in this document.
 func (p *describer) lookup(ref any) (any, string) {
 	s, _ := ref.(string)
 	if s == "" || s[0] != '#' {
@@ -208,7 +207,7 @@ func (p *describer) lookup(ref any) (any, string) {
 	return nil, "its schema refers to " + cutText(s, 60) + ", which is not there"
 }
 
-// join adds to a schema what another says that must hold as well.
+// join merges another schema that must hold as well into a schema.
 func (p *describer) join(m, more map[string]any) {
 	for _, key := range sortedKeys(more) {
 		there, twice := m[key]
@@ -247,8 +246,8 @@ func listOf(v any) []any {
 	return list
 }
 
-// alternative settles oneOf and anyOf as far as a type can say them. It returns the
-// schema to be written where that is another.
+// alternative expresses oneOf and anyOf as far as a type can. It returns the schema to be written
+// if that differs.
 func (p *describer) alternative(m map[string]any, whole any) (map[string]any, any, string) {
 	for _, key := range []string{"oneOf", "anyOf"} {
 		branches := listOf(m[key])
@@ -266,7 +265,7 @@ func (p *describer) alternative(m map[string]any, whole any) (map[string]any, an
 				return nil, nil, "of one of its forms: " + why
 			}
 			if f["type"] == "null" {
-				continue // what is left out is nothing
+				continue // null means leaving it out
 			}
 			kind := jsonKindOf(f)
 			texts, ok := enumTexts(f["enum"], f["const"])
@@ -304,7 +303,7 @@ func (p *describer) alternative(m map[string]any, whole any) (map[string]any, an
 	return m, whole, ""
 }
 
-// jsonKindOf is the one type of a schema, "any" where there are several.
+// jsonKindOf returns the only type of a schema, "any" if there are several.
 func jsonKindOf(m map[string]any) string {
 	kinds := words(m["type"])
 	if s, ok := m["type"].(string); ok {
@@ -333,7 +332,7 @@ func jsonKindOf(m map[string]any) string {
 
 var jsonTypes = map[string]bool{"string": true, "integer": true, "number": true, "boolean": true, "array": true, "object": true}
 
-// enumTexts are the values of an enumeration of texts.
+// enumTexts returns the values of an enumeration of texts.
 func enumTexts(enum, constant any) (values []string, ok bool) {
 	list := listOf(enum)
 	if constant != nil {
@@ -342,7 +341,7 @@ func enumTexts(enum, constant any) (values []string, ok bool) {
 	for _, v := range list {
 		s, text := v.(string)
 		switch {
-		case v == nil: // what is left out is nothing
+		case v == nil: // null means leaving it out
 		case !text:
 			return nil, false
 		case !slices.Contains(values, s):
@@ -352,7 +351,7 @@ func enumTexts(enum, constant any) (values []string, ok bool) {
 	return values, len(values) > 0
 }
 
-// coded makes codes of an enumeration, or a pattern where its values make none.
+// coded makes codes of an enumeration, or a pattern if its values cannot be codes.
 func (p *describer) coded(values []string, name string) wording {
 	w := wording{is: Type{Name: CodeType, Scale: -1}, codes: map[string]string{}}
 	if lines, ok := codeLines(values, stores.String); ok && p.fits(len(lines)) {
@@ -379,7 +378,7 @@ func (p *describer) coded(values []string, name string) wording {
 	return w
 }
 
-// lengths are the keys for how long something may be.
+// lengths writes the keys that limit a length.
 func (p *describer) lengths(is *Type, least, most any) (keys string) {
 	number := func(v any) int {
 		n, err := strconv.ParseFloat(plainNumber(v), 64)
@@ -402,7 +401,7 @@ func (p *describer) lengths(is *Type, least, most any) (keys string) {
 	return keys
 }
 
-// ownPattern is a pattern as palettes have it: all of the text must match, and RE2.
+// ownPattern converts a pattern to a palette's: it must match the whole text, and is RE2.
 func ownPattern(s string) (string, bool) {
 	re, err := syntax.Parse(s, syntax.Perl)
 	if err != nil {
@@ -412,12 +411,12 @@ func ownPattern(s string) (string, bool) {
 	if ends && s[0] == '^' && s[len(s)-1] == '$' {
 		s = s[1 : len(s)-1]
 	} else {
-		s = `[\s\S]*(?:` + s + `)[\s\S]*` // as other readers of patterns know it, too
+		s = `[\s\S]*(?:` + s + `)[\s\S]*` // in a form that other readers of patterns know, too
 	}
 	return s, patternFault(s) == ""
 }
 
-// plainNumber is a JSON number without an exponent, "" for what is none.
+// plainNumber returns a JSON number without an exponent, "" if it is none.
 func plainNumber(v any) string {
 	n, _ := v.(json.Number)
 	if isNumber(n.String()) {
@@ -430,7 +429,7 @@ func plainNumber(v any) string {
 	return ""
 }
 
-// scaleOf is how many digits after the point multiples of 1, 0.1, 0.01 and so on have.
+// scaleOf returns the number of decimal places of multiples of 1, 0.1, 0.01 and so on.
 func scaleOf(v any) (int, bool) {
 	s := plainNumber(v)
 	if s == "1" {
@@ -441,8 +440,8 @@ func scaleOf(v any) (int, bool) {
 	return len(zeros) + 1, ok && one && strings.Trim(zeros, "0") == ""
 }
 
-// betweenThem adds to a number's schema the bounds of its enumeration, and reports
-// whether that is all whole numbers between them.
+// betweenThem adds the bounds of a numeric enumeration to its schema, and reports whether the
+// enumeration has all whole numbers between them.
 func betweenThem(m map[string]any, enum []any) (map[string]any, bool) {
 	least, most := math.Inf(1), math.Inf(-1)
 	seen := map[float64]bool{}
@@ -458,7 +457,7 @@ func betweenThem(m map[string]any, enum []any) (map[string]any, bool) {
 	return m, most-least+1 == float64(len(seen))
 }
 
-// bounds are the keys for how little and how much a number may be.
+// bounds writes the keys that limit a number.
 func (p *describer) bounds(is *Type, m map[string]any) (keys string) {
 	for _, side := range []struct {
 		key, bound, beyond string
@@ -499,8 +498,8 @@ func (p *describer) bounds(is *Type, m map[string]any) (keys string) {
 	return keys
 }
 
-// sample is a value of a document as a palette writes it: an example or a default. It
-// is none where the type does not take it.
+// sample writes an example or a default of a document for a palette. ok is false if the type does
+// not accept it.
 func (w *wording) sample(v any) (text string, ok bool) {
 	switch v := v.(type) {
 	case string:
@@ -541,7 +540,7 @@ func (w *wording) sample(v any) (text string, ok bool) {
 	return text, ok && problem == fine
 }
 
-// object names the schema of an object, or says nothing of it where any will do.
+// object names the schema of an object, or none if any object is accepted.
 func (p *describer) object(m map[string]any, whole any, name, ref string) (keys, why string) {
 	says := slices.ContainsFunc(sortedKeys(m), func(k string) bool {
 		empty, _ := m[k].(map[string]any)
@@ -559,7 +558,7 @@ func (p *describer) object(m map[string]any, whole any, name, ref string) (keys,
 		return "", why
 	}
 	if x.left < 0 && ref != "" {
-		p.long[ref] = true // nor need it be tried as a part of others
+		p.long[ref] = true // and need not be tried as a part of others
 	}
 	top, _ := made.(map[string]any)
 	if why == "" {
@@ -586,20 +585,19 @@ func (p *describer) object(m map[string]any, whole any, name, ref string) (keys,
 	}), ""
 }
 
-// An exporter copies a schema out of its document, with all that it refers to, as
-// draft 2020-12 has it and as a script can satisfy it.
+// An exporter copies a schema from its document, with everything that it refers to, as draft
+// 2020-12 and in a form that a script can satisfy.
 type exporter struct {
 	p        *describer
 	names    map[string]string // by reference
 	defs     map[string]any
 	left     int
-	unspoken bool // a key that must be there cannot be written in a script
+	unspoken bool // a required key cannot be written in a script
 }
 
 const sayTooLong = "its schema is too long to be copied"
 
-// isMapKey says whether a name can be a key of a map in a script, and is short
-// enough to be read.
+// isMapKey reports whether a name can be a key of a map in a script, and is of readable length.
 func isMapKey(name string) bool { return name != "" && len(name) <= 100 }
 
 func (x *exporter) copy(v any, depth int) (any, string) {
@@ -629,7 +627,7 @@ func (x *exporter) copy(v any, depth int) (any, string) {
 				part, why = x.copy(from[key], depth+1)
 				break
 			}
-			key = "prefixItems" // as older drafts have it
+			key = "prefixItems" // the form of older drafts
 			fallthrough
 		case schemas:
 			parts := make([]any, len(list))
@@ -654,7 +652,7 @@ func (x *exporter) copy(v any, depth int) (any, string) {
 			if n := plainNumber(from[key]); n != "" {
 				part = json.Number(n)
 			}
-		case needed: // below
+		case needed: // handled below
 		default:
 			if !annotations[key] && !strings.HasPrefix(key, "x-") {
 				x.p.lose(key + " " + cutText(jsonText(from[key]), 60))
@@ -668,7 +666,7 @@ func (x *exporter) copy(v any, depth int) (any, string) {
 		}
 	}
 	for _, side := range [...][2]string{{"minimum", "exclusiveMinimum"}, {"maximum", "exclusiveMaximum"}} {
-		if from[side[1]] == true && out[side[0]] != nil { // as OpenAPI 3.0 has it
+		if from[side[1]] == true && out[side[0]] != nil { // the form of OpenAPI 3.0
 			out[side[1]] = out[side[0]]
 			delete(out, side[0])
 		}
@@ -684,7 +682,7 @@ func (x *exporter) copy(v any, depth int) (any, string) {
 	return out, x.needs(from, out)
 }
 
-// What a keyword of JSON Schema holds.
+// The kinds of value that a keyword of JSON Schema holds.
 const (
 	aSchema = iota + 1
 	schemas
@@ -707,7 +705,7 @@ var keywords = map[string]int{
 	"minItems": aNumber, "maxItems": aNumber, "minProperties": aNumber, "maxProperties": aNumber, "minContains": aNumber, "maxContains": aNumber,
 }
 
-// plainValue is a JSON value whose numbers have no exponents.
+// plainValue returns a JSON value with its numbers written without exponents.
 func plainValue(v any) any {
 	switch v := v.(type) {
 	case json.Number:
@@ -728,16 +726,16 @@ func plainValue(v any) any {
 	return v
 }
 
-// properties copies the schemas of keys, and leaves out those that nobody can write.
+// properties copies the schemas of keys, and leaves out keys that a script cannot write.
 func (x *exporter) properties(from, all map[string]any, depth int, names bool) (any, string) {
 	out := map[string]any{}
 	for _, name := range sortedKeys(all) {
 		part, _ := all[name].(map[string]any)
 		if names && x.p.sends && part["readOnly"] == true {
-			continue // it is only answered
+			continue // it occurs in answers only
 		}
 		if names && !isMapKey(name) {
-			continue // needs says which of them
+			continue // needs reports such keys
 		}
 		made, why := x.copy(all[name], depth+1)
 		if why != "" {
@@ -756,7 +754,7 @@ func (x *exporter) properties(from, all map[string]any, depth int, names bool) (
 	return out, ""
 }
 
-// needs sees to the keys that must be there.
+// needs handles the required keys.
 func (x *exporter) needs(from, out map[string]any) string {
 	all, _ := from["properties"].(map[string]any)
 	var required []any
@@ -782,7 +780,7 @@ func (x *exporter) needs(from, out map[string]any) string {
 	return ""
 }
 
-// refer copies what a reference leads to, once, and says under which name it stands.
+// refer copies the target of a reference, once, and returns the name of the copy.
 func (x *exporter) refer(ref string) (any, string) {
 	name := x.names[ref]
 	if name == "" {
@@ -797,8 +795,8 @@ func (x *exporter) refer(ref string) (any, string) {
 		for x.defs[name] != nil {
 			name += "_"
 		}
-		x.names[ref], x.defs[name] = name, true // what it is, is known when it is copied
-		// What stands under a name of its own is nested no deeper than the names are.
+		x.names[ref], x.defs[name] = name, true // the content is filled in when it is copied
+		// A named schema is nested no deeper than the names are.
 		if x.defs[name], why = x.copy(to, 2); why != "" {
 			return nil, why
 		}
@@ -851,7 +849,7 @@ func (w *writer) block(indent int, key string, v any) {
 	}
 }
 
-// seenPattern is a pattern in quotes, with what cannot be seen as its number.
+// seenPattern quotes a pattern, with invisible characters written as their numbers.
 func seenPattern(pattern string) string {
 	var b strings.Builder
 	for _, r := range pattern {
@@ -864,7 +862,7 @@ func seenPattern(pattern string) string {
 	return strconv.Quote(b.String())
 }
 
-// cutText is a text on one line, without what cannot be seen, and not at any length.
+// cutText returns a text on one line, without invisible characters, and of limited length.
 func cutText(s string, most int) string {
 	s = OneLine(strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) && !unicode.IsSpace(r) {

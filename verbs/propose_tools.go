@@ -14,46 +14,45 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// A describer proposes verbs for what a document describes: the tools of a server, or
-// the operations of an API.
+// A describer proposes verbs for a document: for the tools of a server, or the operations of an
+// API.
 type describer struct {
 	domain string
-	root   any  // of the document, or of the schema at hand
-	sends  bool // what is only answered is no part of what is sent
+	root   any  // root of the document, or of the current schema
+	sends  bool // it reads arguments, so parts that occur only in answers are left out
 
-	long   map[string]bool   // references to what is too long to be copied
+	long   map[string]bool   // references to schemas that are too long to be copied
 	lists  proposer          // names of code lists and schemas
 	verbs  proposer          // names of verbs
-	shares map[string]string // code lists and schemas by what they say
+	shares map[string]string // names of code lists and schemas by their content
 
-	head, codes, schemas, body writer // of the file at hand
-	bodies                     int    // how many verbs it has
+	head, codes, schemas, body writer // parts of the current file
+	bodies                     int    // number of its verbs
 	decide, unsaid             int
-	before                     int      // how much of codes and schemas is of other verbs
-	nested                     int      // how deep typed is in parts of parts
-	lost                       []string // of the argument at hand
+	before                     int      // length of codes and schemas from earlier verbs
+	nested                     int      // nesting of typed in parts of parts
+	lost                       []string // losses of the current argument
 	files                      []Proposal
 }
 
-// A Described is what was found in a document.
+// A Described is the result of reading a document.
 type Described struct {
 	What  string // "tool" or "operation"
-	Count int    // of those
-	Verbs int    // that were made of them
+	Count int    // number of them
+	Verbs int    // number of verbs made from them
 	Files []Proposal
 }
 
-// The sizes of a file that is proposed. A palette may have a megabyte.
+// The limits of a proposed file. A palette may have a megabyte.
 const (
 	maxDescribed = 64 << 20
 	maxVerbs     = 250
 	maxBody      = 500 << 10
 )
 
-// ProposeDescribed writes a first palette from a document: tools as MCP's tools/list
-// answers them or as model APIs take them, or an API as OpenAPI 3 describes it, in JSON
-// or YAML. Each tool of server, and each operation, is a verb. The error says what is
-// wrong with the document, to whoever named it.
+// ProposeDescribed writes a first palette from a document: tools as MCP's tools/list returns them
+// or as model APIs take them, or an API as OpenAPI 3 describes it, in JSON or YAML. Each tool of
+// server, and each operation, becomes a verb. The error says what is wrong with the document.
 func ProposeDescribed(domain, server string, text []byte) (Described, error) {
 	doc, err := readDocument(text)
 	if err != nil {
@@ -110,8 +109,8 @@ func hasAtTop(top map[string]any) string {
 	return ": at its top stands " + cutText(strings.Join(keys[:min(len(keys), 5)], ", "), 80)
 }
 
-// begin writes what stands at the top: who may look, and who may also act, among it.
-// They have the domain in their names, for a folder may hold several such palettes.
+// begin writes the beginning of a file, with a role for reading and one for acting as well. The
+// roles have the domain in their names, for a folder may hold several such palettes.
 func (p *describer) begin(description string, comments ...string) {
 	w := &p.head
 	for _, c := range comments {
@@ -125,7 +124,7 @@ func (p *describer) begin(description string, comments ...string) {
 	p.decide += 2
 }
 
-// readDocument reads JSON, or YAML, as JSON has it.
+// readDocument reads JSON, or YAML, into JSON values.
 func readDocument(text []byte) (doc any, err error) {
 	text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte(bom)))
 	switch {
@@ -158,11 +157,11 @@ func readDocument(text []byte) (doc any, err error) {
 	if err := decodeYAML(yaml.NewDecoder(bytes.NewReader(text)), &root); err != nil {
 		return nil, fmt.Errorf("it is neither JSON nor YAML: %s", strings.TrimPrefix(err.Error(), "yaml: "))
 	}
-	left := 1_000_000 + len(text) // what is written out is no more than its text
+	left := 1_000_000 + len(text) // aliases must not multiply the text without limit
 	return jsonOf(&root, &left)
 }
 
-// jsonOf is a YAML node as JSON has it. Aliases are followed, and not without end.
+// jsonOf converts a YAML node to a JSON value. Aliases are followed, with a limit.
 func jsonOf(n *yaml.Node, left *int) (any, error) {
 	if *left--; *left < 0 {
 		return nil, errors.New("its anchors and aliases make too much of it")
@@ -171,7 +170,7 @@ func jsonOf(n *yaml.Node, left *int) (any, error) {
 	case yaml.DocumentNode:
 		return jsonOf(n.Content[0], left)
 	case yaml.AliasNode:
-		*left -= 100 // one that leads to itself ends before the stack does
+		*left -= 100 // an alias that contains itself ends before the stack does
 		return jsonOf(n.Alias, left)
 	case yaml.SequenceNode:
 		list := make([]any, len(n.Content))
@@ -217,17 +216,17 @@ func jsonOf(n *yaml.Node, left *int) (any, error) {
 	return n.Value, nil
 }
 
-// A describedVerb is a tool or an operation on its way to be a verb.
+// A describedVerb is a tool or an operation from which a verb is made.
 type describedVerb struct {
-	called      string // by the document
+	called      string // name in the document
 	name        string
 	heads       []string // comments above it
 	description string
 	deprecated  bool
-	reads       bool // it changes nothing, as far as it says
+	reads       bool // it changes nothing, according to the document
 	args        []describedArg
-	lost        []string // what is not said of it
-	// tail writes how it is carried out, given its arguments.
+	lost        []string // losses of the verb
+	// tail writes how the verb is carried out, given its arguments.
 	tail func(args []describedArg)
 }
 
@@ -241,16 +240,16 @@ type describedArg struct {
 
 	name  string
 	typed wording
-	why   string // why it cannot be said
+	why   string // why it cannot be expressed
 	lost  []string
 }
 
 var tooMany = "a verb has at most " + strconv.Itoa(maxParams) + " arguments"
 
-// lose notes what of the argument at hand no palette says.
+// lose notes a property of the current argument that no palette can express.
 func (p *describer) lose(what string) { p.lost = append(p.lost, what) }
 
-// notSaid tells what is not said, where it would stand.
+// notSaid writes a comment about something that cannot be expressed, where it would be.
 func (p *describer) notSaid(indent int, what string) {
 	p.unsaid++
 	p.body.line("%*s# not said: %s", indent, "", cutText(what, 300))
@@ -389,7 +388,7 @@ func (p *describer) argument(a *describedArg) {
 	p.body.line("%s", line)
 }
 
-// written is a sample as a default stands in a palette.
+// written writes a sample as the default in a palette.
 func (w *wording) written(text string) string {
 	switch w.is.Name {
 	case BooleanType, IntegerType, DecimalType:
@@ -398,14 +397,13 @@ func (w *wording) written(text string) string {
 	return yamlText(text)
 }
 
-// fits reports whether so much more may be written beside the verb at hand, so that no
-// file becomes longer than a palette may be.
+// fits reports whether n more bytes may be written for the current verb, so that no file becomes
+// longer than a palette may be.
 func (p *describer) fits(n int) bool {
 	return n+p.codes.Len()+p.schemas.Len()-p.before < maxBody/2
 }
 
-// shared writes a code list or a schema, once for all that have the same, and returns
-// its name.
+// shared writes a code list or a schema, once for each content, and returns its name.
 func (p *describer) shared(w *writer, says, name string, write func(name string) string) string {
 	if known := p.shares[says]; known != "" {
 		return known
@@ -496,8 +494,8 @@ func (p *describer) tool(server string, t any) {
 	p.verb(v)
 }
 
-// members are the arguments that the properties of an object make. Nothing but them can
-// be said, and what is lost is noted.
+// members makes arguments from the properties of an object. Nothing else can be expressed; losses
+// are noted.
 func (p *describer) members(schema any) ([]describedArg, string) {
 	m, why := p.flat(schema, 0)
 	if why != "" {
@@ -558,7 +556,7 @@ func (p *describer) members(schema any) ([]describedArg, string) {
 	return args, ""
 }
 
-// toolTail writes how a tool is asked.
+// toolTail writes how a tool is called.
 func (p *describer) toolTail(server, name string, m, hints map[string]any, args []describedArg) {
 	decide := func(text string) string {
 		p.decide++
@@ -593,7 +591,7 @@ func (p *describer) toolTail(server, name string, m, hints map[string]any, args 
 	p.columns(m["outputSchema"])
 }
 
-// columns writes what a tool answers with, as far as it always does.
+// columns writes the columns of a tool's answer, as far as it always has them.
 func (p *describer) columns(schema any) {
 	if schema == nil {
 		return
@@ -628,7 +626,7 @@ func (p *describer) columns(schema any) {
 			is, why = p.typed(properties[name], column)
 		}
 		if why == "" && strings.ContainsAny(is.keys, ",:") {
-			is.keys = strings.NewReplacer(", of: ", " ", ", ref-type: ", " ").Replace(is.keys) // as `list string`
+			is.keys = strings.NewReplacer(", of: ", " ", ", ref-type: ", " ").Replace(is.keys) // the form `list string`
 			is.keys, _, _ = strings.Cut(is.keys, ",")
 			if strings.Contains(is.keys, "{") {
 				is.keys = "list"

@@ -5,14 +5,14 @@ import (
 	"verbatim/verbs/expr"
 )
 
-// A Reckoning is a total on its way: what it comes to so far, and of how many values.
+// A Reckoning computes a total: it holds the result so far, and the number of values.
 type Reckoning struct {
 	of *Total
 	so stores.Value
 	n  int64
 }
 
-// Begin begins a total, of no rows.
+// Begin begins a total without rows.
 func (t *Total) Begin() Reckoning {
 	r := Reckoning{of: t}
 	switch {
@@ -25,7 +25,7 @@ func (t *Total) Begin() Reckoning {
 	return r
 }
 
-// Add takes in one row more, by the value of its field. One that is absent changes nothing.
+// Add adds a row by the value of its field. An absent value changes nothing.
 func (r *Reckoning) Add(v stores.Value) (err error) {
 	if v.IsNull() && r.of.Kind != CountTotal {
 		return nil
@@ -43,7 +43,7 @@ func (r *Reckoning) Add(v stores.Value) (err error) {
 	return err
 }
 
-// Value is what it comes to.
+// Value returns the total.
 func (r *Reckoning) Value() (stores.Value, error) {
 	switch {
 	case r.of.Kind == CountTotal:

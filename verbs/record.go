@@ -14,16 +14,15 @@ import (
 	"verbatim/verbs/expr"
 )
 
-// A record is a value with named, typed parts: what a table would have columns for.
-// A script writes it as a map. Its fields are declared as arguments are, and all that
-// holds of an argument holds of a field: its type, its limits, and that a reference
-// leads to a row in scope. A record holds no other record, since a part of a part is
-// better kept as a row, or as an object with a schema.
+// A record is a value with named, typed parts, for which a table would have columns. A script
+// writes it as a map. Its fields are declared as arguments are, and the same checks apply: the
+// type, the limits, and that a reference leads to a row in scope. A record holds no other record,
+// since a part of a part is better stored as a row, or as an object with a schema.
 
-// maxFields is how many fields a record may have: the bits that say which are given.
+// maxFields is how many fields a record may have: a bit set says which are given.
 const maxFields = 64
 
-// record reads the fields of a record. typ is where its type stands.
+// record reads the fields of a record. typ is the node of its type.
 func (l *loader) record(d *doc, f mapping, typ *yaml.Node) *Type {
 	fields := f.at("fields")
 	switch {
@@ -97,7 +96,7 @@ func (t *Type) refersTo(e *Entity) bool {
 	return t.Name == RefType && t.Entity == e
 }
 
-// kept is the kind in which the JSON of a list or a record holds a value of the type.
+// kept returns the kind in which the JSON of a list or a record stores a value of the type.
 func (t *Type) kept() stores.Kind {
 	if t.Name == RefType && t.Entity != nil {
 		return t.Entity.Store.Fields[t.Entity.Store.Key].Kind
@@ -105,8 +104,8 @@ func (t *Type) kept() stores.Kind {
 	return t.kind()
 }
 
-// Parts takes a record apart into the values of its fields, null for those that were
-// left out. It is not ok where the value is no such record.
+// Parts splits a record into the values of its fields, null for those that were left out. ok is
+// false if the value is no such record.
 func (t *Type) Parts(v stores.Value) (parts []stores.Value, ok bool) {
 	var raw map[string]json.RawMessage
 	if v.Kind() != stores.JSON || json.Unmarshal([]byte(v.Text()), &raw) != nil || raw == nil {
@@ -125,7 +124,7 @@ func (t *Type) Parts(v stores.Value) (parts []stores.Value, ok bool) {
 	return parts, true
 }
 
-// Whole puts a record together of the values of its fields.
+// Whole makes a record from the values of its fields.
 func (t *Type) Whole(parts []stores.Value) stores.Value {
 	keys := make([]string, 0, len(parts))
 	values := make([]stores.Value, 0, len(parts))
@@ -148,7 +147,7 @@ func (t *Type) acceptRecord(v stores.Value) (stores.Value, error) {
 			return v, fmt.Errorf(":%s is missing", f.Name)
 		}
 		if f.Type.refersTo(f.Type.entity()) {
-			continue // whether it leads to a row, the store says
+			continue // the store decides whether it leads to a row
 		}
 		part, err := f.Type.Accept(parts[i])
 		if err != nil {
@@ -159,7 +158,7 @@ func (t *Type) acceptRecord(v stores.Value) (stores.Value, error) {
 	return t.Whole(parts), nil
 }
 
-// entity is what a reference, or each of a list of them, refers to.
+// entity returns the entity that a reference, or each reference of a list, refers to.
 func (t *Type) entity() *Entity {
 	if t.Name == ListType && t.Item != nil {
 		return t.Item.Entity
@@ -177,7 +176,7 @@ func (c *checker) record(at site, t *Type, v *dsl.Value, out *Arg, depth int) {
 	for i := range entries {
 		e := &entries[i]
 		k := t.field(e.Key)
-		if k < 0 && c.mending && c.text(e.KeyRange) != dsl.FormatKey(e.Key) { // the parser has said it
+		if k < 0 && c.mending && c.text(e.KeyRange) != dsl.FormatKey(e.Key) { // the parser has reported it
 			c.stray(&e.Value, depth+1)
 			continue
 		}
@@ -187,7 +186,7 @@ func (c *checker) record(at site, t *Type, v *dsl.Value, out *Arg, depth int) {
 			continue
 		}
 		if given&(1<<k) != 0 {
-			if !c.mending { // the parser has said it, unless the two are spelt apart
+			if !c.mending { // the parser has reported it, unless the two are spelt apart
 				c.add(tell(c.place(e.KeyRange), "duplicate-key/map", dsl.FormatKey(e.Key), c.place(first[k])))
 			}
 			c.stray(&e.Value, depth+1)
@@ -229,8 +228,7 @@ func (c *checker) record(at site, t *Type, v *dsl.Value, out *Arg, depth int) {
 	}
 }
 
-// unknownField returns the fields that may have been meant, of which it is not said as
-// well that they are missing.
+// unknownField returns the fields that may have been meant; they are not reported as missing too.
 func (c *checker) unknownField(at site, t *Type, e *dsl.Arg, entries []dsl.Arg) (meant uint64) {
 	var all, free []string
 	for i := range t.Fields {
@@ -255,9 +253,9 @@ func (c *checker) unknownField(at site, t *Type, e *dsl.Arg, entries []dsl.Arg) 
 	return meant
 }
 
-// recordMember follows a path into a record, of which base is the value: to a part of
-// it, or along the reference that a part is. param is the argument that holds it, and
-// each says that the record is an item of that list.
+// recordMember follows a path into a record, whose value base computes: to one of its parts, or
+// along the reference in a part. param is the argument that holds it, and each says that the
+// record is an item of that list.
 func (c *exprChecker) recordMember(rec *Type, base *expr.Program, param int, each bool, n *expr.Node, path []*expr.Node) term {
 	first := path[0]
 	k := rec.field(first.Text)
@@ -292,7 +290,7 @@ func (c *exprChecker) recordMember(rec *Type, base *expr.Program, param int, eac
 	return c.fail(tell(c.at(path[1].At, n.To), "type-mismatch/no-fields", f))
 }
 
-// part takes one part of a record.
+// part returns the function that takes one part of a record.
 func (t *Type) part(k int) expr.Func {
 	return func(v, _ stores.Value) (stores.Value, error) {
 		if v.IsNull() {
@@ -308,7 +306,7 @@ func (t *Type) part(k int) expr.Func {
 
 var errNoRecord = errors.New("a value is no record of its kind")
 
-// Entity is the entity of the row that the read begins at, nil where that is not of an
+// Entity returns the entity of the row at which the read begins, nil if it does not begin at an
 // argument.
 func (r *ExprRead) Entity(v *Verb) *Entity {
 	if r.Param < 0 {
@@ -321,8 +319,8 @@ func (r *ExprRead) Entity(v *Verb) *Entity {
 	return t.Entity
 }
 
-// End is the entity and the field at the end of a path from a row that an argument refers
-// to; nil where it is no such path.
+// End returns the entity and the field at the end of a path from a row that an argument refers
+// to; nil if it is no such path.
 func (r *ExprRead) End(v *Verb) (*stores.Entity, int) {
 	at := r.Entity(v)
 	if at == nil || r.Path.Count != nil {
@@ -335,7 +333,7 @@ func (r *ExprRead) End(v *Verb) (*stores.Entity, int) {
 	return e, r.Path.Field
 }
 
-// blankRecord is a record as a script has it, with what is wanted in place of values.
+// blankRecord writes a record for a script, with descriptions in place of values.
 func (t *Type) blankRecord() string {
 	var parts []string
 	for i := range t.Fields {
@@ -351,7 +349,7 @@ func (t *Type) blankRecord() string {
 	return "{" + strings.Join(parts, " ") + "}"
 }
 
-// exampleRecord is a record that the type accepts.
+// exampleRecord writes a record that the type accepts.
 func (t *Type) exampleRecord() string {
 	some := t.anyField(func(p *Param) bool { return p.Required })
 	var parts []string
@@ -363,7 +361,7 @@ func (t *Type) exampleRecord() string {
 	return "{" + strings.Join(parts, " ") + "}"
 }
 
-// fieldWords says what the fields of a record are, for a reference.
+// fieldWords describes the fields of a record, for a reference.
 func (t *Type) fieldWords() string {
 	words := make([]string, len(t.Fields))
 	for i := range t.Fields {

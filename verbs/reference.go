@@ -12,9 +12,9 @@ import (
 	"verbatim/stores"
 )
 
-// Explain prints what there is to know of a verb: its arguments, who may use
-// it, what it can change and what it cannot, when it asks first, where it is
-// declared, and a call that can be copied.
+// Explain prints the reference of a verb: its arguments, who may use it, what it can change and
+// what it cannot, when it asks for confirmation, where it is declared, and a call that can be
+// copied.
 func (r *Registry) Explain(w io.Writer, v *Verb) error {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%-30s  %s\n\n", v.Name, v.Description)
@@ -37,7 +37,7 @@ func (r *Registry) Explain(w io.Writer, v *Verb) error {
 			fmt.Fprintf(&b, "  %-9s %s\n", title, line)
 		}
 	}
-	if !v.Internal { // nobody has a use for one
+	if !v.Internal { // nobody can call it
 		fmt.Fprintf(&b, "\n  %s\n", v.Example())
 	}
 	_, err := w.Write(b.Bytes())
@@ -67,7 +67,7 @@ func columns(b *bytes.Buffer, rows [][]string) {
 	}
 }
 
-// A fact is one thing that a reference says of a verb.
+// A fact is one entry of a verb's reference.
 type fact struct {
 	title string
 	lines []string
@@ -170,8 +170,8 @@ func returnLines(v *Verb) []string {
 	return []string{strings.TrimPrefix(v.Returns.Type+": "+strings.Join(v.Returns.Includes, ", "), ": ")}
 }
 
-// changeLines say which rows a verb can change. What it does not promise, it
-// cannot do, and the last line says so.
+// changeLines describes which rows a verb can change. The last line says that it cannot change
+// anything else.
 func changeLines(v *Verb) []string {
 	if v.Macro != nil {
 		verbs := make([]string, len(v.Macro.Script.Calls))
@@ -245,7 +245,7 @@ func fieldsOf(set []Set) []int {
 	return fields
 }
 
-// promiseLines are the promises that are not about rows.
+// promiseLines lists the promises that are not about rows.
 func promiseLines(v *Verb) []string {
 	var lines []string
 	for i := range v.Effects {
@@ -277,7 +277,7 @@ func promiseLines(v *Verb) []string {
 	return lines
 }
 
-// linesOf says a line for each of several.
+// linesOf returns a line for each of several values.
 func linesOf[T any](all []T, line func(*T) string) []string {
 	lines := make([]string, len(all))
 	for i := range all {
@@ -326,14 +326,13 @@ func (u *Undo) lines() (lines []string) {
 	return lines
 }
 
-// short names a type as a palette does, in one column.
-// Brief is an argument in a line, as Explain has it: its name, its type, whether it must be
-// given, and what it is for.
+// Brief returns an argument on one line, as Explain shows it: its name, its type, whether it is
+// required, and what it is for.
 func (p *Param) Brief() string {
 	return strings.Join(strings.Fields(strings.Join([]string{":" + p.Name, p.Type.short(), p.need(), p.remark()}, " ")), " ")
 }
 
-// Short is the type in a word or two, as Explain has it.
+// Short returns the type in a word or two, as Explain shows it.
 func (t *Type) Short() string { return t.short() }
 
 func (t *Type) short() string {
@@ -368,7 +367,7 @@ func (p *Param) need() string {
 	return "default " + p.Default.String()
 }
 
-// remark is what else is worth knowing of an argument, shortest first.
+// remark returns further notes about an argument, shortest first.
 func (p *Param) remark() string {
 	var parts []string
 	if p.Description != "" {
@@ -402,7 +401,7 @@ func (p *Param) remark() string {
 	return strings.Join(parts, "; ")
 }
 
-// limits says in words what a type limits.
+// limits describes the limits of a type.
 func (t *Type) limits() string {
 	var parts []string
 	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
@@ -460,8 +459,8 @@ func patternOf(t *Type) string {
 	return strings.TrimSuffix(strings.TrimPrefix(t.Pattern.String(), "^(?:"), ")$")
 }
 
-// Example is a call of the verb that parses and checks: its required arguments
-// with the palette's own examples, or values made from their types.
+// Example returns a call of the verb that parses and checks: its required arguments with the
+// palette's own examples, or values made from their types.
 func (v *Verb) Example() string {
 	var b strings.Builder
 	b.WriteString(v.Name)
@@ -618,7 +617,7 @@ func (r *Registry) markdownEntity(b *bytes.Buffer, e *Entity) {
 	}
 }
 
-// cell makes text fit for a table of Markdown.
+// cell makes text safe for a table in Markdown.
 func cell(s string) string { return strings.ReplaceAll(OneLine(s), "|", `\|`) }
 
 // anchor is the name that Markdown renderers give a heading.
@@ -636,8 +635,8 @@ func anchor(heading string) string {
 	}, heading)
 }
 
-// ExplainCode prints what a diagnostic code means, with a text that earns it
-// and one that does not.
+// ExplainCode prints what a diagnostic code means, with a text that causes it and one that does
+// not.
 func ExplainCode(w io.Writer, doc dsl.CodeDoc) error {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s\n\n%s\n", doc.Code, doc.Meaning)

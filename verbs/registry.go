@@ -7,8 +7,8 @@ import (
 	"verbatim/stores"
 )
 
-// A plan is what the checker needs of a verb, laid out so that a call touches
-// as little memory as possible: a palette may hold ten thousand verbs.
+// A plan holds what the checker needs of a verb, laid out so that a call touches as little memory
+// as possible: a palette may hold ten thousand verbs.
 type plan struct {
 	names     []string       // of the parameters, in order
 	index     map[string]int // of the same, when there are too many to scan
@@ -16,26 +16,25 @@ type plan struct {
 	defaulted uint64         // bit i: Params[i] has a default
 	keeps     uint64         // bit i: Params[i] takes calls, and keeps them
 
-	moves     bool   // what a parameter takes depends on the day
+	moves     bool   // the values that a parameter accepts depend on the current date
 	sensitive bool   // a parameter is sensitive
-	result    result // what `@x` and `@x.field` are
+	result    result // meaning of `@x` and `@x.field`
 }
 
 // Up to scanBelow names a linear scan is faster than a map.
 const scanBelow = 12
 
-// maxParams is how many arguments a verb may declare: the bits of a plan.
+// maxParams is how many arguments a verb may declare: the size of a plan's bit sets.
 const maxParams = 64
 
-// Functions are those that the palettes declare, in order of their names.
+// Functions returns the functions that the palettes declare, in order of their names.
 func (r *Registry) Functions() []*Function { return r.functions }
 
-// Excludes reports whether some verb does not go with another in one script.
+// Excludes reports whether some verb excludes another in one script.
 func (r *Registry) Excludes() bool { return r.excludes }
 
-// newRegistry joins what was loaded into a Registry. Everything in it must
-// already agree; newRegistry only indexes. A name that occurs twice keeps its
-// first holder.
+// newRegistry joins what was loaded into a Registry. Everything in it must already be consistent;
+// newRegistry only indexes. The first declaration of a duplicate name counts.
 func newRegistry(palettes []*Palette, entities []*Entity, codes []*CodeList, roles []*Role, schemas []*Schema, says map[saying]string, digest string) *Registry {
 	r := &Registry{
 		palettes: slices.Clone(palettes),
@@ -164,7 +163,7 @@ func (r *Registry) Verb(name string) *Verb { return r.verbs[name] }
 // Verbs returns every verb, sorted by name. The slice must not be changed.
 func (r *Registry) Verbs() []*Verb { return r.sorted }
 
-// HasTool reports whether a verb asks a tool of that name: its server's and its own, with a dot.
+// HasTool reports whether a verb calls a tool of that name: its server's and its own, with a dot.
 func (r *Registry) HasTool(name string) bool {
 	return slices.ContainsFunc(r.sorted, func(v *Verb) bool { return v.Tool != nil && v.Tool.Server+"."+v.Tool.Name == name })
 }
@@ -183,7 +182,7 @@ func (r *Registry) Palette(domain string) *Palette {
 	return nil
 }
 
-// Entity returns the entity of that name, or that had it before, or nil.
+// Entity returns the entity with a present or former name, or nil.
 func (r *Registry) Entity(name string) *Entity {
 	if e := r.entities[name]; e != nil {
 		return e
@@ -200,7 +199,7 @@ func (r *Registry) CodeList(name string) *CodeList { return r.codes[name] }
 // CodeLists returns every code list, sorted by name.
 func (r *Registry) CodeLists() []*CodeList { return sortedByName(r.codes) }
 
-// Role returns the role of that name, or that had it before, or nil.
+// Role returns the role with a present or former name, or nil.
 func (r *Registry) Role(name string) *Role {
 	if role := r.roles[name]; role != nil {
 		return role
@@ -217,11 +216,10 @@ func (r *Registry) Roles() []*Role { return sortedByName(r.roles) }
 // Schema returns the named JSON Schema, or nil.
 func (r *Registry) Schema(name string) *Schema { return r.schemas[name] }
 
-// Digest identifies everything that was read: two registries of one digest
-// mean the same.
+// Digest identifies everything that was read: registries with the same digest mean the same.
 func (r *Registry) Digest() string { return r.digest }
 
-// EntityOf returns what the palettes say of an entity as it is kept.
+// EntityOf returns the palettes' declaration of a stored entity.
 func (r *Registry) EntityOf(e *stores.Entity) *Entity {
 	if e == nil {
 		return nil
@@ -251,8 +249,7 @@ func (l *CodeList) Has(code string) bool {
 	return slices.ContainsFunc(l.Codes, func(c Code) bool { return c.Name == code })
 }
 
-// Was gives the codes by what they were called before; nil where all always had their
-// names.
+// Was maps former names of codes to present ones; nil if no code was renamed.
 func (l *CodeList) Was() map[string]string {
 	var was map[string]string
 	for i := range l.Codes {

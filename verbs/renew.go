@@ -8,14 +8,14 @@ import (
 	"verbatim/dsl"
 )
 
-// codeDeprecated is that of the warning about a call of a deprecated verb.
+// codeDeprecated is the code of the warning about a call of a deprecated verb.
 const codeDeprecated = "deprecated-verb"
 
-// Renew rewrites the calls of deprecated verbs in a text as calls of the verbs that took
-// their place. Check tells what is wrong with such a text. What is returned has no errors
-// and means the same, as far as the palettes say. The calls that stay are among left, each
-// with the reason in its last note. A text that has errors is returned as it is, with them:
-// nobody can tell what it calls.
+// Renew rewrites the calls of deprecated verbs in a text as calls of the verbs that replace them.
+// check reports what is wrong with such a text. The returned text has no errors and means the
+// same, as far as the palettes say. left holds the diagnostics of calls that could not be
+// rewritten, each with the reason in its last note. A text that has errors is returned unchanged,
+// with them: nobody can tell what it calls.
 //
 //	text, left := verbs.Renew(text, func(text string) dsl.Diagnostics { return reg.CheckText("a.dsl", text) })
 func Renew(text string, check func(text string) dsl.Diagnostics) (renewed string, left dsl.Diagnostics) {
@@ -47,15 +47,15 @@ func Renew(text string, check func(text string) dsl.Diagnostics) (renewed string
 	}
 }
 
-// A renewing finds out which fixes can be made in a text together.
+// A renewing finds out which fixes can be applied to a text together.
 type renewing struct {
 	text          string
 	check         func(string) dsl.Diagnostics
 	made, refused []dsl.Diagnostic
 }
 
-// settle makes those fixes with which the text has no errors: all, or else those of each
-// half, down to a single one that cannot be made.
+// settle applies the fixes with which the text has no errors: all, or else those of each half,
+// down to single ones.
 func (r *renewing) settle(able []dsl.Diagnostic) {
 	if len(able) == 0 {
 		return
@@ -77,8 +77,8 @@ func (r *renewing) settle(able []dsl.Diagnostic) {
 	}
 }
 
-// CheckText checks a script whose names nobody has looked up, and tells everything that is
-// wrong with it, however much that is.
+// CheckText checks a script without looking names up, and returns all its diagnostics, without a
+// limit.
 func (r *Registry) CheckText(name, text string) dsl.Diagnostics {
 	script, ds := dsl.Parse(dsl.NewSource(name, text))
 	c := checker{r: r, p: new(Program), s: script, all: true}
@@ -86,12 +86,12 @@ func (r *Registry) CheckText(name, text string) dsl.Diagnostics {
 	return append(r.Mask(script, ds), c.ds...)
 }
 
-// MaxScripts is how many bytes a file with scripts may have that is rewritten.
+// MaxScripts is the greatest size in bytes of a file whose scripts are rewritten.
 const MaxScripts = 16 << 20
 
-// ScriptsIn says how the scripts in a file of YAML are checked for Renew, each a text below
-// some keys, whatever lists they are in, and how many there are. Mistakes are told where they
-// are in the file. A script that has mistakes to begin with stays as it is.
+// ScriptsIn returns a function that checks the scripts in a YAML file for Renew, and their
+// number. A script is a text under one of the keys, within any lists. Errors are reported at
+// their place in the file. A script that has errors already stays as it is.
 func (r *Registry) ScriptsIn(name, text string, keys ...string) (check func(text string) dsl.Diagnostics, scripts int) {
 	broken := map[int]bool{}
 	pass := func(text string, each func(i int, ds dsl.Diagnostics) dsl.Diagnostics) (*doc, int) {
@@ -126,7 +126,7 @@ func (r *Registry) ScriptsIn(name, text string, keys ...string) (check func(text
 	}, scripts
 }
 
-// textsBelow finds the texts below some keys.
+// textsBelow finds the texts under some keys.
 func textsBelow(n *yaml.Node, keys []string, fn func(*yaml.Node)) {
 	switch {
 	case n.Kind == yaml.SequenceNode:

@@ -31,15 +31,15 @@ type Schema struct {
 	text []byte // JSON
 	once sync.Once
 	root *jsonschema.Schema
-	doc  any // the schema itself, to say what it wanted
+	doc  any // the parsed schema, for messages
 	err  error
 
-	moves bool // dates are bounded by the day; see day.go
+	moves bool // it bounds dates by the current date; see day.go
 	says  map[saying]string
 }
 
-// Says is a text of the schema, such as a title, as people of a language say it;
-// the text itself where no palette does.
+// Says returns a text of the schema, such as a title, in a language; the text itself if no
+// palette translates it.
 func (s *Schema) Says(language, text string) string {
 	return cmp.Or(s.says[saying{language, text}], text)
 }
@@ -52,7 +52,7 @@ func newSchema(name string, jsonText []byte, place dsl.Place) *Schema {
 // Text returns the schema as JSON.
 func (s *Schema) Text() []byte { return bytes.Clone(s.text) }
 
-// Compile says what is wrong with the schema itself, nil when nothing is.
+// Compile returns the error of the schema itself, nil if it has none.
 func (s *Schema) Compile() error {
 	s.once.Do(func() {
 		// The library panics on some patterns that it did not foresee.
@@ -66,7 +66,7 @@ func (s *Schema) Compile() error {
 	return s.err
 }
 
-// schemaURL stands for the schema inside the library; nothing is fetched by it.
+// schemaURL identifies the schema in the library; it is never fetched.
 const schemaURL = "schema:///"
 
 func (s *Schema) compile() error {
@@ -92,7 +92,7 @@ func (s *Schema) compile() error {
 	return s.lookForDays(s.doc, true)
 }
 
-// trimLibrary leaves the words that an author can use.
+// trimLibrary shortens the library's errors to what an author can use.
 func trimLibrary(err error) error {
 	var invalid *jsonschema.ValidationError
 	if errors.As(err, &invalid) {
@@ -113,7 +113,7 @@ func trimLibrary(err error) error {
 	return errors.New(strings.TrimPrefix(err.Error(), "jsonschema: "))
 }
 
-// check validates a JSON value and returns what is wrong, leaf by leaf.
+// check validates a JSON value and returns the broken rules, leaf by leaf.
 func (s *Schema) check(v stores.Value) ([]breach, error) {
 	if err := s.Compile(); err != nil {
 		return nil, err
@@ -151,15 +151,15 @@ func decodeJSON(text string) (v any, err error) {
 
 // A breach is one rule of a schema that a value breaks.
 type breach struct {
-	path    []string // to the value at fault: keys and indexes
-	key     string   // the extra key at fault, if it is one
+	path    []string // to the wrong value: keys and indexes
+	key     string   // the extra key, if that is what is wrong
 	says    string   // "is missing :city", after the name of the value
-	want    string   // beside the caret
+	want    string   // shown beside the caret
 	near    []string // words that may have been meant
-	list    []string // words there are to choose from
+	list    []string // words to choose from
 	safe    bool     // says and want quote nothing of the value
 	rule    string   // the keyword of the schema
-	missing string   // the key that is wanted and not there
+	missing string   // the required key that is missing
 }
 
 func (s *Schema) leaves(e *jsonschema.ValidationError, instance any, found *[]breach) {
@@ -258,8 +258,7 @@ func (s *Schema) leaves(e *jsonschema.ValidationError, instance any, found *[]br
 	*found = append(*found, b)
 }
 
-// ruleSays says which rule of a schema is broken, of those that need no more than
-// their number N.
+// ruleSays are the messages for rules that depend only on their number N.
 var ruleSays = map[string]string{
 	"minLength": "needs at least N characters", "maxLength": "takes at most N characters",
 	"minItems": "needs at least N items", "maxItems": "takes at most N items", "uniqueItems": "holds the same item twice",
@@ -270,7 +269,7 @@ var ruleSays = map[string]string{
 	"not": "has a form that is not allowed",
 }
 
-// location is the way to the rule inside the schema's own text.
+// location returns the path to the rule within the schema's own text.
 func (s *Schema) location(e *jsonschema.ValidationError) []string {
 	_, fragment, _ := strings.Cut(e.AbsoluteKeywordLocation, "#")
 	return pointer(fragment)
@@ -290,7 +289,7 @@ func pointer(p string) []string {
 	return parts
 }
 
-// at walks a JSON document; nil where there is no such place.
+// at walks a JSON document; nil if there is no such place.
 func at(doc any, path []string) any {
 	for _, step := range path {
 		switch d := doc.(type) {
@@ -373,15 +372,15 @@ func jsonKind(v any) string {
 	return "a map"
 }
 
-// libraryQuote is how the library spells a key in its messages.
+// libraryQuote quotes a key as the library does in its messages.
 func libraryQuote(s string) string {
 	s = strings.ReplaceAll(strconv.Quote(s), `\"`, `"`)
 	s = strings.ReplaceAll(s, `'`, `\'`)
 	return "'" + s[1:len(s)-1] + "'"
 }
 
-// unschematic holds a literal object against its schema and reports each
-// breach at the place inside the literal.
+// unschematic checks a literal object against its schema and reports each breach at its place
+// inside the literal.
 func (c *checker) unschematic(at site, s *Schema, v *dsl.Value, w stores.Value) []dsl.Diagnostic {
 	breaches, err := s.check(w)
 	if err != nil {
@@ -417,8 +416,8 @@ func (c *checker) unschematic(at site, s *Schema, v *dsl.Value, w stores.Value) 
 	return ds
 }
 
-// schemaOf holds an object against the schema of a code beside it, where both are
-// written out. What only comes to be known later, the engine holds.
+// schemaOf checks an object against the schema that a code selects, if both are written out. The
+// engine checks values that become known later.
 func (c *checker) schemaOf(v *Verb, k int, code, object *Arg) {
 	if code.Kind != Literal || object.Kind != Literal || code.Syntax == nil || object.Syntax == nil || code.Value.IsNull() || object.Value.IsNull() {
 		return
@@ -433,9 +432,9 @@ func (c *checker) schemaOf(v *Verb, k int, code, object *Arg) {
 	}
 }
 
-// FollowUps lists the keys that the schema requires of an object only under a
-// condition, by a `then`, an `else` or another rule beside its own `required`,
-// and that the object does not have: what is still to be asked, given the rest.
+// FollowUps lists the keys that the object lacks and that the schema requires only under a
+// condition, by a `then`, an `else` or another rule beside its own `required`: what is still to
+// be asked, given the rest.
 func (s *Schema) FollowUps(object stores.Value) ([]string, error) {
 	found, err := s.check(object)
 	if err != nil {
@@ -450,8 +449,7 @@ func (s *Schema) FollowUps(object stores.Value) ([]string, error) {
 	return keys, nil
 }
 
-// follows reports whether a breach is that a key is missing which is not always
-// required.
+// follows reports whether a breach is a missing key that is not always required.
 func (s *Schema) follows(b *breach) bool {
 	top, _ := s.doc.(map[string]any)
 	return b.missing != "" && len(b.path) == 0 && !slices.Contains(words(top["required"]), b.missing)
@@ -464,17 +462,17 @@ func (s *Schema) Follows(b Breach) bool {
 
 // A Breach is one rule of a schema that a value breaks.
 type Breach struct {
-	Path []string // to the value at fault: keys and indexes
+	Path []string // to the wrong value: keys and indexes
 	Key  string   // the key that is missing or extra, if it is one
 	Rule string   // "required", "pattern" and the like, as JSON Schema calls it
-	Says string   // "needs at least 2 characters", to be read after the name of the value; it quotes nothing of it where Safe
+	Says string   // "needs at least 2 characters", to be read after the name of the value; if Safe, it quotes nothing of the value
 	Safe bool
-	// Wrong is the schema's own sentence for a value that does not fit there,
-	// x-wrong; "" where it has none, or nothing is there.
+	// Wrong is the schema's own sentence for a wrong value at that path, x-wrong; "" if it has
+	// none, or there is no value.
 	Wrong string
 }
 
-// wrongAt is what a schema says of a value at a path that does not fit.
+// wrongAt returns a schema's sentence for a wrong value at a path.
 func (s *Schema) wrongAt(path []string) string {
 	m, _ := s.doc.(map[string]any)
 	for _, step := range path {
@@ -485,8 +483,8 @@ func (s *Schema) wrongAt(path []string) string {
 	return says
 }
 
-// Check holds a JSON value against the schema, and says what is wrong, rule by
-// rule. The error is about the schema itself.
+// Check validates a JSON value against the schema, and returns the broken rules. The error is
+// about the schema itself.
 func (s *Schema) Check(v stores.Value) ([]Breach, error) {
 	found, err := s.check(v)
 	if err != nil {
@@ -502,7 +500,7 @@ func (s *Schema) Check(v stores.Value) ([]Breach, error) {
 	return all, nil
 }
 
-// into takes one step of an instance path into a literal.
+// into follows one step of an instance path into a literal.
 func into(v *dsl.Value, step string) (*dsl.Value, string) {
 	for i, entries := 0, v.Entries(); i < len(entries); i++ {
 		if entries[i].Key == step {
@@ -517,8 +515,8 @@ func into(v *dsl.Value, step string) (*dsl.Value, string) {
 	return nil, ""
 }
 
-// example is an object that satisfies the schema, where that can be told from
-// its plain rules; `{}` where there are none.
+// example returns an object that satisfies the schema, if that can be derived from its plain
+// rules; `{}` if there are none.
 func (s *Schema) example() string {
 	if s == nil || s.Compile() != nil {
 		return "{}"

@@ -2,9 +2,8 @@ package verbs
 
 import "encoding/json"
 
-// Titles are what people call a property of an object, and a value of it: its title,
-// and that of the one of its choices which the value is. Each is "" where the schema
-// has none.
+// Titles returns the title of a property of an object, and the title of the choice that a value
+// of the property is. Each is "" if the schema has none.
 func (s *Schema) Titles(property, value string) (title, called string) {
 	var top struct {
 		Properties map[string]struct {

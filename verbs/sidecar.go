@@ -10,21 +10,20 @@ import (
 	"verbatim/dsl"
 )
 
-// A Sidecar is what a palette says in another language: the file client.de.yaml
-// beside client.yaml. Its keys are verbs and arguments, and of all other texts the
-// text itself, so that one that was changed in the palette is found. What it gives as
-// "" is not said yet.
+// A Sidecar holds the translations of a palette into one language: the file client.de.yaml beside
+// client.yaml. Its keys are verbs and arguments, and for all other texts the text itself, so that
+// a text that was changed in the palette is found. A translation "" is still missing.
 type Sidecar struct {
-	Language string // as ISO 639-1 has it: "de"
+	Language string // ISO 639-1 code: "de"
 	Source   *dsl.Source
 }
 
-// A saying is a text in another language. The text is what is recorded; in other
-// words it is told to people alone.
+// A saying is a text with the language of a translation. The original text is what is recorded;
+// translations are shown only to people.
 type saying struct{ language, text string }
 
-// Says is a text of any palette as people of a language say it; ok says that a
-// palette has it in that language. Where two palettes do, the first counts.
+// Says returns the translation of a text of any palette; ok says that a palette translates it
+// into that language. If two palettes do, the first counts.
 func (r *Registry) Says(language, text string) (said string, ok bool) {
 	if said, ok = r.says[saying{language, text}]; ok {
 		return said, true
@@ -32,21 +31,21 @@ func (r *Registry) Says(language, text string) (said string, ok bool) {
 	return text, false
 }
 
-// sidecarName takes the name of a sidecar apart; language is "" for a palette.
+// sidecarName splits the name of a sidecar; language is "" for a palette.
 func sidecarName(file string) (palette, language string) {
 	palette = strings.TrimSuffix(path.Base(file), path.Ext(file))
 	palette, language, _ = strings.Cut(palette, ".")
 	return palette, language
 }
 
-// languages are those of ISO 639-1.
+// languages are the codes of ISO 639-1.
 const languages = "aa ab ae af ak am an ar as av ay az ba be bg bi bm bn bo br bs ca ce ch co cr cs cu cv cy da de " +
 	"dv dz ee el en eo es et eu fa ff fi fj fo fr fy ga gd gl gn gu gv ha he hi ho hr ht hu hy hz ia id ie ig ii ik io is " +
 	"it iu ja jv ka kg ki kj kk kl km kn ko kr ks ku kv kw ky la lb lg li ln lo lt lu lv mg mh mi mk ml mn mr ms mt my " +
 	"na nb nd ne ng nl nn no nr nv ny oc oj om or os pa pi pl ps pt qu rm rn ro ru rw sa sc sd se sg si sk sl sm sn so " +
 	"sq sr ss st su sv sw ta te tg th ti tk tl tn to tr ts tt tw ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu"
 
-// sidecar reads one, when all verbs of its palette are known.
+// sidecar reads a sidecar, when all verbs of its palette are known.
 func (l *loader) sidecar(d *doc) {
 	name, language := sidecarName(d.src.Name)
 	var beside *doc
@@ -77,7 +76,7 @@ func (l *loader) sidecar(d *doc) {
 	f, ok := d.fields(d.root, "sidecar")
 	i := slices.IndexFunc(l.palettes, func(p *Palette) bool { return p.Source == beside.src })
 	if !ok || i < 0 || beside.failed {
-		return // what it lacks may be what the palette has a mistake in
+		return // the missing text may be one that has an error in the palette
 	}
 	p := l.palettes[i]
 	p.Sidecars = append(p.Sidecars, &Sidecar{language, d.src})
@@ -104,7 +103,7 @@ func (l *loader) sidecar(d *doc) {
 	})
 }
 
-// translate reads what a verb says in another language.
+// translate reads the translation of a verb.
 func (d *doc) translate(v *Verb, language string, n *yaml.Node) {
 	f, ok := d.fields(n, "translation")
 	if !ok {
@@ -135,13 +134,13 @@ func (d *doc) translate(v *Verb, language string, n *yaml.Node) {
 	})
 }
 
-// idle reports what is there for nothing.
+// idle reports a translation that has no use.
 func (d *doc) idle(key *yaml.Node, why string, declared dsl.Place) {
 	d.report(tell(d.place(key), "contradiction", why, "leave it out here, or say it in the palette first", declared, "declared here"))
 }
 
-// textsOf are the texts of a palette, and the words in them that name something, such
-// as what an effect sets.
+// textsOf returns the texts of a palette, and the words in them that are names, such as the
+// session value that an effect sets.
 func textsOf(n *yaml.Node) map[string]bool {
 	all := map[string]bool{}
 	scalars(n, func(n *yaml.Node) {
@@ -155,7 +154,7 @@ func textsOf(n *yaml.Node) map[string]bool {
 	return all
 }
 
-// typeset puts the spaces of French as they are printed: palettes write plain ones.
+// typeset replaces the spaces of French by those that are printed: palettes write plain ones.
 func typeset(language, text string) string {
 	if language != "fr" {
 		return text

@@ -10,22 +10,22 @@ import (
 	"verbatim/dsl"
 )
 
-// Tells says how a person is told what came of a call, where no model words it.
+// Tells says how a person is told the result of a call, if no model words it.
 type Tells struct {
 	First Wordings // before the rows that were found
-	Each  Wordings // of each row
-	Lines Wordings // each row is a line of one text, which says itself where it comes from
-	None  Wordings // where none was found
-	Done  Wordings // of what was changed
-	Asks  Wordings // before it is done, where somebody is asked
+	Each  Wordings // for each row
+	Lines Wordings // each row is a line of one text, which states its own source
+	None  Wordings // if no row was found
+	Done  Wordings // for what was changed
+	Asks  Wordings // before it is done, if somebody is asked
 }
 
-// Wordings say one thing in several languages.
+// Wordings hold the same text in several languages.
 type Wordings []Wording
 
 // A Wording is text with the values of a result, or of arguments, in it.
 type Wording struct {
-	Language string // as ISO 639-1 has it; "" is the palette's own
+	Language string // ISO 639-1 code; "" is the palette's own
 	parts    []wordingPart
 }
 
@@ -33,20 +33,19 @@ type Wording struct {
 type wordingPart struct {
 	text  string
 	name  string        // of a value
-	group []wordingPart // left out where a value in it is empty, or the one called name is
-	items bool          // the group is said of each item of the list called name
+	group []wordingPart // left out if a value in it is empty, or if the value called name is
+	items bool          // the group is repeated for each item of the list called name
 }
 
 // Told are the values that a wording is filled with.
 type Told interface {
-	// Value is one in words, "" where it is empty.
+	// Value returns a value in words, "" if it is empty.
 	Value(name string) string
-	// Items are those of a list.
+	// Items returns the items of a list.
 	Items(name string) []Told
 }
 
-// In returns what is said in a language, or else in the palette's own; nil where
-// nothing is.
+// In returns the wording in a language, or else in the palette's own; nil if there is none.
 func (w Wordings) In(language string) *Wording {
 	for i := range w {
 		if w[i].Language == language {
@@ -59,8 +58,8 @@ func (w Wordings) In(language string) *Wording {
 	return nil
 }
 
-// Say fills in the values. A group that needs an empty one is left out; what is
-// said of the items of a list is parted by semicolons, whole sentences by a space.
+// Say fills in the values. A group that needs an empty value is left out; the texts for the items
+// of a list are separated by semicolons, whole sentences by a space.
 func (w *Wording) Say(of Told) string {
 	between := "; "
 	if w.Language == "fr" {
@@ -110,7 +109,7 @@ func sayParts(parts []wordingPart, of Told, between string) (_ string, whole boo
 		default:
 			text := p.text
 			if i > 0 && endsSentence(b.String()) {
-				text = strings.TrimPrefix(text, ".") // a value that is a sentence has its own
+				text = strings.TrimPrefix(text, ".") // a value that is a sentence has its own full stop
 			}
 			b.WriteString(text)
 		}
@@ -123,11 +122,11 @@ func endsSentence(text string) bool {
 	return text != "" && strings.ContainsRune(".?!…", last)
 }
 
-// A telling is one thing that a person is told of a verb.
+// A telling is one kind of text that a person is told about a verb.
 type telling struct {
 	key   string
 	of    *Wordings
-	names []string // the values that may stand in it
+	names []string // the values that it may name
 }
 
 func (v *Verb) tellings() [6]telling {
@@ -142,7 +141,7 @@ func (v *Verb) tellings() [6]telling {
 	}
 }
 
-// tells reads what a person is told.
+// tells reads the texts that a person is told.
 func (vn *verbNode) tells(n *yaml.Node) {
 	d, v := vn.d, vn.v
 	f, ok := d.fields(n, "tells")
@@ -165,7 +164,7 @@ func (vn *verbNode) tells(n *yaml.Node) {
 	}
 }
 
-// toldNames are the values that can be told: what it returns, and its arguments.
+// toldNames returns the names of the values that can be told: the results, and the arguments.
 func (v *Verb) toldNames() []string {
 	names := v.answerNames()
 	for _, name := range v.paramNames() {
@@ -208,8 +207,8 @@ func (v *Verb) answerNames() (names []string) {
 	return names
 }
 
-// wording reads a text and adds it to what is said in other languages; in those
-// nothing is said that the palette does not say itself.
+// wording reads a text and adds it to its translations; a translation is accepted only for a text
+// that the palette has itself.
 func (d *doc) wording(v *Verb, p pair, to *Wordings, language string, names []string) {
 	switch {
 	case p.value == nil || language != "" && p.value.Value == "":
@@ -232,7 +231,8 @@ func (d *doc) wording(v *Verb, p pair, to *Wordings, language string, names []st
 	}
 }
 
-// changedNames are the entities of which it adds or changes rows: a question can say which.
+// changedNames returns the entities of which the verb adds or changes rows, so that a question
+// can name the rows.
 func (v *Verb) changedNames() (names []string) {
 	for i := range v.Effects {
 		if x := &v.Effects[i]; (x.Kind == Creates || x.Kind == Updates) && x.Entity != nil {
@@ -242,7 +242,7 @@ func (v *Verb) changedNames() (names []string) {
 	return names
 }
 
-// itemNames are the values of the items of a list that it returns.
+// itemNames returns the names of the values in the items of a list that the verb returns.
 func (v *Verb) itemNames(list string) []string {
 	if v.Read == nil {
 		return nil
@@ -264,8 +264,8 @@ func (v *Verb) itemNames(list string) []string {
 	return nil
 }
 
-// asksAll refuses a question that keeps quiet about an argument: the person
-// who is asked would agree to a value that they were not told.
+// asksAll refuses a question that leaves out an argument: the person who is asked would agree to
+// a value that they were not told.
 func (d *doc) asksAll(v *Verb, key *yaml.Node, w *Wording) {
 	said := valuesOf(w.parts)
 	for i := range v.Params {
@@ -275,7 +275,7 @@ func (d *doc) asksAll(v *Verb, key *yaml.Node, w *Wording) {
 	}
 }
 
-// valuesOf are the values in a wording.
+// valuesOf returns the names of the values in a wording.
 func valuesOf(parts []wordingPart) (names []string) {
 	for _, p := range parts {
 		if p.group == nil && p.name != "" {
@@ -293,19 +293,19 @@ func typesetParts(language string, parts []wordingPart) {
 	}
 }
 
-// A wordingReader takes text apart: {name} is a value, [text] is left out where a value
-// in it is empty, [name? text] where that one is, or is 0, and <name* text> is said of
-// each item of a list.
+// A wordingReader parses a wording: {name} is a value; [text] is left out if a value in it is
+// empty, and [name? text] if that value is empty or 0; <name* text> is repeated for each item of
+// a list.
 type wordingReader struct {
 	d    *doc
 	v    *Verb
 	n    *yaml.Node
 	text string
 	at   int
-	rows []string // of a question, the entities whose rows it can say; nil of another text
+	rows []string // of a question, the entities whose rows it can name; nil for another text
 }
 
-// parts reads up to the end, or to the sign that closes a group.
+// parts reads up to the end, or to the character that closes a group.
 func (w *wordingReader) parts(names []string, closing byte) (parts []wordingPart, ok bool) {
 	begun := w.at - 1
 	for w.at < len(w.text) {
@@ -383,7 +383,7 @@ func (w *wordingReader) parts(names []string, closing byte) (parts []wordingPart
 	return parts, true
 }
 
-// name reads a name that ends somewhere.
+// name reads the name that ends at an offset.
 func (w *wordingReader) name(names []string, end int) (string, bool) {
 	name := w.text[w.at:end]
 	if !slices.Contains(names, name) {

@@ -14,10 +14,9 @@ import (
 	"verbatim/dsl"
 )
 
-// Unspoken compares palettes with what is beside them in other languages: where such
-// a file lacks something that the palette says, people are answered half in one
-// language and half in the other. There is a warning for each file, at the first text
-// that it lacks, with the next ones and how many there are.
+// Unspoken compares palettes with their sidecars: if a sidecar lacks a text of its palette,
+// people get answers half in one language and half in the other. It returns a warning for each
+// sidecar, at the first missing text, with the next ones and their number.
 func Unspoken(r *Registry) dsl.Diagnostics {
 	var all dsl.Diagnostics
 	for _, p := range r.Palettes() {
@@ -42,9 +41,8 @@ func Unspoken(r *Registry) dsl.Diagnostics {
 // mostUnspoken is how many places a warning shows.
 const mostUnspoken = 3
 
-// Untranslated writes what a palette says and does not say in a language, as the file
-// beside it is to hold it: each text in English, above the place of the other. It
-// loads as it is written, and says nothing yet.
+// Untranslated writes a sidecar with the texts of a palette that are not translated into a
+// language: each in English, above the empty place for its translation. The file loads as it is.
 func Untranslated(w io.Writer, r *Registry, p *Palette, language string) error {
 	b := bufio.NewWriter(w)
 	fmt.Fprintln(b, "# yaml-language-server: $schema=sidecar.schema.json")
@@ -65,7 +63,7 @@ func Untranslated(w io.Writer, r *Registry, p *Palette, language string) error {
 			fmt.Fprintf(b, "%*s# %s\n", 2*in, "", phrase.Value)
 			empty = "[]"
 		}
-		if in == 3 { // elsewhere the key is the text
+		if in == 3 { // elsewhere the key is the text itself
 			fmt.Fprintf(b, "%*s# %s\n", 2*in, "", strings.ReplaceAll(l.n.Value, "\n", `\n`))
 		}
 		fmt.Fprintf(b, "%*s%s: %s\n", 2*in, "", l.path[in], empty)
@@ -74,15 +72,15 @@ func Untranslated(w io.Writer, r *Registry, p *Palette, language string) error {
 	return b.Flush()
 }
 
-// A lack is a text of a palette that a language has not.
+// A lack is a text of a palette that has no translation into a language.
 type lack struct {
-	path  []string // the keys under which it would stand beside the palette
+	path  []string // the keys for it in the sidecar
 	n     *yaml.Node
 	place dsl.Place
 }
 
-// lacking are the texts of a palette that no palette says in a language: first those of verbs, and then the
-// others, both in the order of the palette.
+// lacking returns the texts of a palette that no sidecar translates into a language: first those
+// of verbs, and then the others, both in the order of the palette.
 func lacking(r *Registry, p *Palette, language string) (all []lack) {
 	d := newDoc(p.Source, len(p.Source.Text))
 	var others []lack
@@ -138,7 +136,7 @@ func lacking(r *Registry, p *Palette, language string) (all []lack) {
 			text(keyed(c, "else"))
 		}
 	}
-	elsewhere := map[string]bool{} // what one other language says is for all of them
+	elsewhere := map[string]bool{} // a text that one language translates needs a translation in all
 	for s := range r.says {
 		elsewhere[s.text] = true
 	}
@@ -151,7 +149,7 @@ func lacking(r *Registry, p *Palette, language string) (all []lack) {
 	return append(all, others...)
 }
 
-// schemaTexts calls fn with the texts that people are told of a schema.
+// schemaTexts calls fn with the texts of a schema that people are shown.
 func schemaTexts(n *yaml.Node, fn func(n *yaml.Node)) {
 	for _, key := range [...]string{"x-about", "title", "description", "x-wrong"} {
 		fn(keyed(n, key))
@@ -163,8 +161,8 @@ func schemaTexts(n *yaml.Node, fn func(n *yaml.Node)) {
 	}
 }
 
-// in reports whether something is said in a language, with every value that the
-// palette's own text has; a text without words is said in all.
+// in reports whether there is a wording in a language, with every value of the palette's own
+// text; a text without words needs no translation.
 func (w Wordings) in(language string) bool {
 	if len(w) == 0 || !hasWords(w[0].parts) {
 		return true
@@ -180,7 +178,7 @@ func hasWords(parts []wordingPart) bool {
 	})
 }
 
-// keyed is what stands under a key of a mapping, empty where nothing does.
+// keyed returns the value of a key of a mapping, an empty node if there is none.
 func keyed(n *yaml.Node, key string) *yaml.Node {
 	for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
 		if n.Content[i].Value == key {

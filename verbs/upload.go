@@ -11,33 +11,32 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// UploadScheme is how a reference to an upload begins.
+// UploadScheme begins a reference to an upload.
 const UploadScheme = "upload://"
 
-// An Upload says which files an argument takes: it is a string that refers to
-// one.
+// An Upload says which files an argument accepts: the argument is a string that refers to a file.
 type Upload struct {
 	Types   []string // "application/pdf", "image/*"
 	MaxSize int64    // in bytes
 }
 
-// Takes reports whether files of a type are taken.
+// Takes reports whether files of a type are accepted.
 func (u *Upload) Takes(mediaType string) bool {
 	return slices.ContainsFunc(u.Types, func(t string) bool { return covers(t, mediaType) })
 }
 
-// covers reports whether one type is the other, or a family that it belongs to.
+// covers reports whether t is the type of, or a family that contains it.
 func covers(t, of string) bool {
 	family, all := strings.CutSuffix(t, "*")
 	return t == of || all && strings.HasPrefix(of, family)
 }
 
-// Wanted says in words which files are taken.
+// Wanted describes which files are accepted.
 func (u *Upload) Wanted() string {
 	return Joined(u.Types, "or") + ", at most " + SizeText(u.MaxSize)
 }
 
-// uploadForm is what a reference looks like. It is shared by all arguments.
+// uploadForm is the pattern of a reference. All arguments share it.
 const uploadForm = UploadScheme + `[A-Za-z0-9_-]{1,200}`
 
 var uploadPattern = regexp.MustCompile("^(?:" + uploadForm + ")$")
@@ -49,7 +48,7 @@ var (
 
 var sizeUnits = map[string]int64{"B": 1, "kB": 1000, "MB": 1000_000, "GB": 1000_000_000, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 
-// maxUpload is the largest file that a palette can ask for.
+// maxUpload is the largest file that a palette can accept.
 const maxUpload = 5 << 30
 
 // parseSize reads a size such as "20 MB", as palettes write it.
@@ -63,7 +62,7 @@ func parseSize(text string) (int64, bool) {
 	return n, n <= maxUpload
 }
 
-// SizeText says how large something is, as people do.
+// SizeText writes a size in bytes for people.
 func SizeText(n int64) string {
 	unit, name := int64(1), "B"
 	for _, u := range []string{"kB", "MB", "GB"} {
@@ -74,21 +73,19 @@ func SizeText(n int64) string {
 	if unit == 1 || n%unit == 0 {
 		return strconv.FormatInt(n/unit, 10) + " " + name
 	}
-	// One digit is enough, and never less than there is: what is over a limit must
-	// not read like the limit.
+	// One digit is enough, rounded up: a size over a limit must not read like the limit.
 	tenths := (n*10 + unit - 1) / unit
 	return strconv.FormatInt(tenths/10, 10) + "." + strconv.FormatInt(tenths%10, 10) + " " + name
 }
 
-// office are the short names of types that nobody can read aloud.
+// office are the short names of types with unreadable names.
 var office = map[string]string{
 	"application/vnd.openxmlformats-officedocument.spreadsheetml.sheet":         "XLSX",
 	"application/vnd.openxmlformats-officedocument.wordprocessingml.document":   "DOCX",
 	"application/vnd.openxmlformats-officedocument.presentationml.presentation": "PPTX",
 }
 
-// TypeText says what kind of file something is, as people do: "PDF". What people
-// have no short name for keeps its own.
+// TypeText writes a type of file for people: "PDF". A type without a short name keeps its own.
 func TypeText(media string) string {
 	const short = 4
 	if name, ok := office[media]; ok {
@@ -100,7 +97,7 @@ func TypeText(media string) string {
 	return media
 }
 
-// upload reads which files an argument takes.
+// upload reads which files an argument accepts.
 func (l *loader) upload(d *doc, p *Param, f mapping) {
 	n := f.at("upload").value
 	if n == nil || p.Type == nil {
@@ -144,13 +141,12 @@ func (l *loader) upload(d *doc, p *Param, f mapping) {
 	p.Type = &Type{Name: StringType, Scale: p.Type.Scale, Pattern: uploadPattern}
 }
 
-// FileField is the field of an entity that names a file, -1 where it has none: one that
-// verbs fill with files that their callers sent, and with nothing else. So nobody can
-// put a reference to another person's file into a row, and the file can be given to
-// everybody who sees the row.
+// FileField returns the field of an entity that refers to a file, -1 if there is none: a field
+// that verbs fill only with files that their callers sent. So nobody can put a reference to
+// another person's file into a row, and everybody who sees the row may read the file.
 func (r *Registry) FileField(e *Entity) int {
 	if !e.Store.Managed {
-		return -1 // others write what they like
+		return -1 // others may write any value
 	}
 	files := map[int]bool{}
 	for _, v := range r.sorted {
@@ -162,7 +158,7 @@ func (r *Registry) FileField(e *Entity) int {
 			if v.Handler {
 				fields := x.handlerWrites()
 				if fields == nil {
-					return -1 // the handler may write any field
+					return -1 // a handler may write any field
 				}
 				for _, f := range fields {
 					files[f] = false

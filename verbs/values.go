@@ -13,9 +13,8 @@ import (
 	"verbatim/stores"
 )
 
-// A problem says why a value is not accepted. It is a small number rather than
-// an error so that reading values costs nothing until something is wrong; what
-// it says to a person is in messages_check.go.
+// A problem says why a value is not accepted. It is a small number rather than an error so that
+// reading values costs nothing until something is wrong; its messages are in messages_check.go.
 type problem uint8
 
 const (
@@ -40,9 +39,9 @@ const (
 	notText // not UTF-8, or with a zero character
 )
 
-// literal reads a scalar as a type: a string is read as a date, a uuid and so
-// on where the type says so. Text in the result is the script's own, not a
-// copy. Symbols, lists, maps and nested calls are not for it.
+// literal reads a scalar as a type: a string is read as a date, a uuid and so on if the type says
+// so. Text in the result is the script's own, not a copy. It does not read symbols, lists, maps
+// and nested calls.
 func (t *Type) literal(v *dsl.Value) (stores.Value, problem) {
 	switch t.Name {
 	case AnyType:
@@ -101,7 +100,7 @@ func (t *Type) literal(v *dsl.Value) (stores.Value, problem) {
 	return t.read(v.Text)
 }
 
-// read reads a text as a type that a string may spell.
+// read reads a text as a type that strings can represent.
 func (t *Type) read(s string) (v stores.Value, p problem) {
 	ok := true
 	switch t.Name {
@@ -164,8 +163,8 @@ func anyLiteral(v *dsl.Value) (w stores.Value, p problem) {
 	return w, fine
 }
 
-// limit holds a value, already of the right kind, against the limits of the
-// type. It returns the value as it is kept: a phone number without punctuation.
+// limit checks a value of the right kind against the limits of the type. It returns the value in
+// its stored form: a phone number without punctuation.
 func (t *Type) limit(v stores.Value) (stores.Value, problem) {
 	switch t.Name {
 	case StringType:
@@ -199,7 +198,7 @@ func (t *Type) limit(v stores.Value) (stores.Value, problem) {
 	return v, fine
 }
 
-// limitText counts code points only where counting bytes does not settle it.
+// limitText counts code points only if counting bytes does not decide.
 func (t *Type) limitText(s string) problem {
 	if n := len(s); n > t.MaxLength && t.MaxLength > 0 || (n+3)/4 < t.MinLength {
 		n = utf8.RuneCountInString(s)
@@ -212,7 +211,7 @@ func (t *Type) limitText(s string) problem {
 	}
 	switch {
 	case strings.IndexByte(s, 0) >= 0:
-		return notText // PostgreSQL does not store it
+		return notText // PostgreSQL cannot store it
 	case t.Pattern != nil && !t.Pattern.MatchString(s):
 		return noMatch
 	}
@@ -284,7 +283,7 @@ func comparePlain(a, b string) int {
 		return 1
 	}
 	for i := 0; i < len(a) || i < len(b); i++ {
-		x, y := byte('0'), byte('0') // what is not written is zero
+		x, y := byte('0'), byte('0') // missing digits are zero
 		if i < len(a) {
 			x = a[i]
 		}
@@ -306,8 +305,8 @@ func comparePlain(a, b string) int {
 
 func isZero(s string) bool { return strings.Trim(s, "0.") == "" }
 
-// isCode accepts what a script may write as a bare code: an upper-case letter,
-// then upper-case letters, digits, underscores and hyphens.
+// isCode reports whether a script may write s as a bare code: an upper-case letter, then
+// upper-case letters, digits, underscores and hyphens.
 func isCode(s string) bool {
 	for i := 0; i < len(s); i++ {
 		c := s[i]
@@ -321,8 +320,8 @@ func isCode(s string) bool {
 	return s != ""
 }
 
-// isEmail accepts one bare address, kept as it is written. Ordinary addresses
-// are decided here, without allocating; net/mail decides the rest.
+// isEmail reports whether s is one bare address, which is stored as it is written. Ordinary
+// addresses are decided here, without allocating; net/mail decides the rest.
 func isEmail(s string) bool {
 	local, domain, ok := strings.Cut(s, "@")
 	if ok && len(s) <= 254 && isDotted(local, "!#$%&'*+-/=?^_`{|}~") && isDotted(domain, "-") {
@@ -348,9 +347,8 @@ func isDotted(s, more string) bool {
 	return true
 }
 
-// phone takes the usual punctuation out of a number of 7 to 15 digits. A
-// leading plus stays; what country a number without one belongs to is not
-// guessed.
+// phone removes the usual punctuation from a number of 7 to 15 digits. A leading plus stays; the
+// country of a number without one is not guessed.
 func phone(s string) (string, bool) {
 	digits, clean := 0, true
 	for i := 0; i < len(s); i++ {

@@ -16,37 +16,36 @@ import (
 	"verbatim/dsl"
 )
 
-// maxDepth bounds the nesting of a palette. The deepest that means anything is
-// a JSON Schema, and nobody writes one of sixty levels.
+// maxDepth limits the nesting of a palette. A JSON Schema nests deepest, and nobody writes one of
+// sixty levels.
 const maxDepth = 60
 
-// A doc is one palette file while it is read. Nodes tell where they stand by
-// line and column; everything else here is counted in bytes.
+// A doc is one palette file while it is read. Nodes give their positions by line and column;
+// everything else here is counted in bytes.
 type doc struct {
 	src   *dsl.Source
 	lines []int32 // offset of the first byte of each line, as YAML counts lines
 	ascii bool
 	diags dsl.Diagnostics
-	root  *yaml.Node // nil when the file is not to be read further
+	root  *yaml.Node // nil if the file is not to be read further
 
-	namespace string          // "" is that of all palettes which say none
-	shared    map[string]bool // names that mean there what they mean everywhere
+	namespace string          // "" for palettes without a namespace
+	shared    map[string]bool // names that mean the same in it as in palettes without a namespace
 	sharing   pair
 
 	failed  bool // there is an error among diags
-	misread bool // YAML reads something else than the author wrote
-	more    int  // complaints that are not among diags
+	misread bool // YAML reads something other than the author wrote
+	more    int  // number of diagnostics that are not among diags
 
-	uses *[]Use // of names in it; nil where nobody asks
+	uses *[]Use // uses of names in it; nil if nobody asks
 }
 
-// poisoned marks a node about which something was said already. Whatever asks
-// for its content gets none and is silent.
+// poisoned marks a node that was reported already. Code that asks for its content gets none and
+// reports nothing.
 const poisoned yaml.Kind = 0
 
-// newDoc parses a file as far as YAML goes and refuses what palettes do not
-// allow of it: more than one document, anchors, tags, merge keys, keys that are
-// not text.
+// newDoc parses a file as YAML and refuses what palettes do not allow: more than one document,
+// anchors, tags, merge keys, keys that are not text.
 func newDoc(src *dsl.Source, maxSize int) *doc {
 	d := &doc{src: src}
 	switch {
@@ -92,8 +91,8 @@ func (d *doc) parse() {
 	}
 }
 
-// decodeYAML turns what the library might panic about into an error: its
-// parser has panicked on odd input before, and a palette is input.
+// decodeYAML turns a panic of the library into an error: its parser has panicked on odd input
+// before, and a palette is input.
 func decodeYAML(dec *yaml.Decoder, n *yaml.Node) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -103,10 +102,9 @@ func decodeYAML(dec *yaml.Decoder, n *yaml.Node) (err error) {
 	return dec.Decode(n)
 }
 
-// tooNested finds flow brackets or `- - -` and `? ? ?` chains nested beyond
-// reason before the YAML parser, which is slow on them, sees any. It may count
-// brackets inside quotes; a palette with hundreds of those unclosed does not
-// exist.
+// tooNested finds excessively nested flow brackets or `- - -` and `? ? ?` chains before the YAML
+// parser, which is slow on them, sees them. It may count brackets inside quotes; a palette with
+// hundreds of those unclosed does not exist.
 func tooNested(text string) (at int, found bool) {
 	const most = 1000
 	depth, run := 0, 0
@@ -146,8 +144,7 @@ func invalidAt(text string) int32 {
 	return 0
 }
 
-// index notes where lines begin. YAML ends a line at three characters that
-// editors do not.
+// index records where lines begin. YAML ends a line at three characters that editors do not.
 func (d *doc) index() {
 	text := d.src.Text
 	d.ascii = true
@@ -176,7 +173,7 @@ func (d *doc) index() {
 
 const bom = "\ufeff"
 
-// offset is where a node begins.
+// offset returns where a node begins.
 func (d *doc) offset(n *yaml.Node) int32 {
 	if n.Line < 1 || n.Line > len(d.lines) {
 		return int32(len(d.src.Text))
@@ -199,8 +196,8 @@ func (d *doc) at(offset, length int32) dsl.Place {
 	return dsl.Place{Source: d.src, Range: dsl.Range{Start: offset, End: end}}
 }
 
-// place is what to underline for a node: a scalar with its quotes, the first
-// key of a mapping, the first item of a list.
+// place returns the range to underline for a node: a scalar with its quotes, the first key of a
+// mapping, the first item of a list.
 func (d *doc) place(n *yaml.Node) dsl.Place {
 	start := d.offset(n)
 	switch n.Kind {
@@ -223,7 +220,7 @@ func (d *doc) scalarLength(n *yaml.Node, start int32) int32 {
 			return 0
 		}
 		quote := rest[0]
-		// Nearly every quoted scalar is written as it reads.
+		// Nearly every quoted scalar has no escapes.
 		if len(rest) > len(n.Value)+1 && rest[len(n.Value)+1] == quote && rest[1:len(n.Value)+1] == n.Value {
 			return int32(len(n.Value)) + 2
 		}
@@ -243,18 +240,17 @@ func (d *doc) scalarLength(n *yaml.Node, start int32) int32 {
 	case strings.HasPrefix(rest, n.Value):
 		return int32(len(n.Value))
 	}
-	line, _, _ := strings.Cut(rest, "\n") // a plain scalar of several lines
+	line, _, _ := strings.Cut(rest, "\n") // for a plain scalar of several lines
 	return int32(len(strings.TrimRight(line, " \t\r")))
 }
 
-// within is the place of the bytes [from, to) of a scalar's decoded text: an
-// expression inside YAML inside a file.
+// within returns the place of the bytes [from, to) of a scalar's decoded text: an expression
+// inside YAML inside a file.
 func (d *doc) within(n *yaml.Node, from, to int) dsl.Place {
 	start := d.raw(n, from)
 	end := start
 	if to > from {
-		// The end of the last character, not the start of the one after it,
-		// which may stand on another line.
+		// The end of the last character, not the start of the next, which may be on another line.
 		last := n.Value[:min(to, len(n.Value))]
 		if last != "" {
 			_, size := utf8.DecodeLastRuneInString(last)
@@ -269,16 +265,15 @@ func (d *doc) within(n *yaml.Node, from, to int) dsl.Place {
 	return dsl.Place{Source: d.src, Range: dsl.Range{Start: start, End: max(start, min(end, int32(len(d.src.Text))))}}
 }
 
-// raw finds where byte i of a scalar's decoded text stands in the file, by
-// reading both side by side. White space is where they differ: YAML folds and
-// cuts it.
+// raw returns the position in the file of byte i of a scalar's decoded text, by reading both side
+// by side. They differ in white space, which YAML folds and cuts.
 func (d *doc) raw(n *yaml.Node, i int) int32 {
 	text := d.src.Text
 	at := int(d.offset(n))
 	switch {
 	case n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0:
 		for at < len(text) && text[at] != '\n' {
-			at++ // the line of the indicator
+			at++ // skips the line of the indicator
 		}
 	case n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) != 0:
 		at++
@@ -302,8 +297,8 @@ func (d *doc) raw(n *yaml.Node, i int) int32 {
 				if text[at] == c {
 					at++
 				}
-				// A line break swallows the indentation around it, unless the
-				// text goes on with blanks of its own.
+				// A line break absorbs the indentation around it, unless the text continues with
+				// blanks of its own.
 				if j+1 < len(n.Value) && !isBlank(n.Value[j+1]) {
 					for at < len(text) && isBlank(text[at]) {
 						at++
@@ -355,8 +350,8 @@ func escapeLength(s string) int {
 	return min(n, len(s))
 }
 
-// maxMistakes is how many complaints a part of a file can earn; nobody reads
-// more. An error is never left out in favour of warnings.
+// maxMistakes limits the diagnostics of a part of a file; nobody reads more. An error is never
+// left out in favour of warnings.
 const maxMistakes = 1000
 
 func (d *doc) report(diag dsl.Diagnostic) {
@@ -368,14 +363,13 @@ func (d *doc) report(diag dsl.Diagnostic) {
 	d.diags = append(d.diags, diag)
 }
 
-// unseen reports whether a character steers a terminal, or turns the direction of what stands
-// around it: what a palette says is shown to people who are to believe it.
+// unseen reports whether a character controls a terminal, or changes the direction of the text
+// around it: people who are to believe a palette's texts are shown them.
 func unseen(r rune) bool {
 	return unicode.IsControl(r) && !strings.ContainsRune("\t\n\r", r) || r >= '\u202a' && r <= '\u202e' || r >= '\u2066' && r <= '\u2069'
 }
 
-// inspect refuses, anywhere in the file, what makes YAML say more than it
-// shows.
+// inspect refuses, anywhere in the file, features by which YAML means more than it shows.
 func (d *doc) inspect(n *yaml.Node, depth int) {
 	if depth > maxDepth {
 		d.report(tell(d.place(n), "too-deep", maxDepth))
@@ -443,8 +437,8 @@ func (d *doc) inspect(n *yaml.Node, depth int) {
 	}
 }
 
-// commas refuses an expression that commas cut, as in {mean: average(price, 2)}: within
-// { } and [ ], YAML ends a value there. each is how many nodes make an entry.
+// commas refuses an expression that is cut by commas, as in {mean: average(price, 2)}: within { }
+// and [ ], a comma ends a value in YAML. each is how many nodes make an entry.
 func (d *doc) commas(n *yaml.Node, each int) {
 	if n.Style&yaml.FlowStyle == 0 {
 		return
@@ -469,9 +463,9 @@ func (d *doc) commas(n *yaml.Node, each int) {
 
 func plainScalar(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.Style == 0 }
 
-// syntaxError tells where the text stops being YAML. The library names where what it could
-// not finish begins, at times hundreds of lines above the mistake; so the place is the end
-// of the shortest beginning of the text that no further line can mend.
+// syntaxError reports where the text stops being YAML. The library gives the beginning of what it
+// could not finish, at times hundreds of lines above the mistake; so the place reported is the
+// end of the shortest beginning of the text that no further line can complete.
 func (d *doc) syntaxError() dsl.Diagnostic {
 	n := 1 + sort.Search(len(d.lines)-1, func(i int) bool { return d.readTo(i + 1).broken() })
 	for n > 1 && strings.TrimSpace(d.line(n)) == "" {
@@ -486,7 +480,7 @@ func (d *doc) syntaxError() dsl.Diagnostic {
 			continue
 		case open.quote():
 			message = open.message
-		case i == 1 || d.indent(n) <= d.indent(began): // within brackets, lines stand deeper
+		case i == 1 || d.indent(n) <= d.indent(began): // within brackets, lines are indented more
 			message = "expected ',' or"
 		default:
 			continue
@@ -532,16 +526,16 @@ func (d *doc) syntaxError() dsl.Diagnostic {
 	return say.notYAML(d.at(d.lines[n-1]+int32(from), int32(max(to-from, 0))), message)
 }
 
-// oddSpaces look like the space of the keyboard, and are none.
+// oddSpaces look like the ordinary space, but are other characters.
 const oddSpaces = "\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u200b\u202f\u205f\u2060\u3000\ufeff"
 
-// oddSpace finds one where YAML wants a space.
+// oddSpace finds one in a place where YAML needs a space.
 var oddSpace = regexp.MustCompile(`^[ -]*(?:[\w-]+: *)?([` + oddSpaces + `])`)
 
-// outOfLine is the line to blame where line n does not fit those above: one that it may
-// stand under or beside, if that begins where no other line of the file does.
+// outOfLine returns the line to blame if line n does not fit those above: one that could be its
+// parent or sibling, if it has an indentation that no other line of the file has.
 func (d *doc) outOfLine(n int) int {
-	lines := make(map[int]int) // by where they begin
+	lines := make(map[int]int) // lines by their indentation
 	for i := range d.lines {
 		lines[d.indent(i+1)]++
 	}
@@ -571,11 +565,11 @@ func (d *doc) oddSpace(at int) dsl.Diagnostic {
 	return diag
 }
 
-// A parseStop is the place at which the YAML library gave up.
+// A parseStop is the place where the YAML library gave up.
 type parseStop struct {
-	message string // "" if it did not
-	began   int    // the line at which what it could not finish begins; 0 if it does not say
-	end     bool   // it had read all of the text
+	message string // "" if it did not give up
+	began   int    // the line at which the unfinished part begins; 0 if it does not say
+	end     bool   // it had read the whole text
 }
 
 // readTo reads the first n lines.
@@ -587,7 +581,7 @@ func (d *doc) readTo(n int) (s parseStop) {
 	if n < len(d.lines) {
 		end = d.lines[n]
 	}
-	// The library never says that something is on its first line.
+	// The library never reports an error on the first line.
 	r := &toEnd{Reader: strings.NewReader("#\n" + d.src.Text[d.lines[0]:end])}
 	dec := yaml.NewDecoder(r)
 	err := decodeYAML(dec, new(yaml.Node))
@@ -601,7 +595,7 @@ func (d *doc) readTo(n int) (s parseStop) {
 	if rest, ok := strings.CutPrefix(s.message, "line "); ok {
 		if line, after, found := strings.Cut(rest, ": "); found && allDigits(line) {
 			s.message, s.began = after, parseLine(line)
-			if s.quote() { // its scanner counts from one, and its parser from nought
+			if s.quote() { // its scanner counts from one, and its parser from zero
 				s.began--
 			}
 		}
@@ -611,14 +605,14 @@ func (d *doc) readTo(n int) (s parseStop) {
 
 func (s parseStop) quote() bool { return strings.Contains(s.message, "unexpected end of stream") }
 
-// unfinished reports whether what follows the text may mend it.
+// unfinished reports whether further text may complete it.
 func (s parseStop) unfinished() bool {
 	return s.quote() || s.end && (strings.Contains(s.message, "expected ',' or") || strings.Contains(s.message, "expected node content"))
 }
 
 func (s parseStop) broken() bool { return s.message != "" && !s.unfinished() }
 
-// A toEnd knows whether all of a text was read.
+// A toEnd knows whether a text was read to its end.
 type toEnd struct {
 	io.Reader
 	end bool
@@ -638,7 +632,7 @@ func (d *doc) line(n int) string {
 	return d.src.Text[d.lines[n-1]:end]
 }
 
-// indent is how many spaces a line begins with.
+// indent returns how many spaces begin a line.
 func (d *doc) indent(n int) int {
 	text := d.line(n)
 	return len(text) - len(strings.TrimLeft(text, " "))
@@ -656,18 +650,17 @@ func parseLine(s string) int {
 	return n
 }
 
-// A pair is a key with its value, as found in a mapping. Both are nil when the
-// key is not there.
+// A pair is a key with its value in a mapping. Both are nil if the key is missing.
 type pair struct{ key, value *yaml.Node }
 
-// A mapping is what stands under the keys of a shape.
+// A mapping holds the values of the keys of a shape.
 type mapping struct {
 	d     *doc
 	of    *shape
 	pairs []pair // by the keys of the shape
 }
 
-// at is what stands under a key, nothing where the shape has no such key.
+// at returns the pair of a key, an empty one if the shape has no such key.
 func (m mapping) at(name string) pair {
 	if m.of == nil {
 		return pair{}
@@ -678,7 +671,7 @@ func (m mapping) at(name string) pair {
 	return pair{}
 }
 
-// text is a text under a key, "" when there is none.
+// text returns the text of a key, "" if there is none.
 func (m mapping) text(name string) string {
 	if n := m.at(name).value; n != nil {
 		return n.Value
@@ -686,8 +679,8 @@ func (m mapping) text(name string) string {
 	return ""
 }
 
-// boolean is true or false under a key. YAML 1.1 has eleven words for each, which is
-// why only these two count.
+// boolean reads true or false. YAML 1.1 has eleven words for each, so only these two are
+// accepted.
 func (m mapping) boolean(name string) bool {
 	n := m.at(name).value
 	if n == nil {
@@ -700,9 +693,9 @@ func (m mapping) boolean(name string) bool {
 	return false
 }
 
-// fields sorts the entries of a mapping by the keys of its shape, and reports every
-// key that is unknown, given twice, missing, or holds the wrong kind of YAML. A key
-// that was complained about is given but empty: its value is nil and its key is not.
+// fields sorts the entries of a mapping by the keys of its shape, and reports every key that is
+// unknown, given twice, missing, or holds the wrong kind of YAML. A key that was reported has a
+// nil value, but its key is not nil.
 func (d *doc) fields(n *yaml.Node, name string) (mapping, bool) {
 	sh := shapes[name]
 	if n.Kind != yaml.MappingNode {
@@ -712,7 +705,7 @@ func (d *doc) fields(n *yaml.Node, name string) (mapping, bool) {
 		return mapping{}, false
 	}
 	m := mapping{d, sh, make([]pair, len(sh.keys))}
-	meant := map[string]pair{} // by keys that are misspelt
+	meant := map[string]pair{} // by misspelt keys
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		k, v := n.Content[i], n.Content[i+1]
 		if k.Kind == poisoned {
@@ -751,7 +744,7 @@ func (d *doc) fields(n *yaml.Node, name string) (mapping, bool) {
 			continue
 		}
 		if p, misspelt := meant[k.name]; p.key != nil && slices.Contains(forms[k.holds].kinds, p.value.Kind) {
-			m.pairs[j] = p // what is misspelt once is not also missing where it is looked for
+			m.pairs[j] = p // so that a misspelt key is not reported as missing too
 		} else if k.required && !misspelt {
 			d.report(say.missingKey(d.place(n), name, k.name))
 		}
@@ -759,8 +752,8 @@ func (d *doc) fields(n *yaml.Node, name string) (mapping, bool) {
 	return m, true
 }
 
-// holds reports whether a value is of the kind of YAML that its key wants, and
-// says so when it is not.
+// holds reports whether a value is of the kind of YAML that its key requires, and complains if it
+// is not.
 func (d *doc) holds(k, v *yaml.Node, want *key) bool {
 	if v.Kind == poisoned {
 		return false
@@ -783,7 +776,7 @@ func (d *doc) holds(k, v *yaml.Node, want *key) bool {
 	return true
 }
 
-// integer reads a number of things.
+// integer reads a whole number of at least least.
 func (d *doc) integer(p pair, least int) (int, bool) {
 	if p.value == nil {
 		return 0, false
@@ -805,7 +798,7 @@ func (d *doc) integer(p pair, least int) (int, bool) {
 	return n, true
 }
 
-// isDigits refuses 007 too: YAML reads octal there, and people do not.
+// isDigits refuses 007 too: YAML reads it as octal, and people do not.
 func isDigits(s string) bool { return allDigits(s) && (len(s) == 1 || s[0] != '0') }
 
 // items calls fn with each item of a list of text.
@@ -824,9 +817,8 @@ func (d *doc) items(p pair, fn func(n *yaml.Node)) {
 	}
 }
 
-// entries calls fn with each entry of a mapping whose keys are names of the
-// author's choosing, once for each name; due-date and due_date are the same
-// name.
+// entries calls fn with each entry of a mapping whose keys are names of the author's choice, once
+// for each name; due-date and due_date are the same name.
 func (d *doc) entries(n *yaml.Node, fn func(k, v *yaml.Node)) {
 	d.entriesBy(n, underscored, sameName, fn)
 }
@@ -836,7 +828,7 @@ func (d *doc) entriesBy(n *yaml.Node, fold func(string) string, same func(a, b s
 	if n == nil {
 		return
 	}
-	var seen map[string]*yaml.Node // of a long mapping
+	var seen map[string]*yaml.Node // for a long mapping
 	if len(n.Content) > 32 {
 		seen = make(map[string]*yaml.Node, len(n.Content)/2)
 	}
@@ -866,7 +858,7 @@ func (d *doc) entriesBy(n *yaml.Node, fold func(string) string, same func(a, b s
 	}
 }
 
-// underscored is a name as expressions and columns write it.
+// underscored returns a name as expressions and columns write it.
 func underscored(name string) string { return strings.ReplaceAll(name, "-", "_") }
 
 // sameName compares names in which a dash and an underscore are the same.
@@ -892,7 +884,7 @@ func (d *doc) scalars(p pair, fn func(k, v *yaml.Node)) {
 	d.entries(p.value, d.texts(fn))
 }
 
-// members is scalars for the names of another system: due-date and due_date are two.
+// members is scalars for the names of another system: there due-date and due_date are two names.
 func (d *doc) members(p pair, fn func(k, v *yaml.Node)) {
 	exact := func(name string) string { return name }
 	d.entriesBy(p.value, exact, func(a, b string) bool { return a == b }, d.texts(fn))
@@ -911,9 +903,9 @@ func (d *doc) texts(fn func(k, v *yaml.Node)) func(k, v *yaml.Node) {
 	}
 }
 
-// Uses: where names stand, taken down for a Draft
+// Uses: places of names, recorded for a Draft
 
-// use takes down that the bytes [from, to) of a scalar name something.
+// use records that the bytes [from, to) of a scalar name something.
 func (d *doc) use(n *yaml.Node, from, to int, kind, name string, declares, known bool, names func() []string) {
 	if d.uses == nil || n == nil {
 		return
@@ -930,21 +922,21 @@ func (d *doc) use(n *yaml.Node, from, to int, kind, name string, declares, known
 	*d.uses = append(*d.uses, u)
 }
 
-// declares takes down that a scalar names what is declared there.
+// declares records that a scalar is the name of a declaration.
 func (d *doc) declares(n *yaml.Node, kind, name string) {
 	if d.uses != nil {
 		d.use(n, 0, len(n.Value), kind, name, true, true, nil)
 	}
 }
 
-// filled reports a list or mapping that is written and has nothing in it.
+// filled reports a list or mapping that is empty.
 func (d *doc) filled(p pair) {
 	if p.value != nil && len(p.value.Content) == 0 {
 		d.report(tell(d.place(p.key), "nothing-written/list", p.key.Value))
 	}
 }
 
-// usesField takes down a field by its name in a scalar, index i of e, or -1.
+// usesField records the use of a field by its name in a scalar, index i of e, or -1.
 func (d *doc) usesField(e *Entity, i int, n *yaml.Node, from, to int) {
 	if d.uses == nil {
 		return
@@ -956,7 +948,7 @@ func (d *doc) usesField(e *Entity, i int, n *yaml.Node, from, to int) {
 	d.use(n, from, to, FieldThing, e.Store.Name+"."+name, false, i >= 0, e.fieldNames)
 }
 
-// usesParam takes down an argument by its name in a scalar, index i of v, or -1.
+// usesParam records the use of an argument by its name in a scalar, index i of v, or -1.
 func (d *doc) usesParam(v *Verb, i int, n *yaml.Node, from, to int, names func() []string) {
 	if d.uses == nil {
 		return
@@ -968,8 +960,8 @@ func (d *doc) usesParam(v *Verb, i int, n *yaml.Node, from, to int, names func()
 	d.use(n, from, to, ArgumentThing, v.Name+":"+name, false, i >= 0, names)
 }
 
-// paramAt finds the argument that a scalar names, with a colon or without, -1 where it
-// names none.
+// paramAt returns the index of the argument that a scalar names, with or without a colon, -1 if
+// it names none.
 func (d *doc) paramAt(v *Verb, n *yaml.Node) int {
 	from := 0
 	if len(n.Value) > 0 && n.Value[0] == ':' {

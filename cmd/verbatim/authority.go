@@ -50,7 +50,7 @@ func (a *app) wholePalettes(flag string) (*verbs.Registry, error) {
 	return reg, err
 }
 
-// ownPalettes are the palettes of this program that are loaded with those of a directory.
+// ownPalettes returns the palettes of this program that are loaded with those of a directory.
 func ownPalettes(reg *verbs.Registry) []*dsl.Source {
 	own := []*dsl.Source{system.Source()}
 	if len(reg.Channels()) > 0 {
@@ -121,7 +121,7 @@ func (a *app) wire(ctx context.Context, s setup, tools tools.Servers) (*verbs.Re
 	return reg, store, engine, nil
 }
 
-// domains register the handlers of a domain, if one of its verbs is there.
+// domains register the handlers of a domain, if one of its verbs is declared.
 var domains = map[string]func(*runtime.Handlers){
 	"channel.receive": channel.Register, "confidence.assess": confidence.Register, "graph.connections": confidence.RegisterGraph, "kiisha.suggest-link": kiisha.Register, "kyc.verify": kyc.Register, "manda.query-knowledge-base": manda.Register,
 }
@@ -148,7 +148,7 @@ func (a *app) newEngineAt(reg *verbs.Registry, store stores.Store, tools tools.S
 	if err != nil {
 		return nil, err
 	}
-	if _, err := a.tokensOfADay(); err != nil { // whether or not these palettes use any
+	if _, err := a.tokensOfADay(); err != nil { // even if these palettes use none
 		return nil, err
 	}
 	h := handlers(reg)
@@ -230,7 +230,7 @@ func (a *app) services(reg *verbs.Registry, others tools.Servers, engine func() 
 // process counts its own.
 const dayTokens = 1_000_000
 
-// tokensOfADay is how many tokens palettes may use in a day.
+// tokensOfADay returns how many tokens palettes may use in a day.
 func (a *app) tokensOfADay() (int, error) {
 	tokens := a.env("VERBATIM_MODEL_TOKENS")
 	if tokens == "" {
@@ -264,7 +264,7 @@ func (a *app) shelf(ctx context.Context, engine *runtime.Engine) (*upload.Servic
 	return &upload.Service{Engine: engine, Files: kept, Scanner: scanner, Clock: a.now, Random: a.random}, nil
 }
 
-// both closes two things with one Close.
+// A both closes two things with one Close.
 type both struct {
 	io.ReadCloser
 	from io.Closer

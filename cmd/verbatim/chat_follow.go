@@ -11,8 +11,8 @@ import (
 	"verbatim/runtime/wire"
 )
 
-// follow takes a turn and prints the answer as it comes, on the assistant's line and without
-// painting over, so that a screen reader reads it once.
+// follow takes a turn and prints the answer as it arrives, on the assistant's line and without
+// overwriting it, so that a screen reader reads it once.
 func (a *app) follow(ctx context.Context, c *dialog.Conversation, line string) (*dialog.Answer, error) {
 	m := dialog.Message{Text: line}
 	switch {
@@ -34,13 +34,13 @@ func (a *app) follow(ctx context.Context, c *dialog.Conversation, line string) (
 			w.see(e)
 			return
 		}
-		w.end() // no line of its own comes between what is said
+		w.end() // no progress line may interrupt the answer
 		if !speaks {
 			fmt.Fprint(a.out, "Assistant: ")
 		}
 		speaks = true
 		fmt.Fprint(a.out, visibly(e.Text))
-		_ = a.flush() // what went wrong is told when the line ends
+		_ = a.flush() // the error is reported when the line ends
 	})
 	if speaks {
 		fmt.Fprintln(a.out)
@@ -54,7 +54,7 @@ type watcher struct {
 	after func(time.Duration) <-chan time.Time
 
 	mu   sync.Mutex
-	now  string // what it is at
+	now  string // what the turn is doing
 	stop chan struct{}
 	done sync.WaitGroup
 }

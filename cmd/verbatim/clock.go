@@ -9,21 +9,20 @@ import (
 	"verbatim/stores"
 )
 
-// Servers of several machines share a store, and what one of them writes down another
-// reads: until when a login, a link, a token or a question is good. Where their clocks
-// disagree, one ends early what the other has just begun. So a server goes by the clock of
-// the store, which is one.
+// Servers on several machines share a store, and one reads what another has written: until when a
+// login, a link, a token or a question is valid. If their clocks differ, one server ends early
+// what another has just begun. So a server uses the clock of the store, which they share.
 
 const (
-	// clockOff is by how much a clock may differ before anybody is told. It is more than
-	// an answer of the store takes.
+	// clockOff is the difference between clocks above which it is reported. It is more than the
+	// response time of the store.
 	clockOff = time.Second
-	// clockAgain is how often they are compared: clocks are put right while servers run.
+	// clockAgain is how often the clocks are compared: clocks are corrected while servers run.
 	clockAgain = 30 * time.Second
 )
 
-// byTheStore has the program go by the clock of a store until ctx ends, and tells the log
-// by how much its own is off.
+// byTheStore makes the program use the clock of a store until ctx ends, and logs the difference
+// from its own clock.
 func (a *app) byTheStore(ctx context.Context, store stores.Store, log *slog.Logger) error {
 	here := a.now
 	var off atomic.Int64
@@ -54,7 +53,7 @@ func (a *app) byTheStore(ctx context.Context, store stores.Store, log *slog.Logg
 			case <-ctx.Done():
 				return
 			case <-again.C:
-				_ = compare() // of a store that does not answer, others tell
+				_ = compare() // a store that does not answer is reported elsewhere
 			}
 		}
 	}()

@@ -257,7 +257,7 @@ func missing(c *runtime.Pending) string {
 	var roles []string
 	for _, r := range c.Roles {
 		switch {
-		case r.By == "" && r.Role == "": // what a job of theirs came to
+		case r.By == "" && r.Role == "": // their own agreement, to the outcome of their job
 			roles = append(roles, "the name "+receipt.Safe(c.Asker))
 		case r.By == "":
 			roles = append(roles, "role "+r.Role)

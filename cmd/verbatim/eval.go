@@ -97,7 +97,7 @@ func (a *app) eval(ctx context.Context, file string, f evalFlags) error {
 	var model llm.Model
 	var scene llm.Scene
 	if f.without == withoutModel {
-		f.mode = string(dialog.Tools) // which is all the same
+		f.mode = string(dialog.Tools) // it makes no difference
 	} else if model, scene, err = a.model(&f.chatFlags, zone, &ends); err != nil {
 		return err
 	}
@@ -165,7 +165,7 @@ func (a *app) eval(ctx context.Context, file string, f evalFlags) error {
 			return broken(fmt.Sprintf("the report %q cannot be written", f.junit), err, "check the path")
 		}
 	}
-	if judge != nil { // when everything is decided
+	if judge != nil { // once everything else is decided
 		judge.Budget = budget
 		out.Judge = judge.Grade(ctx, set, out)
 	}

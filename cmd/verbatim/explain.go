@@ -30,7 +30,7 @@ verbatim explain --markdown client`,
 			var all []string
 			if l, err := loadPalettes(a.palettesDir(palettes)); err == nil && l.reg != nil {
 				for _, v := range l.reg.Verbs() {
-					if !v.Internal { // explained when asked for, and offered to nobody
+					if !v.Internal { // explained on request, and never suggested
 						all = append(all, v.Name+"\t"+v.Description)
 					}
 				}

@@ -126,7 +126,7 @@ func (a *app) fix(names []string, f fixFlags) error {
 // fixable lists the files that a name stands for: the file itself, or the files below a folder.
 func (a *app) fixable(name string) (all []string, err error) {
 	if info, err := os.Stat(name); err != nil || !info.IsDir() {
-		return []string{name}, nil // what is wrong with it is told when it is read
+		return []string{name}, nil // errors of the file are reported when it is read
 	}
 	err = filepath.WalkDir(name, func(at string, d fs.DirEntry, err error) error {
 		switch {

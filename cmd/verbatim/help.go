@@ -91,7 +91,7 @@ func (a *app) help(cmd *cobra.Command, _ []string) {
 	}
 	b.WriteByte('\n')
 	if cmd.HasParent() {
-		b.WriteByte('\n') // the first screen has none to spare
+		b.WriteByte('\n') // the first screen has no line to spare
 	}
 	fmt.Fprintf(&b, "%s.\n", strings.TrimSuffix(cmd.Short, "."))
 	if cmd.HasParent() {

@@ -84,7 +84,7 @@ func (a *app) index(ctx context.Context, store, palettes string, anew bool) erro
 	return nil
 }
 
-// told says what is wrong with an index.
+// told describes the faults of an index.
 func told(s stores.IndexState) string {
 	var parts []string
 	for _, p := range []struct {
@@ -106,7 +106,7 @@ type embedder struct {
 
 func (e *embedder) Maker() string { return e.name }
 
-// mostEmbedded is how many bytes of a text are embedded, which models accept.
+// mostEmbedded is how many bytes of a text are embedded: models accept that many.
 const mostEmbedded = 8000
 
 func (e *embedder) Embed(ctx context.Context, texts []string) ([][]float32, error) {
@@ -118,7 +118,7 @@ func (e *embedder) Embed(ctx context.Context, texts []string) ([][]float32, erro
 	return vectors, err
 }
 
-// embedder is the model that VERBATIM_EMBED names.
+// embedder returns the model that VERBATIM_EMBED names.
 func (a *app) embedder(model string) (*embedder, error) {
 	base := cmp.Or(a.env("VERBATIM_EMBED_URL"), a.env("VERBATIM_BASE_URL"))
 	if model == search.Letters || base == "" {

@@ -65,7 +65,7 @@ func (i *interpreter) Interpret(ctx context.Context, said string, settled dialog
 		if name != "" && !slices.Contains(u.Assumed, name) {
 			u.Assumed = append(u.Assumed, name)
 		}
-		if p.Call != "" && !strings.Contains(u.Script, p.Call+"\n") { // said twice is said once
+		if p.Call != "" && !strings.Contains(u.Script, p.Call+"\n") { // a call that was said twice is made once
 			u.Script += p.Call + "\n"
 		}
 		u.Beyond = u.Beyond || p.Wish && p.Certainty == phrase.Nothing
@@ -77,14 +77,14 @@ func (i *interpreter) Interpret(ctx context.Context, said string, settled dialog
 			u.Ask, u.Offers, u.Of, u.Texts, u.Dictated = a.Text, offers(p, a), p.Range, nil, a.Dictated()
 			if v := p.Verb; a.Param != nil {
 				if v == nil {
-					v = p.Ranked[0].Verb // nobody of that name is known to it
+					v = p.Ranked[0].Verb // no row with that name is known
 				}
 				u.Wants = dialog.Given{Verb: v.Name, Param: a.Param.Name}
 			}
 		default:
 			u.Left = append(u.Left, part)
 		}
-		if u.Ask == "" || u.Of == p.Range { // of the part that is asked about, if there is one
+		if u.Ask == "" || u.Of == p.Range { // the question is about this part, if it is about a part
 			for _, g := range p.Texts() {
 				u.Texts = append(u.Texts, dialog.Given(g))
 			}

@@ -19,7 +19,7 @@ import (
 	"verbatim/verbs"
 )
 
-// What the program's mails say.
+// The texts of the program's mails.
 const (
 	saySignIn   words.Key = "serve/sign-in"
 	saySignInBy words.Key = "serve/sign-in-by"
@@ -72,8 +72,8 @@ func sending(reg *verbs.Registry, store stores.Store, channels *notify.Sender, u
 	}
 }
 
-// posts reads VERBATIM_A2A_PUSH, which says to which addresses push notifications may go: private,
-// off, or unset.
+// posts reads VERBATIM_A2A_PUSH, which says to which addresses push notifications may be sent:
+// private, off, or unset.
 func (a *app) posts() (serve.Posts, error) {
 	switch how := a.env("VERBATIM_A2A_PUSH"); how {
 	case "":

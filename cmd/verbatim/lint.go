@@ -85,10 +85,10 @@ type lintJSON struct {
 	OK       bool         `json:"ok"`
 	Palettes int          `json:"palettes"`
 	Verbs    int          `json:"verbs"`
-	Lacking  []string     `json:"lacking,omitempty"`  // verbs that need a handler which this program does not have
-	Numbered []string     `json:"numbered,omitempty"` // arguments that WhatsApp has no buttons for
-	Without  []string     `json:"without,omitempty"`  // functions that this program does not have
-	NoUndo   []string     `json:"no_undo,omitempty"`  // verbs of which no palette says how they are taken back
+	Lacking  []string     `json:"lacking,omitempty"`  // verbs that need a handler that this program lacks
+	Numbered []string     `json:"numbered,omitempty"` // arguments for which WhatsApp has no buttons
+	Without  []string     `json:"without,omitempty"`  // functions that this program lacks
+	NoUndo   []string     `json:"no_undo,omitempty"`  // verbs without a declaration of how to undo them
 	Held     *phrase.Held `json:"held,omitempty"`     // with --phrases
 	wire.Report
 }
@@ -118,7 +118,7 @@ func (a *app) lint(ctx context.Context, f lintFlags) error {
 	}
 	took := time.Since(started)
 	if l.reg != nil {
-		// Other commands load them beside the palettes of this program.
+		// Other commands load them with the palettes of this program.
 		whole, err := loadPalettes(dir, ownPalettes(l.reg)...)
 		if err != nil {
 			return err

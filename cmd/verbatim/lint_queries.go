@@ -15,7 +15,7 @@ import (
 // lintQueries prepares the query of every verb on the given store, or else on an empty SQLite file
 // with the palettes' tables.
 func (a *app) lintQueries(ctx context.Context, dir, where string) (dsl.Diagnostics, error) {
-	l, err := loadPalettes(dir) // once more: what follows changes what it knows of tables
+	l, err := loadPalettes(dir) // again, because the steps below change what it knows of tables
 	if err != nil || l.reg == nil {
 		return nil, err
 	}
@@ -43,7 +43,7 @@ func (a *app) lintQueries(ctx context.Context, dir, where string) (dsl.Diagnosti
 		all = append(all, e.Store)
 	}
 	if plan, err := store.Migrate(ctx, append(all, ownTables()...), true); err != nil || len(plan.Problems) > 0 {
-		return nil, nil // migrate says what is wrong with tables
+		return nil, nil // migrate reports what is wrong with tables
 	}
 	return checked(ctx, l.reg, store)
 }

@@ -48,8 +48,8 @@ func logCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-// keeperName is the principal who reads the journal if none is named: an operator with access to
-// the store.
+// operatorName is the principal who reads the journal if none is named: an operator with access
+// to the store.
 const operatorName = "verbatim"
 
 func logShowCommand(a *app) *cobra.Command {
@@ -111,7 +111,7 @@ type journalQuery struct {
 	turn, outcome   string
 	row, as         string
 	palettes        string
-	of              *journal.Row // the row, once it is found
+	of              *journal.Row // the row, once it has been found
 }
 
 func (q *journalQuery) entries(arg string) error {
@@ -183,7 +183,7 @@ func (a *app) findRow(ctx context.Context, s stores.Store, q *journalQuery) erro
 	}
 	e, key, err := session.FindRow(ctx, q.row)
 	if errors.Is(err, stores.ErrNotFound) {
-		return nil // it may be gone, and had that name
+		return nil // it may be deleted, and may have had that name
 	}
 	if err != nil {
 		return a.noRow(err, q.row)

@@ -79,7 +79,7 @@ func (a *app) logExport(ctx context.Context, f setup, bare bool, from, to int64)
 			return a.journalFailed(err)
 		}
 		if h.Size == 0 && from > 1 {
-			h = journal.Head{Size: from - 1, Hash: l.Entry.Prev} // whether that is so is seen beside the rest
+			h = journal.Head{Size: from - 1, Hash: l.Entry.Prev} // the check of the chain verifies that
 		}
 		// The file must be readable later, so the chain is verified while it is written.
 		if _, _, err := stores.VerifyChain(h.Size, h.Hash, []stores.Entry{l.Entry}); err != nil {
@@ -91,10 +91,10 @@ func (a *app) logExport(ctx context.Context, f setup, bare bool, from, to int64)
 			opening = nil
 		}
 		if err := w.Entry(&l.Entry, opening); err != nil {
-			return nil // told by whoever writes
+			return nil // the writer reports it
 		}
 	}
-	_ = w.Close() // told by whoever writes
+	_ = w.Close() // the writer reports it
 	return nil
 }
 
@@ -262,7 +262,7 @@ func (a *app) redactFailed(err error) error {
 	return a.runFailed(err)
 }
 
-// between says which entries are erased.
+// between describes which entries are affected.
 func between(n journal.Erased) string {
 	if n.First == 0 {
 		return ""

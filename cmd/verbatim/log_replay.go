@@ -45,10 +45,10 @@ tells the journal of them.`,
 type replayJSON struct {
 	Schema      string           `json:"schema"`
 	Entries     int64            `json:"entries"`
-	Rows        int              `json:"rows"`    // that the journal tells of
-	Partly      int              `json:"partly"`  // of those, known in part only
+	Rows        int              `json:"rows"`    // rows that the journal records
+	Partly      int              `json:"partly"`  // of those, rows known in part only
 	Looked      int              `json:"looked"`  // rows in the store
-	Unknown     int              `json:"unknown"` // of those, not in the journal
+	Unknown     int              `json:"unknown"` // of those, rows that are not in the journal
 	Erased      []differenceJSON `json:"erased"`
 	Differences []differenceJSON `json:"differences"`
 	Left        []string         `json:"left"`

@@ -16,7 +16,7 @@ import (
 // who can write to the store could grant themselves any right unnoticed.
 type rights struct {
 	store stores.Store
-	state *journal.State // nil where the palettes do not load
+	state *journal.State // nil if the palettes do not load
 }
 
 func (a *app) rights(s stores.Store, palettes string) *rights {
@@ -67,7 +67,7 @@ func (r *rights) compare(ctx context.Context) (unsure []string, err error) {
 		return err
 	})
 	if errors.Is(err, stores.ErrSchema) {
-		return unsure, nil // it was never migrated with them
+		return unsure, nil // the store was never migrated with them
 	}
 	if err != nil {
 		return nil, err

@@ -132,13 +132,13 @@ func (a *app) logVerify(ctx context.Context, store, palettes, file, since, key s
 	return nil
 }
 
-// A verifying looks at one journal.
+// A verifying verifies one journal.
 type verifying struct {
 	*app
-	file    string // "" of a store's
+	file    string // "" for the journal of a store
 	losses  journal.Losses
-	given   *rights                     // nil of a file
-	missing func(int64) (string, error) // names the missing part that has an entry; nil of a file
+	given   *rights                     // nil for a file
+	missing func(int64) (string, error) // returns the name of the missing part that has an entry; nil for a file
 }
 
 // open opens the journal, and end closes it.
@@ -168,7 +168,7 @@ func (v *verifying) open(ctx context.Context, store, palettes string, archived [
 	return v.losses.Watch(v.given.watch(lines)), end, nil
 }
 
-// broken tells why the journal is not whole, or could not be read.
+// broken reports why the journal is not intact, or could not be read.
 func (v *verifying) broken(err error) error {
 	var chain *stores.ChainError
 	var fork *journal.ForkError
@@ -195,8 +195,8 @@ func (v *verifying) broken(err error) error {
 	return v.journalFailed(err)
 }
 
-// unsure says what a journal that is whole leaves open. It refuses one that lacks values which
-// nobody ordered to be erased, and a store whose rights the journal did not give.
+// unsure lists what an intact journal leaves open. It fails for a journal that lacks values which
+// nobody ordered to be erased, and for a store whose rights the journal did not record.
 func (v *verifying) unsure(ctx context.Context) (unsure []string, err error) {
 	switch gone := v.losses.Unordered(); {
 	case len(gone) == 0:
@@ -216,7 +216,7 @@ func (v *verifying) unsure(ctx context.Context) (unsure []string, err error) {
 	return append(unsure, more...), err
 }
 
-// tells tells of a journal that is whole up to h, and extends the checkpoint c, if there is one.
+// tells reports that a journal is intact up to h, and extends the checkpoint c, if there is one.
 func (v *verifying) tells(h journal.Head, c *journal.Checkpoint, signed bool, unsure []string) {
 	if v.json {
 		out := verifyJSON{Schema: "verbatim/verify@1", Entries: h.Size, Hash: hex.EncodeToString(h.Hash[:]), Erasable: v.losses.Erasable, Openings: v.losses.Whole, Unknown: wire.Some(unsure)}
@@ -250,8 +250,8 @@ func (v *verifying) tells(h journal.Head, c *journal.Checkpoint, signed bool, un
 	}
 }
 
-// missingPart returns a function that names the missing part of a journal which an entry belongs
-// to.
+// missingPart returns a function that names the missing part of a journal to which an entry
+// belongs.
 func missingPart(ctx context.Context, s stores.Store) func(int64) (string, error) {
 	parted, ok := s.(interface {
 		MissingPart(context.Context, int64) (string, bool, error)
@@ -338,7 +338,7 @@ type verifyJSON struct {
 	Since    int64    `json:"since,omitempty"`
 	Signed   bool     `json:"signed,omitempty"`
 	Erasable int      `json:"erasable"` // entries that commit to values
-	Openings int      `json:"openings"` // of those, the ones whose values are all there
+	Openings int      `json:"openings"` // of those, entries whose values all exist
 	Unknown  []string `json:"unknown"`
 }
 

@@ -1,11 +1,11 @@
-// Command verbatim checks, formats, explains and runs scripts of calls whose
-// meaning palettes declare:
+// Command verbatim checks, formats, explains and runs scripts of calls, whose meaning palettes
+// declare:
 //
 //	verbatim check answer.dsl
 //	verbatim run --dry-run --as clara answer.dsl
 //
-// This package is wiring only: it reads files and flags, calls the library
-// packages and prints what they answer. A subcommand is a file.
+// This package is wiring only: it reads files and flags, calls the library packages and prints
+// their results. Each subcommand has a file of its own.
 package main
 
 import (
@@ -53,7 +53,7 @@ var version = ""
 
 func main() {
 	if os.Getenv(documents.ChildMark) != "" {
-		documents.Child() // reads a file, which this process was started for
+		documents.Child() // reads a file, if this process was started for that
 	}
 	// Most runs end before there is much to collect. With the default setting, garbage collection
 	// takes a third of the time of a check to save a few megabytes.
@@ -92,13 +92,13 @@ type app struct {
 	limit   time.Duration // --timeout
 	color   string        // --color
 	order   []string      // subcommands, as help lists them
-	waits   bool          // what was asked for waits for the agreement of somebody else
+	waits   bool          // the command waits for the agreement of somebody else
 	sent    *sink
-	stands  string                                  // the store that was opened, as it was named
-	observe func(context.Context, runtime.Observed) // told of what the engine does; nil but for a server
+	stands  string                                  // the store that was opened, as the user named it
+	observe func(context.Context, runtime.Observed) // receives what the engine does; nil except for a server
 	agreed  func(context.Context)                   // writes the note of the store; nil until marked has read it
-	shares  *slog.Logger                            // told of this machine's clock; nil but for a server
-	replica postgres.Option                         // where else rows are read; nil but for a server
+	shares  *slog.Logger                            // logs clock differences; nil except for a server
+	replica postgres.Option                         // a replica for reads; nil except for a server
 }
 
 // run is the program. main passes the process, and tests something else.
@@ -171,7 +171,7 @@ func (said) Error() string { return "" }
 
 func usage(text, next string) error { return &stop{exitUsage, "usage", text, next} }
 
-// broken is a failure of the system. An interruption by the user is none.
+// broken reports a failure of the system. An interruption by the user is not a failure.
 func broken(what string, err error, next string) error {
 	if errors.Is(err, context.Canceled) {
 		return &stop{exitRefused, "stopped", what + ": stopped", next}
@@ -266,7 +266,7 @@ func (s *sink) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// reason is the innermost cause of an error, in the words of the operating system.
+// reason returns the innermost cause of an error, in the words of the operating system.
 func reason(err error) string {
 	var path *os.PathError
 	if errors.As(err, &path) {
@@ -312,7 +312,7 @@ func (a *app) root() *cobra.Command {
 		cmd := c.make(a)
 		a.order = append(a.order, c.name)
 		if c.name == "help" {
-			root.SetHelpCommand(cmd) // or there would be another
+			root.SetHelpCommand(cmd) // otherwise cobra adds its own
 		}
 		root.AddCommand(cmd)
 	}
@@ -337,7 +337,7 @@ func (a *app) unknownCommand(root *cobra.Command) error {
 	return usage(fmt.Sprintf("there is no subcommand %q%s", arg, didYouMean(arg, names)), "verbatim --help lists them")
 }
 
-// asked is the name of the requested subcommand, or "".
+// asked returns the name of the requested subcommand, or "".
 func (a *app) asked() string {
 	for i, arg := range a.args {
 		if !strings.HasPrefix(arg, "-") && (i == 0 || a.args[i-1] != "--color") {
@@ -359,7 +359,7 @@ func didYouMean(word string, names []string) string {
 	return "; did you mean " + strings.Join(near, " or ") + "?"
 }
 
-// built is the version and revision of this build.
+// built returns the version and revision of this build.
 func built() (name, revision string) {
 	name = version
 	if info, ok := debug.ReadBuildInfo(); ok {

@@ -25,7 +25,7 @@ import (
 // confirmations are dropped.
 type mark struct {
 	store stores.Store
-	file  string // "" where nothing can be noted
+	file  string // "" if nothing can be noted
 	place string
 	mu    sync.Mutex // guards known
 	known places
@@ -59,7 +59,7 @@ func ours(v *verbs.Verb) bool {
 // phrases indexes the palettes' phrases, and what the data room's answers say in languages that its
 // palette does not speak.
 func (a *app) phrases(reg *verbs.Registry) *phrase.Index {
-	dir := cmp.Or(a.stateFolder(), os.DevNull) // where nothing can be kept
+	dir := cmp.Or(a.stateFolder(), os.DevNull) // if no state can be kept
 	index := phrase.New(reg, ours)
 	if reg.Verb("manda.query-knowledge-base") != nil {
 		index.Also(manda.Says)

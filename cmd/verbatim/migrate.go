@@ -81,8 +81,8 @@ verbs would stop: by statements of queries, rights, codes, roles or waiting work
 	return cmd
 }
 
-// twoCommands says how the owner of the tables migrates, and the role that runs use then makes
-// administrators: the owner may not write rows.
+// twoCommands returns the command with which the owner of the tables migrates, and the one with
+// which the role that runs use then makes administrators: the owner may not write rows.
 func (a *app) twoCommands(where, palettes, grantTo string, administrators []string) error {
 	at, err := a.storeAddress(where)
 	if err != nil {
@@ -189,7 +189,7 @@ func (a *app) migrate(ctx context.Context, where, palettes, grantTo, from string
 	if err = a.tellPlan(at.String(), plan, planOnly, declared(reg)); err != nil || planOnly {
 		return err
 	}
-	fresh = false // it stands, whatever its queries are like
+	fresh = false // the store stays, even if queries are wrong
 	if left != nil {
 		if err = a.moveIn(ctx, left, store); err != nil {
 			return err
@@ -236,8 +236,8 @@ func (a *app) nameRows(ctx context.Context, reg *verbs.Registry, store stores.St
 	return nil
 }
 
-// fill loads the data of an example. The store's own tables come first, since the data contains
-// rights, and then those of the palettes, which it says were made.
+// fill loads the data of an example. The store's own tables are made first, since the data
+// contains rights, and then those of the palettes. It returns which tables were made.
 func (a *app) fill(ctx context.Context, store preparer, entities []*stores.Entity, names, scripts []string) (made []string, err error) {
 	if len(scripts) == 0 {
 		return nil, nil
@@ -245,7 +245,8 @@ func (a *app) fill(ctx context.Context, store preparer, entities []*stores.Entit
 	if _, err := store.Migrate(ctx, nil, true); err != nil {
 		return nil, broken("the store cannot be prepared", err, "nothing was changed; try again")
 	}
-	// The data may itself make tables that palettes map, and what refers to those waits for it.
+	// The data may itself create tables that palettes map; tables that refer to those are made
+	// later.
 	for _, some := range [][]*stores.Entity{entities, onlyOurs(entities)} {
 		plan, err := store.Migrate(ctx, some, false)
 		fits := err == nil && len(plan.Problems)+len(plan.DataChanges) == 0
@@ -276,7 +277,7 @@ func (a *app) fill(ctx context.Context, store preparer, entities []*stores.Entit
 	return made, nil
 }
 
-// onlyOurs leaves out the tables of others, and those of ours that lead to them.
+// onlyOurs leaves out tables that are not managed, and managed ones that refer to them.
 func onlyOurs(entities []*stores.Entity) []*stores.Entity {
 	ours := slices.DeleteFunc(slices.Clone(entities), func(e *stores.Entity) bool { return !e.Managed })
 	for n := -1; n != len(ours); {

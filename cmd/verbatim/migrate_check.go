@@ -18,11 +18,11 @@ type checkedStore struct {
 	OK          bool     `json:"ok"`
 	Steps       []string `json:"steps"`        // what migrate would run
 	DataChanges []string `json:"data_changes"` // to existing rows
-	Stops       []string `json:"stops"`        // what stands in the way of that, or is lost by it
+	Stops       []string `json:"stops"`        // obstacles to the steps, and data that would be lost
 	// Warnings are about slow verbs, and about checks that were not possible.
 	Warnings   []string `json:"warnings"`
 	Undeclared []string `json:"undeclared"` // columns that no field has
-	Queries    int      `json:"queries"`    // that were prepared
+	Queries    int      `json:"queries"`    // number of queries that were prepared
 	// Diagnostics are mistakes in queries.
 	Diagnostics dsl.Diagnostics `json:"diagnostics"`
 }
@@ -74,7 +74,7 @@ func (a *app) toldChecked(c *checkedStore, entities int) {
 	for _, s := range c.Steps {
 		fmt.Fprintln(a.out, strings.TrimSuffix(s, ";")+";")
 	}
-	_ = a.flush() // that it failed is told at the end
+	_ = a.flush() // a failure is reported at the end
 	for _, d := range c.DataChanges {
 		fmt.Fprintln(a.err, "asks  "+d)
 	}

@@ -20,7 +20,8 @@ type unagreed struct{ changes []stores.DataChange }
 
 func (*unagreed) Error() string { return "not agreed to" }
 
-// sameDataChange compares changes with those agreed to. More rows may have come meanwhile.
+// sameDataChange compares changes with those agreed to, except for their row counts, since rows
+// may have been added meanwhile.
 func sameDataChange(a, b stores.DataChange) bool {
 	a.Rows = b.Rows
 	return a == b

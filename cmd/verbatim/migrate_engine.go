@@ -25,7 +25,7 @@ func (a *app) checkEngine(ctx context.Context, store string) error {
 	type needJSON struct {
 		Need  string `json:"need"`
 		For   string `json:"for"`
-		Only  bool   `json:"only,omitempty"` // for nothing else
+		Only  bool   `json:"only,omitempty"` // needed for that alone
 		Lacks string `json:"lacks,omitempty"`
 	}
 	out := struct {

@@ -20,11 +20,11 @@ type sqliteMove struct {
 	store    *sqlite.Store
 	at       address
 	entities []*stores.Entity
-	partly   map[*stores.Entity]string // columns that are those of no field
+	partly   map[*stores.Entity]string // columns that have no field
 	views    []*stores.Entity
 }
 
-// leave opens a store that nobody else uses and that is migrated.
+// leave opens a store that is migrated and that nobody else uses.
 func (a *app) leave(ctx context.Context, reg *verbs.Registry, from string, to address) (*sqliteMove, error) {
 	at, err := a.storeAddress(from)
 	switch {
@@ -112,7 +112,7 @@ type movedJSON struct {
 type movedRowsJSON struct {
 	Entity string `json:"entity"`
 	Rows   int    `json:"rows"`
-	There  bool   `json:"there"` // they were there, and are the same
+	There  bool   `json:"there"` // the rows existed already, and are the same
 }
 
 func (a *app) tellMoved(l *sqliteMove, m stores.Moved) error {

@@ -72,14 +72,14 @@ func isDomain(name string) bool {
 	return domainName.MatchString(name) && !strings.HasPrefix(name, "verbatim") && name != "system"
 }
 
-// A firstPalette is a first palette that is being written.
+// A firstPalette is a first palette under construction.
 type firstPalette struct {
 	files  []verbs.Proposal
-	source string // where it is from, in few words
+	source string // short description of where it comes from
 	what   string // "table", "tool" or "operation"
 	count  int
-	verbs  int    // of tools and operations
-	next   string // what is typed next
+	verbs  int    // number of verbs for tools and operations
+	next   string // the command to type next
 }
 
 func (a *app) begin(ctx context.Context, name, from, servers, dir string) error {
@@ -159,7 +159,7 @@ func badDomain(name string) error {
 	return usage(fmt.Sprintf("%q cannot be the name of a domain", name), "give a name in small letters, such as verbatim new notes")
 }
 
-// named is the domain's name: the given one, or one made from the source's name.
+// named returns the domain's name: the given one, or one made from the source's name.
 func named(given, source string) (string, error) {
 	if given == "" {
 		base := filepath.Base(strings.TrimRight(source, "/"))
@@ -214,7 +214,7 @@ func (a *app) fromTables(ctx context.Context, name, from, dir string) (b firstPa
 	return b, nil
 }
 
-// thenMigrate is the next commands after a palette for tables: migrate runs once with each
+// thenMigrate returns the next commands after a palette for tables: migrate runs once with each
 // of these flags. The last, on PostgreSQL as the role that runs use, makes an administrator.
 func thenMigrate(dir string, flags ...string) string {
 	lint, palettes := "", ""

@@ -124,7 +124,7 @@ func (a *app) pack(dir, palettes, out string) error {
 			if d.IsDir() {
 				return fs.SkipDir
 			}
-		case d.IsDir() || isPaletteIn(palettes, name): // those are taken below
+		case d.IsDir() || isPaletteIn(palettes, name): // palettes are added below
 		case !d.Type().IsRegular():
 			return &stop{exitInput, "bad-pack", quoted(name) + " is no plain file, and only those go into a pack", "put the file itself there"}
 		case slices.Contains(packed, filepath.Ext(name)):
@@ -281,7 +281,7 @@ func (a *app) install(file, palettes, store, servers string) error {
 		return broken("the pack cannot be installed", err, "what was installed before is still there; try again")
 	}
 	if before != "" && before != p.Version {
-		_ = os.Remove(filepath.Join(dir, pack.FileName(p.Name, before))) // nothing names it any more
+		_ = os.Remove(filepath.Join(dir, pack.FileName(p.Name, before))) // nothing refers to it any more
 	}
 	a.toldPack("installed", filepath.Join(dir, pack.FileName(p.Name, p.Version)), p)
 	return nil
@@ -311,7 +311,7 @@ func (a *app) lacks(reg *verbs.Registry, file, servers string) (all []string, er
 			all = append(all, v.Name+" needs a handler in Go, which this program does not have")
 		}
 		if v.Tool != nil && !has(v.Tool.Server) && !slices.Contains(named, v.Tool.Server) {
-			named = append(named, v.Tool.Server) // it is told once
+			named = append(named, v.Tool.Server) // it is reported once
 			all = append(all, v.Name+" needs the server of tools "+v.Tool.Server+", which --servers does not name")
 		}
 	}

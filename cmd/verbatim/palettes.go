@@ -62,7 +62,7 @@ func (a *app) palettesBeside(flag string, beside ...*dsl.Source) (*verbs.Registr
 type shelf struct {
 	entries []fs.DirEntry // sorted by name
 	at      map[string]shelved
-	packs   []*pack.Pack // that are installed
+	packs   []*pack.Pack // the installed packs
 }
 
 // shelved is the place of a palette.

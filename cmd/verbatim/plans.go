@@ -77,7 +77,7 @@ func (a *app) plans(reg *verbs.Registry, store stores.Store, engine *runtime.Eng
 	if err != nil {
 		return nil, err
 	}
-	host, _ := os.Hostname() // without one, the number of the process will do
+	host, _ := os.Hostname() // without one, the process id suffices
 	p := &planning{file: file, config: config, log: log, runner: &plan.Runner{
 		Clerk: clerk.Clerk{Registry: reg, Engine: engine, Store: store, As: config.As, Source: "plan"},
 		Name:  strings.TrimSpace(host + " " + strconv.Itoa(os.Getpid())), Clock: clock}}
@@ -214,7 +214,7 @@ func (p *planning) inBackground(ctx context.Context) {
 	}
 }
 
-// changed is when a file was last changed; zero if there is none.
+// changed returns when a file was last changed; zero if there is none.
 func changed(name string) time.Time {
 	info, err := os.Stat(name)
 	if name == "" || err != nil {

@@ -106,7 +106,7 @@ func (p *planning) drawnAttempts(ctx context.Context, name string, step stores.V
 	d := serve.Drawing{Title: say(l, "plans/attempts", name), Says: say(l, "plans/attempted", strconv.Itoa(len(rows))), Head: []string{say(l, "plans/tries"), say(l, "plans/does"), say(l, "plans/state"), say(l, "plans/sure"), say(l, "plans/why")}}
 	slices.SortFunc(rows, func(a, b *clerk.Row) int { return cmp.Compare(a.Value("number").Int(), b.Value("number").Int()) })
 	for i, r := range rows {
-		score, _ := strconv.ParseFloat(r.Text("score"), 64) // 0 where there is none
+		score, _ := strconv.ParseFloat(r.Text("score"), 64) // 0 if there is none
 		d.Bars = append(d.Bars, serve.Bars{Text: strconv.Itoa(i + 1), A: score})
 		why := confidence.Reasons(r.Text("factors"), l.String())
 		d.Rows = append(d.Rows, []string{r.Text("number"), r.Text("call"), strings.ToLower(r.Text("outcome")), r.Text("score"), cmp.Or(strings.Join(why, " "), r.Text("reason"))})

@@ -23,7 +23,7 @@ type meter struct {
 	began time.Time
 
 	phase runtime.Phase
-	call  int // whose tool is asked
+	call  int // the call whose tool is running
 	done  int
 	tenth int
 	said  time.Time
@@ -96,7 +96,7 @@ func (j *job) progress() func(runtime.Progress) {
 func (a *app) send(e wire.Event) {
 	a.write(e)
 	if w, ok := a.out.(*bufio.Writer); ok {
-		_ = w.Flush() // the sink remembers what went wrong
+		_ = w.Flush() // the sink remembers the error
 	}
 }
 
@@ -176,7 +176,7 @@ func (j *job) stopped(reply *receipt.Receipt, s *runtime.Stopped, seen bool) err
 	return said(exit)
 }
 
-// rest is the command for the remaining calls.
+// rest returns the command for the remaining calls.
 func (j *job) rest(from int) string {
 	command := fmt.Sprintf("verbatim run --from %d", from)
 	if j.as != j.env("VERBATIM_AS") {

@@ -77,7 +77,7 @@ func (i *interpreter) nearest(ctx context.Context, p *phrase.Part, n int, among 
 	return fit, nil
 }
 
-// atWork is the session's active row.
+// atWork returns the session's active row.
 func (i *interpreter) atWork(ctx context.Context, p *phrase.Part, n int, among []string) ([]string, error) {
 	name, err := i.session.AtWork(ctx, p.Asks[n].Param.Type.Entity)
 	if err != nil || !slices.Contains(among, name) {
@@ -101,7 +101,7 @@ func (i *interpreter) other(ctx context.Context, p *phrase.Part, n int, among []
 	}
 	switch {
 	case len(last) != 1:
-		return nil, nil // from which it is another is not clear
+		return nil, nil // it is not clear which row to leave out
 	case len(rest) == 0:
 		rest = slices.DeleteFunc(slices.Clone(among), func(name string) bool { return name == last[0] })
 	}

@@ -15,7 +15,7 @@ func (a *app) complain(ds dsl.Diagnostics) {
 	}
 }
 
-// explainOne is the command that explains one of the diagnostics.
+// explainOne returns the command that explains one of the diagnostics.
 func explainOne(ds dsl.Diagnostics) string {
 	for i := range ds {
 		if ds[i].Severity == dsl.Error {
@@ -28,7 +28,7 @@ func explainOne(ds dsl.Diagnostics) string {
 	return ""
 }
 
-// place is the place of a call, as file:line.
+// place writes the place of a call as file:line.
 func place(p dsl.Place) string {
 	if p.Source == nil {
 		return ""

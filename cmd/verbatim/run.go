@@ -237,7 +237,7 @@ func (j *job) run(ctx context.Context) error {
 		return j.runFailed(err)
 	}
 	mine, others := asking(p)
-	others = others && !j.each // which refuses, because they would have to agree to all of it
+	others = others && !j.each // each refuses then, because the others would have to agree to all of it
 	switch {
 	case j.dryRun:
 		return j.rehearse(ctx, p, mine > 0)
@@ -290,7 +290,7 @@ func (j *job) run(ctx context.Context) error {
 	return j.apply(ctx, p.ID, true)
 }
 
-// answersAlone reports whether a verb does nothing but answer, and nobody is asked first.
+// answersAlone reports whether a verb only answers, and needs no confirmation.
 func answersAlone(v *verbs.Verb) bool {
 	return v.Answers() && v.Macro == nil && len(v.Confirm) == 0 && !slices.ContainsFunc(v.Params, func(p verbs.Param) bool { return p.From != 0 })
 }
@@ -376,7 +376,7 @@ func (j *job) propose(ctx context.Context, agreed string, seen bool) error {
 	if err != nil {
 		return j.runFailed(err)
 	}
-	if c.ID == "" { // meanwhile nobody else has to
+	if c.ID == "" { // nobody else has to agree any more
 		return j.apply(ctx, agreed, seen)
 	}
 	j.waits = true
@@ -436,7 +436,7 @@ func (j *job) preview(p *receipt.Receipt, state string) {
 	receipt.Print(j.out, p, o)
 }
 
-// printed are the options for printing receipts.
+// printed returns the options for printing receipts.
 func (j *job) printed() receipt.Options {
 	return receipt.Options{Full: j.full, Whole: j.whole(), Entry: "verbatim log show", Undo: "verbatim undo"}
 }

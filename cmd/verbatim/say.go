@@ -193,7 +193,7 @@ func quoteSaid(text string) string {
 // The JSON form of a reading.
 type saidJSON struct {
 	Schema string     `json:"schema"`
-	Script string     `json:"script,omitempty"` // where nothing has to be asked
+	Script string     `json:"script,omitempty"` // if nothing has to be asked
 	Hidden bool       `json:"hidden,omitempty"`
 	Cut    bool       `json:"cut,omitempty"`
 	Parts  []partJSON `json:"parts"`
@@ -210,7 +210,7 @@ type partJSON struct {
 	Call       string         `json:"call,omitempty"`
 	Args       []heardJSON    `json:"args"`
 	Asks       []questionJSON `json:"asks"`
-	Verbs      []string       `json:"verbs"` // that come first, the likeliest first
+	Verbs      []string       `json:"verbs"` // the best ones, the likeliest first
 }
 
 type heardJSON struct {

@@ -253,18 +253,18 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	return r.run(ctx, l, certs)
 }
 
-// A runningServer is a server with all that runs beside it.
+// A runningServer is a server with everything that runs beside it.
 type runningServer struct {
 	*serve.Server
 	work     func(context.Context) error
 	channels *reached
 	plans    *planning
-	queue    func(context.Context) error // nil where plans come by no queue
-	gateway  *trustgraph.Gateway         // nil where they come by none
+	queue    func(context.Context) error // nil without a broker
+	gateway  *trustgraph.Gateway         // nil without a gateway
 }
 
-// run serves until ctx ends, and returns after all beside it has ended. A channel or a queue
-// that fails stops it.
+// run serves until ctx ends, and returns after everything beside it has ended. A channel or a
+// queue that fails stops it.
 func (r *runningServer) run(ctx context.Context, l net.Listener, certs *tls.Config) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -283,10 +283,10 @@ func (r *runningServer) run(ctx context.Context, l net.Listener, certs *tls.Conf
 	}
 	if r.gateway != nil {
 		go func() {
-			<-ctx.Done() // sockets are not the server's to end
+			<-ctx.Done() // the server does not end sockets
 			closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 			defer cancel()
-			_ = r.gateway.Close(closing) // what could not be finished goes on after
+			_ = r.gateway.Close(closing) // unfinished plans continue later
 		}()
 	}
 	err := r.Run(ctx, l, certs)
@@ -305,8 +305,8 @@ func (r *runningServer) run(ctx context.Context, l net.Listener, certs *tls.Conf
 	return nil
 }
 
-// certificates reads the certificate of the server, nil where it has none, and whether programs
-// show certificates of their own.
+// certificates reads the server's certificate, nil if it has none, and whether programs show
+// certificates of their own.
 func (a *app) certificates(f *serveFlags) (certified bool, certs *tls.Config, err error) {
 	if certified, err = a.certified(f.cert != ""); err != nil || f.cert == "" {
 		return certified, nil, err
@@ -317,12 +317,12 @@ func (a *app) certificates(f *serveFlags) (certified bool, certs *tls.Config, er
 	}
 	certs = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
 	if certified {
-		certs.ClientAuth = tls.RequestClientCert // each is known by its digest, whoever signed it
+		certs.ClientAuth = tls.RequestClientCert // each is identified by its digest, whoever signed it
 	}
 	return certified, certs, nil
 }
 
-// spans sends the meter's spans to where the environment says.
+// spans sends the meter's spans to the endpoint in the environment.
 func (a *app) spans(ctx context.Context, meter *serve.Meter, logger *slog.Logger, ends *[]func()) (err error) {
 	endpoint := a.env("OTEL_EXPORTER_OTLP_ENDPOINT")
 	if endpoint == "" {
@@ -335,12 +335,12 @@ func (a *app) spans(ctx context.Context, meter *serve.Meter, logger *slog.Logger
 	*ends = append(*ends, func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 		defer cancel()
-		_ = meter.Spans.Close(ctx) // what could not be sent was told
+		_ = meter.Spans.Close(ctx) // failures have been reported
 	})
 	return nil
 }
 
-// openID is the provider that the environment names, nil where it names none.
+// openID returns the provider that the environment names, nil if it names none.
 func (a *app) openID() (*serve.OpenID, error) {
 	issuer, client := a.env("VERBATIM_OPENID"), a.env("VERBATIM_OPENID_CLIENT")
 	switch {
@@ -352,7 +352,8 @@ func (a *app) openID() (*serve.OpenID, error) {
 	return &serve.OpenID{Name: cmp.Or(a.env("VERBATIM_OPENID_NAME"), "your organisation"), Issuer: strings.TrimRight(issuer, "/"), ClientID: client, Secret: a.env("VERBATIM_OPENID_SECRET")}, nil
 }
 
-// reached says how people reach the server: the URL for links, and the hosts that it answers for.
+// reached returns how people reach the server: the URL for links, and the hosts that it answers
+// for.
 func (f *serveFlags) reached(l net.Listener, secure bool) (first string, hosts []string, err error) {
 	for _, at := range f.urls {
 		u, err := url.Parse(at)
@@ -372,7 +373,7 @@ func (f *serveFlags) reached(l net.Listener, secure bool) (first string, hosts [
 	return scheme + "://localhost:" + port, []string{"127.0.0.1:" + port}, nil
 }
 
-// announces prints where the server is, and links for who signs in at this machine.
+// announces prints the address of the server, and links for those who sign in at this machine.
 func (a *app) announces(ctx context.Context, server *serve.Server, at string, signIn []string) error {
 	said := fmt.Sprintf("serving   %s\n", at)
 	for _, name := range signIn {
@@ -400,7 +401,7 @@ func (a *app) workBeside(ctx context.Context, f serveFlags, engine *runtime.Engi
 	if f.apart {
 		return nil
 	}
-	host, _ := os.Hostname() // without one, the number of the process will do
+	host, _ := os.Hostname() // without one, the process id suffices
 	w := &work.Worker{Engine: engine, Store: store, Name: strings.TrimSpace(host + " " + strconv.Itoa(os.Getpid())), Spread: rand.Float64, Send: send, Channel: channel}
 	return w.Run(ctx)
 }
@@ -455,10 +456,10 @@ func tokensOf(reg *verbs.Registry, store stores.Store) func(context.Context, str
 	}
 }
 
-// ownTables are the program's own tables.
+// ownTables returns the program's own tables.
 func ownTables() []*stores.Entity { return slices.Concat(runtime.Own(), logins.Own(), peers.Own()) }
 
-// envelopes are the JSON protocols of the loaded domains.
+// envelopes returns the JSON protocols of the loaded domains.
 func envelopes(reg *verbs.Registry) (all []serve.Envelope) {
 	if reg.Verb("kyc.verify") != nil {
 		all = append(all, serve.Envelope{

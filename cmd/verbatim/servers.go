@@ -102,7 +102,7 @@ func (a *app) lintTools(ctx context.Context, reg *verbs.Registry, file string, a
 			}
 			said, err := servers.Said(ctx, v.Tool.Server, v.Tool.Name)
 			if err != nil {
-				continue // the comparison says why
+				continue // the comparison reports why
 			}
 			accepted = accepted.With(said)
 			taken++

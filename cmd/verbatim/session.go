@@ -110,7 +110,7 @@ func (a *app) showOwn(ctx context.Context, name string, f sessionFlags) error {
 		if err != nil {
 			return a.journalFailed(err)
 		}
-		_ = rerun.Write(a.out, head, steps) // told by whoever writes
+		_ = rerun.Write(a.out, head, steps) // the writer reports it
 		return nil
 	}
 	return a.showSession(ctx, s)

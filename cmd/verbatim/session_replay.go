@@ -41,7 +41,7 @@ func (a *app) replaySession(ctx context.Context, f sessionFlags) error {
 		return err
 	}
 	defer store.Close()
-	var at atomic.Pointer[time.Time] // what the engine's clock says
+	var at atomic.Pointer[time.Time] // the time of the engine's clock
 	now := a.now()
 	at.Store(&now)
 	engine, err := a.newEngineAt(reg, store, nil, func() time.Time { return *at.Load() })

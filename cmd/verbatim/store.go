@@ -31,7 +31,7 @@ type address struct {
 	url  string // of PostgreSQL
 }
 
-// String writes it without a password.
+// String returns the address without a password.
 func (p address) String() string {
 	if p.url == "" {
 		return p.file
@@ -45,8 +45,8 @@ func (p address) String() string {
 	return u.Redacted()
 }
 
-// as writes the URL as that of another role of the server, or, of "", of the same one. No
-// password is in it.
+// as returns the URL for another role of the server, or for the same one if role is "". It
+// contains no password.
 func (p address) as(role string) string {
 	u, err := url.Parse(p.url)
 	if err != nil {
@@ -190,7 +190,7 @@ func (a *app) prepare(ctx context.Context, at address, create bool, grantTo stri
 	return store, nil
 }
 
-// damaged tells of a store whose file is torn.
+// damaged reports a store whose file is damaged.
 func damaged(path string) error {
 	return &stop{exitSystem, "system", fmt.Sprintf("the store %q is damaged", path), "keep a copy of the file as it is, and put the last backup in its place; verbatim log export writes what can still be read of the journal"}
 }

@@ -31,7 +31,7 @@ func isTerminal(stream any) bool {
 	return ok && isatty.IsTerminal(f.Fd())
 }
 
-// style is the style of messages on standard error.
+// style returns the style of messages on standard error.
 func (a *app) style() dsl.Style {
 	switch a.color {
 	case "always":

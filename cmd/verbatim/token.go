@@ -111,7 +111,7 @@ func readCertificate(file string, now time.Time) (*x509.Certificate, error) {
 	return c, nil
 }
 
-// tokenScript is the call that stores a token.
+// tokenScript returns the call that stores a token.
 func tokenScript(principal, name, digest, audience, only string, expires time.Time) string {
 	args := []dsl.Arg{dsl.NewArg("principal-id", dsl.NewString(principal)), dsl.NewArg("name", dsl.NewString(name)), dsl.NewArg("digest", dsl.NewString(digest)),
 		dsl.NewArg("audience", dsl.NewString(audience)), dsl.NewArg("expires-at", dsl.NewString(stamp(expires)))}

@@ -53,7 +53,7 @@ func (a *app) undo(ctx context.Context, seq int64, f runFlags) error {
 	return a.runSource(ctx, "", func() (*dsl.Source, error) { return src, nil }, f)
 }
 
-// undoScript returns the call that takes an entry back.
+// undoScript returns the call that undoes an entry.
 func (a *app) undoScript(ctx context.Context, seq int64, f runFlags) (*dsl.Source, error) {
 	_, store, engine, err := a.wire(ctx, f.setup, nil)
 	if err != nil {

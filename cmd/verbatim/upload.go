@@ -64,7 +64,7 @@ func (a *app) filesFlag(cmd *cobra.Command, where *string) {
 	cmd.Flags().StringVar(where, "files", "", "where files are, a `path` or s3://… (default $VERBATIM_FILES or beside the store)")
 }
 
-// filesAt is the location of files: the given one, or a directory next to a SQLite store.
+// filesAt returns the location of files: the given one, or a directory next to a SQLite store.
 func (a *app) filesAt(flag, store string) (string, error) {
 	if flag != "" {
 		return flag, nil
@@ -294,11 +294,11 @@ func (a *app) uploaded(u uploads.Upload, err error) error {
 func (a *app) keepFiles(ctx context.Context, engine *runtime.Engine, flag, store string, clock func() time.Time) error {
 	where, err := a.filesAt(flag, store)
 	if err != nil {
-		return nil // nobody said where they are, and there may be none
+		return nil // no location was given, and there may be no files
 	}
 	if flag == "" && a.env("VERBATIM_FILES") == "" {
 		if _, err := os.Stat(where); err != nil {
-			return nil // nobody sent any
+			return nil // nobody has sent any file
 		}
 	}
 	kept, err := a.openFiles(ctx, where)

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"sync"
 	"time"
-	_ "time/tzdata" // a machine may know no zones
+	_ "time/tzdata" // a machine may have no time zone data
 
 	"github.com/spf13/cobra"
 
@@ -60,7 +60,7 @@ organisation's days begin (default UTC).`,
 	return cmd
 }
 
-// zone is the organisation's time zone.
+// zone returns the organisation's time zone.
 func (a *app) zone() (*time.Location, error) {
 	name := a.env("VERBATIM_ZONE")
 	if name == "" {
@@ -162,7 +162,7 @@ func (a *app) work(ctx context.Context, f workFlags) error {
 	if err := a.keepFiles(ctx, w.Engine, f.files, f.store, clock); err != nil {
 		return err
 	}
-	host, _ := os.Hostname() // without one, the number of the process will do
+	host, _ := os.Hostname() // without one, the process id suffices
 	w.Store, w.Name, w.Report = store, strings.TrimSpace(host+" "+strconv.Itoa(os.Getpid())), a.worked
 	if w.Send == nil {
 		fmt.Fprintln(a.err, "notices are left where they are: --notify FILE says where they go")
@@ -250,7 +250,7 @@ func (a *app) worked(e work.Event) {
 			out.Again = &e.Again
 		}
 		a.emit(out)
-		_ = a.flush() // that it failed is told at the end
+		_ = a.flush() // a failure is reported at the end
 		return
 	}
 	if e.Err == nil && !e.Alarm() {

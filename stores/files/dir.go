@@ -21,18 +21,18 @@ type Dir struct {
 	disk disk
 
 	mu sync.Mutex
-	// firm are the folders of which this process knows that they outlive a power
-	// failure: another may have made one a moment ago and not flushed it.
+	// firm are the folders that this process knows to survive a power failure: another process
+	// may have just made one and not flushed it.
 	firm map[string]bool
 }
 
-// OpenDir opens a directory, and makes it where there is none.
+// OpenDir opens a directory, and creates it if it does not exist.
 func OpenDir(path string) (*Dir, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
 	}
-	// The parents of what is made are flushed too, up to one that was there.
+	// The parents of a new directory are flushed too, up to one that existed.
 	var made []string
 	for p := path; ; p = filepath.Dir(p) {
 		if _, err := os.Stat(p); !errors.Is(err, fs.ErrNotExist) || p == filepath.Dir(p) {
@@ -61,13 +61,13 @@ func OpenDir(path string) (*Dir, error) {
 	return &Dir{path: path, disk: &rooted{root}, firm: make(map[string]bool)}, nil
 }
 
-// String is the path.
+// String returns the path.
 func (d *Dir) String() string { return d.path }
 
 // Close implements Store.
 func (d *Dir) Close() error { return d.disk.close() }
 
-// incoming is how the names of files begin that are being read.
+// incoming is the prefix of the names of files that are being received.
 const incoming = "in-"
 
 // Take implements Store.
@@ -79,12 +79,12 @@ func (d *Dir) Take(ctx context.Context, r io.Reader, limit int64) (*Taken, error
 	}
 	drop := func() {
 		f.Close()
-		_ = d.disk.remove(beside) // Tidy takes what stays behind
+		_ = d.disk.remove(beside) // Tidy removes what stays behind
 	}
 	t := &Taken{}
 	err = take(ctx, t, f, r, limit)
 	if err == nil {
-		// Before it has its name: a name must never lead to less than the whole.
+		// Flush it before it has its name: a name must never lead to less than the whole file.
 		err = f.Sync()
 	}
 	if err != nil {
@@ -110,13 +110,13 @@ func (d *Dir) Take(ctx context.Context, r io.Reader, limit int64) (*Taken, error
 	return t, nil
 }
 
-// place is where a file is kept.
+// place returns the folder and file name of a name.
 func place(name Name) (folder, file string) {
 	text := name.String()
 	return text[:2], text[:2] + "/" + text
 }
 
-// folder makes a folder that outlives a power failure.
+// folder makes a folder that survives a power failure.
 func (d *Dir) folder(folder string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -152,7 +152,7 @@ func (d *Dir) Open(ctx context.Context, name Name, from, n int64) (io.ReadCloser
 	return &part{io.NewSectionReader(f, from, n), &until{f, ctx}}, nil
 }
 
-// until is a file that is read no further when a context has ended.
+// An until is a file that is not read any further once a context has ended.
 type until struct {
 	file
 	ctx context.Context
@@ -211,7 +211,7 @@ func (d *Dir) Delete(ctx context.Context, name Name) error {
 	return nil
 }
 
-// List implements Store. What a person put into the directory is not listed.
+// List implements Store. Files that a person put into the directory are not listed.
 func (d *Dir) List(ctx context.Context, after Name, n int) ([]Info, error) {
 	var all []Info
 	spelt := after.String()
@@ -240,7 +240,7 @@ func (d *Dir) List(ctx context.Context, after Name, n int) ([]Info, error) {
 			}
 			info, err := d.Stat(ctx, name)
 			if errors.Is(err, ErrNotFound) {
-				continue // it went meanwhile
+				continue // it was deleted meanwhile
 			}
 			if err != nil {
 				return nil, err
@@ -266,7 +266,7 @@ func (d *Dir) Tidy(ctx context.Context, before time.Time) (n int, err error) {
 		if err := ctx.Err(); err != nil {
 			return n, err
 		}
-		// What is still being written was changed a moment ago.
+		// A file that is still being written was changed a moment ago.
 		info, err := d.disk.stat(name)
 		if err != nil || !info.ModTime().Before(before) {
 			continue
@@ -280,8 +280,8 @@ func (d *Dir) Tidy(ctx context.Context, before time.Time) (n int, err error) {
 	return n, nil
 }
 
-// A disk is what a Dir needs of a file system, so that tests can fail each step
-// and see what would outlive a power failure after it.
+// A disk is what a Dir needs of a file system, so that tests can make each step fail and see what
+// would survive a power failure after it.
 type disk interface {
 	create(name string) (file, error) // new, for its owner only
 	open(name string) (file, error)
@@ -290,7 +290,7 @@ type disk interface {
 	rename(from, to string) error
 	remove(name string) error
 	list(folder string) ([]string, error) // sorted
-	flush(folder string) error            // what names it holds
+	flush(folder string) error            // the names that it holds
 	close() error
 }
 

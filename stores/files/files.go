@@ -14,44 +14,44 @@ import (
 
 // Errors that callers tell apart.
 var (
-	// ErrNotFound answers for a file that is not there.
+	// ErrNotFound says that a file does not exist.
 	ErrNotFound = errors.New("there is no such file")
-	// ErrTooLarge says that there was more than the limit.
+	// ErrTooLarge says that the file has more bytes than the limit.
 	ErrTooLarge = errors.New("the file is larger than allowed")
-	// ErrEmpty says that there was not a single byte.
+	// ErrEmpty says that the file has no bytes.
 	ErrEmpty = errors.New("the file is empty")
-	// ErrCorrupt says that bytes are not what their name says.
+	// ErrCorrupt says that a file's bytes do not match its name.
 	ErrCorrupt = errors.New("the file is damaged")
-	// ErrSent wraps what went wrong while the sender's bytes were read: it is the
-	// sender's trouble and not the store's.
+	// ErrSent wraps an error in reading the sender's bytes: the sender is at fault and not the
+	// store.
 	ErrSent = errors.New("the file could not be read to its end")
 )
 
 // A Sum is a SHA-256.
 type Sum [sha256.Size]byte
 
-// String is the sum in hexadecimal.
+// String returns the sum in hexadecimal.
 func (s Sum) String() string { return hex.EncodeToString(s[:]) }
 
 // ParseSum reads what String wrote, and nothing else.
 func ParseSum(text string) (s Sum, ok bool) { return s, unhex(s[:], text) }
 
-// A Tag tells one keeping of some bytes from another. It is random.
+// A Tag distinguishes one stored copy of some bytes from another. It is random.
 type Tag [8]byte
 
-// String is the tag in hexadecimal.
+// String returns the tag in hexadecimal.
 func (t Tag) String() string { return hex.EncodeToString(t[:]) }
 
 // ParseTag reads what String wrote, and nothing else.
 func ParseTag(text string) (t Tag, ok bool) { return t, unhex(t[:], text) }
 
-// A Name is what a file is kept under.
+// A Name is the name of a stored file.
 type Name struct {
 	Sum Sum
 	Tag Tag
 }
 
-// String is the name as it is spelt: 64 digits, a dash, 16 digits.
+// String writes the name: 64 digits, a dash, 16 digits.
 func (n Name) String() string { return n.Sum.String() + "-" + n.Tag.String() }
 
 // ParseName reads what String wrote, and nothing else.
@@ -69,7 +69,7 @@ func ParseName(text string) (n Name, ok bool) {
 	return n, true
 }
 
-// unhex fills to with lower-case digits that stand for exactly that much.
+// unhex fills to from lower-case hexadecimal digits, of exactly that length.
 func unhex(to []byte, text string) bool {
 	if len(text) != 2*len(to) || strings.ContainsAny(text, "ABCDEF") {
 		return false
@@ -78,7 +78,7 @@ func unhex(to []byte, text string) bool {
 	return err == nil
 }
 
-// An Info says what is kept.
+// An Info describes a stored file.
 type Info struct {
 	Name Name
 	Size int64
@@ -86,47 +86,46 @@ type Info struct {
 
 // A Store keeps files. It is safe for use by many goroutines and processes.
 type Store interface {
-	// Take reads a file to its end, at most limit bytes of it: one more is
-	// ErrTooLarge, none is ErrEmpty. What is taken is not there for anybody until
-	// it is kept, and gone when it is dropped or the process ends. It stops when
-	// ctx ends, as soon as r gives something; a reader that may block for ever is
-	// the caller's to close.
+	// Take reads a file to its end, at most limit bytes of it: one more is ErrTooLarge, none is
+	// ErrEmpty. Nobody can see the file until it is kept; it is gone when it is dropped or the
+	// process ends. Take stops when ctx has ended and r returns; a reader that may block for ever
+	// must be closed by the caller.
 	Take(ctx context.Context, r io.Reader, limit int64) (*Taken, error)
-	// Open reads n bytes of a file from an offset, or, where n is negative, all
-	// that follow. Read from the beginning to the end, it is checked: see
-	// ErrCorrupt. A part that begins behind the end is empty.
+	// Open reads n bytes of a file from an offset, or all that follow if n is negative. A read
+	// from the beginning to the end is checked: see ErrCorrupt. A part that begins behind the end
+	// is empty.
 	Open(ctx context.Context, name Name, from, n int64) (io.ReadCloser, error)
-	// Stat says how large a file is.
+	// Stat returns the size of a file.
 	Stat(ctx context.Context, name Name) (Info, error)
-	// Delete removes a file. That it is not there is not an error.
+	// Delete removes a file. It is no error if the file does not exist.
 	Delete(ctx context.Context, name Name) error
-	// List returns up to n files whose names are spelt behind another's, in that
-	// order; the zero Name stands before all.
+	// List returns up to n files whose names sort after another name, in that order; the zero
+	// Name sorts before all.
 	List(ctx context.Context, after Name, n int) ([]Info, error)
-	// Tidy removes what was being taken by processes that died, where it began
-	// before a time. It returns how much.
+	// Tidy removes files that were being taken by processes that died, if they began before a
+	// time. It returns how many.
 	Tidy(ctx context.Context, before time.Time) (int, error)
-	// String says where it is, for an operator; it holds nothing secret.
+	// String says where the store is, for an operator; it holds nothing secret.
 	String() string
 	Close() error
 }
 
-// A Taken is a file that was read and is not kept yet. It is for one goroutine.
+// A Taken is a file that was read and is not kept yet. One goroutine may use it.
 type Taken struct {
 	Sum  Sum
 	Size int64
-	// Head is how the file begins, at most HeadSize bytes of it.
+	// Head is the beginning of the file, at most HeadSize bytes of it.
 	Head []byte
 
 	keep func(context.Context, *Taken, Name) error
 	drop func()
 }
 
-// HeadSize is how much of a file's beginning is at hand to tell its type by.
+// HeadSize is how much of a file's beginning is available for determining its type.
 const HeadSize = 4096
 
-// Keep makes the file one that others see, under a name with its own Sum. It may
-// be called again when it failed, and not after it succeeded.
+// Keep makes the file visible to others, under a name with its own Sum. It may be called again
+// when it failed, and not after it succeeded.
 func (t *Taken) Keep(ctx context.Context, name Name) error {
 	switch {
 	case name.Sum != t.Sum:
@@ -141,8 +140,7 @@ func (t *Taken) Keep(ctx context.Context, name Name) error {
 	return nil
 }
 
-// Drop forgets the file, unless it was kept. It may be called at any time, and
-// again.
+// Drop deletes the file, unless it was kept. It may be called at any time, and again.
 func (t *Taken) Drop() {
 	if t.drop != nil {
 		t.drop()
@@ -150,10 +148,10 @@ func (t *Taken) Drop() {
 	t.keep, t.drop = nil, nil
 }
 
-// bufferSize is what a copy holds of a file in memory.
+// bufferSize is the size of the buffer for copying a file.
 const bufferSize = 64 << 10
 
-// take copies r to w. It is where the limit is kept.
+// take copies r to w. It enforces the limit.
 func take(ctx context.Context, t *Taken, w io.Writer, r io.Reader, limit int64) error {
 	sum := sha256.New()
 	buf := make([]byte, bufferSize)
@@ -194,7 +192,7 @@ func take(ctx context.Context, t *Taken, w io.Writer, r io.Reader, limit int64) 
 	}
 }
 
-// checked is a whole file on its way, held against its name.
+// A checked is a whole file that is compared with its name as it is read.
 type checked struct {
 	io.ReadCloser
 	sum  hash.Hash

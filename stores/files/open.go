@@ -9,10 +9,9 @@ import (
 	"strings"
 )
 
-// Open opens what an address names: a path, or s3://BUCKET/PREFIX with the
-// parameters endpoint, region and path-style. env is where the key of a bucket is
-// looked for. No error repeats an address, for a key may have been written into
-// it by mistake.
+// Open opens the store at an address: a path, or s3://BUCKET/PREFIX with the parameters endpoint,
+// region and path-style. env supplies the key of a bucket. No error repeats an address, for a key
+// may have been written into it by mistake.
 func Open(_ context.Context, where string, env func(string) string) (Store, error) {
 	kind, rest, ok := strings.Cut(where, "://")
 	switch {

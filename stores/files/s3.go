@@ -31,40 +31,40 @@ type Bucket struct {
 	signer *v4.Signer
 }
 
-// S3 says where a bucket is, and how it is asked.
+// S3 says where a bucket is, and how to access it.
 type S3 struct {
 	Bucket   string
-	Prefix   string // before every name, "" or ending in a slash
-	Endpoint string // "https://host:port"; Amazon's, of the region, when empty
+	Prefix   string // precedes every name; "" or ending in a slash
+	Endpoint string // "https://host:port"; "" is Amazon's for the region
 	Region   string // us-east-1 when empty
 	// PathStyle puts the bucket into the path instead of the host.
 	PathStyle bool
 
-	Key, Secret, Token string // never told
+	Key, Secret, Token string // never shown
 
-	// Spool is the folder for what is being taken; the system's when empty.
+	// Spool is the folder for files that are being taken; "" is the system's.
 	Spool string
-	// Stall is how long a request may make no progress; 30 seconds when zero.
+	// Stall is how long a request may make no progress; 0 is 30 seconds.
 	Stall time.Duration
-	// Wait waits before a request is sent again; a quarter of a second, then
-	// twice as long each time, when nil.
+	// Wait waits before a request is sent again; nil waits a quarter of a second, then twice as
+	// long each time.
 	Wait func(ctx context.Context, attempt int) error
-	// Clock dates signatures; the system's when nil.
+	// Clock dates signatures; nil is the system's clock.
 	Clock func() time.Time
-	// Transport carries requests; one of its own when nil.
+	// Transport carries requests; nil is one of its own.
 	Transport http.RoundTripper
 }
 
 const (
-	// maxPut is what S3 takes in one request.
+	// maxPut is the largest body that S3 accepts in one request.
 	maxPut = 5 << 30
-	// maxTries is how often a request is sent.
+	// maxTries is how often a request is sent at most.
 	maxTries = 4
-	// maxAnswer bounds an answer that is no file.
+	// maxAnswer limits the size of an answer that is not a file.
 	maxAnswer = 1 << 20
 )
 
-// What the options of a bucket look like. They are compiled when there is one.
+// The permitted forms of a bucket's options. They are compiled on first use.
 var (
 	bucketName   = lazily(`^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$`)
 	bucketPrefix = lazily(`^([A-Za-z0-9_][A-Za-z0-9._-]*/)*$`) // nothing that needs escaping, and no way up
@@ -76,7 +76,7 @@ func lazily(expression string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
 }
 
-// OpenS3 says how a bucket will be asked; it does not ask yet.
+// OpenS3 prepares access to a bucket; it sends no request yet.
 func OpenS3(at S3) (*Bucket, error) {
 	if at.Region == "" {
 		at.Region = "us-east-1"
@@ -126,7 +126,7 @@ func OpenS3(at S3) (*Bucket, error) {
 			TLSHandshakeTimeout: 10 * time.Second,
 			IdleConnTimeout:     90 * time.Second,
 			MaxIdleConnsPerHost: 16,
-			DisableCompression:  true, // sizes and hashes are of what is stored
+			DisableCompression:  true, // sizes and hashes are those of the stored bytes
 			ForceAttemptHTTP2:   true,
 		}
 	}
@@ -153,7 +153,7 @@ func pause(ctx context.Context, attempt int) error {
 	}
 }
 
-// String is the address, without a key.
+// String returns the address, without a key.
 func (b *Bucket) String() string { return "s3://" + b.at.Bucket + "/" + b.at.Prefix }
 
 // Close implements Store.
@@ -162,8 +162,8 @@ func (b *Bucket) Close() error {
 	return nil
 }
 
-// A serverError is what a server answered that was not wanted. Of its words only
-// the code is told: the rest may repeat what it was sent.
+// A serverError is an unexpected answer of a server. Only its code is reported: the rest may
+// repeat what was sent.
 type serverError struct {
 	status int
 	code   string
@@ -176,7 +176,7 @@ func (e *serverError) Error() string {
 	return fmt.Sprintf("the server of files answered %d", e.status)
 }
 
-// passes reports whether a failure may be gone when asked again.
+// passes reports whether a failure may be temporary.
 func passes(err error) bool {
 	var answered *serverError
 	if !errors.As(err, &answered) {
@@ -189,12 +189,12 @@ func passes(err error) bool {
 	}
 	switch answered.code {
 	case "RequestTimeout", "SlowDown", "InternalError", "BadDigest", "XAmzContentSHA256Mismatch", "OperationAborted", "ConditionalRequestConflict":
-		return true // spoilt or held up on its way
+		return true // damaged or delayed on its way
 	}
 	return false
 }
 
-// A question is one request, made anew for each time that it is sent.
+// A question is one request, built anew each time that it is sent.
 type question struct {
 	method string
 	key    string
@@ -203,7 +203,7 @@ type question struct {
 	sum    Sum // of the body
 	size   int64
 	body   func() io.Reader // nil for none
-	fine   int              // the status that is wanted
+	fine   int              // the expected status
 }
 
 var emptySum = Sum(sha256.Sum256(nil))
@@ -281,8 +281,8 @@ func (b *Bucket) once(ctx context.Context, q question) (*http.Response, error) {
 	return nil, failed
 }
 
-// outside takes the address out of a transport's error: it says what went wrong,
-// and nothing of what was asked.
+// outside removes the address from a transport's error: it says what went wrong, and nothing
+// about the request.
 func outside(err error) error {
 	var u *url.Error
 	if errors.As(err, &u) {
@@ -293,7 +293,7 @@ func outside(err error) error {
 
 var errStalled = errors.New("the server of files made no progress")
 
-// A dog bites when it was not fed for a while.
+// A dog is a watchdog timer: it fires if it is not fed for a while.
 type dog struct {
 	timer *time.Timer
 	after time.Duration
@@ -303,7 +303,7 @@ func watchdog(after time.Duration, bite func()) *dog { return &dog{time.AfterFun
 func (d *dog) feed()                                 { d.timer.Reset(d.after) }
 func (d *dog) stop()                                 { d.timer.Stop() }
 
-// watched is a body that is sent: whoever stops asking for more of it stalls.
+// A watched is a request body: it stalls when the transport stops reading it.
 type watched struct {
 	io.Reader
 	dog *dog
@@ -314,8 +314,7 @@ func (w *watched) Read(b []byte) (int, error) {
 	return w.Reader.Read(b)
 }
 
-// watchedBody is a body that is received. Its reader may take its time; the server
-// may not.
+// A watchedBody is a response body. Its reader may take its time; the server may not.
 type watchedBody struct {
 	io.ReadCloser
 	dog  *dog
@@ -344,7 +343,7 @@ func (b *Bucket) Take(ctx context.Context, r io.Reader, limit int64) (*Taken, er
 	if err != nil {
 		return nil, err
 	}
-	// Without a name it goes with the process, however that ends.
+	// Without a name it disappears with the process, however that ends.
 	if err := os.Remove(f.Name()); err != nil {
 		f.Close()
 		return nil, err
@@ -359,8 +358,8 @@ func (b *Bucket) Take(ctx context.Context, r io.Reader, limit int64) (*Taken, er
 	return t, nil
 }
 
-// put sends a file. Both who is first and who is not send it whole and then ask
-// what is there, so that neither the answer nor the time tells them apart.
+// put sends a file. The first and every later sender send it whole and then look at what is
+// stored, so that neither the answer nor the time tells them apart.
 func (b *Bucket) put(ctx context.Context, t *Taken, name Name, f io.ReaderAt) error {
 	checksum := base64.StdEncoding.EncodeToString(t.Sum[:])
 	for _, unless := range []bool{true, false} {
@@ -377,7 +376,7 @@ func (b *Bucket) put(ctx context.Context, t *Taken, name Name, f io.ReaderAt) er
 		case err == nil:
 			answer.Body.Close()
 		case unless && errors.As(err, &failed) && (failed.status == http.StatusPreconditionFailed || failed.status == http.StatusNotImplemented):
-			// It is there, or the server knows no conditions; a look says which.
+			// It exists, or the server knows no conditions; the HEAD below tells which.
 		default:
 			return err
 		}
@@ -431,7 +430,7 @@ func (b *Bucket) Open(ctx context.Context, name Name, from, n int64) (io.ReadClo
 	d := &download{b: b, ctx: ctx, name: name, at: from, end: -1}
 	if n >= 0 {
 		if n == 0 {
-			// No range says nothing; whether the file is there still matters.
+			// No range selects nothing; but the file must still exist.
 			if _, err := b.Stat(ctx, name); err != nil {
 				return nil, err
 			}
@@ -448,7 +447,7 @@ func (b *Bucket) Open(ctx context.Context, name Name, from, n int64) (io.ReadClo
 	return d, nil
 }
 
-// A download goes on where it broke.
+// A download resumes where it was interrupted.
 type download struct {
 	b       *Bucket
 	ctx     context.Context
@@ -501,7 +500,7 @@ func (d *download) Read(b []byte) (int, error) {
 		}
 		switch {
 		case err == nil || n > 0:
-			return n, nil // what went wrong is said by the next
+			return n, nil // the next Read returns the error
 		case err == io.EOF && d.left <= 0:
 			return 0, io.EOF
 		case d.ctx.Err() != nil:
@@ -572,6 +571,5 @@ func (b *Bucket) List(ctx context.Context, after Name, n int) ([]Info, error) {
 	}
 }
 
-// Tidy implements Store. What is being taken has no name, and ends with its
-// process.
+// Tidy implements Store. A file that is being taken has no name, and disappears with its process.
 func (b *Bucket) Tidy(context.Context, time.Time) (int, error) { return 0, nil }

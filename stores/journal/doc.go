@@ -1,42 +1,39 @@
-// Package journal reads what happened: it proves a journal, signs and compares
-// its heads, moves it, carries it out again, and erases from it what a person
-// may have forgotten.
+// Package journal reads the journal: it verifies a journal, signs and compares its heads, moves
+// and replays it, and erases from it what a person may have forgotten.
 //
 //	head, err := journal.Verify(journal.Entries(ctx, store, 1, 0))
 //
 // # What stands in it
 //
-// An entry says who said what, under which palette, what became of it, and how
-// every row stood before and after. The store gives it a number, the hash of the
-// entry before and a hash of its own, in the order in which transactions were
-// committed: see stores.Entry. Calls that were refused, declined, skipped or not
-// agreed to in time have entries too.
+// An entry says who said what, under which palette, what the outcome was, and how every row was
+// before and after. The store gives it a number, the hash of the entry before and a hash of its
+// own, in the order in which transactions were committed: see stores.Entry. Calls that were
+// refused, declined, skipped or not agreed to in time have entries too.
 //
-// Values of fields and arguments that a palette marks as sensitive or personal
-// do not stand in entries. In their place stands a Commitment, and the values
-// with their salts in a row beside, an Opening, which can be erased. The text of
-// a call that has to do with any of them is committed to as a whole.
+// Values of fields and arguments that a palette marks as sensitive or personal are not in
+// entries. A Commitment takes their place, and the values with their salts are in a separate row,
+// an Opening, which can be erased. The text of a call that involves any of them is committed to
+// as a whole.
 //
 // # What it proves, and what it does not
 //
-// A chain that Verify accepts was not altered in the middle: no entry was
-// changed, added, taken out or moved. It does not show that the end is the end:
-// whoever can write to the store can cut it off, or write all of it anew with
-// hashes that fit. For that somebody else has to keep a checkpoint, a signed
-// Head: a journal extends it or does not. Entries behind the last checkpoint are
-// covered by the next. Who has the private key can sign any head; who can write
-// to the store and holds the key can do anything, and is not who this is against.
+// A chain that Verify accepts was not altered in the middle: no entry was changed, added, taken
+// out or moved. It does not show that the end is the end: whoever can write to the store can cut
+// it off, or write all of it anew with hashes that fit. To detect that, somebody else has to keep
+// a checkpoint, a signed Head: a journal extends it or does not. Entries after the last
+// checkpoint are covered by the next. Anyone who has the private key can sign any head; someone
+// who can write to the store and has the key can do anything, and is outside what this protects
+// against.
 //
-// Erasing an opening leaves the chain as it was. A commitment without its salt
-// tells nobody what it stood for, even where it can only have been one of a few
-// values. Backups and exports of before still hold what was erased; the journal
-// says that it was done, and by whom. What is erased of one row may have been
-// said of another too: that is listed, and erased where that is asked for.
+// Erasing an opening leaves the chain as it was. A commitment without its salt does not reveal
+// its value, even if that can only have been one of a few. Earlier backups and exports still hold
+// what was erased; the journal says that it was erased, and by whom. A text that is erased for
+// one row may also occur in entries about others: these are listed, and erased on request.
 //
-// Carrying a journal out again gives the rows that it tells of, and where their
-// values come from, and every difference from those in the store is named. Rows that were there before the
-// journal are known to it from the moment that a baseline tells of them.
-// Decimals are compared by their worth, since a database may pad them.
+// Replaying a journal gives the rows that it records, and the origins of their values, and
+// reports every difference from those in the store. It knows rows that are older than the journal
+// from the baseline that records them on. Decimals are compared by their numeric value, since a
+// database may pad them.
 //
 // # What it costs
 //

@@ -8,7 +8,7 @@ import (
 	"verbatim/stores"
 )
 
-// JobValue is a job that a call dropped, as the record of its entry commits to it.
+// JobValue returns a dropped job as the value that the record of the call's entry commits to.
 func JobValue(j *stores.Job) stores.Value {
 	texts := []struct{ key, text string }{
 		{"at", stores.NewTime(j.At).Text()}, {"kind", j.Kind}, {"origins", j.Origins}, {"payload", j.Payload},
@@ -21,8 +21,8 @@ func JobValue(j *stores.Job) stores.Value {
 	return stores.NewObject(keys, values)
 }
 
-// ReadJob reads what JobValue wrote. The job has no id: whoever enqueues it again gives it
-// one of its own.
+// ReadJob reads what JobValue wrote. The job has no id: the caller that enqueues it again gives
+// it a new one.
 func ReadJob(v stores.Value) (stores.Job, error) {
 	var j struct {
 		Attempts                                  int

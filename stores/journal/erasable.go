@@ -16,11 +16,10 @@ import (
 	"verbatim/stores/receipt"
 )
 
-// A commitment stands in an entry for a value that may have to be forgotten. It
-// is a digest of the value and of 128 random bits, its salt. While both are
-// kept, in a row of Openings, the commitment proves the value; once they are
-// erased it proves nothing to anybody: without the salt, not even somebody with
-// a list of all values that it could be can tell which of them it was.
+// A commitment takes the place, in an entry, of a value that may have to be forgotten. It is a
+// digest of the value and of 128 random bits, its salt. While both are kept, in a row of
+// Openings, the commitment proves the value; once they are erased it proves nothing: without the
+// salt, not even somebody with a list of all possible values can tell which of them it was.
 //
 // Erasing a row of a table does not change the journal, so its chain stays as
 // it was.
@@ -28,8 +27,8 @@ import (
 // saltSize is 128 bits.
 const saltSize = 16
 
-// commitVersion is hashed first, so that no digest made for anything else can
-// pass for one.
+// commitVersion is hashed first, so that no digest made for another purpose can be taken for a
+// commitment.
 const commitVersion = "verbatim journal commitment 1"
 
 // commit is SHA-256 over the text "verbatim journal commitment 1", the salt, the
@@ -45,8 +44,7 @@ func commit(salt [saltSize]byte, v stores.Value) receipt.Commitment {
 	return receipt.Commitment(base64.RawURLEncoding.EncodeToString(sum[:]))
 }
 
-// An Opening holds what one entry commits to: for each commitment, its value and
-// its salt.
+// An Opening holds, for each commitment of one entry, its value and its salt.
 type Opening struct {
 	ID        string
 	Principal string // of the entry
@@ -58,15 +56,13 @@ type opened struct {
 	value stores.Value
 }
 
-// NewOpening begins the opening of an entry. The id must be new; nobody need be
-// kept from guessing it.
+// NewOpening begins the opening of an entry. The id must be new; it need not be hard to guess.
 func NewOpening(id, principal string) *Opening {
 	return &Opening{ID: id, Principal: principal, values: map[receipt.Commitment]opened{}}
 }
 
-// Commit keeps a value and returns what stands for it. The salt is read from
-// random, which must not be predictable. Null is told by leaving it out: its
-// commitment is empty.
+// Commit adds a value and returns its commitment. The salt is read from random, which must not be
+// predictable. The commitment of null is empty.
 func (o *Opening) Commit(random io.Reader, v stores.Value) (receipt.Commitment, error) {
 	if v.IsNull() {
 		return "", nil
@@ -83,8 +79,7 @@ func (o *Opening) Commit(random io.Reader, v stores.Value) (receipt.Commitment, 
 // Len returns how many values the opening holds.
 func (o *Opening) Len() int { return len(o.values) }
 
-// Open returns the value that a commitment stands for. It is false where the
-// value was erased.
+// Open returns the value of a commitment. ok is false if the value was erased.
 func (o *Opening) Open(c receipt.Commitment) (stores.Value, bool) {
 	if o == nil {
 		return stores.Value{}, false
@@ -93,7 +88,7 @@ func (o *Opening) Open(c receipt.Commitment) (stores.Value, bool) {
 	return v.value, ok
 }
 
-// erase forgets values.
+// erase deletes values.
 func (o *Opening) erase(which []receipt.Commitment) (n int) {
 	for _, c := range which {
 		if _, ok := o.values[c]; ok {
@@ -104,8 +99,8 @@ func (o *Opening) erase(which []receipt.Commitment) (n int) {
 	return n
 }
 
-// text is canonical JSON: an object of lists of salt, kind and text, by
-// commitment.
+// text returns the opening as canonical JSON: an object from commitments to lists of salt, kind
+// and text.
 func (o *Opening) text() string {
 	order := make([]string, 0, len(o.values))
 	for c := range o.values {
@@ -130,8 +125,8 @@ func (o *Opening) text() string {
 	return string(append(b, '}'))
 }
 
-// parseOpening reads what text wrote, and holds every value against its
-// commitment: one that was altered is an error.
+// parseOpening reads what text wrote, and checks every value against its commitment: an altered
+// value is an error.
 func parseOpening(id, principal, text string) (*Opening, error) {
 	o := NewOpening(id, principal)
 	wrong := fmt.Errorf("an opening cannot be read")
@@ -171,9 +166,9 @@ const (
 	opnValues
 )
 
-// Openings is the entity whose rows hold what entries commit to. They are
-// written in the transaction of their entries, by whoever it is who writes
-// those, and are the only part of the journal that is ever erased.
+// Openings is the entity whose rows hold the values that entries commit to. They are written in
+// the transaction of their entries, by the same writer, and are the only part of the journal that
+// is ever erased.
 var Openings = &stores.Entity{
 	Name:    "verbatim.opening",
 	Table:   "verbatim.openings",
@@ -189,17 +184,17 @@ var Openings = &stores.Entity{
 	},
 }
 
-// Insert is the change that keeps an opening.
+// Insert returns the change that stores an opening.
 func (o *Opening) Insert() stores.Change {
 	return stores.Change{Op: stores.Insert, Entity: Openings, Key: stores.NewString(o.ID), Set: []stores.Assign{
 		{Field: opnPrincipal, Value: stores.NewString(o.Principal)}, {Field: opnValues, Value: stores.NewString(o.text())},
 	}}
 }
 
-// everything is the scope of whoever looks after the journal.
+// everything returns a scope that opens every row, for the maintenance of the journal.
 func everything(principal string) stores.Scope { return stores.Scope{Principal: principal, All: true} }
 
-// openings fetches the openings of some records, by their ids.
+// openings fetches openings by their ids.
 func openings(ctx context.Context, r stores.Reader, ids []stores.Value) (map[string]*Opening, error) {
 	found := map[string]*Opening{}
 	for part := range slices.Chunk(ids, 500) {
@@ -219,11 +214,10 @@ func openings(ctx context.Context, r stores.Reader, ids []stores.Value) (map[str
 	return found, nil
 }
 
-// An OpeningError says that a row of Openings is not what the journal
-// committed to.
+// An OpeningError says that a row of Openings does not match the commitments of the journal.
 type OpeningError struct {
 	ID  string
-	Seq int64 // the entry that it belongs to, when that is known
+	Seq int64 // the entry that it belongs to, if that is known
 	Err error
 }
 
@@ -236,8 +230,8 @@ func (e *OpeningError) Error() string {
 
 func (e *OpeningError) Unwrap() error { return e.Err }
 
-// Open puts the values of an opening into the record. What is not in it counts
-// as erased; a nil opening holds nothing.
+// Open puts the values of an opening into the record. Values that it lacks count as erased; a nil
+// opening holds none.
 func (r *Record) Open(o *Opening) {
 	if v, ok := o.Open(r.Call); ok && r.Call != "" {
 		r.Words = v.Text()
@@ -262,8 +256,8 @@ func (r *Record) Open(o *Opening) {
 	}
 }
 
-// commitments lists what a record commits to, of one row only when that is
-// given. A call that names the row, or whose changes touch it, speaks of it.
+// commitments lists the commitments of a record, for one row only if row is not nil. A call that
+// names the row, or whose changes touch it, belongs to that row.
 func (r *Record) commitments(row *Row) []receipt.Commitment {
 	var all []receipt.Commitment
 	add := func(c receipt.Commitment) {
@@ -293,20 +287,18 @@ func (r *Record) commitments(row *Row) []receipt.Commitment {
 	return all
 }
 
-// Touches reports whether the record tells of a row: that it changed it, or that
-// the call named it.
+// Touches reports whether the record concerns a row: whether the call changed it or named it.
 func (r *Record) Touches(row Row) bool {
 	return slices.ContainsFunc(r.About, func(a Row) bool { return row.is(a.Entity, a.Key) }) || slices.ContainsFunc(r.Rows, func(c receipt.Row) bool { return row.is(c.Entity, c.Key) })
 }
 
-// Called reports whether the record tells of a row under a name that it had in
-// its session.
+// Called reports whether the record mentions a row by a name that it had in the entry's session.
 func (r *Record) Called(name string) bool {
 	name = "@" + strings.TrimPrefix(name, "@")
 	return slices.ContainsFunc(r.Rows, func(c receipt.Row) bool { return c.Name == name })
 }
 
-// Whole reports whether an opening holds everything that the record commits to.
+// Whole reports whether an opening holds the value of every commitment of the record.
 func (r *Record) Whole(o *Opening) bool {
 	for _, c := range r.commitments(nil) {
 		if _, ok := o.Open(c); !ok {

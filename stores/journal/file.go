@@ -23,11 +23,10 @@ import (
 //	{"opening":{"id":"…","principal":"…","values":"…"}}
 //	{"end":{"entries":1,"hash":"…"}}
 //
-// An opening follows the entry that it belongs to. The last line says how many
-// entries there are, so that a file that was cut off is not taken for a shorter
-// journal. There is one way to write each line; a reader refuses any other, and
-// with it every field that it does not know: what is dropped silently could not
-// be proved any more.
+// An opening follows the entry that it belongs to. The last line says how many entries there are,
+// so that a file that was cut off is not taken for a shorter journal. There is one way to write
+// each line. A reader refuses any other, and every unknown field: what is dropped silently could
+// no longer be proved.
 
 // fileVersion is the only version there is.
 const fileVersion = 1
@@ -57,8 +56,7 @@ func NewWriter(w io.Writer) *Writer {
 	return &Writer{w: out}
 }
 
-// Entry writes the next entry, and its opening unless that is nil or holds
-// nothing any more.
+// Entry writes the next entry, and its opening unless that is nil or empty.
 func (w *Writer) Entry(e *stores.Entry, o *Opening) error {
 	w.b = appendEntry(w.b[:0], e)
 	if o != nil && o.Len() > 0 {
@@ -69,7 +67,7 @@ func (w *Writer) Entry(e *stores.Entry, o *Opening) error {
 	return err
 }
 
-// Close writes the last line. It does not close what it writes to.
+// Close writes the last line. It does not close the underlying writer.
 func (w *Writer) Close() error {
 	fmt.Fprintf(w.w, `{"end":{"entries":%d,"hash":"%x"}}`+"\n", w.head.Size, w.head.Hash)
 	return w.w.Flush()
@@ -117,16 +115,15 @@ func appendOpening(b []byte, o *Opening) []byte {
 	return append(b, "}}\n"...)
 }
 
-// A Line is one entry of a file and, when the file has it, its opening.
+// A Line is one entry of a file and, if the file has it, its opening.
 type Line struct {
 	Entry   stores.Entry
 	Opening *Opening
 }
 
-// Read goes through the entries of a file. It does not check that they follow
-// one another, but that every line is one that Writer writes, that openings open
-// what their entries commit to, and that the end is there. The error is a
-// *FileError or that of r.
+// Read iterates over the entries of a file. It does not check the chain, but checks that every
+// line is one that Writer writes, that openings match the commitments of their entries, and that
+// the end is there. The error is a *FileError or that of r.
 func Read(r io.Reader) iter.Seq2[*Line, error] {
 	return func(yield func(*Line, error) bool) {
 		f := &file{r: bufio.NewReaderSize(r, 1<<16)}
@@ -245,7 +242,7 @@ func OnlyEntries(lines iter.Seq2[*Line, error]) iter.Seq2[*stores.Entry, error] 
 	}
 }
 
-// covers reports whether a record commits to everything that an opening holds.
+// covers reports whether a record commits to every value of an opening.
 func (r *Record) covers(o *Opening) bool {
 	n := 0
 	for _, c := range r.commitments(nil) {

@@ -12,8 +12,8 @@ import (
 	"verbatim/stores/receipt"
 )
 
-// Opened goes through entries with their openings, from one to another, a page
-// at a time.
+// Opened iterates over the entries from one number to another with their openings, and reads them
+// a page at a time.
 func Opened(ctx context.Context, s stores.Store, principal string, from, to int64) iter.Seq2[*Line, error] {
 	return func(yield func(*Line, error) bool) {
 		var lines []*Line
@@ -23,7 +23,7 @@ func Opened(ctx context.Context, s stores.Store, principal string, from, to int6
 			for _, l := range lines {
 				record, err := Parse(l.Entry.Changes)
 				if err != nil {
-					// It is for the chain to say whether it was always so.
+					// VerifyChain decides whether that is right.
 					continue
 				}
 				if record.Opening != "" {
@@ -80,7 +80,7 @@ func asOpening(err error, to **OpeningError) bool {
 	return ok
 }
 
-// Record takes the changes of a line's entry apart and opens them.
+// Record decodes the changes of a line's entry and opens them.
 func (l *Line) Record() (Record, error) {
 	r, err := Parse(l.Entry.Changes)
 	if err != nil {
@@ -90,9 +90,9 @@ func (l *Line) Record() (Record, error) {
 	return r, nil
 }
 
-// Import appends the entries of a file to an empty journal. Since nothing but
-// what the entries say and their order goes into their hashes, they come out as
-// they were: that they do is checked, entry by entry. It returns the head.
+// Import appends the entries of a file to an empty journal. Their hashes depend only on their
+// content and their order, so they must come out the same: Import checks each of them. It returns
+// the head.
 func Import(ctx context.Context, s stores.Store, lines iter.Seq2[*Line, error]) (Head, error) {
 	var h Head
 	there, err := s.Journal(ctx, 1, 1)
@@ -145,15 +145,15 @@ func Import(ctx context.Context, s stores.Store, lines iter.Seq2[*Line, error]) 
 	return h, flush()
 }
 
-// ErrNotEmpty says that a journal can be read only into an empty one.
+// ErrNotEmpty says that a journal can be imported only into an empty one.
 var ErrNotEmpty = fmt.Errorf("the journal has entries already")
 
-// A Redaction says what is to be erased.
+// A Redaction says which values to erase.
 type Redaction struct {
-	Row       *Row   // what entries tell of this row
-	Principal string // what this principal said, whichever rows it was about
-	// Everywhere, of a row, means the same texts wherever else entries commit to
-	// them: in other rows, and in calls that speak of them.
+	Row       *Row   // the values of this row
+	Principal string // everything that this principal said, about any row
+	// Everywhere, together with Row, includes the same texts in commitments to other rows, and to
+	// calls that mention them.
 	Everywhere bool
 }
 
@@ -167,29 +167,29 @@ func (w Redaction) of(e *stores.Entry, r *Record) []receipt.Commitment {
 	return r.commitments(w.Row)
 }
 
-// An Erased tells how much was erased, or would be.
+// An Erased says how much was erased, or would be.
 type Erased struct {
-	Entries int // that lose something
+	Entries int // entries that lose a value
 	Values  int
-	Turns   int // of conversations, which whoever holds them keeps beside the journal
+	Turns   int // conversation turns; their keeper stores them beside the journal
 	First   int64
 	Last    int64
 	Of      Numbers // the entries, as the entry about it lists them
-	// Elsewhere lists what holds texts that are erased, and is not.
+	// Elsewhere lists places that hold erased texts and are not erased themselves.
 	Elsewhere []Repeat
 }
 
 // A Repeat is a place that holds a text which is erased elsewhere.
 type Repeat struct {
 	Seq   int64  // of the entry, or
-	Job   string // id of the work for later that needs it
-	Row   Row    // that the entry tells of; zero where it is its call
+	Job   string // id of the job that needs it
+	Row   Row    // the row that the entry is about; zero if the text is in its call
 	Field string
 }
 
-// texts gathers the texts that a redaction erases of a row, so that they are found
-// where they are repeated. Whether two numbers or two dates are the same datum
-// cannot be told, and whether two texts are mostly can.
+// texts collects the texts that a redaction erases from a row, so that repetitions of them can be
+// found. Equal texts are mostly the same datum, but equal numbers or dates may not be; so only
+// texts are searched for.
 func (w Redaction) texts(r *Record, o *Opening, found map[stores.Value]bool) {
 	if w.Row == nil {
 		return
@@ -215,8 +215,7 @@ type repeated struct {
 	is receipt.Commitment
 }
 
-// repeats finds what an entry commits to of such texts beyond what the redaction
-// covers.
+// repeats finds the commitments of an entry to such texts that the redaction does not cover.
 func (w Redaction) repeats(seq int64, r *Record, o *Opening, texts map[stores.Value]bool) (all []repeated) {
 	covered := w.Row
 	if len(texts) == 0 || covered == nil {
@@ -249,11 +248,10 @@ func (w Redaction) repeats(seq int64, r *Record, o *Opening, texts map[stores.Va
 	return all
 }
 
-// longEnough is how long a text is that says the same wherever it stands within
-// another.
+// longEnough is the length from which a text is searched for within other texts.
 const longEnough = 4
 
-// jobs finds the work for later that holds such texts.
+// jobs finds the jobs whose payloads hold such texts.
 func (n *Erased) jobs(ctx context.Context, s stores.Store, texts map[stores.Value]bool) error {
 	if len(texts) == 0 {
 		return nil
@@ -274,7 +272,7 @@ func (n *Erased) jobs(ctx context.Context, s stores.Store, texts map[stores.Valu
 	return nil
 }
 
-// Count says what Redact would erase.
+// Count returns what Redact would erase.
 func Count(ctx context.Context, s stores.Store, principal string, w Redaction) (n Erased, err error) {
 	texts := map[stores.Value]bool{}
 	for l, err := range Opened(ctx, s, principal, 1, 0) {
@@ -310,7 +308,7 @@ func Count(ctx context.Context, s stores.Store, principal string, w Redaction) (
 	return n, n.jobs(ctx, s, texts)
 }
 
-// repeated counts what is found elsewhere: as erased, or as what stays.
+// repeated counts repetitions: as erased, or as remaining.
 func (n *Erased) repeated(w Redaction, found []repeated, r *Record) {
 	if !w.Everywhere {
 		for _, f := range found {
@@ -324,7 +322,7 @@ func (n *Erased) repeated(w Redaction, found []repeated, r *Record) {
 		return
 	}
 	if seq := found[0].Seq; r.Touches(*w.Row) {
-		n.Values += len(found) // of an entry that is counted
+		n.Values += len(found) // of an entry that is counted already
 	} else {
 		n.add(seq, len(found))
 	}
@@ -341,9 +339,9 @@ func (n *Erased) add(seq int64, values int) {
 	n.Of.add(seq)
 }
 
-// Redact erases values that entries commit to, in one transaction with the
-// entry that says so, which describe makes of what was erased. The entries that
-// lose them stay as they are, and so does their chain.
+// Redact erases values that entries commit to, in one transaction with the entry that describe
+// makes to record it. The entries that lose values do not change, and so neither does their
+// chain.
 func Redact(ctx context.Context, s stores.Store, principal string, w Redaction, describe func(Erased) stores.Entry) (n Erased, err error) {
 	texts := map[stores.Value]bool{}
 	err = s.Update(ctx, everything(principal), func(tx stores.Tx) error {
@@ -417,7 +415,7 @@ func Redact(ctx context.Context, s stores.Store, principal string, w Redaction, 
 	return n, err
 }
 
-// gather is texts of the whole journal.
+// gather calls texts for the whole journal.
 func (w Redaction) gather(ctx context.Context, s stores.Store, tx stores.Tx, texts map[stores.Value]bool) error {
 	if w.Row == nil {
 		return nil
@@ -441,9 +439,8 @@ func (w Redaction) gather(ctx context.Context, s stores.Store, tx stores.Tx, tex
 	return nil
 }
 
-// Baseline makes the entries that tell of rows which are there and which no
-// entry speaks of, so that a replay begins with them. template is what each of
-// them has besides; conceal makes of a row's fields what may be told, as it does
+// Baseline makes entries for existing rows that no entry mentions, so that a replay can begin
+// with them. template supplies the rest of each entry; conceal conceals a row's fields as it does
 // for those that calls change.
 func Baseline(ctx context.Context, s stores.Store, principal string, state *State, template stores.Entry, newID func() string, random io.Reader) (n int, err error) {
 	err = s.Update(ctx, everything(principal), func(tx stores.Tx) error {
@@ -503,8 +500,8 @@ func Baseline(ctx context.Context, s stores.Store, principal string, state *Stat
 	return n, err
 }
 
-// baselineRows is how many rows one entry of a baseline tells of.
+// baselineRows is how many rows one baseline entry records.
 const baselineRows = 100
 
-// Own lists what the journal keeps beside its entries.
+// Own lists the entities that the journal keeps beside its entries.
 func Own() []*stores.Entity { return slices.Clone([]*stores.Entity{Openings}) }

@@ -10,7 +10,7 @@ import (
 	"verbatim/stores"
 )
 
-// Numbers are numbers of entries, ascending, as ranges.
+// Numbers are entry numbers, ascending, as ranges.
 type Numbers []struct{ first, last int64 }
 
 func (n *Numbers) add(seq int64) {
@@ -21,7 +21,7 @@ func (n *Numbers) add(seq int64) {
 	*n = append(*n, struct{ first, last int64 }{seq, seq})
 }
 
-// String is what Record.Erased holds.
+// String returns the numbers in the form of Record.Erased.
 func (n Numbers) String() string {
 	var words []string
 	for _, r := range n {
@@ -51,17 +51,17 @@ func readNumbers(text string) (n Numbers, err error) {
 	return n, nil
 }
 
-// Losses looks at entries with their openings as they go by, in order from the first:
-// which of them lost values that they commit to, and whether an entry ordered it.
+// Losses examines entries with their openings, in order from the first: which of them lost values
+// that they commit to, and whether an entry ordered it.
 type Losses struct {
 	Erasable int // entries that commit to values
-	Whole    int // of those, the ones whose values are all there
+	Whole    int // entries of those whose values all still exist
 
-	lost []int64 // ascending, and ordered by no entry so far
+	lost []int64 // ascending; no entry so far ordered the loss
 }
 
-// Unordered are the entries that lost values although no redaction lists them: what is
-// missing was taken out of the store by hand.
+// Unordered returns the entries that lost values although no redaction lists them: somebody
+// removed the values from the store by hand.
 func (l *Losses) Unordered() (n Numbers) {
 	for _, seq := range l.lost {
 		n.add(seq)
@@ -69,7 +69,7 @@ func (l *Losses) Unordered() (n Numbers) {
 	return n
 }
 
-// Watch passes entries on and looks at them.
+// Watch passes entries on and examines them.
 func (l *Losses) Watch(lines iter.Seq2[*Line, error]) iter.Seq2[*stores.Entry, error] {
 	return func(yield func(*stores.Entry, error) bool) {
 		for line, err := range lines {
@@ -77,7 +77,7 @@ func (l *Losses) Watch(lines iter.Seq2[*Line, error]) iter.Seq2[*stores.Entry, e
 				yield(nil, err)
 				return
 			}
-			// A record that cannot be read is for the chain to judge.
+			// VerifyChain, not this, reports a record that cannot be read.
 			if r, err := Parse(line.Entry.Changes); err == nil {
 				l.look(line, &r)
 			}

@@ -15,28 +15,26 @@ import (
 	"unicode/utf8"
 )
 
-// A Head is where a journal ends: how many entries it has, and the hash of the
-// last. The zero Head is that of an empty journal.
+// A Head is the end of a journal: how many entries it has, and the hash of the last. The zero
+// Head is that of an empty journal.
 type Head struct {
 	Size int64
 	Hash [32]byte
 }
 
-// A Checkpoint is the head of a journal at some time, kept where whoever can
-// change the journal cannot change it too. It is what shows that the end of a
-// journal was cut off or that it was written anew, which no chain can show by
-// itself.
+// A Checkpoint is the head of a journal at some time, kept where nobody who can change the
+// journal can change it too. It can show that the end of a journal was cut off or that it was
+// rewritten, which a chain alone cannot.
 type Checkpoint struct {
-	Origin string // of which journal: the name of the key that signed it
+	Origin string // name of the key that signed it, which identifies the journal
 	Head
 }
 
-// A checkpoint is written as a signed note (https://c2sp.org/signed-note),
-// whose text has the lines of a log's checkpoint
-// (https://c2sp.org/tlog-checkpoint): origin, number of entries, hash in base64.
-// The hash is that of the last entry, which stands for all before it; it is not
-// the root of a Merkle tree, so the signature can be checked by any tool that
-// reads notes and the extension only by this one.
+// A checkpoint is written as a signed note (https://c2sp.org/signed-note), whose text has the
+// lines of a log's checkpoint (https://c2sp.org/tlog-checkpoint): origin, number of entries, hash
+// in base64. The hash is that of the last entry, which covers all before it. It is not the root
+// of a Merkle tree, so any tool that reads notes can check the signature, but only this program
+// can check that a journal extends the checkpoint.
 
 // Errors about keys and checkpoints.
 var (
@@ -45,11 +43,11 @@ var (
 	ErrSignature = errors.New("signed by no key that is trusted")
 )
 
-// ed25519Note is the number that notes give to signatures of this kind.
+// ed25519Note is the number of this kind of signature in notes.
 const ed25519Note = 0x01
 
-// maxNote bounds what is read as a checkpoint, and maxSignatures the signatures
-// on it: others may have added theirs.
+// maxNote limits the size of a checkpoint, and maxSignatures the number of its signatures: others
+// may have added theirs.
 const (
 	maxNote       = 64 << 10
 	maxSignatures = 64
@@ -91,25 +89,26 @@ func goodName(name string) bool {
 	}) < 0
 }
 
-// id is what a signature says of the key that made it.
+// id returns the id of the key that signatures carry.
 func (v *Verifier) id() []byte {
 	sum := sha256.Sum256(append([]byte(v.Name+"\n"), append([]byte{ed25519Note}, v.key...)...))
 	return sum[:4]
 }
 
-// String is the public key as it is handed to others: its name, its id and
-// itself, as the note format writes keys.
+// String returns the public key in the form in which it is given to others: its name, its id and
+// the key, as the note format writes keys.
 func (v *Verifier) String() string {
 	return fmt.Sprintf("%s+%x+%s", v.Name, v.id(), base64.StdEncoding.EncodeToString(append([]byte{ed25519Note}, v.key...)))
 }
 
-// Secret is the private key as it is kept. Whoever has it can sign any head.
+// Secret returns the private key in the form in which it is stored. Anybody who has it can sign
+// any head.
 func (s *Signer) Secret() string {
 	return fmt.Sprintf("PRIVATE+KEY+%s+%x+%s", s.Name, s.id(), base64.StdEncoding.EncodeToString(append([]byte{ed25519Note}, s.key.Seed()...)))
 }
 
-// ParseVerifier reads a public key. What is wrong with it is not said in the
-// error: it may be a private key.
+// ParseVerifier reads a public key. The error does not say what is wrong with the text: it may be
+// a private key.
 func ParseVerifier(text string) (*Verifier, error) {
 	name, id, key, ok := splitKey(text)
 	if !ok || len(key) != ed25519.PublicKeySize {
@@ -155,9 +154,9 @@ func (s *Signer) Sign(h Head) string {
 	return text + "\n— " + s.Name + " " + base64.StdEncoding.EncodeToString(sig) + "\n"
 }
 
-// ReadCheckpoint reads a signed checkpoint and checks its signature with the
-// keys given; one of them must have signed it. Without keys the signature is
-// not checked, and the checkpoint says only what whoever wrote it says.
+// ReadCheckpoint reads a signed checkpoint and checks its signature with the given keys; one of
+// them must have signed it. Without keys the signature is not checked, and the checkpoint proves
+// nothing.
 func ReadCheckpoint(note string, keys ...*Verifier) (Checkpoint, error) {
 	var c Checkpoint
 	wrong := func(why string) (Checkpoint, error) { return Checkpoint{}, fmt.Errorf("%s: %w", why, ErrNote) }

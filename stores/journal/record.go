@@ -11,60 +11,58 @@ import (
 	"verbatim/stores/receipt"
 )
 
-// A Record is what stores.Entry.Changes holds, taken apart.
+// A Record is the decoded text of stores.Entry.Changes.
 type Record struct {
-	// Opening names the erasable row in which the values stand that the record
-	// only commits to; it is empty when there are none.
+	// Opening is the id of the erasable row with the values that the record only commits to; it
+	// is empty if there are none.
 	Opening string
-	// Call commits to the text of the call where the entry tells it without its
-	// values.
+	// Call commits to the text of the call, if the entry has that text without its values.
 	Call receipt.Commitment
-	// About are the rows that such a call named. They say whose words it holds.
+	// About are the rows that such a call named: its text concerns them.
 	About []Row
-	// Rows are those that changed. Where a value is sensitive or personal, a
-	// commitment stands in its place until the record is opened.
+	// Rows are the rows that changed. A sensitive or personal value is replaced by a commitment
+	// until the record is opened.
 	Rows []receipt.Row
-	// Jobs are the ids of the work for later that the call scheduled, and Instead commits
-	// to the work that it dropped, each as JobValue writes it. Both are kept of
-	// calls that can be taken back, and so is Sent: whom their notices are for.
+	// Jobs are the ids of the jobs that the call scheduled, and Instead commits to the jobs that
+	// it dropped, each as JobValue writes it. Both are kept for calls that can be undone, and so
+	// is Sent: the recipients of their notices.
 	Jobs    []string
 	Instead []receipt.Commitment
 	Sent    []string
-	// Erased are the entries that a redaction took values from, as in "4 9-12".
+	// Erased lists the entries from which a redaction erased values, as in "4 9-12".
 	Erased string
-	// Words is the text of the call, and Dropped what Instead commits to, once it was
-	// opened. What was erased is null.
+	// Words is the text of the call, and Dropped the values of Instead, once the record was
+	// opened. Erased values are null.
 	Words   string
 	Dropped []stores.Value
 }
 
-// A Row names a row for machines.
+// A Row identifies a row for machines.
 type Row struct {
 	Entity string
 	Key    stores.Value
-	// Was is what its entity was called before, where entries are looked for.
+	// Was is the former name of its entity, for searching entries.
 	Was string
 }
 
-// RowOf names a row of an entity, by both names where it had another.
+// RowOf identifies a row of an entity, by its former name too if it had one.
 func RowOf(e *stores.Entity, key stores.Value) *Row {
 	return &Row{Entity: e.Name, Key: key, Was: e.Was}
 }
 
-// is reports whether it is the row of an entity with a key.
+// is reports whether r is the row of an entity with a key.
 func (r *Row) is(entity string, key stores.Value) bool {
 	return r.Key == key && (r.Entity == entity || r.Was != "" && r.Was == entity)
 }
 
-// version is that of the text of a record. Another one is not read.
+// version is the version of the text of a record. No other is read.
 const version = 1
 
-// bare begins a record that commits to nothing.
+// bare begins a record without commitments.
 var bare = fmt.Sprintf(`[{"v":%d}`, version)
 
-// AppendText appends the canonical text of the record: a list in JSON without white
-// space, first the version and what is committed to, then the rows. A record of nothing
-// is the empty text.
+// AppendText appends the canonical text of the record: a JSON list without white space, first the
+// version and the commitments, then the rows. An empty record is the empty text.
 func (r *Record) AppendText(b []byte) []byte {
 	if r.Opening == "" && len(r.Rows) == 0 && r.Erased == "" && len(r.Jobs)+len(r.Sent) == 0 {
 		return b
@@ -118,8 +116,8 @@ func valuesOf[T ~string](all []T) []stores.Value {
 	return values
 }
 
-// Parse reads what AppendText wrote, and nothing else: an unknown word, another
-// order or a blank is an error, so that one record has one text.
+// Parse reads what AppendText wrote, and nothing else: an unknown word, another order or a blank
+// is an error, so that each record has only one text.
 func Parse(text string) (Record, error) {
 	var r Record
 	if text == "" {
@@ -138,7 +136,7 @@ func Parse(text string) (Record, error) {
 			Instead       []receipt.Commitment
 		}
 		d := json.NewDecoder(strings.NewReader(rest))
-		err := d.Decode(&is) // a version that is not known may have members that are not
+		err := d.Decode(&is) // an unknown version may have unknown members
 		if err == nil && is.V != version {
 			return r, fmt.Errorf("the changes of a journal entry are of version %d, and this program reads version %d: read them with the version that wrote them", is.V, version)
 		}
@@ -182,7 +180,7 @@ func Parse(text string) (Record, error) {
 	return r, nil
 }
 
-// kindOf reads the name of a kind; without one it is usual.
+// kindOf reads the name of a kind; "" stands for the usual one.
 func kindOf(name string, usual stores.Kind) (stores.Kind, bool) {
 	if name == "" {
 		return usual, true

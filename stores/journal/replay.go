@@ -11,8 +11,8 @@ import (
 	"verbatim/stores/receipt"
 )
 
-// A State is what rows are by what a journal tells of them. It grows with the
-// rows that were changed, not with the entries.
+// A State holds the rows as a journal records them. It grows with the rows that were changed, not
+// with the entries.
 type State struct {
 	entities map[string]*stores.Entity
 	order    []*stores.Entity
@@ -24,17 +24,17 @@ type State struct {
 
 type row struct {
 	entity *stores.Entity
-	seq    int64 // of the entry that changed it last
-	whole  bool  // the journal knows it from its beginning, every field of it
+	seq    int64 // the entry that changed it last
+	whole  bool  // the journal has recorded every field of it from its beginning
 	gone   bool  // it was deleted
 	values []stores.Value
 	state  []knowledge // parallel to values
 	marks  []mark      // parallel to values
-	seen   bool        // by Compare
+	seen   bool        // Compare has seen it
 }
 
-// A mark is what a field is marked with, "" for a value that is as trusted as a
-// record, as far as entries tell of it.
+// A mark is the mark of a field, as far as entries record it; "" for a value that is as trusted
+// as a record.
 type mark struct {
 	origin string
 	known  bool
@@ -45,7 +45,7 @@ func newRow(e *stores.Entity) *row {
 	return &row{entity: e, values: make([]stores.Value, n), state: make([]knowledge, n), marks: make([]mark, n)}
 }
 
-// marked lists the marks that are known of a row, as stores do.
+// marked lists the known marks of a row, as stores do.
 func (r *row) marked() (all []stores.Mark) {
 	if r == nil {
 		return nil
@@ -58,19 +58,19 @@ func (r *row) marked() (all []stores.Mark) {
 	return all
 }
 
-// A knowledge says how far a field is known.
+// A knowledge says how much is known of a field.
 type knowledge uint8
 
 const (
-	unknown knowledge = iota // no entry told of it
+	unknown knowledge = iota // no entry has recorded it
 	known
-	erased // an entry told of it, and the value was erased
-	// untold is a field with a default of which the entry of a new row says nothing: it
-	// was null, or there was no such field yet, and it has the default since there is.
+	erased // an entry recorded it, and the value was erased
+	// untold is a field with a default that the entry of a new row does not mention: it was null,
+	// or the field did not exist yet and has had its default since it does.
 	untold
 )
 
-// may reports whether a field can hold a value, by what is known of it.
+// may reports whether a field can hold a value, given what is known of it.
 func (r *row) may(field int, v stores.Value) bool {
 	switch r.state[field] {
 	case known:
@@ -81,16 +81,16 @@ func (r *row) may(field int, v stores.Value) bool {
 	return true
 }
 
-// A Difference is one thing in which rows are not what the journal says.
+// A Difference is one respect in which the rows differ from the journal.
 type Difference struct {
 	Entity *stores.Entity
 	Key    stores.Value
-	Seq    int64  // the entry that says so, zero when none does
-	Field  string // empty when it is the row
-	Msg    string // a phrase, without values that are sensitive
+	Seq    int64  // the entry that records it, zero if none does
+	Field  string // empty if it concerns the whole row
+	Msg    string // a phrase, without sensitive values
 }
 
-// NewState begins with no rows.
+// NewState begins a state without rows.
 func NewState(entities []*stores.Entity) *State {
 	s := &State{entities: map[string]*stores.Entity{}, rows: map[*stores.Entity]map[stores.Value]*row{}, foreign: map[string]int{}, order: entities, later: map[*stores.Entity]map[stores.Value]*receipt.Row{}}
 	for _, e := range entities {
@@ -103,8 +103,7 @@ func NewState(entities []*stores.Entity) *State {
 	return s
 }
 
-// Erased returns how many fields of rows are not known any more because their
-// values were erased.
+// Erased returns how many fields of rows are no longer known because their values were erased.
 func (s *State) Erased() (n int) {
 	for _, rows := range s.rows {
 		for _, r := range rows {
@@ -134,12 +133,11 @@ func (s *State) Gone() []Difference {
 	return all
 }
 
-// Foreign counts the changes of entities and fields that nobody declares any
-// more, by their names.
+// Foreign counts, by name, the changes of entities and fields that are no longer declared.
 func (s *State) Foreign() map[string]int { return s.foreign }
 
-// Rows returns how many rows there are, and how many of them the journal knows
-// in part only, because they were there before it.
+// Rows returns how many rows there are, and how many of them the journal knows only in part,
+// because they are older than it.
 func (s *State) Rows() (all, partly int) {
 	for _, rows := range s.rows {
 		for _, r := range rows {
@@ -166,10 +164,9 @@ func (s *State) keys(e *stores.Entity) []stores.Value {
 	return keys
 }
 
-// Apply carries the changes of an entry out. The record must have been opened.
-// Where an entry tells of a row that it was something else before than the
-// entries before it say, that is kept as a difference: somebody changed it
-// without the journal.
+// Apply carries out the changes of an entry. The record must have been opened. If an entry says
+// that a row was different before from what earlier entries say, that is recorded as a
+// difference: somebody changed it outside the journal.
 func (s *State) Apply(seq int64, r *Record) {
 	for i := range r.Rows {
 		c := &r.Rows[i]
@@ -192,11 +189,11 @@ func (s *State) Apply(seq int64, r *Record) {
 			now = newRow(e)
 			now.whole = true
 			for f := range now.state {
-				// A field that is not told is null. Of a row that was found only the
-				// marks that are told are known: once, none were.
+				// A field that is not mentioned is null. Of a found row, only the recorded marks
+				// are known: there was a time without marks.
 				now.marks[f].known = c.Op == receipt.Inserted
 				switch {
-				case e.Fields[f].Computed: // what the database works out, no entry tells
+				case e.Fields[f].Computed: // no entry records computed columns
 				case !e.Fields[f].Default.IsNull():
 					now.state[f] = untold
 				default:
@@ -249,16 +246,15 @@ func (s *State) Apply(seq int64, r *Record) {
 	}
 }
 
-// Differences returns what Apply and Compare found, in the order in which they
-// did.
+// Differences returns what Apply and Compare found, in the order in which they found it.
 func (s *State) Differences() []Difference { return s.found }
 
-// Compare holds the rows of a store against the state, each of them once, and
-// adds what differs to Differences. It returns how many rows it looked at, and
-// how many of those the journal does not know at all.
+// Compare compares the rows of a store with the state, each of them once, and adds what differs
+// to Differences. It returns how many rows it looked at, and how many of those the journal does
+// not know at all.
 //
-// Rows that the journal knows in part are compared in that part. What it cannot
-// know is what a row that no entry speaks of should be.
+// Rows that the journal knows in part are compared in that part. It cannot know what a row that
+// no entry mentions should be.
 func (s *State) Compare(ctx context.Context, live stores.Reader) (looked, strange int, err error) {
 	for _, e := range s.order {
 		for row, err := range stores.EachRow(ctx, live, e) {
@@ -318,12 +314,12 @@ func spellMark(origin string) string {
 	return origin
 }
 
-// erasedText stands in a rebuilt row for text that was erased, where there must
-// be one.
+// erasedText replaces erased text in a rebuilt row where a text is required.
 const erasedText = "(erased)"
 
-// Foretell notes the rows of baseline entries. Such a row is older than the journal, so that entries
-// before the baseline may change it or refer to it. Call it for every entry before Rebuild.
+// Foretell notes the rows of baseline entries. Such a row is older than the journal, so that
+// entries before the baseline may change it or refer to it. Call it for every entry before
+// Rebuild.
 func (s *State) Foretell(r *Record) {
 	for i := range r.Rows {
 		c := &r.Rows[i]
@@ -374,7 +370,7 @@ func has(ctx context.Context, tx stores.Tx, e *stores.Entity, key stores.Value) 
 	return err == nil, err
 }
 
-// rebuilt returns the assignments of a row of an entry.
+// rebuilt returns the assignments that restore a row of an entry.
 func rebuilt(e *stores.Entity, c *receipt.Row) (set []stores.Assign) {
 	for f := range e.Fields {
 		at := slices.IndexFunc(c.Fields, func(field receipt.Field) bool { return e.FieldIndex(field.Name) == f })
@@ -390,10 +386,10 @@ func rebuilt(e *stores.Entity, c *receipt.Row) (set []stores.Assign) {
 	return set
 }
 
-// Rebuild makes the changes of an entry in another store, and leaves out what
-// it cannot make: rows that the journal knows in part only, and rows that must
-// hold a value that was erased and is no text. It returns a sentence for each
-// row that it leaves out, once. Apply comes after it, with the same entry.
+// Rebuild makes the changes of an entry in another store, and leaves out those that it cannot
+// make: of rows that the journal knows only in part, and of rows that require a value that was
+// erased and is no text. It returns a sentence for each row that it leaves out, once. Call Apply
+// after it, with the same entry.
 func (s *State) Rebuild(ctx context.Context, tx stores.Tx, seq int64, r *Record) (left []string, err error) {
 	var b stores.Batch
 	added := map[*stores.Entity]map[stores.Value]bool{}
@@ -412,7 +408,7 @@ func (s *State) Rebuild(ctx context.Context, tx stores.Tx, seq int64, r *Record)
 					return left, err
 				}
 			}
-			// It may have been put there by other means, as what was there before.
+			// Other means may have put it there, like the rows before the journal.
 			got, err := tx.Get(ctx, e, c.Key)
 			marks = got.Marks
 			if there = err == nil; err != nil && !errors.Is(err, stores.ErrNotFound) {
@@ -444,7 +440,7 @@ func (s *State) Rebuild(ctx context.Context, tx stores.Tx, seq int64, r *Record)
 			}
 		}
 		if change.Op == stores.Insert {
-			// Nothing stands there by default that the journal does not tell of.
+			// No default may take the place of a value that the journal does not record.
 			change.Set = withNulls(e, change.Set)
 			if added[e] == nil {
 				added[e] = map[stores.Value]bool{}

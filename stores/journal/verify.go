@@ -8,7 +8,7 @@ import (
 	"verbatim/stores"
 )
 
-// A Source is where entries are: a store, as a rule.
+// A Source supplies entries; usually it is a store.
 type Source interface {
 	// Journal returns entries with Seq in [from, to], ascending; to == 0 is the
 	// end.
@@ -20,8 +20,8 @@ type Source interface {
 // page is how many entries are held in memory at once.
 const page = 500
 
-// Entries goes through the entries from one to another, to == 0 being the last,
-// a page at a time: as many as there are, they take no more memory.
+// Entries iterates over the entries from one number to another, to == 0 being the last. It reads
+// a page at a time, so that memory does not grow with their number.
 func Entries(ctx context.Context, s Source, from, to int64) iter.Seq2[*stores.Entry, error] {
 	return func(yield func(*stores.Entry, error) bool) {
 		for at := max(1, from); to == 0 || at <= to; {
@@ -40,7 +40,7 @@ func Entries(ctx context.Context, s Source, from, to int64) iter.Seq2[*stores.En
 				}
 			}
 			if len(entries) == 0 {
-				// A gap is for whoever checks the chain to see: it is no end.
+				// A gap is not the end. The check of the chain will report it.
 				last, _, err := s.Head(ctx)
 				if err != nil {
 					yield(nil, err)
@@ -55,32 +55,31 @@ func Entries(ctx context.Context, s Source, from, to int64) iter.Seq2[*stores.En
 	}
 }
 
-// A BehindError says that a journal has fewer entries than a checkpoint knows
-// of: its end was cut off, or an older copy of it was put back.
+// A BehindError says that a journal has fewer entries than a checkpoint: its end was cut off, or
+// an older copy of it was restored.
 type BehindError struct {
-	Size  int64 // entries there are
-	Known int64 // entries there were
+	Size  int64 // entries that exist
+	Known int64 // entries at the checkpoint
 }
 
 func (e *BehindError) Error() string {
 	return fmt.Sprintf("the journal ends at entry %d, and the checkpoint knows of %d: its end was cut off, or an older copy was put back", e.Size, e.Known)
 }
 
-// A ForkError says that a journal is not the one of a checkpoint: up to there it
-// was written anew, or it is another journal.
+// A ForkError says that a journal does not contain the head of a checkpoint: it was rewritten up
+// to there, or it is another journal.
 type ForkError struct{ Seq int64 }
 
 func (e *ForkError) Error() string {
 	return fmt.Sprintf("entry %d is not the one that the checkpoint knows: the journal was written anew, or the checkpoint is another journal's", e.Seq)
 }
 
-// Verify checks that entries are a whole journal, from its first entry on, and
-// that it extends every head that was known before. It returns its head. The
-// error is a *stores.ChainError, a *BehindError, a *ForkError or that of the
-// entries; the head returned with it is the last that is in order.
+// Verify checks that entries are a whole journal, from its first entry on, and that it extends
+// every known head. It returns its head. The error is a *stores.ChainError, a *BehindError, a
+// *ForkError or that of the entries; the head returned with an error is the last valid one.
 //
-// Without a known head it cannot know whether the end of the journal was cut off
-// or all of it written anew: both leave a chain that is in order.
+// Without a known head it cannot know whether the end of the journal was cut off or all of it
+// rewritten: both leave a valid chain.
 func Verify(entries iter.Seq2[*stores.Entry, error], known ...Head) (Head, error) {
 	var h Head
 	one := make([]stores.Entry, 1)

@@ -8,15 +8,15 @@ import (
 	"verbatim/stores"
 )
 
-// Queries that authors wrote run as a role of their own, where the server has one: it is
-// called what the application's role is called, with queriesAs behind it, and the
-// application's role is a member of it. It may read the columns that a query can be given
-// and nothing else: no sensitive column, no row of ours but those of entities, no write.
-// Migrate grants it that, and takes away what is more.
+// Authors' queries run as a role of their own, if the server has one: its name is that of the
+// application's role followed by queriesAs, and the application's role is a member of it. The
+// role may read the columns that a query can be given and nothing else: no sensitive column, no
+// table of ours except those of entities, no writes. Migrate grants it these rights, and revokes
+// any others.
 const queriesAs = "_queries"
 
-// asks lists the columns of an entity that a query reads: what it may name, and what says
-// whose a row is. The scopes of some entities lead through it.
+// asks lists the columns of an entity that a query needs: the columns that it may name, and the
+// column that names the owner. The scopes of some entities lead through it.
 func asks(e *stores.Entity, named bool, scopes []*stores.Entity) []string {
 	var fields []int
 	for i := range e.Fields {
@@ -45,7 +45,7 @@ func asks(e *stores.Entity, named bool, scopes []*stores.Entity) []string {
 	return columns
 }
 
-// columnList is a list of columns, as SQL writes it.
+// columnList writes a list of columns for SQL.
 func columnList(columns []string) string {
 	all := make([]string, len(columns))
 	for i, c := range columns {
@@ -57,7 +57,7 @@ func columnList(columns []string) string {
 // askers plans the rights of the role that queries run as.
 func (m *migration) askers() error {
 	if m.role == "" || len(m.Problems) > 0 || m.itself && len(m.Steps) > 0 {
-		return nil // what is to be granted is known when the tables are as they should be
+		return nil // the rights can be planned only when the tables are as they should be
 	}
 	asker, member := "", false
 	err := m.ask("SELECT q.rolname::text, pg_catalog.pg_has_role(r.oid, q.oid, 'MEMBER') FROM pg_catalog.pg_roles r, pg_catalog.pg_roles q WHERE r.rolname = $1::text AND q.rolname = $1::text || $2::text",
@@ -82,7 +82,7 @@ func (m *migration) askers() error {
 	}
 	for _, e := range all {
 		if m.tables[e] == nil && !slices.Contains(m.Entities, e) {
-			continue // whoever migrates it grants it
+			continue // the role that migrates it grants it
 		}
 		named := slices.Contains(spoken, e)
 		if err := m.asker(asker, e, named, asks(e, named, spoken)); err != nil {
@@ -92,8 +92,8 @@ func (m *migration) askers() error {
 	return nil
 }
 
-// asker plans the rights of the role that queries run as on one table. One that queries
-// do not name may have been given more for other palettes.
+// asker plans the rights, on one table, of the role that queries run as. A table that queries do
+// not name may have been granted for other palettes.
 func (m *migration) asker(role string, e *stores.Entity, named bool, columns []string) error {
 	schema, name := schemaAndName(e.Table)
 	uses, ownsSchema, owns := false, true, true

@@ -8,9 +8,8 @@ import (
 	"verbatim/stores/sqlcore"
 )
 
-// Draw implements stores.Tx. It works out the default of a column, or takes the next
-// number of its sequence, which is then nobody else's whatever becomes of this
-// transaction.
+// Draw implements stores.Tx. It evaluates the default of a column, or takes the next number of
+// its sequence, which nobody else then gets, whatever becomes of this transaction.
 func (t *tx) Draw(ctx context.Context, e *stores.Entity, field int) (v stores.Value, err error) {
 	if err := t.c.ready(ctx, &t.view, e); err != nil {
 		return v, err

@@ -14,16 +14,16 @@ import (
 //go:embed engine.txt
 var engineText string
 
-// A Need is something that a store needs of the engine of its database.
+// A Need is a feature of the database engine that a store needs.
 type Need struct {
 	What, For string
-	Only      bool   // for that, and for nothing else
-	Lacks     string // what the engine said instead; "" where it has it
+	Only      bool   // it is needed for that alone
+	Lacks     string // what the engine said instead; "" if it has the feature
 }
 
-// Engine tries on a database what a store needs of its engine, whatever that calls itself.
-// Each need is tried with statements of its own, in one transaction that is rolled back:
-// nothing stays. The role of the URL may create schemas.
+// Engine tests a database for the features that a store needs, whatever the engine calls itself.
+// It tries each need with statements of its own, in one transaction that is rolled back: nothing
+// stays. The role of the URL may create schemas.
 func Engine(ctx context.Context, url string) (about string, all []Need, err error) {
 	c, err := pgx.ParseConfig(url)
 	if err != nil {
@@ -81,8 +81,8 @@ func Engine(ctx context.Context, url string) (about string, all []Need, err erro
 	return about, all, fault(ctx, "open", err)
 }
 
-// beside looks whether somebody else is answered while a transaction is open, and sees
-// nothing of it.
+// beside tests whether a second connection gets an answer while a transaction is open, and sees
+// none of its changes.
 func beside(ctx context.Context, c *pgx.ConnConfig) Need {
 	n := Need{What: "several connections at once, that see nothing of one another", For: "everybody beside everybody"}
 	ctx, stop := context.WithTimeout(ctx, 5*time.Second)
@@ -102,7 +102,7 @@ func beside(ctx context.Context, c *pgx.ConnConfig) Need {
 	return n
 }
 
-// lack is what the engine says of a statement of ours, which holds nobody's data.
+// lack returns the engine's message about a statement of ours, which contains nobody's data.
 func lack(err error) string {
 	var e *pgconn.PgError
 	if errors.As(err, &e) {

@@ -13,15 +13,14 @@ import (
 	"verbatim/stores/sqlcore"
 )
 
-// A failure is what operators may know of an error of PostgreSQL's: what was
-// being done, and PostgreSQL's own code for what went wrong, with the names of
-// the table, column or constraint. It holds no statement and no value: a message
-// of PostgreSQL's may quote either.
+// A failure is what operators may know of a PostgreSQL error: what was being done, and
+// PostgreSQL's own code for the error, with the names of the table, column or constraint. It
+// holds no statement and no value, either of which a message of PostgreSQL's may quote.
 type failure struct {
 	doing string
 	code  string // SQLSTATE, "" when the connection failed
 	about string
-	cause error // of a connection that failed; its text names an address, no data
+	cause error // why a connection failed; its text names an address, no data
 }
 
 func (f *failure) Error() string {
@@ -34,8 +33,8 @@ func (f *failure) Error() string {
 	return fmt.Sprintf("postgres: %s: SQLSTATE %s", f.doing, f.code)
 }
 
-// fault turns an error of the driver into one of ours. Errors that are ours
-// already pass unchanged; when the context has ended, that is the reason.
+// fault turns an error of the driver into one of ours. It returns our own errors unchanged, and
+// the context's error if the context has ended.
 func fault(ctx context.Context, doing string, err error) error {
 	if err == nil {
 		return nil
@@ -54,7 +53,7 @@ func fault(ctx context.Context, doing string, err error) error {
 	}
 	f := &failure{doing: doing, code: e.Code, about: about(e)}
 	switch e.Code {
-	case "57014": // cancelled: by the context, or by a timeout of the server's
+	case "57014": // cancelled, by the context or by a timeout of the server
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -62,8 +61,8 @@ func fault(ctx context.Context, doing string, err error) error {
 	case "40001", "40P01", "55P03", "0A000": // the last: a prepared plan that a migration outdated
 		return sqlcore.Because(stores.ErrConflict, f)
 	case "23503":
-		// The row referred to went to another owner, or away, since the statement
-		// read whose it is. (What is deleted and referred to is another matter.)
+		// The row referred to got another owner, or was deleted, since the statement read its
+		// owner. (Deleting a row that is referred to is another matter.)
 		if strings.HasPrefix(e.ConstraintName, "verbatim_root_") && doing != "delete" {
 			return sqlcore.Because(stores.ErrConflict, f)
 		}
@@ -72,7 +71,7 @@ func fault(ctx context.Context, doing string, err error) error {
 	case "42P01", "3F000", "42703", "42704":
 		return sqlcore.Because(stores.ErrSchema, f)
 	case "42501":
-		// A policy refused a row, which no missing privilege can look like.
+		// A policy refused a row, which no missing privilege looks like.
 		if e.Routine == "ExecWithCheckOptions" {
 			return stores.ErrNotFound
 		}
@@ -88,20 +87,18 @@ func fault(ctx context.Context, doing string, err error) error {
 	return f
 }
 
-// missing is what a statement fails with that did not find what it was meant to
-// find. The server has to judge that, and not the client: what comes after the
-// statement, the commit too, may be on its way already. It is a cast that cannot
-// be made, because SQL has no other way to fail, and the number says what was
-// missed.
+// missing begins the error of a statement that did not find the row that it needs. The server has
+// to detect that, and not the client: the statements that follow, the commit too, may already be
+// on their way. The error is an impossible cast, because SQL has no other way to fail, and its
+// number says which row was missing.
 const missing = "verbatim missed "
 
-// orMiss writes that a statement fails where a condition does not hold.
+// orMiss writes an expression that fails if a condition is false.
 func orMiss(holds, number string) string {
 	return "CASE WHEN " + holds + " THEN 0 ELSE ('" + missing + "' || " + number + ")::int END"
 }
 
-// counted makes a statement one that fails, with otherwise, unless it returns so
-// many rows.
+// counted makes a statement fail, with the error otherwise, unless it returns so many rows.
 func (o op) counted(rows int, otherwise error) op {
 	o.args = append(o.args[:len(o.args):len(o.args)], strconv.Itoa(rows))
 	o.sql = "WITH u AS (" + o.sql + ") SELECT " + orMiss("count(*) = $"+strconv.Itoa(len(o.args))+"::bigint", "count(*)") + " FROM u"
@@ -109,7 +106,7 @@ func (o op) counted(rows int, otherwise error) op {
 	return o
 }
 
-// fault is fault for an error of this statement.
+// fault returns the error of this statement as one of ours.
 func (o *op) fault(ctx context.Context, err error) error {
 	var e *pgconn.PgError
 	if o.fails != nil && errors.As(err, &e) && e.Code == "22P02" {
@@ -121,8 +118,8 @@ func (o *op) fault(ctx context.Context, err error) error {
 	return fault(ctx, o.doing, err)
 }
 
-// refuses reports whether the server refused what a statement was about to do with the rows
-// and values that it met: with others the same statement would do.
+// refuses reports whether the server refused a statement because of the rows and values that it
+// met: with others the same statement would succeed.
 func refuses(err error) bool {
 	var e *pgconn.PgError
 	if !errors.As(err, &e) {
@@ -170,12 +167,11 @@ func about(e *pgconn.PgError) string {
 	return e.TableName
 }
 
-// commitFault judges what became of a commit. When the server answered, it did
-// not commit; when the answer is missing, nobody knows. A server that is going
-// down may have done either before it said so, unless it said so in the place of
-// the answer to a statement before COMMIT: answers come in order.
-// Behind COMMIT it is committed, and nobody knows whether it is safe. where is
-// negative before COMMIT, and positive behind it.
+// commitFault interprets the error of a commit. If the server answered with an error, it did not
+// commit; if the answer is missing, nobody knows. A server that is shutting down may have done
+// either before it said so, unless it said so in the place of the answer to a statement before
+// COMMIT: answers come in order. An error behind COMMIT means that it is committed, and that
+// nobody knows whether it is safe. where is negative before COMMIT, and positive behind it.
 func commitFault(err error, where int) error {
 	var f *failure
 	switch {

@@ -13,8 +13,8 @@ import (
 	"verbatim/stores"
 )
 
-// Fill runs fn in one transaction, as the role that migrates. It is no part of
-// stores.Store, and nothing of the engine reaches it.
+// Fill runs fn in one transaction, as the role that migrates. It is not part of stores.Store, and
+// the engine never calls it.
 func (s *Store) Fill(ctx context.Context, fn func(stores.Filler) error) error {
 	return s.write(ctx, s.migrator(), stores.Scope{All: true}, func(c *conn) error {
 		err := c.do(ctx, op{doing: "fill", sql: "SELECT pg_catalog.pg_advisory_xact_lock(" + migrateLock + "), pg_catalog.pg_advisory_xact_lock(" + journalLock + ")"})
@@ -33,14 +33,14 @@ func (s *Store) Fill(ctx context.Context, fn func(stores.Filler) error) error {
 	})
 }
 
-// A filler fills a store with what another keeps.
+// A filler fills a store with the content of another.
 type filler struct{ *tx }
 
 // Keep implements stores.Filler.
 func (f *filler) Keep(ctx context.Context, k stores.Kept) error {
 	var ops []op
 	if len(k.Secret) > 0 {
-		// One that was made here has 32 bytes, and no zero byte before them: see Identity.
+		// A secret made here has 32 bytes, and no zero byte before them: see Identity.
 		ops = append(ops, op{doing: "fill", sql: `UPDATE public.verbatim_schema SET secret = '\x00'::bytea || $1::bytea`, args: []any{fmt.Sprintf(`\x%x`, k.Secret)}},
 			op{doing: "fill", sql: "DELETE FROM public.verbatim_name"})
 	}
@@ -62,7 +62,7 @@ func (f *filler) Keep(ctx context.Context, k stores.Kept) error {
 		return err
 	}
 	for run := range slices.Chunk(k.Entries, maxRun) {
-		// The server works the hashes out anew, and they come to what they were.
+		// The server computes the hashes anew, and they must be the same.
 		seals, err := seal(slices.Clone(run))
 		if err != nil {
 			return err
@@ -78,8 +78,8 @@ func (f *filler) Keep(ctx context.Context, k stores.Kept) error {
 	return nil
 }
 
-// keepJobs makes the statement that adds jobs as they are: those that never ran as
-// enqueue adds them, and the others as River's workers leave them.
+// keepJobs makes the statement that adds jobs with their state: those that never ran as enqueue
+// adds them, and the others as River's workers leave them.
 func keepJobs(jobs []stores.JobRecord) (op, error) {
 	var cols [12][]any
 	when := func(t time.Time) any {

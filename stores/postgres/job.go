@@ -15,35 +15,33 @@ import (
 	"verbatim/stores"
 )
 
-// Jobs are rows of River, a job queue that others know how to look at and to look
-// after; river.go hands them to River's workers. Here are the statements that belong
-// into a transaction of ours: the one that enqueues, which writes what River's
-// InsertTx writes; the one that settles a run, which writes what its JobCompleteTx
-// writes and is fenced by the attempt besides; and those that look at jobs, try them
-// again and drop them.
+// Jobs are rows of River, a job queue that other tools can inspect and manage; river.go hands
+// them to River's workers. This file has the statements that belong to our transactions: the one
+// that enqueues, which writes what River's InsertTx writes; the one that settles a run, which
+// writes what its JobCompleteTx writes and is also fenced by the attempt; and those that list
+// jobs, try them again and drop them.
 
 // riverSchema holds River's tables.
 const riverSchema = "verbatim_river"
 
-// riverQueue is the one queue of River's that we use.
+// riverQueue is the only River queue that we use.
 const riverQueue = "verbatim"
 
 const riverJob = riverSchema + ".river_job"
 
-// unfinished are the states of River's in which a correlation key is taken, as
-// it keeps them: scheduled, running, retryable, pending and available.
+// unfinished is the set of River's states in which a correlation key is taken, as River encodes
+// it: scheduled, running, retryable, pending and available.
 const unfinished = "11110001"
 
-// unfinishedSQL holds of jobs in those states that have a key, as River's index
-// has it.
+// unfinishedSQL is true of jobs in those states that have a key, written as in River's index.
 const unfinishedSQL = "unique_key IS NOT NULL AND unique_states IS NOT NULL AND " + riverSchema + ".river_job_state_in_bitmask(unique_states, state)"
 
-// uniqueKey is a correlation key as River keeps it.
+// uniqueKey returns a correlation key as River stores it.
 func uniqueKey(kind, unique string) string {
 	return fmt.Sprintf(`\x%x`, sha256.Sum256([]byte(kind+"\x00"+unique)))
 }
 
-// A tag is what we keep in a job's metadata.
+// A tag is our part of a job's metadata.
 type tag struct {
 	ID        string `json:"verbatim_id"`
 	Unique    string `json:"unique,omitempty"`
@@ -52,15 +50,15 @@ type tag struct {
 	Note      *note  `json:"verbatim_note,omitempty"` // of the latest run that did not count
 }
 
-// A note is why a run that does not count did not end its job.
+// A note says why a run that does not count did not end its job.
 type note struct {
 	At   time.Time `json:"at"`
 	Text string    `json:"text"`
 }
 
-// enqueue adds jobs. Those that take no account of others are one statement. River's
-// scheduler makes available what is scheduled, every five seconds: what is due sooner is
-// available, as River has it of what is tried again, and is not fetched before its time.
+// enqueue adds jobs. Jobs that ignore others are one statement. River's scheduler makes scheduled
+// jobs available every five seconds: a job that is due sooner is available at once, as River does
+// for retries, and is not fetched before its time.
 func (t *tx) enqueue(jobs []stores.Job) (also []part, ops []op, err error) {
 	soon := time.Now().Add(5 * time.Second)
 	if slices.ContainsFunc(jobs, func(j stores.Job) bool { return j.At.Before(soon) }) && t.s.tells() {
@@ -116,17 +114,16 @@ ON CONFLICT (unique_key) WHERE `, unfinishedSQL, ` DO NOTHING`)
 	return also, ops, nil
 }
 
-// tells reports whether workers are to be told of a job, and notes that they are. Once
-// in a while is enough, as for River's own clients: transactions that notify commit one
-// after the other, and workers look by themselves every now and then.
+// tells reports whether to notify workers of a job, and records that it was done. Once in a while
+// is enough, as for River's own clients: transactions that notify commit one after the other, and
+// workers poll from time to time anyway.
 func (s *Store) tells() bool {
 	last, now := s.told.Load(), time.Now().UnixMilli()
 	return now-last >= 100 && s.told.CompareAndSwap(last, now)
 }
 
-// settle ends runs. The attempt is the fence: a run that was rescued finds its
-// job available, or at another attempt. What River keeps of failures is kept of
-// the last two dozen.
+// settle ends runs. The attempt is the fence: a run that was rescued finds its job available, or
+// at another attempt. The last two dozen of the errors that River keeps are kept.
 func (t *tx) settle(settled []stores.Settlement) ([]op, error) {
 	var ops []op
 	for i := range settled {
@@ -173,7 +170,7 @@ var stateOf = map[rivertype.JobState]stores.JobState{
 	rivertype.JobStateDiscarded: stores.JobDead, rivertype.JobStateCancelled: stores.JobDead,
 }
 
-// cancelled is what River puts before the error of a job that it is told to cancel.
+// cancelled is the prefix that River puts before the error of a cancelled job.
 const cancelled = "JobCancelError: "
 
 func recordOf(j *rivertype.JobRow) (stores.JobRecord, error) {
@@ -211,8 +208,7 @@ func recordOf(j *rivertype.JobRow) (stores.JobRecord, error) {
 	return r, nil
 }
 
-// Jobs implements stores.Queue. It lies in no scope, so that the owner of the tables
-// reads it too.
+// Jobs implements stores.Queue. Jobs have no scope, so the owner of the tables may read them too.
 func (s *Store) Jobs(ctx context.Context, f stores.JobFilter) (records []stores.JobRecord, err error) {
 	err = s.View(ctx, stores.Scope{All: true}, func(r stores.Reader) error {
 		records, err = r.Jobs(ctx, f)

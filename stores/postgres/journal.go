@@ -18,31 +18,28 @@ import (
 
 const entryColumns = "seq, time, principal, roles, session, source, verb, call, outcome, reason, changes, preview, agreed, palette, turn, origins, prev, body, hash"
 
-// journalLock is held by the one transaction that appends, until it ends. It is
-// the first eight bytes of the SHA-256 of "verbatim journal".
+// journalLock is held by the one transaction that appends, until it ends. It is the first eight
+// bytes of the SHA-256 of "verbatim journal".
 const journalLock = "-2102251852386772864"
 
 // takeJournal takes the lock.
 const takeJournal = "SELECT pg_catalog.pg_advisory_xact_lock(" + journalLock + ")"
 
-// waitLater keeps the commit from waiting for the disk with the lock in its hand,
-// and everybody else behind it: lateFlush waits, when the lock is free.
+// waitLater keeps the commit from waiting for the disk while it holds the lock, which would make
+// all other writers wait: lateFlush waits, when the lock is free.
 const waitLater = takeJournal + ", pg_catalog.set_config('synchronous_commit', 'off', true)"
 
-// lateFlush is a transaction of its own behind COMMIT, in the same round trip,
-// that waits as the server's synchronous_commit says: for the disk, and for
-// replicas where it has such. What is in the log before it is safe when it is,
-// and the transaction that it follows is. It writes a message to the log, which
-// means nothing to anybody, because a commit that wrote nothing waits for
-// nothing.
+// lateFlush is a transaction of its own behind COMMIT, in the same round trip, that waits as the
+// server's synchronous_commit says: for the disk, and for replicas if it has such. When it is
+// safe, everything before it in the log is safe, including the transaction that it follows. It
+// writes a meaningless message to the log, because a commit that wrote nothing does not wait.
 const lateFlush = "SELECT pg_catalog.pg_logical_emit_message(true, 'verbatim', '')"
 
-// append makes the statements that chain the entries of a transaction to the
-// journal. They go with the commit, when everything else is done and sent, so
-// that the lock is held for as little as the server takes to seal and commit:
-// never while the client thinks or an answer travels. The statement that seals
-// begins when the lock is ours, and so sees every entry that was committed. That
-// prev is unique keeps the chain from forking whatever happens to the lock.
+// append makes the statements that chain the entries of a transaction to the journal. They go
+// with the commit, when everything else is done and sent, so that the lock is held only while the
+// server seals and commits: never while the client computes or an answer travels. The statement
+// that seals begins when we have the lock, and so sees every committed entry. prev is unique,
+// which keeps the chain from forking even if the lock fails.
 func (t *tx) append() ([]op, error) {
 	if len(t.Entries) == 0 {
 		return nil, nil
@@ -65,23 +62,24 @@ func (t *tx) append() ([]op, error) {
 	return ops, nil
 }
 
-// hashOf is stores.Entry's Hash, in SQL.
+// hashOf writes the Hash of a stores.Entry in SQL.
 func hashOf(prev, seq, body string) string {
 	return "pg_catalog.sha256('verbatim journal entry 2'::bytea || " + prev + " || pg_catalog.int8send(" + seq + ") || " + body + ")"
 }
 
-// theHead is the place after which the next entry goes.
+// theHead reads the number and hash of the last entry, after which the next one goes.
 const theHead = `SELECT COALESCE(j.seq, 0) AS seq, COALESCE(j.hash, '\x` + noHash + `'::bytea) AS hash
 FROM (VALUES (0)) v LEFT JOIN (SELECT seq, hash FROM public.verbatim_journal ORDER BY seq DESC LIMIT 1) j ON true`
 
 const noHash = "0000000000000000000000000000000000000000000000000000000000000000"
 
-// entryTypes are those of what an entry says, in the order of entryColumns.
+// entryTypes are the types of the columns that an entry's text fills, in the order of
+// entryColumns.
 var entryTypes = [...]string{"timestamptz", "text", "json", "text", "text", "text", "text", "text", "text", "text", "text", "text", "text", "text", "text"}
 
-// sealSQLs are two statements: sealOne keeps one entry, and sealMany those that
-// stand in arrays, of which the last argument but one is the bodies, one after
-// another, and the last how many they are. Both say where the first one went.
+// sealSQLs returns two statements: sealOne stores one entry, and sealMany stores those in array
+// arguments. Its last argument but one is the bodies, one after another, and its last their
+// number. Both return the place of the first entry.
 var sealSQLs = sync.OnceValues(func() (sealOne, sealMany string) {
 	n := len(entryTypes)
 	var values, arrays, names []string
@@ -101,8 +99,8 @@ var sealSQLs = sync.OnceValues(func() (sealOne, sealMany string) {
 	return one, many
 })
 
-// seal makes the statement that chains entries and keeps them. Their places are
-// known when it has run.
+// seal makes the statement that chains entries and stores them. Their places are known when it
+// has run.
 func seal(entries []stores.Entry) (op, error) {
 	one, many := sealSQLs()
 	o := op{doing: "journal", sql: one, read: func(r row) error {
@@ -226,8 +224,7 @@ func (s *Store) Principal(ctx context.Context, name string) (stores.Principal, e
 	return p, nil
 }
 
-// readKey takes a text that spells a uuid for one: as a key the two are found
-// alike.
+// readKey reads a text that spells a UUID as a UUID: as keys the two are found alike.
 func readKey(key, kind string) (stores.Value, error) {
 	switch kind {
 	case stores.Int.String():

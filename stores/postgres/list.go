@@ -12,18 +12,17 @@ import (
 	"verbatim/stores/sqlcore"
 )
 
-// What belongs to the rows of a Find comes back with each of them, as an array of
-// text that holds its rows one after another: one statement, and so one moment
-// and one round trip. For one row after another the server follows the index on
-// the reference, as it does for a count.
+// The related rows of each row that a Find returns come with it, as an array of text that holds
+// them one after another: one statement, and so one snapshot and one round trip. For each row in
+// turn the server uses the index on the reference, as it does for a count.
 
-// A listed is one list of a Find.
+// A listed is one list of a Find, with the state of reading it.
 type listed struct {
 	*stores.List
 	kinds []stores.Kind
-	most  int // of all of its rows
-	some  int // how many came
-	as    row // how its values are spelled
+	most  int // rows, in all of the lists together
+	some  int // rows read so far
+	as    row // the formats in which its values are read
 	rows  [][][]stores.Value
 	forms []*stores.Spelling // parallel to kinds, or nil
 }
@@ -54,7 +53,7 @@ func (q *finder) list(t *text, l *stores.List, most int) (listed, error) {
 	}
 	where.Add(" = ", q.Datum(q.Root, q.At, q.Root.Key))
 	if len(l.By.Steps) == 0 && l.Entity.Vouches(l.By.Field) {
-		// It is its owner's whose row it belongs to, and that row is shown.
+		// A related row has the owner of the row that it belongs to, and that row is visible.
 		sqlcore.Itself(where, in, l.Entity, func(f int) string { return in.Datum(l.Entity, in.At, f) })
 	} else {
 		sqlcore.Within(where, in, l.Entity, in.At, false)
@@ -73,7 +72,7 @@ func (q *finder) list(t *text, l *stores.List, most int) (listed, error) {
 	return found, nil
 }
 
-// read takes what belongs to the next row.
+// read reads the related rows of the next row.
 func (l *listed) read(raw row, at int) error {
 	items, err := raw.items(at)
 	width := len(l.kinds)
@@ -117,8 +116,8 @@ var spellings = map[stores.Kind]uint32{
 	stores.Date: pgtype.DateOID, stores.Time: pgtype.TimestamptzOID, stores.UUID: pgtype.UUIDOID, stores.JSON: pgtype.JSONOID, stores.String: pgtype.TextOID,
 }
 
-// items reads a column that holds an array of text, of one dimension or more: its
-// items one after another, nil where there is none.
+// items reads a column that holds an array of text, of one or more dimensions: it returns the
+// items one after another, nil for a null.
 func (r row) items(i int) ([][]byte, error) {
 	b := r.raw[i]
 	if b == nil {
@@ -137,9 +136,9 @@ func (r row) items(i int) ([][]byte, error) {
 		}
 		return items, nil
 	}
-	// How many dimensions, whether there are nulls, the type of the items, the
-	// length and the lower bound of each dimension; then each item after its
-	// length, which is below zero for null.
+	// The binary form: the number of dimensions, whether there are nulls, the type of the items,
+	// the length and the lower bound of each dimension; then each item after its length, which is
+	// negative for null.
 	word := func() int {
 		if len(b) < 4 {
 			b = nil

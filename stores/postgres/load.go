@@ -11,17 +11,16 @@ import (
 	"verbatim/stores"
 )
 
-// Load runs an operator's SQL, in one transaction, as the role that migrates: the
-// tables and rows of an example or of a test, beside what is there. It answers
-// ErrDuplicate where they cannot stand beside it, and nothing was done then. It is no
-// part of stores.Store, and nothing of the engine reaches it. What columns of entities hold,
-// PostgreSQL itself sees to.
+// Load runs an operator's SQL, in one transaction, as the role that migrates: the tables and rows
+// of an example or of a test. It returns ErrDuplicate, and has done nothing, if they collide with
+// what is there. It is not part of stores.Store, and the engine never calls it. PostgreSQL itself
+// checks the values of columns.
 func (s *Store) Load(ctx context.Context, script string, _ ...*stores.Entity) error {
 	return s.write(ctx, s.migrator(), stores.Scope{All: true}, func(c *conn) error {
-		if err := c.do(ctx, op{doing: "load", sql: "SET LOCAL search_path = public"}); err != nil { // which begins the transaction
+		if err := c.do(ctx, op{doing: "load", sql: "SET LOCAL search_path = public"}); err != nil { // this begins the transaction
 			return err
 		}
-		// The script is the operator's own, and so is what PostgreSQL says of it.
+		// The script is the operator's own, so they may see PostgreSQL's message about it.
 		_, err := c.pc.Conn().PgConn().Exec(ctx, script).ReadAll()
 		var e *pgconn.PgError
 		switch {

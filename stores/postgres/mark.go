@@ -64,18 +64,16 @@ func (v *view) mistrust(tables []string) {
 	}
 }
 
-// waited tells that the row t was locked only after somebody else had changed
-// it: what the statement shows of the row is what they made of it, and what it
-// shows of other tables is what was there before. Their change may have brought
-// marks, which are then read again.
+// waited tests whether the row t was locked only after somebody else had changed it: then the
+// statement shows the row as they left it, and other tables as they were before. Their change may
+// have brought marks, which are then read again.
 //
-// The number of a transaction is completed from that of the latest one; where
-// that is wrong, because the row is very old, the marks are read again for
-// nothing.
+// The row's transaction number is extended to 64 bits from the latest one; if that is wrong,
+// because the row is very old, the marks are read again unnecessarily.
 const waited = `(NOT pg_visible_in_snapshot(((pg_snapshot_xmax(pg_current_snapshot())::text::bigint & -4294967296) | t.xmin::text::bigint)::text::xid8, pg_current_snapshot())
 	AND t.xmin <> COALESCE(pg_current_xact_id_if_assigned()::xid, '0'::xid))`
 
-// marksOf writes the marks of the row that alias names.
+// marksOf writes the marks of the row with an alias.
 func (v *view) marksOf(t *text, e *stores.Entity, alias string) {
 	if v.shapes[e].marked {
 		t.Add(alias, ".", markColumn, "::text")
@@ -90,14 +88,14 @@ func (v *view) marksOf(t *text, e *stores.Entity, alias string) {
 	t.Add(" AND o.row_key = ", v.Datum(e, alias, e.Key), "::text) END")
 }
 
-// marksOfRow writes the marks of the row with a key: its text, or a slot for that.
+// marksOfRow writes the marks of the row with a key: its text, or a slot for it.
 func marksOfRow(t *text, e *stores.Entity, key any) {
 	t.Add(marksObject).Arg(e.Table, "::text")
 	t.Add(" AND o.row_key = ").Arg(key, "::text")
 	t.Add(")")
 }
 
-// marks reads them.
+// marks decodes a column with marks.
 func (r row) marks(i int, e *stores.Entity) ([]stores.Mark, error) {
 	if r.raw[i] == nil {
 		return nil, nil
@@ -105,7 +103,7 @@ func (r row) marks(i int, e *stores.Entity) ([]stores.Mark, error) {
 	return stores.ReadMarks(e, stores.NewString(r.str(i)))
 }
 
-// marksNow reads the marks of a row that is locked.
+// marksNow reads the present marks of a locked row.
 func (r *reader) marksNow(ctx context.Context, e *stores.Entity, key stores.Value) (found []stores.Mark, err error) {
 	t := newText().Add("SELECT ")
 	marksOfRow(t, e, key.Text())
@@ -116,9 +114,9 @@ func (r *reader) marksNow(ctx context.Context, e *stores.Entity, key stores.Valu
 	return found, err
 }
 
-// origins makes the statement that adds to found what rows of entities are
-// marked with, within the scope. Somebody else may bring or take marks while a
-// query runs; who asks before it and after it misses none.
+// origins makes the statement that adds to found the origins with which rows of entities are
+// marked, within the scope. Others may add or remove marks while a query runs; a caller who reads
+// them before the query and after it misses none.
 func (r *reader) origins(entities []*stores.Entity, found *[]string) op {
 	t := newText()
 	for i, e := range entities {
@@ -132,7 +130,7 @@ func (r *reader) origins(entities []*stores.Entity, found *[]string) op {
 		}
 		t.Add("SELECT DISTINCT o.origin FROM public.verbatim_origin o")
 		if !r.Opens(e) {
-			// Keys of other tables may be no keys of this one.
+			// Keys of other tables may not be valid keys of this one.
 			t.Add(" JOIN ", table(e), " t ON ", r.Datum(e, "t", e.Key), " = (CASE WHEN o.table_name = ").Arg(e.Table, "::text")
 			t.Add(" THEN o.row_key END)::", r.shapes[e].columns[e.Key].arg)
 		}
@@ -145,8 +143,9 @@ func (r *reader) origins(entities []*stores.Entity, found *[]string) op {
 	})
 }
 
-// remarks is what changes of rows that keep their marks do to these: for each an object from
-// column to origin, null for a mark that goes. It is nil for most, since most change none.
+// remarks returns how changes alter the marks of rows that keep their own: for each change an
+// object from column to origin, null for a mark that is removed. It is nil for most, since most
+// alter none.
 func remarks(cs []stores.Change) []any {
 	var all []any
 	for i := range cs {
@@ -176,8 +175,8 @@ func remarks(cs []stores.Change) []any {
 	return all
 }
 
-// markOps makes the statements that keep what changes of one entity do to marks, where these
-// do not stand in the rows: none for most, since most change none.
+// markOps makes the statements that store how changes of one entity alter marks that are not kept
+// in the rows: none for most, since most alter none.
 func (v *view) markOps(cs []stores.Change) []op {
 	var ops []op
 	e := cs[0].Entity
@@ -214,8 +213,8 @@ func (v *view) markOps(cs []stores.Change) []op {
 	return ops
 }
 
-// marks plans the columns of rows that keep their marks. What stood beside older rows moves
-// into them. An index finds the rows that have marks.
+// marks plans the columns of rows that keep their own marks. Marks that were kept beside older
+// rows move into them. An index finds the rows that have marks.
 func (m *migration) marks() {
 	for _, e := range m.Entities {
 		t := m.tables[e]

@@ -18,9 +18,9 @@ func (s *Store) Identity(ctx context.Context) (id stores.Identity, err error) {
 		}
 		return c.do(ctx, op{doing: "identity", sql: "SELECT store, secret FROM public.verbatim_schema", read: func(r row) error {
 			id.ID, id.Secret = r.str(0), slices.Clone(r.bytes(1))
-			if len(id.Secret) == 32 { // made here: names that are out were made with its spelling
+			if len(id.Secret) == 32 { // made here: names in use were made with its text form
 				id.Secret = []byte(hex.EncodeToString(id.Secret))
-			} else if len(id.Secret) > 0 { // another store's, behind a zero byte: see filler.Keep
+			} else if len(id.Secret) > 0 { // from another store, behind a zero byte: see filler.Keep
 				id.Secret = id.Secret[1:]
 			}
 			return nil
@@ -45,7 +45,7 @@ func (s *Store) Head(ctx context.Context) (seq int64, hash [32]byte, err error) 
 	return seq, hash, err
 }
 
-// rightVersion refuses the database of another version.
+// rightVersion returns an error for a database of another version.
 func rightVersion(ctx context.Context, c *conn) error {
 	version := int64(schemaVersion)
 	err := c.do(ctx, op{doing: "identity", sql: "SELECT max(version) FROM public.verbatim_schema", read: func(r row) error {
@@ -68,7 +68,7 @@ func (r *reader) Names(ctx context.Context, q stores.NameQuery) ([]stores.Name, 
 	return names, err
 }
 
-// names reads a name, unless its key is of another kind: it was that of a row before the
+// names reads a name, unless its key is of another kind: then it belongs to a row from before the
 // table changed.
 func (r row) names(e *stores.Entity) []stores.Name {
 	key, ok := stores.Parse(e.Fields[e.Key].Kind, r.str(0))
@@ -80,7 +80,7 @@ func (r row) names(e *stores.Entity) []stores.Name {
 
 func namesText(t *text, q *stores.NameQuery) *text {
 	t.Add("SELECT n.row_key, n.plain, n.suffix, n.owner FROM ")
-	// What is compared with one text and not with a list is planned once and for all.
+	// A comparison with one text, and not with a list, is planned once and for all.
 	owned := func(alias string) {
 		switch {
 		case len(q.Owners) == 1:
@@ -100,7 +100,7 @@ func namesText(t *text, q *stores.NameQuery) *text {
 		owned("n")
 		t.Add(limit)
 	case len(q.Plain) > 0:
-		// Of a name that a million rows have, no more are looked at than are wanted.
+		// If a million rows have a name, no more are looked at than are wanted.
 		t.Add("unnest(").Arg(textsOf(q.Plain), "::text[]").Add(") p CROSS JOIN LATERAL (SELECT * FROM public.verbatim_name m WHERE m.table_name = ").Arg(q.Entity.Table, "::text")
 		t.Add(" AND m.plain = p")
 		owned("m")
@@ -130,8 +130,8 @@ func textsOf(texts []string) string {
 	return arrayOf(items)
 }
 
-// keepNames makes the statement that keeps names of rows. Two writers keep the same
-// names in the same order, so that they wait for one another and not in a circle.
+// keepNames makes the statement that stores names of rows. It orders them, so that two writers of
+// the same names wait for one another and do not deadlock.
 func keepNames(names []stores.Name) *text {
 	names = slices.Clone(names)
 	slices.SortFunc(names, func(a, b stores.Name) int {

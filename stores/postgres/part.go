@@ -15,9 +15,9 @@ import (
 // the number of parts. An older part can be detached, and kept elsewhere as a table or as
 // an export: log verify names it where it is missing.
 
-// CutJournal has Migrate end the last part of the journal, behind the last entry there is,
-// and begin another. A journal that is one table becomes the first part. No entry is moved.
-// Whoever writes waits meanwhile.
+// CutJournal makes Migrate end the last part of the journal, behind the last entry, and begin
+// another. A journal that is one table becomes the first part. No entry is moved. Writers wait
+// meanwhile.
 func CutJournal() Option { return func(c *config) { c.cutJournal = true } }
 
 // A journalPart is one part of the journal as it is.
@@ -26,7 +26,7 @@ type journalPart struct {
 	first, last int64 // entries that it is for; last is 0 of the open one
 }
 
-// partsSQL lists the parts in order: their names, and between which entries they are.
+// partsSQL lists the parts in order: their names, and their first and last entries.
 const partsSQL = `SELECT c.relname::text, (b.of)[1]::bigint, CASE WHEN (b.of)[2] = 'MAXVALUE' THEN 0 ELSE (b.of)[2]::bigint - 1 END
 FROM pg_catalog.pg_inherits i JOIN pg_catalog.pg_class c ON c.oid = i.inhrelid
 CROSS JOIN LATERAL (SELECT pg_catalog.regexp_match(pg_catalog.pg_get_expr(c.relpartbound, c.oid), 'FROM \(''?(\d+)''?\) TO \(''?(\w+)''?\)') AS of) b
@@ -39,9 +39,9 @@ func partsOp(into *[]journalPart) op {
 	}}
 }
 
-// MissingPart is the part of the journal that an entry belongs to where that part is not
-// there: its name, and where its table is if that was only detached; "" where the part is
-// there, or the journal is one table.
+// MissingPart returns the name of the part of the journal that an entry belongs to, if that part
+// is missing. detached says that its table still exists and was only detached. The name is "" if
+// the part is there, or the journal is one table.
 func (s *Store) MissingPart(ctx context.Context, seq int64) (name string, detached bool, err error) {
 	var parts []journalPart
 	err = s.read(ctx, s.pool, stores.Scope{}, func(c *conn) error {
@@ -65,14 +65,14 @@ func (s *Store) MissingPart(ctx context.Context, seq int64) (name string, detach
 // partName is the name of the part that begins with an entry.
 func partName(first int64) string { return "verbatim_journal_" + strconv.FormatInt(first, 10) }
 
-// cut plans to end the last part of the journal.
+// cut plans the end of the last part of the journal.
 func (m *migration) cut() error {
 	if !m.indexes["public"]["verbatim_journal"] {
 		m.Problems = append(m.Problems, "there is no journal to cut yet: migrate first")
 		return nil
 	}
 	if m.writes {
-		// Nothing is added while it is cut.
+		// Nobody can add entries while it is cut.
 		if err := m.ask(takeJournal, nil, nil); err != nil {
 			return err
 		}
@@ -103,12 +103,13 @@ func (m *migration) cut() error {
 		m.Step("ALTER TABLE %s RENAME TO %s", journal, last.name)
 		m.Step("ALTER INDEX public.verbatim_journal_pkey RENAME TO %s_pkey", last.name)
 		m.Step("ALTER INDEX public.verbatim_journal_prev_key RENAME TO %s_prev_key", last.name)
-		// What stops a slip of the hand in a row is copied from the whole to its parts.
+		// The row triggers, which stop accidental changes, are copied from the whole table to its
+		// parts.
 		m.Step("DROP TRIGGER verbatim_journal_rows ON %s", part)
 		m.Step("CREATE TABLE %s (LIKE %s, PRIMARY KEY (seq)) PARTITION BY RANGE (seq)", journal, part)
 		m.Step(appendOnlyRows, journal)
 		m.Step(appendOnlyTable, journal)
-		// Whoever could read and add still can, by way of the whole.
+		// The roles that could read and add still can, through the whole table.
 		err := m.ask(`SELECT pg_catalog.string_agg(a.privilege_type, ', ' ORDER BY a.privilege_type), a.grantee::pg_catalog.regrole::text FROM pg_catalog.pg_class c, LATERAL pg_catalog.aclexplode(c.relacl) a
 	WHERE c.oid = 'public.verbatim_journal'::pg_catalog.regclass AND a.grantee NOT IN (c.relowner, 0) GROUP BY 2`, nil, func(r row) error {
 			m.Step("GRANT %s ON %s TO %s", r.str(0), journal, r.str(1))

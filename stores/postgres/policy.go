@@ -10,13 +10,11 @@ import (
 	"verbatim/stores/sqlcore"
 )
 
-// Row-level security is a second lock on tables of ours: were a condition of the
-// engine's ever missing or wrong, PostgreSQL would still hand out the rows of the
-// scope and no others. The two share nothing but the entities' scope paths, and
-// what PostgreSQL itself keeps of where these lead; see root.go. The
-// policies read the scope from settings, which every transaction of ours sets for
-// itself and which no query of an author's can set. Where they are not set there
-// are no rows.
+// Row-level security is a second lock on our tables: if a condition of the engine's were missing
+// or wrong, PostgreSQL would still return only the rows of the scope. The two locks share nothing
+// but the entities' scope paths, and the owner columns that PostgreSQL maintains for them; see
+// root.go. The policies read the scope from settings, which each of our transactions makes for
+// itself and which no author's query can make. Without the settings there are no rows.
 //
 //	verbatim.all                on for a scope that sees every row
 //	verbatim.principal          the principal's name
@@ -24,14 +22,13 @@ import (
 //	verbatim.holds_cbu_integer  those that can be read as integers
 //	verbatim.holds_cbu_string   all of them as text
 //
-// A key is listed under every kind that it can be read as, so that a policy can
-// never fail on a key of another kind. Arrays are read by the server faster than
-// anything else that holds a list; a scope as one JSON object, which this once
-// was, cost each statement more than its rows did.
+// A key is listed under every kind that it can be read as, so that a policy can never fail on a
+// key of another kind. The server reads arrays faster than any other list; an earlier version
+// passed the scope as one JSON object, which cost each statement more than its rows did.
 
-// holdsSetting names the setting with the keys of a root. The names of settings
-// are words, in which capitals and small letters are one: an entity's name that
-// is not such a word is made one, with a digest that tells it apart.
+// holdsSetting names the setting with the keys of a root. The names of settings are
+// case-insensitive words: the name of an entity that is no such word is turned into one, with a
+// digest that distinguishes it.
 func holdsSetting(root string, kind stores.Kind) string {
 	word := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '_' {
@@ -48,15 +45,14 @@ func holdsSetting(root string, kind stores.Kind) string {
 // heldKinds are the kinds of keys that a principal can hold.
 var heldKinds = [...]stores.Kind{stores.UUID, stores.Int, stores.String}
 
-// What costs more than to look at a setting, and does not depend on the row,
-// stands in a SELECT of its own, which PostgreSQL runs once for a statement and
-// not once for a row.
+// An expression that costs more than reading a setting, and does not depend on the row, stands in
+// a SELECT of its own, which PostgreSQL runs once for a statement and not once for a row.
 const (
 	everyRow     = `pg_catalog.current_setting('verbatim.all', true) = 'on'`
 	thePrincipal = `(SELECT NULLIF(pg_catalog.current_setting('verbatim.principal', true), ''))`
 )
 
-// heldKeys are the keys of a root that the scope holds.
+// heldKeys writes the keys of a root that the scope holds.
 func heldKeys(root *stores.Entity, kind stores.Kind) string {
 	list := typeOf(kind) + "[]"
 	if !slices.Contains(heldKinds[:], kind) {
@@ -67,14 +63,14 @@ func heldKeys(root *stores.Entity, kind stores.Kind) string {
 
 // A policy is one rule of a table.
 type policy struct {
-	name    string // with a digest of the rest: another rule has another name
+	name    string // with a digest of the rule, so that a changed rule has another name
 	command string
 	using   string
 	check   string
 	strict  bool
 }
 
-// policies are those of an entity's table.
+// policies lists the policies of an entity's table.
 func (m *migration) policies(e *stores.Entity) []policy {
 	list := []policy{{name: "verbatim_open", command: "ALL", using: "true", check: "true"}}
 	strict := func(word, command string, using, check bool, rule string) {
@@ -94,13 +90,13 @@ func (m *migration) policies(e *stores.Entity) []policy {
 		strict("delete", "DELETE", true, false, everyRow)
 		return list
 	}
-	// Whose rows they are is asked first: PostgreSQL asks in the order that is
-	// written, and of a row within the scope it asks no more.
+	// The scope is tested first: PostgreSQL tests in the order that is written, and evaluates no
+	// more for a row within the scope.
 	strict("scope", "ALL", true, true, m.rule(e)+m.shown(e)+" OR "+everyRow)
 	return list
 }
 
-// statement makes a policy.
+// statement writes the statement that creates a policy.
 func (p policy) statement(e *stores.Entity) string {
 	kind := "PERMISSIVE"
 	if p.strict {
@@ -116,10 +112,10 @@ func (p policy) statement(e *stores.Entity) string {
 	return s
 }
 
-// rule is the condition that a row of e lies within the scope of the setting.
-// A row that keeps whose it is says so itself; see root.go. Otherwise, where the
-// path begins with a reference to a row of ours that vouches for this one, that
-// row being visible is enough: its own policy says the rest.
+// rule writes the condition that a row of e lies within the scope of the setting. A row that
+// keeps its owner is tested by that; see root.go. Otherwise, if the path begins with a reference
+// to a row of ours that vouches for this one, it is enough that this row is visible: its own
+// policy tests the rest.
 func (m *migration) rule(e *stores.Entity) string {
 	n := len(e.Scope)
 	own := table(e) // a policy's columns are the row's, named with the table
@@ -149,8 +145,8 @@ func (m *migration) rule(e *stores.Entity) string {
 	return "EXISTS (SELECT 1 FROM " + from + " WHERE " + where + " AND " + m.end(e, at, m.read(at, alias, e.Scope[n-1].Field)) + ")"
 }
 
-// shown is what the rule of an entity lacks: that nothing hides the row, nor one
-// on the way to its owner.
+// shown completes the rule of an entity: no Visible field hides the row or a row on its scope
+// path.
 func (m *migration) shown(e *stores.Entity) string {
 	itself := func(at *stores.Entity, alias string) (s string) {
 		for _, f := range at.Visible {
@@ -175,7 +171,7 @@ func (m *migration) shown(e *stores.Entity) string {
 	return rule + " AND EXISTS (SELECT 1 FROM " + from + " WHERE " + where + ")"
 }
 
-// end is the condition on the field where the scope path of e ends.
+// end writes the condition on the field where the scope path of e ends.
 func (m *migration) end(e, at *stores.Entity, col string) string {
 	step := e.Scope[len(e.Scope)-1]
 	if e.Access == stores.ByPrincipal {
@@ -184,7 +180,7 @@ func (m *migration) end(e, at *stores.Entity, col string) string {
 	return col + " = ANY (" + heldKeys(step.To, at.Fields[step.Field].Holds()) + ")"
 }
 
-// read is a field of a row in the form in which values are compared.
+// read writes a field of a row in the form in which values are compared.
 func (m *migration) read(e *stores.Entity, alias string, field int) string {
 	col := column(e, alias, field)
 	if t := m.tables[e]; t != nil {

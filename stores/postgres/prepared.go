@@ -9,26 +9,26 @@ import (
 	"verbatim/stores/sqlcore"
 )
 
-// Most questions are asked again and again, with other values: a verb asks the same
-// each time it is used. The text of a statement is written once for all questions of
-// one form, and what differs between them is an argument, which a slot stands for.
+// Most questions are asked again and again with other values: a verb asks the same ones each time
+// it is used. The text of a statement is written once for all questions of one form, with slots
+// for the arguments that differ.
 //
-// Two Finds have one form when they differ in nothing but the values that conditions
-// compare with, whose kinds are part of it. The text depends on more:
-// on how much the scope holds, on what is locked, and on what was found of tables. A
-// text is used while all of that is as it was when it was written.
+// Two Finds have the same form if they differ only in the values that conditions compare with;
+// the kinds of these are part of the form. The text depends on more: how much the scope holds,
+// what is locked, and what is known of tables. A text is used while all of that is as it was when
+// it was written.
 
-// A prepared keeps the texts of statements. Its zero value keeps none.
+// A prepared caches the texts of statements. Its zero value is empty.
 type prepared struct {
 	mu    sync.RWMutex
 	texts map[textKey][]*statementOf
 	n     int
 }
 
-// mostTexts bounds them: more than that are not asked again and again.
+// mostTexts is how many are cached: more than that are not asked again and again.
 const mostTexts = 2000
 
-// A textKey is what is cheap to tell of a question.
+// A textKey is the part of a question that is cheap to compare.
 type textKey struct {
 	entity *stores.Entity
 	scope  string // its shape
@@ -36,19 +36,19 @@ type textKey struct {
 	as     asked
 }
 
-// asked is how a question is asked.
+// asked holds the circumstances in which a question is asked.
 type asked struct {
 	most int // rows, of a Find
 	hold stores.Hold
-	has  bool // what it asks for is held already
+	has  bool // the rows that it asks for are locked already
 	ajar bool
-	bare bool // marks are asked for in any case
+	bare bool // marks are read in any case
 }
 
 // A statementOf is the text of all questions of one form.
 type statementOf struct {
-	find  stores.Find // without values, nil of rows that are asked for by their keys
-	kinds []byte      // of its values
+	find  stores.Find // without values; nil for rows that are read by their keys
+	kinds []byte      // the kinds of the values
 	epoch int
 
 	sql     string
@@ -56,21 +56,21 @@ type statementOf struct {
 	columns []stores.Kind
 	lists   []listed
 	ways    []lockOf
-	trusted []string // tables that it takes to have no marks
-	doubts  int      // the column that tells whether one has, -1 without one
+	trusted []string // tables that it assumes to have no marks
+	doubts  int      // the column that tells whether one has marks, -1 without one
 
 	rows atomic.Int32 // of the last answer: the next is expected to be as long
 }
 
-// A lockOf is a statement that locks what another will find.
+// A lockOf is a statement that locks the rows that another will find.
 type lockOf struct {
 	alias  string
 	entity *stores.Entity
-	sql    string // "" where the table is held and not the row
+	sql    string // "" if the table is locked and not the row
 	args   []any
 }
 
-// find is the statement kept for a question, nil when there is none.
+// find returns the cached statement for a question, nil if there is none.
 func (p *prepared) find(at textKey, v *view, same func(*statementOf) bool) *statementOf {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
@@ -82,7 +82,7 @@ func (p *prepared) find(at textKey, v *view, same func(*statementOf) bool) *stat
 	return nil
 }
 
-// keep takes the place of what was kept for the same question.
+// keep caches a statement in place of any other for the same question.
 func (p *prepared) keep(at textKey, st *statementOf, same func(*statementOf) bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -94,8 +94,8 @@ func (p *prepared) keep(at textKey, st *statementOf, same func(*statementOf) boo
 	p.texts[at] = append(all, st)
 }
 
-// A form is told from another by a digest (FNV-1a) of what can be told without
-// looking into entities, and then by looking.
+// Forms are compared by a digest (FNV-1a) of what is known without looking into entities, and
+// then in full.
 type digest uint64
 
 func (d *digest) add(n int) { *d = (*d ^ digest(n)) * 1099511628211 }
@@ -113,15 +113,15 @@ func (d *digest) path(p *stores.Path) {
 	}
 }
 
-// A question is a Find, and what its form is made of.
+// A question is a Find, with the digest and the kinds that make up its form.
 type question struct {
 	digest
 	values []operand
 	kinds  []byte // of the values, in the order in which conditions stand
-	odd    bool   // something is wrong with it, which writing it will tell
+	odd    bool   // something is wrong with it; writing its statement will return the error
 }
 
-// ask looks at a Find, its lists first.
+// ask reads a Find, its lists first.
 func (q *question) ask(f *stores.Find) {
 	for i := range f.Select {
 		q.path(&f.Select[i])
@@ -171,13 +171,13 @@ func (q *question) value(v operand, kind byte) {
 	q.add(int(kind))
 }
 
-// What is part of the form of a list to look in, besides that it is one.
+// The bits that belong to the form of an In list, besides the fact that it is one.
 const (
 	withNull = 1 << 6
 	withSome = 1 << 7
 )
 
-// itemsOf are the items of the list that a condition looks in.
+// itemsOf returns the items of the list of an In condition.
 func itemsOf(e *stores.Entity, c *stores.Cond, odd *bool) (v operand, form byte) {
 	kind := stores.Int
 	if c.Path.Count == nil {
@@ -201,7 +201,7 @@ func itemsOf(e *stores.Entity, c *stores.Cond, odd *bool) (v operand, form byte)
 	return v, form
 }
 
-// sameFind reports whether two Finds have one form, but for the kinds of their values.
+// sameFind reports whether two Finds have the same form, apart from the kinds of their values.
 func sameFind(a, b *stores.Find) bool {
 	return a.Entity == b.Entity && a.Cut == b.Cut && (a.Select == nil) == (b.Select == nil) && slices.EqualFunc(a.Select, b.Select, stores.Path.Is) &&
 		slices.EqualFunc(a.Order, b.Order, sameOrder) && sameCond(a.Where, b.Where) &&
@@ -228,7 +228,7 @@ func sameCond(a, b *stores.Cond) bool {
 	return true
 }
 
-// formOf is a Find without values, and of which nothing belongs to whoever asked.
+// formOf copies a Find without its values, so that nothing in it belongs to the caller.
 func formOf(f stores.Find) stores.Find {
 	f.Select, f.Order, f.Where, f.Lists = slices.Clone(f.Select), slices.Clone(f.Order), formOfCond(f.Where), slices.Clone(f.Lists)
 	for i := range f.Lists {

@@ -16,9 +16,9 @@ import (
 	"verbatim/stores/sqlcore"
 )
 
-// A palette's author may write a query of their own, and must be able to do
-// nothing with it but read rows that the caller may see. Seven things see to that,
-// each of which would be enough for what we know of:
+// A palette's author may write a query of their own, and must be able to do nothing with it but
+// read rows that the caller may see. Seven measures ensure that, each of which would stop every
+// attack that we know of:
 //
 //  1. The text is split as PostgreSQL splits it and walked: one statement, a
 //     SELECT, in which every name that stands where a table can stand is one that
@@ -37,9 +37,10 @@ import (
 //  6. On tables of ours, row-level security.
 //  7. Where the server has a role for it, that role runs it: asker.go.
 
-// guardian is what an author may write for PostgreSQL, whose marks are written apart: it
-// would read a run of such characters as one operator. What it reads in different ways by
-// its settings is refused, or written so that it reads it in one.
+// guardian says what an author may write for PostgreSQL. Operators are written with spaces
+// between them: PostgreSQL would read a run of such characters as one operator. Text that
+// PostgreSQL reads differently depending on its settings is refused, or written so that it reads
+// it in only one way.
 var guardian = &sqlcore.Guard{Dialect: dialect, Schemas: true,
 	TableFunctions: sqlcore.SetOf("json_array_elements json_array_elements_text jsonb_array_elements jsonb_array_elements_text json_each json_each_text jsonb_each jsonb_each_text unnest"),
 	Syntax: &sqlcore.Syntax{
@@ -57,9 +58,9 @@ func lowerASCII(s string) string {
 	}, s)
 }
 
-// PostgreSQL's functions that only compute, and cost no more than they are given.
-// Those that make text of any length from a number, that read files, settings or
-// the catalogue, that wait, lock or run a text as a query, are not here.
+// functions are PostgreSQL's functions that only compute, at a cost in proportion to their
+// arguments. Not among them are functions that make text of any length from a number, that read
+// files, settings or the catalogue, and that wait, lock or run a text as a query.
 var functions = sqlcore.SetOf(`abs age array_agg array_length avg bool_and bool_or cardinality ceil ceiling char_length
 	character_length coalesce concat concat_ws count cume_dist date date_part date_trunc decimal_sum dense_rank every
 	extract first_value floor greatest initcap json_agg json_array_length json_build_array json_build_object
@@ -69,34 +70,33 @@ var functions = sqlcore.SetOf(`abs age array_agg array_length avg bool_and bool_
 	right round row_number rtrim sign split_part sqrt starts_with string_agg strpos substr substring sum to_char to_date
 	to_json to_jsonb trim trunc upper`)
 
-// renamed are functions of the store that is a file, by what they are called
-// here.
+// renamed maps functions of the SQLite store to their names in PostgreSQL.
 var renamed = map[string]string{"decimal_sum": "sum"}
 
-// asking are functions in whose brackets FROM names no table.
+// asking are functions in whose parentheses FROM names no table.
 var asking = sqlcore.SetOf("extract substring trim")
 
-// types are those that a value can be made of: none looks a name up.
+// types are the types that a query may cast to: none of them looks a name up.
 var types = sqlcore.SetOf(`int integer bigint smallint int2 int4 int8 numeric decimal text varchar boolean bool date timestamp
 	timestamptz time interval uuid json jsonb`)
 
-// Words after which a bracket does not make a call, and a text can stand.
+// noCalls are words after which a parenthesis does not begin a call, and a text can stand.
 var noCalls = sqlcore.SetOf(`all and any array as between both by case cast collate cross cube distinct else end escape except
 	exists filter first from full group grouping having ilike in inner intersect is isnull join last leading left like
 	limit materialized natural not notnull null nulls offset on or order outer over partition right rollup row select
 	sets some symmetric then trailing union using values when where with within zone`)
 
-// Words that have no business in a query.
+// refused are words that a query may not use.
 var refused = sqlcore.SetOf(`copy current_catalog current_role current_schema current_user delete execute insert into lateral
 	merge operator recursive returning session_user similar table tablesample update user`)
 
-// reserved reports whether a name is PostgreSQL's or ours.
+// reserved reports whether a name belongs to PostgreSQL or to us.
 func reserved(name string) bool {
 	name = strings.ToLower(name)
 	return strings.HasPrefix(name, "pg_") || strings.HasPrefix(name, "verbatim_") || name == "information_schema"
 }
 
-// A frame is what the walk knows of one pair of brackets.
+// A frame is the state of the walk within one pair of parentheses.
 type frame struct {
 	from    bool // within a FROM clause
 	expect  bool // a table comes next
@@ -111,11 +111,10 @@ type frame struct {
 
 // parse walks a query.
 //
-// What it writes for the author's own subqueries keeps them unfolded: PostgreSQL
-// puts a subquery's expressions wherever its columns are mentioned, and thirty
-// subqueries that each say x || x would become a billion expressions while the
-// statement is still being planned. It does so neither to a common table that is
-// MATERIALIZED nor to a subquery with an OFFSET.
+// It writes the author's subqueries so that PostgreSQL does not inline them: it would copy a
+// subquery's expressions to every mention of its columns, and thirty nested subqueries that each
+// say x || x would become a billion expressions while the statement is still being planned.
+// PostgreSQL inlines neither a common table that is MATERIALIZED nor a subquery with an OFFSET.
 func parse(entities []*stores.Entity, q stores.SQL) (*sqlcore.Query, error) {
 	if !utf8.ValidString(q.Text) {
 		return nil, &stores.SQLError{Msg: "the query is not UTF-8"}
@@ -201,12 +200,12 @@ func parse(entities []*stores.Entity, q stores.SQL) (*sqlcore.Query, error) {
 				p.As[i] = "OFFSET 0 )" // see above
 			}
 			if f.table && !f.selects && !f.several {
-				p.As[f.open], p.As[i] = "", "" // brackets around one table mean nothing
+				p.As[f.open], p.As[i] = "", "" // parentheses around one table have no meaning
 			}
 			frames = frames[:len(frames)-1]
 			continue
 		case t.Is("::") || f.casts && t.Is("AS"):
-			// The type's name is looked at here; what may follow it is harmless.
+			// The name of the type is checked here; what may follow it is harmless.
 			if next.Kind != sqlcore.Word || !types[next.Name] || toks[min(i+2, len(toks)-1)].Is(".") {
 				return nil, p.Fail(i+1, "%s is not a type that a query may make", strings.TrimSpace(next.Text+" "))
 			}
@@ -217,7 +216,7 @@ func parse(entities []*stores.Entity, q stores.SQL) (*sqlcore.Query, error) {
 			if next.Is("(") {
 				return nil, p.Fail(i, "the function %s is not one that a query may use", t.Name)
 			}
-			continue // a column's name, whatever it is
+			continue // a column's name, which may be any word
 		}
 		switch {
 		case t.Is("SELECT", "VALUES"):
@@ -273,7 +272,7 @@ func parse(entities []*stores.Entity, q stores.SQL) (*sqlcore.Query, error) {
 	return p, nil
 }
 
-// A statement is what runs of a query.
+// A statement is the SQL that runs for a query.
 type statement struct {
 	sql  string
 	args []any
@@ -285,7 +284,7 @@ type statement struct {
 func write(p *sqlcore.Query, v *view, limit int) *statement {
 	t := newText()
 	sqlcore.With(p, t, v, func(e *stores.Entity, field int) string {
-		// JSON as it is declared, so that its operators work on it.
+		// JSON in its declared type, so that its operators work on it.
 		f, col := &e.Fields[field], column(e, "t", field)
 		if f.Keeps() != stores.JSON {
 			col = v.Datum(e, "t", field)
@@ -313,7 +312,7 @@ func write(p *sqlcore.Query, v *view, limit int) *statement {
 	s.to = len(b)
 	b = append(b, " ) verbatim_result"...)
 	if slices.Contains(used, false) {
-		// PostgreSQL wants to know the type of every argument.
+		// PostgreSQL needs to know the type of every argument.
 		b = append(b, " WHERE true"...)
 		for k := range used {
 			if !used[k] {
@@ -323,7 +322,7 @@ func write(p *sqlcore.Query, v *view, limit int) *statement {
 	}
 	s.sql = string(b) + " LIMIT " + strconv.Itoa(limit)
 	for i := range p.SQL.Params {
-		var arg any // CheckSQL may have none yet
+		var arg any // CheckSQL may have no arguments yet
 		if i < len(p.SQL.Args) {
 			arg = encode(p.SQL.Args[i])
 		}
@@ -332,9 +331,9 @@ func write(p *sqlcore.Query, v *view, limit int) *statement {
 	return s
 }
 
-// argument writes a placeholder for a parameter, with the type of its value or
-// the one that was declared. Where neither is known, its type is that of the
-// place where it stands, and a place such as IS NULL gives none.
+// argument writes a placeholder for a parameter, with the type of its value or the declared type.
+// If neither is known, PostgreSQL infers the type from the context, which it cannot do in a
+// context such as IS NULL.
 func argument(p *sqlcore.Query, k, first int) string {
 	s := "$" + strconv.Itoa(first+k)
 	kind := stores.Null
@@ -386,8 +385,8 @@ func columnsNamed(q stores.SQL) error {
 	return nil
 }
 
-// asks is the role that runs a query. One that says which of its columns are sensitive
-// reads what only the application's own may.
+// asks returns the role that runs a query. A query that declares sensitive columns reads what
+// only the application's own role may.
 func (c *conn) asks(q stores.SQL) string {
 	if q.Sensitive {
 		return ""
@@ -395,9 +394,9 @@ func (c *conn) asks(q stores.SQL) string {
 	return c.asker
 }
 
-// aside runs fn where nothing can be written, for so long and no longer, as another role
-// unless that is "", and leaves the transaction as it was before, even when fn fails. What
-// look reads is read before fn and again after it, in round trips that are made anyway.
+// aside runs fn read-only, with a time limit, and under another role unless that is "". It leaves
+// the transaction as it was before, even when fn fails. The statements in look run before fn and
+// again after it, in round trips that are made anyway.
 func (c *conn) aside(ctx context.Context, as string, fn func() error, look ...op) error {
 	set := op{doing: "query", sql: setAside, args: []any{milliseconds(c.s.queryTime)}}
 	if as != "" {
@@ -432,7 +431,7 @@ func (c *conn) aside(ctx context.Context, as string, fn func() error, look ...op
 
 const setAside = "SELECT pg_catalog.set_config('transaction_read_only', 'on', true), pg_catalog.set_config('statement_timeout', $1::text, true), pg_catalog.set_config('plan_cache_mode', 'auto', true)"
 
-// check asks PostgreSQL about a statement.
+// check makes sure, by EXPLAIN, that a statement reads only what it may.
 func (c *conn) check(ctx context.Context, p *sqlcore.Query, v *view, st *statement) error {
 	c.s.mu.Lock()
 	sound := c.s.sound[st.sql]
@@ -465,12 +464,11 @@ func (c *conn) check(ctx context.Context, p *sqlcore.Query, v *view, st *stateme
 	return nil
 }
 
-// maxSound bounds what a store remembers of queries.
+// maxSound is how many checked queries a store remembers.
 const maxSound = 500
 
-// explain looks at the plan that PostgreSQL makes of a prepared statement: a
-// plan for any arguments, in which nothing is left out because of the ones at
-// hand.
+// explain checks the plan that PostgreSQL makes of a prepared statement: a generic plan, which
+// leaves nothing out because of the present arguments.
 func (c *conn) explain(ctx context.Context, p *sqlcore.Query, name string, args int) error {
 	allowed := map[string]bool{}
 	known := map[*stores.Entity]bool{}
@@ -516,7 +514,7 @@ func (c *conn) explain(ctx context.Context, p *sqlcore.Query, name string, args 
 	return nil
 }
 
-// tos lists the entities that a scope path crosses.
+// tos lists the entities on a scope path.
 func tos(e *stores.Entity) []*stores.Entity {
 	var all []*stores.Entity
 	for _, step := range e.Scope {
@@ -527,7 +525,7 @@ func tos(e *stores.Entity) []*stores.Entity {
 	return all
 }
 
-// A plan is a node of what EXPLAIN says.
+// A plan is a node of the output of EXPLAIN.
 type plan struct {
 	Node     string `json:"Node Type"`
 	Schema   string
@@ -536,7 +534,7 @@ type plan struct {
 	Plans    []*plan
 }
 
-// planOf asks for the plan of a statement without arguments.
+// planOf returns the plan of a statement without arguments.
 func (c *conn) planOf(ctx context.Context, sql string) (*plan, error) {
 	res, err := c.pc.Conn().PgConn().Exec(ctx, "EXPLAIN (VERBOSE, COSTS OFF, FORMAT JSON) "+sql).ReadAll()
 	if err != nil {
@@ -549,8 +547,7 @@ func (c *conn) planOf(ctx context.Context, sql string) (*plan, error) {
 	return out[0].Plan, nil
 }
 
-// relations adds what a plan reads, and reports whether it does no more than
-// read.
+// relations adds the relations that a plan reads, and reports whether it only reads.
 func (n *plan) relations(to map[string]bool) bool {
 	ok := n.Node != "ModifyTable" && n.Node != "LockRows" && n.Node != "Foreign Update"
 	if n.Relation != "" {
@@ -565,8 +562,8 @@ func (n *plan) relations(to map[string]bool) bool {
 	return ok
 }
 
-// blame turns PostgreSQL's complaint about a statement into one about the
-// author's text, at the place where it points.
+// blame turns PostgreSQL's error about a statement into one about the author's text, at the place
+// that it points to.
 func blame(ctx context.Context, p *sqlcore.Query, st *statement, err error) error {
 	var e *pgconn.PgError
 	if !errors.As(err, &e) || ctx.Err() != nil {
@@ -593,7 +590,7 @@ func blame(ctx context.Context, p *sqlcore.Query, st *statement, err error) erro
 		for i = 0; i+1 < last && st.at[i+1] <= at; i++ {
 		}
 	case at >= 0:
-		return fault(ctx, "query", err) // in a part of ours
+		return fault(ctx, "query", err) // the error is in a part of ours
 	}
 	if i < 0 {
 		return &stores.SQLError{Offset: -1, Msg: e.Message}
@@ -620,7 +617,7 @@ func blame(ctx context.Context, p *sqlcore.Query, st *statement, err error) erro
 	return p.Fail(i, "%s", e.Message)
 }
 
-// columnsOf finds the declared columns among those that come back.
+// columnsOf finds the declared columns among those of the result.
 func columnsOf(p *sqlcore.Query, n int, name func(int) string) ([]int, error) {
 	at := make([]int, len(p.SQL.Columns))
 	seen := map[string]int{}
@@ -688,7 +685,7 @@ func (r *reader) SQL(ctx context.Context, entities []*stores.Entity, q stores.SQ
 	return rows, nil
 }
 
-// run reads the rows of a statement and gives their columns the declared kinds.
+// run reads the rows of a statement and converts their columns to the declared kinds.
 func (c *conn) run(ctx context.Context, p *sqlcore.Query, st *statement, limit int) ([][]stores.Value, error) {
 	res, err := c.pc.Query(ctx, st.sql, st.args...)
 	if err != nil {
@@ -728,8 +725,8 @@ func (c *conn) run(ctx context.Context, p *sqlcore.Query, st *statement, limit i
 	return rows, nil
 }
 
-// ranInto judges an error of a query at work. PostgreSQL's message may quote a
-// value, and is not passed on.
+// ranInto interprets an error of a running query. PostgreSQL's message may quote a value, and is
+// not passed on.
 func ranInto(err error) error {
 	var f *failure
 	if errors.As(err, &f) && len(f.code) == 5 && (f.code[:2] == "22" || f.code[:2] == "42") {

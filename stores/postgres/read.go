@@ -25,19 +25,19 @@ func (s *Store) View(ctx context.Context, scope stores.Scope, fn func(stores.Rea
 	return s.read(ctx, s.pool, scope, read)
 }
 
-// reader reads on one connection within one scope.
+// A reader reads on one connection within one scope.
 type reader struct {
 	s *Store
 	c *conn
 	view
 	writes bool                    // within an Update
-	tables map[*stores.Entity]bool // of reference data, that are held
-	locked map[lock]bool           // whether rows that Get was asked for were there
+	tables map[*stores.Entity]bool // reference data whose tables are locked
+	locked map[lock]bool           // whether each row that Get was asked for existed
 }
 
-// Get implements stores.Reader. Within an Update it also locks the row, so that
-// what was read stays true until the commit, and whoever else would change the
-// row waits instead of working in vain.
+// Get implements stores.Reader. Within an Update it also locks the row, so that what was read
+// stays true until the commit, and others who want to change the row wait instead of failing
+// later.
 func (r *reader) Get(ctx context.Context, e *stores.Entity, key stores.Value) (stores.Row, error) {
 	if err := ctx.Err(); err != nil {
 		return stores.Row{}, err
@@ -55,7 +55,7 @@ func (r *reader) Get(ctx context.Context, e *stores.Entity, key stores.Value) (s
 	return rows[0], nil
 }
 
-// is writes that a row has a key.
+// is writes the condition that a row has a key.
 func (v *view) is(t *text, e *stores.Entity, alias string, key stores.Value) {
 	sqlcore.HasKeyOf(t, v, e, alias, key, func(part stores.Value, field int) { t.Arg(encode(part), "::", v.shapes[e].columns[field].arg) })
 }
@@ -84,8 +84,8 @@ func (r *reader) Find(ctx context.Context, f stores.Find) ([][]stores.Value, err
 	return rows, err
 }
 
-// beyond is Find whatever the scope. Policies are told so for this one statement; were it
-// to fail, nothing else would be read in the transaction.
+// beyond is Find without the scope. Policies are switched to it for this one statement; if the
+// statement fails, the transaction reads nothing else.
 func (r *reader) beyond(ctx context.Context, f stores.Find) ([][]stores.Value, error) {
 	const opens = "SELECT pg_catalog.set_config('verbatim.all', $1::text, true)"
 	before := "off"
@@ -107,11 +107,10 @@ func (r *reader) beyond(ctx context.Context, f stores.Find) ([][]stores.Value, e
 	return rows, err
 }
 
-// mostExpected bounds the rows that room is made for before they come.
+// mostExpected bounds the number of rows for which memory is allocated in advance.
 const mostExpected = 256
 
-// finding makes the statements of a Find, and says what is to be done when they
-// have run.
+// finding makes the statements of a Find, and a function to call when they have run.
 func (r *reader) finding(ctx context.Context, whole stores.Find, into *[][]stores.Value) ([]op, func(context.Context) error, error) {
 	f, err := whole.Stored()
 	if err != nil {
@@ -213,7 +212,7 @@ func (r *reader) finding(ctx context.Context, whole stores.Find, into *[][]store
 	}, nil
 }
 
-// found is the statement of a Find: one that is kept, or a new one.
+// found returns the statement of a Find: a cached one, or a new one.
 func (r *reader) found(ctx context.Context, f *stores.Find, q *question, most int) (*statementOf, error) {
 	as := asked{most: most, ajar: r.ajar, bare: r.marked == nil}
 	if r.writes && f.Hold != stores.Loose {
@@ -299,8 +298,8 @@ func (r *reader) write(f *stores.Find, as asked) (*statementOf, error) {
 	return st, nil
 }
 
-// counted lists the entity that rows are asked of, and those whose rows are
-// counted: nothing refers to them.
+// counted lists the entity of the Find and those whose rows it counts: references do not lead to
+// these.
 func counted(f stores.Find) []*stores.Entity {
 	all := []*stores.Entity{f.Entity}
 	for _, p := range f.Select {
@@ -336,8 +335,8 @@ type finder struct {
 	ways []way // the rows that paths lead to, in the order in which they are reached
 	// counted says that something is counted for the rows asked for themselves.
 	counted bool
-	// near says that whose a row is may be taken from what the row keeps of it.
-	// Where the rows on the way there are to be held, they are gone to.
+	// near says that the owner may be taken from the column in which the row keeps it. If the
+	// rows on the path have to be locked, the path is followed instead.
 	near bool
 }
 
@@ -347,8 +346,8 @@ func newFinder(v *view, root *stores.Entity, at string, from *text) *finder {
 	return q
 }
 
-// Near implements sqlcore.Asks: a path that leads along the scope path of the row asked
-// for to its end leads to what the row keeps itself: see root.go.
+// Near implements sqlcore.Asks: a path along the scope path of the row to its end leads to the
+// owner that the row itself keeps: see root.go.
 func (q *finder) Near(p stores.Path) (col string, kind stores.Kind, ok bool) {
 	last := len(q.Root.Scope) - 1
 	if !q.near || p.Marks || p.Count != nil || last < 1 || len(p.Steps) != last || p.Field != q.Root.Scope[last].Field || !q.shapes[q.Root].rooted ||
@@ -389,7 +388,7 @@ func (q *finder) Sides(c *stores.Cond, s *sqlcore.Sides[any, shared]) {
 	}
 	switch c.Op {
 	case stores.Eq, stores.Ne:
-		if !constant && q.form(c.Path).text && q.form(*c.Other).text { // both are text to PostgreSQL
+		if !constant && q.form(c.Path).text && q.form(*c.Other).text { // both columns are text in PostgreSQL
 			s.Left.Add(bytewise)
 		}
 	default:
@@ -406,9 +405,9 @@ func (q *finder) Among(t *text, c *stores.Cond, kind stores.Kind, _ []stores.Val
 	t.Add(" = ANY (").Arg(slot{of: slotItems, n: nth}, "::", typ, "[]").Add(")")
 }
 
-// What stands before a text, and after it, to have it in the small letters of
-// strings.ToLower, whatever the locale of the database. PostgreSQL, built with ICU as it is
-// almost everywhere, makes something else of two capitals, by what stands beside them.
+// lowerBegins and lowerEnds enclose a text to convert it to lower case as strings.ToLower does,
+// whatever the locale of the database. PostgreSQL, built with ICU as it is almost everywhere,
+// converts two capitals differently depending on their neighbours.
 const (
 	lowerBegins = "pg_catalog.lower(pg_catalog.translate("
 	lowerEnds   = `, 'İΣ', 'iσ') COLLATE pg_catalog."und-x-icu")`
@@ -441,7 +440,7 @@ func (q *finder) OfText(t *text, c *stores.Cond, left *text, nth int) {
 // bytewise orders text by its bytes, as stores.Compare does.
 const bytewise = ` COLLATE pg_catalog."C"`
 
-// form is that of the column at the end of a path.
+// form returns the form of the column at the end of a path.
 func (q *finder) form(p stores.Path) *form {
 	e, field := sqlcore.Reached(q.Root, p)
 	return &q.shapes[e].columns[field]

@@ -15,30 +15,29 @@ import (
 	"verbatim/stores"
 )
 
-// A replica is a server that follows the store's own by streaming replication. A View
-// reads it where it has replayed all that was in the store's log when the View began, so
-// that no View can be told from one that read the store itself: it sees what its own
-// session wrote, by whichever process, and what anybody else did before it began, a role
-// that was taken back among it. Nothing has to be remembered for that, by no session and
-// no process. What the store is asked for a View is then one short question.
+// A replica is a server that follows the store's server by streaming replication. A View reads it
+// if it has replayed everything that was in the store's log when the View began, so that such a
+// View cannot be told from one that read the store itself: it sees what its own session wrote,
+// through any process, and what anybody else did before it began, such as revoking a role. No
+// session and no process has to remember anything for that. For such a View, the store itself
+// answers only one short question.
 //
-// Everything else reads the store itself: transactions that write, rights, the journal,
-// the queue. So does a View where the replica is behind, does not answer, or follows no
-// longer.
+// Everything else reads the store itself: transactions that write, rights, the journal, the
+// queue. So does a View if the replica is behind, does not answer, or no longer follows.
 type replica struct {
 	pool *pgxpool.Pool
 	tell func(string)
 
 	mu    sync.Mutex
-	says  string    // what was told last
-	rests time.Time // until then it is not asked
-	late  time.Time // since when it has been behind; zero where it was not
+	says  string    // the last message about it
+	rests time.Time // it is not asked before this time
+	late  time.Time // since when it has been behind; zero if it is not
 }
 
-// Replica names a server that follows that of the store, from which Views read where it
-// has come far enough. Its role must be the store's. Open refuses a server that answers
-// and is another. tell is told, in a sentence, when the replica begins or ceases to be
-// read; it may be called at any time, by many goroutines.
+// Replica names a server that follows the store's server, which Views read if it is up to date.
+// Its role must be the store's. Open refuses a server that answers and is not a replica of the
+// store. tell is called with a sentence when the replica begins or ceases to be read; it may be
+// called at any time, by many goroutines.
 func Replica(url string, tell func(string)) Option {
 	return func(c *config) { c.replicaURL, c.tellReplica = url, tell }
 }
@@ -49,14 +48,14 @@ const (
 	catchUp = 10 * time.Millisecond
 	// unheard is how long a View waits for a replica that does not answer.
 	unheard = 200 * time.Millisecond
-	// restLate and restLost are how long nobody asks a replica again that was behind, or
-	// that did not answer.
+	// restLate and restLost are how long a replica is not asked again after it was behind, or did
+	// not answer.
 	restLate, restLost = 100 * time.Millisecond, time.Second
-	// lateTold is how long a replica is behind before that is told.
+	// lateTold is how long a replica is behind before that is reported.
 	lateTold = 5 * time.Second
 )
 
-// What is told of a replica.
+// The messages about a replica.
 const (
 	replicaReads    = "reads go to the replica where it has come far enough"
 	replicaLate     = "the replica is behind: reads go to the store itself"
@@ -66,12 +65,12 @@ const (
 	replicaRole     = "the replica is opened with another role than the store: reads go to the store itself"
 )
 
-// A notReplicaError is that of a server that is no replica of the store.
+// A notReplicaError says that a server is no replica of the store.
 type notReplicaError string
 
 func (s notReplicaError) Error() string { return string(s) }
 
-// follow makes the pool of a replica and looks at it once.
+// follow makes the pool of a replica and checks it once.
 func (s *Store) follow(ctx context.Context) error {
 	c, err := s.dsn(s.replicaURL)
 	if err != nil {
@@ -116,10 +115,10 @@ func (s *Store) follow(ctx context.Context) error {
 	return nil
 }
 
-// ErrReplica says that a server that was named as a replica is none of this store.
+// ErrReplica says that the server named as a replica is not a replica of this store.
 var ErrReplica = errors.New("no replica of this store")
 
-// reads reports whether a View that begins now may read the replica.
+// readsReplica reports whether a View that begins now may read the replica.
 func (s *Store) readsReplica(ctx context.Context) bool {
 	r := s.replica
 	if r == nil {
@@ -133,14 +132,14 @@ func (s *Store) readsReplica(ctx context.Context) bool {
 	}
 	var at string
 	err := s.lend(ctx, s.pool, func(c *conn) error {
-		// What others can see is in the log by then, whether or not it is on the disk.
+		// Changes that others can see are in the log by then, whether or not it is on the disk.
 		return c.do(ctx, op{doing: "begin", sql: "SELECT pg_catalog.pg_current_wal_insert_lsn()::text", read: func(r row) error {
 			at = r.str(0)
 			return nil
 		}})
 	})
 	if err != nil {
-		return false // the store itself says what is wrong with it
+		return false // the read of the store itself will return the error
 	}
 	for wait, waited := time.Millisecond, time.Duration(0); ; wait *= 2 {
 		far, err := r.reached(ctx, at)
@@ -162,7 +161,7 @@ func (s *Store) readsReplica(ctx context.Context) bool {
 	}
 }
 
-// reached reports whether it has replayed the log up to a place.
+// reached reports whether the replica has replayed the log up to a place.
 func (r *replica) reached(ctx context.Context, at string) (far bool, err error) {
 	ctx, stop := context.WithTimeout(ctx, unheard)
 	defer stop()
@@ -174,7 +173,7 @@ func (r *replica) reached(ctx context.Context, at string) (far bool, err error) 
 	return far, err
 }
 
-// leave has nobody ask it for a while, and tells why.
+// leave stops the use of the replica for a while, and reports why.
 func (r *replica) leave(err error) {
 	says := replicaLost
 	var no notReplicaError
@@ -213,13 +212,13 @@ func (r *replica) now(says string, rest time.Duration, late time.Time) {
 	}
 }
 
-// viewReplica is View on the replica. lost says that the replica cut it off, since it ended or had
-// to replay what the snapshot still needed: the store itself can read that.
+// viewReplica is View on the replica. lost says that the replica cut the View off, because it
+// shut down or had to replay what the snapshot still needed: the store itself can serve it.
 func (s *Store) viewReplica(ctx context.Context, scope stores.Scope, fn func(*conn) error) (lost bool, err error) {
 	var why error
 	err = s.read(ctx, s.replica.pool, scope, func(c *conn) error {
 		err := fn(c)
-		why = c.broken // fn may have made another error of it
+		why = c.broken // fn may have replaced it by another error
 		return err
 	})
 	why = cmp.Or(why, err)

@@ -25,10 +25,10 @@ import (
 	"verbatim/stores"
 )
 
-// River's client and workers run the jobs: they fetch, time out, try again, rescue,
-// schedule, clean up and elect who does that, and listen for jobs that are due, or poll
-// behind a pooler of connections. Four things River 0.51 cannot be told, so its driver
-// is put right in four places (see driver):
+// River's client and workers run the jobs: they fetch, time out, try again, rescue, schedule,
+// clean up and elect the leader that does that, and they listen for due jobs, or poll behind a
+// connection pooler. River 0.51 cannot be configured in four respects, so its driver is corrected
+// in four places (see driver):
 //
 //   - Its rescuer and its cleaners read this machine's clock, whatever Config.Test.Time
 //     says. Theirs is set to the store's clock.
@@ -37,7 +37,7 @@ import (
 //   - Its rescuer gives up jobs of kinds that its worker does not know. They wait.
 //   - What it rescues waits as after a failure. Here it is due at once.
 //
-// Its reindexer is given nothing to do: the application does not own the tables.
+// Its reindexer has nothing to do: the application does not own the tables.
 
 // riverNote is the metadata of a note: see tag.
 const riverNote = "verbatim_note"
@@ -63,9 +63,9 @@ func (s *Store) Work(ctx context.Context, sh stores.Shift) error {
 	if !sh.Once {
 		return s.client(ctx, &sh, c, func(context.Context, *driver) bool { return false })
 	}
-	// What is stuck, is to be tried again or is old is for maintenance, which looks as soon
-	// as it begins and then every few seconds: what comes up meanwhile is another client's.
-	// It may be another worker's, too.
+	// Maintenance, which looks as soon as it begins and then every few seconds, handles jobs that
+	// are stuck, due for a retry or old. Jobs that come up later are left to other clients.
+	// Another worker may also be the one that runs maintenance.
 	const soon = 50 * time.Millisecond
 	for patience := soon; ctx.Err() == nil && patience < look; patience *= 2 {
 		some, err := s.left(ctx, &sh)
@@ -87,8 +87,8 @@ func (s *Store) Work(ctx context.Context, sh stores.Shift) error {
 	return ctx.Err()
 }
 
-// client runs a client of River's until ctx ends, or until enough is true. That is
-// asked whenever there was nothing to fetch and nothing runs.
+// client runs a River client until ctx ends, or until enough returns true. enough is called
+// whenever there was nothing to fetch and nothing runs.
 func (s *Store) client(ctx context.Context, sh *stores.Shift, c *clock, enough func(context.Context, *driver) bool) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -105,7 +105,7 @@ func (s *Store) client(ctx context.Context, sh *stores.Shift, c *clock, enough f
 		ID: sh.Worker, Schema: riverSchema, Workers: workers, FetchOnlyKnownKinds: true, Logger: slog.New(slog.DiscardHandler),
 		Queues:        map[string]river.QueueConfig{riverQueue: {MaxWorkers: sh.Concurrency}},
 		FetchCooldown: 2 * time.Millisecond, FetchPollInterval: poll,
-		// A pooler of transactions, for which this mode is set, forwards no notifications.
+		// This mode is set for a transaction pooler, which forwards no notifications.
 		PollOnly:   sh.Once || pooled(s.pool.Config()),
 		JobTimeout: sh.Timeout, RescueStuckJobsAfter: 2 * sh.Timeout, SoftStopTimeout: sh.Drain,
 		CompletedJobRetentionPeriod: sh.Kept, CancelledJobRetentionPeriod: -1, DiscardedJobRetentionPeriod: -1,
@@ -129,8 +129,8 @@ func (s *Store) client(ctx context.Context, sh *stores.Shift, c *clock, enough f
 		}
 	}
 	<-client.Stopped()
-	// A client that is stopped while it is elected leads on, and nobody else can until its
-	// term is over. Where this fails, they wait for that.
+	// A client that is stopped while it is elected remains the leader, and nobody else can lead
+	// until its term is over. If this fails, they wait for that.
 	ctx, gone := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer gone()
 	_, _ = s.pool.Exec(ctx, "DELETE FROM "+riverSchema+".river_leader WHERE leader_id = $1", sh.Worker)
@@ -151,7 +151,7 @@ SELECT EXISTS (SELECT FROM `+riverJob+`, clock WHERE state IN ('available', 'sch
 	return some, fault(ctx, "work", err)
 }
 
-// args are the arguments of a job as they are kept.
+// args are a job's stored arguments.
 type args struct {
 	kind string
 	json.RawMessage
@@ -163,7 +163,7 @@ func (a args) Kind() string { return a.kind }
 type worker struct {
 	river.WorkerDefaults[args]
 	d     *driver
-	again sync.Map // when a job that failed is tried again, by its ID
+	again sync.Map // when a failed job is tried again, by its ID
 }
 
 // Work implements river.Worker.
@@ -180,7 +180,7 @@ func (w *worker) Work(ctx context.Context, job *river.Job[args]) error {
 	errors.As(err, &u)
 	switch {
 	case u.Free && errors.Is(ctx.Err(), context.Canceled):
-		return context.Canceled // the client stops, and gives the job back
+		return context.Canceled // the client stops, and returns the job
 	case u.Free:
 		if err := river.MetadataSet(ctx, riverNote, note{w.d.clock.Now(), u.Note}); err != nil {
 			return err
@@ -205,13 +205,13 @@ func runOf(j *rivertype.JobRow) (stores.Run, error) {
 	return stores.Run{Job: r.Job, Attempt: r.Attempt, Started: r.Started, Ref: strconv.FormatInt(j.ID, 10)}, err
 }
 
-// A clock is the store's. What River does in statements takes the server's own; what it
-// reckons here takes what was last learned of that.
+// A clock tells the store's time. River's statements use the server's own clock; its computations
+// on this machine use the offset learned last.
 type clock struct {
 	store *Store
 	given func() time.Time
-	began time.Time    // from when this machine's clock is not asked again, in case it is set
-	ahead atomic.Int64 // of this machine's clock, in nanoseconds
+	began time.Time    // this machine's clock is not read again after this, in case it is set
+	ahead atomic.Int64 // offset from this machine's clock, in nanoseconds
 }
 
 func (c *clock) ask(ctx context.Context) error {
@@ -224,7 +224,7 @@ func (c *clock) ask(ctx context.Context) error {
 	return fault(ctx, "clock", err)
 }
 
-// learn notes what the store's clock has just said.
+// learn notes a time that the store's clock has just told.
 func (c *clock) learn(now time.Time) { c.ahead.Store(int64(now.Sub(c.steady().Round(0)))) }
 
 func (c *clock) steady() time.Time { return c.began.Add(time.Since(c.began)) }
@@ -246,16 +246,16 @@ func (c *clock) NowOrNil() *time.Time {
 	return &now
 }
 
-// A driver is River's for PostgreSQL, put right. River calls its interface unstable: its
-// version is pinned in go.mod, and the suites say whether a newer one still fits.
+// A driver is River's driver for PostgreSQL with corrections. River calls its interface unstable:
+// its version is pinned in go.mod, and the test suites show whether a newer one still fits.
 type driver struct {
 	*riverpgxv5.Driver
 	s       *Store
 	clock   *clock
 	sh      *stores.Shift
 	running atomic.Int64
-	done    atomic.Int64  // runs and what maintenance did
-	idle    chan struct{} // nothing was fetched, and nothing runs
+	done    atomic.Int64  // runs, and jobs that maintenance handled
+	idle    chan struct{} // signals that nothing was fetched, and nothing runs
 	away    atomic.Bool
 }
 
@@ -272,7 +272,7 @@ func (d *driver) GetExecutor() riverdriver.Executor {
 type executor struct {
 	riverdriver.Executor
 	d     *driver
-	stuck map[int64]*rivertype.JobRow // that the rescuer has before it
+	stuck map[int64]*rivertype.JobRow // jobs that the rescuer is working on
 }
 
 // JobGetAvailable implements riverdriver.Executor.
@@ -298,7 +298,7 @@ func (x *executor) JobGetAvailable(ctx context.Context, p *riverdriver.JobGetAva
 	if at := found.Jobs[0].AttemptedAt; at != nil && d.clock.given == nil {
 		d.clock.learn(*at)
 	}
-	// PostgreSQL returns what an update changed in any order.
+	// PostgreSQL returns updated rows in any order.
 	slices.SortFunc(found.Jobs, func(a, b *rivertype.JobRow) int {
 		if c := a.ScheduledAt.Compare(b.ScheduledAt); c != 0 {
 			return c
@@ -308,14 +308,14 @@ func (x *executor) JobGetAvailable(ctx context.Context, p *riverdriver.JobGetAva
 	return found, nil
 }
 
-// JobSetStateIfRunningMany implements riverdriver.Executor. A run that ended well settled
-// its job already; of the others, those end whose job is still at this attempt.
+// JobSetStateIfRunningMany implements riverdriver.Executor. A run that ended well has settled its
+// job already; of the others, it ends those whose job is still at this attempt.
 func (x *executor) JobSetStateIfRunningMany(ctx context.Context, p *riverdriver.JobSetStateIfRunningManyParams) (rows []*rivertype.JobRow, err error) {
 	at := map[int64]int{}
 	for i, id := range p.ID {
 		var failed rivertype.AttemptError
 		switch {
-		case p.Attempt[i] != nil: // it does not count
+		case p.Attempt[i] != nil: // the attempt does not count
 			at[id] = *p.Attempt[i] + 1
 		case p.ErrData[i] != nil:
 			if err := json.Unmarshal(p.ErrData[i], &failed); err != nil {
@@ -362,7 +362,7 @@ func (x *executor) JobGetStuck(ctx context.Context, p *riverdriver.JobGetStuckPa
 	for _, j := range stuck {
 		row := *j
 		x.stuck[j.ID] = &row
-		at := p.StuckHorizon // by this machine's clock, as the rescuer reads it once more
+		at := p.StuckHorizon // by this machine's clock, which the rescuer reads again
 		j.AttemptedAt = &at
 	}
 	return stuck, err
@@ -416,8 +416,8 @@ func (x *executor) QueueDeleteExpired(ctx context.Context, p *riverdriver.QueueD
 	return x.Executor.QueueDeleteExpired(ctx, &q)
 }
 
-// LeaderAttemptReelect implements riverdriver.Executor. Who leads is a matter of the
-// server's clock, whatever a rehearsal takes the time to be.
+// LeaderAttemptReelect implements riverdriver.Executor. Elections use the server's clock,
+// whatever time a rehearsal sets.
 func (x *executor) LeaderAttemptReelect(ctx context.Context, p *riverdriver.LeaderReelectParams) (*riverdriver.Leader, error) {
 	q := *p
 	q.Now = nil
@@ -430,7 +430,7 @@ func (x *executor) Begin(ctx context.Context) (riverdriver.ExecutorTx, error) {
 	return election{t}, err
 }
 
-// An election is a transaction in which a client may come to lead.
+// An election is a transaction in which a client may become the leader.
 type election struct{ riverdriver.ExecutorTx }
 
 // LeaderAttemptElect implements riverdriver.Executor.
@@ -447,7 +447,7 @@ func (e election) LeaderDeleteExpired(ctx context.Context, p *riverdriver.Leader
 	return e.ExecutorTx.LeaderDeleteExpired(ctx, &q)
 }
 
-// riverVersion refuses tables of River's that are not those of this version.
+// riverVersion returns an error for River tables of another version.
 func (s *Store) riverVersion(ctx context.Context) error {
 	steps, err := riverMigrations()
 	if err != nil {
@@ -460,7 +460,7 @@ func (s *Store) riverVersion(ctx context.Context) error {
 	return riverFits(is, steps)
 }
 
-// riverFits reports tables of River's of another version, and what to do about them.
+// riverFits returns an error for River tables of another version, and says what to do about them.
 func riverFits(is int64, steps []riverStep) error {
 	switch known := int64(steps[len(steps)-1].version); {
 	case is < known:
@@ -471,10 +471,9 @@ func riverFits(is int64, steps []riverStep) error {
 	return nil
 }
 
-// searches are indexes of River's second migration for looking into what jobs
-// are given and are marked with. None of its statements and none of ours looks
-// there, and to keep them up takes several times what adding the job takes.
-// River reindexes those that it finds, and misses none.
+// searches are indexes of River's second migration, for searching the arguments and metadata of
+// jobs. No statement of River's or ours uses them, and maintaining them takes several times as
+// long as adding the job. River reindexes those that exist, and does not need them.
 var searches = [...]string{"river_job_args_index", "river_job_metadata_index"}
 
 // jobs plans River's tables and the application's rights on them.
@@ -529,8 +528,8 @@ type riverStep struct {
 	sql     []string
 }
 
-// riverMigrations are River's own, as text for our one transaction, each with
-// the line that tells River's tools that it was made.
+// riverMigrations are River's own migrations, as text for our one transaction, each with the line
+// that tells River's tools that it was made.
 func riverMigrations() ([]riverStep, error) {
 	files := riverpgxv5.New(nil).GetMigrationFS(riverdriver.MigrationLineMain)
 	names, err := fs.Glob(files, "migration/main/*.up.sql")

@@ -10,25 +10,24 @@ import (
 	"verbatim/stores/sqlcore"
 )
 
-// Whose a row is stands at the end of its scope path, several rows away. To go
-// there for every row that is looked at, and again for its policy, and for the
-// policies of the rows on the way, cost more than the reads themselves. So a row
-// of ours keeps what stands at the end of its path, in a column of its own, and
-// the condition of the scope and the policy are one comparison each.
+// The owner of a row is at the end of its scope path, several rows away. Following the path for
+// every row that is looked at, and again for its policy, and for the policies of the rows on the
+// way, cost more than the reads themselves. So a row of ours keeps the value at the end of its
+// path in a column of its own, and the condition of the scope and the policy are one comparison
+// each.
 //
-// PostgreSQL keeps that column true: with the reference that the path begins
-// with, it is a foreign key to the row referred to and what stands there, and
-// follows when that changes. Two writers at once cannot part them, as they could
-// with a trigger. What fills it in for writers other than ourselves is one.
+// PostgreSQL keeps that column correct: together with the first reference of the path it is a
+// foreign key to the row referred to and its owner, and is updated when that changes. Two
+// concurrent writers cannot make them differ, as they could with a trigger. A trigger only fills
+// the column in for writers other than ourselves.
 //
-// A row keeps it where every row on the way is in a table of ours and none of
-// the references may be empty. Where a path is not so, the policy and the
-// condition go along it.
+// A row keeps its owner if every row on the path is in a table of ours and none of the references
+// may be null. Otherwise the policy and the condition follow the path.
 
-// rootColumn is what a row keeps. No field can have this column.
+// rootColumn is the column with the row's owner. No field can have this column.
 const rootColumn = "verbatim_root"
 
-// rooted reports whether rows of an entity keep whose they are.
+// rooted reports whether rows of an entity keep their owner.
 func rooted(e *stores.Entity) bool {
 	if len(e.Scope) < 2 || !e.Managed {
 		return false
@@ -37,12 +36,12 @@ func rooted(e *stores.Entity) bool {
 	return e.Fields[first.Field].Required && e.Vouches(first.Field) && tellsOwner(first.To)
 }
 
-// tellsOwner reports whether a column of an entity says whose its rows are.
+// tellsOwner reports whether a column of an entity names the owner of each row.
 func tellsOwner(e *stores.Entity) bool {
 	return rooted(e) || e.Managed && len(e.Scope) == 1 && e.Fields[e.Scope[0].Field].Required
 }
 
-// ownerColumn is that column.
+// ownerColumn returns that column.
 func ownerColumn(e *stores.Entity) string {
 	if len(e.Scope) == 1 {
 		return e.Fields[e.Scope[0].Field].Column
@@ -50,9 +49,9 @@ func ownerColumn(e *stores.Entity) string {
 	return rootColumn
 }
 
-// rootName names what keeps a root true: the foreign key and the function. It
-// holds a digest of the way there. Where the foreign key of that name is, the
-// column holds what stands at the end of this path and no other.
+// rootName names the foreign key and the function that keep the owner column correct. The name
+// holds a digest of the path. If a foreign key of that name exists, the column holds the value at
+// the end of this path and no other.
 func rootName(e *stores.Entity) string {
 	var b strings.Builder
 	at := e
@@ -64,9 +63,8 @@ func rootName(e *stores.Entity) string {
 	return fmt.Sprintf("verbatim_root_%x", sha256.Sum256([]byte(b.String())))[:len("verbatim_root_")+12]
 }
 
-// roots plans the columns that say whose rows are, what keeps them true, and
-// what is to go of those that say it no more. Parents come first: children take
-// theirs from them.
+// roots plans the owner columns and what keeps them correct, and the removal of those that are no
+// longer correct. Parents come first: children take their owner from them.
 func (m *migration) roots() error {
 	sorted := slices.Clone(m.Entities)
 	slices.SortStableFunc(sorted, func(a, b *stores.Entity) int { return len(a.Scope) - len(b.Scope) })
@@ -83,8 +81,8 @@ func (m *migration) roots() error {
 			continue
 		}
 		if t.There(rootColumn) {
-			// It holds what stands at the end of another path. Policies that
-			// name it go with it; secure makes those that are needed now.
+			// It holds the value at the end of another path. Policies that name it are dropped
+			// with it; secure makes those that are needed now.
 			m.Step("ALTER TABLE %s DROP COLUMN %s CASCADE", table(e), rootColumn)
 			for _, old := range t.roots {
 				m.Step("DROP FUNCTION IF EXISTS public.%s() CASCADE", quote(old))
@@ -101,7 +99,7 @@ func (m *migration) roots() error {
 	return nil
 }
 
-// root plans the column of one entity.
+// root plans the owner column of one entity.
 func (m *migration) root(e *stores.Entity, t *tableInfo, fresh bool, name string) error {
 	first := e.Scope[0]
 	parent, ref := first.To, quote(e.Fields[first.Field].Column)
@@ -117,7 +115,7 @@ func (m *migration) root(e *stores.Entity, t *tableInfo, fresh bool, name string
 			m.Problem(e, "table %s has rows whose %s leads nowhere, so that nobody owns them", e.Table, e.Fields[first.Field].Name)
 			return nil
 		}
-		// A foreign key of one column says nothing more.
+		// A foreign key on one column adds nothing to it.
 		schema, its := schemaAndName(e.Table)
 		err = m.ask(`SELECT k.conname::text FROM pg_catalog.pg_constraint k JOIN pg_catalog.pg_class c ON c.oid = k.conrelid JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 	JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND k.conkey = ARRAY[a.attnum]
@@ -140,8 +138,8 @@ WHERE n.nspname = $1::text AND c.relname = $2::text AND a.attname = $3::text AND
 		m.IndexOn(parent, pt, []string{parent.Fields[parent.Key].Column, ownerColumn(parent)}, true)
 	}
 	m.Step("ALTER TABLE %s ADD CONSTRAINT %s FOREIGN KEY (%s, %s) REFERENCES %s (%s, %s) ON UPDATE CASCADE", table(e), quote(name), ref, rootColumn, table(parent), key, owner)
-	// Whoever calls it sees what they may see: it makes nothing of what it is not
-	// shown, and the column takes no null.
+	// The function sees only the rows that its caller may see: otherwise it returns null, which
+	// the column does not accept.
 	if !fresh {
 		m.Step("DROP FUNCTION IF EXISTS public.%s() CASCADE", quote(name))
 	}

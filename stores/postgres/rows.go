@@ -7,9 +7,9 @@ import (
 	"verbatim/stores/sqlcore"
 )
 
-// Rows implements stores.Reader. Within an Update it locks the rows as Get does,
-// in the order of their keys, so that two transactions that want the same rows
-// wait for one another and not in a circle.
+// Rows implements stores.Reader. Within an Update it locks the rows as Get does, in the order of
+// their keys, so that two transactions that want the same rows wait for one another and do not
+// deadlock.
 func (r *reader) Rows(ctx context.Context, e *stores.Entity, keys []stores.Value) ([]stores.Row, error) {
 	asks := []stores.Ask{{Entity: e, Keys: keys}}
 	err := r.Together(ctx, asks)
@@ -56,8 +56,8 @@ func (r *reader) Together(ctx context.Context, asks []stores.Ask) error {
 	return nil
 }
 
-// getting makes the statements that read rows by their keys, and says what is to
-// be done when they have run.
+// getting makes the statements that read rows by their keys, and a function to call when they
+// have run.
 func (r *reader) getting(ctx context.Context, e *stores.Entity, keys []stores.Value, into *[]stores.Row) ([]op, func(context.Context) error, error) {
 	kind := e.Fields[e.Key].Kind
 	fit := make([]stores.Value, 0, len(keys))

@@ -15,21 +15,20 @@ import (
 	"verbatim/stores/sqlcore"
 )
 
-// schemaVersion is that of all that the program keeps in a database, in
-// verbatim_schema: see that of stores/sqlite, from which it may differ.
+// schemaVersion is the version of everything that the program keeps in a database, in
+// verbatim_schema: see schemaVersion in stores/sqlite, which may differ.
 const schemaVersion = 4
 
-// marksBeside is the version in which the marks of all rows stood beside them: see mark.go.
-// Migrate makes it the present one.
+// marksBeside is the version in which the marks of all rows were kept beside them: see mark.go.
+// Migrate upgrades it.
 const marksBeside = 3
 
-// ownTables are the store's own, of schemaVersion. They have the names that they
-// have in SQLite, and stand in the schema public, so that what reads or fills
-// them is the same for both.
+// ownTables are the store's own tables, in schemaVersion. They have the same names as in SQLite,
+// and are in the schema public, so that code that reads or fills them is the same for both.
 var ownTables = []string{
 	`CREATE TABLE public.verbatim_schema (version bigint NOT NULL, store text NOT NULL, secret bytea NOT NULL)`,
 	`INSERT INTO public.verbatim_schema (version, store, secret) VALUES (4, replace(gen_random_uuid()::text, '-', ''), sha256((gen_random_uuid()::text || gen_random_uuid()::text)::bytea))`,
-	// A name is what a row is called, or once was: see stores.Name.
+	// A name is a present or former name of a row: see stores.Name.
 	`CREATE TABLE public.verbatim_name (
   table_name text COLLATE pg_catalog."C" NOT NULL,
   plain text COLLATE pg_catalog."C" NOT NULL,
@@ -40,15 +39,15 @@ var ownTables = []string{
 )`,
 	`CREATE INDEX verbatim_name_suffix ON public.verbatim_name (table_name, suffix)`,
 	`CREATE INDEX verbatim_name_row ON public.verbatim_name (table_name, row_key)`,
-	// A principal is somebody who may use verbs; person, where it is not empty, says
-	// whose login it is.
+	// A principal is somebody who may use verbs; person, if it is not empty, names the owner of
+	// the login.
 	`CREATE TABLE public.verbatim_principal (
   name text COLLATE pg_catalog."C" NOT NULL PRIMARY KEY,
   label text NOT NULL DEFAULT '',
   person text NOT NULL DEFAULT ''
 )`,
-	// A grant gives a principal a role, or a row to hold, or both at once. The
-	// kind of a key is 'integer', or '' for a uuid or a text.
+	// A grant gives a principal a role, or a row to hold, or both at once. The kind of a key is
+	// 'integer', or '' for a UUID or a text.
 	`CREATE TABLE public.verbatim_grant (
   principal text COLLATE pg_catalog."C" NOT NULL REFERENCES public.verbatim_principal (name) ON DELETE CASCADE,
   role text COLLATE pg_catalog."C" NOT NULL DEFAULT '',
@@ -57,8 +56,8 @@ var ownTables = []string{
   kind text NOT NULL DEFAULT '' CHECK (kind IN ('', 'integer')),
   PRIMARY KEY (principal, role, entity, key)
 )`,
-	// An origin marks a value that is less trusted than the record it is in, where
-	// the record's table is not ours. It names table and column as the palettes do.
+	// An origin marks a value that is less trusted than its record, if the record's table is not
+	// ours. It names table and column as the palettes do.
 	`CREATE TABLE public.verbatim_origin (
   table_name text COLLATE pg_catalog."C" NOT NULL,
   row_key text COLLATE pg_catalog."C" NOT NULL,
@@ -92,7 +91,8 @@ var ownTables = []string{
 	fmt.Sprintf(appendOnlyTable, "public.verbatim_journal"),
 }
 
-// These stop a slip of the hand in the journal. What they cannot stop, the chain shows.
+// These triggers stop accidental changes of the journal. The chain shows the changes that they
+// cannot stop.
 const (
 	appendOnly = `CREATE FUNCTION public.verbatim_append_only() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog AS
 $$BEGIN RAISE EXCEPTION 'the journal is append-only'; END$$`
@@ -100,8 +100,8 @@ $$BEGIN RAISE EXCEPTION 'the journal is append-only'; END$$`
 	appendOnlyTable = "CREATE TRIGGER verbatim_journal_table BEFORE TRUNCATE ON %s FOR EACH STATEMENT EXECUTE FUNCTION public.verbatim_append_only()"
 )
 
-// ownRights are what the application needs of them: it can neither change the
-// journal nor say that it is of another version.
+// ownRights are the rights that the application needs on these tables: it can change neither the
+// journal nor the version.
 var ownRights = []struct{ table, rights string }{
 	{"verbatim_schema", "SELECT"},
 	{"verbatim_principal", "SELECT, INSERT, UPDATE"},
@@ -111,11 +111,11 @@ var ownRights = []struct{ table, rights string }{
 	{"verbatim_name", "SELECT, INSERT"},
 }
 
-// migrateLock is held while a database is migrated, so that two processes that
-// start together do not both try.
+// migrateLock is held while a database is migrated, so that of two processes that start together
+// only one migrates.
 const migrateLock = "-2102251852386772863"
 
-// migrator is the pool of the role that owns tables of ours.
+// migrator is the pool of the role that owns our tables.
 func (s *Store) migrator() *pgxpool.Pool {
 	if s.owner != nil {
 		return s.owner
@@ -123,9 +123,9 @@ func (s *Store) migrator() *pgxpool.Pool {
 	return s.pool
 }
 
-// Migrate implements stores.Store. It works as the role of MigrateAs, when there
-// is one. What it makes is granted to the role of the application; what it needs
-// of tables of others, their owners grant.
+// Migrate implements stores.Store. It works as the role of MigrateAs, if there is one. It grants
+// what it makes to the application's role; the owners of other tables grant the rights that this
+// role needs on them.
 func (s *Store) Migrate(ctx context.Context, entities []*stores.Entity, apply bool, tell ...func(*stores.Plan) ([]stores.Entry, error)) (stores.Plan, error) {
 	defer s.forget()
 	return s.migrate(ctx, entities, migration{writes: apply}, func(m *migration) error {
@@ -146,7 +146,7 @@ func (s *Store) Migrate(ctx context.Context, entities []*stores.Entity, apply bo
 	})
 }
 
-// forget has the store learn the shapes of tables anew.
+// forget discards the shapes of tables, so that the store reads them anew.
 func (s *Store) forget() {
 	s.mu.Lock()
 	clear(s.shapes)
@@ -181,7 +181,7 @@ func (s *Store) Rehearse(ctx context.Context, entities []*stores.Entity, queries
 		r := &reader{s: s, c: m.c, view: view{scoped: m.c.scoped}}
 		for _, e := range entities {
 			if len(m.Problems) > 0 {
-				break // which may be why
+				break // which may be the reason
 			}
 			err := m.c.aside(ctx, "", func() error {
 				_, err := r.Find(ctx, stores.Find{Entity: e, Where: &stores.Cond{Op: stores.False}})
@@ -201,7 +201,7 @@ func (s *Store) Rehearse(ctx context.Context, entities []*stores.Entity, queries
 }
 
 var (
-	// errPlanned rolls back what was only tried.
+	// errPlanned rolls back a trial.
 	errPlanned = errors.New("only planned")
 	// errWrites says that a plan cannot be made without writing.
 	errWrites = errors.New("the plan writes")
@@ -209,9 +209,9 @@ var (
 	errNotOwner = errors.New("not the owner")
 )
 
-// migrate makes a plan, and hands it to fn in the same transaction. What is called
-// otherwise is renamed before the rest is planned. So a plan that renames is made in a
-// transaction that writes, and errPlanned from fn rolls that back.
+// migrate makes a plan, and passes it to fn in the same transaction. Renaming is done before the
+// rest is planned. So a plan that renames is made in a transaction that writes, and errPlanned
+// from fn rolls that back.
 func (s *Store) migrate(ctx context.Context, entities []*stores.Entity, how migration, fn func(*migration) error) (stores.Plan, error) {
 	var plan stores.Plan
 	run := func(c *conn) error {
@@ -233,7 +233,7 @@ func (s *Store) migrate(ctx context.Context, entities []*stores.Entity, how migr
 	if how.writes {
 		lend = s.write
 	}
-	// Row-level security holds for owners too, and a plan has to see every row.
+	// Row-level security applies to owners too, and a plan has to see every row.
 	all := stores.Scope{All: true}
 	err := lend(ctx, s.migrator(), all, run)
 	if errors.Is(err, errWrites) {
@@ -246,27 +246,27 @@ func (s *Store) migrate(ctx context.Context, entities []*stores.Entity, how migr
 	return plan, nil
 }
 
-// migration compares what is there with what should be.
+// A migration compares the existing database with the declared entities.
 type migration struct {
 	sqlcore.Schema
 	c      *conn
 	ctx    context.Context
-	role   string // of the application; "" when nothing is to be granted
-	cuts   bool   // the journal goes on in another part
-	writes bool   // the transaction does
-	// rehearses says that nothing stays; itself, that the role that asks is the
-	// application's, which cannot grant itself anything.
+	role   string // of the application; "" if nothing is to be granted
+	cuts   bool   // the journal continues in another part
+	writes bool   // the transaction writes
+	// rehearses says that nothing is kept; itself, that the application's own role plans, which
+	// cannot grant itself anything.
 	rehearses, itself bool
 	tables            map[*stores.Entity]*tableInfo
-	schemas           map[string]bool                   // that are there, or planned
-	begun             map[*stores.Entity]*sqlcore.Table // what is planned of tables that are not there yet
-	indexes           map[string]map[string]bool        // schema -> names of relations that are there, or planned
-	grants            []string                          // schemas that the role may use, or will
-	lacks             []string                          // statements that give it rights, for owners of tables to run
-	added             []addedField                      // to tables that are there
+	schemas           map[string]bool                   // schemas that exist or are planned
+	begun             map[*stores.Entity]*sqlcore.Table // planned tables that do not exist yet
+	indexes           map[string]map[string]bool        // names of existing or planned relations, by schema
+	grants            []string                          // schemas that the role may use, or will be allowed to
+	lacks             []string                          // statements that give the role rights, for owners of tables to run
+	added             []addedField                      // fields added to existing tables
 }
 
-// An addedField is a field that its table lacks so far.
+// An addedField is a field whose column its table still lacks.
 type addedField struct {
 	entity *stores.Entity
 	field  int
@@ -308,7 +308,7 @@ func (m *migration) plan() error {
 	m.names()
 	var err error
 	all := slices.Clone(m.Entities)
-	for _, e := range m.Entities { // what references lead to, declared here or not
+	for _, e := range m.Entities { // the targets of references, declared here or not
 		for i := range e.Fields {
 			if ref := e.Fields[i].Ref; ref != nil && !slices.Contains(all, ref) {
 				all = append(all, ref)
@@ -342,7 +342,7 @@ func (m *migration) plan() error {
 			return err
 		}
 	}
-	// References and policies name other tables, which are there by now.
+	// References and policies name other tables, which exist by now.
 	for _, a := range m.added {
 		m.reference(a.entity, a.field)
 	}
@@ -374,7 +374,7 @@ func (m *migration) plan() error {
 	return nil
 }
 
-// known learns which schemas there are, and what is in them.
+// known reads which schemas exist, and which relations they hold.
 func (m *migration) known() error {
 	m.schemas, m.indexes = map[string]bool{}, map[string]map[string]bool{}
 	return m.ask("SELECT n.nspname::text, COALESCE(c.relname::text, '') FROM pg_catalog.pg_namespace n LEFT JOIN pg_catalog.pg_class c ON c.relnamespace = n.oid WHERE n.nspname <> 'pg_catalog'",
@@ -459,7 +459,7 @@ func (m *migration) Count(sql string) (n int64, err error) {
 	return n, err
 }
 
-// notOwner notes that tables are yet to be changed by somebody else.
+// notOwner reports that another role first has to change tables.
 func (m *migration) notOwner() {
 	m.Problems = append(m.Problems, fmt.Sprintf("tables have to be changed first, which role %s may not: migrate as the role that owns them", m.role))
 }
@@ -467,7 +467,7 @@ func (m *migration) notOwner() {
 // Own implements sqlcore.Catalogue.
 func (m *migration) Own(column string) bool { return column == rootColumn || column == markColumn }
 
-// undeclared lists the columns that no field has.
+// undeclared lists the columns that have no field.
 func (m *migration) undeclared() {
 	for _, e := range m.Entities {
 		if t := m.tables[e]; t != nil {
@@ -531,7 +531,7 @@ func (m *migration) own() error {
 	return nil
 }
 
-// restore plans the indexes of our tables, and what stops slips in the journal, that somebody dropped.
+// restore plans indexes of our tables, and triggers of the journal, that somebody dropped.
 func (m *migration) restore() error {
 	for _, s := range ownTables {
 		name, index := strings.CutPrefix(s, "CREATE INDEX ")
@@ -546,7 +546,7 @@ func (m *migration) restore() error {
 	if !there {
 		m.Steps = append(m.Steps, appendOnly)
 	}
-	// A trigger for rows is copied from the whole journal to its parts, and one for a table is not.
+	// A row trigger is copied from the whole journal to its parts, and a statement trigger is not.
 	return m.ask(`SELECT c.relname::text, g.name, t.oid IS NOT NULL FROM pg_catalog.pg_class c
 CROSS JOIN (VALUES ('verbatim_journal_rows'), ('verbatim_journal_table')) g (name)
 LEFT JOIN pg_catalog.pg_trigger t ON t.tgrelid = c.oid AND t.tgname = g.name
@@ -565,7 +565,7 @@ AND (t.tgenabled IN ('D', 'R') OR t.oid IS NULL AND (c.oid = 'public.verbatim_jo
 	})
 }
 
-// grant plans rights on a table of ours that the application does not have.
+// grant plans rights on a table of ours that the application lacks.
 func (m *migration) grant(schema, name, rights string) error {
 	if m.role == "" {
 		return nil
@@ -599,7 +599,7 @@ func (m *migration) grant(schema, name, rights string) error {
 	return nil
 }
 
-// names finds what would share a name.
+// names reports reserved names of tables, and tables that two entities share.
 func (m *migration) names() {
 	tables := map[string]*stores.Entity{}
 	for _, e := range m.Entities {
@@ -615,19 +615,19 @@ func (m *migration) names() {
 	}
 }
 
-// A tableInfo is what there is.
+// A tableInfo describes an existing table.
 type tableInfo struct {
 	*sqlcore.Table
 	declared   map[string]declaration
 	secured    bool // row-level security is enabled and forced
 	policies   []string
-	roots      []string // foreign keys of ours that keep a root true
-	given      []string // constraints of ours that say how many fields have values
+	roots      []string // our foreign keys that keep an owner column correct
+	given      []string // our constraints that say how many fields have values
 	referrable bool     // the migrating role may refer to it
-	readable   bool     // and read it
+	readable   bool     // the migrating role may also read it
 }
 
-// look learns what there is for an entity.
+// look reads the description of an entity's table.
 func (m *migration) look(e *stores.Entity) (*tableInfo, error) {
 	schema, name := schemaAndName(e.Table)
 	const of = " FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
@@ -715,7 +715,7 @@ func (m *migration) Added(e *stores.Entity, field int) {
 	m.added = append(m.added, addedField{e, field})
 }
 
-// literalText writes a constant. A backslash in it is one, whatever the settings.
+// literalText writes a constant. A backslash in it means itself, whatever the settings.
 func literalText(s string) string {
 	s = strings.ReplaceAll(s, "'", "''")
 	if strings.Contains(s, `\`) {
@@ -735,8 +735,7 @@ func (m *migration) Create(e *stores.Entity, t *sqlcore.Table) string {
 	return ""
 }
 
-// reference plans the constraint that a field refers to a row, where the table
-// referred to can be.
+// reference plans the foreign key of a reference field, if the table referred to allows one.
 func (m *migration) reference(e *stores.Entity, field int) {
 	ref := e.Fields[field].Ref
 	if ref == nil || rooted(e) && field == e.Scope[0].Field {
@@ -762,7 +761,7 @@ func (m *migration) secure(e *stores.Entity) error {
 		t = &tableInfo{Table: &sqlcore.Table{}}
 	}
 	if t.View {
-		return nil // a problem already
+		return nil // reported as a problem already
 	}
 	if !t.secured {
 		m.Step("ALTER TABLE %s ENABLE ROW LEVEL SECURITY", table(e))
@@ -784,8 +783,8 @@ func (m *migration) secure(e *stores.Entity) error {
 	return m.grant(schema, name, "SELECT, INSERT, UPDATE, DELETE")
 }
 
-// NameIndex implements sqlcore.Catalogue. PostgreSQL would cut a longer name, and two could
-// become one.
+// NameIndex implements sqlcore.Catalogue. PostgreSQL would cut a longer name, which could make
+// two names equal.
 func (m *migration) NameIndex(e *stores.Entity, columns []string, suffix string) string {
 	schema, name := schemaAndName(e.Table)
 	if name += "_" + strings.Join(columns, "_"); len(name) > 50 {
@@ -843,8 +842,8 @@ func (m *migration) Given(e *stores.Entity, t *sqlcore.Table) error {
 	return nil
 }
 
-// Drawn implements sqlcore.Catalogue: it finds fields for which the database has no value
-// of its own, and those that it alone gives a value.
+// Drawn implements sqlcore.Catalogue: it reports drawn fields for which the database generates no
+// value, and fields that only the database sets.
 func (m *migration) Drawn(e *stores.Entity, field int, _ *sqlcore.Table, c *sqlcore.Column) error {
 	f := &e.Fields[field]
 	sequence, counts := sequenceOf(c.Gives)
@@ -865,7 +864,7 @@ WHERE c.relkind = 'S' AND $2::text IN (pg_catalog.format('%I.%I', n.nspname, c.r
 	return nil
 }
 
-// sequenceOf is the name of the sequence that an expression draws from, as SQL spells it.
+// sequenceOf returns the name of the sequence that an expression draws from, as SQL spells it.
 func sequenceOf(gives string) (name string, counts bool) {
 	_, next, _ := strings.Cut(gives, "nextval(")
 	name, _, counts = strings.Cut(next, "::regclass")
@@ -905,7 +904,7 @@ func (m *migration) Held(e *stores.Entity, field int, _ *sqlcore.Table, known []
 
 // Recoded implements sqlcore.Catalogue.
 func (m *migration) Recoded(f *stores.Field, was, now string) (holds, becomes string) {
-	if f.Kind == stores.JSON { // a list of them
+	if f.Kind == stores.JSON { // a list of codes
 		text, was, now := quote(f.Column)+"::text", literalText(`"`+was+`"`), literalText(`"`+now+`"`)
 		return "pg_catalog.strpos(" + text + ", " + was + ") > 0", "pg_catalog.replace(" + text + ", " + was + ", " + now + ")::" + declaredAs(f.Keeps())
 	}
@@ -922,7 +921,7 @@ func (m *migration) Unfit(e *stores.Entity, field int, _ *sqlcore.Table, _ *sqlc
 	return ""
 }
 
-// give plans a right of the application's on what is not ours, or leaves it to the owner.
+// give plans a right of the application's on a table that is not ours, or leaves it to the owner.
 func (m *migration) give(statement string, owned bool) {
 	switch {
 	case slices.Contains(m.lacks, statement), slices.Contains(m.Steps, statement):
@@ -933,17 +932,17 @@ func (m *migration) give(statement string, owned bool) {
 	}
 }
 
-// rights grants what verbs need of a table of others, where the role that migrates may,
-// and otherwise says what its owner has to. What a verb decides by is locked, also in a
-// table that none of them changes, and a row is locked only by who may update a column.
+// rights grants the rights that verbs need on a table of others, if the migrating role may, and
+// otherwise says what its owner has to grant. Rows that a verb reads to decide are locked, even
+// in a table that no verb changes, and locking a row needs the right to update a column.
 func (m *migration) rights(e *stores.Entity) error {
 	if m.role == "" {
 		return nil
 	}
 	schema, name := schemaAndName(e.Table)
 	decides := slices.ContainsFunc(m.Entities, func(e *stores.Entity) bool { return !e.Managed && (e.Added || len(e.Changed) > 0 || e.Removed) })
-	// What is granted is the whole table, and an owner may have granted columns alone. A right
-	// to one column, as to lock rows, is no right to the others.
+	// We grant rights on the whole table; an owner may have granted them on columns alone. A
+	// right to one column, for locking rows, is no right to the others.
 	var all, added []int
 	for i := range e.Fields {
 		if i == e.Key && len(e.Parts) > 0 {
@@ -951,7 +950,7 @@ func (m *migration) rights(e *stores.Entity) error {
 		}
 		f := &e.Fields[i]
 		if all = append(all, i); e.Added && f.Required && f.Default.IsNull() && !f.Computed && !f.Drawn {
-			added = append(added, i) // whatever a verb leaves out
+			added = append(added, i) // even if a verb leaves it out
 		}
 	}
 	return m.ask(`SELECT pg_catalog.has_schema_privilege($3::text, n.oid, 'USAGE'), pg_catalog.pg_has_role(n.nspowner, 'USAGE'), pg_catalog.pg_has_role(c.relowner, 'USAGE'), c.relkind IN ('r', 'p'),

@@ -10,14 +10,14 @@ import (
 	"verbatim/stores"
 )
 
-// A scoped is a scope with what transactions within it say again and again: the
-// settings that policies read, and the arguments of conditions. It does not change.
+// A scoped is a scope with everything that its transactions derive from it: the settings that
+// policies read, and the arguments of conditions. It does not change.
 type scoped struct {
 	scope    stores.Scope
 	settings []any // names and values in turn
 	held     map[root]keysHeld
-	// shape is what the text of statements depends on: which roots the scope holds
-	// nothing of, one row, or several.
+	// shape is the part of the scope that the text of statements depends on: for each root,
+	// whether the scope holds no row, one row, or several.
 	shape string
 }
 
@@ -27,15 +27,15 @@ type root struct {
 	kind stores.Kind
 }
 
-// keysHeld are the keys of a root that a scope holds: how many, the first, and all
-// as one argument, so that a statement stays prepared however many they are.
+// keysHeld are the keys of a root that a scope holds: their number, the first, and all of them as
+// one argument, so that a statement stays prepared however many there are.
 type keysHeld struct {
 	n   int
 	one any
 	all string
 }
 
-// newScoped takes a copy of a scope, so that what is made of it stays true.
+// newScoped copies a scope, so that later changes of it have no effect.
 func newScoped(scope stores.Scope) *scoped {
 	holds := maps.Clone(scope.Holds)
 	for name, keys := range holds {
@@ -69,22 +69,22 @@ func newScoped(scope stores.Scope) *scoped {
 	return sc
 }
 
-// is reports whether it was made of a scope.
+// is reports whether sc was made from an equal scope.
 func (sc *scoped) is(scope stores.Scope) bool {
 	return sc.scope.Principal == scope.Principal && sc.scope.All == scope.All &&
 		maps.EqualFunc(sc.scope.Holds, scope.Holds, slices.Equal[[]stores.Value])
 }
 
-// scopes are those of the principals who were here lately.
+// scopes caches the scoped of recent principals.
 type scopes struct {
 	mu    sync.Mutex
 	known map[string]*scoped
 }
 
-// mostScopes bounds them.
+// mostScopes bounds the cache.
 const mostScopes = 4096
 
-// of is what is made of a scope.
+// of returns the scoped of a scope.
 func (s *scopes) of(scope stores.Scope) *scoped {
 	s.mu.Lock()
 	sc := s.known[scope.Principal]
@@ -102,8 +102,8 @@ func (s *scopes) of(scope stores.Scope) *scoped {
 	return sc
 }
 
-// fitting leaves out the keys that no column of the kind can hold. Keys read
-// from a grant do not know whether they are text or numbers.
+// fitting leaves out the keys that no column of the kind can hold. Keys read from a grant do not
+// say whether they are text or numbers.
 func fitting(keys []stores.Value, kind stores.Kind) []stores.Value {
 	var fit []stores.Value
 	for _, k := range keys {

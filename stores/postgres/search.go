@@ -15,8 +15,8 @@ import (
 	"verbatim/stores/sqlcore"
 )
 
-// searchTables keep the index, as stores/sqlite does. No tsvector would do: ts_rank
-// knows nothing of how rare a word is, and the two stores answer alike.
+// searchTables hold the index, as in stores/sqlite. A tsvector does not do: ts_rank does not
+// consider how rare a word is, and the two stores must return the same results.
 var searchTables = []string{
 	`CREATE TABLE IF NOT EXISTS public.verbatim_search (table_name text COLLATE pg_catalog."C" PRIMARY KEY, signature text NOT NULL)`,
 	`CREATE TABLE IF NOT EXISTS public.verbatim_search_row (
@@ -48,9 +48,9 @@ var searchTables = []string{
 )`,
 }
 
-// nameTables keep names: an entry of each name of a row, as search.Name folds it. Who writes
-// some holds a lock until the commit, so that entries are numbered in the order in which
-// they are committed.
+// nameTables hold an entry for each name of a row, as search.Name folds it. A writer of names
+// holds a lock until the commit, so that entries are numbered in the order in which they are
+// committed.
 var nameTables = []string{
 	`CREATE TABLE public.verbatim_search_name (
   entry bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -62,11 +62,10 @@ var nameTables = []string{
 	`CREATE INDEX verbatim_search_name_row ON public.verbatim_search_name (table_name, row_key)`,
 }
 
-// nameLock is the lock of those who write names.
+// nameLock takes the lock for writing names.
 const nameLock = "SELECT pg_advisory_xact_lock(8817241)"
 
-// searched plans the index of entities that are searched, and says of which it has to be
-// made anew.
+// searched plans the indexes of entities, and lists those that have to be rebuilt.
 func (m *migration) searched() error {
 	made := map[string]string{}
 	there := m.indexes["public"]["verbatim_search_owner"]
@@ -128,9 +127,9 @@ func (t *tx) touch(c *stores.Change) {
 	t.touched[c.Entity][c.Key.Text()] = true
 }
 
-// follow has the index follow what was written, with what the transaction does last.
+// follow updates the index for the rows that the transaction has written, as its last step.
 func (t *tx) follow(ctx context.Context) error {
-	entities := slices.SortedFunc(maps.Keys(t.touched), func(a, b *stores.Entity) int { return strings.Compare(a.Table, b.Table) }) // so that two who write wait, and not for each other
+	entities := slices.SortedFunc(maps.Keys(t.touched), func(a, b *stores.Entity) int { return strings.Compare(a.Table, b.Table) }) // in a fixed order, so that two writers wait and do not deadlock
 	for _, e := range entities {
 		t.reindexed = true
 		for chunk := range slices.Chunk(slices.Sorted(maps.Keys(t.touched[e])), maxRun) {
@@ -145,7 +144,7 @@ func (t *tx) follow(ctx context.Context) error {
 	return nil
 }
 
-// said asks for what the index is made of: of the rows t that where says, by key.
+// said reads the indexed fields of the rows t that meet a condition, in the order of keys.
 func said(e *stores.Entity, where *text, into *[]stores.Indexed) op {
 	t := newText().Add("SELECT ", column(e, "t", e.Key), "::text, ")
 	switch n := len(e.Scope); {
@@ -184,12 +183,12 @@ func said(e *stores.Entity, where *text, into *[]stores.Indexed) op {
 	})
 }
 
-// haveKeys is the condition that the rows t have some keys.
+// haveKeys writes the condition that the rows t have some keys.
 func haveKeys(e *stores.Entity, keys []string) *text {
 	return newText().Add(column(e, "t", e.Key), " = ANY (").Arg(textsOf(keys), "::", typeOf(e.Fields[e.Key].Kind), "[]").Add(")")
 }
 
-// reindex makes the statements by which the index keeps of some rows what they say now.
+// reindex makes the statements that bring the index of some rows up to date.
 func (c *conn) reindex(ctx context.Context, e *stores.Entity, keys []string) ([]op, error) {
 	var rows []stores.Indexed
 	type old struct{ owner, digest int64 }
@@ -205,7 +204,7 @@ func (c *conn) reindex(ctx context.Context, e *stores.Entity, keys []string) ([]
 	fresh := rows[:0]
 	for _, x := range rows {
 		if o, ok := was[x.Key]; ok && o == (old{x.Owner, x.Digest}) {
-			delete(was, x.Key) // it says what it said
+			delete(was, x.Key) // its text has not changed
 			continue
 		}
 		fresh = append(fresh, x)
@@ -229,8 +228,8 @@ func (c *conn) reindex(ctx context.Context, e *stores.Entity, keys []string) ([]
 	return append(append(ops, enter(e, fresh)...), stamp(e, more)...), nil
 }
 
-// stamp makes the statement that says that the index of rows of some owners has changed,
-// and that it has so many rows more.
+// stamp makes the statement that notes that the index of some owners' rows has changed, and by
+// how many rows it has grown.
 func stamp(e *stores.Entity, more map[int64]int64) []op {
 	if len(more) == 0 {
 		return nil
@@ -245,7 +244,7 @@ func stamp(e *stores.Entity, more map[int64]int64) []op {
 	return []op{opOf(t, "index", nil)}
 }
 
-// enter makes the statement that puts rows into the index that are not there.
+// enter makes the statement that adds rows to the index.
 func enter(e *stores.Entity, rows []stores.Indexed) []op {
 	if len(rows) == 0 {
 		return nil
@@ -274,7 +273,7 @@ func enter(e *stores.Entity, rows []stores.Indexed) []op {
 	return append([]op{opOf(t, "index", nil)}, name(e, rows)...)
 }
 
-// name makes the statements that put the names of rows into the index.
+// name makes the statements that add the names of rows to the index.
 func name(e *stores.Entity, rows []stores.Indexed) []op {
 	var cols [3][]any
 	for i := range rows {
@@ -291,7 +290,7 @@ func name(e *stores.Entity, rows []stores.Indexed) []op {
 	return []op{{doing: "index", sql: nameLock}, opOf(t.Add(") AS k(row_key, owner, name)"), "index", nil)}
 }
 
-// numbers is an array as a text.
+// numbers writes an array as text.
 func numbers(of []int64) string {
 	b := []byte{'{'}
 	for i, n := range of {
@@ -303,7 +302,7 @@ func numbers(of []int64) string {
 	return string(append(b, '}'))
 }
 
-// each goes through all rows of an entity, so many at once.
+// each calls fn with all rows of an entity, a batch at a time.
 func (c *conn) each(ctx context.Context, e *stores.Entity, fn func(rows []stores.Indexed) error) error {
 	key := column(e, "t", e.Key)
 	order := key
@@ -327,7 +326,7 @@ func (c *conn) each(ctx context.Context, e *stores.Entity, fn func(rows []stores
 	}
 }
 
-// anew makes the index of an entity anew. Whoever writes to it meanwhile waits.
+// anew rebuilds the index of an entity. Writers wait meanwhile.
 func (c *conn) anew(ctx context.Context, e *stores.Entity) error {
 	gone := newText().Add("DELETE FROM public.verbatim_search_row WHERE table_name = ").Arg(e.Table, "::text")
 	none := newText().Add("DELETE FROM public.verbatim_search_owner WHERE table_name = ").Arg(e.Table, "::text")
@@ -471,14 +470,14 @@ func (r *reader) Match(ctx context.Context, m stores.Match) ([]search.Found, boo
 	return m.Run(&r.scope, &matching{ctx, r.c, m.Entity}, &r.c.s.found, false)
 }
 
-// matching asks the index of one entity.
+// matching reads the index of one entity.
 type matching struct {
 	ctx context.Context
 	c   *conn
 	e   *stores.Entity
 }
 
-// owned writes that rows of the index are those of some owners, nil of everybody.
+// owned writes the condition that rows of the index belong to some owners; nil is everybody.
 func owned(t *text, alias string, owners []int64) {
 	switch {
 	case len(owners) == 1:
@@ -512,7 +511,7 @@ func (m *matching) Owned(owners []int64) (rows int64, stamps map[int64]int64, er
 }
 
 func (m *matching) Hits(terms, owners []int64, most int) (map[int64][]search.Hit, error) {
-	// As one value for each term: a row for each hit takes twice as long.
+	// As one value for each term: one row for each hit takes twice as long.
 	t := newText().Add("SELECT p.term, (SELECT string_agg(int8send(h), '') FROM (SELECT x.doc << ", strconv.Itoa(search.HitBits), " | x.weight AS h FROM public.verbatim_search_term x WHERE x.term = p.term")
 	owned(t, "x", owners)
 	if most > 0 {

@@ -12,31 +12,29 @@ import (
 	"verbatim/stores/sqlcore"
 )
 
-// A shape is what the database has for an entity: how its columns are declared,
-// and so how they are read and written. Tables of others come in many shapes.
+// A shape says how the table of an entity is declared, and so how its columns are read and
+// written. Tables that are not ours differ in their shapes.
 type shape struct {
 	columns  []form // parallel to Entity.Fields
 	lockable bool   // rows may be locked by this role
 	view     bool
-	rooted   bool     // its rows keep whose they are: see root.go
+	rooted   bool     // its rows keep their owner: see root.go
 	marked   bool     // its rows keep their marks: see mark.go
-	always   bool     // the database makes keys, and takes no other unless it is told to
-	drawn    []string // parallel to columns: the expression that gives a new row its value, "" without one
-	parts    []int    // of the key, the last of the columns, where it has several
+	always   bool     // the database generates keys, and accepts no other unless told to
+	drawn    []string // parallel to columns: the expression that gives a new row its value, "" if there is none
+	parts    []int    // the parts of a key that has several; the key is the last of the columns
 	quoted   []string
-	aliased  sync.Map // alias -> []string: what datums gives
+	aliased  sync.Map // caches datums by alias
 }
 
-// A learned is what is known of whole entities, with all that they lead to, and how
-// often such knowledge was forgotten before. It is never written to: another takes its
-// place.
+// A learned holds the shapes of entities that are known with everything that they refer to, and
+// how often shapes were forgotten before. It is immutable: a new one replaces it.
 type learned struct {
 	shapes map[*stores.Entity]*shape
 	epoch  int
 }
 
-// datums are the fields of a row that alias names, in the form in which values
-// are compared.
+// datums returns the fields of the row with an alias, in the form in which values are compared.
 func (sh *shape) datums(alias string) []string {
 	if all, ok := sh.aliased.Load(alias); ok {
 		return all.([]string)
@@ -57,7 +55,7 @@ func (sh *shape) datums(alias string) []string {
 	return all
 }
 
-// wholeKey is a key of several parts, as stores.NewKey writes it.
+// wholeKey writes a key of several parts, as stores.NewKey does.
 func (sh *shape) wholeKey(datums []string) string {
 	parts := make([]string, len(sh.parts))
 	for i, f := range sh.parts {
@@ -68,19 +66,19 @@ func (sh *shape) wholeKey(datums []string) string {
 	return "(" + strings.Join(parts, "||'/'||") + ")"
 }
 
-// A form is how one column holds its field.
+// A form says how one column stores its field.
 type form struct {
 	typ    string // of an argument that sets it
-	arg    string // type of the argument compared with what read makes
-	reads  string // what makes a datum of the column, % standing for it; "" is the column
-	writes string // what makes the column of an argument
+	arg    string // type of an argument that is compared with the result of read
+	reads  string // expression that reads the column, % standing for it; "" is the column itself
+	writes string // expression that makes the column's value from an argument
 	list   bool   // an array, set from its items
-	text   bool   // compared as text of whichever collation
+	text   bool   // compared as text in any collation
 }
 
 func (f *form) read(col string) string { return fill(f.reads, col) }
 
-// write adds what makes the column of an argument, which arg adds.
+// write writes the column's value from an argument, which arg writes.
 func (f *form) write(t *text, arg func(*text)) {
 	if f.writes == "" {
 		arg(t)
@@ -99,22 +97,21 @@ func fill(pattern, with string) string {
 	return strings.ReplaceAll(pattern, "%", with)
 }
 
-// A declaration is what the catalogue says of a column.
+// A declaration describes a column as the catalogue does.
 type declaration struct {
-	sqlcore.Column // declared as a person would
+	sqlcore.Column // declared as a person would write it
 	name           string
-	typ            string // as an argument is cast: without length or precision
-	base           string // pg_type.typname, of a domain that of its base
+	typ            string // the type that arguments are cast to: without length or precision
+	base           string // pg_type.typname; for a domain, that of its base
 	baseSchema     string
 	class          string // pg_type.typtype of the base: b, e …
 	category       string // pg_type.typcategory of the base: A is an array
 	element        string // typname of an array's element
 	always         bool   // an identity that takes no other value unless it is told to
-	exact          bool   // its collation tells apart what differs
+	exact          bool   // its collation distinguishes all different texts
 }
 
-// theColumns asks the catalogue about the columns of a table; its arguments are
-// schema and name.
+// theColumns reads the columns of a table from the catalogue; its arguments are schema and name.
 const theColumns = `SELECT a.attname::text, pg_catalog.format_type(a.atttypid, NULL), pg_catalog.format_type(a.atttypid, a.atttypmod),
 	b.typname::text, bn.nspname::text, b.typtype::text, b.typcategory::text, COALESCE(e.typname::text, ''),
 	a.attnotnull, a.atthasdef OR a.attidentity <> '' OR a.attgenerated <> '', COALESCE(co.collisdeterministic, true),
@@ -141,7 +138,7 @@ func readDeclaration(r row) declaration {
 	return d
 }
 
-// form says how a declared column holds values of a kind, or why it cannot.
+// form says how a declared column stores values of a kind, or why it cannot.
 func (d *declaration) form(kind stores.Kind, managed bool) (form, error) {
 	plain := form{typ: d.typ, arg: typeOf(kind)}
 	refuse := func(why string) (form, error) {
@@ -167,7 +164,7 @@ func (d *declaration) form(kind stores.Kind, managed bool) (form, error) {
 	case stores.String:
 		switch {
 		case d.typ == "character":
-			// Cast to, without its length, it would be one character.
+			// A cast to this type, without its length, would give one character.
 			return form{typ: "text", arg: "text", reads: `(%::text COLLATE pg_catalog."C")`, text: true}, nil
 		case d.class == "e", d.base == "citext", builtin && (d.base == "bpchar" || d.base == "name"):
 			return form{typ: d.typ, arg: "text", reads: `(%::text COLLATE pg_catalog."C")`, text: true}, nil
@@ -186,7 +183,7 @@ func (d *declaration) form(kind stores.Kind, managed bool) (form, error) {
 		switch {
 		case builtin && d.base == "timestamptz":
 			return plain, nil
-		case builtin && d.base == "timestamp": // which means UTC
+		case builtin && d.base == "timestamp": // it means UTC
 			return form{typ: "timestamptz", arg: "timestamptz", reads: "(% AT TIME ZONE 'UTC')", writes: "(% AT TIME ZONE 'UTC')"}, nil
 		}
 	case stores.Duration:
@@ -205,7 +202,7 @@ func (d *declaration) form(kind stores.Kind, managed bool) (form, error) {
 	case stores.JSON:
 		switch {
 		case builtin && d.base == "json" && managed:
-			// What we wrote is canonical, and compares as text does.
+			// The JSON that we wrote is canonical, and compares as text.
 			return form{typ: d.typ, arg: "text", reads: "%::text", text: true}, nil
 		case builtin && (d.base == "json" || d.base == "jsonb" || d.base == "text"):
 			return form{typ: d.typ, arg: "jsonb", reads: "%::jsonb"}, nil
@@ -216,10 +213,10 @@ func (d *declaration) form(kind stores.Kind, managed bool) (form, error) {
 	return refuse("")
 }
 
-// arrayElements are the types of items that a list in an array may have.
+// arrayElements are the types of array items that a list may have.
 var arrayElements = sqlcore.SetOf("text varchar bpchar citext uuid int2 int4 int8 numeric bool date")
 
-// declaredAs is the type of a column of ours.
+// declaredAs returns the type of a column of ours.
 func declaredAs(kind stores.Kind) string {
 	switch kind {
 	case stores.String:
@@ -232,8 +229,8 @@ func declaredAs(kind stores.Kind) string {
 	return typeOf(kind)
 }
 
-// ready learns the shapes of entities and of those that their references lead
-// to.
+// ready makes sure that the shapes of entities, and of those that their references lead to, are
+// known.
 func (c *conn) ready(ctx context.Context, v *view, entities ...*stores.Entity) error {
 	c.learned(v)
 	if !slices.ContainsFunc(entities, func(e *stores.Entity) bool { return e != nil && v.shapes[e] == nil }) {
@@ -262,7 +259,7 @@ func (c *conn) ready(ctx context.Context, v *view, entities ...*stores.Entity) e
 	return nil
 }
 
-// learned takes what is known already.
+// learned uses the shapes that are already known.
 func (c *conn) learned(v *view) {
 	if all := c.s.learned.Load(); v.shapes == nil && all != nil {
 		v.shapes, v.epoch = all.shapes, all.epoch
@@ -293,7 +290,8 @@ func (c *conn) learn(ctx context.Context, v *view, entities ...*stores.Entity) e
 	return nil
 }
 
-// shape returns what is known of an entity's table, and asks when nothing is.
+// shape returns the shape of an entity's table, and reads it from the catalogue if it is not
+// known.
 func (c *conn) shape(ctx context.Context, e *stores.Entity) (*shape, error) {
 	c.s.mu.Lock()
 	sh := c.s.shapes[e]
@@ -348,7 +346,7 @@ FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamesp
 	return sh, nil
 }
 
-// encodeAs is encode for a column: an array is set from its items.
+// encodeAs encodes a value for a column: an array is set from its items.
 func (f *form) encodeAs(v stores.Value) (any, error) {
 	if !f.list || v.IsNull() {
 		return encode(v), nil

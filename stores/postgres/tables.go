@@ -55,8 +55,8 @@ ORDER BY 1, 2`, nil, func(r row) {
 	return tables, ctx.Err()
 }
 
-// view finds what the columns of a view refer to and which tell its rows apart, as those
-// of the tables do that they are taken from under their own names.
+// view finds what the columns of a view refer to, and which of them identify its rows, from the
+// tables that they are taken from under their own names.
 func (d *describer) view(t *stores.Table, tables []stores.Table) error {
 	if !t.View {
 		return nil
@@ -91,10 +91,10 @@ WHERE n.nspname = $1::text AND c.relname = $2::text ORDER BY 1, 2, 3`, []any{sch
 		}
 	}
 	all := slices.Clone(t.Foreign)
-	t.Foreign = slices.DeleteFunc(t.Foreign, func(f stores.ForeignKey) bool { // of an id, either table may be meant
+	t.Foreign = slices.DeleteFunc(t.Foreign, func(f stores.ForeignKey) bool { // for an id, either table may be meant
 		return slices.ContainsFunc(all, func(o stores.ForeignKey) bool { return o.Columns[0] == f.Columns[0] && o.Table != f.Table })
 	})
-	// The longer tells apart what the shorter does, and more.
+	// The longer key distinguishes more rows.
 	slices.SortStableFunc(keys, func(a, b []string) int { return len(b) - len(a) })
 	for _, c := range t.Columns {
 		if c.Kind == stores.Int || c.Kind == stores.String || c.Kind == stores.UUID {
@@ -119,7 +119,7 @@ WHERE n.nspname = $1::text AND c.relname = $2::text ORDER BY 1, 2, 3`, []any{sch
 	return nil
 }
 
-// usual is the name of a table, without its schema where that is public.
+// usual returns the name of a table, without its schema if that is public.
 func usual(schema, name string) string {
 	if schema == "public" {
 		return name
@@ -192,7 +192,7 @@ func (d *describer) describe(t *stores.Table) error {
 		f := &t.Foreign[i]
 		to, other := schemaAndName(f.Table)
 		if len(f.Columns) == 1 && len(f.To) == 1 {
-			// A constraint that is not validated lets such rows stand.
+			// A constraint that is not validated allows such rows.
 			_ = d.ask("SELECT 1"+from+" a WHERE a."+quote(f.Columns[0])+" IS NOT NULL AND NOT EXISTS (SELECT 1 FROM "+quote(to)+"."+quote(other)+" b WHERE b."+quote(f.To[0])+" = a."+quote(f.Columns[0])+") LIMIT 1", nil, func(row) { f.Dangling = true })
 		}
 	}
@@ -217,18 +217,18 @@ func (d *describer) describe(t *stores.Table) error {
 	return nil
 }
 
-// sizeOf is what stands in brackets after a type.
+// sizeOf returns the numbers in parentheses after a type.
 func sizeOf(full string) []string {
 	return strings.Split(strings.TrimRight(full[strings.IndexByte(full, '(')+1:], ")"), ",")
 }
 
-// lengthOf is how many characters a type of text takes, 0 where it does not say.
+// lengthOf returns how many characters a text type holds, 0 if it is not limited.
 func lengthOf(full string) int {
 	n, _ := strconv.Atoi(sizeOf(full)[0])
 	return n
 }
 
-// described says what kind of field holds a column.
+// described returns the description of a column, with the kind of field that can hold it.
 func described(d declaration) stores.TableColumn {
 	c := stores.TableColumn{Name: d.name, Type: d.Declared, Required: d.NotNull, Given: d.Gives != "" && !d.Computed, Numbered: strings.Contains(d.Gives, "nextval("), Computed: d.Computed, Takes: d.Takes}
 	c.Kind = map[string]stores.Kind{

@@ -9,18 +9,18 @@ import (
 	"verbatim/stores/sqlcore"
 )
 
-// dialect is how PostgreSQL spells what sqlcore writes. Names are taken in their case.
+// dialect is PostgreSQL's dialect for sqlcore. Names are case-sensitive.
 var dialect = &sqlcore.Dialect{Quote: quote, Table: table, Fold: func(name string) string { return name },
 	True: "true", False: "false", Yes: " IS TRUE", Is: " IS NOT DISTINCT FROM ", IsNot: " IS DISTINCT FROM "}
 
-// text is a statement in the making. Its arguments are strings, nils and slots: every
-// argument is written with its type.
+// text is a statement under construction. Its arguments are strings, nils and slots, each written
+// with its type.
 type text = sqlcore.Text[any, shared]
 
-// A shared is what the parts of one statement share.
+// Shared is the state that the parts of one statement share.
 type shared struct {
-	trusted []string // tables that are taken to have no marks: see mark.go
-	scope   *scoped  // that it is asked within, where it speaks of it
+	trusted []string // tables that are assumed to have no marks: see mark.go
+	scope   *scoped  // the scope that it runs within, if it depends on one
 }
 
 func newText() *text { return sqlcore.NewText[any, shared](sqlcore.Numbered) }
@@ -39,19 +39,19 @@ func include(t, p *text) *text {
 type slot struct {
 	of   slotOf
 	n    int  // which value
-	part int  // of a key that has several, counted from 1
-	root root // whose keys
+	part int  // of a key that has several parts, counted from 1
+	root root // root of the keys
 }
 
 type slotOf uint8
 
 const (
 	slotValue     slotOf = iota // the nth value
-	slotText                    // the same as a name
+	slotText                    // the nth value as text, for a name
 	slotItems                   // the items of the nth value
-	slotPrincipal               // who asks
+	slotPrincipal               // the caller
 	slotKey                     // the one row of a root that the scope holds
-	slotKeys                    // all of them
+	slotKeys                    // all rows of a root that the scope holds
 )
 
 // slotValues are the values for the slots of a statement.
@@ -63,11 +63,11 @@ type slotValues struct {
 // An operand is one value, or a list of them.
 type operand struct {
 	value stores.Value
-	parts []stores.Value // of a key that has several
+	parts []stores.Value // of a key that has several parts
 	items []stores.Value // without nulls
 }
 
-// fill gives the arguments of a statement.
+// fill replaces slots in the arguments of a statement by their values.
 func (g slotValues) fill(args []any) []any {
 	i := slices.IndexFunc(args, func(a any) bool { _, is := a.(slot); return is })
 	if i < 0 {
@@ -99,16 +99,16 @@ func (g slotValues) fill(args []any) []any {
 	return filled
 }
 
-// opOf makes a statement one that can be run; read is called with each row. Nothing may be
-// added to the text then.
+// opOf makes a statement ready to run; read is called with each row. Nothing may be added to the
+// text afterwards.
 func opOf(t *text, doing string, read func(row) error) op {
 	return op{doing: doing, sql: t.Whole(), args: filled(t), read: read}
 }
 
-// filled are the arguments of a statement that is about nothing but its scope.
+// filled returns the arguments of a statement whose slots depend on its scope alone.
 func filled(t *text) []any { return slotValues{scoped: t.Own.scope}.fill(t.Args) }
 
-// quote writes a name so that it can be nothing but a name.
+// quote quotes a name so that it can be nothing but a name.
 func quote(name string) string {
 	return `"` + strings.ReplaceAll(strings.ReplaceAll(name, string(rune(sqlcore.Numbered)), ""), `"`, `""`) + `"`
 }
@@ -121,14 +121,14 @@ func schemaAndName(table string) (schema, name string) {
 	return "public", table
 }
 
-// table is the entity's table as a statement names it, with its schema, so that
-// nothing else can stand in for it.
+// table is the entity's table as a statement names it, with its schema, so that no other table
+// can be meant.
 func table(e *stores.Entity) string {
 	schema, name := schemaAndName(e.Table)
 	return quote(schema) + "." + quote(name)
 }
 
-// column is a field of the row that alias names, as it is stored.
+// column is a field of the row with an alias, as it is stored.
 func column(e *stores.Entity, alias string, field int) string {
 	name := quote(e.Fields[field].Column)
 	if alias == "" {
@@ -137,14 +137,14 @@ func column(e *stores.Entity, alias string, field int) string {
 	return alias + "." + name
 }
 
-// view is the scope that a transaction reads and writes within.
+// A view is the scope that a transaction reads and writes within.
 type view struct {
 	*scoped
 	shapes map[*stores.Entity]*shape
-	epoch  int       // of the shapes
-	marked *sync.Map // tables that had marks when somebody looked
-	// ajar leaves the engine's own condition out, so that a test can see that
-	// row-level security holds alone.
+	epoch  int       // number of the shapes
+	marked *sync.Map // tables that are known to have marks
+	// ajar leaves the engine's own condition out, so that a test can see that row-level security
+	// suffices alone.
 	ajar bool
 }
 

@@ -16,7 +16,7 @@ import (
 	"verbatim/stores"
 )
 
-// How values are kept in tables of ours:
+// How our tables store values:
 //
 //	boolean   boolean
 //	integer   bigint
@@ -28,7 +28,7 @@ import (
 //	uuid      uuid
 //	json      json, canonical: jsonb would write 1e5 as 100000
 
-// typeOf is the type in which values of a kind are compared.
+// typeOf returns the type in which values of a kind are compared.
 func typeOf(kind stores.Kind) string {
 	switch kind {
 	case stores.Bool:
@@ -47,8 +47,8 @@ func typeOf(kind stores.Kind) string {
 	return "text"
 }
 
-// encode writes a value as PostgreSQL reads it. Every argument is text beside
-// the name of its type: that holds in every mode of the protocol.
+// encode writes a value as PostgreSQL reads it. Every argument is text with the name of its type,
+// which works in every mode of the protocol.
 func encode(v stores.Value) any {
 	switch v.Kind() {
 	case stores.Null:
@@ -59,7 +59,7 @@ func encode(v stores.Value) any {
 	return v.Text()
 }
 
-// array writes values as PostgreSQL reads an array of them.
+// array writes values as a PostgreSQL array.
 func array(values []stores.Value) string {
 	items := make([]any, len(values))
 	for i, v := range values {
@@ -104,16 +104,15 @@ func arrayOf(items []any) string {
 	return b.String()
 }
 
-// A row is what came back of one row, not yet decoded. It is good until the next
-// is asked for.
+// A row is one returned row, not yet decoded. It is valid until the next is read.
 type row struct {
 	raw    [][]byte
 	fields []pgconn.FieldDescription
-	texts  *texts // where short texts go; nil where each is one of its own
+	texts  *texts // where short texts are allocated; nil allocates each separately
 }
 
-// A texts holds the short texts of an answer side by side, which is one allocation for
-// many. A text that is kept for long keeps no more than a few others with it.
+// A texts allocates the short texts of an answer together, many in one allocation. A text that is
+// kept for long keeps only a few others in memory.
 type texts struct{ strings.Builder }
 
 const (
@@ -135,8 +134,7 @@ func (t *texts) add(b []byte) string {
 	return t.String()[n:]
 }
 
-// Days and microseconds between 1970-01-01 and 2000-01-01, from which
-// PostgreSQL counts.
+// Days and microseconds from 1970-01-01 to 2000-01-01, which is PostgreSQL's epoch.
 const (
 	epochDays   = 10957
 	epochMicros = epochDays * 86400 * 1e6
@@ -152,8 +150,7 @@ func (t *texts) addUUID(b [16]byte) string {
 	return t.add(id[:])
 }
 
-// decode reads a column of a kind. The error says what is wrong and not what is
-// there.
+// decode reads a column of a kind. The error does not show the value.
 func (r row) decode(i int, kind stores.Kind) (stores.Value, error) {
 	b := r.raw[i]
 	if b == nil {
@@ -272,8 +269,8 @@ func (r row) decode(i int, kind stores.Kind) (stores.Value, error) {
 		return stores.NewList(values...), nil
 	case pgtype.TextOID, pgtype.VarcharOID, pgtype.BPCharOID, pgtype.NameOID, pgtype.UnknownOID:
 	default:
-		// An enumeration, citext and the like are text in both formats; whatever
-		// else comes here does not parse as what was meant.
+		// An enumeration, citext and the like are text in both formats; any other value here does
+		// not parse as its kind.
 		if kind != stores.String || binary {
 			return fail()
 		}
@@ -291,7 +288,7 @@ func (r row) decode(i int, kind stores.Kind) (stores.Value, error) {
 	return fail()
 }
 
-// arrays knows how arrays are written.
+// arrays encodes arrays.
 var arrays = pgtype.NewMap()
 
 // field is decode with the field's name in the error.
@@ -311,7 +308,7 @@ func (r row) field(i int, e *stores.Entity, field int) (stores.Value, error) {
 // binary reports whether a column came in the binary format.
 func (r row) binary(i int) bool { return r.fields[i].Format == pgtype.BinaryFormatCode }
 
-// str and num read columns of ours, in which nothing else can be.
+// str and num read columns of our tables, whose types are known.
 func (r row) str(i int) string { return string(r.raw[i]) }
 
 func (r row) num(i int) int64 {
@@ -352,10 +349,9 @@ func integer(b []byte, bin bool) (int64, bool) {
 	return 0, false
 }
 
-// numeric writes PostgreSQL's binary numeric in digits, "" when it is no number.
-// It is four 16-bit integers — how many groups of four digits, the weight of the
-// first of them in powers of ten thousand, the sign, and how many digits stand
-// after the point — and then the groups.
+// numeric writes PostgreSQL's binary numeric in digits, "" if it is no number. The format is four
+// 16-bit integers — the number of groups of four digits, the weight of the first in powers of ten
+// thousand, the sign, and the number of digits after the point — and then the groups.
 func numeric(b []byte) string {
 	if len(b) < 8 {
 		return ""

@@ -34,19 +34,18 @@ func (s *Store) Update(ctx context.Context, scope stores.Scope, fn func(stores.T
 	return t.Ended(err, &s.Room)
 }
 
-// tx is a reader that also writes.
+// A tx is a reader that also writes.
 type tx struct {
 	reader
 	sqlcore.Update
 	reindexed bool                               // the index was changed
-	touched   map[*stores.Entity]map[string]bool // keys of rows whose index has to follow
-	migrates  bool                               // it tells of a migration, or fills
+	touched   map[*stores.Entity]map[string]bool // keys of rows whose index has to be updated
+	migrates  bool                               // it belongs to a migration, or fills a store
 	fills     bool
 }
 
-// Apply implements stores.Tx. The changes of a batch are one round trip. Its
-// entries and its notices go with the commit: nothing in a transaction reads
-// them.
+// Apply implements stores.Tx. The changes of a batch are one round trip. Its entries and its
+// notices go with the commit: nothing in a transaction reads them.
 func (t *tx) Apply(ctx context.Context, b stores.Batch) error {
 	if t.Failed != nil {
 		return t.Failed
@@ -55,7 +54,7 @@ func (t *tx) Apply(ctx context.Context, b stores.Batch) error {
 	return t.Failed
 }
 
-// told says what an error of a change means.
+// told returns the error for the caller that an error of a change stands for.
 func (t *tx) told(ctx context.Context, err error) error {
 	var miss *missed
 	if errors.As(err, &miss) {
@@ -78,8 +77,8 @@ func (t *tx) apply(ctx context.Context, b stores.Batch) error {
 			err = sqlcore.MayWrite(&t.scope, &c)
 		}
 		if err != nil {
-			// What comes before in the batch may have a better reason to fail,
-			// but nothing is done either way.
+			// An earlier statement of the batch may have a better reason to fail, but nothing is
+			// done either way.
 			return err
 		}
 		if err := t.c.ready(ctx, &t.view, c.Entity); err != nil {
@@ -106,7 +105,7 @@ func (t *tx) apply(ctx context.Context, b stores.Batch) error {
 	if err != nil {
 		return err
 	}
-	j.ops = append(j.ops, settled...) // a run that ends makes room for one of the same key
+	j.ops = append(j.ops, settled...) // a run that ends frees its correlation key
 	also, jobs, err := t.enqueue(b.Jobs)
 	if err != nil {
 		return err
@@ -119,7 +118,7 @@ func (t *tx) apply(ctx context.Context, b stores.Batch) error {
 	if err != nil {
 		return err
 	}
-	ops := append(append(j.ops, changed...), jobs...) // a job that is dropped makes room for one of the same key
+	ops := append(append(j.ops, changed...), jobs...) // a job that is dropped frees its correlation key
 	if b.Late {
 		t.c.last = append(t.c.last, ops...)
 	} else if len(ops) > 0 {
@@ -131,8 +130,8 @@ func (t *tx) apply(ctx context.Context, b stores.Batch) error {
 	return nil
 }
 
-// finish says what is left for the commit: the entries take their places in the
-// journal, and rows that hold the number of the first are added.
+// finish prepares the statements for the commit: the entries are chained to the journal, and rows
+// that hold the number of the first are added.
 func (t *tx) finish() error {
 	ops, err := t.append()
 	if err != nil {
@@ -149,12 +148,11 @@ func (t *tx) finish() error {
 	return nil
 }
 
-// maxRun bounds the changes of one statement.
+// maxRun bounds the number of changes in one statement.
 const maxRun = 1000
 
-// alike counts the changes, from the first, that one statement can carry out
-// together: they do the same to the same fields of different rows, and none of
-// them needs to see what another did.
+// alike returns how many of the changes, from the first, one statement can make together: they do
+// the same to the same fields of different rows, and none of them needs to see what another did.
 func alike(changes []stores.Change, shapes map[*stores.Entity]*shape) int {
 	if len(changes) == 1 {
 		return 1
@@ -167,7 +165,7 @@ func alike(changes []stores.Change, shapes map[*stores.Entity]*shape) int {
 		same := n < maxRun && c.Op == first.Op && c.Entity == e && !seen[c.Key] && slices.Equal(c.Guard, first.Guard) &&
 			slices.EqualFunc(c.Set, first.Set, func(a, b stores.Assign) bool { return a.Field == b.Field })
 		for _, a := range c.Set {
-			// A row that refers to one of its own kind may refer to one before it.
+			// A row that refers to a row of its own entity may refer to an earlier one of these.
 			same = same && (e.Fields[a.Field].Ref != e || a.Value.IsNull() || a.Value == c.Key)
 		}
 		if !same {
@@ -185,15 +183,15 @@ func (t *tx) change(j *joiner, cs []stores.Change) error {
 	if err != nil {
 		return err
 	}
-	j.ops = append(j.ops, claimTable(e)...) // ahead of what waits does no harm
+	j.ops = append(j.ops, claimTable(e)...) // it may come before the waiting changes
 	switch cs[0].Op {
 	case stores.Insert:
 		j.change(&cs[0], t.insert(cs, rows), append(t.unique(cs), t.markOps(cs)...))
 	case stores.Update:
 		var after []op
 		if !t.Opens(e) && sqlcore.Leaves(&cs[0]) {
-			// The row may not leave the scope either. Where the path begins with
-			// a reference that vouches for the row, refers has seen to it.
+			// The row may not leave the scope either. If the path begins with a reference that
+			// vouches for the row, refers has checked that.
 			q := newText().Add("SELECT 1 FROM ", table(e), " t WHERE ")
 			t.among(q, cs, "t")
 			sqlcore.Within(q, t, e, "t", false)
@@ -215,7 +213,7 @@ func (t *tx) change(j *joiner, cs []stores.Change) error {
 	return nil
 }
 
-// among writes that the row alias names is one of those changed.
+// among writes the condition that the row with an alias is one of those changed.
 func (t *tx) among(q *text, cs []stores.Change, alias string) {
 	e := cs[0].Entity
 	if len(cs) == 1 {
@@ -237,7 +235,7 @@ type rowsOf struct {
 	sets, guards int // the columns at which these begin
 	types        []string
 	values       []any // column by column
-	marks        int   // the column of what becomes of the marks of a row, -1 if they stay as they are
+	marks        int   // the column with the changes of a row's marks, -1 if its marks stay
 }
 
 func (t *tx) rows(cs []stores.Change) (*rowsOf, error) {
@@ -281,7 +279,7 @@ func (t *tx) rows(cs []stores.Change) (*rowsOf, error) {
 	return r, nil
 }
 
-// many reports whether the values are those of a table.
+// many reports whether the values come from the table v.
 func (r *rowsOf) many() bool { return r.changes > 1 }
 
 // set writes the value of the ith field that is set, and guard that of the ith guarded one.
@@ -324,7 +322,7 @@ func (t *tx) insert(cs []stores.Change, rows *rowsOf) part {
 		}
 		q.Add(t.shapes[e].quoted[a.Field])
 	}
-	var parent *stores.Entity // from which the row has whose it is
+	var parent *stores.Entity // the row from which the new row takes its owner
 	above := ""
 	if t.shapes[e].rooted {
 		parent, above = e.Scope[0].To, q.Alias()
@@ -389,8 +387,8 @@ func (t *tx) insert(cs []stores.Change, rows *rowsOf) part {
 	switch {
 	case t.Opens(e):
 	case len(e.Scope) > 0 && e.Vouches(e.Scope[0].Field):
-		// Where the path begins with a reference that vouches for the row,
-		// refers has said the rest already.
+		// If the path begins with a reference that vouches for the row, refers has tested the
+		// rest already.
 		sqlcore.Itself(q, t, e, col)
 	default:
 		q.Add(" AND ")
@@ -399,8 +397,8 @@ func (t *tx) insert(cs []stores.Change, rows *rowsOf) part {
 	return part{"insert", q.Add(" RETURNING 1"), len(cs), func(int64) error { return stores.ErrNotFound }}
 }
 
-// refers adds that every row the changes refer to is there for the caller, but
-// for that of one field, which was asked for already.
+// refers adds the condition that the caller can see every row that the changes refer to, except
+// through the field skip, which was tested already.
 func (t *tx) refers(q *text, cs []stores.Change, rows *rowsOf, skip int) {
 	e := cs[0].Entity
 	for i, a := range cs[0].Set {
@@ -474,8 +472,8 @@ func (t *tx) delete(cs []stores.Change, rows *rowsOf) part {
 	return changing("delete", q, cs)
 }
 
-// guarded writes the condition on the row t that a change is carried out on: it
-// is the one meant, within the scope, and as it was when the change was planned.
+// guarded writes the condition for changing the row t: it has the key, lies within the scope, and
+// is as it was when the change was planned.
 func (t *tx) guarded(q *text, c stores.Change, rows *rowsOf) {
 	e := c.Entity
 	sqlcore.HasKey(q, t, e, "t", func(part, _ int) { rows.val(q, part) })
@@ -486,8 +484,8 @@ func (t *tx) guarded(q *text, c stores.Change, rows *rowsOf) {
 	}
 }
 
-// changing makes a part of changes of rows that are there: it tells which, where they
-// are several.
+// changing makes a part of changes of existing rows. With several changes, it returns which rows
+// it found.
 func changing(doing string, q *text, cs []stores.Change) part {
 	if len(cs) > 1 {
 		return part{doing, q.Add(" RETURNING v.n"), len(cs), nil}
@@ -495,7 +493,7 @@ func changing(doing string, q *text, cs []stores.Change) part {
 	return part{doing, q.Add(" RETURNING 1"), 1, func(int64) error { return &missed{&cs[0]} }}
 }
 
-// telling makes a statement of several changes that tells which of them it missed.
+// telling makes a statement of several changes whose error says which of them missed its row.
 func telling(p part, cs []stores.Change) op {
 	whole := include(newText().Add("WITH u AS ("), p.text).Add(") SELECT ", orMiss("m IS NULL", "m"), " FROM (SELECT min(i) AS m FROM generate_series(1, ").
 		Arg(strconv.Itoa(len(cs)), "::bigint").Add(") i WHERE i NOT IN (SELECT n FROM u)) x")
@@ -509,20 +507,20 @@ func telling(p part, cs []stores.Change) op {
 	return o
 }
 
-// missed says that a change found no row to carry it out on.
+// A missed is the error of a change that found no row.
 type missed struct{ change *stores.Change }
 
 func (*missed) Error() string { return "missed" }
 
-// why says why a change found no row: it is not there for the caller, nor is one
-// that it was to refer to, or it is there and not as it was.
+// why returns the reason why a change found no row: the caller cannot see it or a row that it was
+// to refer to, or it has changed.
 func (t *tx) why(ctx context.Context, c *stores.Change) error {
 	if len(c.Guard) == 0 {
 		return stores.ErrNotFound
 	}
 	if t.c.broken != nil {
-		// A later change of the batch ended the transaction, which will not commit
-		// either way. Another tells.
+		// A later change of the batch broke the transaction, which will not commit either way.
+		// The cause is looked up in a new one.
 		t.c.rollback(ctx)
 		t.c.begun, t.c.broken, t.c.last = false, nil, nil
 	}
@@ -548,13 +546,13 @@ func (t *tx) why(ctx context.Context, c *stores.Change) error {
 	return stores.ErrNotFound
 }
 
-// unique checks the unique sets that no index can, because the root that they
-// are unique within is several references away. One transaction at a time does
-// so for one root and one set: the next sees what it committed.
+// unique checks the unique sets that no index can enforce, because the root that they are unique
+// within is several references away. Only one transaction at a time does so for a root and a set:
+// the next sees what it committed.
 func (t *tx) unique(cs []stores.Change) []op {
 	e := cs[0].Entity
 	if t.fills {
-		return nil // rows of another store are unique, and as many locks as they have owners are too many
+		return nil // rows of another store are unique already, and one lock for each owner would be too many
 	}
 	var ops []op
 	for _, n := range sqlcore.Unindexed(&cs[0]) {

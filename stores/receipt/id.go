@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// NewID writes 128 bits as people read them: eight groups of four digits. What is
-// agreed to has such an id.
+// NewID writes 128 bits for people: eight groups of four digits. Previews that a person agrees to
+// have such an id.
 func NewID(bits []byte) string {
 	groups := make([]string, 8)
 	for i := range groups {
@@ -15,13 +15,13 @@ func NewID(bits []byte) string {
 	return strings.Join(groups, "-")
 }
 
-// Short is the end of an id, which people read to one another. It is good for looking
-// an id up among a person's own, and for nothing else.
+// Short returns the end of an id, which people read to one another. It only serves to look up an
+// id among a person's own.
 func Short(id string) string { return id[max(0, len(id)-shortLength):] }
 
 const shortLength = len("91d0-c7f2")
 
-// IsID reports whether somebody means an id, by all of it or by its short form.
+// IsID reports whether said is the id or its short form.
 func IsID(id, said string) bool {
 	said = strings.ToLower(said)
 	return said != "" && (said == id || said == Short(id))

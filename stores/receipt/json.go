@@ -8,11 +8,11 @@ import (
 	"verbatim/stores"
 )
 
-// The outside form: what json.Marshal writes, and what --json prints. It has names
-// and no keys, and nothing of a sensitive value. Fields are only ever added to it.
+// The outside form is the output of json.Marshal and of --json. It has names and no keys, and no
+// sensitive value. Fields are only ever added to it.
 
-// MarshalJSON writes the receipt as programs outside are shown it: with its totals,
-// without keys. What was done without anybody having agreed to a preview has no ID.
+// MarshalJSON writes the outside form of the receipt: with its totals, without keys. A receipt
+// has no ID if something was done without anybody agreeing to a preview.
 func (r *Receipt) MarshalJSON() ([]byte, error) {
 	if !r.Done {
 		r.Sealed()
@@ -38,10 +38,10 @@ func (r *Receipt) MarshalJSON() ([]byte, error) {
 	return o.b, nil
 }
 
-// An outside writes the outside form. What it has of the coder only writes.
+// An outside writes the outside form. It uses the coder only for writing.
 type outside struct{ coder }
 
-// said and count write members that are there in any case, as shown does lists.
+// said and count write members that are always present, as shown does lists.
 func (o *outside) said(name, text string) {
 	o.member(name, true)
 	o.word(&text)
@@ -62,7 +62,7 @@ func shown[T any](o *outside, name string, all []T, item func(*T)) {
 	items(&o.coder, &all, item)
 }
 
-// some is a list that is left out when it is empty.
+// some writes a list, and leaves it out if it is empty.
 func some[T any](o *outside, name string, all []T, item func(*T)) {
 	if len(all) > 0 {
 		shown(o, name, all, item)
@@ -132,7 +132,7 @@ func (o *outside) file(f *File) {
 	})
 }
 
-// change tells of a sensitive value that it changes and no more.
+// change says of a sensitive value only that it changes.
 func (o *outside) change(before, after Value, sensitive bool) {
 	if o.flag("sensitive", &sensitive); !sensitive {
 		o.value("before", before.Shown())
@@ -237,16 +237,16 @@ func (o *outside) result(r *Result) {
 	})
 }
 
-// Logged writes rows as a log for machines does: with their keys and kinds, since a
-// name is of a session and the journal outlives it, and without sensitive values.
+// Logged writes rows for a log that machines read: with their keys and kinds, since a name
+// belongs to a session and the journal outlives it, and without sensitive values.
 func Logged(rows []Row) json.RawMessage {
 	type field struct {
 		Name      string       `json:"field"`
 		Kind      string       `json:"kind"`
 		Before    stores.Value `json:"before"`
 		After     stores.Value `json:"after"`
-		Sensitive bool         `json:"sensitive,omitempty"` // the values are not told
-		Erased    bool         `json:"erased,omitempty"`    // one of them is no longer there
+		Sensitive bool         `json:"sensitive,omitempty"` // the values are left out
+		Erased    bool         `json:"erased,omitempty"`    // one of them was erased
 	}
 	type row struct {
 		Op     string       `json:"op"`

@@ -11,14 +11,13 @@ import (
 	"verbatim/stores"
 )
 
-// The kept form is for the store and the journal: JSON with the keys of rows and
-// without white space, its members in one order, those left out that hold nothing.
-// Of a sensitive value it says that there was one, or has a commitment in its place.
-// One coder writes and reads it, so that each type is described once; and the digest
-// of an agreement is taken of the same text, of which the sensitive values are then a
-// part and names are none.
+// The kept form is for the store and the journal: JSON with the keys of rows and without white
+// space, its members in one order, empty ones left out. A sensitive value is left out, with a
+// note that there was one, or replaced by a commitment. One coder writes and reads it, so that
+// each type is described once. The digest of an agreement is computed over the same text, but
+// with sensitive values and without names.
 
-// version is that of the kept form. Another one is not read.
+// version is the version of the kept form. No other is read.
 const version = 1
 
 // AppendKept appends the kept form of a receipt.
@@ -28,8 +27,8 @@ func (r *Receipt) AppendKept(b []byte) []byte {
 	return c.b
 }
 
-// ParseKept reads what AppendKept wrote, and nothing else: an unknown member, another
-// order, a blank or another version is an error.
+// ParseKept reads what AppendKept wrote, and nothing else: an unknown member, another order, a
+// blank or another version is an error.
 func ParseKept(text string) (*Receipt, error) {
 	var r Receipt
 	c := coder{reading: true, left: text}
@@ -46,33 +45,33 @@ func ParseKept(text string) (*Receipt, error) {
 	return &r, nil
 }
 
-// AppendKept appends the kept form of a row, as an entry of the journal has it.
+// AppendKept appends the kept form of a row, for an entry of the journal.
 func (r *Row) AppendKept(b []byte) []byte {
 	c := coder{b: b}
 	c.row(r)
 	return c.b
 }
 
-// ParseRow reads a row that AppendKept wrote, and returns what stands behind it. Who
-// reads a text of many rows compares it with what writing them again gives.
+// ParseRow reads a row that AppendKept wrote, and returns the text after it. A caller that reads
+// many rows should write them again and compare the text.
 func ParseRow(text string) (r Row, rest string, err error) {
 	c := coder{reading: true, left: text}
 	c.row(&r)
 	return r, c.left, c.err
 }
 
-// AppendDigest appends what an agreement to the call is an agreement to: all that it
-// would do, sensitive values included, but no names, which are a matter of the
-// session. alias names the values that differ from one preview to the next without
-// anything having changed: keys that were made up, and instants counted from now.
+// AppendDigest appends the content of the call that an agreement covers: everything that it would
+// do, sensitive values included, but no names, which depend on the session. alias names the
+// values that differ between two previews although nothing has changed: generated keys, and
+// instants counted from now.
 func (c *Call) AppendDigest(b []byte, alias map[stores.Value]string) []byte {
 	d := coder{b: b, digest: true, alias: alias}
 	d.call(c)
 	return d.b
 }
 
-// A coder writes, reads or digests. Each of its methods does one thing for all three:
-// it writes a member that holds something, or reads one that is there.
+// A coder writes, reads or digests. Each of its methods does all three: it writes a member that
+// is not empty, or reads one that is present.
 type coder struct {
 	b      []byte
 	digest bool
@@ -81,7 +80,7 @@ type coder struct {
 	reading bool
 	left    string
 	err     error
-	begun   bool // the object or list at hand has a member before this one
+	begun   bool // the current object or list has a member before this one
 }
 
 func (c *coder) fail(why string) {
@@ -91,7 +90,7 @@ func (c *coder) fail(why string) {
 	c.left = ""
 }
 
-// sign writes a sign, or reads it.
+// sign writes a punctuation sign, or reads it.
 func (c *coder) sign(s string) {
 	if !c.reading {
 		c.b = append(c.b, s...)
@@ -103,7 +102,7 @@ func (c *coder) sign(s string) {
 	}
 }
 
-// object puts its members between braces.
+// object writes or reads members between braces.
 func (c *coder) object(members func()) {
 	outer := c.begun
 	c.sign("{")
@@ -113,8 +112,8 @@ func (c *coder) object(members func()) {
 	c.begun = outer
 }
 
-// member begins a member of an object. It reports whether there is one: when it
-// writes, that is what holds says.
+// member begins a member of an object. It reports whether there is one; when writing, holds says
+// so.
 func (c *coder) member(name string, holds bool) bool {
 	if c.reading {
 		rest := c.left
@@ -152,7 +151,7 @@ func (c *coder) word(s *string) {
 	}
 	raw := c.raw()
 	if n := len(raw); n > 1 && raw[0] == '"' && raw[n-1] == '"' && strings.IndexByte(raw, '\\') < 0 {
-		*s = strings.Clone(raw[1 : n-1]) // the text of all of it is not held
+		*s = strings.Clone(raw[1 : n-1]) // so that the whole text is not kept in memory
 	} else if json.Unmarshal([]byte(raw), s) != nil {
 		c.fail("there is no text where one belongs")
 	}
@@ -187,7 +186,7 @@ func (c *coder) number(name string, n *int) {
 	*n = int(as)
 }
 
-// raw reads a value of JSON as it stands.
+// raw reads a JSON value as text.
 func (c *coder) raw() string {
 	depth, quoted := 0, false
 	for i := 0; i < len(c.left); i++ {
@@ -212,7 +211,7 @@ func (c *coder) raw() string {
 	return ""
 }
 
-// list puts its items between brackets. An empty one is left out.
+// list writes or reads items between brackets. An empty list is left out.
 func list[T any](c *coder, name string, all *[]T, item func(*T)) {
 	if !c.member(name, len(*all) > 0) {
 		return
@@ -249,8 +248,8 @@ func items[T any](c *coder, all *[]T, item func(*T)) {
 
 func (c *coder) texts(name string, all *[]string) { list(c, name, all, c.word) }
 
-// key writes the key of a row as plain does. A number that the database made for a new
-// row is known by its row alone.
+// key writes the key of a row as plain does. A number that the database made for a new row is
+// written as that row's name.
 func (c *coder) key(entity string, v *stores.Value) {
 	if name, ok := c.numbered(entity, v); ok {
 		c.b = stores.AppendJSONString(append(c.b, '!'), name)
@@ -276,14 +275,14 @@ func (c *coder) keyed(name, entity string, v *stores.Value) {
 	}
 }
 
-// plain writes or reads a value of a kind that is known.
+// plain writes or reads a value of a known kind.
 func (c *coder) plain(v *stores.Value, kind stores.Kind) {
 	if c.reading {
 		c.parse(v, kind, c.raw())
 		return
 	}
 	if name, ok := c.alias[*v]; ok {
-		// No value of JSON begins like this.
+		// No JSON value begins like this.
 		c.b = stores.AppendJSONString(append(c.b, '!'), name)
 		return
 	}
@@ -292,7 +291,7 @@ func (c *coder) plain(v *stores.Value, kind stores.Kind) {
 
 func (c *coder) parse(v *stores.Value, kind stores.Kind, raw string) {
 	var ok bool
-	if kind == stores.JSON { // in which null is a value
+	if kind == stores.JSON { // in JSON, null is a value
 		is, err := stores.ParseJSON(raw)
 		*v, ok = is, err == nil
 	} else {
@@ -303,7 +302,7 @@ func (c *coder) parse(v *stores.Value, kind stores.Kind, raw string) {
 	}
 }
 
-// kind writes or reads the name of a kind, which is left out where it is usual.
+// kind writes or reads the name of a kind, which is left out if it is the usual one.
 func (c *coder) kind(kind *stores.Kind, usual stores.Kind) {
 	if !c.member("Kind", *kind != usual) {
 		if c.reading {
@@ -363,7 +362,7 @@ func (c *coder) value(name string, v *stores.Value) {
 	}
 }
 
-// told reports whether values that may be sensitive are written down.
+// told reports whether values that may be sensitive are written.
 func (c *coder) told(sensitive bool) bool { return c.digest || !sensitive }
 
 // What the types hold
@@ -494,8 +493,8 @@ func (c *coder) field(f *Field) {
 	})
 }
 
-// side writes one of the two values of a field, or what stands for it. When it reads
-// it returns the value as it stands: its kind comes later.
+// side writes one of the two values of a field, or its substitute. When it reads, it returns the
+// value as text: its kind comes later.
 func (c *coder) side(name string, v *Value, told bool) (raw string) {
 	if c.member(name, told && v.Is == "" && !v.Value.IsNull()) {
 		if c.reading {
@@ -524,7 +523,7 @@ func (c *coder) both(name string, v *Value, told bool) {
 func (c *coder) notice(n *Notice) {
 	c.object(func() {
 		c.value("At", &n.At)
-		if !c.digest { // in names
+		if !c.digest { // its text has names
 			c.text("Calls", &n.Calls)
 		}
 		c.number("Instead", &n.Instead)
@@ -671,7 +670,7 @@ func (c *coder) result(r *Result) {
 	})
 }
 
-// yes writes or reads one of a list of flags.
+// yes writes or reads one item of a list of flags.
 func (c *coder) yes(is *bool) {
 	switch {
 	case c.reading:

@@ -7,9 +7,9 @@ import (
 	"verbatim/stores"
 )
 
-// Moved says what is otherwise in a second preview of the same calls: of the rows,
-// what they hold before and after, in words that both readers may see. It is empty
-// where only something else differs that the calls stand on.
+// Moved says how the rows of a second preview of the same calls differ from the first: their
+// values before and after, in words that both readers may see. It is empty if the previews differ
+// only in something else that the calls depend on.
 func Moved(was, is *Receipt) []string {
 	type at struct {
 		table string
@@ -22,7 +22,7 @@ func Moved(was, is *Receipt) []string {
 			for j := range r.Calls[i].Rows {
 				row := &r.Calls[i].Rows[j]
 				if row.Op == Inserted {
-					continue // its key is made up each time
+					continue // its key is generated each time
 				}
 				for k := range row.Fields {
 					p := at{row.Table, row.Key, row.Fields[k].Column}

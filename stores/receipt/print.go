@@ -17,24 +17,23 @@ import (
 	"verbatim/stores"
 )
 
-// Options say how a receipt is printed. The zero Options are good for any.
+// Options say how a receipt is printed. The zero Options suit any receipt.
 type Options struct {
-	Full  bool          // every call by itself; otherwise writes that look like one that was shown are counted
-	Whole string        // the command that shows every row, said where calls are counted
-	State string        // of a preview: what became of it, "nothing was changed (dry run)"
-	Took  time.Duration // of what was done
+	Full  bool          // every call by itself; otherwise writes with the same shape as one already shown are only counted
+	Whole string        // the command that shows every row, printed when calls are only counted
+	State string        // the outcome of a preview, "nothing was changed (dry run)"
+	Took  time.Duration // how long it took, if it was done
 	Seen  bool          // the calls were printed already, before they were done
-	Entry string        // the command that shows journal entries, which their numbers follow
-	Undo  string        // the command that takes back what was done, which the number of its entry follows
+	Entry string        // the command that shows journal entries; their numbers are appended
+	Undo  string        // the command that undoes a call; the number of its entry is appended
 }
 
 // foldAbove is how many calls are always shown one by one.
 const foldAbove = 5
 
-// Print writes a receipt as text: what it comes to, every call with its rows before
-// and after, and what agreeing to it would be good for or which entries of the
-// journal tell of it. Nothing of it is cut short, and what is folded is counted
-// exactly. Errors of w are for w to keep, as a bufio.Writer does.
+// Print writes a receipt as text: its totals, every call with its rows before and after, and how
+// long an agreement would be valid or which journal entries record it. Nothing is cut short, and
+// what is folded is counted exactly. w keeps its own errors, as a bufio.Writer does.
 func Print(w io.Writer, r *Receipt, o Options) {
 	t := r.Totals()
 	switch {
@@ -137,14 +136,14 @@ func summary(r *Receipt, t *Totals, done bool) string {
 	return Counted(len(r.Calls), "call") + " " + all
 }
 
-// PrintCalls writes the totals and the calls alone, for a text of one's own.
+// PrintCalls writes only the totals and the calls, for use within another text.
 func PrintCalls(w io.Writer, r *Receipt, o Options) {
 	t := r.Totals()
 	if r.Done && o.Entry != "" {
-		o.Whole = "" // it would show what doing it again would do; the journal has what was done
+		o.Whole = "" // it would show what another run would do; the journal has what was done
 	}
 	v := &view{w: w, r: r, full: o.Full || len(r.Calls) <= foldAbove, whole: o.Whole, tables: map[string]string{}}
-	// A table goes by its last name, unless two would then go by the same.
+	// A table is called by its last name, unless two would be called the same.
 	named := map[string]int{}
 	for _, table := range t.Tables {
 		named[LastName(table.Table)]++
@@ -160,7 +159,7 @@ func PrintCalls(w io.Writer, r *Receipt, o Options) {
 		v.totals(t.Tables)
 	}
 	fmt.Fprintln(w)
-	shown := map[string]int{} // shape of a call that was shown, and which it was
+	shown := map[string]int{} // shape of a call that was shown -> index of that call
 	for i := 0; i < len(r.Calls); {
 		c := &r.Calls[i]
 		if _, known := shown[shape(c)]; v.full || !known || alone(c) {
@@ -191,7 +190,7 @@ type view struct {
 	tables map[string]string
 }
 
-// LastName is a table without its schema.
+// LastName returns a table's name without its schema.
 func LastName(table string) string { return table[strings.LastIndexByte(table, '.')+1:] }
 
 func (v *view) totals(tables []Table) {
@@ -213,14 +212,14 @@ func (v *view) totals(tables []Table) {
 	}
 }
 
-// alone reports whether a call is never told together with others: it asks something, here or
-// of a tool, or all that it gives is its answer.
+// alone reports whether a call is never folded: it asks for confirmation or calls a tool, or its
+// result is all that it gives.
 func alone(c *Call) bool {
 	return len(c.Asks) > 0 || len(c.External) > 0 || c.Result != nil && len(c.Rows) == 0
 }
 
-// shape is what calls that are told together have in common: the verb, and
-// which fields of which tables it touches in which way.
+// shape returns what folded calls have in common: the verb, and which fields of which tables it
+// changes in which way.
 func shape(c *Call) string {
 	var rows []string
 	for i := range c.Rows {
@@ -248,7 +247,7 @@ func shape(c *Call) string {
 	return c.Verb + "\n" + results + "\n" + strings.Join(rows, "\n")
 }
 
-// folded tells of calls from up to to, all of which look like one that was
+// folded prints a summary of the calls [from, to), all of which have the shape of one that was
 // shown.
 func (v *view) folded(from, to int, shown map[string]int) {
 	like := map[int]bool{}
@@ -373,10 +372,10 @@ func (v *view) call(n int, c *Call) {
 
 const notShown = "(not shown)"
 
-// OneLine spells a value for somebody who asked for it, on one line.
+// OneLine writes a value on one line, for a caller who asked for it.
 func OneLine(v stores.Value) string { return strings.Join(answer(v), "; ") }
 
-// outgoing tells what leaves, or what is done later and when.
+// outgoing describes what is sent, or what is done later and when.
 func outgoing(n *Notice) string {
 	switch {
 	case !n.Scheduled():
@@ -397,7 +396,7 @@ func outgoing(n *Notice) string {
 	return when + n.Calls
 }
 
-// filledText tells what stands for an argument that was left out.
+// filledText describes the row that stands for an argument that was left out.
 func filledText(f *Filled) string {
 	line := ":" + f.Param + " is " + f.Name
 	switch f.Stand {
@@ -434,7 +433,7 @@ func jobChangeText(t *JobChange) string {
 	return line
 }
 
-// externalCall prints what a tool of another server is sent, one value a line.
+// externalCall prints what is sent to a tool of another server, one value a line.
 func (v *view) externalCall(e *ExternalCall) {
 	whose := ", which is not ours"
 	if e.Local {
@@ -481,7 +480,7 @@ func (v *view) row(r *Row, width int) {
 		case f.Sensitive:
 			what = notShown
 		case f.File != nil && !strings.HasPrefix(f.After.Text(), "upload://"):
-			// What its bytes are known by says nothing to anybody.
+			// The digest of its bytes means nothing to a person.
 			what = strconv.Quote(f.File.Name) + ", " + Safe(f.File.Says)
 		case r.Op == Inserted:
 			what = f.spell(&f.After)
@@ -494,8 +493,7 @@ func (v *view) row(r *Row, width int) {
 	}
 }
 
-// from says what a value is worked out from, unless that is the value itself, and
-// whose words that was.
+// from says what a value is computed from, unless that is the value itself, and its origin.
 func from(source, origin, was, value string) string {
 	whose := Safe(brief(origin))
 	if was != "" && was != origin {
@@ -523,8 +521,8 @@ func from(source, origin, was, value string) string {
 	return ""
 }
 
-// brief names the least trusted of an origin, for a margin: "script", "letter.pdf".
-// An origin is written least trusted first.
+// brief returns the least trusted part of an origin, for a margin: "script", "letter.pdf". An
+// origin is written least trusted first.
 func brief(origin string) string {
 	first, _, _ := strings.Cut(origin, ",")
 	word, _, named := strings.Cut(first, "=")
@@ -543,8 +541,8 @@ func brief(origin string) string {
 	return word + " " + strings.Join(names, ", ")
 }
 
-// unescaped is the name of a source: a sign that has a meaning in an origin stands
-// there as % and two digits for each of its bytes.
+// unescaped decodes the name of a source: a character that has a meaning in an origin is written
+// as % and two digits for each of its bytes.
 func unescaped(name string) string {
 	var b []byte
 	for i := 0; i < len(name); i++ {
@@ -560,8 +558,7 @@ func unescaped(name string) string {
 	return string(b)
 }
 
-// result prints rows that a call gave back, a value a line: what people write
-// does not fit into columns.
+// result prints the rows of a result, a value a line: people's texts do not fit into columns.
 func (v *view) result(res *Result) {
 	defer func() {
 		switch res.Found {
@@ -576,7 +573,7 @@ func (v *view) result(res *Result) {
 	}()
 	if f := res.File; f != nil {
 		fmt.Fprintf(v.w, "     = file %s%s\n", strconv.Quote(f.Name), says(f))
-		if res.From == "" { // it holds them
+		if res.From == "" { // the file holds the rows
 			fmt.Fprintf(v.w, "         with %s\n", Counted(len(res.Rows), "row"))
 			return
 		}
@@ -619,7 +616,7 @@ func (v *view) result(res *Result) {
 	}
 }
 
-// says is what there is to say of a file that was made; nothing of one that would be.
+// says returns the description of a file that was made, and nothing for one that would be.
 func says(f *File) string {
 	if f.Reference == "" {
 		return ""
@@ -627,8 +624,7 @@ func says(f *File) string {
 	return ", " + Safe(f.Says) + "\n         to have it: verbatim upload --get " + f.Reference
 }
 
-// answer spells a value for somebody who asked for it, the items of a list of
-// objects a line each.
+// answer writes a value for a caller who asked for it; each item of a list of objects is a line.
 func answer(v stores.Value) []string {
 	if v.Kind() == stores.JSON {
 		if items, err := v.Items(stores.String); err == nil {
@@ -654,8 +650,7 @@ func answer(v stores.Value) []string {
 
 const empty = "(empty)"
 
-// members spells an object as "name: value" after "name: value", without what
-// is empty.
+// members writes an object as "name: value" pairs, without empty ones.
 func members(v stores.Value) string {
 	var object map[string]json.RawMessage
 	if json.Unmarshal([]byte(v.Text()), &object) != nil {
@@ -678,8 +673,8 @@ func members(v stores.Value) string {
 
 func (f *Field) spell(v *Value) string { return spell(v.Shown(), f.Code || v.Name != "") }
 
-// spell writes a value: text in quotes; codes and names, which are bare, numbers and
-// dates without.
+// spell writes a value: text in quotes, numbers and dates without. bare is for codes and names,
+// which have no quotes either.
 func spell(v stores.Value, bare bool) string {
 	switch {
 	case v.IsNull():
@@ -690,9 +685,9 @@ func spell(v stores.Value, bare bool) string {
 	return strconv.Quote(v.Text())
 }
 
-// Safe makes text fit for a terminal: what cannot be printed, line breaks and
-// marks that turn the direction of writing are spelt out, so that nobody can
-// agree to something that looks like something else.
+// Safe makes text safe for a terminal: unprintable characters, line breaks and marks that change
+// the direction of writing are escaped, so that nobody can agree to something that looks like
+// something else.
 func Safe(s string) string {
 	if strings.IndexFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) < 0 {
 		return s
@@ -701,7 +696,7 @@ func Safe(s string) string {
 	return strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(quoted[1 : len(quoted)-1])
 }
 
-// Counted says "1 row" and "4 rows", with separators where they help.
+// Counted writes "1 row" and "4 rows", with separators in large numbers.
 func Counted(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
@@ -725,8 +720,8 @@ func Thousands(n int) string {
 	return s
 }
 
-// PrintLogged writes rows as the journal has them. A key is for machines: it is in
-// what Logged gives. What was erased is said to be.
+// PrintLogged writes rows as the journal has them, without keys, which are for machines: see
+// Logged. It says which values were erased.
 func PrintLogged(w io.Writer, rows []Row) {
 	for i := range rows {
 		r := &rows[i]
@@ -772,10 +767,10 @@ func logged(v *Value) string {
 	return Safe(v.Text())
 }
 
-// minute is how a person is told a moment.
+// minute is the format of a time for people.
 const minute = "2006-01-02 15:04 UTC"
 
-// printUndo says what can be taken back, and until when the first of it can.
+// printUndo says what can be undone, and until when the first of it can.
 func printUndo(w io.Writer, r *Receipt, command string) {
 	var entries []string
 	var until stores.Value

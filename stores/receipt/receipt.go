@@ -1,16 +1,15 @@
-// Package receipt holds the one value that says what calls would do, or did: rows
-// before and after, with where their values come from; notices and jobs; what the
-// session is given; results, and questions. A preview is a Receipt, and so is what
-// a run answers; the journal keeps its rows, and a reply that is kept under a key is
-// the Receipt as it was.
+// Package receipt holds the one value that says what calls would do, or did: rows before and
+// after, with the origins of their values; notices and jobs; session values; results, and
+// questions. A preview is a Receipt, and so is the result of a run; the journal keeps its rows,
+// and a reply that is stored under an idempotency key is the Receipt unchanged.
 //
 //	r, err := session.Preview(ctx, program)
 //	receipt.Print(os.Stdout, r, receipt.Options{})   // as the command prints it
 //	json.Marshal(r)                                  // as --json prints it
 //
-// A Receipt holds the keys of rows, for the engine, the store and the journal. What
-// is printed, and what json.Marshal writes, has the names of rows instead, and
-// nothing of values that are sensitive: see AppendKept for the form that has keys.
+// A Receipt holds the keys of rows, for the engine, the store and the journal. Printed receipts,
+// and the output of json.Marshal, have the names of rows instead, and no sensitive values: see
+// AppendKept for the form with keys.
 package receipt
 
 import (
@@ -21,28 +20,27 @@ import (
 	"verbatim/stores"
 )
 
-// A Receipt says what a program would do or, when Done is set, did. It may be
-// shared once it is made, but for Sealed.
+// A Receipt says what a program would do or, if Done is set, did. It may be shared once it is
+// made, except while Sealed is called.
 type Receipt struct {
-	// ID and Digest stand for all of it, and for the rows as they were. Those of
-	// what was done at once, without anybody having agreed to a preview, are worked
-	// out when they are asked for: by Sealed.
+	// ID and Digest identify the whole receipt, and the rows as they were. If something was done
+	// without anybody agreeing to a preview, Sealed computes them on demand.
 	ID          string // "c7f2-91d0"
 	Digest      [32]byte
 	Done        bool
 	Calls       []Call // parallel to the calls of the program
 	First, Last int64  // journal entries; zero when there are none
-	// Repeated says that it was done before, under the same key. Values of
-	// sensitive fields are not kept and left out of such a receipt.
+	// Repeated says that the calls were done before, under the same idempotency key. Values of
+	// sensitive fields are not kept, and are missing from such a receipt.
 	Repeated bool
 
 	seal func() (id string, digest [32]byte)
 }
 
-// SealLater leaves the ID and the digest to be worked out by Sealed.
+// SealLater leaves the computation of the ID and the digest to Sealed.
 func (r *Receipt) SealLater(seal func() (id string, digest [32]byte)) { r.seal = seal }
 
-// Sealed returns the receipt with its ID and its digest. It is not for several
+// Sealed returns the receipt with its ID and its digest. It must not be called by several
 // goroutines at once.
 func (r *Receipt) Sealed() *Receipt {
 	if r.seal != nil {
@@ -66,18 +64,18 @@ type Call struct {
 	External   []ExternalCall
 	Result     *Result
 	Seq        int64 // its journal entry; zero when there is none
-	// Undo is until when what was done can be taken back, a time; null where it cannot be,
-	// or the palette does not say.
+	// Undo is the time until which the call can be undone; null if it cannot be, or if the
+	// palette does not say.
 	Undo stores.Value
 }
 
-// A Place is where something stands in a text that has a name.
+// A Place is a position in a named text.
 type Place struct {
 	Source       string // "year-end.dsl"
 	Line, Column int    // from 1
 }
 
-// String is "year-end.dsl:3"; "" of the zero Place.
+// String is "year-end.dsl:3"; "" for the zero Place.
 func (p Place) String() string {
 	if p == (Place{}) {
 		return ""
@@ -85,30 +83,28 @@ func (p Place) String() string {
 	return fmt.Sprintf("%s:%d", p.Source, p.Line)
 }
 
-// What becomes of a row.
+// The operations on a row.
 const (
 	Inserted = "insert"
 	Updated  = "update"
 	Deleted  = "delete"
-	// Found tells of a row that was there already when the journal came to know
-	// it: see journal.Baseline.
+	// Found records a row that existed before the journal recorded it: see journal.Baseline.
 	Found = "found"
-	// Redacted names the row whose values were erased from the entries before.
+	// Redacted names the row whose values were erased from earlier entries.
 	Redacted = "redact"
 )
 
-// A Row is one row, before and after. Of a row that is added or deleted it lists
-// every field but the key that holds a value; of one that is changed, those that
-// change.
+// A Row is one row, before and after. For an added or deleted row it lists every field but the
+// key that has a value; for a changed row, the fields that change.
 type Row struct {
 	Op     string
 	Table  string
 	Entity string
 	Key    stores.Value
 	Name   string     // "@pierre-dupont-identity"; "new" for a row that has no name yet
-	NameIs Commitment // instead of Name, in the journal, where a name says something of a person
+	NameIs Commitment // instead of Name, in the journal, if the name reveals something about a person
 	Label  string
-	Owner  string  // name of the row that it belongs to; "" where that is not shown
+	Owner  string  // name of the row that owns it; "" if that is not shown
 	Fields []Field // in the order of the entity
 }
 
@@ -117,37 +113,36 @@ type Field struct {
 	Name          string
 	Column        string
 	Kind          stores.Kind // of Before and After
-	Code          bool        // one of a list of codes: text without quotation marks
+	Code          bool        // the value is a code: text without quotation marks
 	Before, After Value
-	Sensitive     bool   // printers show that it changed, and not from what to what
-	From          string // ":expected-date", "expected_date + days(1)", "default"; "" where a handler made it
-	// Origin says where After came from, in the words of verbs.Origin; in the
-	// journal, what the field is marked with. Was is what it was marked with
-	// before, "" for a value that was as trusted as a record.
+	Sensitive     bool   // printers show that it changed, but not its values
+	From          string // ":expected-date", "expected_date + days(1)", "default"; "" if a handler made it
+	// Origin says where After came from, in the words of verbs.Origin; in the journal, it is the
+	// mark of the field. Was is the mark before, "" for a value that was as trusted as a record.
 	Origin, Was string
-	// File is the file that After stands for, by its reference or by what its bytes
-	// are known by. It is nil where After stands for itself.
+	// File is the file that After refers to, by its reference or by the digest of its bytes. It
+	// is nil if After refers to no file.
 	File *File
 }
 
-// A Value is a value of a row. The key of another row has the name that is shown
-// instead: Text, Kind, String and JSON are those of the name.
+// A Value is a value of a row. If it is the key of another row, the name of that row is shown
+// instead: Text, Kind, String and JSON use the name.
 type Value struct {
 	stores.Value
-	Name string // "@bob", "new", "(hidden)"; "" where the value is shown itself
-	// Entity is that of the row whose key it is, where it has a name and the receipt
-	// was not kept meanwhile.
+	Name string // "@bob", "new", "(hidden)"; "" if the value itself is shown
+	// Entity is the entity of the row that the key refers to, if it has a name and the receipt
+	// was not stored and read back.
 	Entity string
-	// Is stands in the journal for a value that may have to be erased, and Gone says
-	// that it was.
+	// Is takes the place, in the journal, of a value that may have to be erased, and Gone says
+	// that it was erased.
 	Is   Commitment
 	Gone bool
 }
 
-// Of is a value that is shown itself.
+// Of returns a Value that is shown itself.
 func Of(v stores.Value) Value { return Value{Value: v} }
 
-// Shown is what people see of the value.
+// Shown returns what people see of the value.
 func (v Value) Shown() stores.Value {
 	if v.Name != "" {
 		return stores.NewString(v.Name)
@@ -155,26 +150,26 @@ func (v Value) Shown() stores.Value {
 	return v.Value
 }
 
-// Text is that of what is shown.
+// Text returns the text of what is shown.
 func (v Value) Text() string { return v.Shown().Text() }
 
-// Kind is that of what is shown.
+// Kind returns the kind of what is shown.
 func (v Value) Kind() stores.Kind { return v.Shown().Kind() }
 
-// String does not show a key that has a name.
+// String returns what is shown, and so not a key that has a name.
 func (v Value) String() string { return v.Shown().String() }
 
-// A Commitment stands for a value that may have to be forgotten: see package
-// journal, which makes them.
+// A Commitment takes the place of a value that may have to be forgotten: see package journal,
+// which makes them.
 type Commitment string
 
-// A File is what a person knows a file by.
+// A File describes a file to people.
 type File struct {
 	Name string
 	Type string // "application/pdf"
 	Size int64
-	Says string // what people are told of it besides its name: "PDF, 12.5 MB"
-	// Reference is what a call names it by, of a file that a call made: upload://…; "" in
+	Says string // description besides its name: "PDF, 12.5 MB"
+	// Reference is the name of a file that a call made, for use in other calls: upload://…; "" in
 	// a preview, which makes none.
 	Reference string
 }
@@ -183,25 +178,25 @@ type File struct {
 type Notice struct {
 	Kind   string // "notify" or "trigger"
 	Target string
-	// Of work that is run here: the call that it is, and when it is made. A day
-	// is its first instant where the organisation is; Null is at once.
+	// For work that runs here: the call, and when it is made. A date is its first instant in the
+	// organisation's time zone; Null is at once.
 	Calls string
 	At    stores.Value
-	// Instead counts the jobs that wait under the same key and are dropped.
+	// Instead counts the waiting jobs with the same correlation key that are dropped.
 	Instead int
 }
 
-// Scheduled reports whether it is work, and no message.
+// Scheduled reports whether it is work, and not a message.
 func (n *Notice) Scheduled() bool { return n.Kind == "trigger" }
 
-// Why a row stands for an argument that a call left out.
+// Reasons why a row stands for an argument that a call left out.
 const (
 	AtWork       = "active" // the session was set to it
-	OnlyOne      = "only"   // there is no other within scope
-	FirstOfThese = "first"  // nobody chose, and nothing hangs on it
+	OnlyOne      = "only"   // the scope holds no other
+	FirstOfThese = "first"  // nobody chose it, and nothing depends on the choice
 )
 
-// A Filled is an argument that a call left out and that a row stands for.
+// A Filled is an argument that a call left out, with the row that stands for it.
 type Filled struct {
 	Param  string // "cbu-id"
 	Name   string // "@allianz-reinsurance-ag"
@@ -209,23 +204,23 @@ type Filled struct {
 	Entity string
 	Key    stores.Value
 	Stand  string
-	Of     int      // of how many it is the first
-	By     []string // verbs of the principal's by which a session is set to another
+	Of     int      // number of rows of which it is the first
+	By     []string // the principal's verbs that set a session to another row
 }
 
-// A JobChange is a job that failed or waits, and is tried again or dropped.
+// A JobChange is a failed or waiting job that is tried again or dropped.
 type JobChange struct {
 	ID        string
 	Kind      string
 	What      string
-	Principal string // in whose name it is
-	State     string // that it is in before
+	Principal string // in whose name it runs
+	State     string // its state before
 	Attempt   int
-	Note      string // why it is not done
+	Note      string // why it has not been done
 	Drop      bool
 }
 
-// An Ask is one confirmation that a call needs before it may happen.
+// An Ask is a confirmation that a call needs before it may happen.
 type Ask struct {
 	By     string // a role that somebody else must have; "" is the person asking
 	Reason string // "it sends a message that cannot be recalled"
@@ -233,12 +228,12 @@ type Ask struct {
 	Call   int    // index in the program
 }
 
-// A Setting is something that the session is given, before and after.
+// A Setting is a session value, before and after.
 type Setting struct {
 	Name          string
 	Before, After Value
 	Sensitive     bool
-	From          string // what it is worked out from; "" where a handler made it
+	From          string // what it is computed from; "" if a handler made it
 	Origin        string
 }
 
@@ -250,19 +245,18 @@ type ExternalCall struct {
 	// ReadOnly says that the tool changes nothing.
 	ReadOnly bool
 	Local    bool // it is a function of this program
-	// Then is what is done with its answer, where nothing of that is known before it is
-	// there.
+	// Then says what is done with the tool's answer, if that is unknown until the answer arrives.
 	Then []Follow
 }
 
-// A Follow is what is done with each row that a tool answers with.
+// A Follow says what is done with each row of a tool's answer.
 type Follow struct {
-	Op     string // as of a Row; "" of a notice
-	What   string // the entity, or whom the notice is for
+	Op     string // as in Row; "" for a notice
+	What   string // the entity, or the recipient of the notice
 	Fields []string
 }
 
-// A Sent is one thing that a tool is sent.
+// A Sent is one value that is sent to a tool.
 type Sent struct {
 	Key       string
 	Value     stores.Value
@@ -270,38 +264,37 @@ type Sent struct {
 	From      string // ":text", "request_id.subtype"
 }
 
-// A Result is what a call gives back. Its values are what is shown: a reference is
-// the name of its row, and Refs says whose.
+// A Result is the result of a call. Its values are what is shown: a reference is the name of its
+// row, and Refs says which row that is.
 type Result struct {
 	Columns   []string
 	Sensitive []bool // parallel to Columns; nil when none is
-	// Own are the sensitive ones that are told to the principal who asked, and to
-	// nobody else: their own answers. Parallel to Columns; nil when none is.
+	// Own marks sensitive columns that are shown to the calling principal, and to nobody else:
+	// their own answers. Parallel to Columns; nil if there are none.
 	Own  []bool
 	Rows [][]stores.Value
-	// Owners are the names of the rows that these belong to, parallel to Rows, where
-	// somebody is told who sees rows of several owners; nil otherwise.
+	// Owners are the names of the rows that own these rows, parallel to Rows, if the principal
+	// sees rows of several owners; nil otherwise.
 	Owners []string
-	// From says where all of it comes from, when that is not from rows within
-	// scope: what a tool of another server answered is "tool".
+	// From is the origin of the whole result, unless that is rows within scope: the answer of
+	// another server's tool has the origin "tool".
 	From string
-	// Origins says where each value comes from, parallel to Rows; nil when all
-	// of them are a record's.
+	// Origins holds the origin of each value, parallel to Rows; nil if all of them have the
+	// origin of a record.
 	Origins [][]string
 	Refs    []Ref // the values that are names of rows, by row and column
-	// Entity and Keys are those of the rows that a read gave, one a row.
+	// Entity and Keys identify the rows that a read returned, one for each row of the result.
 	Entity string
 	Keys   []stores.Value
-	// Left says of rows that are left out why: they hold what cannot be read, or come
-	// on the next page.
+	// Left says why rows are left out: they hold values that cannot be read, or come on the next
+	// page.
 	Left []string
-	// Found says how the rows were found that fit a text, where that is worse than it
-	// could be.
+	// Found says how the rows that fit a text were found, if not in the best way.
 	Found FoundBy
-	// File is what the call made of its rows, or of what a tool answered; nil where it
-	// made none. Only the principal can read it.
+	// File is the file that the call made from its rows, or from a tool's answer; nil if it made
+	// none. Only the principal can read it.
 	File *File
-	// Late says that it is known only once a tool has acted: no agreement stands on
+	// Late says that the result is known only after a tool has acted: no agreement can depend on
 	// it.
 	Late bool
 }
@@ -309,10 +302,10 @@ type Result struct {
 // Hidden reports whether a preview hides the result of the call; Left says why.
 func (r *Result) Hidden() bool { return r != nil && len(r.Columns) == 0 && len(r.Left) > 0 }
 
-// A FoundBy is how rows were found for want of a model that compares meanings.
+// A FoundBy says how rows were found without a model that compares meanings.
 type FoundBy string
 
-// The ways.
+// The values of FoundBy.
 const (
 	ByLetters FoundBy = "letters" // by words and runs of letters: no such model is set up
 	ByWords   FoundBy = "words"   // by words alone: the model did not answer
@@ -331,7 +324,7 @@ func (r *Result) Withheld(column int) bool {
 	return r.Sensitive != nil && r.Sensitive[column] && (r.Own == nil || !r.Own[column])
 }
 
-// Origin is where a value of the result comes from.
+// Origin returns the origin of a value of the result.
 func (r *Result) Origin(row, column int) string {
 	switch {
 	case r.Origins != nil:
@@ -342,7 +335,7 @@ func (r *Result) Origin(row, column int) string {
 	return "record"
 }
 
-// ToOthers withholds what is the asker's own.
+// ToOthers withholds the values that only the caller may see.
 func (r *Receipt) ToOthers() {
 	for i := range r.Calls {
 		if res := r.Calls[i].Result; res != nil {
@@ -359,15 +352,15 @@ func (r *Receipt) Asks() (all []Ask) {
 	return all
 }
 
-// Totals counts what a Receipt tells of.
+// Totals counts the contents of a Receipt.
 type Totals struct {
 	Tables     []Table // sorted by name
 	Rows       int     // how many rows are added, changed or deleted, each once
 	Notices    int     // messages that are sent
 	Jobs       int     // pieces of work that are started or scheduled
-	JobChanges int     // waiting jobs that are tried again or dropped
-	Settings   int     // values that the session is given
-	External   int     // tools of other servers that are asked
+	JobChanges int     // jobs that are tried again or dropped
+	Settings   int     // session values that are set
+	External   int     // tools of other servers that are called
 }
 
 // A Table counts the rows of one table, each once.
@@ -383,7 +376,7 @@ func (t *Totals) Acts() bool {
 	return t.Rows+t.Notices+t.Jobs+t.JobChanges+t.Settings+t.External > 0
 }
 
-// Totals works them out.
+// Totals computes the totals.
 func (r *Receipt) Totals() Totals {
 	type row struct {
 		entity string
@@ -392,7 +385,7 @@ func (r *Receipt) Totals() Totals {
 	var t Totals
 	ops := map[row]string{}
 	tables := map[string]string{} // by entity
-	gone := map[row]bool{}        // it came and went
+	gone := map[row]bool{}        // rows that are added and deleted again
 	for i := range r.Calls {
 		c := &r.Calls[i]
 		for j := range c.Rows {
@@ -442,8 +435,8 @@ func (r *Receipt) Totals() Totals {
 	return t
 }
 
-// Number says which entry of the journal is the first, of a receipt that counts them
-// from one.
+// Number sets the journal entries of a receipt that counts them from one, given the number of the
+// first.
 func (r *Receipt) Number(first int64) {
 	add := func(n *int64) {
 		if *n > 0 {
@@ -457,9 +450,9 @@ func (r *Receipt) Number(first int64) {
 	}
 }
 
-// Rename gives rows that were shown as old the names that they have now, by
-// stores.NewRow: what is being added has no name yet. What a kept receipt does not tell
-// the entity of is found by its key alone, where that is one row's.
+// Rename gives the values shown as old their present names, by stores.NewRow: a row that is being
+// added has no name yet. If a kept receipt lacks the entity of a row, the row is found by its key
+// alone, if only one row has that key.
 func (r *Receipt) Rename(old string, names map[stores.Value]string) {
 	alone := make(map[string]string, len(names))
 	for row, name := range names {

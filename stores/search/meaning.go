@@ -9,14 +9,14 @@ import (
 	"sync"
 )
 
-// Letters is what Grams is called where the maker of a vector is told.
+// Letters is the maker of vectors that Grams made.
 const Letters = "letters"
 
 // Wide is how many numbers a vector of Grams has.
 const Wide = 256
 
-// Grams are runs of three and four letters of the words of some texts, counted by their
-// digest into a vector of length 1. Nil where there is no word.
+// Grams counts the runs of three and four letters of the words of some texts, by their digest, in
+// a vector of length 1. It returns nil if there is no word.
 func Grams(texts ...string) []float32 {
 	sums := make([]float64, Wide)
 	some := false
@@ -41,7 +41,7 @@ func Grams(texts ...string) []float32 {
 	}
 	v := make([]float32, Wide)
 	for i, s := range sums {
-		v[i] = float32(math.Copysign(math.Sqrt(math.Abs(s)), s)) // what is said often is said once and a little more
+		v[i] = float32(math.Copysign(math.Sqrt(math.Abs(s)), s)) // dampens the weight of runs that occur often
 	}
 	return Unit(v)
 }
@@ -55,8 +55,8 @@ func fnv(s string) uint64 {
 	return h ^ h>>29
 }
 
-// Unit makes a vector one of length 1, in place. One of nothing stays, and one that holds
-// what is no number becomes nil.
+// Unit scales a vector to length 1, in place. A zero vector stays as it is; for a vector with a
+// value that is not a finite number it returns nil.
 func Unit(v []float32) []float32 {
 	sum := 0.0
 	for _, x := range v {
@@ -74,7 +74,7 @@ func Unit(v []float32) []float32 {
 	return v
 }
 
-// Bytes are a vector as it is kept: 32-bit IEEE numbers, the lowest byte first.
+// Bytes returns a vector in its stored form: 32-bit IEEE numbers, the lowest byte first.
 func Bytes(v []float32) []byte {
 	b := make([]byte, 0, 4*len(v))
 	for _, x := range v {
@@ -83,7 +83,7 @@ func Bytes(v []float32) []byte {
 	return b
 }
 
-// Vector reads what Bytes wrote into v, which it returns, longer where it has to be.
+// Vector reads what Bytes wrote into v, and returns v, extended if necessary.
 func Vector(kept []byte, v []float32) []float32 {
 	v = v[:0]
 	for ; len(kept) >= 4; kept = kept[4:] {
@@ -92,8 +92,8 @@ func Vector(kept []byte, v []float32) []float32 {
 	return v
 }
 
-// Likeness is the cosine of the angle between two vectors of length 1; 0 where they are
-// not equally long.
+// Likeness returns the cosine of the angle between two vectors of length 1; 0 if their lengths
+// differ.
 func Likeness(a, b []float32) float32 {
 	if len(a) != len(b) {
 		return 0
@@ -113,14 +113,14 @@ func Likeness(a, b []float32) float32 {
 	return (s0 + s1) + (s2 + s3)
 }
 
-// Vectors are those of the rows of one owner, one after another.
+// Vectors are the vectors of the rows of one owner, one after another.
 type Vectors struct {
 	Keys  []string
-	Wide  int // how long each is
+	Wide  int // number of elements of each
 	Parts []float32
 }
 
-// Add adds the vector of a row, where it is as long as the others.
+// Add adds the vector of a row, if it is as long as the others.
 func (v *Vectors) Add(key string, vector []float32) {
 	if v.Wide == 0 {
 		v.Wide = len(vector)
@@ -130,7 +130,7 @@ func (v *Vectors) Add(key string, vector []float32) {
 	}
 }
 
-// Near adds to best the rows that have something to do with what a vector means.
+// Near adds to best the rows whose vectors are similar to near.
 func (v *Vectors) Near(near []float32, best *Best) {
 	for i, key := range v.Keys {
 		if like := float64(Likeness(near, v.Parts[i*v.Wide:(i+1)*v.Wide])); like >= Alike && best.Fits(like) {
@@ -139,10 +139,10 @@ func (v *Vectors) Near(near []float32, best *Best) {
 	}
 }
 
-// A Kept keeps vectors in memory that were read: to read those of 100 000 rows takes many
-// times as long as to compare them. Each has the stamp that its owner's part of the index
-// had, and is read anew where that is another. It is safe for use by many goroutines, who
-// change no Vectors that they got.
+// A Kept caches vectors in memory: to read those of 100 000 rows takes many times as long as to
+// compare them. Each entry has the stamp that its owner's part of the index had, and is read
+// again if the stamp has changed. It is safe for use by many goroutines, which must not change
+// the Vectors that they get.
 type Kept struct {
 	mu    sync.Mutex
 	size  int
@@ -150,7 +150,7 @@ type Kept struct {
 	names map[string]*Names // by table
 }
 
-// A KeptOf says which vectors are kept.
+// A KeptOf identifies cached vectors.
 type KeptOf struct {
 	Table, Maker string
 	Owner        int64
@@ -161,10 +161,10 @@ type keptVectors struct {
 	vectors *Vectors
 }
 
-// mostKept is how many numbers are kept at most, of four bytes each.
+// mostKept is how many numbers are cached at most, of four bytes each.
 const mostKept = 64 << 20
 
-// Get returns what is kept, nil where nothing is or where its stamp was another.
+// Get returns cached vectors, nil if there are none or their stamp was another.
 func (k *Kept) Get(of KeptOf, stamp int64) *Vectors {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -174,7 +174,7 @@ func (k *Kept) Get(of KeptOf, stamp int64) *Vectors {
 	return nil
 }
 
-// Keep keeps vectors. Where there are too many, all others are given up.
+// Keep caches vectors. If there are too many, it drops all others.
 func (k *Kept) Keep(of KeptOf, stamp int64, v *Vectors) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -191,17 +191,16 @@ func (k *Kept) Keep(of KeptOf, stamp int64, v *Vectors) {
 	}
 }
 
-// Alike is how alike two vectors are at least that have something to do with each other.
+// Alike is the least likeness of two vectors that count as similar.
 const Alike = 0.2
 
-// A Found is a row that was found, and how well it fits.
+// A Found is a row that was found, and its score.
 type Found struct {
 	Key   string
 	Score float64
 }
 
-// better is the order of what was found: the best first, and rows that fit equally well by
-// their keys.
+// better orders found rows: the best first, and rows of equal score by their keys.
 func better(a, b Found) int {
 	if c := cmp.Compare(b.Score, a.Score); c != 0 {
 		return c
@@ -209,27 +208,27 @@ func better(a, b Found) int {
 	return strings.Compare(a.Key, b.Key)
 }
 
-// A Best keeps the best of what is added to it.
+// A Best collects the best of the rows added to it.
 type Best struct {
 	most  int
-	least float64 // what one has to score to be among them
+	least float64 // the score that a row needs to be among them
 	found []Found
 }
 
-// NewBest keeps the best so many.
+// NewBest returns a Best for so many rows.
 func NewBest(most int) *Best { return &Best{most: most, least: math.Inf(-1)} }
 
-// Fits reports whether one of that score may be among the best.
+// Fits reports whether a row of that score may be among the best.
 func (b *Best) Fits(score float64) bool { return score >= b.least }
 
-// Add adds one.
+// Add adds a row.
 func (b *Best) Add(key string, score float64) {
 	if b.found = append(b.found, Found{key, score}); len(b.found) >= 2*b.most+64 {
 		b.All()
 	}
 }
 
-// All are the best, the first of them first.
+// All returns the best rows, the first of them first.
 func (b *Best) All() []Found {
 	slices.SortFunc(b.found, better)
 	if len(b.found) >= b.most {
@@ -239,9 +238,9 @@ func (b *Best) All() []Found {
 	return b.found
 }
 
-// Fuse makes one list of several, each with its best first, by reciprocal rank (Cormack,
-// Clarke and Büttcher, 2009, with k = 60): a row scores the more, the further up it stands
-// in each. The best possible score is 1.
+// Fuse merges several lists, each with its best first, by reciprocal rank (Cormack, Clarke and
+// Büttcher, 2009, with k = 60): a row scores more, the further up it is in each list. The best
+// possible score is 1.
 func Fuse(lists ...[]Found) []Found {
 	const k = 60
 	at := map[string]int{}

@@ -11,15 +11,15 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// MostEdits is how many edits away a name is looked for at most.
+// MostEdits is the greatest edit distance at which a name is found.
 const MostEdits = 8
 
-// mostName is how many letters of a name are compared: what it has more is left out.
+// mostName is how many letters of a name are compared: the rest is ignored.
 const mostName = 64
 
-// Name folds a name for comparison: in small Latin letters without diacritics, other
-// alphabets transliterated letter by letter, words parted by one space, without marks.
-// "Müller-Łukasz, J." is "muller lukasz j", "О’Брайен" is "obraien".
+// Name folds a name for comparison: lower-case Latin letters without diacritics, other alphabets
+// transliterated letter by letter, words separated by one space, no punctuation. "Müller-Łukasz,
+// J." is "muller lukasz j", "О’Брайен" is "obraien".
 func Name(text string) string {
 	out := make([]byte, 0, min(len(text), 2*mostName))
 	for _, r := range norm.NFKC.String(text) {
@@ -44,7 +44,7 @@ func Name(text string) string {
 // A Pattern is a folded name that others are compared with.
 type Pattern struct {
 	name string
-	peq  [128]uint64 // of each letter, where it stands in the name
+	peq  [128]uint64 // bit set of each letter's positions in the name
 	signature
 	some uint16
 }
@@ -60,9 +60,8 @@ func NewPattern(name string) *Pattern {
 	return p
 }
 
-// Distance is how many letters have to be added, left out or changed to make one folded
-// name of the other (Levenshtein), worked out for all letters of the pattern at once
-// (Myers, 1999, as Hyyrö wrote it down in 2003).
+// Distance returns the edit distance of two folded names (Levenshtein), computed for all letters
+// of the pattern at once (Myers, 1999, in the form of Hyyrö, 2003).
 func (p *Pattern) Distance(name []byte) int {
 	m := len(p.name)
 	if m == 0 {
@@ -86,14 +85,14 @@ func (p *Pattern) Distance(name []byte) int {
 	return d
 }
 
-// A signature says which letters and which pairs of letters a name has, as far as 64 bits
-// do. Names whose signatures differ by more than so many edits can make are not near.
+// A signature records which letters and which pairs of letters a name has, as far as 64 bits
+// allow. Names whose signatures differ by more than the permitted edits can explain are not near.
 type signature struct {
-	// letters has a bit for each letter, and another for each that is there twice. An edit
-	// sets one bit at most, and clears one at most.
+	// letters has a bit for each letter, and another for each letter that occurs twice. An edit
+	// sets at most one bit, and clears at most one.
 	letters uint64
-	// pairs has one of 64 bits for each two letters in a row, the borders of the name
-	// included. An edit sets two bits at most, and clears two at most.
+	// pairs has one of 64 bits for each pair of adjacent letters, the borders of the name
+	// included. An edit sets at most two bits, and clears at most two.
 	pairs uint64
 }
 
@@ -101,7 +100,7 @@ func sign(name string) (s signature) {
 	last := byte(0)
 	for i := range len(name) {
 		c := name[i]
-		bit := uint64(1) << 58 // all but letters and the space
+		bit := uint64(1) << 58 // for everything but letters and the space
 		switch {
 		case c >= 'a' && c <= 'z':
 			bit = 1 << (c - 'a')
@@ -122,13 +121,13 @@ func sign(name string) (s signature) {
 
 func pair(a, b byte) uint64 { return 1 << ((uint32(a)*31 + uint32(b)) * 0x9e3779b1 >> 26) }
 
-// differ reports whether one of two sets has more than so many bits that the other has not.
+// differ reports whether one of two sets has more than so many bits that the other lacks.
 func differ(a, b uint64, most int) bool {
 	return max(bits.OnesCount64(a&^b), bits.OnesCount64(b&^a)) > most // one branch, nearly always taken
 }
 
-// some is a coarser form of that: a bit for each of 16 sets of letters that rarely come
-// together, of which a name has some letter.
+// some returns a coarser signature: a bit for each of 16 sets of letters that rarely occur
+// together, set if the name has a letter of the set.
 func some(letters uint64) (set uint16) {
 	for i, of := range sets {
 		if letters&of != 0 {
@@ -138,7 +137,7 @@ func some(letters uint64) (set uint16) {
 	return set
 }
 
-// sets are the sets of some: the frequent letters alone, the rare ones together.
+// sets are the sets of letters for some: the frequent letters alone, the rare ones together.
 var sets = [16]uint64{
 	1 << ('e' - 'a'),
 	1, // a
@@ -158,42 +157,43 @@ var sets = [16]uint64{
 	1<<('k'-'a') | 1<<('p'-'a') | 1<<('f'-'a') | 1<<('v'-'a') | 1<<('j'-'a'),
 }
 
-// Names are the names of rows of one table, in memory. Each is compared with what is asked
-// for only where its length and its letters leave room for so few edits, so that nearly
-// none is. It is safe for use by many goroutines.
+// Names caches the names of rows of one table. It computes a name's distance only if its length
+// and its letters allow so few edits, which is so for few names. It is safe for use by many
+// goroutines.
 //
-// Names are only ever added: what the index no longer has is found all the same, and whoever
-// asks looks there.
+// Names are only ever added: names that the index no longer has are found as well, so callers
+// check them in the index.
 type Names struct {
 	mu     sync.RWMutex
-	upto   int64             // what was read of the index last
-	arena  []byte            // names and keys
+	upto   int64             // number of the last entry that was read from the index
+	arena  []byte            // texts of names and keys
 	sorted names             // by group
 	some   []uint16          // of each group, by length and letters
-	groups []uint32          // where each begins in sorted, and where the last one ends
-	starts [mostName + 3]int // where the groups of each length begin
+	groups []uint32          // for each group, by length and letters
+	starts [mostName + 3]int // where each group begins in sorted, and where the last one ends
 	recent names             // not sorted yet
-	first  int               // how many there were when they were read
+	first  int               // names that are not sorted yet
 }
 
-// names are parallel.
+// A names holds names in parallel slices.
 type names struct {
-	letters []uint64 // of their signatures; most names are told apart by them
+	letters []uint64 // of their signatures; they suffice to distinguish most names
 	pairs   []uint64
 	of      []named
 }
 
 type named struct {
 	owner int64
-	at    uint32 // in the arena; the key stands behind the name
-	name  uint16 // how long it is
-	key   uint16 // how long it is
+	at    uint32 // in the arena; the key follows the name
+	name  uint16 // length
+	key   uint16 // length
 }
 
-// mostRecent is how many names may be unsorted, besides one in so many of all.
+// mostRecent is how many names may be unsorted, besides one in oneIn of all names.
 const mostRecent, oneIn = 1024, 64
 
-// Upto is what was read of the index last, and count how many names there are.
+// Upto returns the number of the last entry that was read from the index, and how many names
+// there are.
 func (n *Names) Upto() (upto int64, count int) {
 	n.mu.RLock()
 	defer n.mu.RUnlock()
@@ -204,11 +204,11 @@ func (n *Names) Upto() (upto int64, count int) {
 type Named struct {
 	Seq, Owner int64
 	Key, Name  string // folded
-	Other      bool   // of another table
+	Other      bool   // it belongs to another table
 }
 
-// Add adds what the index has got since upto, all of it. Where somebody else added it
-// meanwhile, nothing is done.
+// Add adds all the names that the index has got since upto. It does nothing if another goroutine
+// has added them meanwhile.
 func (n *Names) Add(upto int64, more []Named) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -227,9 +227,8 @@ func (n *Names) Add(upto int64, more []Named) {
 	}
 }
 
-// Settle is called once all that is new was added: it puts names in order, where many are
-// not. It reports whether most may be of rows that are gone, so that they had better be read
-// anew.
+// Settle is called once all new names were added: it sorts the names if many are unsorted. It
+// reports whether most names may belong to rows that are gone, so that they should be read again.
 func (n *Names) Settle() (stale bool) {
 	n.mu.RLock()
 	count, recent := len(n.sorted.of)+len(n.recent.of), len(n.recent.of)
@@ -275,8 +274,8 @@ func (n *Names) sort() {
 	}
 }
 
-// Near calls fn for each name of so many edits at most. Owners are whose names alone are
-// looked at, nil for everybody's.
+// Near calls fn for each name within so many edits. It looks only at the names of owners; nil is
+// everybody's.
 func (n *Names) Near(p *Pattern, edits int, owners map[int64]bool, fn func(key string, distance int)) {
 	n.mu.RLock()
 	defer n.mu.RUnlock()
@@ -308,8 +307,7 @@ func (n *Names) Near(p *Pattern, edits int, owners map[int64]bool, fn func(key s
 	}
 }
 
-// Likeness of a name that is so far away is 1 less the edits for each letter of the longer
-// one.
+// Likeness returns 1 minus the number of edits for each letter of the longer name.
 func (p *Pattern) Likeness(name string, distance int) float64 {
 	if longer := max(len(p.name), len(name)); longer > 0 {
 		return 1 - float64(distance)/float64(longer)
@@ -317,7 +315,7 @@ func (p *Pattern) Likeness(name string, distance int) float64 {
 	return 1
 }
 
-// Names are those of a table that are kept in memory.
+// Names returns the cached names of a table.
 func (k *Kept) Names(table string) *Names {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -330,14 +328,14 @@ func (k *Kept) Names(table string) *Names {
 	return k.names[table]
 }
 
-// Forget gives up the names of a table, to be read anew.
+// Forget drops the cached names of a table, so that they are read again.
 func (k *Kept) Forget(table string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	delete(k.names, table)
 }
 
-// Nearest sorts names that were found: the nearest first, and rows that are equally near by
+// Nearest sorts the names that were found: the nearest first, and rows that are equally near by
 // their keys; each row once.
 func Nearest(found []NearName) []NearName {
 	slices.SortFunc(found, func(a, b NearName) int {
@@ -351,7 +349,7 @@ func Nearest(found []NearName) []NearName {
 	})
 }
 
-// A NearName is a row of a name that is near one that was asked for.
+// A NearName is a row with a name near the one asked for.
 type NearName struct {
 	Key      string
 	Distance int

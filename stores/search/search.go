@@ -1,17 +1,16 @@
-// Package search makes of texts what an index of them keeps, and of a question what is
-// asked of that index. It is the one folding of words that both stores share, so that the
-// same question finds the same rows in the same order on each.
+// Package search computes the index entries of texts, and the terms of a question to look up in
+// the index. Both stores share its folding of words, so that the same question finds the same
+// rows in the same order in each.
 //
-// A row is found by words and by meaning. Of its words the index keeps terms: the stems
-// that a word has in English, German, French and Spanish (Snowball), each without
-// diacritics. Whoever asks need not say in which language a text is written, and "Umsätze"
-// finds "Umsatz". How much a term says of a row is BM25 (Robertson and Zaragoza, 2009)
-// with k1 = 1.2 and b = 0.75, against a row of pivot words and not against the average
-// row: so what a row weighs depends on no other row. How rare a word is, is counted among
-// the rows that the asker may see: see Weigh.
+// A row is found by words and by meaning. For its words the index stores terms: the stems that a
+// word has in English, German, French and Spanish (Snowball), each without diacritics. So the
+// caller need not say in which language a text is written, and "Umsätze" finds "Umsatz". The
+// weight of a term in a row is BM25 (Robertson and Zaragoza, 2009) with k1 = 1.2 and b = 0.75,
+// relative to a row of pivot words and not to the average row: so a row's weights depend on no
+// other row. How rare a word is, is computed over the rows that the caller may see: see Weigh.
 //
-// Meaning is a vector. Where no model makes them, Grams does, out of runs of letters: that
-// finds other spellings and parts of words, and no synonyms.
+// Meaning is a vector. Without a model, Grams makes vectors from runs of letters: they find other
+// spellings and parts of words, but no synonyms.
 //
 // Everything here is a function of its arguments and safe for use by many goroutines.
 package search
@@ -35,17 +34,17 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Version is that of the folding. An index of another version is made anew.
+// Version is the version of the folding. An index of another version is rebuilt.
 const Version = 2
 
-// Limits of a question. What it has more is not looked for.
+// Limits of a question. Anything beyond them is not looked for.
 const (
 	mostWords  = 200 // words, the first
 	mostLetter = 64  // bytes of a word
 )
 
-// Words are the words of a text in small letters, in their order: letters and digits, and
-// points and commas between digits, as one point.
+// Words returns the words of a text in lower case, in order: letters and digits; points and
+// commas between digits become one point.
 func Words(text string) []string {
 	var words []string
 	var b strings.Builder
@@ -77,7 +76,7 @@ func Words(text string) []string {
 	return words
 }
 
-// plain is a word without diacritics.
+// plain returns a word without diacritics.
 func plain(word string) string {
 	ascii := true
 	for i := range len(word) {
@@ -107,7 +106,7 @@ func plain(word string) string {
 	return b.String()
 }
 
-// Stems are what a word is found by, in order, each once.
+// Stems returns the stems by which a word is found, in order, each once.
 func Stems(word string) []string {
 	word = norm.NFC.String(word)
 	stems := []string{plain(word)}
@@ -127,8 +126,8 @@ func Stems(word string) []string {
 	return stems
 }
 
-// known are the stems of words that came lately: a text says the same words again and
-// again, and to take one apart costs more than to look it up.
+// known caches the stems of recent words: texts repeat the same words, and computing stems costs
+// more than looking them up.
 var known struct {
 	sync.RWMutex
 	stems map[string][]string
@@ -153,8 +152,8 @@ func stemsOf(word string) []string {
 	return stems
 }
 
-// number is a number that stands for texts; two have the same by chance only, and then a
-// row is found that should not be, and no row that the asker may not see.
+// number returns a digest of texts. A collision makes a search find a row that it should not, but
+// never a row that the caller may not see.
 func number(parts ...string) int64 {
 	h := sha256.New()
 	for _, p := range parts {
@@ -165,13 +164,13 @@ func number(parts ...string) int64 {
 	return int64(binary.BigEndian.Uint64(h.Sum(sum[:0])))
 }
 
-// Owner is the number of whoever owns a row, by the text of that key.
+// Owner returns the number of the owner of a row, from the text of the owner's key.
 func Owner(key string) int64 {
 	sum := sha256.Sum256([]byte(key))
 	return int64(binary.BigEndian.Uint64(sum[:]))
 }
 
-// A Posting is that a row has a term, and how much the term says of it.
+// A Posting says that a row has a term, and with which weight.
 type Posting struct {
 	Term   int64
 	Weight int64 // thousandths
@@ -183,7 +182,7 @@ const (
 	pivot = 60 // words
 )
 
-// Postings are what the index keeps of a row with some texts, by term.
+// Postings returns the postings of a row with some texts, by term.
 func Postings(table string, texts []string) []Posting {
 	counts := map[string]int{}
 	long := 0
@@ -213,7 +212,7 @@ func Postings(table string, texts []string) []Posting {
 	return all
 }
 
-// Question takes a question apart: the terms of each of its words, each word once.
+// Question returns the terms of each word of a question, each word once.
 func Question(table, text string) [][]int64 {
 	var asked [][]int64
 	seen := map[int64]bool{}
@@ -235,30 +234,28 @@ func Question(table, text string) [][]int64 {
 	return asked
 }
 
-// Counted is how far rows are counted: of a word that so many have, and of all rows, no
-// more is asked.
+// Counted is how far rows are counted: more rows of a word, and more rows in all, are not
+// distinguished.
 const Counted = 20_000
 
-// Complete is how many rows of one term are read at first. A word that more have is one
-// that half of the rows have, as far as they are counted, and of those Weigh seldom needs
-// any.
+// Complete is how many rows of one term are read at first. A word with more rows is one that half
+// of the rows have, as far as they are counted, and Weigh seldom needs such words.
 const Complete = Counted / 2
 
-// A Term is asked of the index: which word of the question it belongs to, and how rare it
-// is, in thousandths.
+// A Term is a term to look up in the index: with its word of the question, and its rarity, in
+// thousandths.
 type Term struct {
 	Term   int64
 	Word   int
 	Rarity int64
 }
 
-// mostTerms bounds what is asked at once.
+// mostTerms is how many terms are looked up at once.
 const mostTerms = 48
 
-// Weigh says how much each term of a question counts: by how many rows have it, of those
-// that the asker may see, and how many those are, both up to Counted. A word that
-// half of the rows have says little and costs much: it is left out where there are rarer
-// ones.
+// Weigh computes how much each term of a question counts, from the number of rows that have it
+// and the number of all rows, of those that the caller may see, both up to Counted. A word that
+// half of the rows have says little and costs much: it is left out if there are rarer ones.
 func Weigh(asked [][]int64, rows map[int64]int64, all int64) []Term {
 	var terms []Term
 	for word, group := range asked {
@@ -278,8 +275,8 @@ func Weigh(asked [][]int64, rows map[int64]int64, all int64) []Term {
 	return terms[:min(len(terms), mostTerms)]
 }
 
-// A Hit is that a row has a term, in one number: the number of the row in the index, and
-// the weight in the last twelve bits.
+// A Hit says that a row has a term, in one number: the number of the row in the index, and the
+// weight in the last twelve bits.
 type Hit int64
 
 // HitBits is how many bits the weight has. No Posting weighs more than 1000 × (k1 + 1).
@@ -291,13 +288,13 @@ func (h Hit) weight() int64 { return int64(h) & (1<<HitBits - 1) }
 // A Scored is a row by its number in the index, and its score.
 type Scored struct{ Row, Score int64 }
 
-// Score finds the best so many rows, in no order, and all that are as good as the last of
-// them. A row scores the sum, over the words of the question, of what the word's terms
-// weigh at most, each times its rarity. The hits of a term become sorted.
+// Score returns the best so many rows, in no order, and all with the same score as the last of
+// them. The score of a row is the sum, over the words of the question, of the greatest weight of
+// the word's terms, each times its rarity. It sorts the hits of each term.
 func Score(terms []Term, hits map[int64][]Hit, most int) []Scored {
 	terms = slices.Clone(terms)
 	slices.SortStableFunc(terms, func(a, b Term) int { return a.Word - b.Word })
-	lists := make([][]Hit, len(terms)) // of each term, the hits that are still to come
+	lists := make([][]Hit, len(terms)) // for each term, the hits still to come
 	for i, t := range terms {
 		if lists[i] = hits[t.Term]; !slices.IsSorted(lists[i]) {
 			slices.Sort(lists[i])
@@ -337,7 +334,7 @@ func Score(terms []Term, hits map[int64][]Hit, most int) []Scored {
 	}
 }
 
-// best leaves the best so many, best first, and those as good as the last of them.
+// best returns the best so many, best first, and those with the same score as the last of them.
 func best(all []Scored, most int) []Scored {
 	slices.SortFunc(all, func(a, b Scored) int { return cmp.Compare(b.Score, a.Score) })
 	n := min(most, len(all))
@@ -347,10 +344,10 @@ func best(all []Scored, most int) []Scored {
 	return all[:n]
 }
 
-// Digest tells texts from other texts.
+// Digest returns a number that distinguishes texts.
 func Digest(texts ...string) int64 { return number(texts...) }
 
-// TermBytes are the terms of postings as they are kept with their row.
+// TermBytes encodes the terms of postings as they are stored with their row.
 func TermBytes(postings []Posting) []byte {
 	kept := make([]byte, 0, 8*len(postings))
 	for _, p := range postings {

@@ -6,23 +6,23 @@ import (
 	"verbatim/stores"
 )
 
-// A Dialect is how a database spells what both write. It is made once and does not
+// A Dialect is the SQL of one database where the two stores differ. It is made once and does not
 // change.
 type Dialect struct {
-	Quote func(name string) string      // writes a name so that it can be nothing but a name
-	Table func(e *stores.Entity) string // a table in a statement, so that nothing else can stand in for it
-	Fold  func(name string) string      // names that are alike when folded are one
-	True  string                        // a condition that holds
-	False string                        // one that does not
-	Yes   string                        // behind a boolean: that it is true
-	Is    string                        // between two values: that they are the same, of which null is one
+	Quote func(name string) string      // quotes a name, so that it can be nothing but a name
+	Table func(e *stores.Entity) string // writes an entity's table in a statement, so that no other table can be meant
+	Fold  func(name string) string      // names that are equal when folded are the same name
+	True  string                        // a condition that is true
+	False string                        // a condition that is false
+	Yes   string                        // follows a boolean: tests that it is true
+	Is    string                        // stands between two values: tests that they are equal, null being equal to null
 	IsNot string
 }
 
-// LastPart is a table's name without its schema.
+// LastPart returns a table's name without its schema.
 func LastPart(table string) string { return table[strings.LastIndexByte(table, '.')+1:] }
 
-// Flat is an entity's table in one word.
+// Flat returns an entity's table as one word.
 func Flat(e *stores.Entity) string { return strings.ReplaceAll(e.Table, ".", "_") }
 
 // SetOf makes a set of words.

@@ -1,7 +1,7 @@
 package sqlcore
 
-// Because returns an error that is ours, one of package stores, and wraps the cause too, for
-// errors.As. Its text is that of ours alone, since users may see it.
+// Because returns one of our errors, from package stores, that also wraps its cause, for
+// errors.As. Its text is that of our error alone, since users may see it.
 func Because(ours, cause error) error { return &caused{ours, cause} }
 
 type caused struct{ ours, cause error }

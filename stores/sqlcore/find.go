@@ -8,37 +8,37 @@ import (
 	"verbatim/stores"
 )
 
-// Asks is what a Finder needs of a store.
+// Asks lists what a Finder needs of a store.
 type Asks[A, S any] interface {
 	Rows[A, S]
-	// Near is what a path leads to where the row asked for keeps that itself, in a column
-	// of a kind; ok is false for most.
+	// Near returns the column of the row itself that keeps the value at the end of a path, and
+	// the kind of the column. ok is false for most paths.
 	Near(p stores.Path) (col string, kind stores.Kind, ok bool)
-	// Joined notes a row that a path leads to, and Counted one that rows are counted for.
+	// Joined notes a row that a path joins, and Counted a row whose referring rows are counted.
 	Joined(alias string, e *stores.Entity)
 	Counted(alias string)
-	// Marks writes the marks of the row that alias names.
+	// Marks writes the marks of the row with an alias.
 	Marks(t *Text[A, S], e *stores.Entity, alias string)
-	// Orders adds to a value of a kind how it is put in order.
+	// Orders adds to a value of a kind how it is sorted.
 	Orders(t *Text[A, S], p stores.Path, kind stores.Kind)
-	// Sides completes the two sides of a comparison, of kinds that can be compared: it
-	// writes the constant.
+	// Sides completes the two sides of a comparison, whose kinds can be compared: it writes the
+	// constant.
 	Sides(c *stores.Cond, s *Sides[A, S])
-	// Among writes, behind a value of a kind, that it is one of some, which are not null,
-	// and OfText what stores.Cond.OfText says of left. nth numbers the condition's value.
+	// Among writes, behind a value of a kind, the test that it is one of some values, which are
+	// not null; OfText writes the test of stores.Cond.OfText on left. nth numbers the condition's
+	// value.
 	Among(t *Text[A, S], c *stores.Cond, kind stores.Kind, some []stores.Value, nth int)
 	OfText(t *Text[A, S], c *stores.Cond, left *Text[A, S], nth int)
 }
 
-// Sides are those of a comparison.
+// Sides are the two sides of a comparison.
 type Sides[A, S any] struct {
 	Left, Right *Text[A, S] // Right is empty for a constant
 	Of, To      stores.Kind
 	Nth         int // of the constant
 }
 
-// A Finder writes the parts of one Find. Every path that goes the same way shares the
-// same joins.
+// A Finder writes the parts of one Find. Paths that begin with the same steps share joins.
 type Finder[A, S any] struct {
 	Asks[A, S]
 	From  *Text[A, S] // the joins
@@ -47,7 +47,8 @@ type Finder[A, S any] struct {
 	joins map[string]string // "3.1" -> alias of the row reached by fields 3 and then 1
 }
 
-// Capped is how many rows come back at the most: limit, or most where limit is 0 or more.
+// Capped returns how many rows are returned at most: limit, or most if limit is not positive or
+// is greater.
 func Capped(limit, most int) int {
 	if limit <= 0 || limit > most {
 		return most
@@ -55,7 +56,7 @@ func Capped(limit, most int) int {
 	return limit
 }
 
-// Selected is what a Find returns: all fields where it says nothing.
+// Selected returns the paths that a Find returns: all fields if it names none.
 func Selected(f *stores.Find) []stores.Path {
 	if f.Select != nil {
 		return f.Select
@@ -67,7 +68,7 @@ func Selected(f *stores.Find) []stores.Path {
 	return all
 }
 
-// Reached is the entity and field at the end of a path.
+// Reached returns the entity and field at the end of a path.
 func Reached(e *stores.Entity, p stores.Path) (*stores.Entity, int) {
 	for _, s := range p.Steps {
 		e = s.To
@@ -75,8 +76,8 @@ func Reached(e *stores.Entity, p stores.Path) (*stores.Entity, int) {
 	return e, p.Field
 }
 
-// Row returns the alias of the row that steps lead to, and its entity. A row outside the
-// scope is not reached: everything about it is null.
+// Row returns the alias of the row at the end of steps, and its entity. Everything about a row
+// outside the scope is null.
 func (q *Finder[A, S]) Row(steps []stores.Step) (string, *stores.Entity, error) {
 	alias, e, way := q.At, q.Root, ""
 	for _, s := range steps {
@@ -102,7 +103,7 @@ func (q *Finder[A, S]) Row(steps []stores.Step) (string, *stores.Entity, error) 
 	return alias, e, nil
 }
 
-// Path writes what a path leads to and returns its kind.
+// Path writes the value at the end of a path and returns its kind.
 func (q *Finder[A, S]) Path(t *Text[A, S], p stores.Path) (stores.Kind, error) {
 	if col, kind, ok := q.Near(p); ok {
 		t.Add(col)
@@ -138,7 +139,7 @@ func (q *Finder[A, S]) Path(t *Text[A, S], p stores.Path) (stores.Kind, error) {
 	return stores.Int, nil
 }
 
-// Order writes in which order rows come.
+// Order writes the ORDER BY clause.
 func (q *Finder[A, S]) Order(t *Text[A, S], by []stores.Order) error {
 	t.Add(" ORDER BY ")
 	for _, o := range by {
@@ -157,9 +158,9 @@ func (q *Finder[A, S]) Order(t *Text[A, S], by []stores.Order) error {
 	return nil
 }
 
-// Cond writes a condition. SQL has three truth values and stores.Cond two, in which null
-// equals null and nothing is before or after null; under a Not the difference shows, so
-// there, in exact mode, unknown is made false.
+// Cond writes a condition. SQL has three truth values and stores.Cond two: there null equals
+// null, and nothing is before or after null. The difference shows under a Not, so exact makes
+// unknown false there.
 func (q *Finder[A, S]) Cond(t *Text[A, S], c *stores.Cond, exact bool) error {
 	switch c.Op {
 	case stores.True:
@@ -244,8 +245,7 @@ func (q *Finder[A, S]) compare(t *Text[A, S], c *stores.Cond, exact bool) error 
 	}
 	number := func(k stores.Kind) bool { return k == stores.Int || k == stores.Decimal }
 	if s.Of != s.To && !(number(s.Of) && number(s.To)) {
-		// Values of different kinds are never equal, unless both are null, and never in
-		// an order.
+		// Values of different kinds are never equal, unless both are null, and have no order.
 		equal := t.Part().Add(spells.False)
 		if !constant {
 			equal = t.Part().Add("(").Join(s.Left).Add(" IS NULL AND ").Join(s.Right).Add(" IS NULL)")
@@ -263,8 +263,7 @@ func (q *Finder[A, S]) compare(t *Text[A, S], c *stores.Cond, exact bool) error 
 	q.Sides(c, &s)
 	switch c.Op {
 	case stores.Eq:
-		// = finds through an index what a comparison of nulls may not, and a constant is
-		// not null.
+		// = can use an index that a comparison of nulls may not, and a constant is not null.
 		if constant && !exact {
 			t.Join(s.Left).Add(" = ").Join(s.Right)
 			return nil

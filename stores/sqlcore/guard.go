@@ -12,27 +12,27 @@ import (
 type Guard struct {
 	*Dialect
 	*Syntax
-	// TableFunctions may stand where a table can.
+	// TableFunctions may be used as tables.
 	TableFunctions map[string]bool
 	// Schemas says that tables have schemas: "a.b" in quotes is one name, of another
 	// table than a.b.
 	Schemas bool
 }
 
-// A Query is an author's text as tokens. The store walks them and decides what is
-// written in the place of each; nothing else of the text runs.
+// A Query is an author's text as tokens. The store walks them and decides what is written for
+// each; no other part of the text runs.
 type Query struct {
 	*Guard
 	SQL      stores.SQL
 	Entities []*stores.Entity // that palettes declare
 	Toks     []Token
-	As       []string         // per token: what is written in its place
-	Tables   []*stores.Entity // those that it names, in order of first use
+	As       []string         // for each token, what is written in its place
+	Tables   []*stores.Entity // entities that the query names, in order of first use
 	Own      []string         // the author's own common tables, folded, in order
 	names    map[*stores.Entity]string
 }
 
-// Split makes tokens of a query, which has to begin with SELECT or WITH.
+// Split splits a query, which has to begin with SELECT or WITH, into tokens.
 func (g *Guard) Split(entities []*stores.Entity, q stores.SQL) (*Query, error) {
 	toks, err := g.Lex(q.Text)
 	if err != nil {
@@ -48,18 +48,18 @@ func (g *Guard) Split(entities []*stores.Entity, q stores.SQL) (*Query, error) {
 	return p, nil
 }
 
-// Fail complains of token i.
+// Fail returns an error about token i.
 func (p *Query) Fail(i int, format string, args ...any) error {
 	return &stores.SQLError{Offset: p.Toks[i].Start, Msg: fmt.Sprintf(format, args...)}
 }
 
-// From reports whether a FROM clause begins at token i: x IS NOT DISTINCT FROM y is
-// none.
+// From reports whether a FROM clause begins at token i. The FROM in x IS NOT DISTINCT FROM y
+// begins none.
 func (p *Query) From(i int) bool {
 	return i > 0 && p.Toks[i].Is("FROM") && !(i > 1 && p.Toks[i-1].Is("DISTINCT") && p.Toks[i-2].Is("IS", "NOT"))
 }
 
-// called stands before what an entity is called until Call knows.
+// called marks an entity in As until Call has determined its name.
 const called = "\x00"
 
 // declared finds an entity by its table, as the palette writes it.
@@ -72,7 +72,7 @@ func (p *Query) declared(table string) *stores.Entity {
 	return nil
 }
 
-// Names adds the name at token i to Own, unless a table has it.
+// Names adds the name at token i to Own. It fails if a table has that name.
 func (p *Query) Names(i int) error {
 	name := p.Toks[i].Name
 	for _, e := range p.Entities {
@@ -84,9 +84,9 @@ func (p *Query) Names(i int) error {
 	return nil
 }
 
-// Table reads a table's name at token i and returns its last token. With writing, the last
-// of Own is still being written and may not be named: a table that reads itself might
-// never end.
+// Table reads a table's name at token i and returns its last token. With writing, the last common
+// table in Own is still being defined and may not be named: a table that reads itself might never
+// end.
 func (p *Query) Table(i int, writing bool) (last int, err error) {
 	if !p.Toks[i].Naming() {
 		return i, p.Fail(i, "a table's name is missing")
@@ -131,8 +131,8 @@ func (p *Query) Table(i int, writing bool) (last int, err error) {
 	return last, nil
 }
 
-// Qualified reads the schema and table before a column, schema.table.column, at token i
-// and returns the last of them, i where there are none.
+// Qualified reads the schema and table before a column, schema.table.column, at token i and
+// returns the index of their last token, i if there are none.
 func (p *Query) Qualified(i int) int {
 	if i+4 < len(p.Toks) && p.Toks[i].Naming() && p.Toks[i+1].Is(".") && p.Toks[i+3].Is(".") {
 		if e := p.declared(p.Toks[i].Name + "." + p.Toks[i+2].Name); e != nil {
@@ -143,9 +143,8 @@ func (p *Query) Qualified(i int) int {
 	return i
 }
 
-// Call gives every entity the name that the query knows it by: the last part of its
-// table's name, so that columns can be qualified with it as elsewhere, or all of it where
-// two would be called the same.
+// Call gives every entity its name in the query: the last part of its table's name, so that
+// columns can be qualified with it as usual, or the whole name if two would be called the same.
 func (p *Query) Call() {
 	for _, e := range p.Tables {
 		name := LastPart(e.Table)
@@ -170,7 +169,7 @@ func (p *Query) Call() {
 	}
 }
 
-// Calls reports whether the query knows an entity by a name.
+// Calls reports whether a name in the query means an entity.
 func (p *Query) Calls(name string) bool {
 	for _, called := range p.names {
 		if strings.EqualFold(called, name) {
@@ -180,10 +179,10 @@ func (p *Query) Calls(name string) bool {
 	return false
 }
 
-// With writes the WITH that gives the name of each entity to its rows within the scope,
-// its declared columns only; column writes one of the row t. Within a scope, that part is
-// materialized, so that nothing of the author's is ever computed on a row that was not
-// let through.
+// With writes the WITH that binds the name of each entity to its rows within the scope, with its
+// declared columns only; column writes a column of the row t. Unless the scope opens every row,
+// that part is materialized, so that no expression of the author's is ever computed on a row
+// outside the scope.
 func With[A, S any](p *Query, t *Text[A, S], v Rows[A, S], column func(e *stores.Entity, field int) string) {
 	for i, e := range p.Tables {
 		if i == 0 {
@@ -213,8 +212,8 @@ func With[A, S any](p *Query, t *Text[A, S], v Rows[A, S], column func(e *stores
 	}
 }
 
-// Scopes are those that a query is checked within: one that holds a key of every entity,
-// because a database leaves out tables that it knows to be empty, and one that is open.
+// Scopes returns the scopes that a query is checked within: one that holds a key of every entity,
+// because a database leaves out tables that it knows to be empty, and one that opens every row.
 func (p *Query) Scopes() []stores.Scope {
 	scope := stores.Scope{Principal: "x", Holds: map[string][]stores.Value{}}
 	for _, e := range p.Tables {
@@ -227,7 +226,7 @@ func (p *Query) Scopes() []stores.Scope {
 	return []stores.Scope{scope, {All: true}}
 }
 
-// sample is some key of an entity.
+// sample returns some key of an entity.
 func sample(e *stores.Entity) stores.Value {
 	switch e.Fields[e.Key].Kind {
 	case stores.Int:

@@ -10,12 +10,12 @@ import (
 type Token struct {
 	Kind  TokenKind
 	Text  string // as written
-	Name  string // of a name or a text: without quotes, escapes undone, as the database compares it
+	Name  string // the name or text without quotes and escapes, as the database compares it
 	Start int    // offset in the query
 	names bool
 }
 
-// TokenKind says what a Token is.
+// TokenKind is the kind of a Token.
 type TokenKind uint8
 
 // The kinds of tokens.
@@ -47,18 +47,18 @@ func (t Token) Naming() bool { return t.names }
 // IsText reports whether the token is a text.
 func (t Token) IsText() bool { return t.Kind == Constant && t.Text[0] == '\'' }
 
-// A Syntax is how a database splits SQL.
+// A Syntax says how a database splits SQL into tokens.
 type Syntax struct {
-	Quotes   string   // what a quoted name begins with
-	LineEnds string   // what ends a comment that begins with two dashes
+	Quotes   string   // characters that can begin a quoted name
+	LineEnds string   // characters that end a comment that begins with two dashes
 	Nested   bool     // a comment may hold another
 	Marks    []string // operators and brackets that a query may use, longest first
-	Params   string   // what an argument begins with elsewhere, and here not
-	MaxName  int      // how many bytes a name may have, and it has one; 0 is any number
-	// Words says that letters may stand in a number and a text can name something,
-	// which the database itself looks at.
+	Params   string   // characters that begin a parameter in the database, and are refused here
+	MaxName  int      // greatest length of a name in bytes; then a name has at least one. 0 is any length
+	// Words says that letters may stand in a number and that a text can name something; the
+	// database itself checks those.
 	Words bool
-	Plain func(string) string // what a name without quotes means; nil is what it says
+	Plain func(string) string // normalizes a name without quotes; nil leaves it as it is
 }
 
 func nameStart(c byte) bool {
@@ -67,8 +67,7 @@ func nameStart(c byte) bool {
 
 func digit(c byte) bool { return c >= '0' && c <= '9' }
 
-// Lex splits a query as the database does, and leaves comments out. The last token is
-// of kind End.
+// Lex splits a query as the database does, and leaves comments out. The last token has kind End.
 func (x *Syntax) Lex(s string) ([]Token, *stores.SQLError) {
 	fail := func(at int, msg string) ([]Token, *stores.SQLError) {
 		return nil, &stores.SQLError{Offset: at, Msg: msg}

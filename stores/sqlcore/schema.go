@@ -10,7 +10,7 @@ import (
 	"verbatim/stores"
 )
 
-// A Table is what there is for an entity. Columns are called as Fold has them.
+// A Table is the existing table of an entity. Its columns' names are folded by Fold.
 type Table struct {
 	View    bool
 	Columns map[string]Column
@@ -18,29 +18,29 @@ type Table struct {
 	Indexes []Index
 }
 
-// A Column is what the catalogue says of one.
+// A Column is a column as the catalogue describes it.
 type Column struct {
 	Declared string // its type
 	NotNull  bool
 	Fallback bool     // has a default, or is generated
-	Gives    string   // the expression that gives a new row its value, "" without one
-	Computed bool     // generated of other columns
-	Takes    []string // all that it takes, where the database lists it; nil is not known
+	Gives    string   // the expression of the default or of a generated value, "" without one
+	Computed bool     // generated from other columns
+	Takes    []string // the values that it accepts, if the database lists them; nil if that is not known
 }
 
-// An Index is one without a condition.
+// An Index is an index without a condition.
 type Index struct {
 	Columns []string // "" for an expression
 	Unique  bool
 }
 
-// There reports whether all of these are columns.
+// There reports whether the table has all of these columns.
 func (t *Table) There(columns ...string) bool {
 	return !slices.ContainsFunc(columns, func(c string) bool { _, there := t.Columns[c]; return !there })
 }
 
-// Has reports whether an index begins with the columns; with unique, whether one forbids
-// two rows alike in them.
+// Has reports whether an index begins with the columns; with unique, whether one makes them
+// unique.
 func (t *Table) Has(columns []string, unique bool) bool {
 	return slices.ContainsFunc(t.Indexes, func(x Index) bool {
 		if unique {
@@ -51,71 +51,72 @@ func (t *Table) Has(columns []string, unique bool) bool {
 	})
 }
 
-// Catalogue is what a Schema needs of a database: what there is of tables, and how what
-// changes them is spelled.
+// A Catalogue is what a Schema needs of a database: a description of the existing tables, and the
+// spelling of the statements that change them.
 type Catalogue interface {
-	Read(e *stores.Entity) (*Table, error) // nil where there is none
+	Read(e *stores.Entity) (*Table, error) // nil if there is no table
 	Run(step string) error                 // for Do
 	Count(sql string) (int64, error)
 	Exists(sql string) (bool, error)
-	// Called is what people call the table of an entity, Altered what a statement that
-	// changes it calls it.
+	// Called is the name of an entity's table in messages, and Altered its name in statements
+	// that change it.
 	Called(e *stores.Entity) string
 	Altered(e *stores.Entity) string
-	// Was is the former table of an entity that was renamed, as people and as statements
-	// call it; there reports that it exists, and now that one of the new name does. Rename
-	// renames it, with what the store keeps by its name; Recolumn renames what the store
-	// keeps by the name of a column.
+	// Was returns the former table of a renamed entity, as messages and as statements name it;
+	// there says that it exists, and now that a table of the new name does. Rename renames it,
+	// and everything that the store keeps under its name. Recolumn renames what the store keeps
+	// under a column's name.
 	Was(e *stores.Entity) (called, table string, there, now bool)
 	Rename(e *stores.Entity) error
 	Recolumn(e *stores.Entity, t *Table, f *stores.Field) error
 
-	// Declared is the type of a column of ours as the catalogue has it, Define the column
-	// as a statement has it.
+	// Declared is the type of a managed column as the catalogue gives it, and Define the
+	// definition of a managed column for a statement.
 	Declared(kind stores.Kind) string
 	Define(e *stores.Entity, field int) string
-	Own(column string) bool // the store's own, of which no field tells
-	// NameIndex names an index of a table, as no other is called.
+	Own(column string) bool // reports whether the column is the store's own and has no field
+	// NameIndex returns a name for an index of a table that no other index has.
 	NameIndex(e *stores.Entity, columns []string, suffix string) string
-	// Helps is a statement that makes an index of a table of others.
+	// Helps returns a statement that creates an index on a table that is not managed.
 	Helps(e *stores.Entity, field int) string
 
-	// Create makes room for a table of ours, and returns what stands behind its columns; t
-	// is what there is then.
+	// Create prepares a managed table, and returns the text that follows its columns; t describes
+	// the table so far.
 	Create(e *stores.Entity, t *Table) (end string)
-	// Added notes that a column is added to a table that is there.
+	// Added notes that a column is added to an existing table.
 	Added(e *stores.Entity, field int)
-	// Given plans what keeps Entity.Given. A table that is yet to be made has no columns.
+	// Given plans the constraint for Entity.Given. A table that is still to be created has no
+	// columns.
 	Given(e *stores.Entity, t *Table) error
-	// Drawn and Unfit find why a column of others cannot carry a field.
+	// Drawn and Unfit find reasons why a column that is not managed cannot hold a field.
 	Drawn(e *stores.Entity, field int, t *Table, c *Column) error
 	Unfit(e *stores.Entity, field int, t *Table, c *Column) string
-	// Fits reports whether a column can be asked about its codes; Held finds what it
-	// holds besides those that are known.
+	// Fits reports whether a column can be compared with the field's codes; Held finds the values
+	// that it holds besides known.
 	Fits(e *stores.Entity, field int, t *Table) bool
 	Held(e *stores.Entity, field int, t *Table, known []string) ([]stores.Held, error)
-	// Recoded is the condition that a column spells a code as it was called, and what it
-	// becomes.
+	// Recoded returns the condition that a column holds a code under its former name, and the
+	// expression for its new value.
 	Recoded(f *stores.Field, was, now string) (holds, becomes string)
 }
 
-// A Schema compares what is there with what should be, and plans the rest.
+// A Schema compares the existing tables with the declared entities, and plans the changes.
 type Schema struct {
 	stores.Plan
 	*Dialect
 	On       Catalogue
 	Entities []*stores.Entity
-	Moved    int              // how many of Steps were run already: those that rename
-	Shapes   []string         // of Steps, what queries depend on
-	Reindex  []*stores.Entity // whose index is to be made
+	Moved    int              // how many of Steps were run already: the renaming ones
+	Shapes   []string         // those of Steps that queries depend on
+	Reindex  []*stores.Entity // entities whose search index has to be rebuilt
 }
 
-// Problem notes what stands in the way of an entity.
+// Problem notes a reason why an entity cannot be migrated.
 func (m *Schema) Problem(e *stores.Entity, format string, args ...any) {
 	m.Problems = append(m.Problems, fmt.Sprintf("%s: entity %s: %s", e.Place, e.Name, fmt.Sprintf(format, args...)))
 }
 
-// Warn notes what an entity can do with.
+// Warn notes a flaw that does not keep the entity from working.
 func (m *Schema) Warn(e *stores.Entity, format string, args ...any) {
 	m.Warnings = append(m.Warnings, fmt.Sprintf("%s: entity %s: %s", e.Place, e.Name, fmt.Sprintf(format, args...)))
 }
@@ -125,13 +126,13 @@ func (m *Schema) Step(format string, args ...any) {
 	m.Steps = append(m.Steps, fmt.Sprintf(format, args...))
 }
 
-// Shape is Step, of a statement that queries depend on.
+// Shape is Step for a statement that queries depend on.
 func (m *Schema) Shape(format string, args ...any) {
 	m.Step(format, args...)
 	m.Shapes = append(m.Shapes, m.Steps[len(m.Steps)-1])
 }
 
-// Columns are those of fields.
+// Columns returns the columns of fields.
 func (m *Schema) Columns(e *stores.Entity, fields ...int) []string {
 	columns := make([]string, len(fields))
 	for i, f := range fields {
@@ -148,8 +149,8 @@ func (m *Schema) quoted(e *stores.Entity, fields []int) []string {
 	return columns
 }
 
-// Entity plans what an entity lacks, and finds what it cannot have. t is nil where it
-// has no table.
+// Entity plans what an entity lacks, and reports what cannot be done. t is nil if the entity has
+// no table.
 func (m *Schema) Entity(e *stores.Entity, t *Table) error {
 	var err error
 	switch {
@@ -169,8 +170,8 @@ func (m *Schema) Entity(e *stores.Entity, t *Table) error {
 	return m.codes(e, t)
 }
 
-// SharedColumns finds fields that would share a column. A query without quotes could not
-// tell columns apart by their case.
+// SharedColumns reports fields that would share a column. A query without quotes cannot
+// distinguish columns by their case.
 func (m *Schema) SharedColumns(e *stores.Entity) {
 	columns := map[string]string{}
 	for i, f := range e.Fields {
@@ -199,8 +200,8 @@ func (m *Schema) Do(format string, args ...any) error {
 	return err
 }
 
-// Move gives tables and columns of ours the names that they have now, and what is kept by
-// those.
+// Move gives managed tables and columns their present names, and renames what is kept under the
+// former ones.
 func (m *Schema) Move() error {
 	for _, e := range m.Entities {
 		if !e.Managed {
@@ -261,7 +262,7 @@ func (m *Schema) moveColumns(e *stores.Entity, t *Table) error {
 	return nil
 }
 
-// Carry tells of the plan and then runs its steps, in one transaction.
+// Carry passes the plan to tell, and then runs its steps in one transaction.
 func (m *Schema) Carry(ctx context.Context, tx stores.Tx, tell []func(*stores.Plan) ([]stores.Entry, error), run func(step string) error) error {
 	for _, tell := range tell {
 		entries, err := tell(&m.Plan)
@@ -283,7 +284,7 @@ func (m *Schema) Carry(ctx context.Context, tx stores.Tx, tell []func(*stores.Pl
 	return nil
 }
 
-// Undeclare lists the columns that no field has.
+// Undeclare lists the columns that have no field.
 func (m *Schema) Undeclare(e *stores.Entity, t *Table) {
 	if t.View {
 		m.Views = append(m.Views, e)
@@ -295,8 +296,8 @@ func (m *Schema) Undeclare(e *stores.Entity, t *Table) {
 	}
 }
 
-// Column is a column of ours as a statement defines it, of a type, with a default as the
-// database writes constants.
+// Column returns the definition of a managed column, for a statement. literal writes constants as
+// the database does.
 func (m *Schema) Column(e *stores.Entity, field int, typ string, literal func(stores.Value) string) string {
 	f := &e.Fields[field]
 	def := m.Quote(f.Column) + " " + typ
@@ -313,7 +314,7 @@ func (m *Schema) Column(e *stores.Entity, field int, typ string, literal func(st
 	return def
 }
 
-// create plans a table of ours.
+// create plans a managed table.
 func (m *Schema) create(e *stores.Entity) error {
 	t := &Table{Indexes: []Index{{Columns: m.Columns(e, e.Key), Unique: true}}}
 	end := m.On.Create(e, t)
@@ -342,8 +343,8 @@ func (m *Schema) walked(e *stores.Entity) []int {
 	return fields
 }
 
-// index plans the indexes that are not there: for unique sets, for sets by which rows are
-// found, and for references, which scope paths, joins and counts follow.
+// index plans the missing indexes: for unique sets, for sets by which rows are found, and for
+// references, which scope paths, joins and counts follow.
 func (m *Schema) index(e *stores.Entity, t *Table) {
 	add := func(fields []int, unique bool) {
 		columns := make([]string, len(fields))
@@ -368,7 +369,7 @@ func (m *Schema) index(e *stores.Entity, t *Table) {
 	}
 }
 
-// IndexOn plans one, unless it is there.
+// IndexOn plans an index unless there is one.
 func (m *Schema) IndexOn(e *stores.Entity, t *Table, columns []string, unique bool) {
 	folded, quoted := make([]string, len(columns)), make([]string, len(columns))
 	for i, c := range columns {
@@ -385,7 +386,7 @@ func (m *Schema) IndexOn(e *stores.Entity, t *Table, columns []string, unique bo
 	t.Indexes = append(t.Indexes, Index{Columns: folded, Unique: unique})
 }
 
-// orNothing spells the type of a column that may have none.
+// orNothing returns the type of a column, or a text for a column without one.
 func orNothing(s string) string {
 	if s == "" {
 		return "without a type"
@@ -393,7 +394,7 @@ func orNothing(s string) string {
 	return s
 }
 
-// extend plans what a table of ours lacks, and finds what it cannot become.
+// extend plans what a managed table lacks, and reports what cannot be changed.
 func (m *Schema) extend(e *stores.Entity, t *Table) error {
 	called := m.On.Called(e)
 	if t.View {
@@ -431,8 +432,7 @@ func (m *Schema) extend(e *stores.Entity, t *Table) error {
 		case c.NotNull && !f.Required && i != e.Key:
 			m.mayBeNull(e, f.Column)
 		case !c.NotNull && f.Required:
-			// The store itself refuses a null from now on; the rows that are there have
-			// to agree.
+			// From now on the store itself refuses a null; the existing rows must have none.
 			found, err := m.On.Exists("SELECT 1 FROM " + m.Table(e) + " WHERE " + m.Quote(f.Column) + " IS NULL LIMIT 1")
 			if err != nil {
 				return err
@@ -466,13 +466,13 @@ func (m *Schema) extend(e *stores.Entity, t *Table) error {
 	return m.On.Given(e, t)
 }
 
-// mayBeNull plans that a column of ours need not hold a value any more.
+// mayBeNull plans that a managed column may be null from now on.
 func (m *Schema) mayBeNull(e *stores.Entity, column string) {
 	m.Shape("ALTER TABLE %s ALTER COLUMN %s DROP NOT NULL", m.On.Altered(e), m.Quote(column))
 }
 
-// codes finds what columns hold that is no code of their fields, and codes that they do
-// not take.
+// codes reports values of columns that are no code of their fields, and codes that the columns do
+// not accept.
 func (m *Schema) codes(e *stores.Entity, t *Table) error {
 	for i := range e.Fields {
 		f := &e.Fields[i]
@@ -507,7 +507,7 @@ func (m *Schema) codes(e *stores.Entity, t *Table) error {
 	return nil
 }
 
-// recode plans that a column spells a code as it is called now.
+// recode plans to replace a code's former name in a column by its present one.
 func (m *Schema) recode(e *stores.Entity, f *stores.Field, was, now string) error {
 	holds, becomes := m.On.Recoded(f, was, now)
 	rows, err := m.On.Count("SELECT count(*) FROM " + m.Table(e) + " WHERE " + holds)
@@ -519,7 +519,7 @@ func (m *Schema) recode(e *stores.Entity, f *stores.Field, was, now string) erro
 	return nil
 }
 
-// verify finds why a table of others cannot carry an entity.
+// verify reports why a table that is not managed cannot hold an entity.
 func (m *Schema) verify(e *stores.Entity, t *Table) error {
 	called := m.On.Called(e)
 	for i := range e.Fields {

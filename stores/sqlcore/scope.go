@@ -6,25 +6,25 @@ import (
 	"verbatim/stores"
 )
 
-// Rows is what conditions on rows need of a store, within the scope of one transaction.
+// Rows lists what conditions on rows need of a store, within the scope of one transaction.
 type Rows[A, S any] interface {
 	Spells() *Dialect
-	// Datum is a field of the row that alias names, in the form in which values are
-	// compared, and Follows is one that a join compares with a datum.
+	// Datum returns the SQL of a field of the row with an alias, in the form in which values are
+	// compared, and Follows the same field in the form in which a join compares it with a Datum.
 	Datum(e *stores.Entity, alias string, field int) string
 	Follows(e *stores.Entity, alias string, field int) string
 	// Opens reports whether the scope opens every row of an entity.
 	Opens(e *stores.Entity) bool
-	// Keeps is the column in which a row keeps whose it is, "" where it keeps none.
+	// Keeps returns the column in which a row keeps its owner, "" if it keeps none.
 	Keeps(e *stores.Entity, alias string) string
-	// Principal adds that a column names the caller, and Holds that it is the key of a
-	// row of an entity that the scope holds.
+	// Principal adds the condition that a column names the caller, and Holds that it is the key
+	// of a row of an entity that the scope holds.
 	Principal(t *Text[A, S], col string)
 	Holds(t *Text[A, S], col string, of *stores.Entity, kind stores.Kind)
 }
 
-// Within adds to a condition that the row alias names lies within the scope; many says
-// that many rows are looked at.
+// Within adds the condition that the row with an alias lies within the scope; many says that the
+// statement looks at many rows.
 func Within[A, S any](t *Text[A, S], v Rows[A, S], e *stores.Entity, alias string, many bool) {
 	if v.Opens(e) {
 		return
@@ -40,8 +40,8 @@ func Within[A, S any](t *Text[A, S], v Rows[A, S], e *stores.Entity, alias strin
 	InScope(t, v, e, many, col)
 }
 
-// Ending is the entity at which the scope path of e ends, and the field of it that says
-// whose a row is.
+// Ending returns the entity at which the scope path of e ends, and its field that names the
+// owner.
 func Ending(e *stores.Entity) (at *stores.Entity, field int) {
 	at = e
 	n := len(e.Scope) - 1
@@ -51,10 +51,10 @@ func Ending(e *stores.Entity) (at *stores.Entity, field int) {
 	return at, e.Scope[n].Field
 }
 
-// InScope writes the condition that a row of e lies within a scope that does not open
-// every row of e; col gives a field of that row. For one row, the condition follows the
-// row's references; for many, it begins at the rows held, so that the indexes on
-// references lead from there.
+// InScope writes the condition that a row of e lies within a scope that does not open every row
+// of e; col gives a field of that row. For one row, the condition follows the row's references;
+// for many, it begins at the rows that the scope holds, so that the indexes on references can be
+// used from there.
 func InScope[A, S any](t *Text[A, S], v Rows[A, S], e *stores.Entity, many bool, col func(field int) string) {
 	switch n := len(e.Scope); {
 	case n == 0:
@@ -82,8 +82,8 @@ func InScope[A, S any](t *Text[A, S], v Rows[A, S], e *stores.Entity, many bool,
 	shown(t, v, e, col)
 }
 
-// path writes to a text the joins that lead from a row along steps, and returns the row at
-// their end. It calls see with each row that it joins, if see is not nil. Aliases are t's.
+// path writes to a text the joins that follow steps from a row, and returns the row at their end.
+// It calls see with each row that it joins, if see is not nil. Aliases are t's.
 func path[A, S any](t, to *Text[A, S], v Rows[A, S], at *stores.Entity, alias string, steps []stores.Step, see func(at *stores.Entity, alias string)) (*stores.Entity, string) {
 	for _, step := range steps {
 		next := t.Alias()
@@ -96,8 +96,7 @@ func path[A, S any](t, to *Text[A, S], v Rows[A, S], at *stores.Entity, alias st
 	return at, alias
 }
 
-// shown adds to the condition of the scope that nothing hides a row of e, and none of
-// those on its way to its owner.
+// shown adds the condition that no Visible field hides the row of e or a row on its scope path.
 func shown[A, S any](t *Text[A, S], v Rows[A, S], e *stores.Entity, col func(field int) string) {
 	Itself(t, v, e, col)
 	n := e.Hides()
@@ -115,7 +114,7 @@ func shown[A, S any](t *Text[A, S], v Rows[A, S], e *stores.Entity, col func(fie
 	t.Join(where).Add(")")
 }
 
-// Itself adds that a row does not hide itself.
+// Itself adds the condition that a row does not hide itself.
 func Itself[A, S any](t *Text[A, S], v Rows[A, S], e *stores.Entity, col func(field int) string) {
 	if v.Opens(e) {
 		return
@@ -135,8 +134,8 @@ func last[A, S any](t *Text[A, S], v Rows[A, S], e, at *stores.Entity, col strin
 	v.Holds(t, col, step.To, at.Fields[step.Field].Holds())
 }
 
-// HasKey writes that the row alias names has a key, by its parts if it has several; write
-// writes one of them, that of a field.
+// HasKey writes the condition that the row with an alias has a key, or the parts of one. write
+// writes the part for a field.
 func HasKey[A, S any](t *Text[A, S], v Rows[A, S], e *stores.Entity, alias string, write func(part, field int)) {
 	for i, f := range e.KeyFields() {
 		if i > 0 {
@@ -147,7 +146,7 @@ func HasKey[A, S any](t *Text[A, S], v Rows[A, S], e *stores.Entity, alias strin
 	}
 }
 
-// HasKeyOf is HasKey for a key that is at hand; what is no key finds no row.
+// HasKeyOf is HasKey for a known key. A value that is no key of the entity matches no row.
 func HasKeyOf[A, S any](t *Text[A, S], v Rows[A, S], e *stores.Entity, alias string, key stores.Value, write func(part stores.Value, field int)) {
 	if parts, ok := e.PartsOf(key); ok {
 		HasKey(t, v, e, alias, func(part, field int) { write(parts[part], field) })
@@ -156,7 +155,7 @@ func HasKeyOf[A, S any](t *Text[A, S], v Rows[A, S], e *stores.Entity, alias str
 	}
 }
 
-// Root is the value at the end of the scope path of a row, of two steps or more.
+// Root writes the value at the end of the scope path of a row, for a path of two steps or more.
 func Root[A, S any](t *Text[A, S], v Rows[A, S], e *stores.Entity, row string) string {
 	if kept := v.Keeps(e, row); kept != "" {
 		return kept
@@ -169,8 +168,8 @@ func Root[A, S any](t *Text[A, S], v Rows[A, S], e *stores.Entity, row string) s
 	return "(SELECT " + v.Datum(at, alias, e.Scope[n].Field) + from.String() + " WHERE " + key + ")"
 }
 
-// Granted adds what a row of grants gives a principal: a role, a row of an entity to hold,
-// or both; key reads which.
+// Granted adds to a principal what a row of the grants gives: a role, a row of an entity to hold,
+// or both. key reads the key of that row.
 func Granted(p *stores.Principal, role, entity string, key func() (stores.Value, error)) error {
 	if role != "" && !slices.Contains(p.Roles, role) {
 		p.Roles = append(p.Roles, role)

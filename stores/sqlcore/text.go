@@ -5,37 +5,37 @@ import (
 	"sync"
 )
 
-// A Text is a statement in the making: its words and, in step, its arguments. A is
-// the type of an argument; S is what the parts of one statement share besides, in one
-// store. A Text belongs to one goroutine.
+// A Text is a statement under construction: its words and, in the same order, its arguments. A is
+// the type of an argument; S is the other state of one store that the parts of a statement share.
+// A Text belongs to one goroutine.
 type Text[A, S any] struct {
 	Args  []A
 	words []byte
-	room  *[]byte // that words began in; nil of a part
+	room  *[]byte // the pooled buffer of the words; nil for a part
 	*Shared[S]
 }
 
-// A Shared is what the parts of one statement share.
+// Shared is the state that the parts of one statement share.
 type Shared[S any] struct {
 	Own    S
 	hole   Hole
-	seq    int // of aliases
+	seq    int // number of aliases made
 	values int // how many values of conditions were written
 }
 
-// A Hole stands for an argument until the statement is whole.
+// A Hole stands for an argument until the statement is complete.
 type Hole byte
 
 // The ways in which a statement can name its arguments.
 const (
 	Marked   Hole = '?' // each by a question mark
-	Numbered Hole = 0   // $1, $2 …, numbered when the statement is whole; no name and no word of ours holds it
+	Numbered Hole = 0   // $1, $2 …, numbered when the statement is whole; the byte occurs in no name and in no word of ours
 )
 
-// longText is the length from which a text is not kept.
+// longText is the length from which a text is not cached.
 const longText = 16 << 10
 
-// rooms are buffers that statements were written into, for the next ones.
+// rooms are buffers for the text of statements.
 var rooms = sync.Pool{New: func() any { b := make([]byte, 0, 2048); return &b }}
 
 // NewText begins a statement.
@@ -49,7 +49,7 @@ func NewText[A, S any](hole Hole) *Text[A, S] {
 	return &t.Text
 }
 
-// Done gives the buffer of the words back. The text is empty then.
+// Done returns the buffer to the pool. The text is empty then.
 func (t *Text[A, S]) Done() {
 	if t.room != nil && cap(t.words) <= longText {
 		*t.room = t.words[:0]
@@ -58,7 +58,7 @@ func (t *Text[A, S]) Done() {
 	t.words, t.room = nil, nil
 }
 
-// Part begins a piece that is written out of turn and joined later.
+// Part begins a piece that is written separately and joined later.
 func (t *Text[A, S]) Part() *Text[A, S] {
 	p := new(struct {
 		Text[A, S]
@@ -76,7 +76,7 @@ func (t *Text[A, S]) Add(words ...string) *Text[A, S] {
 	return t
 }
 
-// Name writes a name in quotes, so that it can be nothing but a name.
+// Name writes a quoted name, so that it can be nothing but a name.
 func (t *Text[A, S]) Name(name string) *Text[A, S] {
 	t.words = append(t.words, '"')
 	for i := range len(name) {
@@ -92,7 +92,7 @@ func (t *Text[A, S]) Name(name string) *Text[A, S] {
 	return t
 }
 
-// Arg writes a placeholder for an argument, and words behind it, as those of a cast.
+// Arg writes a placeholder for an argument, and words behind it, such as a cast.
 func (t *Text[A, S]) Arg(v A, words ...string) *Text[A, S] {
 	t.words = append(t.words, byte(t.hole))
 	t.Args = append(t.Args, v)
@@ -112,7 +112,7 @@ func (t *Text[A, S]) Alias() string {
 	return "v" + strconv.Itoa(t.seq)
 }
 
-// Nth is the number of the next value of a condition, from 0.
+// Nth numbers the values of conditions, from 0.
 func (t *Text[A, S]) Nth() int {
 	t.values++
 	return t.values - 1

@@ -8,16 +8,16 @@ import (
 	"verbatim/stores"
 )
 
-// An Update is what a transaction that writes has come to.
+// An Update is the state of a transaction that writes.
 type Update struct {
-	Failed    error           // of the first Apply that failed: nothing commits after it
+	Failed    error           // the error of the first Apply that failed: nothing commits after it
 	Entries   []stores.Entry  // of all batches, chained when the transaction commits
-	Numbers   []stores.Change // that wait for the journal's numbers
+	Numbers   []stores.Change // changes that wait for the journal's numbers
 	committed bool
 	discarded bool
 }
 
-// errDiscarded rolls a transaction back that was discarded.
+// errDiscarded rolls back a discarded transaction.
 var errDiscarded = errors.New("discarded")
 
 // Discard implements stores.Tx.
@@ -31,7 +31,7 @@ func (u *Update) Chained() []stores.Entry {
 	return u.Entries
 }
 
-// Commits is nil if a transaction is to be committed whose function returned err.
+// Commits returns nil if a transaction whose function returned err is to be committed.
 func (u *Update) Commits(err error) error {
 	switch {
 	case err != nil:
@@ -48,12 +48,12 @@ type Room struct{ none atomic.Bool }
 // Full implements stores.Store.
 func (r *Room) Full() bool { return r.none.Load() }
 
-// Ended notes how the transaction ended, and is the error that the caller is told.
+// Ended notes how the transaction ended, and returns the error for the caller.
 func (u *Update) Ended(err error, r *Room) error {
 	u.committed = err == nil
 	if errors.Is(err, stores.ErrFull) {
 		r.none.Store(true)
-	} else if u.committed && len(u.Entries) > 0 { // one that wrote little may have found room
+	} else if u.committed && len(u.Entries) > 0 { // a transaction that wrote little may have found room
 		r.none.Store(false)
 	}
 	if errors.Is(err, errDiscarded) {
@@ -62,7 +62,7 @@ func (u *Update) Ended(err error, r *Room) error {
 	return err
 }
 
-// MayWrite refuses what a scope sees and must not write.
+// MayWrite returns an error for a change of a row that the scope sees and must not write.
 func MayWrite(scope *stores.Scope, c *stores.Change) error {
 	e := c.Entity
 	switch {
@@ -81,7 +81,7 @@ func MayWrite(scope *stores.Scope, c *stores.Change) error {
 	return nil
 }
 
-// Hides reports whether a change sets what hides its row.
+// Hides reports whether a change sets a Visible field of its row.
 func Hides(c *stores.Change) bool {
 	return slices.ContainsFunc(c.Entity.Visible, func(f int) bool { return Sets(c, f) })
 }
@@ -91,16 +91,16 @@ func Sets(c *stores.Change, field int) bool {
 	return slices.ContainsFunc(c.Set, func(a stores.Assign) bool { return a.Field == field })
 }
 
-// Leaves reports whether an update may take its row out of the scope, so that it has to
-// be looked for again. Where the scope path begins with a reference that vouches for the
-// row, the row it refers to is looked for in any case.
+// Leaves reports whether an update may take its row out of the scope, so that it has to be looked
+// up again. If the scope path begins with a reference that vouches for the row, the row referred
+// to is looked up in any case.
 func Leaves(c *stores.Change) bool {
 	e := c.Entity
 	return len(e.Scope) > 0 && Sets(c, e.Scope[0].Field) && !e.Vouches(e.Scope[0].Field) || Hides(c)
 }
 
-// Unindexed lists the unique sets that a change touches and no index can keep, because
-// the root that they are unique within is several references away.
+// Unindexed lists the unique sets that a change touches and that no index can enforce, because
+// the scope root, within which they are unique, is several references away.
 func Unindexed(c *stores.Change) (sets []int) {
 	e := c.Entity
 	if !e.Managed || len(e.Scope) < 2 {
@@ -114,9 +114,9 @@ func Unindexed(c *stores.Change) (sets []int) {
 	return sets
 }
 
-// UniqueWithin gives the index that keeps a set unique within the scope root. Where the
-// root is several references away and the set does not name the first of them, no index
-// can: the store checks, with the help of a plain one.
+// UniqueWithin returns the fields of the index that keeps a set unique within the scope root. If
+// the root is several references away and the set does not name the first of them, unique is
+// false: no index can enforce it, and the store checks with the help of a plain one.
 func UniqueWithin(e *stores.Entity, set []int) (fields []int, unique bool) {
 	switch {
 	case len(e.Scope) == 0 || slices.Contains(set, e.Scope[0].Field):

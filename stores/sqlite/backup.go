@@ -10,19 +10,17 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// pagesAtOnce is how much a backup copies before it looks whether it is still
-// wanted.
+// pagesAtOnce is how many pages a backup copies between two checks for cancellation.
 const pagesAtOnce = 1024
 
 // ErrDamaged says that the file of a store is not what SQLite wrote.
 var ErrDamaged = errors.New("the file of the store is damaged")
 
-// Backup copies the store, as it is at one moment, into a new file, while others
-// write. It stands at path only once it is whole; a file that is there already is
-// left alone, which is os.ErrExist, and a damaged store is not copied, which is
-// ErrDamaged. It reads the store twice, the first time with SQLite's quick_check,
-// which finds pages that are torn or missing. It does not find values that somebody
-// changed; log verify does.
+// Backup copies the store, as it is at one moment, into a new file, while others write. The file
+// appears at path only once it is complete. An existing file is left alone, and is the error
+// os.ErrExist; a damaged store is not copied, and is ErrDamaged. Backup reads the store twice,
+// the first time with SQLite's quick_check, which finds torn or missing pages. It does not find
+// values that somebody changed; log verify does.
 func (s *Store) Backup(ctx context.Context, path string) (err error) {
 	path, err = filepath.Abs(path)
 	if err != nil {
@@ -38,12 +36,12 @@ func (s *Store) Backup(ctx context.Context, path string) (err error) {
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	part := filepath.Join(dir, "part")
 	err = s.read(ctx, func(c *conn) error {
-		// The snapshot begins with the first read, and is kept to the end: a
-		// backup of a file that changes below it would begin again and again.
+		// The snapshot begins with the first read, and is kept to the end: a backup of a file
+		// that changes meanwhile would begin again and again.
 		if _, err := c.exists("SELECT 1 FROM sqlite_schema", nil); err != nil {
 			return fault("backup", err)
 		}
-		// A copy of a damaged file would be found to be one when it is needed.
+		// Otherwise the damage would be found only when the copy is needed.
 		bad := false
 		err := c.query(ctx, "PRAGMA quick_check(1)", nil, func(found *sqlite.Stmt) error {
 			bad = bad || found.ColumnText(0) != "ok"
@@ -60,7 +58,7 @@ func (s *Store) Backup(ctx context.Context, path string) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := os.Chmod(part, 0o600); err != nil { // all that anybody may not see is in it
+	if err := os.Chmod(part, 0o600); err != nil { // it holds everything that must be kept private
 		return err
 	}
 	if err := os.Rename(part, path); err != nil {
@@ -89,7 +87,7 @@ func (c *conn) copyTo(ctx context.Context, path string) (err error) {
 	return err
 }
 
-// syncDir makes the names in a directory outlast a power cut.
+// syncDir makes the names in a directory survive a power cut.
 func syncDir(path string) error {
 	d, err := os.Open(path)
 	if err != nil {
@@ -106,7 +104,7 @@ func InUse(path string) (used bool, err error) {
 	}
 	defer func() { err = errors.Join(err, shut(db)) }()
 	db.SetBusyTimeout(0)
-	// Who is alone may keep the file, also one with a write-ahead log, to itself.
+	// A lone connection may lock the file exclusively, also one with a write-ahead log.
 	for _, statement := range [...]string{"PRAGMA locking_mode=EXCLUSIVE", "BEGIN EXCLUSIVE", "ROLLBACK"} {
 		st, _, err := db.PrepareTransient(statement)
 		if err == nil {

@@ -10,9 +10,9 @@ import (
 	"verbatim/stores"
 )
 
-// Draw implements stores.Tx. An INTEGER PRIMARY KEY gets the number that SQLite itself
-// would give: one more than the greatest that there is or, with AUTOINCREMENT, ever
-// was. The write lock keeps others from taking it.
+// Draw implements stores.Tx. An INTEGER PRIMARY KEY gets the number that SQLite itself would
+// give: one more than the greatest that exists or, with AUTOINCREMENT, ever existed. The write
+// lock keeps others from taking it.
 func (t *tx) Draw(ctx context.Context, e *stores.Entity, field int) (stores.Value, error) {
 	f := &e.Fields[field]
 	if err := ctx.Err(); err != nil {
@@ -47,7 +47,7 @@ func (t *tx) Draw(ctx context.Context, e *stores.Entity, field int) (stores.Valu
 		return stores.Value{}, fmt.Errorf("the default of %s.%s is %w", e.Name, f.Name, fault("draw", err))
 	}
 	if gives == "" {
-		// What was drawn before may not be there yet.
+		// Rows with numbers drawn before may not be inserted yet.
 		if last, ok := t.drawn[e]; ok && v.Int() <= last {
 			v = stores.NewInt(last + 1)
 		}

@@ -13,9 +13,8 @@ import (
 	"verbatim/stores/sqlcore"
 )
 
-// A failure is what operators may know of an error of SQLite's: what was being
-// done, and SQLite's own words and name for what went wrong. It holds no statement
-// and no value.
+// A failure is what operators may know of a SQLite error: what was being done, and SQLite's own
+// words and name for the error. It holds no statement and no value.
 type failure struct {
 	doing string
 	code  sqlite.ResultCode
@@ -26,16 +25,16 @@ func (f *failure) Error() string {
 	return fmt.Sprintf("sqlite: %s: %s (%v, code %d)", f.doing, f.text, f.code, int32(f.code))
 }
 
-// A sqliteError is an error in the words of SQLite. Its text may hold values.
+// A sqliteError is an error as SQLite words it. Its text may hold values.
 type sqliteError struct {
 	code sqlite.ResultCode
 	msg  string
-	at   int // offset in the statement, -1 when SQLite knows of none
+	at   int // offset in the statement, -1 if SQLite gives none
 }
 
 func (r *sqliteError) Error() string { return r.msg }
 
-// raise takes an error from the library, whose own types stop here.
+// raise converts an error of the library, whose types do not leave this package.
 func raise(err error) error {
 	if err == nil {
 		return nil
@@ -49,8 +48,7 @@ func raise(err error) error {
 	return r
 }
 
-// resultCode returns SQLite's extended result code, ResultOK when err is none of
-// SQLite's.
+// resultCode returns SQLite's extended result code, ResultOK for an error that is not SQLite's.
 func resultCode(err error) sqlite.ResultCode {
 	if r := (*sqliteError)(nil); errors.As(err, &r) {
 		return r.code
@@ -58,8 +56,8 @@ func resultCode(err error) sqlite.ResultCode {
 	return sqlite.ResultOK
 }
 
-// fault turns an error of SQLite's into one of ours. Errors that are ours
-// already, and those of a context, pass unchanged.
+// fault converts an error of SQLite's into one of ours. It returns our own errors, and those of a
+// context, unchanged.
 func fault(doing string, err error) error {
 	var r *sqliteError
 	if !errors.As(err, &r) {
@@ -96,15 +94,15 @@ func fault(doing string, err error) error {
 	return f
 }
 
-// Why Open cannot open a file.
+// Reasons why Open cannot open a file.
 var (
 	ErrNoDatabase = errors.New("the file is no SQLite database")
 	ErrFile       = errors.New("the file may not be read and written")
-	ErrFolder     = errors.New("the folder may not be written to") // SQLite keeps files beside its own
+	ErrFolder     = errors.New("the folder may not be written to") // SQLite keeps other files next to it
 	ErrDisk       = errors.New("the disk is full, or fails")
 )
 
-// unopened says why the file at path cannot be opened.
+// unopened returns the reason why the file at path cannot be opened.
 func unopened(path string, err error) error {
 	code := resultCode(err)
 	switch err = fault("open", err); code.ToPrimary() {
@@ -121,12 +119,12 @@ func unopened(path string, err error) error {
 	return err
 }
 
-// errUnreadable says that a statement ran into a value of others that it cannot compare.
+// errUnreadable says that a statement met a value in a table of others that it cannot compare.
 var errUnreadable = fmt.Errorf("%w", stores.ErrInvalid)
 
-// commitFault judges a failed commit. A write that did not fit left nothing; an
-// input or output error leaves it open, for what was written may be found whole
-// after a restart.
+// commitFault interprets the error of a commit. A write for which there was no room left nothing;
+// after an input or output error the outcome is unknown, since the data may be complete after a
+// restart.
 func commitFault(err error) error {
 	if code := resultCode(err); code.ToPrimary() == sqlite.ResultIOErr {
 		return sqlcore.Because(stores.ErrUnknown, &failure{doing: "commit", code: code, text: code.Message()})
@@ -134,7 +132,7 @@ func commitFault(err error) error {
 	return fault("commit", err)
 }
 
-// constraint names the table and columns of a broken constraint, and no value.
+// constraint names the table and columns of a broken constraint, without the value.
 func constraint(r *sqliteError) string {
 	if _, what, ok := strings.Cut(r.msg, " constraint failed: "); ok {
 		return "constraint on " + what

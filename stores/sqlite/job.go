@@ -74,8 +74,8 @@ VALUES (?,?,?,?,?,?,?,?,?) ON CONFLICT (kind, correlation) WHERE correlation IS 
 	return nil
 }
 
-// settle ends runs. The attempt is the fence: a run that was rescued finds its
-// job waiting, or at another attempt.
+// settle ends runs. The attempt is the fence: a run that was rescued finds its job waiting, or at
+// another attempt.
 func (t *tx) settle(settled []stores.Settlement) error {
 	for i := range settled {
 		s := &settled[i]
@@ -99,8 +99,8 @@ note = CASE WHEN ? = '' THEN note ELSE ? END WHERE seq = ? AND attempt = ? AND s
 	return nil
 }
 
-// moment is a time that was given, or that of the store's clock, which is this
-// machine's: a file is on one machine.
+// moment returns the given time, or the time of the store's clock if that is zero. The store's
+// clock is this machine's: a file is on one machine.
 func moment(now time.Time) time.Time {
 	if now.IsZero() {
 		return time.Now().UTC().Truncate(time.Microsecond)
@@ -139,7 +139,7 @@ func (s *Store) Work(ctx context.Context, sh stores.Shift) error {
 		if err == nil {
 			taken, err = s.take(ctx, now(), sh.Worker, sh.Concurrency-len(slots), sh.Kinds)
 		}
-		busy := errors.Is(err, stores.ErrConflict) // with others, who were waited for
+		busy := errors.Is(err, stores.ErrConflict) // with others, after a wait
 		gone := err != nil && !busy && ctx.Err() == nil
 		if gone && (first || sh.Once) {
 			return err
@@ -182,7 +182,7 @@ func (s *Store) Work(ctx context.Context, sh stores.Shift) error {
 	return nil
 }
 
-// run carries out one run, and settles it where it did not do so itself.
+// run carries out one run, and settles it if it did not do so itself.
 func (s *Store) run(ctx context.Context, now func() time.Time, sh *stores.Shift, run stores.Run) {
 	timed, cancel := context.WithTimeout(ctx, sh.Timeout)
 	defer cancel()
@@ -201,7 +201,7 @@ func (s *Store) run(ctx context.Context, now func() time.Time, sh *stores.Shift,
 	}
 	firm, cancel := context.WithTimeout(context.WithoutCancel(ctx), sh.Timeout)
 	defer cancel()
-	for range 4 { // a store that does not answer leaves the run to be rescued
+	for range 4 { // if the store does not answer, the run will be rescued
 		err = s.Update(firm, stores.Scope{All: true}, func(tx stores.Tx) error {
 			return tx.Apply(firm, stores.Batch{Settled: []stores.Settlement{end}})
 		})
@@ -211,7 +211,7 @@ func (s *Store) run(ctx context.Context, now func() time.Time, sh *stores.Shift,
 	}
 }
 
-// tidy takes jobs from workers that were lost, and forgets what was done long ago.
+// tidy takes jobs from lost workers, and deletes old finished jobs.
 func (s *Store) tidy(ctx context.Context, now time.Time, sh *stores.Shift) error {
 	rescued, err := s.rescue(ctx, now, 2*sh.Timeout)
 	for _, run := range rescued {
@@ -230,7 +230,7 @@ func (s *Store) take(ctx context.Context, now time.Time, worker string, n int, k
 	}
 	due := " WHERE state = 'waiting' AND at <= ?" + among("kind", len(kinds))
 	args := append([]stores.Value{stores.NewTime(now)}, strs(kinds)...)
-	// Looking first keeps an idle worker from taking the write lock.
+	// Reading first keeps an idle worker from taking the write lock.
 	some := false
 	err := s.read(ctx, func(c *conn) (err error) {
 		some, err = c.exists("SELECT 1 FROM main.verbatim_job"+due+" LIMIT 1", args)
@@ -252,8 +252,7 @@ func (s *Store) take(ctx context.Context, now time.Time, worker string, n int, k
 	return runs(taken, refs), nil
 }
 
-// runs puts what was taken into order: SQLite returns what an update changed in
-// any.
+// runs sorts the runs that were taken: SQLite returns updated rows in any order.
 func runs(records []stores.JobRecord, refs []string) []stores.Run {
 	out := make([]stores.Run, len(records))
 	for i, r := range records {
@@ -342,8 +341,8 @@ func strs(texts []string) []stores.Value {
 	return values
 }
 
-// among writes that a column is one of some arguments; of none, that it may be
-// anything.
+// among writes the condition that a column equals one of n arguments; without arguments, that it
+// may be anything.
 func among(column string, n int) string {
 	if n == 0 {
 		return ""
@@ -399,7 +398,7 @@ func (t *tx) changeJobs(changes []stores.JobChange) error {
 	return nil
 }
 
-// prune forgets jobs that were done before a time.
+// prune deletes jobs that were done before a time.
 func (s *Store) prune(ctx context.Context, before time.Time) error {
 	const old = "SELECT seq FROM main.verbatim_job WHERE state = 'done' AND ended < ? LIMIT 1000"
 	for {
@@ -411,7 +410,7 @@ func (s *Store) prune(ctx context.Context, before time.Time) error {
 		if err != nil || !some {
 			return err
 		}
-		// In portions, so that nobody who writes waits for long.
+		// In batches, so that no writer waits for long.
 		err = s.write(ctx, func(c *conn) error {
 			_, err := c.exec("DELETE FROM main.verbatim_job WHERE seq IN ("+old+")", stores.NewTime(before))
 			return fault("prune", err)

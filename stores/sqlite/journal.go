@@ -17,9 +17,9 @@ import (
 
 const entryColumns = "seq, time, principal, roles, session, source, verb, call, outcome, reason, changes, preview, agreed, palette, turn, origins, prev, body, hash"
 
-// append chains the entries of a transaction to the journal. The write lock is
-// held, so that seq order is commit order; that prev is unique keeps the chain
-// from forking even if it were not.
+// append chains the entries of a transaction to the journal. The write lock is held, so that seq
+// order is commit order; prev is unique, which keeps the chain from forking even without the
+// lock.
 func (t *tx) append() error {
 	if len(t.Entries) == 0 {
 		return nil
@@ -33,8 +33,8 @@ func (t *tx) append() error {
 	if err != nil {
 		return fault("journal", err)
 	}
-	// The entries of one transaction have much in common, which is written out
-	// for the first of them only.
+	// The entries of one transaction have much in common, which is encoded for the first of them
+	// only.
 	var args [19]stores.Value
 	var last *stores.Entry
 	for i := range t.Entries {
@@ -160,8 +160,7 @@ func (s *Store) Principal(ctx context.Context, name string) (stores.Principal, e
 	return p, nil
 }
 
-// readKey takes a text that spells a uuid for one: as a key the two are found
-// alike.
+// readKey reads a text that spells a UUID as a UUID: as keys the two are found alike.
 func readKey(c cellOf) (stores.Value, error) {
 	switch c.Type() {
 	case sqlite.TypeInteger:

@@ -11,13 +11,12 @@ import (
 	"verbatim/stores"
 )
 
-// Load runs an operator's SQL, in one transaction: the tables and rows of an example or
-// of a test, beside what is there. It answers ErrDuplicate where they cannot stand
-// beside it, and nothing was done then. It is no part of stores.Store, and nothing of
-// the engine reaches it.
+// Load runs an operator's SQL, in one transaction: the tables and rows of an example or of a
+// test. It returns ErrDuplicate, and has done nothing, if they collide with what is there. It is
+// not part of stores.Store, and the engine never calls it.
 //
-// Instants, dates and decimals of managed entities have to be readable. Migrate then spells
-// them as the store does.
+// Times, dates and decimals of managed entities have to be readable. Migrate then converts them
+// to the store's form.
 func (s *Store) Load(ctx context.Context, script string, entities ...*stores.Entity) error {
 	return s.write(ctx, func(c *conn) error {
 		err := raise(c.script(script))
@@ -27,7 +26,7 @@ func (s *Store) Load(ctx context.Context, script string, entities ...*stores.Ent
 		case sqlite.ResultConstraintUnique, sqlite.ResultConstraintPrimaryKey, sqlite.ResultConstraintRowID:
 			return fmt.Errorf("%w: %w", stores.ErrDuplicate, err)
 		}
-		if strings.HasSuffix(err.Error(), " already exists") { // a table
+		if strings.HasSuffix(err.Error(), " already exists") { // of a table
 			return fmt.Errorf("%w: %w", stores.ErrDuplicate, err)
 		}
 		return fmt.Errorf("%w: %w", stores.ErrInvalid, err)
@@ -36,7 +35,7 @@ func (s *Store) Load(ctx context.Context, script string, entities ...*stores.Ent
 
 // script runs statements one after another.
 func (c *conn) script(text string) error {
-	// The last one is ours, so that no comment comes after it.
+	// The last statement is ours, so that no comment comes after it.
 	for text += "\n;SELECT 1"; text != ""; {
 		st, left, err := c.db.PrepareTransient(text)
 		if err != nil {
@@ -53,7 +52,7 @@ func (c *conn) script(text string) error {
 	return nil
 }
 
-// loaded refuses rows of ours that cannot be read.
+// loaded returns an error for rows of our tables that cannot be read.
 func (c *conn) loaded(entities []*stores.Entity) error {
 	m := newMigration(c, entities, true)
 	if err := m.look(); err != nil {

@@ -10,13 +10,12 @@ import (
 	"verbatim/stores/sqlcore"
 )
 
-// The marks of a row are an object from column to origin. A row that nobody
-// marked costs a look at an index; while there are no marks at all, a read of
-// many rows looks once.
+// The marks of a row are an object from column to origin. An unmarked row costs one index
+// look-up; while there are no marks at all, a read of many rows looks only once.
 
 const marksObject = `(SELECT nullif(json_group_object(o.column_name, o.origin), '{}') FROM main.verbatim_origin o WHERE o.table_name = `
 
-// marksOf writes the marks of the row that alias names.
+// marksOf writes the marks of the row with an alias.
 func marksOf(t *text, e *stores.Entity, alias string) {
 	t.Add("CASE WHEN EXISTS (SELECT 1 FROM main.verbatim_origin) THEN ", marksObject).Arg(str(tableName(e)))
 	t.Add(" AND o.row_key = CAST(", datum(e, alias, e.Key), " AS TEXT)) END")
@@ -29,7 +28,7 @@ func marksOfRow(t *text, e *stores.Entity, key stores.Value) {
 	t.Add(")")
 }
 
-// markKey is a key as marks know it: as a cast to text writes it.
+// markKey returns a key in the form in which marks store it: as a cast to text writes it.
 func markKey(key stores.Value) stores.Value { return stores.NewString(key.Text()) }
 
 func readMarks(e *stores.Entity, c cellOf) ([]stores.Mark, error) {
@@ -40,7 +39,7 @@ func readMarks(e *stores.Entity, c cellOf) ([]stores.Mark, error) {
 	return stores.ReadMarks(e, s)
 }
 
-// origins lists what rows of entities are marked with, within the scope.
+// origins lists the origins with which rows of entities are marked, within the scope.
 func (r *reader) origins(entities []*stores.Entity) ([]string, error) {
 	if len(entities) == 0 {
 		return nil, nil
@@ -69,7 +68,7 @@ func (r *reader) origins(entities []*stores.Entity) ([]string, error) {
 	return slices.Compact(found), fault("marks", err)
 }
 
-// mark keeps what a change does to marks.
+// mark stores how a change alters marks.
 func (t *tx) mark(c *stores.Change) error {
 	set, clear := c.Marked()
 	if len(set) == 0 && len(clear) == 0 {

@@ -39,7 +39,7 @@ func (s *Store) Head(ctx context.Context) (seq int64, hash [32]byte, err error) 
 	return seq, hash, fault("journal", err)
 }
 
-// rightVersion refuses the file of another version.
+// rightVersion returns an error for a file of another version.
 func rightVersion(ctx context.Context, c *conn) error {
 	version := int64(schemaVersion)
 	err := c.query(ctx, "SELECT max(version) FROM main.verbatim_schema", nil, func(row *sqlite.Stmt) error {
@@ -59,7 +59,7 @@ func (r *reader) Names(ctx context.Context, q stores.NameQuery) ([]stores.Name, 
 	err := r.c.query(ctx, t.Whole(), t.Args, func(row *sqlite.Stmt) error {
 		text := row.ColumnText
 		key, ok := stores.Parse(q.Entity.Fields[q.Entity.Key].Kind, text(0))
-		if ok { // a key of another kind was that of a row before the table changed
+		if ok { // a key of another kind belongs to a row from before the table changed
 			names = append(names, stores.Name{Entity: q.Entity, Key: key, Plain: text(1), Suffix: text(2), Owner: text(3)})
 		}
 		return nil
@@ -80,7 +80,7 @@ func namesText(q *stores.NameQuery) *text {
 		t.Arg(str(q.Behind.Plain)).Add(", ").Arg(str(q.Behind.Owner)).Add(", ").Arg(str(q.Behind.Key.Text()))
 		t.Add(") ORDER BY n.plain, n.owner, n.row_key LIMIT ", strconv.Itoa(q.Most))
 	case len(q.Plain) > 0:
-		// Of a name that a million rows have, no more are looked at than are wanted.
+		// If a million rows have a name, no more are looked at than are wanted.
 		t.Add("json_each(").Arg(str(listOf(q.Plain))).Add(") p CROSS JOIN main.verbatim_name n WHERE n.rowid IN (SELECT m.rowid FROM main.verbatim_name m WHERE m.table_name = ").Arg(str(q.Entity.Table))
 		t.Add(" AND m.plain = p.value")
 		owned("m")
@@ -102,7 +102,7 @@ func namesText(q *stores.NameQuery) *text {
 	return t
 }
 
-// listOf is a list of texts for json_each.
+// listOf writes a list of texts for json_each.
 func listOf(texts []string) string {
 	b := []byte{'['}
 	for i, s := range texts {
@@ -114,7 +114,7 @@ func listOf(texts []string) string {
 	return string(append(b, ']'))
 }
 
-// call keeps names of rows.
+// call stores names of rows.
 func (t *tx) call(names []stores.Name) error {
 	for i := range names {
 		n := &names[i]

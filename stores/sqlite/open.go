@@ -26,8 +26,8 @@ import (
 type Store struct {
 	sqlcore.Room
 	path      string
-	writer    chan *conn // holds the one connection that writes, when nobody does
-	readers   chan *conn // holds a place per reader; nil until its connection is needed
+	writer    chan *conn // holds the only writing connection while nobody uses it
+	readers   chan *conn // holds one item per reader, nil until its connection is needed
 	busy      time.Duration
 	rowCap    int
 	queryTime time.Duration
@@ -48,8 +48,8 @@ type config struct {
 	plans     func(string, []string)
 }
 
-// BusyTimeout says how long to wait while somebody else writes, before
-// ErrConflict. The default is five seconds.
+// BusyTimeout says how long to wait for another writer before ErrConflict. The default is five
+// seconds.
 func BusyTimeout(d time.Duration) Option { return func(c *config) { c.busy = d } }
 
 // Readers says how many snapshots may be read at once. The default is four.
@@ -63,16 +63,14 @@ func RowCap(n int) Option { return func(c *config) { c.rowCap = max(1, n) } }
 // ErrLimit. The default is ten seconds.
 func QueryTime(d time.Duration) Option { return func(c *config) { c.queryTime = d } }
 
-// Plans has tell called with every statement that a connection prepares and how
-// SQLite will go about it, a line for each step, as EXPLAIN QUERY PLAN puts it.
-// It is for tests, and for whoever wonders why a read is slow; tell is called by
-// many goroutines.
+// Plans makes the store call tell with every statement that a connection prepares and with
+// SQLite's plan for it, a line for each step, as EXPLAIN QUERY PLAN gives it. It is for tests,
+// and for finding out why a read is slow; many goroutines call tell.
 func Plans(tell func(statement string, steps []string)) Option {
 	return func(c *config) { c.plans = tell }
 }
 
-// Open opens the file at path, and makes it when there is none. The caller
-// closes the store.
+// Open opens the file at path, and creates it if it does not exist. The caller closes the store.
 func Open(path string, opts ...Option) (*Store, error) {
 	c := config{busy: 5 * time.Second, readers: 4, rowCap: 10_000, queryTime: 10 * time.Second}
 	for _, o := range opts {
@@ -132,22 +130,22 @@ func (s *Store) Close() error {
 
 var errClosed = errors.New("sqlite: the store is closed")
 
-// conn is one connection with its prepared statements, which it keeps. One
-// goroutine has it at a time.
+// A conn is one connection with its prepared statements, which it keeps. One goroutine uses it at
+// a time.
 type conn struct {
 	db      *sqlite.Conn
 	stmts   map[string]*statement
-	checked map[string][]string // statements of author's queries that were found harmless: their columns
-	guard   *guard              // while one of those is prepared
-	stop    chan struct{}       // closed to interrupt what runs
+	checked map[string][]string // author's queries that passed the check, with their columns
+	guard   *guard              // set while such a query is prepared
+	stop    chan struct{}       // closed to interrupt the running statement
 	plans   func(string, []string)
 	found   *search.Kept
-	use     func() error // asked before each use of SQLite: a test's, to have it fail
-	lost    bool         // nobody knows what state it is in: it is given up
+	use     func() error // called before each use of SQLite; a test can make it fail
+	lost    bool         // its state is unknown, so it is discarded
 }
 
-// A statement is one that stays prepared, with the arguments that it has. Many are
-// what they were the last time.
+// A statement is a prepared statement with its bound arguments. Many of these are the same the
+// next time.
 type statement struct {
 	*sqlite.Stmt
 	bound []stores.Value
@@ -165,17 +163,16 @@ func (st *statement) bind(args []stores.Value) {
 	}
 }
 
-// How connections differ. synchronous=FULL: a commit that was answered survives
-// a power cut. From then on waiting for another writer is ours, because a wait
-// inside SQLite would keep its place until its end.
+// How connections differ. synchronous=FULL: a commit that returned nil survives a power cut.
+// Waiting for another writer is done by us and not by SQLite, because a wait inside SQLite cannot
+// be interrupted.
 var (
 	toWrite = []string{"journal_mode=WAL", "synchronous=FULL", "busy_timeout=0"}
 	toRead  = []string{"query_only=1"}
 )
 
-// Text and blobs longer than this are refused by SQLite itself, patterns longer
-// than the other too: an author's query cannot blow up memory, or hang in one
-// function call that nothing can interrupt.
+// SQLite itself refuses text and blobs longer than this, and patterns longer than theirs: an
+// author's query cannot exhaust memory, or hang in one function call that nothing can interrupt.
 var limits = map[sqlite.Limit]int32{
 	sqlite.LimitLength:            32 << 20,
 	sqlite.LimitLikePatternLength: 512,
@@ -183,10 +180,9 @@ var limits = map[sqlite.Limit]int32{
 	sqlite.LimitAttached:          0,
 }
 
-// connect opens a connection. The library has "x" mean a name, never a string, so
-// that a misspelt column is an error. Defensive and trusted_schema=0: nothing in
-// the file can make an ordinary statement change the schema's text or call our
-// functions.
+// connect opens a connection. The library makes "x" mean a name, never a string, so that a
+// misspelt column is an error. Defensive and trusted_schema=0: nothing in the file can make an
+// ordinary statement change the schema's text or call our functions.
 func (s *Store) connect(pragmas []string) (*conn, error) {
 	db, err := open(s.path)
 	if err != nil {
@@ -214,9 +210,9 @@ func (s *Store) connect(pragmas []string) (*conn, error) {
 	return c, nil
 }
 
-// opening is held while a connection of any store is opened or closed. The library
-// knows what belongs to a connection by its address, and forgets that only after
-// the address may be another's.
+// opening is held while a connection of any store is opened or closed. The library finds the
+// state of a connection by its address, and deletes it only after another connection may have
+// that address.
 var opening sync.Mutex
 
 func open(path string) (*sqlite.Conn, error) {
@@ -234,9 +230,9 @@ func shut(db *sqlite.Conn) error {
 
 func (c *conn) close() error { return shut(c.db) }
 
-// defend sets SQLite's defensive mode. The library's SetDefensive passes one of the
-// two arguments that SQLite takes: what stands behind it in memory would be the
-// other, an address to write to.
+// defend sets SQLite's defensive mode. The library's SetDefensive passes one of the two arguments
+// that SQLite takes: SQLite would take whatever follows it in memory for the other, an address to
+// write to.
 func defend(db *sqlite.Conn) error {
 	tls := libc.NewTLS()
 	defer tls.Close()
@@ -246,14 +242,14 @@ func defend(db *sqlite.Conn) error {
 	return raise(sqlite.ResultCode(lib.Xsqlite3_db_config(tls, handle, lib.SQLITE_DBCONFIG_DEFENSIVE, args)).ToError())
 }
 
-// readOnly reports whether SQLite may only read the file, which it opens all the same.
+// readOnly reports whether SQLite could open the file for reading only.
 func (c *conn) readOnly() bool {
 	tls := libc.NewTLS()
 	defer tls.Close()
 	return lib.Xsqlite3_db_readonly(tls, uintptr(reflect.ValueOf(c.db).Elem().FieldByName("conn").Uint()), 0) == 1
 }
 
-// kept is the connection, nil once it is lost.
+// kept returns the connection, nil once it is lost.
 func (c *conn) kept() *conn {
 	if c == nil || !c.lost {
 		return c
@@ -270,7 +266,7 @@ func (c *conn) forget() {
 	}
 }
 
-// maxStatements bounds what a connection keeps prepared.
+// maxStatements is how many prepared statements a connection keeps.
 const maxStatements = 500
 
 func (c *conn) prepare(text string) (*statement, error) {
@@ -310,20 +306,20 @@ func (c *conn) used() error {
 	return c.use()
 }
 
-// arm makes the connection ready to be interrupted, once.
+// arm makes it possible to interrupt the connection once.
 func (c *conn) arm() {
 	c.stop = make(chan struct{})
 	c.db.SetInterrupt(c.stop)
 }
 
-// exec runs a statement and says how many rows it changed.
+// exec runs a statement and returns how many rows it changed.
 func (c *conn) exec(text string, args ...stores.Value) (int, error) {
 	err := c.query(context.Background(), text, args, func(*sqlite.Stmt) error { return nil })
 	return c.db.Changes(), err
 }
 
-// query runs a statement and calls fn with each row, until the context ends. fn
-// runs no other statement on the connection.
+// query runs a statement and calls fn with each row, until the context ends. fn must not run
+// another statement on the connection.
 func (c *conn) query(ctx context.Context, text string, args []stores.Value, fn func(row *sqlite.Stmt) error) (err error) {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -345,7 +341,7 @@ func (c *conn) query(ctx context.Context, text string, args []stores.Value, fn f
 			}
 		}()
 	}
-	defer st.Reset() // what it says is what the last step said
+	defer st.Reset() // its error repeats the last step's
 	st.bind(args)
 	for {
 		if err := c.used(); err != nil {
@@ -406,9 +402,8 @@ func (s *Store) read(ctx context.Context, fn func(*conn) error) (err error) {
 	return err
 }
 
-// rollback ends a transaction. One that SQLite has already rolled back, as it
-// does on some errors, answers with an error that means nothing.
-// It reports whether the connection can be used again.
+// rollback ends a transaction. If SQLite has already rolled it back, as it does on some errors,
+// the error means nothing. It reports whether the connection can be used again.
 func (c *conn) rollback() bool {
 	_, err := c.exec("ROLLBACK")
 	return err == nil || resultCode(err) == sqlite.ResultError
@@ -450,8 +445,7 @@ func (s *Store) write(ctx context.Context, fn func(*conn) error) (err error) {
 		err = ctx.Err()
 	}
 	if err == nil {
-		// Nothing cancels a commit: it would be anybody's guess whether it
-		// happened.
+		// Nothing cancels a commit: nobody would know whether it happened.
 		if _, err = c.exec("COMMIT"); err == nil {
 			c.lost = false
 			return nil
@@ -475,7 +469,7 @@ func (c *conn) beginImmediate(ctx context.Context, deadline time.Time) error {
 		case time.Now().After(deadline):
 			return errBusy
 		}
-		// Two processes that wait in step would keep meeting.
+		// Two processes that wait in step would keep colliding.
 		t := time.NewTimer(pause/2 + rand.N(pause))
 		select {
 		case <-t.C:

@@ -16,9 +16,8 @@ import (
 	"verbatim/stores/sqlcore"
 )
 
-// A palette's author may write a query of their own, and must be able to do
-// nothing with it but read rows that the caller may see. Four things see to
-// that:
+// A palette's author may write a query of their own, and must be able to do nothing with it but
+// read rows that the caller may see. Four measures ensure that:
 //
 //  1. The author's text stands in FROM ( … ), where only a SELECT can stand,
 //     below a WITH that gives the name of each entity to its rows within the
@@ -34,15 +33,15 @@ import (
 //  4. It runs for a limited time, to a limited number of rows and, outside a
 //     transaction that writes, on a connection that refuses to write at all.
 
-// guardian is what an author may write for SQLite.
+// guardian says what an author may write for SQLite.
 var guardian = &sqlcore.Guard{Dialect: dialect, TableFunctions: sqlcore.SetOf("json_each json_tree"), Syntax: &sqlcore.Syntax{
 	Quotes: "\"`[", LineEnds: "\n", Params: "?@$:", Words: true,
 	Marks: strings.Fields("->> -> || <= >= <> == != << >> ( ) + - * / % < > = ! & | ~ , ."),
 }}
 
-// SQLite's functions that only compute, and cost no more than they are given.
-// Those that make text or blobs of any length from a number, that read or load
-// files, or that keep state, are not here.
+// functions are SQLite's functions that only compute, at a cost in proportion to their arguments.
+// Not among them are functions that make text or blobs of any length from a number, that read or
+// load files, or that keep state.
 var functions = sqlcore.SetOf(`abs avg ceil ceiling char coalesce concat concat_ws count cume_dist
 	date datetime decimal_sum dense_rank first_value floor group_concat ifnull iif instr
 	json json_array json_array_length json_extract json_group_array json_group_object
@@ -54,22 +53,21 @@ var functions = sqlcore.SetOf(`abs avg ceil ceiling char coalesce concat concat_
 // implied are functions that operators call.
 var implied = sqlcore.SetOf("like glob -> ->> current_date current_time current_timestamp")
 
-// parse takes a query apart.
+// parse splits a query and walks it.
 //
-// What it writes for the author's own subqueries keeps them unfolded: SQLite
-// likes to put a subquery's expressions wherever its columns are mentioned, and
-// thirty subqueries that each say x || x would become a billion expressions
-// while the statement is still being prepared, where nothing can interrupt it.
-// It does so neither to a common table that is MATERIALIZED nor to a subquery
-// with a LIMIT in a query with a LIMIT.
+// It writes the author's subqueries so that SQLite does not inline them: it would copy a
+// subquery's expressions to every mention of its columns, and thirty nested subqueries that each
+// say x || x would become a billion expressions while the statement is still being prepared,
+// where nothing can interrupt it. SQLite inlines neither a common table that is MATERIALIZED nor
+// a subquery with a LIMIT in a query with a LIMIT.
 func parse(entities []*stores.Entity, q stores.SQL) (*sqlcore.Query, error) {
 	p, err := guardian.Split(entities, q)
 	if err != nil {
 		return nil, err
 	}
 	toks := p.Toks
-	// A bracket stands where a table can, or holds a SELECT or a LIMIT, or is
-	// within a FROM clause at the moment.
+	// A bracket is a pair of parentheses: whether it is used as a table, holds a SELECT or a
+	// LIMIT, or is within a FROM clause at the moment.
 	type bracket struct{ table, selects, limits, from bool }
 	brackets := []bracket{{}}
 	with := toks[0].Is("WITH") // before the author's first SELECT outside brackets
@@ -100,7 +98,7 @@ func parse(entities []*stores.Entity, q stores.SQL) (*sqlcore.Query, error) {
 				return nil, err
 			}
 			i = last
-		case prev.Is(".") && t.Kind == sqlcore.Word: // a column's name, whatever it is
+		case prev.Is(".") && t.Kind == sqlcore.Word: // a column's name, which may be any word
 		case heading && t.Is("AS"):
 			p.As[i] = "AS MATERIALIZED"
 		case heading && t.Is("NOT", "MATERIALIZED"):
@@ -137,8 +135,7 @@ func parse(entities []*stores.Entity, q stores.SQL) (*sqlcore.Query, error) {
 	return p, nil
 }
 
-// write makes the statement that runs, and says where in it each token of the
-// query stands.
+// write makes the statement that runs, and returns where in it each token of the query is.
 func write(p *sqlcore.Query, v *view, limit int) (t *text, at []int) {
 	t = newText()
 	sqlcore.With(p, t, v, func(e *stores.Entity, field int) string {
@@ -185,18 +182,17 @@ func (c *conn) checkSQL(entities []*stores.Entity, q stores.SQL) error {
 	return nil
 }
 
-// A guard answers SQLite while it prepares a query.
+// A guard authorizes what SQLite prepares for a query.
 type guard struct {
 	*sqlcore.Query
 	err error // why it was refused
 }
 
-// Authorize implements sqlite.Authorizer. SQLite says in which view's or common
-// table's text the thing stands that it asks about: in none, or in one of the
-// author's own, it is the author who asks. About a table of which no column is
-// read it asks when the texts are one already; then it counts whether its name was
-// qualified, as it is in our text and in views. It asks about no column that a
-// join has by USING or NATURAL, for which parse alone is there.
+// Authorize implements sqlite.Authorizer. SQLite says in the text of which view or common table
+// the object is used: if in none, or in one of the author's own, then the author uses it. For a
+// table without a column that is read, SQLite asks when the texts are already merged; then it
+// matters whether its name was qualified, as it is in our text and in views. SQLite does not ask
+// about columns joined by USING or NATURAL; only parse checks those.
 func (c *conn) Authorize(a sqlite.Action) sqlite.AuthResult {
 	g := c.guard
 	if g == nil {
@@ -231,8 +227,7 @@ func (c *conn) Authorize(a sqlite.Action) sqlite.AuthResult {
 	return sqlite.AuthResultDeny
 }
 
-// about complains of what the author's text names, where it does so first from
-// token i on.
+// about returns an error about a name in the author's text, at its first use from token i on.
 func about(p *sqlcore.Query, i int, name, format string) error {
 	bad := &stores.SQLError{Offset: -1, Msg: fmt.Sprintf(format, name)}
 	for _, t := range p.Toks[i:] {
@@ -244,8 +239,8 @@ func about(p *sqlcore.Query, i int, name, format string) error {
 	return bad
 }
 
-// check makes the statement that a query runs as, has SQLite prepare it under
-// guard, and says where the declared columns come back.
+// check makes the statement for a query, has SQLite prepare it under guard, and returns the
+// places of the declared columns in the result.
 func (c *conn) check(p *sqlcore.Query, v *view, limit int) (sql string, args []stores.Value, columns []int, err error) {
 	t, at := write(p, v, limit)
 	sql, args = t.Whole(), t.Args
@@ -263,8 +258,7 @@ func (c *conn) check(p *sqlcore.Query, v *view, limit int) (sql string, args []s
 	return sql, args, columns, err
 }
 
-// guarded prepares a statement while a guard answers for it, and names the columns
-// that come back.
+// guarded prepares a statement under guard, and returns the names of its result columns.
 func (c *conn) guarded(p *sqlcore.Query, text string) (back []string, err error) {
 	if err := c.used(); err != nil {
 		return nil, err
@@ -283,7 +277,7 @@ func (c *conn) guarded(p *sqlcore.Query, text string) (back []string, err error)
 	return back, g.err
 }
 
-// columnsOf finds the declared columns among those that come back.
+// columnsOf finds the declared columns among those of the result.
 func columnsOf(p *sqlcore.Query, back []string) ([]int, error) {
 	if len(p.SQL.Columns) == 0 {
 		return nil, &stores.SQLError{Offset: -1, Msg: "the palette does not say which columns come back"}
@@ -306,9 +300,8 @@ func columnsOf(p *sqlcore.Query, back []string) ([]int, error) {
 	return at, nil
 }
 
-// blame turns SQLite's complaint about a statement into one about the author's
-// text, at the place of which SQLite complains, or where what it complains of is
-// named.
+// blame turns SQLite's error about a statement into one about the author's text, at the place
+// that SQLite gives, or where the name in the error is used.
 func blame(p *sqlcore.Query, err error, at []int) error {
 	var r *sqliteError
 	if !errors.As(err, &r) {
@@ -399,8 +392,8 @@ func (r *reader) SQL(ctx context.Context, entities []*stores.Entity, q stores.SQ
 	return nil, ranInto(err)
 }
 
-// ranInto judges an error of a query at work. SQLite's message may quote a
-// value, so that only some of them are passed on.
+// ranInto interprets an error of a running query. SQLite's message may quote a value, so that
+// only some messages are passed on.
 func ranInto(err error) error {
 	var r *sqliteError
 	if !errors.As(err, &r) {

@@ -16,7 +16,7 @@ import (
 // View implements stores.Store.
 func (s *Store) View(ctx context.Context, scope stores.Scope, fn func(stores.Reader) error) error {
 	return s.read(ctx, func(c *conn) error {
-		// A snapshot begins with the first read, which should not wait for fn.
+		// A snapshot begins with the first read, and should not wait for fn.
 		if _, err := c.exists("SELECT 1 FROM sqlite_schema LIMIT 1", nil); err != nil {
 			return fault("begin", err)
 		}
@@ -24,7 +24,7 @@ func (s *Store) View(ctx context.Context, scope stores.Scope, fn func(stores.Rea
 	})
 }
 
-// reader reads on one connection within one scope.
+// A reader reads on one connection within one scope.
 type reader struct {
 	s *Store
 	c *conn
@@ -150,13 +150,12 @@ func (r *reader) Find(ctx context.Context, f stores.Find) ([][]stores.Value, err
 	}
 	*f.Unreadable = nil
 	if found, failed := r.unreadable(ctx, &f); failed != nil || !found {
-		return nil, cmp.Or(failed, err) // it is a row that these refer to
+		return nil, cmp.Or(failed, err) // they refer to such a row
 	}
 	return r.find(ctx, f, true)
 }
 
-// find is Find without lists. With readable, it looks at no row that holds what cannot be
-// read.
+// find is Find without lists. With readable, it skips rows with values that cannot be read.
 func (r *reader) find(ctx context.Context, f stores.Find, readable bool) ([][]stores.Value, error) {
 	f, err := f.Stored()
 	if err != nil {
@@ -249,8 +248,8 @@ func (r *reader) find(ctx context.Context, f stores.Find, readable bool) ([][]st
 	return rows, nil
 }
 
-// unreadable finds the rows of an entity that hold what cannot be read, where a
-// condition or an order ran into one, and reports whether there are any.
+// unreadable adds to f.Unreadable the rows of the entity that hold a value that cannot be
+// compared, after a condition or an order met one. It reports whether there are any.
 func (r *reader) unreadable(ctx context.Context, f *stores.Find) (found bool, err error) {
 	e := f.Entity
 	for i := range e.Fields {
@@ -288,8 +287,8 @@ func newFinder(v *view, root *stores.Entity, from *text) *finder {
 	return q
 }
 
-// selected is Path for what is returned, which may be as others spell it: it is read
-// and not compared.
+// selected is Path for returned values, which may be in the form of others: they are read and not
+// compared.
 func (q *finder) selected(t *text, p stores.Path) (stores.Kind, error) {
 	e, field := sqlcore.Reached(q.Root, p)
 	if p.Count != nil || p.Marks || e == nil || field < 0 || field >= len(e.Fields) {
@@ -303,7 +302,7 @@ func (q *finder) selected(t *text, p stores.Path) (stores.Kind, error) {
 	return e.Fields[field].Keeps(), nil
 }
 
-// Near implements sqlcore.Asks: no row keeps what a path leads to.
+// Near implements sqlcore.Asks: no row keeps a value from the end of a path.
 func (q *finder) Near(stores.Path) (string, stores.Kind, bool) { return "", 0, false }
 
 // Joined and Counted implement sqlcore.Asks: nothing is locked here.
@@ -316,7 +315,7 @@ func (q *finder) Marks(t *text, e *stores.Entity, alias string) { marksOf(t, e, 
 // Orders implements sqlcore.Asks.
 func (q *finder) Orders(t *text, _ stores.Path, kind stores.Kind) { collate(t, kind) }
 
-// collate writes how values of a kind are compared.
+// collate writes the collation by which values of a kind are compared.
 func collate(t *text, kind stores.Kind) {
 	if kind == stores.Decimal {
 		t.Add(" COLLATE ", decimalCollation)

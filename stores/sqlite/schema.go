@@ -15,20 +15,20 @@ import (
 	"verbatim/stores/sqlcore"
 )
 
-// schemaVersion is that of all that the program keeps in a file, in verbatim_schema:
-// the store's own tables, and the rows of the engine's own (confirmations, sessions,
-// turns, questions, deliveries). Whoever changes how one of them is kept or read
-// raises it and keeps a fixture, see runtime/torture/testdata/releases. A file of
-// another version is refused. Records of the journal, kept receipts and payloads of
-// jobs have versions of their own.
+// schemaVersion is the version of everything that the program keeps in a file, in
+// verbatim_schema: the store's own tables, and the rows of the engine's own (confirmations,
+// sessions, turns, questions, deliveries). A change of how one of them is stored or read has to
+// raise it and to keep a fixture, see runtime/torture/testdata/releases. A file of another
+// version is refused. Records of the journal, kept receipts and payloads of jobs have versions of
+// their own.
 const schemaVersion = 3
 
-// ownTables are the store's own, of schemaVersion. They are plain enough to be
-// read, and the grants to be written, with any tool for SQLite.
+// ownTables are the store's own tables, in schemaVersion. They are simple enough to be read, and
+// the grants to be written, with any tool for SQLite.
 var ownTables = []string{
 	`CREATE TABLE "verbatim_schema" ("version" INTEGER NOT NULL, "store" TEXT NOT NULL, "secret" TEXT NOT NULL) STRICT`,
 	`INSERT INTO "verbatim_schema" ("version", "store", "secret") VALUES (3, lower(hex(randomblob(16))), lower(hex(randomblob(32))))`,
-	// A name is what a row is called, or once was: see stores.Name.
+	// A name is a present or former name of a row: see stores.Name.
 	`CREATE TABLE "verbatim_name" (
   "table_name" TEXT NOT NULL,
   "plain" TEXT NOT NULL,
@@ -39,8 +39,8 @@ var ownTables = []string{
 ) STRICT`,
 	`CREATE INDEX "verbatim_name_suffix" ON "verbatim_name" ("table_name", "suffix")`,
 	`CREATE INDEX "verbatim_name_row" ON "verbatim_name" ("table_name", "row_key")`,
-	// A principal is somebody who may use verbs; person, where it is not empty, says
-	// whose login it is.
+	// A principal is somebody who may use verbs; person, if it is not empty, names the owner of
+	// the login.
 	`CREATE TABLE "verbatim_principal" (
   "name" TEXT NOT NULL PRIMARY KEY,
   "label" TEXT NOT NULL DEFAULT '',
@@ -54,8 +54,8 @@ var ownTables = []string{
   "key" ANY NOT NULL DEFAULT '',
   PRIMARY KEY ("principal", "role", "entity", "key")
 ) STRICT`,
-	// An origin marks a value that is less trusted than the record it is in. It
-	// names table and column as they are called here.
+	// An origin marks a value that is less trusted than its record. It names table and column as
+	// this store does.
 	`CREATE TABLE "verbatim_origin" (
   "table_name" TEXT NOT NULL,
   "row_key" TEXT NOT NULL,
@@ -84,7 +84,7 @@ var ownTables = []string{
   "body" TEXT NOT NULL,
   "hash" TEXT NOT NULL
 ) STRICT`,
-	// These stop a slip of the hand. What they cannot stop, the chain shows.
+	// These triggers stop accidental changes. The chain shows the changes that they cannot stop.
 	`CREATE TRIGGER "verbatim_journal_update" BEFORE UPDATE ON "verbatim_journal"
 BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END`,
 	`CREATE TRIGGER "verbatim_journal_delete" BEFORE DELETE ON "verbatim_journal"
@@ -134,7 +134,7 @@ func (s *Store) Rehearse(ctx context.Context, entities []*stores.Entity, queries
 		r := &reader{s: s, c: m.c, view: view{stores.Scope{All: true}}}
 		for _, e := range entities {
 			if len(m.Problems) > 0 {
-				break // which may be why
+				break // which may be the reason
 			}
 			if _, err := r.Find(ctx, stores.Find{Entity: e, Where: &stores.Cond{Op: stores.False}}); err != nil {
 				m.Problem(e, "its rows cannot be read: %v", err)
@@ -150,15 +150,15 @@ func (s *Store) Rehearse(ctx context.Context, entities []*stores.Entity, queries
 }
 
 var (
-	// errPlanned rolls back what was only tried.
+	// errPlanned rolls back a trial.
 	errPlanned = errors.New("only planned")
 	// errWrites says that a plan cannot be made without writing.
 	errWrites = errors.New("the plan writes")
 )
 
-// migrate makes a plan, and hands it to fn in the same transaction. What is called
-// otherwise is renamed before the rest is planned. So a plan that renames is made in a
-// transaction that writes, and errPlanned from fn rolls that back.
+// migrate makes a plan, and passes it to fn in the same transaction. Renaming is done before the
+// rest is planned. So a plan that renames is made in a transaction that writes, and errPlanned
+// from fn rolls that back.
 func (s *Store) migrate(ctx context.Context, entities []*stores.Entity, writes bool, fn func(*migration) error) (stores.Plan, error) {
 	var plan stores.Plan
 	run := func(c *conn) error {
@@ -187,11 +187,11 @@ func (s *Store) migrate(ctx context.Context, entities []*stores.Entity, writes b
 	return plan, nil
 }
 
-// migration compares what is there with what should be.
+// A migration compares the existing file with the declared entities.
 type migration struct {
 	sqlcore.Schema
 	c       *conn
-	writes  bool              // the transaction does
+	writes  bool              // the transaction writes
 	objects map[string]string // lower-case name of a table, view, index or trigger -> its type
 }
 
@@ -229,9 +229,9 @@ func (m *migration) plan() error {
 	return m.searched()
 }
 
-// respell plans that what SQL wrote into a table of ours is spelled as bind does, since such
-// values are compared as they stand. One that cannot be read is a problem. The text of a key
-// is kept in other tables too, so that it is never changed.
+// respell plans to rewrite values that SQL wrote into a table of ours in the form that bind
+// writes, since such values are compared as they stand. A value that cannot be read is a problem.
+// The text of a key is stored in other tables too, so it is never changed.
 func (m *migration) respell(e *stores.Entity, t *sqlcore.Table) error {
 	for i := range e.Fields {
 		f := &e.Fields[i]
@@ -262,11 +262,11 @@ func (m *migration) respell(e *stores.Entity, t *sqlcore.Table) error {
 	return nil
 }
 
-// spellings say how values are written that SQL could write in other ways.
+// spellings describe, for messages, how values are written that SQL could write in other forms.
 var spellings = map[stores.Kind]string{stores.Time: "2006-01-02T15:04:05.000000Z", stores.Date: "2006-01-02", stores.Decimal: "12.50, without zeros in front"}
 
 // misspelt says in which rows of a table of ours a value cannot be read, if there are any, and
-// what can be.
+// which form can be.
 func (c *conn) misspelt(e *stores.Entity, field int) (why string, err error) {
 	f := &e.Fields[field]
 	key := fmt.Sprintf("CAST(%s AS TEXT)", raw(e, "t", e.Key))
@@ -283,8 +283,8 @@ func (c *conn) misspelt(e *stores.Entity, field int) (why string, err error) {
 	return why, err
 }
 
-// fold is a name of a table or column in small letters as SQLite's lower makes them: of ASCII alone.
-// Names that are alike when folded are one to SQLite.
+// fold returns a name of a table or column in lower case as SQLite's lower writes it: for ASCII
+// alone. SQLite takes names that are equal when folded for the same name.
 func fold(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'A' && r <= 'Z' {
@@ -294,7 +294,7 @@ func fold(name string) string {
 	}, name)
 }
 
-// look learns what there is.
+// look reads the existing tables.
 func (m *migration) look() error {
 	m.objects = map[string]string{}
 	return m.c.query(context.Background(), "SELECT lower(name), type FROM sqlite_schema", nil, func(row *sqlite.Stmt) error {
@@ -351,7 +351,7 @@ func (m *migration) Count(sql string) (n int64, err error) {
 // Exists implements sqlcore.Catalogue.
 func (m *migration) Exists(sql string) (bool, error) { return m.c.exists(sql, nil) }
 
-// undeclared lists the columns that no field has.
+// undeclared lists the columns that have no field.
 func (m *migration) undeclared() {
 	for _, e := range m.Entities {
 		if t, err := m.Read(e); err == nil && t != nil {
@@ -398,7 +398,7 @@ func (m *migration) restore(statements []string) {
 	}
 }
 
-// names finds what would share a name.
+// names reports names of tables that are reserved or shared.
 func (m *migration) names() {
 	tables := map[string]*stores.Entity{}
 	for _, e := range m.Entities {
@@ -414,9 +414,8 @@ func (m *migration) names() {
 	}
 }
 
-// engineOwn reports whether an entity is kept for the engine, in the schema
-// verbatim, which palettes cannot name; it must not be one of the store's own
-// tables all the same.
+// engineOwn reports whether an entity belongs to the engine, in the schema verbatim, which
+// palettes cannot name; it must still not be one of the store's own tables.
 func engineOwn(e *stores.Entity) bool {
 	return e.Managed && strings.HasPrefix(e.Table, "verbatim.") && !slices.ContainsFunc(slices.Concat(ownTables, jobTable, searchTables), func(statement string) bool {
 		return strings.HasPrefix(fold(statement), "create table "+fold(quote(tableName(e)))+" ")
@@ -471,7 +470,7 @@ FROM pragma_index_list(?) l, pragma_index_info(l.name) i WHERE NOT l.partial GRO
 	return t, err
 }
 
-// declared is the type of a column of ours.
+// declared returns the type of a column of ours.
 func declared(kind stores.Kind) string {
 	switch kind {
 	case stores.Bool, stores.Int, stores.Duration:
@@ -515,8 +514,8 @@ func (m *migration) Create(e *stores.Entity, _ *sqlcore.Table) string {
 	return " STRICT"
 }
 
-// Given implements sqlcore.Catalogue with triggers: SQLite adds no constraint to a table
-// that is there.
+// Given implements sqlcore.Catalogue with triggers: SQLite cannot add a constraint to an existing
+// table.
 func (m *migration) Given(e *stores.Entity, t *sqlcore.Table) error {
 	kept := map[string]bool{}
 	for i := range e.Given {
@@ -558,7 +557,7 @@ func (m *migration) Given(e *stores.Entity, t *sqlcore.Table) error {
 	return nil
 }
 
-// givenPrefix is how the names of a table's triggers begin.
+// givenPrefix returns the beginning of the names of a table's triggers.
 func givenPrefix(table string) string {
 	return fmt.Sprintf("verbatim_given_%.8x_", sha256.Sum256([]byte(fold(table))))
 }
@@ -578,8 +577,8 @@ func (m *migration) Helps(e *stores.Entity, field int) string {
 	return fmt.Sprintf("CREATE INDEX %s ON %s (%s)", quote(tableName(e)+"_"+column), quote(tableName(e)), quote(column))
 }
 
-// Drawn implements sqlcore.Catalogue: it finds fields for which the database has no value
-// of its own, and those that it alone gives a value.
+// Drawn implements sqlcore.Catalogue: it reports drawn fields for which the database generates no
+// value, and fields that only the database sets.
 func (m *migration) Drawn(e *stores.Entity, field int, t *sqlcore.Table, c *sqlcore.Column) error {
 	f := &e.Fields[field]
 	switch {
@@ -609,7 +608,7 @@ func (m *migration) Held(e *stores.Entity, field int, _ *sqlcore.Table, known []
 // Recoded implements sqlcore.Catalogue.
 func (m *migration) Recoded(f *stores.Field, was, now string) (holds, becomes string) {
 	column := quote(f.Column)
-	if f.Kind == stores.JSON { // a list of them
+	if f.Kind == stores.JSON { // a list of codes
 		was, now := literal(str(`"`+was+`"`)), literal(str(`"`+now+`"`))
 		return "instr(" + column + ", " + was + ") > 0", "replace(" + column + ", " + was + ", " + now + ")"
 	}
@@ -629,9 +628,8 @@ func (m *migration) Unfit(e *stores.Entity, field int, t *sqlcore.Table, c *sqlc
 	return unfit(kind, c.Declared, f.Places)
 }
 
-// unfit says why a column declared so cannot hold values of a kind. SQLite
-// derives from the declared type whether it turns text into numbers, or numbers
-// into text, behind one's back.
+// unfit says why a column with a declared type cannot store values of a kind. SQLite derives from
+// the declared type whether it silently turns text into numbers, or numbers into text.
 func unfit(kind stores.Kind, declared string, places int) string {
 	affinity := "NUMERIC"
 	has := func(parts ...string) bool {
@@ -661,8 +659,8 @@ func unfit(kind stores.Kind, declared string, places int) string {
 			return fmt.Sprintf("a %s is kept as text, and SQLite would make a number of it, which is not exact; declare it TEXT", kind)
 		}
 	default:
-		// A date, an instant, a uuid or JSON never reads as a number, so that a
-		// numeric column leaves it alone.
+		// A date, a time, a UUID or JSON never reads as a number, so a numeric column does not
+		// convert it.
 		if affinity == "INTEGER" || affinity == "REAL" {
 			return fmt.Sprintf("a %s is kept as text, and this column is for numbers", kind)
 		}

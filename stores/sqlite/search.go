@@ -16,9 +16,10 @@ import (
 	"verbatim/stores/sqlcore"
 )
 
-// searchTables keep the index: of each row what was indexed, the rows that have a term,
-// and of each owner how many rows there are, with a stamp that changes with them. They are made where an entity is searched. No full-text table of SQLite's would
-// do: it counts how rare a word is among everybody's rows.
+// searchTables hold the index: for each row what was indexed, for each term its rows, and for
+// each owner the number of rows, with a stamp that changes with them. They are created for
+// searched entities. SQLite's full-text tables do not do: they compute how rare a word is among
+// everybody's rows.
 var searchTables = []string{
 	`CREATE TABLE IF NOT EXISTS "verbatim_search" ("table_name" TEXT NOT NULL PRIMARY KEY, "signature" TEXT NOT NULL) STRICT`,
 	`CREATE TABLE IF NOT EXISTS "verbatim_search_row" (
@@ -49,8 +50,8 @@ var searchTables = []string{
 ) STRICT, WITHOUT ROWID`,
 }
 
-// nameTables keep names: an entry of each name of a row, as search.Name folds it. Entries
-// are numbered in the order in which they were committed.
+// nameTables hold an entry for each name of a row, as search.Name folds it. Entries are numbered
+// in the order in which they were committed.
 var nameTables = []string{
 	`CREATE TABLE "verbatim_search_name" (
   "entry" INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -62,8 +63,7 @@ var nameTables = []string{
 	`CREATE INDEX "verbatim_search_name_row" ON "verbatim_search_name" ("table_name", "row_key")`,
 }
 
-// searched plans the index of entities that are searched, and says of which it has to be
-// made anew.
+// searched plans the indexes of entities, and lists those that have to be rebuilt.
 func (m *migration) searched() error {
 	made := map[string]string{}
 	if m.objects["verbatim_search"] != "" {
@@ -97,7 +97,7 @@ func (m *migration) searched() error {
 	return nil
 }
 
-// touched are the rows of a transaction whose index has to follow.
+// touched are the rows of a transaction whose index has to be updated.
 type touched map[*stores.Entity]map[stores.Value]bool
 
 func (t *tx) touch(c *stores.Change) {
@@ -113,7 +113,7 @@ func (t *tx) touch(c *stores.Change) {
 	t.touched[c.Entity][c.Key] = true
 }
 
-// follow has the index follow what was written.
+// follow updates the index for the rows that the transaction has written.
 func (t *tx) follow(ctx context.Context) error {
 	for e, keys := range t.touched {
 		t.reindexed = true
@@ -130,7 +130,7 @@ func (t *tx) follow(ctx context.Context) error {
 // atOnce is how many rows are read to be indexed.
 const atOnce = 500
 
-// texts reads what the index is made of: all that where says of the rows t, by key.
+// texts reads the indexed fields of the rows t that meet a condition, in the order of keys.
 func (c *conn) texts(ctx context.Context, e *stores.Entity, where *text) (rows []stores.Indexed, err error) {
 	t := newText().Add("SELECT CAST(", raw(e, "t", e.Key), " AS TEXT), CAST(")
 	switch n := len(e.Scope); {
@@ -160,7 +160,7 @@ func (c *conn) texts(ctx context.Context, e *stores.Entity, where *text) (rows [
 	return rows, err
 }
 
-// reindex makes what the index keeps of some rows what they say now.
+// reindex brings the index of some rows up to date.
 func (c *conn) reindex(ctx context.Context, e *stores.Entity, keys []stores.Value) error {
 	where := newText().Add(raw(e, "t", e.Key))
 	in(where, e.Fields[e.Key].Kind, keys)
@@ -190,7 +190,7 @@ func (c *conn) reindex(ctx context.Context, e *stores.Entity, keys []stores.Valu
 	fresh := rows[:0]
 	for _, x := range rows {
 		if o, ok := was[x.Key]; ok && o.digest == x.Digest && o.owner == x.Owner {
-			delete(was, x.Key) // it says what it said
+			delete(was, x.Key) // its text has not changed
 			continue
 		}
 		fresh = append(fresh, x)
@@ -218,8 +218,7 @@ func (c *conn) reindex(ctx context.Context, e *stores.Entity, keys []stores.Valu
 	return c.enter(ctx, e, fresh)
 }
 
-// stamp says that the index of rows of some owners has changed, and that it has so many
-// rows more.
+// stamp notes that the index of some owners' rows has changed, and by how many rows it has grown.
 func (c *conn) stamp(e *stores.Entity, more map[int64]int64) error {
 	for owner, n := range more {
 		if _, err := c.exec("INSERT INTO main.verbatim_search_owner AS o (table_name, owner, rows, stamp) VALUES (?,?,?,random()) ON CONFLICT (table_name, owner) DO UPDATE SET rows = o.rows + excluded.rows, stamp = excluded.stamp",
@@ -230,7 +229,7 @@ func (c *conn) stamp(e *stores.Entity, more map[int64]int64) error {
 	return nil
 }
 
-// enter puts rows into the index that are not there.
+// enter adds rows to the index.
 func (c *conn) enter(ctx context.Context, e *stores.Entity, rows []stores.Indexed) error {
 	more := map[int64]int64{}
 	for i := range rows {
@@ -258,7 +257,7 @@ func (c *conn) enter(ctx context.Context, e *stores.Entity, rows []stores.Indexe
 	return c.stamp(e, more)
 }
 
-// each goes through all rows of an entity, so many at once.
+// each calls fn with all rows of an entity, a batch at a time.
 func (c *conn) each(ctx context.Context, e *stores.Entity, fn func(rows []stores.Indexed) error) error {
 	last := stores.Value{}
 	for {
@@ -278,7 +277,7 @@ func (c *conn) each(ctx context.Context, e *stores.Entity, fn func(rows []stores
 	}
 }
 
-// anew makes the index of an entity anew.
+// anew rebuilds the index of an entity.
 func (c *conn) anew(ctx context.Context, e *stores.Entity) error {
 	gone := []string{
 		"DELETE FROM main.verbatim_search_term WHERE doc IN (SELECT doc FROM main.verbatim_search_row WHERE table_name = ?)",
@@ -353,7 +352,7 @@ func (s *Store) Index(ctx context.Context, e *stores.Entity, anew bool) (state s
 	return state, fault("index", err)
 }
 
-// indexed reports whether the index has a row as it is.
+// indexed reports whether the index entry of a row is up to date.
 func (c *conn) indexed(ctx context.Context, e *stores.Entity, x *stores.Indexed) (bool, error) {
 	terms := make([]string, len(x.Postings))
 	for i, p := range x.Postings {
@@ -369,7 +368,7 @@ FROM main.verbatim_search_row r WHERE r.table_name = ? AND r.row_key = ?`,
 	return n == 1, err
 }
 
-// number is the one number that a statement gives.
+// number returns the single number that a statement returns.
 func (c *conn) number(ctx context.Context, sql string, args ...stores.Value) (n int64, err error) {
 	err = c.query(ctx, sql, args, func(row *sqlite.Stmt) error {
 		n = row.ColumnInt64(0)
@@ -443,14 +442,14 @@ func (r *reader) match(ctx context.Context, m stores.Match, changed bool) ([]sea
 	return found, more, fault("match", err)
 }
 
-// matching asks the index of one entity.
+// matching reads the index of one entity.
 type matching struct {
 	ctx context.Context
 	c   *conn
 	e   *stores.Entity
 }
 
-// owned writes that rows of the index are those of some owners, nil of everybody.
+// owned writes the condition that rows of the index belong to some owners; nil is everybody.
 func owned(t *text, alias string, owners []int64) {
 	if owners == nil {
 		return
@@ -458,7 +457,7 @@ func owned(t *text, alias string, owners []int64) {
 	t.Add(" AND ", alias, ".owner IN (SELECT value FROM json_each(").Arg(str(numbers(owners))).Add("))")
 }
 
-// numbers is a list for json_each.
+// numbers writes a list for json_each.
 func numbers(of []int64) string {
 	b := []byte{'['}
 	for i, n := range of {

@@ -15,8 +15,8 @@ import (
 	"verbatim/stores"
 )
 
-// Tables describes the tables and views of a file, which it reads and does not change:
-// the file need not be a store.
+// Tables describes the tables and views of a file, which it only reads: the file need not be a
+// store.
 func Tables(ctx context.Context, path string) ([]stores.Table, error) {
 	if info, err := os.Stat(path); err != nil || info.IsDir() {
 		return nil, errors.Join(err, fs.ErrNotExist)
@@ -78,7 +78,7 @@ func (d *describer) describe(t *stores.Table) error {
 	name := []stores.Value{str(t.Name)}
 	keys := map[int64]string{}
 	err := d.ask(`SELECT name, type, "notnull", dflt_value IS NOT NULL, hidden, pk FROM pragma_table_xinfo(?)`, name, func(row *sqlite.Stmt) {
-		if row.ColumnInt64(4) == 1 { // of a virtual table
+		if row.ColumnInt64(4) == 1 { // belongs to a virtual table
 			return
 		}
 		t.Columns = append(t.Columns, stores.TableColumn{Name: row.ColumnText(0), Type: row.ColumnText(1), Required: row.ColumnBool(2), Given: row.ColumnBool(3), Computed: row.ColumnInt64(4) > 1})
@@ -125,7 +125,7 @@ func (d *describer) describe(t *stores.Table) error {
 	return d.unique(t)
 }
 
-// unique looks for columns that tell rows apart.
+// unique looks for columns that identify rows.
 func (d *describer) unique(t *stores.Table) error {
 	var sets [][]string
 	err := d.ask(`SELECT group_concat(i.name, char(0) ORDER BY i.seqno) FROM pragma_index_list(?) l, pragma_index_info(l.name) i WHERE l."unique" AND NOT l.partial GROUP BY l.name ORDER BY l.seq`, []stores.Value{str(t.Name)}, func(row *sqlite.Stmt) {
@@ -155,7 +155,7 @@ func (d *describer) unique(t *stores.Table) error {
 	return nil
 }
 
-// column says what kind of field holds a column, by its declared type and by the first
+// column determines which kind of field can hold a column, by its declared type and by the first
 // thousand of its values.
 func (d *describer) column(t *stores.Table, c *stores.TableColumn) error {
 	declared := strings.ToUpper(c.Type)
@@ -263,8 +263,7 @@ func (d *describer) column(t *stores.Table, c *stores.TableColumn) error {
 	return nil
 }
 
-// refer reads the foreign keys. One that names no columns of the other table means its
-// key.
+// refer reads the foreign keys. One that names no columns of the other table refers to its key.
 func (d *describer) refer(tables []stores.Table) {
 	for i := range tables {
 		t := &tables[i]

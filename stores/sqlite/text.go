@@ -8,18 +8,18 @@ import (
 	"verbatim/stores/sqlcore"
 )
 
-// dialect is how SQLite spells what sqlcore writes.
+// dialect is SQLite's dialect for sqlcore.
 var dialect = &sqlcore.Dialect{Quote: quote, Table: table, Fold: fold, True: "1", False: "0", Yes: " = 1", Is: " IS ", IsNot: " IS NOT "}
 
-// text is a statement in the making.
+// A text is a statement under construction.
 type text = sqlcore.Text[stores.Value, slots]
 
-// slots are the arguments of a statement that are of a change, ascending.
+// slots are the arguments of a statement that come from a change, ascending.
 type slots []slot
 
 func newText() *text { return sqlcore.NewText[stores.Value, slots](sqlcore.Marked) }
 
-// put writes a placeholder for what a change has in a slot.
+// put writes a placeholder for the value of a change that belongs in a slot.
 func put(t *text, c *stores.Change, kind slotKind, at int) { fill(t.Add("?"), c, kind, at) }
 
 // fill is put, for a placeholder that is written elsewhere.
@@ -28,22 +28,22 @@ func fill(t *text, c *stores.Change, kind slotKind, at int) {
 	t.Own, t.Args = append(t.Own, s), append(t.Args, s.of(c))
 }
 
-// str is a text as an argument.
+// str returns a text as an argument.
 func str(s string) stores.Value { return stores.NewString(s) }
 
-// quote writes a name so that it can be nothing but a name.
+// quote quotes a name so that it can be nothing but a name.
 func quote(name string) string {
 	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
 }
 
-// tableName is what an entity's table is called here: SQLite has no schemas.
+// tableName is the name of an entity's table here: SQLite has no schemas.
 func tableName(e *stores.Entity) string { return sqlcore.Flat(e) }
 
-// table is the entity's table as a statement names it. The schema is written, so
-// that no common table expression can stand in for it.
+// table is the entity's table as a statement names it. It includes the schema, so that it cannot
+// mean a common table expression.
 func table(e *stores.Entity) string { return "main." + quote(tableName(e)) }
 
-// column is a field of the row that alias names, as it is stored.
+// column is a field of the row with an alias, as it is stored.
 func column(e *stores.Entity, alias string, field int) string {
 	name := e.Fields[field].Column
 	switch {
@@ -52,7 +52,7 @@ func column(e *stores.Entity, alias string, field int) string {
 	case strings.Contains(name, `"`):
 		return alias + "." + quote(name)
 	}
-	return alias + `."` + name + `"` // as quote has it, in one allocation
+	return alias + `."` + name + `"` // the same as quote, in one allocation
 }
 
 // raw is a field of a row as it is stored, to be read and not compared.
@@ -63,7 +63,7 @@ func raw(e *stores.Entity, alias string, field int) string {
 	return column(e, alias, field)
 }
 
-// doubtful reports whether a column may hold what cannot be compared.
+// doubtful reports whether a column may hold a value that cannot be compared.
 func doubtful(e *stores.Entity, field int) bool {
 	if e.Managed || field == e.Key && len(e.Parts) > 0 {
 		return false
@@ -72,13 +72,13 @@ func doubtful(e *stores.Entity, field int) bool {
 	return kind == stores.Time || kind == stores.JSON || kind == stores.Decimal
 }
 
-// readableFunction is a condition on the row t that a doubtful column can be compared.
+// readableFunction writes the condition that a doubtful column of the row t can be compared.
 func readableFunction(e *stores.Entity, field int) string {
 	return "verbatim_readable(" + strconv.Itoa(int(e.Fields[field].Keeps())) + "," + column(e, "t", field) + "," + strconv.Itoa(e.Fields[field].Places) + ")"
 }
 
-// datum is a field of a row in the spelling that bind writes. In our own
-// tables that is how it is stored; in those of others it may have to be made so.
+// datum is a field of a row in the form that bind writes. Our own tables store that form; for
+// other tables it may have to be computed.
 func datum(e *stores.Entity, alias string, field int) string {
 	if field == e.Key && len(e.Parts) > 0 {
 		return wholeKey(e, alias)
@@ -93,13 +93,13 @@ func datum(e *stores.Entity, alias string, field int) string {
 		return canonicalFunction + "(" + strconv.Itoa(int(kind)) + "," + col + ",'" + place + "'," + strconv.Itoa(e.Fields[field].Places) + ")"
 	}
 	if e.Fields[field].Keeps() == stores.String {
-		// A table of others may ignore case. Keys and scopes must not.
+		// Another's table may ignore case. Keys and scopes must not.
 		return col + " COLLATE BINARY"
 	}
 	return col
 }
 
-// wholeKey is a key of several parts, as stores.NewKey writes it.
+// wholeKey writes a key of several parts, as stores.NewKey does.
 func wholeKey(e *stores.Entity, alias string) string {
 	parts := make([]string, len(e.Parts))
 	for i, f := range e.Parts {
@@ -110,12 +110,12 @@ func wholeKey(e *stores.Entity, alias string) string {
 	return "(" + strings.Join(parts, "||'/'||") + ")"
 }
 
-// hasKey writes that the row alias names has a key.
+// hasKey writes the condition that the row with an alias has a key.
 func (v *view) hasKey(t *text, e *stores.Entity, alias string, key stores.Value) {
 	sqlcore.HasKeyOf(t, v, e, alias, key, func(part stores.Value, _ int) { t.Arg(part) })
 }
 
-// view is the scope that a transaction reads and writes within.
+// A view is the scope that a transaction reads and writes within.
 type view struct {
 	scope stores.Scope
 }
@@ -126,7 +126,8 @@ func (v *view) Spells() *sqlcore.Dialect { return dialect }
 // Datum implements sqlcore.Rows.
 func (v *view) Datum(e *stores.Entity, alias string, field int) string { return datum(e, alias, field) }
 
-// Follows implements sqlcore.Rows: an index on the column as it stands leads on.
+// Follows implements sqlcore.Rows: it returns the column as it is stored, so that an index on it
+// can be used.
 func (v *view) Follows(e *stores.Entity, alias string, field int) string {
 	return column(e, alias, field)
 }
@@ -134,7 +135,7 @@ func (v *view) Follows(e *stores.Entity, alias string, field int) string {
 // Opens implements sqlcore.Rows.
 func (v *view) Opens(e *stores.Entity) bool { return v.scope.All || e.Access == stores.ForAll }
 
-// Keeps implements sqlcore.Rows: no row here keeps whose it is.
+// Keeps implements sqlcore.Rows: no row here keeps its owner.
 func (v *view) Keeps(*stores.Entity, string) string { return "" }
 
 // Principal implements sqlcore.Rows.
@@ -156,11 +157,11 @@ func (v *view) Holds(t *text, col string, of *stores.Entity, kind stores.Kind) {
 	in(t.Add(col), kind, keys)
 }
 
-// in writes membership in a list of values, none of them null. The lengths are
-// few, so that statements stay prepared.
+// in writes membership in a list of values, none of them null. Few lengths are used, so that
+// statements stay prepared.
 func in(t *text, kind stores.Kind, keys []stores.Value) {
 	if len(keys) > 32 {
-		// Columns and JSON keep these kinds alike but for instants and durations.
+		// Columns and JSON store these kinds in the same form, except times and durations.
 		b := []byte{'['}
 		for i, k := range keys {
 			if i > 0 {

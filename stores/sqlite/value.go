@@ -14,7 +14,7 @@ import (
 	"verbatim/stores"
 )
 
-// How values are kept:
+// How values are stored:
 //
 //	boolean   INTEGER 0 or 1
 //	integer   INTEGER
@@ -28,7 +28,7 @@ import (
 
 const timeLayout = "2006-01-02T15:04:05.000000Z"
 
-// number is a value as its column keeps it, if that is an integer.
+// number returns a value as its column stores it, if that is an integer.
 func number(v stores.Value) (n int64, ok bool) {
 	switch v.Kind() {
 	case stores.Bool:
@@ -44,7 +44,7 @@ func number(v stores.Value) (n int64, ok bool) {
 	return 0, false
 }
 
-// spelling is a value as its column keeps it, if that is text.
+// spelling returns a value as its column stores it, if that is text.
 func spelling(v stores.Value) string {
 	if v.Kind() == stores.Time {
 		return v.Time().Format(timeLayout)
@@ -52,8 +52,8 @@ func spelling(v stores.Value) string {
 	return v.Text()
 }
 
-// kept is a value for a column of a kind: an integer in a decimal column is text
-// like its neighbours.
+// kept returns a value for a column of a kind: an integer in a decimal column is text like the
+// other values.
 func kept(kind stores.Kind, v stores.Value) stores.Value {
 	if kind == stores.Decimal && v.Kind() == stores.Int {
 		return stores.NewString(v.Text())
@@ -61,7 +61,7 @@ func kept(kind stores.Kind, v stores.Value) stores.Value {
 	return v
 }
 
-// bind gives a statement its nth argument.
+// bind sets the nth argument of a statement.
 func bind(st *sqlite.Stmt, n int, v stores.Value) {
 	if v.IsNull() {
 		st.BindNull(n)
@@ -72,7 +72,7 @@ func bind(st *sqlite.Stmt, n int, v stores.Value) {
 	}
 }
 
-// A cell is what SQLite hands over, in a row or to a function of ours.
+// A cell is a value from SQLite, in a row or as an argument of a function of ours.
 type cell interface {
 	Type() sqlite.ColumnType
 	Int64() int64
@@ -91,8 +91,7 @@ func (c cellOf) Float() float64          { return c.row.ColumnFloat(c.at) }
 func (c cellOf) Int64() int64            { return c.row.ColumnInt64(c.at) }
 func (c cellOf) Text() string            { return c.row.ColumnText(c.at) }
 
-// decode reads what bind wrote. The error says what is wrong and not what is
-// there.
+// decode reads what bind wrote. The error does not show the value.
 func decode[C cell](kind stores.Kind, c C) (stores.Value, error) {
 	switch c.Type() {
 	case sqlite.TypeNull:
@@ -146,8 +145,8 @@ func decode[C cell](kind stores.Kind, c C) (stores.Value, error) {
 // maxBinary is how many digits a binary fraction holds exactly.
 const maxBinary = 15
 
-// decodeNumeric is decode of a column that may keep decimals as numbers: with so many
-// digits after the point as are declared to be exact there.
+// decodeNumeric is decode for a column that may store decimals as numbers; places is how many
+// digits after the point are exact there.
 func decodeNumeric[C cell](kind stores.Kind, c C, places int) (stores.Value, error) {
 	if kind != stores.Decimal || places == 0 || c.Type() != sqlite.TypeInteger && c.Type() != sqlite.TypeFloat {
 		return decode(kind, c)
@@ -167,7 +166,7 @@ func decodeNumeric[C cell](kind stores.Kind, c C, places int) (stores.Value, err
 	return v, nil
 }
 
-// digits counts those of a decimal, without zeros in front.
+// digits returns the number of digits of a decimal, without leading zeros.
 func digits(text string) int {
 	n := 0
 	for _, c := range text {
@@ -178,8 +177,8 @@ func digits(text string) int {
 	return n
 }
 
-// readTime reads the spellings that tables of others hold: SQLite's own, with a
-// space and without an offset, which SQLite means as UTC, and RFC 3339.
+// readTime reads the forms that tables of others hold: SQLite's own, with a space and without an
+// offset, which means UTC in SQLite, and RFC 3339.
 func readTime(s string) (stores.Value, bool) {
 	if len(s) < len("2006-01-02 15:04") || s[10] != ' ' && s[10] != 'T' {
 		return stores.Value{}, false
@@ -195,11 +194,11 @@ func readTime(s string) (stores.Value, bool) {
 	return stores.ParseTime(s)
 }
 
-// decimalCollation orders text as the decimals that it spells. SQLite itself
-// would order "9" after "10", or compare binary fractions.
+// decimalCollation orders text as the decimals that it spells. SQLite itself would order "9"
+// after "10", or compare binary fractions.
 const decimalCollation = "verbatim_decimal"
 
-// compareDecimals orders what is no decimal before all that are, by byte.
+// compareDecimals orders texts that are no decimals before all that are, by byte.
 func compareDecimals(a, b string) int {
 	x, okA := stores.ParseDecimal(a)
 	y, okB := stores.ParseDecimal(b)
@@ -216,8 +215,8 @@ func compareDecimals(a, b string) int {
 	return cmp.Compare(a, b)
 }
 
-// canonicalFunction spells what a table of others holds the way bind does, so
-// that it can be compared: verbatim_canonical(kind, value, 'table.column', places).
+// canonicalFunction converts a value of a table of others to the form that bind writes, so that
+// it can be compared: verbatim_canonical(kind, value, 'table.column', places).
 const canonicalFunction = "verbatim_canonical"
 
 func canonicalSpelling(_ sqlite.Context, args []sqlite.Value) (sqlite.Value, error) {
@@ -235,8 +234,7 @@ func textOrNull(v stores.Value) sqlite.Value {
 	return sqlite.TextValue(spelling(v))
 }
 
-// unreadable begins the messages of our own functions, by which they are told
-// from SQLite's.
+// unreadable begins the messages of our own functions, and distinguishes them from SQLite's.
 const unreadable = "verbatim: "
 
 // sumFunction adds decimals exactly, where SQLite's own sum adds binary
@@ -278,7 +276,7 @@ func (s *decimalSum) WindowValue(sqlite.Context) (sqlite.Value, error) {
 
 func (s *decimalSum) Finalize(sqlite.Context) {}
 
-// unitsFunction writes an integer that counts units as the decimal that it is, for
+// unitsFunction converts an integer number of units to the decimal that it stands for, for
 // queries: verbatim_units(n, digits).
 const unitsFunction = "verbatim_units"
 
@@ -290,10 +288,10 @@ func units(_ sqlite.Context, args []sqlite.Value) (sqlite.Value, error) {
 	return textOrNull(n), err
 }
 
-// ofTextFunction looks at a text: Cond.OfText.
+// ofTextFunction tests a text: Cond.OfText.
 const ofTextFunction = "verbatim_of_text"
 
-// register gives a connection the collation and the functions.
+// register adds the collation and the functions to a connection.
 func register(db *sqlite.Conn) error {
 	return errors.Join(
 		db.SetCollation(decimalCollation, compareDecimals),

@@ -2,21 +2,21 @@ package sqlite
 
 import "verbatim/stores"
 
-// A script makes many changes that differ in nothing but their values. A
-// transaction words the statement for such a change once, and for the next of
-// its shape only puts other values in their places.
+// A script makes many changes that differ only in their values. A transaction writes the
+// statement for such a change once, and replaces only the values for the next change of the same
+// shape.
 
-// A shape is what the words of a change hang on, within the scope of one
-// transaction. Sets of fields are kept as bits.
+// A shape is what the text of a change's statement depends on, within the scope of one
+// transaction. Sets of fields are bit sets.
 type shape struct {
 	entity *stores.Entity
 	op     stores.Op
 	set    uint64
-	refers uint64 // fields that refer to a row which has to be there
+	refers uint64 // fields that refer to a row which has to exist
 	guard  uint64
 }
 
-// mostFields is how many fields an entity may have for its shapes to be kept.
+// mostFields is the number of fields up to which an entity's shapes are cached.
 const mostFields = 64
 
 func shapeOf(c *stores.Change) (s shape, ok bool) {
@@ -36,8 +36,8 @@ func shapeOf(c *stores.Change) (s shape, ok bool) {
 	return s, true
 }
 
-// looksUp reports whether an assignment refers to a row that has to be there
-// for the caller: any but the row itself.
+// looksUp reports whether an assignment refers to a row that the caller must be able to see: any
+// but the row itself.
 func looksUp(c *stores.Change, a *stores.Assign) bool {
 	ref := c.Entity.Fields[a.Field].Ref
 	return ref != nil && !a.Value.IsNull() && (ref != c.Entity || a.Value != c.Key)
@@ -45,7 +45,7 @@ func looksUp(c *stores.Change, a *stores.Assign) bool {
 
 // A slot is an argument of a statement that differs from one change to the next.
 type slot struct {
-	arg  int // which of the arguments
+	arg  int // index of the argument
 	kind slotKind
 	at   int
 }
@@ -54,12 +54,12 @@ type slotKind uint8
 
 const (
 	theKey  slotKind = iota
-	aSet             // Set[at], as its column keeps it
+	aSet             // Set[at], as its column stores it
 	aRef             // Set[at], as a key
-	aBefore          // Before[at], as its column keeps it
+	aBefore          // Before[at], as its column stores it
 )
 
-// of is the value of a change that goes into the slot.
+// of returns the value of a change that belongs in the slot.
 func (s *slot) of(c *stores.Change) stores.Value {
 	switch s.kind {
 	case aSet:
@@ -75,16 +75,15 @@ func (s *slot) of(c *stores.Change) stores.Value {
 	return c.Key
 }
 
-// A wording is a statement with the arguments of the change that it was last
-// used for.
+// A wording is a statement with the arguments of the change that it was last used for.
 type wording struct {
 	words string
 	args  []stores.Value
 	slots slots
 }
 
-// worded returns the statement that carries a change out, which write writes if
-// it is the first of its shape. The arguments are good until the next call.
+// worded returns the statement that carries out a change. If it is the first of its shape, write
+// writes it. The arguments are valid until the next call.
 func (t *tx) worded(c *stores.Change, write func(q *text)) (string, []stores.Value) {
 	s, ok := shapeOf(c)
 	w := t.wordings[s]

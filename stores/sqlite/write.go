@@ -21,7 +21,7 @@ func (s *Store) Update(ctx context.Context, scope stores.Scope, fn func(stores.T
 	return t.Ended(err, &s.Room)
 }
 
-// tx is a reader that also writes.
+// A tx is a reader that also writes.
 type tx struct {
 	reader
 	sqlcore.Update
@@ -77,7 +77,7 @@ func (t *tx) apply(ctx context.Context, b stores.Batch) error {
 	if err := t.settle(b.Settled); err != nil {
 		return err
 	}
-	if err := t.changeJobs(b.JobChanges); err != nil { // a job that is dropped makes room for one of the same key
+	if err := t.changeJobs(b.JobChanges); err != nil { // a dropped job frees its correlation key
 		return err
 	}
 	if err := t.enqueue(b.Jobs); err != nil {
@@ -97,8 +97,8 @@ func (t *tx) apply(ctx context.Context, b stores.Batch) error {
 	return nil
 }
 
-// exact refuses decimals that a column of others keeps as numbers and that are too long
-// to be exact there.
+// exact returns an error for decimals that a column of others stores as numbers and that are too
+// long to be exact there.
 func (t *tx) exact(c *stores.Change) error {
 	for _, a := range c.Set {
 		f := &c.Entity.Fields[a.Field]
@@ -119,8 +119,8 @@ func (t *tx) exact(c *stores.Change) error {
 	return nil
 }
 
-// finish does what is left for the commit: the entries take their places in the
-// journal, and rows that hold the number of the first are added.
+// finish prepares the commit: the entries are chained to the journal, and rows that hold the
+// number of the first are added.
 func (t *tx) finish(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -170,8 +170,8 @@ func (t *tx) insert(c stores.Change) error {
 		switch {
 		case t.Opens(e):
 		case len(e.Scope) > 0 && e.Vouches(e.Scope[0].Field):
-			// Where the path begins with a reference that vouches for the row,
-			// refers has said the rest already.
+			// If the path begins with a reference that vouches for the row, refers has tested the
+			// rest already.
 			sqlcore.Itself(q, t, e, col)
 		default:
 			q.Add(" AND ")
@@ -188,7 +188,7 @@ func (t *tx) insert(c stores.Change) error {
 	return t.unique(c)
 }
 
-// refers adds that every row the change refers to is there for the caller.
+// refers adds the condition that the caller can see every row that the change refers to.
 func (t *tx) refers(q *text, c *stores.Change) {
 	for i := range c.Set {
 		a := &c.Set[i]
@@ -225,8 +225,8 @@ func (t *tx) update(c stores.Change) error {
 		return t.missed(c)
 	}
 	if !t.Opens(e) && sqlcore.Leaves(&c) {
-		// The row may not leave the scope either. Where the path begins with a
-		// reference that vouches for the row, refers has seen to it.
+		// The row may not leave the scope either. If the path begins with a reference that
+		// vouches for the row, refers has checked that.
 		q := newText().Add("SELECT 1 FROM ", table(e), " t WHERE ")
 		t.hasKey(q, e, "t", c.Key)
 		sqlcore.Within(q, t, e, "t", false)
@@ -255,8 +255,8 @@ func (t *tx) delete(c stores.Change) error {
 	return nil
 }
 
-// guarded writes the condition on the row t that a change is carried out on: it
-// is the one meant, within the scope, and as it was when the change was planned.
+// guarded writes the condition for changing the row t: it has the key, lies within the scope, and
+// is as it was when the change was planned.
 func (t *tx) guarded(q *text, c *stores.Change) {
 	e := c.Entity
 	sqlcore.HasKey(q, t, e, "t", func(part, _ int) { put(q, c, theKey, part) })
@@ -268,7 +268,7 @@ func (t *tx) guarded(q *text, c *stores.Change) {
 	}
 }
 
-// missed says why a change found no row.
+// missed returns the reason why a change found no row.
 func (t *tx) missed(c stores.Change) error {
 	look := func(c stores.Change) (bool, error) {
 		q := newText().Add("SELECT 1 FROM ", table(c.Entity), " t WHERE ")
@@ -288,13 +288,13 @@ func (t *tx) missed(c stores.Change) error {
 			return stores.ErrNotFound
 		}
 	}
-	// The row is as it was: a row that it was to refer to is not there.
+	// The row is as it was: a row that the change refers to is missing.
 	return stores.ErrNotFound
 }
 
-// unique checks the unique sets that no index can, because the root that they
-// are unique within is several references away. The write lock keeps others
-// out between the check and the commit.
+// unique checks the unique sets that no index can enforce, because the root that they are unique
+// within is several references away. The write lock keeps others out between the check and the
+// commit.
 func (t *tx) unique(c stores.Change) error {
 	e := c.Entity
 	for _, n := range sqlcore.Unindexed(&c) {

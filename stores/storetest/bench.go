@@ -9,15 +9,15 @@ import (
 	"verbatim/stores"
 )
 
-// A Bench is a store to measure: cbus, with so many requests each, three references away.
-// The scope holds the first.
+// A Bench is a store to measure: cbus, with so many requests each, three references away. The
+// scope holds the first cbu.
 type Bench struct {
 	stores.Store
 	Request *stores.Entity
 	Scope   stores.Scope
 }
 
-// NewBench fills a store that is empty. The time of a benchmark begins then.
+// NewBench fills an empty store, and then starts the benchmark's timer.
 func NewBench(b testing.TB, s stores.Store, cbus, requests int) *Bench {
 	b.Helper()
 	f := func(name string, kind stores.Kind, ref *stores.Entity) stores.Field {
@@ -66,19 +66,20 @@ func NewBench(b testing.TB, s stores.Store, cbus, requests int) *Bench {
 	return &Bench{s, request, stores.Scope{Principal: "p", Holds: map[string][]stores.Value{"cbu": {BenchKey(1, 0)}}}}
 }
 
-// BenchKey is the nth key of a kind: 1 of cbus, 2 of cases, 3 of workstreams, 4 of requests.
+// BenchKey returns the nth key of a kind: 1 for cbus, 2 for cases, 3 for workstreams, 4 for
+// requests.
 func BenchKey(kind, n int) stores.Value {
 	v, _ := stores.ParseUUID(fmt.Sprintf("%08x-0000-4000-8000-%012x", kind, n))
 	return v
 }
 
-// BenchEntry is what the journal keeps of a note.
+// BenchEntry returns the journal entry of a note.
 func BenchEntry() stores.Entry {
 	return stores.Entry{Time: time.Date(2025, 1, 3, 10, 0, 0, 0, time.UTC), Principal: "pierre", Roles: []string{"client"}, Verb: "client.add-note",
 		Call: `client.add-note :request-id @source-of-wealth :note "Accountant is sending it"`, Outcome: "ok", Changes: `[{"entity":"request","set":{"notes":"Accountant is sending it"}}]`}
 }
 
-// Note is a guarded change of the nth request.
+// Note returns a guarded change of the nth request.
 func (b *Bench) Note(n, salt int) stores.Change {
 	before := make([]stores.Value, len(b.Request.Fields))
 	before[3] = stores.NewString("PENDING")
@@ -86,7 +87,7 @@ func (b *Bench) Note(n, salt int) stores.Change {
 		Set: []stores.Assign{{Field: 6, Value: stores.NewString(fmt.Sprint("Accountant is sending it ", salt))}}}
 }
 
-// Find asks for the requests of the scope, filtered and ordered.
+// Find returns a read of the requests of the scope, filtered and ordered.
 func (b *Bench) Find() stores.Find {
 	return stores.Find{Entity: b.Request, Where: &stores.Cond{Op: stores.Eq, Path: stores.Path{Field: 5}, Value: stores.NewBool(true)},
 		Select: []stores.Path{{Field: 0}, {Field: 2}, {Field: 4}, {Steps: b.Request.Scope[:1], Field: 2}},
@@ -109,7 +110,7 @@ func BenchGet(b *testing.B, s *Bench) {
 	}
 }
 
-// BenchFind asks for the ten rows of a scope among ten thousand, filtered and ordered.
+// BenchFind reads the ten rows of a scope among ten thousand, filtered and ordered.
 func BenchFind(b *testing.B, s *Bench) {
 	ctx := context.Background()
 	f := s.Find()

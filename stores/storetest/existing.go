@@ -9,8 +9,8 @@ import (
 	"verbatim/stores"
 )
 
-// Tables of others may spell codes in words of their own, have keys of several columns,
-// and give new rows values. F15 F18.
+// Tables of others may use other words for codes, have keys of several columns, and generate
+// values for new rows. F15 F18.
 var existingCases = []testCase{
 	{"a code is kept as its column spells it", func(t *testing.T, open Open) {
 		w := newWorld(t, open)
@@ -108,7 +108,7 @@ var existingCases = []testCase{
 				t.Errorf("a key that is not its parts: %v", err)
 			}
 		}
-		// Whoever may not see the row does not find it by its parts either.
+		// A caller who may not see the row does not find it by its parts either.
 		if _, err := w.get(holding(2), m, key(1, "TAX")); !errors.Is(err, stores.ErrNotFound) {
 			t.Error(err)
 		}

@@ -61,13 +61,13 @@ var findCases = []testCase{
 				}
 				want, err := ask(false, 0)
 				w.must(err)
-				for range 2 { // more may follow after all
+				for range 2 { // a read may follow one marked Last after all
 					got, err := ask(true, 0)
 					if w.must(err); got != want {
 						t.Errorf("last, it is\n%s\nand otherwise\n%s", got, want)
 					}
 				}
-				// An error leaves a reader that answers, or says why not.
+				// After an error the reader still works, or says why not.
 				if scope.All {
 					if _, err := ask(true, 1); !errors.Is(err, stores.ErrLimit) {
 						t.Error("more rows than the limit:", err)
@@ -227,7 +227,7 @@ type model struct {
 	of    func(row []stores.Value, p stores.Path) stores.Value
 }
 
-// fill adds requests whose fields are often null and often alike.
+// fill adds requests whose fields are often null and often equal.
 func (w *world) fill(t *testing.T) *model {
 	var b stores.Batch
 	pick := func(n, salt int, values ...stores.Value) stores.Value { return values[(n*7+n/3*salt)%len(values)] }
@@ -313,11 +313,11 @@ func (m *model) cond(r *rapid.T, depth int) stores.Cond {
 		c.Kids = []stores.Cond{m.cond(r, depth-1)}
 	default:
 		c.Path = m.path(r)
-		// Values that rows have, so that conditions are true now and then.
+		// Values of existing rows, so that conditions are true now and then.
 		value := func() stores.Value { return m.of(rapid.SampledFrom(m.rows).Draw(r, "row"), c.Path) }
 		switch {
 		case op >= stores.Contains:
-			// A part of what a row has, in any letters.
+			// A part of an existing value, in either case.
 			text := []rune(value().Text())
 			from := rapid.IntRange(0, len(text)).Draw(r, "from")
 			c.Value = str(string(text[from:rapid.IntRange(from, len(text)).Draw(r, "to")]))

@@ -13,12 +13,12 @@ import (
 // Canary is in every row that the caller of a Guarded must not see.
 const Canary = "CANARY"
 
-// Guarded is a store with two cbus, of which Scope holds the first, with their notes, and
-// with tables that no palette declares: secrets, a view peek of the notes, and kyc.hidden.
-// Each holds the canary where it is not the caller's.
+// Guarded is a store with two cbus, of which Scope holds the first, with their notes, and with
+// tables that no palette declares: secrets, a view peek of the notes, and kyc.hidden. Every row
+// that is not the caller's contains the canary.
 type Guarded struct {
 	stores.Store
-	Entities []*stores.Entity // the second are the notes: two of the caller's, one of another
+	Entities []*stores.Entity // the second is the notes: two of the caller's, one of another's
 	Scope    stores.Scope
 }
 
@@ -33,7 +33,7 @@ var Escapes = []string{
 	`BEGIN`, `COMMIT`, `ROLLBACK`, `SAVEPOINT s`,
 	`EXPLAIN SELECT text FROM kyc.notes`, `VALUES ('x')`,
 	`SELECT text FROM kyc.notes; DELETE FROM kyc.notes`, `SELECT text FROM kyc.notes;`, `SELECT 1 AS text; COMMIT; SELECT 1 AS text`,
-	// Out of the brackets that the query stands in.
+	// Escapes from the parentheses around the query.
 	`SELECT (1)) AS text FROM (kyc.notes`,
 	`SELECT text FROM kyc.notes /*`, `SELECT text FROM kyc.notes WHERE text = '`,
 	"SELECT text FROM\u00a0kyc.notes",
@@ -46,23 +46,23 @@ var Escapes = []string{
 	`SELECT text FROM kyc.notes UNION SELECT text FROM secrets`, `SELECT (SELECT text FROM secrets) AS text`, `SELECT text FROM kyc.notes WHERE EXISTS (SELECT 1 FROM secrets)`,
 	`SELECT text FROM kyc.notes ORDER BY (SELECT text FROM secrets)`, `SELECT text FROM kyc.notes LIMIT (SELECT count(*) FROM secrets)`,
 	`SELECT sum(1) OVER (ORDER BY (SELECT text FROM secrets)) AS text`, `SELECT text FROM kyc.notes WHERE id IS NOT DISTINCT FROM (SELECT id FROM secrets)`,
-	// The catalogue, and ours.
+	// The catalogue, and our own tables.
 	`SELECT call AS text FROM verbatim_journal`,
 	`SELECT name AS text FROM verbatim_principal`, `SELECT text FROM verbatim_result`,
 	// Functions.
 	`SELECT random() AS text`,
-	// Common tables: endless ones, and names that are taken or out of reach.
+	// Common tables: endless ones, and names that are taken or out of scope.
 	`WITH RECURSIVE c(text) AS (SELECT 1 UNION ALL SELECT text + 1 FROM c) SELECT text FROM c`, `WITH c(text) AS (SELECT 1 UNION ALL SELECT text + 1 FROM c) SELECT text FROM c`,
 	`WITH a AS (SELECT * FROM b), b AS (SELECT * FROM a) SELECT text FROM a`, `WITH secrets AS (SELECT * FROM secrets) SELECT text FROM secrets`,
 	`WITH notes AS (SELECT 1 AS text) SELECT text FROM notes`,
 	`WITH "verbatim_result" AS (SELECT 1 AS text) SELECT text FROM "verbatim_result"`, `WITH c AS (SELECT 1), c AS (SELECT 2) SELECT 1 AS text`,
-	// Columns that nobody declared, and arguments that nobody gave.
+	// Undeclared columns, and arguments that are not given.
 	`SELECT secrets.text FROM kyc.notes`, `SELECT kyc.hidden.text FROM kyc.notes`,
 	`SELECT ? AS text`, `SELECT :x AS text`,
 }
 
-// NoQueryEscapes holds a store to accept none of Escapes and of those of its dialect, to run
-// none, and to be afterwards what it was.
+// NoQueryEscapes checks that a store accepts none of Escapes and of more, which are in its
+// dialect, runs none of them, and is unchanged afterwards.
 func (g Guarded) NoQueryEscapes(t *testing.T, more []string) {
 	ctx := context.Background()
 	all := slices.Concat(Escapes, more)
@@ -96,7 +96,7 @@ func (g Guarded) NoQueryEscapes(t *testing.T, more []string) {
 	}
 }
 
-// allowed are queries that stay within the scope, however they are put.
+// allowed are queries that stay within the scope, in various spellings.
 var allowed = []string{
 	`SELECT text FROM kyc.notes`, `SELECT text FROM KYC . "notes"`, `SELECT name AS text FROM kyc.cbus`,
 	`SELECT text FROM kyc.notes WHERE cbu = 2`, `SELECT a.text FROM kyc.notes a, kyc.notes b`,
@@ -106,8 +106,8 @@ var allowed = []string{
 	`SELECT text FROM kyc.notes EXCEPT SELECT 'mine'`, `SELECT n.text FROM kyc.notes n FULL JOIN kyc.cbus c ON c.id = n.cbu`,
 }
 
-// QueriesStayInScope holds a store to what is allowed, here and in its dialect: it yields no
-// row and no error that tells of the other cbu.
+// QueriesStayInScope checks that allowed queries, and more in the store's dialect, return no row
+// and no error that reveals the other cbu.
 func (g Guarded) QueriesStayInScope(t *testing.T, more []string) {
 	ctx := context.Background()
 	for _, sql := range slices.Concat(allowed, more) {
@@ -129,8 +129,8 @@ func (g Guarded) QueriesStayInScope(t *testing.T, more []string) {
 	}
 }
 
-// FuzzQuery holds whatever is accepted to what is promised: no row of the other cbu, and
-// nothing written.
+// FuzzQuery checks that every accepted query keeps the promises: it returns no row of the other
+// cbu, and writes nothing.
 func (g Guarded) FuzzQuery(f *testing.F, seeds ...string) {
 	for _, s := range slices.Concat(Escapes[:5], seeds, []string{
 		`SELECT text FROM kyc.notes WHERE id IN (1, :n) ORDER BY text`,

@@ -34,8 +34,8 @@ func (w *world) enqueue(jobs ...stores.Job) {
 	w.must(w.batch(stores.Batch{Jobs: jobs}))
 }
 
-// Take begins runs of up to n due jobs, of any of the kinds, and leaves them running, as
-// a worker that is lost does.
+// Take begins runs of up to n due jobs, of any of the kinds, and leaves them running, as a lost
+// worker does.
 func Take(ctx context.Context, q stores.Queue, now time.Time, worker string, n int, kinds ...string) ([]stores.Run, error) {
 	if len(kinds) == 0 {
 		kinds = []string{"call", "expire", "notice"}
@@ -66,14 +66,14 @@ func Take(ctx context.Context, q stores.Queue, now time.Time, worker string, n i
 	return runs, nil
 }
 
-// shift is a worker whose clock stands still.
+// shift returns a worker whose clock stands still.
 func shift(now time.Time, run func(context.Context, stores.Run) error) stores.Shift {
 	return stores.Shift{Worker: "worker", Kinds: []string{"call"}, Concurrency: 1, Timeout: time.Hour, Poll: 10 * time.Millisecond, Drain: time.Minute,
 		Kept: 1000 * time.Hour, Clock: func() time.Time { return now }, Lost: func(stores.Run) {}, Run: run}
 }
 
-// tidy does the maintenance of a moment, and returns the runs of workers that were lost:
-// those older than age.
+// tidy does the maintenance of a moment, and returns the runs taken from lost workers: those
+// older than age.
 func (w *world) tidy(now time.Time, age, kept time.Duration) ([]stores.Run, error) {
 	var lost []stores.Run
 	err := w.Work(context.Background(), stores.Shift{Worker: "rescuer", Kinds: []string{"unheard-of"}, Once: true, Clock: func() time.Time { return now },
@@ -87,7 +87,7 @@ func (w *world) rescue(now time.Time, age time.Duration) ([]stores.Run, error) {
 	return w.tidy(now, age, 1000*time.Hour)
 }
 
-// take takes what is due, and says which jobs.
+// take takes due jobs, and returns their names.
 func (w *world) take(now time.Time, n int, kinds ...string) []stores.Run {
 	w.t.Helper()
 	runs, err := Take(context.Background(), w, now, "worker", n, kinds...)
@@ -123,7 +123,7 @@ func (w *world) wantState(id string, state stores.JobState, attempt int) {
 	}
 }
 
-// changeJob changes a job as it is now.
+// changeJob changes a job in its present state.
 func (w *world) changeJob(id string, c stores.JobChange) error {
 	w.t.Helper()
 	if c.ID = id; !c.Drop && c.At.IsZero() {
@@ -330,7 +330,7 @@ var jobCases = []testCase{
 		w.must(w.batch(stores.Batch{Settled: []stores.Settlement{settle(second[0], stores.JobDone, noon)}, Changes: []stores.Change{w.effect(1, "second")}}))
 		late("done")
 		w.wantState("a", stores.JobDone, 2)
-		// And what is done stays done.
+		// Finished jobs stay finished.
 		rescued, err = w.rescue(noon.Add(24*time.Hour), time.Minute)
 		w.must(err)
 		w.wantTaken(rescued)
@@ -556,19 +556,19 @@ var jobCases = []testCase{
 		if !errors.Is(err, stores.ErrDuplicate) || w.notes(1) == "refused" {
 			t.Errorf("%v, notes %q", err, w.notes(1))
 		}
-		// What runs is not taken from its worker.
+		// A running job is not taken from its worker.
 		runs := w.take(noon, 9)
 		w.wantTaken(runs, "unlike", "b")
 		if err := w.batch(stores.Batch{Jobs: []stores.Job{with("d", noon, stores.ReplaceOther)}}); !errors.Is(err, stores.ErrConflict) {
 			t.Error(err)
 		}
 		has("b")
-		// But what it does may lead to the next of the same key.
+		// But its transaction may enqueue the next job with the same key.
 		w.must(w.batch(stores.Batch{Settled: []stores.Settlement{settle(runs[1], stores.JobDone, noon)}, Jobs: []stores.Job{with("e", noon, stores.KeepOther)}}))
 		has("e")
 		w.must(w.batch(stores.Batch{Jobs: []stores.Job{with("f", noon, stores.ReplaceOther), with("g", noon, stores.ReplaceOther)}}))
 		has("g")
-		// One that is dropped makes room for one that refuses another.
+		// A dropped job frees its key for one that refuses another.
 		w.must(w.batch(stores.Batch{JobChanges: []stores.JobChange{{ID: "g", Drop: true}}, Jobs: []stores.Job{with("i", noon, stores.RefuseAnother)}}))
 		has("i")
 		for name, spoil := range map[string]func(*stores.Job){"no key": func(j *stores.Job) { j.Unique = "" }, "nothing known": func(j *stores.Job) { j.Again = 9 }} {
@@ -704,7 +704,7 @@ var jobCases = []testCase{
 		if r := w.record("a"); !r.At.Equal(noon) {
 			t.Errorf("it waits for %s", r.At)
 		}
-		// Whoever saw it before it was run does not change what became of that.
+		// A caller who saw it before it ran cannot change it afterwards.
 		run := w.take(noon, 1)[0]
 		w.must(w.batch(stores.Batch{Settled: []stores.Settlement{settle(run, stores.JobDead, noon)}}))
 		for _, c := range []stores.JobChange{{ID: "a", Drop: true}, {ID: "a", At: noon}} {
@@ -721,7 +721,7 @@ var jobCases = []testCase{
 				t.Errorf("%s: %v", name, err)
 			}
 		}
-		// A transaction sees what it does to jobs.
+		// A transaction sees its own changes of jobs.
 		w.must(w.Update(ctx, everything, func(tx stores.Tx) error {
 			w.must(tx.Apply(ctx, stores.Batch{JobChanges: []stores.JobChange{{ID: "a", Attempt: 1, Drop: true}}, Changes: []stores.Change{w.effect(1, "with it")}}))
 			records, err := tx.Jobs(ctx, stores.JobFilter{})

@@ -125,7 +125,7 @@ var journalCases = []testCase{
 				t.Errorf("row %d holds %v, %v", n, row.Values, err)
 			}
 		}
-		// It fails as any other change does, and then nothing of the rest stays.
+		// It fails as any other change does, and then nothing else of the transaction is kept.
 		for name, c := range map[string]struct {
 			scope  stores.Scope
 			change stores.Change
@@ -171,8 +171,8 @@ var journalCases = []testCase{
 		}
 	}},
 	{"eight writers make one chain, without gaps, in commit order", func(t *testing.T, open Open) {
-		// SAFE-J3, in the small. A row that every transaction adds one to says
-		// what the order of the commits was.
+		// SAFE-J3, in the small. A row that every transaction increments records the order of the
+		// commits.
 		w := newWorld(t, open)
 		ctx := context.Background()
 		w.must(w.do(everything, update(w.request, id("request", 1), stores.Assign{Field: reqCount, Value: stores.NewInt(0)})))

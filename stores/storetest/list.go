@@ -10,8 +10,8 @@ import (
 	"verbatim/stores"
 )
 
-// what is one list of each kind: of rows that their owner's row vouches for, of
-// rows two references away, and of rows that refer to any other.
+// someLists returns one list of each kind: of rows that their owner's row vouches for, of rows
+// two references away, and of rows that refer to any other.
 func (w *world) someLists() []stores.List {
 	all := func(e *stores.Entity) (paths []stores.Path) {
 		for i := range e.Fields {
@@ -32,8 +32,8 @@ func (w *world) someLists() []stores.List {
 	}
 }
 
-// fillLists gives every field of some request a value, odd ones where there are
-// such, and hangs submissions of both clients on those of one.
+// fillLists gives every field of some request a value, odd ones where possible, and adds
+// submissions of both clients that refer to those of one.
 func (w *world) fillLists() {
 	odd := "a\"b\\c{},'\n NULL ü"
 	w.must(w.do(everything,

@@ -41,8 +41,8 @@ func (w *world) marksAt(scope stores.Scope, e *stores.Entity, key stores.Value, 
 
 var markCases = []testCase{
 	{"a mark comes back with its row", func(t *testing.T, open Open) {
-		// SAFE-S4: what came out of a document is the document's after it has
-		// been saved and read.
+		// SAFE-S4: a document's value keeps the document's origin after it has been saved and
+		// read.
 		w := newWorld(t, open)
 		w.must(w.do(holding(1), w.noted(1, "DE89", letter)))
 		mark := stores.Mark{Field: reqNotes, Origin: letter}
@@ -125,7 +125,7 @@ var markCases = []testCase{
 			t.Error(err)
 		}
 		w.wantMarks(holding(1), w.request, id("request", 1))
-		// Where the row is another by now, neither value nor mark is written.
+		// If the row has changed meanwhile, neither value nor mark is written.
 		c := w.noted(1, "DE89", letter)
 		c.Before, c.Guard = make([]stores.Value, len(w.request.Fields)), []int{reqNotes}
 		c.Before[reqNotes] = str("something else")
@@ -171,8 +171,8 @@ var markCases = []testCase{
 		}
 	}},
 	{"a value never comes without its mark", func(t *testing.T, open Open) {
-		// Somebody waits for a row while its value and its mark are written: they
-		// get both of before or both of after.
+		// A reader that waits for a row while its value and its mark are written gets both old or
+		// both new.
 		w := newWorld(t, open)
 		ctx := context.Background()
 		var wg sync.WaitGroup

@@ -12,17 +12,17 @@ import (
 	"verbatim/stores"
 )
 
-// Measured is a store of a benchmark, and how many bytes it takes.
+// Measured is the store of a benchmark, and its size in bytes.
 type Measured struct {
 	stores.Store
 	Size func() int64
 }
 
-// MeasureChain says what the journal costs a store, and what it costs to note
-// where values come from: writers side by side add rows, in transactions of one
-// row each, without a journal, with an entry each, and with an entry and a mark
-// each. They take turns, so that a busy moment of the machine hits all of them;
-// the ratios of the medians are the result, and the bytes of each entry and mark.
+// MeasureChain measures what the journal costs a store, and what it costs to record the origins
+// of values: writers side by side add rows, in transactions of one row each, without a journal,
+// with an entry each, and with an entry and a mark each. They take turns, so that a busy moment
+// of the machine affects all of them; the results are the ratios of the medians, and the bytes of
+// each entry and mark.
 //
 // SAFE-J3: with the chain, at least half as many as without.
 func MeasureChain(b *testing.B, open func() Measured) {
@@ -85,7 +85,7 @@ func MeasureChain(b *testing.B, open func() Measured) {
 	}
 	const rows = rounds * writers * each
 	grown := func(i int) float64 { return float64(all[i].Size()-empty[i]) / rows }
-	b.ReportMetric(0, "ns/op") // one pass is all there is
+	b.ReportMetric(0, "ns/op") // there is only one pass
 	b.ReportMetric(writers*each/median[0], "bare/s")
 	b.ReportMetric(median[0]/median[1], "x-chained")
 	b.ReportMetric(median[0]/median[2], "x-marked")

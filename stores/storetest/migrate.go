@@ -9,7 +9,7 @@ import (
 	"verbatim/stores"
 )
 
-// problems migrates, or plans to, and returns what stands in the way.
+// migrate migrates, or plans to, and returns the plan.
 func migrate(t *testing.T, s stores.Store, apply bool, entities ...*stores.Entity) stores.Plan {
 	t.Helper()
 	plan, err := s.Migrate(context.Background(), entities, apply)
@@ -29,7 +29,7 @@ func wantProblem(t *testing.T, plan stores.Plan, parts ...string) {
 	t.Errorf("no problem with %q among %q", parts, plan.Problems)
 }
 
-// mapped returns an entity on the same table, as if it had been there before.
+// mapped returns an entity on the same table, as if the table had existed before.
 func mapped(e *stores.Entity) *stores.Entity {
 	m := *e
 	m.Managed, m.Place = false, "mapped.yaml:7:3"
@@ -135,7 +135,8 @@ var migrateCases = []testCase{
 				t.Errorf("%s, again: %+v", name, plan)
 			}
 			put(&later, 2)
-			// What rows held is kept, and whoever wants the field back is told which are without.
+			// The values are kept, and the operator who wants the field back is told which rows
+			// lack one.
 			plan := migrate(t, s, true, e)
 			wantProblem(t, plan, "shop.yaml:3:1", "thing", "dose", "holds nulls")
 		}
@@ -148,7 +149,7 @@ var migrateCases = []testCase{
 		req.Fields = slices.Clone(req.Fields)
 		req.Fields[reqCount].Kind = stores.String       // another type
 		req.Fields[reqDue].Required = true              // rows without one
-		req.Unique = [][]int{{reqWorkstream, reqNotes}} // rows that are alike
+		req.Unique = [][]int{{reqWorkstream, reqNotes}} // rows with equal values
 		req.Fields = append(req.Fields, stores.Field{Name: "new", Column: "new", Kind: stores.Int, Required: true})
 		plan := migrate(t, w, true, w.cbu, w.case_, w.workstream, w.country, &req)
 		for _, column := range []string{"count", "due_date", "notes", "new"} {
@@ -176,14 +177,14 @@ var migrateCases = []testCase{
 		diary := mapped(w.diary)
 		diary.Key = 2 // a column that nothing makes unique
 		diary.Fields[2].Kind = stores.String
-		diary.Scope = []stores.Step{{Field: 2}} // and that no index begins with
+		diary.Scope = []stores.Step{{Field: 2}} // and no index begins with it
 		plan := migrate(t, w, true, missing, req, diary)
 		wantProblem(t, plan, "mapped.yaml:7:3", "cbu", "nowhere")
 		wantProblem(t, plan, "mapped.yaml:7:3", "request", "mood")
 		wantProblem(t, plan, "request", "count")
 		wantProblem(t, plan, "request", "notes")
 		wantProblem(t, plan, "diary", "text", "unique")
-		// F18: a missing index is no mistake, and is told with what makes it.
+		// F18: a missing index is no error, and is reported with the statement that makes it.
 		if len(plan.Warnings) != 1 || !strings.Contains(plan.Warnings[0], "CREATE INDEX") || !strings.Contains(plan.Warnings[0], "diary") {
 			t.Errorf("%q", plan.Warnings)
 		}

@@ -9,7 +9,7 @@ import (
 	"verbatim/stores"
 )
 
-// called are names of rows of one kind, and what asks for them.
+// names returns the names that match a query.
 func (w *world) names(q stores.NameQuery) []string {
 	w.t.Helper()
 	q.Entity = w.request
@@ -36,8 +36,8 @@ func (w *world) keep(names ...stores.Name) error {
 	})
 }
 
-// SAFE-S8 F1 F2: names are found by what rows are called, by their suffix and by
-// their rows, of the owners that are asked about.
+// SAFE-S8 F1 F2: names are found by their words, by their suffix and by their rows, for the
+// owners in question.
 var nameCases = []testCase{
 	{"a name is found by its words, its suffix and its row", func(t *testing.T, open Open) {
 		w := newWorld(t, open)
@@ -45,7 +45,7 @@ var nameCases = []testCase{
 			return stores.Name{Entity: w.request, Key: id("request", n), Plain: plain, Suffix: suffix, Owner: owner}
 		}
 		w.must(w.keep(name(1, "a", "aaaa1111", "x"), name(2, "a", "aaaa2222", "y"), name(3, "b", "bbbb3333", "x"), name(1, "old", "aaaa1111", "x")))
-		// Keeping what is kept changes nothing, and nor does a batch of two alike.
+		// Storing a name again changes nothing, and neither does a batch of two equal ones.
 		w.must(w.keep(name(1, "a", "aaaa1111", "x"), name(1, "a", "aaaa1111", "x")))
 		one, two, three, old := "a~aaaa1111 01 x", "a~aaaa2222 02 y", "b~bbbb3333 03 x", "old~aaaa1111 01 x"
 		for _, c := range []struct {
@@ -73,7 +73,7 @@ var nameCases = []testCase{
 		} {
 			got := w.names(c.ask)
 			slices.Sort(got)
-			// Of as many as are wanted, any will do.
+			// If there are more than are wanted, any of them will do.
 			if c.what == "no more than are wanted of each" && len(got) == 2 && got[1] == three {
 				continue
 			}

@@ -7,8 +7,8 @@ import (
 	"verbatim/stores"
 )
 
-// Reopened holds a backend to what must not be known to one process only. A
-// place is one database, empty at first, that can be opened more than once.
+// Reopened checks that nothing is known to one process only. A place is a database, empty at
+// first, that can be opened more than once.
 func Reopened(t *testing.T, place func(t *testing.T) Open) {
 	for _, c := range reopenCases {
 		t.Run(c.name, func(t *testing.T) {
@@ -18,7 +18,7 @@ func Reopened(t *testing.T, place func(t *testing.T) Open) {
 	}
 }
 
-// again closes the store and opens it anew.
+// again closes the store and reopens it.
 func (w *world) again(open Open) {
 	w.t.Helper()
 	w.must(w.Close())
@@ -44,7 +44,7 @@ var reopenCases = []testCase{
 		runs := w.take(noon, 9)
 		w.wantTaken(runs, "a")
 		w.again(open)
-		w.enqueue(with("d", stores.KeepOther)) // a is running still
+		w.enqueue(with("d", stores.KeepOther)) // a is still running
 		w.wantTaken(w.take(noon, 9))
 		w.must(w.batch(stores.Batch{Settled: []stores.Settlement{settle(runs[0], stores.JobDone, noon)}}))
 		w.again(open)

@@ -9,8 +9,8 @@ import (
 	"verbatim/stores"
 )
 
-// X4, SAFE-A2: what lies outside the scope does not exist, and nothing in an
-// answer tells it from what is not there at all.
+// X4, SAFE-A2: rows outside the scope do not exist, and no answer distinguishes them from rows
+// that really do not exist.
 var scopeCases = []testCase{
 	{"a row is there for who holds its root", func(t *testing.T, open Open) {
 		w := newWorld(t, open)
@@ -160,7 +160,7 @@ var scopeCases = []testCase{
 	}},
 	{"what a row refers to is null when it is out of scope", func(t *testing.T, open Open) {
 		w := newWorld(t, open)
-		// Only who sees all can make a reference that crosses.
+		// Only a scope with All can make a reference between owners.
 		w.must(w.do(everything, insert(w.submission, id("submission", 3), stores.Assign{Field: 1, Value: id("request", 11)}, stores.Assign{Field: 2, Value: str("theirs")})))
 		w.must(w.do(everything, insert(w.submission, id("submission", 4), stores.Assign{Field: 1, Value: id("request", 1)}, stores.Assign{Field: 3, Value: id("submission", 3)})))
 		previous := stores.Path{Steps: []stores.Step{{Field: 3, To: w.submission}}, Field: 2}
@@ -172,7 +172,7 @@ var scopeCases = []testCase{
 				t.Errorf("%v, want %v", rows, want)
 			}
 		}
-		// Nor does a filter or a count look there.
+		// Nor does a filter or a count include it.
 		f.Where = &stores.Cond{Op: stores.Eq, Path: previous, Value: str("theirs")}
 		if rows, _ := w.find(holding(1), f); len(rows) != 0 {
 			t.Error("a filter saw a foreign row")
@@ -218,9 +218,8 @@ func (w *world) ensure(e *stores.Entity, key stores.Value, set ...stores.Assign)
 	return w.do(everything, insert(e, key, set...))
 }
 
-// X7, SAFE-A1, SAFE-A2: a row that is not to be seen answers as one that is not
-// there does: to reads, paths, counts, filters, queries and changes, and with it
-// all that belongs to it. Who sees all sees it.
+// X7, SAFE-A1, SAFE-A2: reads, paths, counts, filters, queries and changes treat a hidden row,
+// and everything that belongs to it, as if it did not exist. A scope with All sees it.
 var hiddenCases = []testCase{
 	{"a hidden row is there for nobody but who sees all", func(t *testing.T, open Open) {
 		w := hiddenWorld(t, open)
@@ -285,7 +284,7 @@ var hiddenCases = []testCase{
 						t.Errorf("beyond %v: %d rows, want %d, %v", c.beyond, len(rows), c.want, err)
 					}
 				}
-				// A query is held to the scope by nothing but what the transaction says it is.
+				// Only the transaction's settings restrict this query to the scope.
 				rows, err := r.SQL(context.Background(), w.all(), stores.SQL{Text: "SELECT subtype FROM kyc.requests", Columns: columns("subtype", stores.String)})
 				if err != nil || len(rows) != len(own) {
 					t.Errorf("a query after it: %d rows, want %d, %v", len(rows), len(own), err)
@@ -303,7 +302,7 @@ var hiddenCases = []testCase{
 		if err := w.Update(context.Background(), holding(1), func(tx stores.Tx) error { return looks(tx) }); !errors.Is(err, stores.ErrLimit) {
 			t.Error(err)
 		}
-		// Whatever became of it, the next transaction is within its scope.
+		// Whatever happened to it, the next transaction is within its scope.
 		for range 8 {
 			w.wantKeys(holding(1), stores.Find{Entity: w.request}, "request", rowsOf(own)...)
 		}
@@ -327,8 +326,8 @@ var hiddenCases = []testCase{
 				t.Errorf("counted %v, want %d", got, want)
 			}
 		}
-		// Submission 5 is of request 2, and follows submission 1, which is hidden
-		// with its request.
+		// Submission 5 belongs to request 2, and follows submission 1, which is hidden with its
+		// request.
 		note := stores.Path{Steps: []stores.Step{{Field: 3, To: w.submission}}, Field: 2}
 		if got := first(holding(1), stores.Find{Entity: w.submission, Select: []stores.Path{note}}); !got.IsNull() {
 			t.Errorf("a path shows %v", got)
@@ -369,7 +368,7 @@ var hiddenCases = []testCase{
 				t.Errorf("%s: hidden %v, absent %v", c.name, h, a)
 			}
 		}
-		// Nor can a row be put out of sight by who would not see it then.
+		// Nor can a caller hide a row that they would not see any more.
 		hide := stores.Assign{Field: reqVisible, Value: stores.NewBool(false)}
 		if err := w.do(holding(1), update(w.request, id("request", 2), hide)); !errors.Is(err, stores.ErrNotFound) {
 			t.Errorf("hiding: %v", err)
@@ -384,7 +383,7 @@ var hiddenCases = []testCase{
 	}},
 }
 
-// hiddenWorld is a world in which request 1 is not to be seen.
+// hiddenWorld returns a world in which request 1 is hidden.
 func hiddenWorld(t *testing.T, open Open) *world {
 	t.Helper()
 	w := newWorld(t, func(t *testing.T, entities []*stores.Entity) stores.Store {
@@ -403,7 +402,7 @@ func hiddenWorld(t *testing.T, open Open) *world {
 	return w
 }
 
-// rowsOf are the numbers of rows by their keys.
+// rowsOf returns the numbers of rows by their keys.
 func rowsOf(keys []stores.Value) (all []int) {
 	for _, key := range keys {
 		for n := range 100 {

@@ -13,7 +13,8 @@ import (
 	"verbatim/stores/search"
 )
 
-// newSearched is newWorld where rows are searched whose owners are told in every way.
+// newSearched is newWorld with searched entities whose owners are determined in every possible
+// way.
 func newSearched(t *testing.T, open Open) *world {
 	t.Helper()
 	return newWorld(t, func(t *testing.T, entities []*stores.Entity) stores.Store {
@@ -174,7 +175,7 @@ var searchCases = []testCase{
 				t.Errorf("%s %q finds %v", c.e.Name, c.text, keys)
 			}
 		}
-		// A row that goes to another is another's.
+		// A row that moves to another owner belongs to that owner.
 		w.must(w.do(everything, update(w.request, id("request", 1), stores.Assign{Field: reqWorkstream, Value: id("workstream", 2)}, stores.Assign{Field: reqSubtype, Value: str("MOVED")})))
 		w.wantMatch(holding(1), w.request, "moved", "request")
 		w.wantMatch(holding(2), w.request, "moved", "request", 1)
@@ -188,7 +189,7 @@ var searchCases = []testCase{
 					for _, near := range [][]float32{nil, search.Grams(text)} {
 						m.Entity, m.Text, m.Near, m.Maker, m.Limit = cmp.Or(m.Entity, w.request), text, near, search.Letters, limit
 						w.must(w.View(context.Background(), scope, func(r stores.Reader) error {
-							for range 2 { // the second time, of vectors that were kept
+							for range 2 { // the second time from cached vectors
 								found, more, err := r.Match(context.Background(), m)
 								w.must(err)
 								all += fmt.Sprintln(text, limit, found, more)
@@ -364,12 +365,12 @@ var searchCases = []testCase{
 		near(all, "john smithers", 2, false, 11)
 		near(all, "", 2, false)
 		near(all, strings.Repeat("x", 10_000), 8, false)
-		// Rows of other owners are found by nobody but who looks beyond the scope.
+		// Rows of other owners are found only by a search beyond the scope.
 		near(mine, "joan smithers", 2, false)
 		near(mine, "joan smithers", 2, true, 11)
 		near(asked{scope: stores.Scope{}}, "john smith", 0, false)
 		near(asked{scope: stores.Scope{}}, "john smith", 0, true, 1)
-		// The index follows within the transaction, and forgets what is rolled back.
+		// The index follows within the transaction, and is restored by a rollback.
 		back := errors.New("back")
 		err := w.Update(context.Background(), everything, func(tx stores.Tx) error {
 			w.must(tx.Apply(context.Background(), stores.Batch{Changes: []stores.Change{note(w, 1, "Jane Roe")}}))
@@ -386,14 +387,14 @@ var searchCases = []testCase{
 		near(all, "jane roe", 0, false, 2)
 		near(all, "john smith", 1, false, 1)
 		w.clean()
-		// Made anew it finds the same.
+		// The rebuilt index finds the same.
 		state, err := w.Index(context.Background(), w.request, true)
 		if w.must(err); !state.Clean() {
 			t.Errorf("%+v", state)
 		}
 		near(all, "john smith", 0, false, 1)
 		near(all, "jane roe", 0, false, 2)
-		for i := range 40 { // so often that what is in memory is read anew
+		for i := range 40 { // so often that the cached names are read again
 			w.must(w.do(everything, note(w, 1+i%2, fmt.Sprint("Name ", i))))
 			near(all, fmt.Sprint("name ", i), 0, false, 1+i%2)
 		}
@@ -441,7 +442,7 @@ var searchCases = []testCase{
 	}},
 }
 
-// byFormula ranks rows as the package search says, by going through all of them.
+// byFormula ranks rows as the package search specifies, by going through all of them.
 func byFormula(e *stores.Entity, all map[string][]search.Posting, question string) []string {
 	rows := map[int64]int64{}
 	for _, postings := range all {

@@ -1,12 +1,12 @@
-// Package storetest says what a store promises.
+// Package storetest defines what a store promises.
 //
 //	func TestStore(t *testing.T) {
 //		storetest.Run(t, func(t *testing.T, entities []*stores.Entity) stores.Store { … })
 //	}
 //
-// A backend that passes is a backend; a behaviour that no subtest here shows is
-// not promised by any. The cases talk to a store through its interface alone,
-// so that they hold for every dialect of SQL.
+// A backend that passes all tests is a valid store; no backend promises a behaviour that no
+// subtest here checks. The cases use a store through its interface alone, so that they hold for
+// every dialect of SQL.
 package storetest
 
 import (
@@ -19,11 +19,11 @@ import (
 	"verbatim/stores"
 )
 
-// Open returns a new store, closed when the test ends, on which the entities
-// have been migrated. For nil entities nothing has: the database is empty.
+// Open returns a new store, closed when the test ends, to which the entities have been migrated.
+// For nil entities nothing has been migrated: the database is empty.
 type Open func(t *testing.T, entities []*stores.Entity) stores.Store
 
-// Run holds a backend to every promise, or to those of some groups.
+// Run checks every promise of a backend, or those of some groups.
 func Run(t *testing.T, open Open, only ...string) {
 	for _, group := range []struct {
 		name  string
@@ -144,7 +144,7 @@ func newSchema() *schema {
 	return s
 }
 
-// id makes the nth key of a kind, with which tests can be read.
+// id makes the nth key of a kind, in a readable form.
 func id(kind string, n int) stores.Value {
 	v, ok := stores.ParseUUID(fmt.Sprintf("%08x-0000-4000-8000-%012x", kind[0], n))
 	if !ok {
@@ -197,9 +197,8 @@ func holding(cbus ...int) stores.Scope {
 	return s
 }
 
-// world is a store with two cbus. Of each, number n, there are case n and
-// workstream n; the first owns requests 1 to 4, the second request 11. Request 1
-// has submissions 1 and 2.
+// A world is a store with two cbus. Number n has case n and workstream n; the first owns requests
+// 1 to 4, the second request 11. Request 1 has submissions 1 and 2.
 type world struct {
 	stores.Store
 	*schema

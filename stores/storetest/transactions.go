@@ -59,7 +59,7 @@ var transactionCases = []testCase{
 		if seq, _, err := w.Head(ctx); err != nil || seq != 0 {
 			t.Errorf("the journal has %d entries, %v", seq, err)
 		}
-		// What fails in it is told as ever.
+		// An error of its function is returned as usual.
 		failed := errors.New("no")
 		if err := w.Update(ctx, holding(1), func(tx stores.Tx) error { tx.Discard(); return failed }); !errors.Is(err, failed) {
 			t.Error(err)
@@ -75,7 +75,7 @@ var transactionCases = []testCase{
 			return update(w.request, id("request", n), stores.Assign{Field: reqNotes, Value: str(text)})
 		}
 		w.must(w.apply(holding(1), late(note(1, "a"), note(2, "b"))))
-		// What is read after it sees it, and so does the batch behind it.
+		// Later reads see it, and so does the next batch.
 		w.must(w.Update(ctx, holding(1), func(tx stores.Tx) error {
 			if err := tx.Apply(ctx, late(note(1, "c"))); err != nil {
 				return err
@@ -103,7 +103,7 @@ var transactionCases = []testCase{
 			"needed":     {remove(w.request, id("request", 1)), stores.ErrInvalid},
 			"impossible": {update(w.request, id("request", 1), stores.Assign{Field: reqVisible}), stores.ErrInvalid},
 		} {
-			// Update tells, whatever else was said to fn.
+			// Update returns the error, whatever fn was told.
 			for _, reads := range []bool{false, true} {
 				err := w.Update(ctx, holding(1), func(tx stores.Tx) error {
 					_ = tx.Apply(ctx, late(note(3, "half"), c.change))
@@ -137,8 +137,8 @@ var transactionCases = []testCase{
 			err := w.Update(short, everything, func(tx stores.Tx) error {
 				return tx.Apply(short, stores.Batch{Changes: []stores.Change{update(w.request, id("request", 2), stores.Assign{Field: reqNotes, Value: str("x")})}, Late: true})
 			})
-			// A server that is too busy to answer leaves it unknown whether a commit
-			// that was sent was made; see SAFE-R3.
+			// If a server is too busy to answer, it is unknown whether the commit was made; see
+			// SAFE-R3.
 			if !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, stores.ErrUnknown) {
 				t.Error(err)
 			}
@@ -189,7 +189,7 @@ var transactionCases = []testCase{
 				}
 				return nil
 			}))
-			// Neither a snapshot nor the end of the transaction holds anything up.
+			// Neither a snapshot nor the end of the transaction delays anything.
 			w.must(w.View(ctx, holding(1), func(r stores.Reader) error {
 				_, err := r.Find(ctx, c.find)
 				return err

@@ -152,7 +152,7 @@ var writeCases = []testCase{
 				t.Errorf("%s: %v", name, err)
 			}
 		}
-		planned.Guard = []int{reqStatus} // a change elsewhere is none of its business
+		planned.Guard = []int{reqStatus} // a change of another field does not matter
 		w.must(w.do(holding(1), planned))
 	}},
 	{"a guard compares decimals by worth", func(t *testing.T, open Open) {

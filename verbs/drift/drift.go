@@ -1,4 +1,4 @@
-// Package drift says in what new palettes are less safe than old ones.
+// Package drift reports in which respects new palettes are less safe than old ones.
 //
 //	for _, d := range drift.Between(old, new) {
 //		fmt.Println(d.Summary) // bank.pay asks less than it did
@@ -19,14 +19,14 @@ import (
 	"verbatim/verbs"
 )
 
-// Between says in what the new palettes are less safe than the old ones. Every
-// change that lowers safety is an error with its place in the new palettes and,
-// where there is one, the old place beside it; a verb that is new is a warning
-// with its roles, because only a person can tell what it should be able to do.
-// What makes a palette stricter, and what changes only its words, is silent.
+// Between reports in which respects the new palettes are less safe than the old ones. Every
+// change that lowers safety is an error with its place in the new palettes and, if it exists, the
+// old place beside it; a new verb is a warning with its roles, because only a person can tell
+// what it should be able to do. Changes that make a palette stricter, or that change only its
+// wording, are not reported.
 //
-// Where it cannot be told whether a change lowers safety, as between two
-// conditions of different text, it counts as one that does.
+// If it cannot be decided whether a change lowers safety, as between two conditions of different
+// text, it is reported.
 func Between(old, new *verbs.Registry) dsl.Diagnostics {
 	d := &drift{old: old, new: new}
 	for _, role := range new.Roles() {
@@ -82,8 +82,7 @@ type drift struct {
 
 func (d *drift) add(diagnostic dsl.Diagnostic) { d.ds = append(d.ds, diagnostic) }
 
-// lower reports one lowering: at is its place in the new palettes, was in the
-// old.
+// lower reports one change: at is its place in the new palettes, was in the old.
 func (d *drift) lower(code string, at, was dsl.Place, label, format string, args ...any) {
 	d.add(lowered(code, at, was, label, fmt.Sprintf(format, args...)))
 }
@@ -106,7 +105,7 @@ func (d *drift) conversation(p *verbs.Palette) {
 		if was.Domain != p.Domain || was.Conversation == nil || !was.Conversation.PlanFirst || p.Conversation != nil && p.Conversation.PlanFirst {
 			continue
 		}
-		at := dsl.Place{Source: p.Source, Range: dsl.Range{End: int32(len("domain"))}} // where its first line begins
+		at := dsl.Place{Source: p.Source, Range: dsl.Range{End: int32(len("domain"))}} // the beginning of its first line
 		if p.Conversation != nil {
 			at = p.Conversation.Place
 		}
@@ -115,11 +114,11 @@ func (d *drift) conversation(p *verbs.Palette) {
 	}
 }
 
-// doors tells by which ways others can reach a palette that could not before.
+// doors reports new ways by which others can reach a palette.
 func (d *drift) doors(p *verbs.Palette) {
 	i := slices.IndexFunc(d.old.Palettes(), func(o *verbs.Palette) bool { return o.Domain == p.Domain })
 	if i < 0 {
-		return // its verbs are new
+		return // its verbs are new anyway
 	}
 	was := d.old.Palettes()[i]
 	opened := func(at dsl.Place, format string, args ...any) {
@@ -183,7 +182,7 @@ func (d *drift) codes(list *verbs.CodeList) {
 			if o.Value != c.Value {
 				d.lower("table-changed", list.Place, was.Place, "other rows hold it", "%s of %s is kept in another form", c.Name, list.Name)
 			}
-			// A list that says nothing lets every code follow every other.
+			// A list without steps lets every code follow every other.
 			if stepped && (!steps || !subset(c.To, o.To)) {
 				d.lower("limit-loosened", list.Place, was.Place, "less could follow it", "%s of %s may be followed by other codes", c.Name, list.Name)
 			}
@@ -326,11 +325,11 @@ func (d *drift) params(was, v *verbs.Verb) {
 	}
 }
 
-// otherwise holds what happens to other origins against what happened to them.
+// otherwise compares what happens to values of other origins.
 func (d *drift) otherwise(name string, p, was *verbs.Param) {
 	n, o := p.Otherwise, was.Otherwise
 	switch {
-	case was.From == 0 || p.From == 0 || n == nil: // as strict as can be, or reported already
+	case was.From == 0 || p.From == 0 || n == nil: // as strict as possible, or reported already
 	case o == nil:
 		d.lower("origin-widened", p.Place, was.Place, "it was refused", "%s asks where it comes from elsewhere", name)
 	case o.By != nil && (n.By == nil || n.By.Name != o.By.Name):
@@ -351,7 +350,7 @@ func (d *drift) typ(at, before dsl.Place, name string, n, o *verbs.Type) {
 			loosened("it was "+o.Phrase(), "is %s", n.Phrase())
 			return
 		}
-		// What limited the wider type is gone with it.
+		// The limits of the old type no longer apply.
 		if o.Name == verbs.StringType && (o.Pattern != nil || o.MaxLength > 0 || o.MinLength > 0) && n.Name != verbs.CodeType && n.Name != verbs.DateType && n.Name != verbs.UUIDType && n.Name != verbs.RefType {
 			loosened("it was a string with limits", "is %s", n.Phrase())
 		}
@@ -405,7 +404,7 @@ func (d *drift) typ(at, before dsl.Place, name string, n, o *verbs.Type) {
 		f := &o.Fields[i]
 		k := slices.IndexFunc(n.Fields, func(p verbs.Param) bool { return p.Ident == f.Ident })
 		if k < 0 {
-			continue // nobody can say it any more
+			continue // nobody can write it any more
 		}
 		called := ":" + f.Name + " of " + name
 		if f.Required && !n.Fields[k].Required {
@@ -436,15 +435,14 @@ func isSpelt(t verbs.TypeName) bool {
 	return false
 }
 
-// requires holds each old requirement against the new ones. The sentence that
-// goes with it is only words.
+// requires compares each old requirement with the new ones, without its message.
 func (d *drift) requires(was, v *verbs.Verb) {
 	for i := range was.Requires {
 		o := &was.Requires[i]
 		if requires(v, o.Line(was)) {
 			continue
 		}
-		// One that stands alone in the same place was probably rewritten.
+		// A single one in the same place was probably rewritten.
 		at := v.Place
 		if i < len(v.Requires) && !requires(was, v.Requires[i].Line(v)) {
 			at = v.Requires[i].Place
@@ -453,8 +451,8 @@ func (d *drift) requires(was, v *verbs.Verb) {
 	}
 }
 
-// totals tells of values that are reckoned otherwise, by which whatever names them may
-// hold where it did not.
+// totals reports values that are computed differently, so that conditions that use them may now
+// hold.
 func (d *drift) totals(was, v *verbs.Verb) {
 	for _, o := range was.Totals {
 		for _, n := range v.Totals {
@@ -465,7 +463,7 @@ func (d *drift) totals(was, v *verbs.Verb) {
 	}
 }
 
-// discloses tells of what callers are told of rows that they do not see, and were not.
+// discloses reports values about rows that callers do not see, which callers are newly told.
 func (d *drift) discloses(was, v *verbs.Verb) {
 	for i := range v.Discloses {
 		n := &v.Discloses[i]
@@ -475,7 +473,7 @@ func (d *drift) discloses(was, v *verbs.Verb) {
 	}
 }
 
-// looks tells of whose rows a function looks at, and did not.
+// looks reports entities whose rows a function newly looks at.
 func (d *drift) looks(was, v *verbs.Verb) {
 	for _, e := range v.Looks {
 		if !slices.ContainsFunc(was.Looks, func(o *verbs.Entity) bool { return o.Store.Name == e.Store.Name }) {
@@ -484,7 +482,7 @@ func (d *drift) looks(was, v *verbs.Verb) {
 	}
 }
 
-// excludes holds each old exclusion against the new ones.
+// excludes compares each old exclusion with the new ones.
 func (d *drift) excludes(was, v *verbs.Verb) {
 	for i := range was.Excludes {
 		o := &was.Excludes[i]
@@ -498,7 +496,7 @@ func (d *drift) excludes(was, v *verbs.Verb) {
 	}
 }
 
-// limited holds each old limit against the new ones: one at least must be as strict.
+// limited compares each old limit with the new ones: at least one must be as strict.
 func (d *drift) limited(was, v *verbs.Verb) {
 	for i := range was.Limits {
 		o := &was.Limits[i]
@@ -515,8 +513,8 @@ func (d *drift) limited(was, v *verbs.Verb) {
 	}
 }
 
-// confirms holds each old rule against the new ones: at least one must ask
-// whenever it asked, the same people, for no longer.
+// confirms compares each old rule with the new ones: at least one must ask whenever it asked, the
+// same people, and be valid for no longer.
 func (d *drift) confirms(was, v *verbs.Verb) {
 	for i := range was.Confirm {
 		o := &was.Confirm[i]
@@ -565,9 +563,9 @@ func (d *drift) confirms(was, v *verbs.Verb) {
 	}
 }
 
-// effects compares promises in both directions. Each new effect must be within
-// an old one, or the verb can do more; each old promise without condition must
-// still be made, or something that was relied on no longer happens.
+// effects compares promises in both directions. Each new effect must be within an old one, or the
+// verb can do more; each old unconditional promise must still be made, or something that others
+// rely on no longer happens.
 func (d *drift) effects(was, v *verbs.Verb) {
 	for i := range v.Effects {
 		n := &v.Effects[i]
@@ -614,8 +612,8 @@ func (d *drift) effects(was, v *verbs.Verb) {
 	}
 }
 
-// exceeds says in what an effect goes beyond an older one of the same kind and
-// target; "" when it stays within.
+// exceeds says how an effect goes beyond an older one of the same kind and target; "" if it does
+// not.
 func exceeds(v *verbs.Verb, n *verbs.Effect, was *verbs.Verb, o *verbs.Effect) string {
 	if o.Entity != nil && n.Entity != nil {
 		could, can := o.Changes(), n.Changes()
@@ -658,7 +656,7 @@ func exceeds(v *verbs.Verb, n *verbs.Effect, was *verbs.Verb, o *verbs.Effect) s
 	return ""
 }
 
-// carrier compares what carries a verb out.
+// carrier compares how a verb is carried out.
 func (d *drift) carrier(was, v *verbs.Verb) {
 	before, now := carrierText(was), carrierText(v)
 	if before == now {
@@ -728,7 +726,7 @@ func carrierPhrase(v *verbs.Verb) string {
 	return "its effects"
 }
 
-// reads compares what a verb shows.
+// reads compares what a verb returns.
 func (d *drift) reads(was, v *verbs.Verb) {
 	for _, name := range v.Returns.Includes {
 		if !slices.Contains(was.Returns.Includes, name) {
@@ -783,9 +781,9 @@ func (d *drift) reads(was, v *verbs.Verb) {
 	}
 }
 
-// Texts to compare by. White space does not count.
+// Texts for comparing. White space does not count.
 
-// text says where a returned field comes from, so that two can be compared.
+// readText says where a returned field comes from, as text for comparing.
 func readText(r *verbs.Read, f *verbs.ReadField) string {
 	if f.Over != nil {
 		of := *f
@@ -867,8 +865,8 @@ func withText(e *verbs.Effect) string {
 	return b.String()
 }
 
-// againText says which pieces of the work of a trigger are the same, and what
-// becomes of a further one.
+// againText says which jobs of a trigger have the same correlation key, and what happens to
+// another.
 func againText(v *verbs.Verb, e *verbs.Effect) string {
 	if e.Run == nil || len(e.Key) == 0 {
 		return "by no key"
@@ -876,8 +874,7 @@ func againText(v *verbs.Verb, e *verbs.Effect) string {
 	return "by " + e.KeyNames(v) + ", " + e.Again.String()
 }
 
-// targetOf is what an effect is about: its entity, or the first word of its
-// operand.
+// targetOf returns the target of an effect: its entity, or the first word of its operand.
 func targetOf(e *verbs.Effect) string {
 	switch {
 	case e.Entity != nil:
@@ -888,7 +885,7 @@ func targetOf(e *verbs.Effect) string {
 	return verbs.OneLine(e.Operand.Text)
 }
 
-// operandRest is what an operand says beyond its target. Notes are words for
+// operandRest returns the rest of an operand after its target, without notes, which are for
 // people.
 func operandRest(e *verbs.Effect) string {
 	if e.Entity != nil {
@@ -976,7 +973,7 @@ func roleNames(roles []*verbs.Role) []string {
 	return names
 }
 
-// same compares names, in which a dash and an underscore are the same.
+// same compares names; a dash and an underscore are the same.
 func same(a, b string) bool {
 	return strings.ReplaceAll(a, "-", "_") == strings.ReplaceAll(b, "-", "_")
 }
@@ -1033,7 +1030,7 @@ func defaultText(p *verbs.Param) string {
 	return p.Default.String()
 }
 
-// upload holds the files that an argument takes against those that it took.
+// upload compares the files that an argument accepts.
 func (d *drift) upload(name string, p, was *verbs.Param) {
 	o, n := was.Upload, p.Upload
 	switch {
@@ -1052,7 +1049,7 @@ func (d *drift) upload(name string, p, was *verbs.Param) {
 	}
 }
 
-// toolText is everything that makes one tool another, for comparing palettes.
+// toolText writes everything that distinguishes one tool from another, for comparing palettes.
 func toolText(v *verbs.Verb) string {
 	t := v.Tool
 	var b strings.Builder
@@ -1064,7 +1061,7 @@ func toolText(v *verbs.Verb) string {
 	return b.String()
 }
 
-// looserDay reports that a bound lets through what the one before did not.
+// looserDay reports whether a new bound allows dates that the old one did not.
 func looserDay(before, after *verbs.Day, least bool) bool {
 	switch {
 	case before == nil:

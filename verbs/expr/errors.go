@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// An Error says why a text is not an expression, in the words of its author.
+// An Error says why a text is not an expression, in the terms of its author.
 type Error struct {
-	From, To int    // the bytes it is about
-	Code     string // of the diagnostic: bad-expression, not-allowed, too-complex
+	From, To int    // the range of bytes that it is about
+	Code     string // code of the diagnostic: bad-expression, not-allowed, too-complex
 	Summary  string
 	Label    string
 	Notes    []string
-	Write    string   // what to write in their place, if that is known
-	Legal    []string // what could stand in their place, if that is a word
+	Write    string   // the correct text for the range, if that is known
+	Legal    []string // possible words for the range, if it should be a word
 }
 
 func (e *Error) Error() string { return e.Summary + ": " + e.Label }
@@ -23,7 +23,7 @@ func syntax(from, to int, summary, label string, notes ...string) *Error {
 	return &Error{From: from, To: to, Code: "bad-expression", Summary: summary, Label: label, Notes: notes}
 }
 
-// write is a complaint that knows what is meant.
+// write adds the correct text to an error.
 func (e *Error) write(text string) *Error {
 	e.Write = text
 	return e
@@ -42,7 +42,7 @@ func tooComplex(size int) *Error { return tooMuch(size, MaxParts, "have %d parts
 
 const allOperators = "operators are and, or, not, ==, !=, <, <=, >, >=, +, -, *, %, ??, in, contains, startsWith, endsWith, matches"
 
-// stray is about a token where an operator, or nothing, could stand.
+// stray reports a token where an operator, or the end, is expected.
 func stray(t token, text string) *Error {
 	switch {
 	case t.kind == end:
@@ -62,7 +62,7 @@ func stray(t token, text string) *Error {
 	return e
 }
 
-// noValue is about a token where a value, or a name, should stand.
+// noValue reports a token where a value, or a name, is expected.
 func noValue(t token, text string) *Error {
 	if t.kind == end {
 		return breaksOff(text)
@@ -91,14 +91,14 @@ func bareDate(from, to int, date string) *Error {
 	return syntax(from, to, date+" reads as a subtraction here", "a date is written "+quoted).write(quoted)
 }
 
-// loops are what an author may call who knows them from elsewhere.
+// loops are functions that authors may know from other languages.
 var loops = []string{"all", "any", "none", "one", "filter", "map", "count", "sum", "find", "findIndex", "findLast", "findLastIndex", "groupBy", "sortBy", "reduce"}
 
 func noLoops(t token) *Error {
 	return without(t.from, t.to, "loops", "not here", "each rule looks at one row; a handler can look at many")
 }
 
-// unsupported is about operators that other languages have; nil is none of them.
+// unsupported reports operators of other languages; it returns nil for all others.
 func unsupported(n *Node) *Error {
 	switch n.Op {
 	case "..":

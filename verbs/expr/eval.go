@@ -10,52 +10,50 @@ import (
 	"verbatim/stores"
 )
 
-// An Env is what a program is worked out on.
+// An Env holds the values for evaluating a program.
 type Env struct {
 	Args      []stores.Value // parallel to Verb.Params
-	Item      stores.Value   // of the list that is gone through
-	Contents  []stores.Value // parallel to Args: what the bytes of an upload are known by
-	Reads     []stores.Value // the fields of rows that the expression names
+	Item      stores.Value   // the current item of the list
+	Contents  []stores.Value // parallel to Args: identifiers of the bytes of uploads
+	Reads     []stores.Value // the row fields that the expression needs
 	Principal string
 	Now       time.Time
-	Outside   []Outside // the functions that are written elsewhere
+	Outside   []Outside // the functions that a Go program supplies
 }
 
-// An Outside is a function that is written elsewhere. What it gives depends on what it is
-// given alone.
+// An Outside is a function that a Go program supplies. Its result depends only on its arguments.
 type Outside func(args []stores.Value) (stores.Value, error)
 
-// Errors of Eval. A condition that cannot be decided must be taken for the
-// worse: ask, or refuse.
+// Errors of Eval. A condition with an error must be decided for the safer side: ask, or refuse.
 var (
-	// ErrAbsent says that something was compared or reckoned with that has no
-	// value. `x != nil and x > 5` asks first.
+	// ErrAbsent says that an absent value was used in a comparison or in arithmetic. `x != nil
+	// and x > 5` avoids that.
 	ErrAbsent = errors.New("a value is absent")
 	// ErrRange says that a result does not fit: an integer of more than 64
 	// bits, a date after the year 9999.
 	ErrRange = errors.New("the result is out of range")
-	// ErrLacking says that a function is declared and not there.
+	// ErrLacking says that a declared function is not supplied.
 	ErrLacking = errors.New("nothing carries this function out")
 	// ErrZero says that something was divided by zero.
 	ErrZero = errors.New("division by zero")
 )
 
-// A Program is an expression whose names are known. It is never changed, and
-// many may work it out at once. It is a tree and not a closure, for two reasons:
-// other packages can ask what it uses, and an Env that is handed to closures
-// escapes to the heap each time, which cost a third more.
+// A Program is an expression whose names are resolved. It is immutable, and many goroutines may
+// evaluate it at once. It is a tree and not a closure, for two reasons: other packages can ask
+// what it uses, and an Env that is passed to closures escapes to the heap each time, which cost a
+// third more.
 type Program struct {
 	From    Source
 	Index   int          // into Args, Contents, Reads or Outside
 	Value   stores.Value // of a constant
 	fn      Func         // of a and b
 	a, b, c *Program
-	part    int        // of a function that takes one part of a, its number from 1
+	part    int        // for a function that takes one part of a: the number of the part, from 1
 	list    []*Program // the items of a list; the operands of the comparisons of a chain
 	fns     []Func     // the comparisons of a chain
 }
 
-// A Source says where a program takes its value from.
+// Source says where a program takes its value from.
 type Source uint8
 
 const (
@@ -68,7 +66,7 @@ const (
 	Now
 	Today
 	function
-	about // a function whose result holds nothing of its arguments
+	about // a function whose result contains nothing of its arguments
 	and
 	or
 	not
@@ -79,11 +77,11 @@ const (
 	outside
 )
 
-// A Func makes a value of one or two others.
+// A Func computes a value from one or two others.
 type Func func(a, b stores.Value) (stores.Value, error)
 
-// Apply is what a function makes of one or two programs, at once when they are
-// constants.
+// Apply returns the program that applies a function to one or two programs; if these are
+// constants, it is evaluated at once.
 func Apply(fn Func, of ...*Program) *Program {
 	p := &Program{From: function, fn: fn, a: of[0]}
 	fixed := p.a.From == Constant
@@ -99,29 +97,30 @@ func Apply(fn Func, of ...*Program) *Program {
 	return p
 }
 
-// Part is a part of a record, which fn takes out of it; n is its number from 0.
+// Part returns the program for a part of a record, which fn extracts; n is the number of the
+// part, from 0.
 func Part(fn Func, record *Program, n int) *Program {
 	p := Apply(fn, record)
 	p.part = n + 1
 	return p
 }
 
-// About is what a function says of programs without a value of theirs in it.
+// About returns the program for a function whose result contains no value of its arguments.
 func About(fn Func, a, b *Program) *Program { return &Program{From: about, fn: fn, a: a, b: b} }
 
-// And asks b only if a holds, and Or only if it does not.
+// And evaluates b only if a holds, and Or only if it does not.
 func And(a, b *Program) *Program { return &Program{From: and, a: a, b: b} }
 func Or(a, b *Program) *Program  { return &Program{From: or, a: a, b: b} }
 func Not(a *Program) *Program    { return &Program{From: not, a: a} }
 
-// Choose is a ? b : c. Without b it is a ?: c.
+// Choose returns the program for a ? b : c. Without b it is a ?: c.
 func Choose(a, b, c *Program) *Program { return &Program{From: choice, a: a, b: b, c: c} }
 
-// Default is a ?? b.
+// Default returns the program for a ?? b.
 func Default(a, b *Program) *Program { return &Program{From: fallback, a: a, b: b} }
 
-// Compare holds if each comparison does, whose operands are two of the programs.
-// Where the first of them is nil it is the second of the comparison before.
+// Compare returns the program that holds if each comparison does. Each has two of the operands;
+// if the first of them is nil, it is the second operand of the previous comparison.
 func Compare(ops []string, operands []*Program) *Program {
 	p := &Program{From: chain, list: operands}
 	for _, op := range ops {
@@ -130,11 +129,11 @@ func Compare(ops []string, operands []*Program) *Program {
 	return p
 }
 
-// Items is the list of what programs give.
+// Items returns the program for a list of the programs' values.
 func Items(items []*Program) *Program { return &Program{From: list, list: items} }
 
-// CallOutside is what the function at an index of Outside makes of programs, none of which may be
-// absent.
+// CallOutside returns the program that calls the function Outside[index], none of whose arguments
+// may be absent.
 func CallOutside(index int, of []*Program) *Program {
 	return &Program{From: outside, Index: index, list: of}
 }
@@ -155,9 +154,9 @@ func (p *Program) Uses(see func(Source, int)) {
 	}
 }
 
-// Copies calls see with each value of its Env that what a program gives may hold, whole or in
-// part: not with those that only a condition asks for. Where it holds one part of a record at
-// most, that is said by its number from 1, and otherwise by 0.
+// Copies calls see with each value of the Env that the result may contain, whole or in part, but
+// not with values that only conditions use. part is the number, from 1, of the only part of a
+// record that the result may contain, and 0 otherwise.
 func (p *Program) Copies(see func(from Source, index, part int)) {
 	switch {
 	case p == nil || p.From == about || p.From == and || p.From == or || p.From == not || p.From == chain:
@@ -178,8 +177,8 @@ func (p *Program) Copies(see func(from Source, index, part int)) {
 	}
 }
 
-// Eval works out the value. A condition gives a boolean, or nothing where it is
-// an argument or a field that is absent. With an error there is no value.
+// Eval evaluates the program. The result of a condition is a boolean, or null if it is an absent
+// argument or field. With an error there is no value.
 func (p *Program) Eval(env *Env) (stores.Value, error) {
 	v, err := p.eval(env)
 	if err != nil {
@@ -292,7 +291,7 @@ func (p *Program) compare(env *Env) (v stores.Value, err error) {
 	return v, nil
 }
 
-// valueAt takes what an environment lacks for absent.
+// valueAt returns null for an index that an environment lacks.
 func valueAt(values []stores.Value, i int) stores.Value {
 	if i < len(values) {
 		return values[i]
@@ -300,9 +299,8 @@ func valueAt(values []stores.Value, i int) stores.Value {
 	return stores.Value{}
 }
 
-// Functions are the operators, by what they are written with, the functions
-// that a palette may call, and what the fields of money and values of another
-// type are made with.
+// Functions holds the operators, by their spelling, the functions that a palette may call, and
+// functions for the fields of money and for conversions between types.
 var Functions = map[string]Func{
 	"==": func(a, b stores.Value) (stores.Value, error) { return stores.NewBool(stores.Equal(a, b)), nil },
 	"!=": func(a, b stores.Value) (stores.Value, error) { return stores.NewBool(!stores.Equal(a, b)), nil },
@@ -360,7 +358,7 @@ var Functions = map[string]Func{
 	"json":     toJSON,
 }
 
-// Rounds is a function that rounds to so many digits after the point, half away from zero
+// Rounds returns a function that rounds to so many digits after the point, halves away from zero
 // as invoices do.
 func Rounds(places int) Func {
 	return func(a, _ stores.Value) (stores.Value, error) {
@@ -368,7 +366,7 @@ func Rounds(places int) Func {
 	}
 }
 
-// Divides is a function that divides, and rounds the quotient as Rounds does.
+// Divides returns a function that divides, and rounds the quotient as Rounds does.
 func Divides(places int) Func {
 	return func(a, b stores.Value) (stores.Value, error) {
 		if n, err := order(b, stores.NewInt(0)); err != nil || n == 0 {
@@ -378,7 +376,7 @@ func Divides(places int) Func {
 	}
 }
 
-// exactly is the value of what was reckoned, if there is one.
+// exactly returns the result of an operation, or an error if there is none.
 func exactly(v stores.Value, ok bool) (stores.Value, error) {
 	if !ok {
 		return v, ErrAbsent
@@ -386,7 +384,7 @@ func exactly(v stores.Value, ok bool) (stores.Value, error) {
 	return v, nil
 }
 
-// nearest is the lesser of two values, or the greater.
+// nearest returns a function for the lesser of two values, or the greater.
 func nearest(sign int) Func {
 	return func(a, b stores.Value) (stores.Value, error) {
 		n, err := order(a, b)
@@ -397,7 +395,7 @@ func nearest(sign int) Func {
 	}
 }
 
-// ofDay is a part of a date.
+// ofDay returns a function for a part of a date.
 func ofDay(part func(time.Time) int) Func {
 	return func(d, _ stores.Value) (stores.Value, error) {
 		if d.IsNull() {
@@ -417,12 +415,12 @@ func order(x, y stores.Value) (int, error) {
 
 const (
 	microsOfDay = int64(24 * time.Hour / time.Microsecond)
-	maxText     = 1 << 16 // what an expression may join together
+	maxText     = 1 << 16 // greatest length of a joined text
 	minDay      = -719162 // 0001-01-01
 	maxDay      = 2932896 // 9999-12-31
 )
 
-// reckon gives the exact result, or none.
+// reckon computes the exact result, or returns an error.
 func reckon(op byte, x, y stores.Value) (stores.Value, error) {
 	if x.IsNull() || y.IsNull() {
 		return stores.Value{}, ErrAbsent
@@ -475,7 +473,7 @@ func reckon(op byte, x, y stores.Value) (stores.Value, error) {
 		if y.Int() == 0 {
 			return stores.Value{}, ErrZero
 		}
-		if y.Int() == -1 { // the one case in which Go's % could trap
+		if y.Int() == -1 { // the only case in which Go's % could trap
 			return stores.NewInt(0), nil
 		}
 		return stores.NewInt(x.Int() % y.Int()), nil
@@ -538,8 +536,8 @@ func length(v, _ stores.Value) (stores.Value, error) {
 	return stores.NewInt(int64(utf8.RuneCountInString(v.Text()))), nil
 }
 
-// member looks for a value in a list. The list is compared as JSON texts, in
-// which every kind of scalar has one spelling, except numbers.
+// member looks for a value in a list. It compares JSON texts, in which every kind of scalar
+// except numbers has only one spelling.
 func member(x, list stores.Value) (stores.Value, error) {
 	if list.IsNull() {
 		return stores.NewBool(false), nil
@@ -559,7 +557,7 @@ func member(x, list stores.Value) (stores.Value, error) {
 	return stores.NewBool(false), nil
 }
 
-// listItems cuts a canonical JSON list into the texts of its items.
+// listItems splits a canonical JSON list into the texts of its items.
 func listItems(s string) []string {
 	if len(s) < 2 || s[0] != '[' {
 		return nil
@@ -604,7 +602,7 @@ func textTest(f func(s, part string) bool) Func {
 	}
 }
 
-// moneyPart takes one half out of {"amount":12.50,"currency":"EUR"}, which is
+// moneyPart returns the function for one half of {"amount":12.50,"currency":"EUR"}, which is
 // canonical JSON made by the checker.
 func moneyPart(key string, kind stores.Kind) Func {
 	return func(v, _ stores.Value) (stores.Value, error) {

@@ -35,14 +35,13 @@ func parse(text string, parts int) (*Node, error) {
 	return root, nil
 }
 
-// A parser holds one token. After an error that is the last one, so that
-// everything that waits for more comes to its end.
+// A parser holds one token. After an error that is the end token, so that every loop ends.
 type parser struct {
 	text   string
-	at     int // where scanning goes on
+	at     int // where scanning continues
 	tok    token
-	before int // where the token before this one ended
-	left   int // how many parts there may still be
+	before int // end of the previous token
+	left   int // number of further parts that are allowed
 	err    *Error
 }
 
@@ -58,8 +57,8 @@ func (p *parser) syntax(from, to int, summary, label string) {
 	p.fail(syntax(from, to, summary, label))
 }
 
-// node makes a part that ends where the last token ended. A name with what it
-// is the name of counts twice.
+// node makes a part that ends at the previous token. A name that belongs to another part counts
+// twice.
 func (p *parser) node(n Node) *Node {
 	n.To = p.before
 	if p.left--; n.Kind == Call || n.Kind == Field {
@@ -71,7 +70,7 @@ func (p *parser) node(n Node) *Node {
 	return &n
 }
 
-// accept passes over a token if it is this one.
+// accept skips the token if it is this one.
 func (p *parser) accept(text string) bool {
 	if !p.tok.is(text) {
 		return false
@@ -80,7 +79,7 @@ func (p *parser) accept(text string) bool {
 	return true
 }
 
-// close passes over the bracket that ends what another began.
+// close skips the closing bracket.
 func (p *parser) close(open token, text string) {
 	if p.accept(text) {
 		return
@@ -91,8 +90,8 @@ func (p *parser) close(open token, text string) {
 	p.fail(stray(p.tok, p.text))
 }
 
-// expression reads operands and the operators between them that bind at least
-// as strongly as asked for.
+// expression reads operands and the operators between them that bind at least as strongly as
+// least.
 func (p *parser) expression(least int) *Node {
 	from, last := p.tok.from, ""
 	left := p.operand()
@@ -143,7 +142,7 @@ func (p *parser) expression(least int) *Node {
 	return left
 }
 
-// textual are the operators over text, which `not` may stand before.
+// textual are the text operators, which may follow `not`.
 var textual = []string{"contains", "startsWith", "endsWith", "matches"}
 
 func spelling(op string) string {
@@ -158,7 +157,7 @@ func spelling(op string) string {
 	return op
 }
 
-// chain reads on from the first comparison of a < b < c.
+// chain continues after the first comparison of a < b < c.
 func (p *parser) chain(from int, left *Node, op token) *Node {
 	n := Node{Kind: Binary, Op: op.text, Kids: []*Node{left, p.expression(compares + 1)}, From: from, At: op.from}
 	for p.tok.kind == mark && ordered(p.tok.text) {
@@ -221,7 +220,7 @@ func (p *parser) operand() *Node {
 	return p.fields(t.from, p.node(leaf))
 }
 
-// fields reads the names after the dots behind something.
+// fields reads the names after the dots that follow a value.
 func (p *parser) fields(from int, n *Node) *Node {
 	for {
 		switch t := p.tok; {
@@ -244,7 +243,7 @@ func (p *parser) fields(from int, n *Node) *Node {
 	}
 }
 
-// name reads the name of a function that stands behind | or ::.
+// name reads the name of a function after | or ::.
 func (p *parser) name() token {
 	name := p.tok
 	if name.kind != word || binary[name.text] > 0 || unary[name.text] > 0 || name.text == "let" {
@@ -254,8 +253,7 @@ func (p *parser) name() token {
 	return name
 }
 
-// call reads the arguments of a function, the first of which may stand before
-// a | already.
+// call reads the arguments of a function; the first may already have been read, before a |.
 func (p *parser) call(from int, name token, first ...*Node) *Node {
 	if slices.Contains(loops, name.text) {
 		p.fail(noLoops(name))
@@ -267,8 +265,7 @@ func (p *parser) call(from int, name token, first ...*Node) *Node {
 	return p.node(Node{Kind: Call, Text: name.text, Kids: append(first, p.list(open, ")")...), From: from, At: name.from})
 }
 
-// list reads what stands between commas up to a bracket; the last may have one
-// after it.
+// list reads parts separated by commas up to a bracket, with an optional comma at the end.
 func (p *parser) list(open token, bracket string) (nodes []*Node) {
 	for !p.tok.is(bracket) && p.tok.kind != end {
 		nodes = append(nodes, p.expression(chooses))

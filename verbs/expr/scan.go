@@ -16,7 +16,7 @@ const (
 	end tokenKind = iota
 	word
 	number
-	quotation // text is what the quotes hold
+	quotation // text is the content of the quotes
 	mark
 )
 
@@ -31,11 +31,11 @@ func (t token) is(text string) bool {
 	return t.text == text && (t.kind == mark || t.kind == word)
 }
 
-// marks are the longer ones first.
+// marks are operators and brackets, the longer ones first.
 var marks = []string{"&&", "||", "==", "!=", "<=", ">=", "**", "??", "?.", "..", "::",
 	"(", ")", "[", "]", "{", "}", ",", ";", ".", ":", "?", "+", "-", "*", "/", "%", "^", "<", ">", "=", "!", "|", "&", "#"}
 
-// next goes on to the token after this one. After an error there is none.
+// next scans the next token. After an error there is none.
 func (p *parser) next() {
 	p.before = p.tok.to
 	if !p.blanks() {
@@ -73,7 +73,7 @@ func (p *parser) emit(kind tokenKind, to int) {
 	p.at = to
 }
 
-// blanks passes over spaces and comments.
+// blanks skips spaces and comments.
 func (p *parser) blanks() bool {
 	for p.at < len(p.text) {
 		rest := p.text[p.at:]
@@ -100,7 +100,7 @@ func (p *parser) blanks() bool {
 
 func digit(s string, i int) bool { return i < len(s) && s[i] >= '0' && s[i] <= '9' }
 
-// wordEnd returns where the letters, digits and underscores from i on end.
+// wordEnd returns the end of the letters, digits and underscores from i on.
 func wordEnd(s string, i int) int {
 	for i < len(s) {
 		r, size := utf8.DecodeRuneInString(s[i:])
@@ -112,8 +112,7 @@ func wordEnd(s string, i int) int {
 	return i
 }
 
-// number takes everything that looks like one, and then only what is one for
-// everybody: 12, 0.50.
+// number scans everything that looks like a number, and then accepts only plain ones: 12, 0.50.
 func (p *parser) number() {
 	s, from := p.text, p.at
 	if from+10 <= len(s) {
@@ -146,8 +145,8 @@ func digits(s string) bool {
 	return s != ""
 }
 
-// quotation takes text in quotes of either kind, with escapes, or between
-// backticks, where two of them stand for one.
+// quotation scans text in quotes of either kind, with escapes, or between backticks, where two
+// stand for one.
 func (p *parser) quotation(quote byte) {
 	s, from := p.text, p.at
 	var b strings.Builder
@@ -188,8 +187,8 @@ func (p *parser) quotation(quote byte) {
 	p.syntax(from, len(s), "the text ends inside quotes", "a quotation mark is not closed")
 }
 
-// escape reads what a backslash begins: it stands for a character, by a letter
-// or by its number, which may be that of a surrogate.
+// escape reads an escape that begins with a backslash: a character by a letter or by its number,
+// which may be that of a surrogate.
 func escape(s string, quote byte) (r rune, size int) {
 	hex, _, closed := strings.Cut(strings.TrimPrefix(s, `\u{`), "}")
 	switch {

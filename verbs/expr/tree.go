@@ -1,27 +1,26 @@
-// Package expr reads expressions, and works out what they say. A palette holds
-// them where it sets a condition or a value:
+// Package expr parses and evaluates expressions. A palette uses them for a condition or a value:
 //
 //	new_date > request_id.due_date + days(14) and status == OPEN
 //
-// Parse makes a tree of a text, in which every part knows where it stands. What
-// its names mean, and whether its types go together, package verbs decides; from
-// a tree it makes a Program, which Eval works out on the values of a call.
+// Parse makes a tree of a text, in which every part knows its position. Package verbs resolves
+// the names and checks the types; from a tree it makes a Program, which Eval evaluates on the
+// values of a call.
 //
-// An expression has no loops and no variables, and each of its parts is worked
-// out once at most, so that it ends soon whatever it says.
+// An expression has no loops and no variables, and each of its parts is evaluated once at most,
+// so evaluation always ends soon.
 package expr
 
-// A Kind says which fields of a Node mean something.
+// A Kind says which fields of a Node are used.
 type Kind uint8
 
 const (
 	Nil    Kind = iota
 	Bool        // Text is true or false
 	Number      // Text is its digits: 12, 0.50
-	Text        // Text is what stands between the quotes
+	Text        // Text is the content of the quotes
 	Name        // Text: an argument, a code, row, today …
 	Field       // Kids[0].Text
-	Call        // Text(Kids …), however it was written
+	Call        // Text(Kids …), in whichever notation
 	List        // [Kids …]
 	Unary       // Op Kids[0]; Op is not, - or +
 	Binary      // Kids[0] Op Kids[1]; Op is and, or, ==, + …
@@ -29,16 +28,16 @@ const (
 	Choice      // Kids[0] ? Kids[1] : Kids[2]; of two kids Kids[0] ?: Kids[1]
 )
 
-// A Node is a part of an expression. Nobody changes it once Parse has returned
-// it, so that it may be shared.
+// A Node is a part of an expression. It is not modified after Parse has returned it, so it may be
+// shared.
 type Node struct {
 	Kind     Kind
 	Op       string
 	Ops      []string
 	Text     string
 	Kids     []*Node
-	From, To int // the bytes that it was read from, without brackets around it
-	At       int // where its operator, or the name of a function or a field, begins
+	From, To int // the range of bytes that it was read from, without parentheses around it
+	At       int // position of its operator, or of the name of a function or a field
 }
 
 // Pairs returns the comparisons that a chain stands for.
@@ -50,8 +49,7 @@ func (n *Node) Pairs() []*Node {
 	return pairs
 }
 
-// Walk calls see with everything below a node, and then with the node. A nil
-// node has nothing to see.
+// Walk calls see with everything below a node, and then with the node. It ignores a nil node.
 func (n *Node) Walk(see func(*Node)) {
 	if n == nil {
 		return

@@ -1,24 +1,24 @@
-// Package grammar makes grammars of palettes, so that a language model can be
-// held to them while it writes: what is not permitted cannot be said at all.
+// Package grammar makes grammars from palettes, to constrain a language model while it writes: it
+// cannot write anything that is not permitted.
 //
 //	g := grammar.New(grammar.Vocabulary{Verbs: permitted, Names: session.Names})
 //	reply, err := model.Chat(ctx, llm.Request{Messages: m, Grammar: g.GBNF()}, nil)
 //
-// A grammar covers verbs, arguments, types and their limits, code lists and the
-// names that a session knows, in the one spelling of the language. It is no
-// permission: what was said is parsed and checked like anything else.
+// A grammar covers verbs, arguments, types and their limits, code lists and the names that a
+// session knows, in the language's canonical spelling. It is not a permission check: the model's
+// text is parsed and checked like any other.
 //
-// Endpoints that take no grammar take Tools. Of those, the ones are called strict whose
-// schema keeps to the part of JSON Schema that such endpoints hold a model to: see Strict.
-// How long a text may be is said there in words. Names of rows stand once; of more than
-// 250 of a kind any name may be said, and the read that finds them is told.
+// Endpoints that take no grammar take Tools. A tool is strict if its schema uses only the part of
+// JSON Schema that such endpoints enforce: see Strict. There the length of a text is described in
+// words. Names of rows are listed once; if an entity has more than 250, any name is allowed, and
+// the description names the read that finds them.
 //
 // # Who reads it
 //
-// What is written for others is read by others in the tests. A batch of sentences
-// of each palette's grammar, and the same sentences with something spoilt at one
-// place, is put to Lark for Python, with both of its parsers, and to llama.cpp's
-// own reader of GBNF; their verdict on each must be ours.
+// The tests give the output to other programs that read it. A batch of sentences of each
+// palette's grammar, and the same sentences with a mistake at one place, is put to Lark for
+// Python, with both of its parsers, and to llama.cpp's own reader of GBNF; their verdict on each
+// must equal ours.
 //
 //	make grammars
 //
@@ -28,7 +28,7 @@
 // some 15 ms and takes some 3 µs for a character of a note, Lark loads it in half
 // a second.
 //
-// What they are told is in the narrowest spelling that all of them share:
+// The output uses only the features that all of them share:
 //
 //   - GBNF counts to 500 at a time, one count inside the other, because
 //     llama.cpp refuses greater ones and is slow where there is more than one

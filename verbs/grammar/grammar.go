@@ -10,24 +10,24 @@ import (
 	"verbatim/verbs"
 )
 
-// A Vocabulary is what may be said: by one principal, in one session.
+// A Vocabulary is what one principal may say in one session.
 type Vocabulary struct {
 	Verbs []*verbs.Verb
-	// Names returns the names that stand for rows of an entity, of any entity
-	// for nil. Rows that have no name cannot be spoken of, and a verb that needs
-	// one is left out. Without the function, any name may be said.
+	// Names returns the names of rows of an entity, of all entities for nil. Rows without names
+	// cannot be used, and a verb that needs one is left out. If the function is nil, any name is
+	// allowed.
 	Names func(*verbs.Entity) []string
-	// Settled are the names that an argument is not given any more, because the verb
-	// can be used on those rows no longer. Other arguments keep them.
+	// Settled are the names that an argument may no longer have, because the verb can no longer
+	// be used on those rows. Other arguments may have them.
 	Settled map[*verbs.Param][]string
-	// Calls bounds how many calls one answer makes; 0 bounds nothing.
+	// Calls limits the number of calls in one answer; 0 is no limit.
 	Calls int
 }
 
 const root = "root"
 
-// New makes the grammar of a vocabulary: one call or more, each on a line, with
-// the arguments in the order in which the palette declares them.
+// New makes the grammar of a vocabulary: one or more calls, each on a line, with the arguments in
+// the order in which the palette declares them.
 func New(v Vocabulary) *Grammar {
 	b := &builder{v: v, g: &Grammar{rules: map[string]node{}, leaf: map[string]bool{}}, of: map[string]string{}}
 	b.g.add(root, nil, false)
@@ -37,7 +37,7 @@ func New(v Vocabulary) *Grammar {
 			calls = append(calls, rule(name))
 		}
 	}
-	b.g.rules[root] = text("") // when there is nothing to say
+	b.g.rules[root] = text("") // if there is nothing to say
 	if len(calls) > 0 {
 		b.g.rules[root] = several(rule("call"), v.Calls)
 		b.g.add("call", simple(calls), false)
@@ -56,9 +56,9 @@ func several(call node, most int) node {
 	return seq{call, times{seq{text("\n"), call}, 0, most - 1}}
 }
 
-// Loose lists the arguments, as "client.add-note :note", of which the grammar
-// allows more than the palette: those with limits that no grammar can say, or
-// not together. What is said there may still be refused when it is checked.
+// Loose lists the arguments, as "client.add-note :note", for which the grammar allows more than
+// the palette: those with limits that a grammar cannot express, or not together. Their values may
+// still be refused when they are checked.
 func (g *Grammar) Loose() []string { return slices.Clone(g.loose) }
 
 type builder struct {
@@ -66,12 +66,12 @@ type builder struct {
 	g    *Grammar
 	of   map[string]string // rule of a value by what it accepts
 	days map[string]node   // of patterns for dates
-	// param is the argument that is written now; nil inside of none.
+	// param is the current argument; nil outside of arguments.
 	param *verbs.Param
 }
 
-// verb adds the rule of a verb; ok is false when it cannot be said, because
-// something that it needs has no name, or because nobody calls it.
+// verb adds the rule of a verb; ok is false if it cannot be used, because something that it needs
+// has no name, or because it is internal.
 func (b *builder) verb(v *verbs.Verb) (name string, ok bool) {
 	if v.Internal {
 		return "", false
@@ -101,8 +101,8 @@ func (b *builder) verb(v *verbs.Verb) (name string, ok bool) {
 	return name, true
 }
 
-// argument returns what stands for an argument, nothing for one that cannot be said
-// and need not be.
+// argument returns the node for an argument, an empty one for an optional argument that cannot be
+// expressed.
 func (b *builder) argument(v *verbs.Verb, i int) (part seq, ok bool) {
 	p := &v.Params[i]
 	b.param = p
@@ -116,8 +116,8 @@ func (b *builder) argument(v *verbs.Verb, i int) (part seq, ok bool) {
 	return seq{maybe(seq{text(" :" + p.Name + " "), value})}, true
 }
 
-// beside returns the first object of a verb whose schema is that of a code, and the code;
-// -1 where there is none.
+// beside returns the first object of a verb with a schema selected by a code, and the code; -1 if
+// there is none.
 func (b *builder) beside(v *verbs.Verb) (object, code int) {
 	for i := range v.Params {
 		if by, ok := v.Params[i].SchemaOf(); ok && v.Params[by].Type.Name == verbs.CodeType && v.Params[by].Type.Codes != nil {
@@ -127,9 +127,9 @@ func (b *builder) beside(v *verbs.Verb) (object, code int) {
 	return -1, -1
 }
 
-// codeAndObject says a code with an object that goes with it, and what stands between the
-// two. One without the other is only said where the other need not be, and of an object
-// alone nothing is known.
+// codeAndObject returns the node for a code with an object of its schema, and the arguments
+// between the two. One is left out only if it is optional; an object without its code is never
+// written, since nothing is known of it.
 func (b *builder) codeAndObject(v *verbs.Verb, object, code int) (node, bool) {
 	list, site := v.Params[code].Type.Codes, v.Name+" :"+v.Params[object].Name
 	way := func(one string, s *verbs.Schema) (seq, bool) {
@@ -170,7 +170,7 @@ func (b *builder) codeAndObject(v *verbs.Verb, object, code int) (node, bool) {
 	return simple(ways), len(ways) > 0
 }
 
-// spelt is a code as a script has it: in quotes where it is no plain word.
+// spelt writes a code for a script: in quotes if it is no plain word.
 func spelt(code string) string {
 	word := dsl.NewCode(code)
 	if word.Kind != dsl.Code {
@@ -179,8 +179,8 @@ func spelt(code string) string {
 	return dsl.FormatValue(word)
 }
 
-// value returns what stands for a value of a type, adding a rule for it unless
-// there is one. site is named where the grammar is loose.
+// value returns the node for a value of a type, and adds a rule for it unless there is one. site
+// is recorded if the grammar is loose.
 func (b *builder) value(t *verbs.Type, site string) (node, bool) {
 	switch t.Name {
 	case verbs.ListType:
@@ -196,10 +196,10 @@ func (b *builder) value(t *verbs.Type, site string) (node, bool) {
 		}
 		return seq{text("{:amount "), amount, text(" :currency "), b.leaf("currency", oneOf(t.CurrencyCodes())), text("}")}, true
 	case verbs.CallType:
-		b.loosen(site) // another call may use its result
+		b.loosen(site) // the result of another call may be used
 		return seq{text("("), rule("call"), text(")")}, true
 	case verbs.AnyType:
-		b.loosen(site) // a call may take any of them for what it is not
+		b.loosen(site) // a call may take any of them for another type
 		return b.anything(), true
 	}
 	n, ok := b.scalar(t, site)
@@ -215,7 +215,7 @@ var ruleNames = map[verbs.TypeName]string{
 	verbs.CodeType: "code", verbs.RefType: "ref", verbs.EmailType: "email", verbs.PhoneType: "phone",
 }
 
-// leaf names a value's rule. Two that accept the same are one.
+// leaf names a value's rule. Two that accept the same share a rule.
 func (b *builder) leaf(name string, n node) node { return b.named(name, n, true) }
 
 func (b *builder) named(name string, n node, leaf bool) node {
@@ -260,7 +260,7 @@ func (b *builder) scalar(t *verbs.Type, site string) (node, bool) {
 		return oneOf([]string{"true", "false"}), true
 	case verbs.DateType:
 		if t.Moves() {
-			b.loosen(site) // a grammar is made on one day and used on another
+			b.loosen(site) // a grammar may be used on another day than it was made
 		}
 		lo, hi := time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
 		if !t.Min.IsNull() {
@@ -312,7 +312,7 @@ func (b *builder) scalar(t *verbs.Type, site string) (node, bool) {
 	return nil, false
 }
 
-// names are what stands for the rows of a type here, in order.
+// names returns the names that may be used for rows of a type, in order.
 func (b *builder) names(t *verbs.Type) []string {
 	names := slices.Clone(b.v.Names(t.Entity))
 	if b.param != nil && b.param.Type == t {
@@ -327,13 +327,13 @@ func (b *builder) names(t *verbs.Type) []string {
 	return names
 }
 
-// anyName is a name, whatever it stands for.
+// anyName returns a node for any name.
 func anyName() node {
 	suffix := seq{text("~"), times{class{{'0', '9'}, {'a', 'z'}}, 1, 16}}
 	return seq{text("@"), class{{'a', 'z'}}, times{class{{'-', '-'}, {'0', '9'}, {'a', 'z'}}, 0, 60}, maybe(suffix)}
 }
 
-// text is a text within limits. A pattern and a length cannot be said together.
+// text returns a node for a text within limits. It cannot express both a pattern and a length.
 func (b *builder) text(t *verbs.Type, site string) node {
 	if t.Pattern == nil {
 		if t.MaxLength > maxText || t.MinLength > maxText {
@@ -352,7 +352,7 @@ func (b *builder) text(t *verbs.Type, site string) node {
 	return n
 }
 
-// instants are dates and times of day. The first and the last year are left out,
+// instants returns a node for dates with times of day. It leaves out the first and the last year,
 // where an offset would lead out of the calendar.
 func instants() node {
 	day := dates(time.Date(2, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(9998, 12, 31, 0, 0, 0, 0, time.UTC))
@@ -361,7 +361,7 @@ func instants() node {
 	return seq{day, text("T"), hour, text(":"), minute, text(":"), minute, maybe(seq{text("."), times{digits('0', '9'), 1, 6}}), alt{text("Z"), offset}}
 }
 
-// durations are weeks, days, hours, minutes and seconds, large before small.
+// durations returns a node for weeks, days, hours, minutes and seconds, large before small.
 func durations() node {
 	count := times{digits('0', '9'), 1, 4}
 	units := []string{"w", "d", "h", "m", "s"}
@@ -376,7 +376,7 @@ func durations() node {
 	return seq{text(`"`), all, text(`"`)}
 }
 
-// email is addresses of the ordinary form, not longer than they may be.
+// email returns a node for addresses of the ordinary form, of limited length.
 func email() node {
 	atom := times{class{{'!', '!'}, {'#', '\''}, {'*', '+'}, {'-', '-'}, {'/', '9'}, {'=', '='}, {'?', '?'}, {'A', 'Z'}, {'^', '~'}}, 1, 16}
 	alnum := class{{'0', '9'}, {'A', 'Z'}, {'a', 'z'}}
@@ -408,7 +408,7 @@ func (b *builder) list(t *verbs.Type, site string) (node, bool) {
 	return seq{text("["), inside, text("]")}, true
 }
 
-// anything is a value of any kind, not too deep.
+// anything returns a node for a value of any kind, of limited depth.
 func (b *builder) anything() node {
 	if b.g.rules["any"] != nil {
 		return rule("any")

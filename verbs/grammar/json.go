@@ -17,12 +17,11 @@ import (
 	"verbatim/verbs"
 )
 
-// Endpoints that take no grammar take a JSON Schema, or tools with one each.
-// Both are what strict modes ask for: every key is required, one that may be
-// left out may be null instead, and there are no others. Decimals are texts,
-// because numbers of JSON are rounded on the way.
+// Endpoints that take no grammar take a JSON Schema, or tools with one each. Both meet the
+// requirements of strict modes: every key is required, an optional one may be null, and there are
+// no others. Decimals are texts, because JSON numbers are rounded on the way.
 
-// A member is one key of an object, whose order is kept.
+// A member is one key of an object; objects keep their order.
 type member struct {
 	key   string
 	value any
@@ -52,7 +51,7 @@ func (o object) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// JSONSchema is the schema of {"calls": [{"verb": …, "args": {…}}, …]}.
+// JSONSchema returns the schema of {"calls": [{"verb": …, "args": {…}}, …]}.
 func JSONSchema(v Vocabulary) ([]byte, error) {
 	b := newJSONBuilder(v)
 	for _, verb := range v.Verbs {
@@ -91,17 +90,17 @@ func JSONSchema(v Vocabulary) ([]byte, error) {
 	}))
 }
 
-// A Tool is a verb as something that a model may ask to have called.
+// A Tool is a verb as a tool that a model may call.
 type Tool struct {
 	Verb        *verbs.Verb
-	Name        string // as endpoints allow names: no dots
+	Name        string // in the form that endpoints allow: no dots
 	Description string
 	Parameters  json.RawMessage // a JSON Schema of its arguments
-	doc         object          // the same
+	doc         object          // the same, as an object
 }
 
-// Tools makes a tool of every verb that can be said. Call makes a call of what
-// the model asks for.
+// Tools makes a tool of every verb that can be used. Call converts a model's tool call into a
+// call.
 func Tools(v Vocabulary) ([]Tool, error) {
 	var tools []Tool
 	for _, verb := range v.Verbs {
@@ -124,9 +123,9 @@ func Tools(v Vocabulary) ([]Tool, error) {
 	return tools, nil
 }
 
-// Plain is the schema of its arguments for whoever leaves out what is not required, as
-// programs do: Parameters wants null in its place. Days are those of a calendar without a
-// pattern that lists them.
+// Plain returns a schema of the arguments for callers that leave out optional ones, as programs
+// do: Parameters requires null instead. Dates have a format in place of a pattern that lists
+// them.
 func (t *Tool) Plain() (json.RawMessage, error) {
 	doc, _ := daysByFormat(t.doc).(object)
 	props, _ := doc.get("properties").(object)
@@ -144,7 +143,7 @@ func (t *Tool) Plain() (json.RawMessage, error) {
 	return json.Marshal(doc)
 }
 
-// daysByFormat is a copy of a schema in which days have no pattern.
+// daysByFormat copies a schema with formats in place of the patterns of dates.
 func daysByFormat(s any) any {
 	switch s := s.(type) {
 	case object:
@@ -165,22 +164,22 @@ func daysByFormat(s any) any {
 	return s
 }
 
-// toolName keeps to letters, digits, underscores and hyphens.
+// toolName returns a name of letters, digits, underscores and hyphens.
 func toolName(verb string) string { return strings.ReplaceAll(verb, ".", "__") }
 
 type jsonBuilder struct {
 	b    *builder
-	defs object            // schemas of palettes, whose own references lead into them, and names of rows
-	rows map[string]string // where the names of rows stand in defs, by what they are
+	defs object            // schemas of palettes, which their own references lead into, and names of rows
+	rows map[string]string // key in defs of the names of rows, by content
 	uses map[string]int    // how often each of those is used
-	last bool              // uses are known: what is used once stands where it is used
+	last bool              // uses is known: a schema that is used once is written where it is used
 }
 
 func newJSONBuilder(v Vocabulary) *jsonBuilder {
 	return &jsonBuilder{b: &builder{v: v, g: &Grammar{rules: map[string]node{}, leaf: map[string]bool{}}, of: map[string]string{}}}
 }
 
-// again is a builder that knows how often the one before it used what.
+// again returns a builder that knows the uses counted by this one.
 func (b *jsonBuilder) again() *jsonBuilder {
 	next := newJSONBuilder(b.b.v)
 	next.uses, next.last = b.uses, true
@@ -226,11 +225,11 @@ func (b *jsonBuilder) arguments(v *verbs.Verb) (object, bool) {
 	return closed(props, required), true
 }
 
-// maxEnum is how many names of rows of one kind are listed. Of more, any name may be
-// said, and a read finds it.
+// maxEnum is how many names of rows of one entity are listed. If there are more, any name is
+// allowed, and a read finds them.
 const maxEnum = 250
 
-// rowsOf is the schema of a name, which stands once for all who use it.
+// rowsOf returns the schema of a name, shared by all arguments that use it.
 func (b *jsonBuilder) rowsOf(t *verbs.Type, names []string) object {
 	all := strings.Join(names, " ")
 	at, known := b.rows[all]
@@ -268,7 +267,7 @@ func (b *jsonBuilder) rowsOf(t *verbs.Type, names []string) object {
 	return object{{"$ref", "#/$defs/" + at}}
 }
 
-// anyOf says what a name is of which none are listed.
+// anyOf describes a name if none are listed.
 func (b *jsonBuilder) anyOf(e *verbs.Entity) string {
 	if e == nil {
 		return "the name of a row, which begins with @"
@@ -280,7 +279,8 @@ func (b *jsonBuilder) anyOf(e *verbs.Entity) string {
 	return says
 }
 
-// finds is the read that lists rows of an entity, of several the one that needs least.
+// finds returns the read that lists rows of an entity; if there are several, the one that
+// requires least.
 func (b *jsonBuilder) finds(e *verbs.Entity) string {
 	name, least := "", -1
 	for _, v := range b.b.v.Verbs {
@@ -300,26 +300,26 @@ func (b *jsonBuilder) finds(e *verbs.Entity) string {
 	return name
 }
 
-// described puts what a value is for before its schema.
+// described puts the description of a value before its schema.
 func described(says string, s object) object {
 	if says == "" {
 		return s
 	}
-	if s.get("$ref") != nil { // beside which some readers take nothing else
+	if s.get("$ref") != nil { // some readers accept nothing else beside it
 		s = object{{"anyOf", []any{s}}}
 	}
-	if of, ok := s.get("description").(string); ok { // names of which there are too many
+	if of, ok := s.get("description").(string); ok { // names that are too many to list
 		s, says = s[1:], says+": "+of
 	}
 	return append(object{{"description", says}}, s...)
 }
 
-// closed is the schema of an object that has these keys, and no others.
+// closed returns the schema of an object that has these keys, and no others.
 func closed(props object, required []string) object {
 	return object{{"type", "object"}, {"properties", props}, {"required", required}, {"additionalProperties", false}}
 }
 
-// record is the schema of a record: a field that may be left out may be null.
+// record returns the schema of a record: an optional field may be null.
 func (b *jsonBuilder) record(t *verbs.Type) (object, bool) {
 	props, required := object{}, []string{}
 	for i := range t.Fields {
@@ -434,8 +434,7 @@ func (b *jsonBuilder) of(t *verbs.Type) (object, bool) {
 	return object{{"type", []string{"string", "number", "boolean"}}}, true
 }
 
-// schema puts the palette's schema beside the others; its references to its own
-// parts go there too.
+// schema adds the palette's schema to the definitions, with references to its own parts adjusted.
 func (b *jsonBuilder) schema(t *verbs.Type) (object, bool) {
 	if t.Schema == nil {
 		return object{{"type", "object"}}, true
@@ -453,7 +452,7 @@ func (b *jsonBuilder) schema(t *verbs.Type) (object, bool) {
 	return object{{"$ref", here}}, true
 }
 
-// relocate changes references from the top of a schema to where it now is.
+// relocate adjusts references from the top of a schema to its new place.
 func relocate(doc any, here string) {
 	switch d := doc.(type) {
 	case map[string]any:
@@ -472,8 +471,8 @@ func relocate(doc any, here string) {
 	}
 }
 
-// ecma spells a regular expression of ours as ECMA-262 has it with the flag u,
-// which JSON Schema asks for: there, only what would mean something is escaped.
+// ecma converts one of our regular expressions to ECMA-262 with the flag u, which JSON Schema
+// uses: there, only characters with a special meaning may be escaped.
 func ecma(expression string) string {
 	var b strings.Builder
 	class := false
@@ -513,11 +512,10 @@ func regexpOf(n node) string {
 	return b.String()
 }
 
-// Call makes a call of a tool that the model asked for, by the name and the
-// arguments that it gave.
+// Call converts a model's tool call into a call, given the name and the arguments.
 func Call(v Vocabulary, tool, arguments string) (dsl.Call, error) {
 	var args map[string]any
-	if strings.TrimSpace(arguments) != "" { // which some models leave out
+	if strings.TrimSpace(arguments) != "" { // some models leave them out
 		if err := decode(arguments, &args); err != nil {
 			return dsl.Call{}, err
 		}
@@ -545,8 +543,8 @@ func decode(text string, into any) error {
 	return nil
 }
 
-// callOf writes a call, its arguments in the order of the palette and those that
-// it does not know behind them.
+// callOf makes a call, with its arguments in the order of the palette and unknown ones after
+// them.
 func callOf(v Vocabulary, name string, args map[string]any) (dsl.Call, error) {
 	call := dsl.NewCall(name)
 	left := maps.Clone(args)
@@ -574,8 +572,7 @@ func callOf(v Vocabulary, name string, args map[string]any) (dsl.Call, error) {
 	return call, nil
 }
 
-// valueOf spells a JSON value as its type is spelt, and as it is where it does
-// not fit.
+// valueOf converts a JSON value to a value of the type, or unchanged if it does not fit.
 func valueOf(t *verbs.Type, v any) dsl.Value {
 	word, isText := v.(string)
 	fits := func(w dsl.Value) dsl.Value {
@@ -625,8 +622,8 @@ func valueOf(t *verbs.Type, v any) dsl.Value {
 	return plainValue(v)
 }
 
-// recordOf spells a record, its fields in the order of the palette and what it does not
-// know behind them. A field that is null was left out.
+// recordOf converts a record, with its fields in the order of the palette and unknown ones after
+// them. A null field is left out.
 func recordOf(t *verbs.Type, m map[string]any) dsl.Value {
 	var entries []dsl.Arg
 	left := maps.Clone(m)
@@ -645,7 +642,7 @@ func recordOf(t *verbs.Type, m map[string]any) dsl.Value {
 	return dsl.NewMap(entries...)
 }
 
-// plainValue spells a JSON value without knowing what it is for.
+// plainValue converts a JSON value of unknown type.
 func plainValue(v any) dsl.Value {
 	switch v := v.(type) {
 	case bool:

@@ -5,13 +5,12 @@ import (
 	"strings"
 )
 
-// Lark writes the grammar for Lark, and for what reads Lark's syntax, such as
-// llguidance. The whole is the rule start; values are terminals.
+// Lark writes the grammar for Lark, and for other readers of its syntax, such as llguidance. The
+// top rule is start; values are terminals.
 //
-// Lark multiplies out what may be left out and what may be chosen inside a rule:
-// a verb with ten arguments that may be left out is a thousand rules to it, and
-// minutes of work. Here each such part is a rule of its own, and a verb is one
-// rule to Lark as well.
+// Lark expands optional parts and alternatives inside a rule: it would expand a verb with ten
+// optional arguments to a thousand rules, which takes minutes. Here each such part is a rule of
+// its own, so that a verb remains one rule in Lark as well.
 func (g *Grammar) Lark() string {
 	w := larkWriter{g: g, parts: map[string]string{}}
 	for _, name := range g.names {
@@ -29,12 +28,12 @@ func (g *Grammar) Lark() string {
 type larkWriter struct {
 	g     *Grammar
 	b     strings.Builder
-	parts map[string]string // the rule that was made of a part, by what it says
+	parts map[string]string // rule of a part, by its text
 	late  []string          // rules that were made while another is written
 }
 
 func (w *larkWriter) rule(name, says string) {
-	// Lark knows no empty text, but a rule may say nothing.
+	// Lark has no empty text, but a rule may be empty.
 	w.b.WriteString(strings.TrimRight(name+": "+says, " ") + "\n")
 	for _, line := range w.late {
 		w.b.WriteString(line)
@@ -42,7 +41,7 @@ func (w *larkWriter) rule(name, says string) {
 	w.late = w.late[:0]
 }
 
-// choice is what stands alone in a rule: alternatives, or something so many times.
+// choice writes what may only stand alone in a rule: alternatives, or a repetition.
 func (w *larkWriter) choice(n node) string {
 	switch n := n.(type) {
 	case alt:
@@ -71,7 +70,7 @@ func (w *larkWriter) choice(n node) string {
 	return w.row(n)
 }
 
-// row is parts one behind the other, each of which is one thing.
+// row writes a sequence whose parts are single items.
 func (w *larkWriter) row(n node) string {
 	switch n := n.(type) {
 	case text:
@@ -94,7 +93,7 @@ func (w *larkWriter) row(n node) string {
 	says := w.choice(n)
 	name, known := w.parts[says]
 	if !known {
-		// No name of ours begins so: those of verbs begin with call.
+		// No other rule's name begins like this: those of verbs begin with call.
 		name = fmt.Sprintf("part_%d", len(w.parts)+1)
 		w.parts[says] = name
 		w.late = append(w.late, name+": "+says+"\n")
@@ -102,8 +101,8 @@ func (w *larkWriter) row(n node) string {
 	return name
 }
 
-// larkText quotes a text with no escapes but those that Python and JSON read
-// alike. No text is none.
+// larkText quotes a text, using only escapes that Python and JSON read alike. An empty text is
+// left out.
 func larkText(s string) string {
 	if s == "" {
 		return ""
@@ -126,8 +125,7 @@ func larkText(s string) string {
 	return b.String()
 }
 
-// larkName spells a rule's name: terminals are in capitals, and neither has
-// hyphens.
+// larkName writes a rule's name: terminals are in capitals, and neither has hyphens.
 func larkName(name string, leaf bool) string {
 	if name == root {
 		return "start"

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// A node is one part of a rule. The six kinds of them are all that GBNF and
-// Lark have in common and all that is needed.
+// A node is a part of a rule. Its six kinds are what GBNF and Lark have in common and all that is
+// needed.
 type node interface{ node() }
 
 type (
@@ -15,7 +15,7 @@ type (
 	class []span   // one character out of these, ascending
 	seq   []node   // one after the other
 	alt   []node   // one of them
-	times struct { // between min and max of it; max < 0 is any number
+	times struct { // repeated min to max times; max < 0 is no limit
 		of       node
 		min, max int
 	}
@@ -29,12 +29,12 @@ func (alt) node()   {}
 func (times) node() {}
 func (rule) node()  {}
 
-// A span is the characters from lo to hi.
+// A span is a range of characters from lo to hi.
 type span struct{ lo, hi rune }
 
 func maybe(n node) node { return times{n, 0, 1} }
 
-// oneOf is an alternative of texts.
+// oneOf returns an alternative of texts.
 func oneOf(words []string) node {
 	all := make(alt, len(words))
 	for i, w := range words {
@@ -43,7 +43,7 @@ func oneOf(words []string) node {
 	return simple(all)
 }
 
-// simple unwraps what has one part.
+// simple unwraps a node with only one part.
 func simple(n node) node {
 	switch n := n.(type) {
 	case seq:
@@ -62,8 +62,8 @@ func simple(n node) node {
 	return n
 }
 
-// tidy is the same with as few parts as can be: sequences in sequences are one,
-// neighbouring texts are joined, and what says nothing is gone.
+// tidy simplifies a node: sequences in sequences become one, neighbouring texts are joined, and
+// empty parts are removed.
 func tidy(n node) node {
 	switch n := n.(type) {
 	case seq:
@@ -112,7 +112,7 @@ func tidy(n node) node {
 	return n
 }
 
-// digits are the characters from lo to hi.
+// digits returns the digits from lo to hi.
 func digits(lo, hi byte) node {
 	if lo == hi {
 		return text(string(lo))
@@ -120,7 +120,7 @@ func digits(lo, hi byte) node {
 	return class{{rune(lo), rune(hi)}}
 }
 
-// A Grammar says what may be said. It is immutable.
+// A Grammar describes the permitted texts. It is immutable.
 type Grammar struct {
 	names []string        // of rules, in the order in which they are written
 	rules map[string]node // by name
@@ -135,8 +135,8 @@ func (g *Grammar) add(name string, n node, leaf bool) {
 	g.leaf[name] = leaf
 }
 
-// GBNF writes the grammar as llama.cpp reads it: see its grammars/README.md.
-// The whole is the rule root.
+// GBNF writes the grammar as llama.cpp reads it: see its grammars/README.md. The top rule is
+// root.
 func (g *Grammar) GBNF() string {
 	var b strings.Builder
 	for _, name := range g.names {
@@ -148,7 +148,7 @@ func (g *Grammar) GBNF() string {
 	return b.String()
 }
 
-// How tightly a part has to hang together where it stands.
+// How tightly a part has to bind in its context.
 const (
 	anywhere = iota // alternatives need no parentheses
 	inSeq
@@ -181,7 +181,7 @@ func writeGBNF(b *strings.Builder, n node, where int) {
 	}
 }
 
-// writeClass writes a class of characters, as GBNF and regular expressions have them.
+// writeClass writes a class of characters, for GBNF and regular expressions.
 func writeClass(b *strings.Builder, n class, spell func(rune) string) {
 	b.WriteByte('[')
 	for _, s := range n {
@@ -193,7 +193,7 @@ func writeClass(b *strings.Builder, n class, spell func(rune) string) {
 	b.WriteByte(']')
 }
 
-// often says how often something stands there, as GBNF and regular expressions have it.
+// often writes a repetition, for GBNF and regular expressions.
 func (n times) often() string {
 	switch {
 	case n.min == 0 && n.max == 1:
@@ -228,8 +228,8 @@ func writeParts(b *strings.Builder, parts []node, between string, wrap bool, wri
 	}
 }
 
-// gbnfRune spells a character inside quotes or brackets. What could end them,
-// and what an editor would not show, is a number.
+// gbnfRune writes a character inside quotes or brackets. Characters that could end them, and
+// those that an editor would not show, are written as numbers.
 func gbnfRune(c rune, inClass bool) string {
 	switch {
 	case c == '\n':

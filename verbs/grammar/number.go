@@ -9,7 +9,7 @@ import (
 	"verbatim/stores"
 )
 
-// integers are the whole numbers from lo to hi.
+// integers returns a node for the whole numbers from lo to hi.
 func integers(lo, hi int64) node {
 	var all alt
 	if lo < 0 {
@@ -27,13 +27,13 @@ func integers(lo, hi int64) node {
 	return simple(all)
 }
 
-// between is the numbers without a sign from lo to hi, both written without
-// leading zeros.
+// between returns a node for the unsigned numbers from lo to hi, both written without leading
+// zeros.
 func between(lo, hi string) node {
 	if len(lo) == len(hi) {
 		return sameLength(lo, hi)
 	}
-	first, last := len(lo), len(hi) // lengths that are there from the first number to the last
+	first, last := len(lo), len(hi) // lengths for which every number is in the range
 	var all alt
 	if lo != "1"+strings.Repeat("0", first-1) {
 		all = append(all, sameLength(lo, strings.Repeat("9", first)))
@@ -52,7 +52,7 @@ func between(lo, hi string) node {
 	return simple(all)
 }
 
-// sameLength is the digits from lo to hi, which are equally many.
+// sameLength returns a node for the digit strings from lo to hi, which have the same length.
 func sameLength(lo, hi string) node {
 	if lo == hi {
 		return text(lo)
@@ -93,11 +93,11 @@ func sameLength(lo, hi string) node {
 
 func anyDigits(n int) node { return simple(times{digits('0', '9'), n, n}) }
 
-// decimals are the decimals from lo to hi, where these are given, with at most
-// scale digits after the point, any number when it is negative.
+// decimals returns a node for the decimals from lo to hi, if these are not null, with at most
+// scale digits after the point; a negative scale is no limit.
 func decimals(lo, hi stores.Value, scale int) node {
 	var all alt
-	// Below zero: what is from hi to lo without the sign.
+	// Below zero: the numbers from -hi to -lo without the sign.
 	if lo.IsNull() || strings.HasPrefix(lo.Text(), "-") {
 		from, to := "0", ""
 		if !hi.IsNull() && strings.HasPrefix(hi.Text(), "-") {
@@ -121,7 +121,7 @@ func decimals(lo, hi stores.Value, scale int) node {
 	return simple(all)
 }
 
-// unsigned is the decimals from lo to hi; an empty hi bounds nothing.
+// unsigned returns a node for the decimals from lo to hi; an empty hi is no bound.
 func unsigned(lo, hi string, scale int) node {
 	whole, part, _ := strings.Cut(lo, ".")
 	part = strings.TrimRight(part, "0")
@@ -132,7 +132,7 @@ func unsigned(lo, hi string, scale int) node {
 	if hi == "" {
 		above := alt{seq{text(whole), fraction(part, "", false, scale)}}
 		next := increment(whole)
-		// As many digits as next has, or more.
+		// As many digits as next, or more.
 		above = append(above, seq{sameLength(next, strings.Repeat("9", len(next))), free})
 		if len(next) < maxWhole {
 			above = append(above, seq{digits('1', '9'), simple(times{digits('0', '9'), len(next), maxWhole - 1}), free})
@@ -151,8 +151,8 @@ func unsigned(lo, hi string, scale int) node {
 	return append(all, seq{text(last), fraction("", end, true, scale)})
 }
 
-// Where nothing bounds a decimal, it has at most this many digits before the
-// point, as many as any sum of money and few enough for 64 bits, and after it.
+// Without bounds, a decimal has at most this many digits before the point, enough for any sum of
+// money and few enough for 64 bits, and this many after it.
 const (
 	maxWhole = 18
 	maxScale = 30
@@ -165,9 +165,8 @@ func digitsUpTo(least, scale int) node {
 	return simple(times{digits('0', '9'), least, scale})
 }
 
-// fraction is the point and the digits after it that are at least lo and, where
-// bounded, at most hi; nothing at all where that is allowed. Neither bound ends
-// with a zero.
+// fraction returns a node for the point and the digits after it that are at least lo and, if
+// bounded, at most hi; it is optional if they allow that. Neither bound ends with a zero.
 func fraction(lo, hi string, bounded bool, scale int) node {
 	if scale == 0 {
 		return seq{}
@@ -179,14 +178,14 @@ func fraction(lo, hi string, bounded bool, scale int) node {
 	return seq{text("."), digits}
 }
 
-// nonEmpty is after, with at least one digit.
+// nonEmpty is after with at least one digit.
 func nonEmpty(lo, hi string, bounded bool, scale int) node {
 	all := steps(lo, hi, bounded, scale)
 	return simple(all)
 }
 
-// after is what may follow a point, or a digit behind it: nothing too, when
-// nothing of lo is left.
+// after returns a node for the digits that may follow a point, or a digit after it; it is
+// optional if nothing of lo is left.
 func after(lo, hi string, bounded bool, scale int) node {
 	if lo == "" && !bounded {
 		return digitsUpTo(0, scale)
@@ -211,7 +210,7 @@ func zeros(least, scale int) node {
 	return simple(times{text("0"), least, scale})
 }
 
-// steps are the first digits that may come, each with what may follow it.
+// steps returns the possible first digits, each with what may follow it.
 func steps(lo, hi string, bounded bool, scale int) alt {
 	if lo == "" && !bounded {
 		return alt{digitsUpTo(1, scale)}
@@ -263,15 +262,14 @@ func steps(lo, hi string, bounded bool, scale int) alt {
 	return all
 }
 
-// amounts are numbers of any kind, as one value: what takes the first value that
-// fits, as some lexers do, would take a long whole number for a decimal and stop
-// where that may not be longer.
+// amounts returns numbers of any kind as one value: a lexer that takes the first value that fits
+// would take a long whole number for a decimal and stop at the decimal's limit.
 func amounts() node {
 	whole := alt{text("0"), seq{digits('1', '9'), times{digits('0', '9'), 0, maxWhole - 1}}}
 	return alt{text("-0"), integers(math.MinInt64, math.MaxInt64), seq{maybe(text("-")), whole, text("."), digitsUpTo(1, -1)}}
 }
 
-// increment and decrement count without a limit.
+// increment and decrement count in digits, without a limit.
 func increment(s string) string {
 	b := []byte(s)
 	for i := len(b) - 1; i >= 0; i-- {
@@ -299,12 +297,12 @@ func decrement(s string) string {
 	return string(b)
 }
 
-// dates are the days of the calendar from lo to hi, each written in full.
+// dates returns a node for the dates from lo to hi, each written in full.
 func dates(lo, hi time.Time) node {
 	var all alt
 	for lo.Before(hi) || lo.Equal(hi) {
 		y, m, d := lo.Date()
-		end := hi // of the largest block of whole years, whole months or days that begins here
+		end := hi // end of the largest block of whole years, whole months or days that begins here
 		switch {
 		case m == time.January && d == 1 && hi.Year() > y:
 			end = time.Date(hi.Year()-1, 12, 31, 0, 0, 0, 0, time.UTC)
@@ -322,7 +320,7 @@ func dates(lo, hi time.Time) node {
 	return simple(all)
 }
 
-// wholeYears are all days of some years.
+// wholeYears returns a node for all dates of some years.
 func wholeYears(from, to int) node {
 	months := alt{
 		seq{oneOf([]string{"01", "03", "05", "07", "08", "10", "12"}), text("-"), sameDay(31)},
@@ -340,13 +338,13 @@ func year(y int) string { return strings.Repeat("0", 4-len(strconv.Itoa(y))) + s
 
 func sameDay(last int) node { return sameLength("01", strconv.Itoa(last)) }
 
-// leapYears are those of the Gregorian calendar: by whole centuries, and one by
-// one at the ends.
+// leapYears returns the leap years of the Gregorian calendar: by whole centuries, and one by one
+// at the ends.
 func leapYears(from, to int) node {
 	var all alt
 	var single []string
 	inCentury := oneOf(fours(4))
-	first, last := math.MaxInt, -1 // whole centuries
+	first, last := math.MaxInt, -1 // of the whole centuries
 	for c := from / 100; c <= to/100; c++ {
 		if c*100 >= from && c*100+99 <= to {
 			first, last = min(first, c), max(last, c)

@@ -15,8 +15,8 @@ import (
 	"verbatim/verbs"
 )
 
-// object is a map that a JSON Schema accepts, where the schema keeps to plain
-// rules; the grammar is loose where it does not.
+// object returns a node for a map that a JSON Schema accepts, if the schema has only plain rules;
+// otherwise the grammar is loose.
 func (b *builder) object(t *verbs.Type, site string) (node, bool) {
 	if t.Schema == nil {
 		b.loosen(site)
@@ -35,17 +35,17 @@ func (b *builder) objectOf(of *verbs.Schema, site string) (node, bool) {
 	return s.of(s.doc, 0)
 }
 
-// A schema is one JSON Schema being read.
+// A schema is a JSON Schema that is being read.
 type schema struct {
 	b    *builder
 	site string
 	doc  any
 }
 
-// maxDepth bounds schemas that refer to themselves.
+// maxDepth limits schemas that refer to themselves.
 const maxDepth = 6
 
-// understood are the keywords that of reads; the rest makes the grammar loose.
+// understood are the keywords that of handles; all others make the grammar loose.
 var understood = []string{
 	"$schema", "$id", "$defs", "$comment", "title", "description", "examples", "default", "deprecated",
 	"$ref", "const", "enum", "anyOf", "oneOf", "type", "properties", "required", "additionalProperties", "items", "minItems",
@@ -80,13 +80,13 @@ func (s *schema) of(doc any, depth int) (node, bool) {
 	}
 	list, several := m["anyOf"].([]any)
 	if one, ok := m["oneOf"].([]any); ok && !several && allConstants(one) {
-		list, several = one, true // of which no two are the same
+		list, several = one, true // no two are the same
 	} else if ok {
 		s.b.loosen(s.site)
 	}
 	if several {
 		if m["type"] != nil || m["properties"] != nil {
-			s.b.loosen(s.site) // both at once
+			s.b.loosen(s.site) // both apply at once
 		}
 		var all alt
 		for _, part := range list {
@@ -109,7 +109,7 @@ func (s *schema) of(doc any, depth int) (node, bool) {
 	var all alt
 	for _, kind := range kinds {
 		if kind == "integer" && slices.Contains(kinds, any("number")) {
-			continue // which are numbers too
+			continue // these are numbers too
 		}
 		if n, ok := s.kind(m, kind, depth); ok {
 			all = append(all, n)
@@ -118,7 +118,7 @@ func (s *schema) of(doc any, depth int) (node, bool) {
 	return simple(all), len(all) > 0
 }
 
-// allConstants reports whether each of several schemas is for one value of its own.
+// allConstants reports whether each of several schemas accepts only one value, all different.
 func allConstants(list []any) bool {
 	seen := map[string]bool{}
 	for _, part := range list {
@@ -195,7 +195,7 @@ func (s *schema) text(m map[string]any) node {
 		s.b.loosen(s.site)
 	}
 	if p, ok := m["pattern"].(string); ok {
-		// A pattern of a schema may match anywhere; only an anchored one is said.
+		// A pattern of a schema may match anywhere; only anchored ones are used.
 		if strings.HasPrefix(p, "^") && strings.HasSuffix(p, "$") {
 			if n, ok, exact := patternOf(p, least, most); ok {
 				if !exact {
@@ -209,8 +209,8 @@ func (s *schema) text(m map[string]any) node {
 	return s.b.leaf("string", quoted(least, most))
 }
 
-// daysOf are the days of the years that a pattern for dates allows. It is only asked of
-// a year: a pattern that looks at months as well allows none.
+// daysOf returns the dates of the years that a date pattern allows. It tests the pattern only on
+// years: a pattern that also restricts months allows none.
 func (b *builder) daysOf(pattern string) (node, bool) {
 	if known := b.days[pattern]; known != nil {
 		return known, true
@@ -239,8 +239,7 @@ func (b *builder) daysOf(pattern string) (node, bool) {
 	return b.days[pattern], true
 }
 
-// entries are the keys of a map in the order of the alphabet; those that are not
-// required may be left out.
+// entries reads the keys of a map in alphabetical order; optional ones may be left out.
 func (s *schema) entries(m map[string]any, depth int) (node, bool) {
 	props, _ := m["properties"].(map[string]any)
 	needed, _ := m["required"].([]any)
@@ -248,7 +247,7 @@ func (s *schema) entries(m map[string]any, depth int) (node, bool) {
 	for _, key := range slices.Sorted(maps.Keys(props)) {
 		required := slices.Contains(needed, any(key))
 		n, ok := s.of(props[key], depth+1)
-		if key == "" || !ok { // the language has no key of no text
+		if key == "" || !ok { // the language has no empty key
 			if required {
 				return nil, false
 			}
@@ -258,13 +257,14 @@ func (s *schema) entries(m map[string]any, depth int) (node, bool) {
 	}
 	for _, key := range needed {
 		if name, ok := key.(string); ok && props[name] == nil {
-			return nil, false // nothing is said of what it is
+			return nil, false // its type is not declared
 		}
 	}
 	return braced(all), true
 }
 
-// record is a map with the fields of a record, in the order in which they are declared.
+// record returns a node for a map with the fields of a record, in the order in which they are
+// declared.
 func (b *builder) record(t *verbs.Type, site string) (node, bool) {
 	var all []entry
 	for i := range t.Fields {
@@ -277,20 +277,20 @@ func (b *builder) record(t *verbs.Type, site string) (node, bool) {
 			all = append(all, entry{seq{text(":" + f.Name + " "), n}, f.Required})
 		}
 	}
-	// A rule of its own: what repeats it would else repeat all of it, which readers that
-	// write repetitions out take seconds for.
+	// It is a rule of its own: otherwise a repetition would repeat its text, and readers that
+	// expand repetitions would take seconds.
 	return b.named("record", braced(all), false), true
 }
 
-// An entry is one of a map.
+// An entry is one entry of a map.
 type entry struct {
 	n        node
 	required bool
 }
 
-// braced is a map of these entries, in this order.
+// braced returns a node for a map of these entries, in this order.
 func braced(all []entry) node {
-	// One way for each entry that can come first, the rest behind it.
+	// One alternative for each entry that can come first, followed by the rest.
 	var ways alt
 	optional := true
 	for i, first := range all {

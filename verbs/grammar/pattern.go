@@ -5,9 +5,8 @@ import (
 	"unicode"
 )
 
-// The characters that stand for themselves in the one spelling of a text:
-// neither what ends it or begins an escape, nor controls, nor what cannot be
-// seen or turns the direction of writing; and none for private use.
+// plain are the characters that a canonical text contains unescaped: not the quote or the
+// backslash, nor control, invisible or direction-changing characters, nor those for private use.
 var plain = class{
 	{' ', '!'}, {'#', '['}, {']', '~'}, {0xA0, 0xAC}, {0xAE, 0x61B}, {0x61D, 0x180D}, {0x180F, 0x200A}, {0x200C, 0x200D},
 	{0x2010, 0x2027}, {0x202F, 0x205F}, {0x2070, 0xD7FF}, {0xF900, 0xFDCF}, {0xFDF0, 0xFEFE}, {0xFF00, 0xFFF8},
@@ -17,10 +16,10 @@ var plain = class{
 // escaped are the characters that have a short escape.
 var escaped = map[rune]string{'"': `\"`, '\\': `\\`, '\n': `\n`, '\r': `\r`, '\t': `\t`}
 
-// character is any one character of a text.
+// character returns any one character of a text.
 var character = alt{plain, seq{text(`\`), class{{'"', '"'}, {'\\', '\\'}, {'n', 'n'}, {'r', 'r'}, {'t', 't'}}}}
 
-// quoted is a text of some number of characters; max 0 bounds nothing.
+// quoted returns a node for a text of a number of characters; a greatest number of 0 is no limit.
 func quoted(least, most int) node {
 	if least > 0 && most == 0 {
 		return seq{text(`"`), repeatUpTo(character, least, least), times{character, 0, -1}, text(`"`)}
@@ -31,10 +30,9 @@ func quoted(least, most int) node {
 	return seq{text(`"`), repeatUpTo(character, least, most), text(`"`)}
 }
 
-// repeatUpTo repeats in steps, one inside the other: llama.cpp refuses counts
-// that it thinks insane. There is one way to say each number of them. With the
-// steps in a row, of which each may be short, there are so many that llama.cpp
-// takes a second for a hundred characters.
+// repeatUpTo repeats in nested steps: llama.cpp refuses counts that it considers insane. Each
+// number of repetitions can be expressed in only one way. With steps in a row, each of which may
+// be short, there are so many ways that llama.cpp takes a second for a hundred characters.
 func repeatUpTo(n node, least, most int) node {
 	const step = 500
 	if most <= step {
@@ -47,12 +45,12 @@ func repeatUpTo(n node, least, most int) node {
 	return alt{times{n, least, step - 1}, more}
 }
 
-// maxText is the longest text whose length a grammar counts.
+// maxText is the greatest length of a text that a grammar counts.
 const maxText = 20_000
 
-// pattern is the texts that a regular expression, anchored at both ends,
-// matches. ok is false where an expression asks for something that a grammar
-// cannot say, such as the end of a word.
+// pattern returns a node for the texts that match a regular expression, anchored at both ends. ok
+// is false if the expression uses something that a grammar cannot express, such as the end of a
+// word.
 func pattern(expression string) (n node, ok bool) {
 	re, err := syntax.Parse(expression, syntax.Perl)
 	if err != nil {
@@ -64,8 +62,8 @@ func pattern(expression string) (n node, ok bool) {
 	return seq{text(`"`), n, text(`"`)}, true
 }
 
-// patternOf is pattern for texts of some number of characters; max 0 bounds nothing. It
-// is not exact where the two cannot be said together: then the number is left out.
+// patternOf is pattern for texts of a number of characters; a greatest number of 0 is no limit.
+// It is not exact if it cannot express both: then the number is left out.
 func patternOf(expression string, least, most int) (n node, ok, exact bool) {
 	re, err := syntax.Parse(expression, syntax.Perl)
 	if err != nil {
@@ -78,7 +76,7 @@ func patternOf(expression string, least, most int) (n node, ok, exact bool) {
 	if lo >= least && (most == 0 || hi >= 0 && hi <= most) {
 		return n, true, true
 	}
-	// One character, or one of several, over and over, among parts of known length.
+	// One repeated character or class among parts of known length.
 	parts := inner(re)
 	whole := seq{text(`"`)}
 	found, rest := -1, 0
@@ -104,7 +102,7 @@ func patternOf(expression string, least, most int) (n node, ok, exact bool) {
 				hi = most - rest
 			}
 			if hi >= 0 && lo > hi {
-				return n, true, false // no text is both
+				return n, true, false // no text matches both
 			}
 			one, _ := matched(part.Sub[0])
 			if of = (times{one, lo, hi}); hi >= 0 {
@@ -116,7 +114,7 @@ func patternOf(expression string, least, most int) (n node, ok, exact bool) {
 	return append(whole, text(`"`)), true, true
 }
 
-// repeats reports whether an expression is one character over and over.
+// repeats reports whether an expression repeats one character or class.
 func repeats(re *syntax.Regexp) bool {
 	if re.Op != syntax.OpStar && re.Op != syntax.OpPlus && re.Op != syntax.OpRepeat {
 		return false
@@ -125,7 +123,7 @@ func repeats(re *syntax.Regexp) bool {
 	return lo == 1 && hi == 1
 }
 
-// inner are the parts of an expression one after the other.
+// inner returns the parts of an expression's sequence.
 func inner(re *syntax.Regexp) []*syntax.Regexp {
 	switch re.Op {
 	case syntax.OpCapture:
@@ -140,8 +138,8 @@ func inner(re *syntax.Regexp) []*syntax.Regexp {
 	return []*syntax.Regexp{re}
 }
 
-// lengths are the least and the greatest number of characters that an expression
-// matches; -1 is any number.
+// lengths returns the least and the greatest number of characters that an expression matches; -1
+// is no limit.
 func lengths(re *syntax.Regexp) (least, most int) {
 	switch re.Op {
 	case syntax.OpLiteral:
@@ -199,8 +197,8 @@ func lengths(re *syntax.Regexp) (least, most int) {
 func matched(re *syntax.Regexp) (node, bool) {
 	switch re.Op {
 	case syntax.OpEmptyMatch, syntax.OpBeginText, syntax.OpEndText, syntax.OpBeginLine, syntax.OpEndLine:
-		// Anchors stand at the ends; anywhere else they would match nothing, and
-		// Load would have found no example.
+		// Anchors are at the ends; anywhere else they would match nothing, and Load would have
+		// found no example.
 		return seq{}, true
 	case syntax.OpLiteral:
 		var all seq
@@ -252,7 +250,7 @@ func matched(re *syntax.Regexp) (node, bool) {
 	return nil, false
 }
 
-// together is a sequence whose parts can all be said.
+// together returns a sequence if all of its parts can be expressed.
 func together(all seq) (node, bool) {
 	for _, n := range all {
 		if n == nil {
@@ -270,8 +268,8 @@ func folds(c rune) []span {
 	return spans
 }
 
-// oneOfRunes is one character out of some, as a text spells them; nil when none
-// of them can stand in a text.
+// oneOfRunes returns one character out of some, as a text writes them; nil if none of them can
+// occur in a text.
 func oneOfRunes(spans []span) node {
 	var direct class
 	for _, p := range plain {

@@ -13,16 +13,16 @@ import (
 	"verbatim/verbs"
 )
 
-// Hosted endpoints hold a model to the schema of a tool that is called strict, and refuse
-// one that goes beyond a part of JSON Schema. So strict is said tool by tool, of those
-// whose schema keeps to that part:
+// Hosted endpoints constrain a model to the schema of a tool that is marked strict, and refuse a
+// schema that uses more than a part of JSON Schema. So each tool is marked strict if its schema
+// uses only that part:
 //
 //   - an object has all of its properties required and no others;
 //   - a value has a type, is a reference, or is one of several forms;
 //   - texts have patterns and a few formats, numbers and lists their bounds;
 //   - there are so many properties, levels, constants and characters at most.
 //
-// How long a text may be is not among it. It is said in words, and held by the checker.
+// The length of a text is not included. It is described in words, and the checker enforces it.
 
 // The limits of a strict schema, and of a request.
 const (
@@ -30,24 +30,24 @@ const (
 	maxStrictLevels     = 10
 	maxStrictConstants  = 1000
 	maxStrictText       = 120_000 // characters of names and constants together
-	maxLongEnum         = 250     // constants of one enum, beyond which
+	maxLongEnum         = 250     // constants of one enum, above which
 	maxLongEnumText     = 15_000  // their characters are counted
 	maxHostedTools      = 128
 	maxHostedName       = 64
 	maxHostedSays       = 1024
 )
 
-// strictFormats are the formats of texts that there are.
+// strictFormats are the permitted formats of texts.
 var strictFormats = []string{"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"}
 
-// strictWords are the other keywords that stay as they are.
+// strictWords are the other keywords that are kept.
 var strictWords = []string{"type", "description", "required", "enum", "const", "$ref", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minItems", "maxItems"}
 
-// remarks are keywords that only say something, and are left out.
+// remarks are keywords without effect on validation, which are left out.
 var remarks = []string{"$schema", "$id", "$comment", "title", "examples", "default", "deprecated"}
 
-// Strict is the schema of the tool's arguments as strict endpoints take it. It is not ok
-// where they do not: such a tool goes without.
+// Strict returns the schema of the tool's arguments for strict endpoints. ok is false if they
+// would refuse it: then the tool is not strict.
 func (t *Tool) Strict() (parameters json.RawMessage, ok bool) {
 	s := stricter{}
 	doc, ok := s.of(t.doc, 1)
@@ -59,8 +59,7 @@ func (t *Tool) Strict() (parameters json.RawMessage, ok bool) {
 	return text, err == nil
 }
 
-// Hosted says why an endpoint that others run would refuse these tools; nil where it
-// would take them.
+// Hosted says why a hosted endpoint would refuse these tools; nil if it would accept them.
 func Hosted(tools []Tool) error {
 	if len(tools) > maxHostedTools {
 		return fmt.Errorf("there are %d tools, and a request holds %d at most", len(tools), maxHostedTools)
@@ -92,7 +91,7 @@ func (o object) get(key string) any {
 	return nil
 }
 
-// A stricter makes a schema strict, and counts what is limited.
+// A stricter makes a schema strict, and counts what endpoints limit.
 type stricter struct{ properties, constants, text int }
 
 func (s *stricter) of(doc any, level int) (any, bool) {
@@ -100,7 +99,7 @@ func (s *stricter) of(doc any, level int) (any, bool) {
 	switch d := doc.(type) {
 	case object:
 		o = d
-	case map[string]any: // of a palette
+	case map[string]any: // a palette's schema
 		o = ordered(d)
 	default:
 		return nil, false
@@ -151,7 +150,7 @@ func (s *stricter) of(doc any, level int) (any, bool) {
 	return out, s.whole(out)
 }
 
-// whole reports whether what a schema says is enough, and counts its constants.
+// whole reports whether a schema constrains its value enough, and counts its constants.
 func (s *stricter) whole(o object) bool {
 	if c := o.get("const"); c != nil && !s.count([]any{c}) {
 		return false
@@ -247,7 +246,7 @@ func sameKeys(props object, required any) bool {
 	return len(keys) == len(props) && !slices.ContainsFunc(props, func(m member) bool { return !slices.Contains(keys, m.key) })
 }
 
-// ordered is an object with its keys in the order of the alphabet.
+// ordered returns an object with its keys in alphabetical order.
 func ordered(m map[string]any) object {
 	o := make(object, 0, len(m))
 	for _, key := range slices.Sorted(maps.Keys(m)) {

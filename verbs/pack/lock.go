@@ -8,7 +8,7 @@ import (
 	"golang.org/x/mod/semver"
 )
 
-// LockName is the file beside palettes that says which packs are installed there.
+// LockName is the file in a palette directory that says which packs are installed there.
 const LockName = "packs.lock"
 
 // A Lock pins packs by their names. Its zero value pins none.
@@ -16,13 +16,13 @@ type Lock struct {
 	Packs map[string]Pinned `json:"packs"`
 }
 
-// Pinned is the one pack that a name stands for.
+// Pinned identifies the only pack that a name may mean.
 type Pinned struct {
 	Version string `json:"version"`
 	Digest  string `json:"digest"`
 }
 
-// FileName is that of a pack's archive beside palettes.
+// FileName returns the name of a pack's archive in a palette directory.
 func FileName(name, version string) string { return name + "-" + version + ".zip" }
 
 // ReadLock reads what Text wrote.
@@ -40,14 +40,14 @@ func ReadLock(text []byte) (l Lock, err error) {
 	return l, nil
 }
 
-// Text is what a file keeps of it.
+// Text returns the content of the lock file.
 func (l *Lock) Text() string {
-	text, _ := json.MarshalIndent(l, "", "  ") // texts by names always can be written
+	text, _ := json.MarshalIndent(l, "", "  ") // texts by names can always be written
 	return string(text) + "\n"
 }
 
-// Check reports where a pack is not the one that its name stands for. One of another name is
-// fine.
+// Check returns an error if a pack is not the one that is pinned under its name. A pack with
+// another name is accepted.
 func (l *Lock) Check(p *Pack) error {
 	switch is, pinned := l.Packs[p.Name]; {
 	case !pinned:
@@ -60,8 +60,7 @@ func (l *Lock) Check(p *Pack) error {
 	return nil
 }
 
-// Pin has the name of a pack stand for it. A version goes on and never back, and is given to
-// one pack only.
+// Pin pins a pack under its name. Versions only increase, and each is given to only one pack.
 func (l *Lock) Pin(p *Pack) error {
 	if is, pinned := l.Packs[p.Name]; pinned {
 		switch c := semver.Compare("v"+p.Version, "v"+is.Version); {

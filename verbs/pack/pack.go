@@ -1,11 +1,11 @@
-// Package pack keeps palettes and what belongs to them (examples, datasets of evaluations,
-// data) in one file, so that they can be handed over whole:
+// Package pack stores palettes and what belongs to them (examples, datasets of evaluations, data)
+// in one file, so that they can be handed over as a whole:
 //
 //	p, err := pack.Make(files)       // files["pack.json"] says what it is
 //	p, err = pack.Open(p.Archive)    // what it says of itself is true, or this is an error
 //	palettes, err := p.Palettes()    // for verbs.Load
 //
-// An archive is a ZIP file: its entries can be judged before anything is unpacked, and it is
+// An archive is a ZIP file: its entries can be checked before anything is unpacked, and it is
 // read in place. The same files make the same bytes. Nothing here fetches anything.
 package pack
 
@@ -29,20 +29,20 @@ import (
 )
 
 const (
-	// ManifestName is the file that says what a pack is.
+	// ManifestName is the name of the file with the manifest.
 	ManifestName = "pack.json"
-	// PalettesDir is the folder of its palettes.
+	// PalettesDir is the folder of the palettes.
 	PalettesDir = "verbs"
 
 	sumName = "pack.sum" // holds the digest of all other files
 
-	// MaxArchive bounds the bytes of an archive, and MaxContent those of its files unpacked.
+	// MaxArchive limits the size of an archive, and MaxContent the size of its unpacked files.
 	MaxArchive = 64 << 20
 	MaxContent = 128 << 20
 	maxFiles   = 2000
 )
 
-// A Manifest says what a pack is. Versions are semantic ones, such as 1.4.0.
+// A Manifest describes a pack. Versions are semantic ones, such as 1.4.0.
 type Manifest struct {
 	Name        string `json:"name"`
 	Version     string `json:"version"`
@@ -50,33 +50,33 @@ type Manifest struct {
 	Needs       Needs  `json:"needs,omitzero"`
 }
 
-// Needs are what a pack needs beside what its palettes say of themselves, which are the
-// servers of its tools and the handlers of its verbs.
+// Needs are the requirements of a pack that its palettes do not declare themselves, such as the
+// servers of tools and the handlers of verbs.
 type Needs struct {
-	Verbatim string            `json:"verbatim,omitempty"` // the oldest version of the program
-	Packs    map[string]string `json:"packs,omitempty"`    // by name: the oldest version, of which the first number stays
-	Stores   []string          `json:"stores,omitempty"`   // sqlite, postgres; any, where it is empty
+	Verbatim string            `json:"verbatim,omitempty"` // the oldest usable version of the program
+	Packs    map[string]string `json:"packs,omitempty"`    // by name: the oldest usable version; the major version must be the same
+	Stores   []string          `json:"stores,omitempty"`   // sqlite, postgres; empty for any
 }
 
-// A Pack was read from an archive and is what it says. It is read-only.
+// A Pack is a verified pack that was read from an archive. It is read-only.
 type Pack struct {
 	Manifest
 	Digest string // of all its files
 	Files  []string
-	// Archive is what it was read from.
+	// Archive is the archive that it was read from.
 	Archive []byte
 	zip     *zip.Reader
 }
 
-// Palettes are its palettes, as verbs.Load reads them.
+// Palettes returns the palettes, for verbs.Load.
 func (p *Pack) Palettes() (fs.FS, error) { return fs.Sub(p.zip, PalettesDir) }
 
-// ReadFile reads one of its files.
+// ReadFile reads a file of the pack.
 func (p *Pack) ReadFile(name string) ([]byte, error) { return fs.ReadFile(p.zip, name) }
 
 var nameOf = regexp.MustCompile(`^[a-z][a-z0-9-]{0,63}$`)
 
-// ReadManifest reads one, strictly.
+// ReadManifest reads a manifest, strictly.
 func ReadManifest(text []byte) (m Manifest, err error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
@@ -109,7 +109,7 @@ func ReadManifest(text []byte) (m Manifest, err error) {
 	return m, nil
 }
 
-// Make makes an archive of files by their names, with slashes. One of them is the manifest.
+// Make makes an archive from files, by their names with slashes. One of them is the manifest.
 func Make(files map[string][]byte) (*Pack, error) {
 	files = maps.Clone(files)
 	delete(files, sumName)
@@ -137,16 +137,15 @@ func Make(files map[string][]byte) (*Pack, error) {
 	if err := w.Close(); err != nil {
 		return nil, err
 	}
-	return Open(b.Bytes()) // what cannot be read again is not given out
+	return Open(b.Bytes()) // an archive that cannot be read again is not returned
 }
 
 func digest(names []string, open func(string) (io.ReadCloser, error)) (string, error) {
 	return dirhash.Hash1(names, open)
 }
 
-// Open reads an archive. It is an error where an entry is anything but a plain file inside it,
-// where two names are the same but for capitals, where it is too large, or where its files are
-// not those of its digest.
+// Open reads an archive. It returns an error if an entry is anything but a plain file inside it,
+// if two names differ only in case, if it is too large, or if its files do not match its digest.
 func Open(archive []byte) (*Pack, error) {
 	if len(archive) > MaxArchive {
 		return nil, fmt.Errorf("it has %d bytes, and a pack has at most %d", len(archive), MaxArchive)
@@ -180,12 +179,12 @@ func Open(archive []byte) (*Pack, error) {
 	return p, nil
 }
 
-// judge looks at the entries before any of them is read.
+// judge checks the entries before any of them is read.
 func (p *Pack) judge() error {
 	if len(p.zip.File) > maxFiles {
 		return fmt.Errorf("it holds %d files, and a pack at most %d", len(p.zip.File), maxFiles)
 	}
-	seen := map[string]string{} // by the name in small letters
+	seen := map[string]string{} // by the name in lower case
 	var size uint64
 	for _, f := range p.zip.File {
 		switch before := seen[strings.ToLower(f.Name)]; {
@@ -217,9 +216,9 @@ func (p *Pack) judge() error {
 	return nil
 }
 
-// Unmet are the needs of a pack that are not met by a program of some version, the packs
-// beside it (versions by name), and a store, each in words. A program without a version, such
-// as one that is being developed, meets any.
+// Unmet returns, in words, the needs of a pack that a version of the program, the other packs
+// (versions by name) and a store do not meet. A program without a version, such as one under
+// development, meets any.
 func (m *Manifest) Unmet(program string, packs map[string]string, store string) (all []string) {
 	if v := "v" + strings.TrimPrefix(program, "v"); m.Needs.Verbatim != "" && semver.IsValid(v) && semver.Compare(v, "v"+m.Needs.Verbatim) < 0 {
 		all = append(all, fmt.Sprintf("verbatim %s or newer; this is %s", m.Needs.Verbatim, program))

@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// A Plan is how the server went about one statement, and what it touched.
+// A Plan is the plan with which the server ran a statement, and the blocks that it touched.
 type Plan struct {
 	SQL string `json:"Query Text"`
 	Top *Node  `json:"Plan"`
@@ -38,9 +38,9 @@ func (n *Node) Walk(fn func(*Node)) {
 
 // Explained collects plans.
 type Explained struct {
-	// Pool belongs to the application's role. Of every statement that it runs the
-	// server tells the plan, as it was carried out: of the very text and the very
-	// arguments that were sent, within the scope that was set.
+	// Pool belongs to the application's role. The server reports the plan of every statement that
+	// it runs, as it was carried out: with the exact text and arguments that were sent, within
+	// the scope that was set.
 	Pool *pgxpool.Pool
 
 	t     testing.TB
@@ -49,12 +49,11 @@ type Explained struct {
 	plans []Plan
 }
 
-// Explain makes the server tell how it carries out the statements of a pool.
+// Explain makes the server report the plans of a pool's statements.
 func Explain(t testing.TB, db DB) *Explained {
 	t.Helper()
 	x := &Explained{t: t, db: db}
-	// The settings of auto_explain are a superuser's to make, and known once it is
-	// loaded.
+	// Only a superuser may make the settings of auto_explain, and they exist once it is loaded.
 	db.Run(t, "LOAD 'auto_explain'", `DO $$BEGIN
 		EXECUTE format('ALTER ROLE verbatim_app IN DATABASE %I SET session_preload_libraries = ''auto_explain''', current_database());
 		EXECUTE format('ALTER ROLE verbatim_app IN DATABASE %I SET auto_explain.log_min_duration = 0', current_database());
@@ -93,8 +92,8 @@ func (x *Explained) notice(_ *pgconn.PgConn, n *pgconn.Notice) {
 	x.plans = append(x.plans, p)
 }
 
-// Plans returns what was told since it was last asked, in the order of the
-// statements of each connection.
+// Plans returns the plans reported since the last call, in the order of the statements of each
+// connection.
 func (x *Explained) Plans() []Plan {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -103,8 +102,8 @@ func (x *Explained) Plans() []Plan {
 	return all
 }
 
-// Analyze lets the server count what is in the tables, and tidy them, so that
-// plans are what they would be in a database that has been used for a while.
+// Analyze makes the server analyze and vacuum the tables, so that plans are as in a database that
+// has been in use for a while.
 func (x *Explained) Analyze() {
 	x.t.Helper()
 	x.db.Run(x.t, "VACUUM ANALYZE")

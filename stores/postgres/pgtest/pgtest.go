@@ -39,7 +39,7 @@ import (
 	"verbatim/stores/postgres/internal/ajar"
 )
 
-// A DB is one database, as three roles see it.
+// A DB is one database, with the URLs of three roles.
 type DB struct {
 	App   string // URL of a role with no rights but those it is granted
 	Owner string // URL of the role that owns the database, no superuser
@@ -58,7 +58,7 @@ func Durable(t testing.TB) DB { return database(t, durable) }
 // Main runs the tests of a package, stops the servers and ends the process.
 func Main(m *testing.M) { os.Exit(Run(m)) }
 
-// Run is Main for those who end the process themselves.
+// Run is Main for callers that end the process themselves.
 func Run(m *testing.M) int {
 	defer stop()
 	return m.Run()
@@ -83,7 +83,7 @@ type cluster struct {
 	done    chan struct{} // closed when the server has ended
 }
 
-// A Server is a server of one test alone, which may take it down.
+// A Server is a server for one test alone, which may stop it.
 type Server struct {
 	DB
 	c *cluster
@@ -143,8 +143,8 @@ func (d DB) Waiting() (int, error) {
 	return d.count("cardinality(pg_blocking_pids(pid)) > 0")
 }
 
-// Load runs what pg_dump wrote, as the owner of the database. Lines for psql, and
-// settings that another version of the server may not know, are left out.
+// Load runs the output of pg_dump, as the owner of the database. It leaves out lines for psql,
+// and settings that another version of the server may not know.
 func (d DB) Load(dump string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -285,7 +285,7 @@ func start(durable bool) (*cluster, error) {
 	return c, c.wait("CREATE ROLE verbatim_owner LOGIN; CREATE ROLE verbatim_app LOGIN; CREATE ROLE verbatim_app_queries; GRANT verbatim_app_queries TO verbatim_app")
 }
 
-// newCluster is one that has a directory, and nothing in it yet.
+// newCluster makes a cluster with an empty directory.
 func newCluster(durable bool) (*cluster, error) {
 	bin, err := programs()
 	if err != nil {
@@ -327,7 +327,7 @@ func (c *cluster) command(name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// serve starts the server, and makes what it serves when there is nothing yet.
+// serve starts the server, and creates its data directory if there is none yet.
 func (c *cluster) serve() error {
 	data := filepath.Join(c.dir, "data")
 	var out bytes.Buffer
@@ -336,8 +336,8 @@ func (c *cluster) serve() error {
 	started := make(chan error, 1)
 	done := make(chan struct{})
 	go func() {
-		// The server is told to end when the thread that began it does, and a
-		// thread ends with the goroutine that is locked to it.
+		// The server is told to end when the thread that started it does, and a thread ends with
+		// the goroutine that is locked to it.
 		runtime.LockOSThread()
 		if _, err := os.Stat(data); err != nil {
 			if err := initdb.Run(); err != nil {
@@ -385,7 +385,7 @@ func (c *cluster) wait(sql string) error {
 	}
 }
 
-// stop ends the servers at once, and removes what they held.
+// stop ends the servers at once, and removes their files.
 func stop() {
 	mu.Lock()
 	defer mu.Unlock()
@@ -405,7 +405,7 @@ func (c *cluster) stop() {
 	_ = os.RemoveAll(c.dir)
 }
 
-// sweep removes what processes left that did not come to their end.
+// sweep removes the files of processes that did not end properly.
 func sweep(tmp string) {
 	dirs, _ := filepath.Glob(filepath.Join(tmp, prefix+"*"))
 	for _, dir := range dirs {
@@ -417,8 +417,7 @@ func sweep(tmp string) {
 	}
 }
 
-// Hang lets nobody into any table until release is called, as a migration of somebody
-// else's would.
+// Hang locks all tables until release is called, as another program's migration would.
 func (d DB) Hang(t testing.TB) (release func()) {
 	t.Helper()
 	ctx := context.WithoutCancel(t.Context())

@@ -46,7 +46,7 @@ func (d DB) Follow(t testing.TB) *Standby {
 	return &Standby{t, c}
 }
 
-// Of is the database on the standby.
+// Of returns the database on the standby.
 func (s *Standby) Of(d DB) DB {
 	on := func(at string) string {
 		u, err := url.Parse(at)
@@ -61,13 +61,13 @@ func (s *Standby) Of(d DB) DB {
 	return DB{App: on(d.App), Owner: on(d.Owner), Admin: on(d.Admin), Dir: s.c.dir}
 }
 
-// Stop ends the standby at once, as when its machine fails; Start begins it again.
+// Stop ends the standby at once, as when its machine fails; Start starts it again.
 func (s *Standby) Stop() {
 	_ = s.c.proc.Signal(syscall.SIGQUIT)
 	<-s.c.done
 }
 
-// Start begins a standby that was stopped.
+// Start starts a standby that was stopped.
 func (s *Standby) Start() {
 	s.t.Helper()
 	if err := s.c.begin("SELECT 1"); err != nil {
@@ -94,9 +94,9 @@ var poolers = sync.OnceValues(func() (string, error) {
 
 var errNoPooler = errors.New("pgtest: PgBouncer is not installed; `make pgbouncer` installs it")
 
-// Pooler is the socket's directory of a PgBouncer in front of a database's server. It
-// pools transactions, for at most size connections of a role. Where PgBouncer is not
-// installed, the test is skipped, and fails when VERBATIM_REQUIRE_PGBOUNCER is 1.
+// Pooler returns the socket directory of a PgBouncer in front of a database's server. It pools
+// transactions, with at most size connections for a role. If PgBouncer is not installed, the test
+// is skipped, and fails if VERBATIM_REQUIRE_PGBOUNCER is 1.
 func (d DB) Pooler(t testing.TB, size int) string {
 	t.Helper()
 	program, err := poolers()
@@ -140,7 +140,7 @@ func (d DB) Pooler(t testing.TB, size int) string {
 		<-done
 	})
 	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		// The socket is there a moment before anybody listens.
+		// The socket exists a moment before anybody listens.
 		if conn, err := net.Dial("unix", filepath.Join(c.dir, ".s.PGSQL.5432")); err == nil {
 			_ = conn.Close()
 			return c.dir
@@ -151,7 +151,7 @@ func (d DB) Pooler(t testing.TB, size int) string {
 	}
 }
 
-// Behind is the database as it is reached through a pooler.
+// Behind returns the database as it is reached through a pooler.
 func (d DB) Behind(t testing.TB, pooler string) DB { return (&Standby{t, &cluster{dir: pooler}}).Of(d) }
 
 // Another makes one more database on the server.
@@ -160,7 +160,7 @@ func (s *Server) Another(t testing.TB) DB {
 	return database(t, func() (*cluster, error) { return s.c, nil })
 }
 
-// Number asks the server for one, as the superuser.
+// Number runs a query for one number, as the superuser.
 func (d DB) Number(sql string) (n int64, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()

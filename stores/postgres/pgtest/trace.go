@@ -36,8 +36,8 @@ func Trace(t testing.TB, db DB) *Traced {
 	return x
 }
 
-// Statements returns what was sent since it was last asked: the text of each
-// statement with what the server said of it.
+// Statements returns the statements sent since the last call: the text of each with the server's
+// command tag or error.
 func (x *Traced) Statements() []string {
 	x.mu.Lock()
 	defer x.mu.Unlock()

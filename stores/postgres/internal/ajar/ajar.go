@@ -1,6 +1,6 @@
-// Package ajar lets a test open a store that leaves the engine's own scope
-// condition out, to see that row-level security holds alone. It is internal, so
-// that nothing but pgtest, which only tests use, can ask for it.
+// Package ajar lets a test open a store that leaves the engine's own scope condition out, to see
+// that row-level security suffices alone. It is internal, so that only pgtest, which only tests
+// use, can import it.
 package ajar
 
 import "context"
