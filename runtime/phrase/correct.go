@@ -63,8 +63,8 @@ func (r *Reader) Correct(text string, in words.In, v *verbs.Verb, call *dsl.Call
 	if slices.Contains(c.quoted, true) {
 		return none, false
 	}
-	cues, cued, asks := cuesIn(all)
-	if strings.ContainsAny(text, "?¿") && !asks {
+	cues, cued, asks := cuesIn(all, func(i int) bool { return r.namesRow(c, i) })
+	if strings.ContainsAny(text, "?¿") && !asks || r.asksFor(c, v) {
 		return none, false
 	}
 	if cued || joins()[all[0].Plain] { // "and it comes on Friday"
@@ -114,6 +114,13 @@ func (r *Reader) Correct(text string, in words.In, v *verbs.Verb, call *dsl.Call
 		found.Ask = ""
 	}
 	return found, len(found.Fits) > 0 || found.Ask != ""
+}
+
+// asksFor reports whether a clause is, word for word, the phrase of another verb than v: "I wait for
+// Violin No. 1" corrects no loan of Violin No. 2, although "wait" may mark a correction.
+func (r *Reader) asksFor(c *clause, v *verbs.Verb) bool {
+	all := r.rank(c)
+	return r.exact(c, all) && r.ix.verbs[all[0].verb] != v && c.first != ""
 }
 
 // restates marks words that repeat the call: words of its verb's phrases, and the name of its row.
@@ -562,9 +569,19 @@ func (c *clause) replaced(rd *words.Reading) bool {
 // for one, and saying means nothing.
 var cueing, asking, saying = cuesOf("cue"), cuesOf("cueasks"), cuesOf("cuesays")
 
+// namesRow reports whether a word is part of the name of a row.
+func (r *Reader) namesRow(c *clause, i int) bool {
+	for e := range r.names {
+		if slices.Contains(r.rowsIn(c, e).words, i) {
+			return true
+		}
+	}
+	return false
+}
+
 // cuesIn marks the words of a message that only mark a correction, and reports whether one does,
-// and whether they ask for it.
-func cuesIn(all []words.Word) (cues []bool, cued, asks bool) {
+// and whether they ask for it. Words of the name of a row are none.
+func cuesIn(all []words.Word, named func(int) bool) (cues []bool, cued, asks bool) {
 	cues = make([]bool, len(all))
 	longest := func(of map[string][][]string, i int) int {
 		for _, p := range of[all[i].Plain] {
@@ -578,7 +595,7 @@ func cuesIn(all []words.Word) (cues []bool, cued, asks bool) {
 		c, a, s := longest(cueing(), i), longest(asking(), i), longest(saying(), i)
 		n := max(c, a, s)
 		switch {
-		case n == 0:
+		case n == 0, named(i):
 			i++
 			continue
 		case c == n:

@@ -97,6 +97,56 @@ func TestCorrections(t *testing.T) {
 	}
 }
 
+// A message that is the phrase of another verb asks for that, although a word of it may mark a
+// correction and it holds a value that would fit the call.
+func TestAPhraseOfAnotherVerbCorrectsNothing(t *testing.T) {
+	t.Parallel()
+	reg, r := inline(t, `
+domain: lend
+roles: [{name: player}]
+entities:
+  instrument: {key: instrument_id, scope: everyone, label: "{name}", fields: {name: {type: string}}}
+verbs:
+  - verb: borrow
+    description: Borrow an instrument.
+    roles: [player]
+    phrases: ["borrow {instrument-id} until {until}"]
+    handler: true
+    args: [{name: instrument-id, type: ref, ref-type: instrument, required: true}, {name: until, type: date, required: true}]
+  - verb: wish
+    description: Wait for an instrument.
+    roles: [player]
+    phrases: ["I wait for {instrument-id}"]
+    handler: true
+    args: [{name: instrument-id, type: ref, ref-type: instrument, required: true}]
+`, "instrument", "violin-no-1", "violin-no-2")
+	script, _ := dsl.Parse(dsl.NewSource("call", "lend.borrow :instrument-id @violin-no-2 :until 2027-01-02"))
+	for said, corrects := range map[string]bool{
+		"I wait for Violin No. 1":           false,
+		"wait, Violin No. 1":                true,
+		"Violin No. 1":                      true,
+		"no, I meant Violin No. 1":          true,
+		"borrow Violin No. 1":               false,
+		"no, borrow Violin No. 1":           true,
+		"wait, until 3 January 2027 please": true,
+	} {
+		found, ok := r.Correct(said, words.In{Now: now}, reg.Verb("lend.borrow"), &script.Calls[0])
+		if ok != corrects || corrects && len(found.Fits) != 1 {
+			t.Errorf("%q: %v, %+v", said, ok, found)
+		}
+	}
+}
+
+// inline is a palette, and a reader of it that knows the names of some rows.
+func inline(t testing.TB, palette, entity string, names ...string) (*verbs.Registry, *Reader) {
+	t.Helper()
+	reg, ds := verbs.LoadSources(dsl.NewSource("inline.yaml", palette))
+	if ds.HasErrors() {
+		t.Fatal(ds)
+	}
+	return reg, New(reg).Reader(Vocabulary{Verbs: reg.Verbs(), Names: map[*verbs.Entity][]string{reg.Entity(entity): names}})
+}
+
 // Whatever is said, what comes of it is the call with one other value, and a text in
 // which the day that was said is another; and what holds a word that says something
 // else changes nothing.

@@ -420,7 +420,7 @@ func (r *Reader) query(c *clause) *query {
 			rd := &c.readings[k]
 			if rd.Range.Start <= at.Start && at.End <= rd.Range.End {
 				kind |= 1 << rd.What
-				if s := placeOfReading(rd.What); s != "" && !whole[i] {
+				if s := placeOfReading(rd.What); s != "" && !whole[i] && (place != "{row}" || rd.What != words.Integer) {
 					place = s
 				}
 			}
