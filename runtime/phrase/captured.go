@@ -190,13 +190,18 @@ func (r *Reader) nothingElse(p *Part, tp *template, c *clause, to int) bool {
 func (r *Reader) named(v *verbs.Verb, c *clause) []bool {
 	named := make([]bool, len(c.words))
 	for i := range v.Params {
-		if e := v.Params[i].Type.Entity; e != nil && r.names[e] != nil {
-			for _, k := range r.rowsIn(c, e).words {
-				named[k] = true
-			}
-		}
+		r.marks(named, &v.Params[i], c)
 	}
 	return named
+}
+
+// marks marks the words of a clause that name rows which an argument accepts.
+func (r *Reader) marks(named []bool, p *verbs.Param, c *clause) {
+	if e := p.Type.Entity; e != nil && r.names[e] != nil {
+		for _, k := range r.rowsIn(c, e).words {
+			named[k] = true
+		}
+	}
 }
 
 // colon is the position of a colon that introduces a text, or -1.

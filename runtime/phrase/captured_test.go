@@ -304,3 +304,41 @@ func TestATextGoesOnBehindAShortForm(t *testing.T) {
 		}
 	}
 }
+
+// What stands in the place of a text is the text, also where a row is called so: whoever looks for a
+// violin means the word. A row that has to be named is the row.
+func TestATextThatNamesARow(t *testing.T) {
+	t.Parallel()
+	_, r := inline(t, `
+domain: lend
+roles: [{name: player}]
+entities:
+  instrument: {key: instrument_id, scope: everyone, label: "{name}", fields: {name: {type: string}}}
+verbs:
+  - verb: find
+    description: Find instruments.
+    roles: [player]
+    phrases: ["find {name}", "is there a {name}"]
+    handler: true
+    args: [{name: like-id, type: ref, ref-type: instrument}, {name: name, type: string}, {name: near-id, type: ref, ref-type: instrument}]
+  - verb: damage
+    description: Tell what is broken.
+    roles: [player]
+    phrases: ["{instrument-id} is broken: {what}", "report damage {what}"]
+    handler: true
+    args: [{name: instrument-id, type: ref, ref-type: instrument, required: true}, {name: what, type: string, required: true, max-length: 1000}]
+`, "instrument", "violin-no-1", "violin-no-2", "clarinet-buffet")
+	for said, want := range map[string]string{
+		"find violin":                     `lend.find :name "violin"`,
+		"Find Clarinet Buffet":            `lend.find :name "Clarinet Buffet"`,
+		"is there a clarinet?":            `lend.find :name "clarinet"`,
+		"find trombone":                   `lend.find :name "trombone"`,
+		"find":                            "lend.find",
+		"report damage Clarinet Buffet":   "",
+		"the clarinet is broken: the key": `lend.damage :instrument-id @clarinet-buffet :what "the key"`,
+	} {
+		if h := r.Read(said, words.In{Now: now}); len(h.Parts) != 1 || h.Parts[0].Call != want {
+			t.Errorf("%q is read as %s", said, describe(said, &h))
+		}
+	}
+}

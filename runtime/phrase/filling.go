@@ -353,7 +353,7 @@ func (f *filling) row() {
 		if pr.Required {
 			f.asks(r.which(p.Verb, pr, all.names, askStranger, f.l))
 		}
-	case len(said.names) == 1 && (pr.Required || all.sure(said, c) && !p.took(c.span(said.words))):
+	case len(said.names) == 1 && (pr.Required || all.sure(said, c) && !p.took(c.span(said.words)) && !f.texts(said)):
 		for _, k := range said.words {
 			f.taken[k] = true
 		}
@@ -436,14 +436,14 @@ func (f *filling) text() {
 	if colon := c.colon(); how == elsewhere && colon > 0 && r.announcement(p.Verb, pr, c, colon) {
 		at, how = unquoted(c.text, words.Range{Start: colon, End: c.rng.End}), said
 	}
-	if at.End == c.rng.End && strings.HasPrefix(c.text[at.End:], "?") {
+	if sentences(pr) && at.End == c.rng.End && strings.HasPrefix(c.text[at.End:], "?") {
 		at.End++
 	}
 	if how == said && !sentences(pr) {
 		at = r.without(p.Verb, pr, c, at)
 	}
 	switch {
-	case how == said && !r.onlyNames(p.Verb, c, at):
+	case how == said && !r.onlyRow(p.Verb, c, at):
 	case how == elsewhere && free == 1 && sentences(pr) && c.content() && !r.announcement(p.Verb, pr, c, c.rng.End):
 		at = c.rng
 	default:
@@ -544,15 +544,43 @@ func (p *Part) follows(pr *verbs.Param) (row, code string) {
 	return "", ""
 }
 
-// onlyNames reports that a range of a clause is nothing but names of rows.
-func (r *Reader) onlyNames(v *verbs.Verb, c *clause, at words.Range) bool {
-	named := r.named(v, c)
+// onlyRow reports that a range of a clause is nothing but names of rows that a required argument
+// takes.
+func (r *Reader) onlyRow(v *verbs.Verb, c *clause, at words.Range) bool {
+	named := make([]bool, len(c.words))
+	for i := range v.Params {
+		if p := &v.Params[i]; p.Required {
+			r.marks(named, p, c)
+		}
+	}
+	return c.only(at, named)
+}
+
+// only reports that a range of a clause has no other words than those that are marked.
+func (c *clause) only(at words.Range, marked []bool) bool {
 	for i := range c.words {
-		if c.words[i].Range.Start >= at.Start && c.words[i].Range.End <= at.End && !named[i] {
+		if c.words[i].Range.Start >= at.Start && c.words[i].Range.End <= at.End && !marked[i] {
 			return false
 		}
 	}
 	return true
+}
+
+// texts reports that names of rows are all that a clause has in the place of a text. Then they are
+// that text, and name no row for an optional argument: "find violin" for the phrase "find {name}".
+func (f *filling) texts(of *found) bool {
+	named := make([]bool, len(f.c.words))
+	for _, k := range of.words {
+		named[k] = true
+	}
+	for i := range f.p.Verb.Params {
+		if q := &f.p.Verb.Params[i]; freeText(q) {
+			if at, how := f.r.captured(f.p, q, f.c); how == said && f.c.only(at, named) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // content reports that a clause says more than which verb is meant.
