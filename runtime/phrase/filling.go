@@ -1,6 +1,7 @@
 package phrase
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -224,9 +225,9 @@ func (f *filling) said() {
 	case verbs.DecimalType:
 		f.found(func(v stores.Value) dsl.Value { return dsl.NewNumber(v.Text()) }, words.Decimal, words.Percent, words.Integer)
 	case verbs.EmailType:
-		f.found(asText, words.Email)
+		f.address(words.Email)
 	case verbs.PhoneType:
-		f.found(asText, words.Phone)
+		f.address(words.Phone)
 	case verbs.StringType:
 		f.text()
 	case verbs.ObjectType:
@@ -323,6 +324,57 @@ func (f *filling) found(written func(stores.Value) dsl.Value, what ...words.What
 		f.missing()
 	}
 }
+
+// address fills an argument with an e-mail address or a phone number. One that was said and cannot be
+// read is asked about, also where the argument may be left out.
+func (f *filling) address(what words.What) {
+	n := len(f.p.Args) + len(f.p.Asks)
+	f.found(asText, what)
+	if at := f.unread(what); n == len(f.p.Args)+len(f.p.Asks) && at.End > 0 {
+		a := Ask{Param: f.pr, Text: askUnread.In(f.r.speaks(f.l), f.c.raw(at), kindOf(f.pr.Type.Name).In(f.r.speaks(f.l)))}
+		if f.pr.Sensitive {
+			a.Text = f.r.ask(f.l, askMissing, f.pr, nil)
+		}
+		f.asks(a)
+	}
+}
+
+// unread is where an address or a number stands that is none: what has an @ inside, and digits in the
+// place that a phrase has for the argument.
+func (f *filling) unread(what words.What) (at words.Range) {
+	c := f.c
+	if what == words.Email {
+		for _, m := range likeAddress.FindAllStringIndex(c.text[c.rng.Start:c.rng.End], -1) {
+			at = words.Range{Start: c.rng.Start + m[0], End: c.rng.Start + m[1]}
+			if !slices.ContainsFunc(c.readings, func(rd words.Reading) bool { return rd.Range.Start <= at.Start && at.End <= rd.Range.End }) {
+				return at
+			}
+		}
+		return words.Range{}
+	}
+	for t := range f.r.ix.templates {
+		tp := &f.r.ix.templates[t]
+		if f.r.ix.verbs[tp.verb] != f.p.Verb {
+			continue
+		}
+		from, to, _ := tp.place(f.pr, c)
+		for _, w := range c.words[from:to] {
+			if plainWord(w.Plain) || c.has(words.Date) || at.End > 0 && strings.Trim(c.text[at.End:w.Range.Start], " -/().") != "" {
+				continue
+			}
+			if at.End == 0 {
+				at.Start = w.Range.Start
+			}
+			at.End = w.Range.End
+		}
+		if at.End > 0 {
+			break
+		}
+	}
+	return at
+}
+
+var likeAddress = regexp.MustCompile(`[^\s@<(]+@\S*[^\s.,;:!?)>]`)
 
 // value is found, for a value that the argument must accept.
 func (f *filling) value(written func(stores.Value) dsl.Value, what words.What) {

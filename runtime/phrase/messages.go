@@ -27,6 +27,7 @@ const (
 	askLimit    question = "phrase/ask-limit"
 	askWhich    question = "phrase/ask-which"
 	askUnfit    question = "phrase/ask-unfit"
+	askUnread   question = "phrase/ask-unread"
 	askShorter  question = "phrase/ask-shorter"
 	askMore     question = "phrase/ask-more"
 	inQuotes    question = "phrase/in-quotes"
