@@ -63,7 +63,7 @@ func (r *Reader) Correct(text string, in words.In, v *verbs.Verb, call *dsl.Call
 	if slices.Contains(c.quoted, true) {
 		return none, false
 	}
-	cues, cued, asks := cuesIn(all, func(i int) bool { return r.namesRow(c, i) })
+	cues, cued, asks := cuesIn(all, func(i int) bool { return r.numbers(c, i) })
 	if strings.ContainsAny(text, "?¿") && !asks || r.asksFor(c, v) {
 		return none, false
 	}
@@ -121,6 +121,16 @@ func (r *Reader) Correct(text string, in words.In, v *verbs.Verb, call *dsl.Call
 func (r *Reader) asksFor(c *clause, v *verbs.Verb) bool {
 	all := r.rank(c)
 	return r.exact(c, all) && r.ix.verbs[all[0].verb] != v && c.first != ""
+}
+
+// numbers reports whether a word is the "No" in the name of a row.
+func (r *Reader) numbers(c *clause, i int) bool {
+	for e := range r.names {
+		if refusals()[c.words[i].Plain] && slices.Contains(r.rowsIn(c, e).words, i) {
+			return true
+		}
+	}
+	return false
 }
 
 // restates marks words that repeat the call: words of its verb's phrases, and the name of its row.
@@ -569,18 +579,8 @@ func (c *clause) replaced(rd *words.Reading) bool {
 // for one, and saying means nothing.
 var cueing, asking, saying = cuesOf("cue"), cuesOf("cueasks"), cuesOf("cuesays")
 
-// namesRow reports whether a word is part of the name of a row.
-func (r *Reader) namesRow(c *clause, i int) bool {
-	for e := range r.names {
-		if slices.Contains(r.rowsIn(c, e).words, i) {
-			return true
-		}
-	}
-	return false
-}
-
 // cuesIn marks the words of a message that only mark a correction, and reports whether one does,
-// and whether they ask for it. Words of the name of a row are none.
+// and whether they ask for it. The "No" of "Violin No. 1" is none.
 func cuesIn(all []words.Word, named func(int) bool) (cues []bool, cued, asks bool) {
 	cues = make([]bool, len(all))
 	longest := func(of map[string][][]string, i int) int {
