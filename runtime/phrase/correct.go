@@ -414,7 +414,7 @@ func (m *instead) cover(c *clause, at words.Range) {
 // kindsOf returns the kinds of readings that may be a value of a type.
 func kindsOf(t verbs.TypeName) []words.What {
 	switch t {
-	case verbs.DateType:
+	case verbs.DateType, verbs.DateTimeType:
 		return []words.What{words.Date}
 	case verbs.MoneyType:
 		return []words.What{words.Money}

@@ -108,7 +108,8 @@ func (f *filling) argument(pr *verbs.Param) {
 		}
 	}
 	of := f
-	if len(f.answers) > 0 && pr.Type.Name != verbs.ObjectType { // an object has parts, and each may have been asked for
+	parts := pr.Type.Name == verbs.ObjectType || pr.Type.Name == verbs.DateTimeType // each of which may have been asked for
+	if len(f.answers) > 0 && !parts {
 		of = f.r.filling(f.p, f.answers[0], f.l)
 		of.pr = pr
 	}
@@ -133,7 +134,7 @@ func (f *filling) answer(text string) (c *clause, beside string) {
 		return nil, ""
 	}
 	in := f.c.in.Answered(plain)
-	in.Day = f.pr.Type.Name == verbs.DateType || f.pr.Type.Name == verbs.ObjectType
+	in.Day = slices.Contains([]verbs.TypeName{verbs.DateType, verbs.DateTimeType, verbs.ObjectType}, f.pr.Type.Name)
 	readings, _ := words.Find(plain, in)
 	c = f.r.clause(text, all, readings, in, f.l)
 	value := f.valueIn(c)
@@ -156,17 +157,29 @@ func (f *filling) valueIn(c *clause) []bool {
 		return value
 	}
 	kinds := kindsOf(f.pr.Type.Name)
+	within := func(at words.Range) {
+		for k, w := range c.words {
+			value[k] = value[k] || at.Start <= w.Range.Start && w.Range.End <= at.End
+		}
+	}
 	switch t := f.pr.Type; {
+	case t.Name == verbs.DateTimeType:
+		for _, of := range c.clocks(true) {
+			within(of.Range)
+		}
+		for _, of := range words.Instants(c.text, c.in) {
+			within(of.Range)
+		}
 	case t.Entity != nil && f.r.names[t.Entity] != nil:
 		return mark(f.r.rowsIn(c, t.Entity).words)
 	case t.Codes != nil:
 		_, at := f.r.codesIn(c, t.Codes)
 		return mark(at)
 	}
-	for k := range c.words {
-		value[k] = slices.ContainsFunc(c.readings, func(rd words.Reading) bool {
-			return rd.Range.Start <= c.words[k].Range.Start && c.words[k].Range.End <= rd.Range.End && (kinds == nil || slices.Contains(kinds, rd.What))
-		})
+	for _, rd := range c.readings {
+		if kinds == nil || slices.Contains(kinds, rd.What) {
+			within(rd.Range)
+		}
 	}
 	return value
 }
@@ -215,6 +228,8 @@ func (f *filling) said() {
 		f.code()
 	case verbs.DateType:
 		f.value(func(v stores.Value) dsl.Value { return dsl.NewDate(v.Text()) }, words.Date)
+	case verbs.DateTimeType:
+		f.moment()
 	case verbs.MoneyType:
 		f.money()
 	case verbs.IntegerType:

@@ -29,6 +29,8 @@ const (
 	askUnfit    question = "phrase/ask-unfit"
 	askUnread   question = "phrase/ask-unread"
 	askShorter  question = "phrase/ask-shorter"
+	askDay      question = "phrase/ask-day"
+	askTime     question = "phrase/ask-time"
 	askMore     question = "phrase/ask-more"
 	inQuotes    question = "phrase/in-quotes"
 )

@@ -545,9 +545,12 @@ func (r *Reader) fits(c *clause, v *verbs.Verb) *fit {
 					got++ // the row says which code it is
 				}
 			}
-		case verbs.DateType, verbs.DateTimeType:
+		case verbs.DateType:
 			dates = true
 			f.params[i] = c.has(words.Date)
+		case verbs.DateTimeType:
+			dates = true
+			f.params[i] = c.hasMoment()
 		case verbs.MoneyType:
 			amounts = true
 			f.params[i] = c.has(words.Money)
