@@ -168,7 +168,7 @@ func choice(h *heard, offers []Offer) (i int, bare bool) {
 		// January or 1 February" may be either, so it picks nothing.
 		number, took := strconv.Itoa(which), -1
 		for i, o := range offers {
-			if i == which-1 || slices.Contains(strings.Fields(words.Plain(o.Says)), number) {
+			if i == which-1 || slices.ContainsFunc(strings.Fields(o.Says), func(w string) bool { return strings.Trim(w, ".,") == number }) {
 				if took >= 0 {
 					return -1, false
 				}
@@ -241,7 +241,7 @@ func (t *turn) answer(ctx context.Context, says string, alone *Understood, was *
 		case u.Script != "":
 			t.next = unclear{said: a.said, Given: a.Given}
 			return &u, nil
-		case u.Ask == "" || alone.Ask != "" && !t.further(&u, alone) || a.Before == was.Before && u.Ask == was.Asked:
+		case u.Ask == "" || alone.Ask != "" && !t.further(&u, alone) && !a.narrows(&u, was) || a.Before == was.Before && u.Ask == was.Asked:
 		case u.Ask == was.Asked:
 			same = cmp.Or(same, &u)
 		case found == nil:
@@ -253,6 +253,12 @@ func (t *turn) answer(ctx context.Context, says string, alone *Understood, was *
 		same.Offers, same.Wants = was.Offers, was.Wants
 	}
 	return cmp.Or(found, same), nil
+}
+
+// narrows reports whether a message with an answer for the argument that was asked for asks which of
+// several values the answer means: "1.234".
+func (u *unclear) narrows(now *Understood, was *unclear) bool {
+	return len(u.Given) > len(was.Given) && now.Wants == was.Wants && len(now.Offers) > 1 && now.Ask != was.Asked
 }
 
 // mayFill reports whether a message may be the value that was asked for.

@@ -238,7 +238,7 @@ func (f *filling) said() {
 			return dsl.NewInteger(n)
 		}, words.Integer)
 	case verbs.DecimalType:
-		f.found(func(v stores.Value) dsl.Value { return dsl.NewNumber(v.Text()) }, words.Decimal, words.Percent, words.Integer)
+		f.found(func(v stores.Value) dsl.Value { return dsl.NewNumber(offeredAs(v.Text())) }, words.Decimal, words.Percent, words.Integer)
 	case verbs.EmailType:
 		f.address(words.Email)
 	case verbs.PhoneType:
@@ -478,7 +478,7 @@ func (f *filling) money() {
 	case len(f.pr.Type.Currencies) > 0 && !slices.Contains(f.pr.Type.Currencies, rd.Currency):
 		f.asks(Ask{Param: f.pr, Text: f.r.ask(f.l, askMissing, f.pr, f.pr.Type.Currencies), Choices: f.pr.Type.Currencies})
 	default:
-		f.take(dsl.NewMap(dsl.NewArg("amount", dsl.NewNumber(rd.Value.Text())), dsl.NewArg("currency", dsl.NewCode(rd.Currency))), rd.Range, rd)
+		f.take(dsl.NewMap(dsl.NewArg("amount", dsl.NewNumber(offeredAs(rd.Value.Text()))), dsl.NewArg("currency", dsl.NewCode(rd.Currency))), rd.Range, rd)
 	}
 }
 

@@ -52,3 +52,39 @@ verbs:
 		}
 	}
 }
+
+// What a number with three digits behind its point means is asked, and each of the two can be taken.
+// The value has no digit that nobody said: an amount of three digits would not take a fourth.
+func TestANumberThatMayBeTwo(t *testing.T) {
+	t.Parallel()
+	_, r := inline(t, `
+domain: c
+roles: [{name: u}]
+entities:
+  own: {key: own_id, scope: everyone, label: "{name}", fields: {name: {type: string}}}
+verbs:
+  - verb: pay
+    description: Pay something.
+    roles: [u]
+    phrases: ["pay {amount}"]
+    handler: true
+    args: [{name: amount, type: decimal, scale: 3, required: true}]
+`, "own")
+	for _, c := range []struct{ said, verb, first, second string }{
+		{"pay 1.234", "c.pay", "c.pay :amount 1234", "c.pay :amount 1.234"},
+		{"pay 12.340", "c.pay", "c.pay :amount 12340", "c.pay :amount 12.340"},
+	} {
+		h := r.Read(c.said, words.In{Now: now})
+		if len(h.Parts) != 1 || len(h.Parts[0].Asks) != 1 || len(h.Parts[0].Asks[0].Choices) != 2 {
+			t.Errorf("%s", describe(c.said, &h))
+			continue
+		}
+		for i, want := range []string{c.first, c.second} {
+			v := r.in
+			v.Given = []Given{{c.verb, "amount", h.Parts[0].Asks[0].Choices[i]}}
+			if h := r.ix.Reader(v).Read(c.said, words.In{Now: now}); len(h.Parts) != 1 || h.Parts[0].Call != want {
+				t.Errorf("choice %d of %q is read as %s, want %s", i, c.said, describe(c.said, &h), want)
+			}
+		}
+	}
+}
