@@ -24,6 +24,11 @@ func TestWhatFollowsIsTheNote(t *testing.T) {
 		{"en", "write down for Pierre's source of wealth that the adviser is ill", "the adviser is ill"},
 		{"en", `Leave a note on Pierre: "our accountant is away"`, "our accountant is away"},
 		{"en", "leave a note for Pierre, the accountant is ill", "the accountant is ill"},
+		{"en", "note for Thomas that he is ill", "he is ill"},
+		{"en", "a note for Thomas, that he is ill", "he is ill"},
+		{"de", "Notiz für Thomas, dass er krank ist", "er krank ist"},
+		{"fr", "une note pour Thomas que son comptable est malade", "son comptable est malade"},
+		{"es", "nota para Thomas que su contable está enfermo", "su contable está enfermo"},
 		{"en", "leave a note for Pierre", ""},
 		{"en", "Leave a note on Pierre's source of wealth, please", ""},
 		{"en", "note for Pierre: they open at 10:30", "they open at 10:30"},
@@ -39,7 +44,9 @@ func TestWhatFollowsIsTheNote(t *testing.T) {
 		{"es", "Deje una nota en Pierre: «el contable está enfermo»", "el contable está enfermo"},
 	} {
 		l, _ := words.ParseLanguage(c[0])
-		h := r.Read(c[1], words.In{Now: now, Languages: []words.Language{l}})
+		v := r.in
+		v.Chosen = "client.add-note" // where it is not sure that it is one
+		h := r.ix.Reader(v).Read(c[1], words.In{Now: now, Languages: []words.Language{l}})
 		got, asks := "", 0
 		for i := range h.Parts {
 			p := &h.Parts[i]
