@@ -28,6 +28,8 @@ type Correction struct {
 	// Cued says that a word of the message marks a correction. Without a pending call, a bare value
 	// corrects nothing.
 	Cued bool
+	// Bare says that it has no other words, but for the name of the row that the call has.
+	Bare bool
 }
 
 // A Fit is a call with another value in one place.
@@ -67,10 +69,13 @@ func (r *Reader) Correct(text string, in words.In, v *verbs.Verb, call *dsl.Call
 	if strings.ContainsAny(text, "?¿") && !asks || r.asksFor(c, v) {
 		return none, false
 	}
+	bare := false
 	if cued || joins()[all[0].Plain] { // "and it comes on Friday"
+		r.repeats(v, call, c, cues)
+		bare = !slices.Contains(cues, false)
 		r.restates(v, call, c, cues)
 	}
-	found := Correction{Cued: cued}
+	found := Correction{Cued: cued, Bare: cued && bare}
 	several := 0 // places that it may be meant for
 	for _, s := range slotsOf(v, call) {
 		m := r.matches(&s, c, r.speaks(l))
@@ -133,8 +138,7 @@ func (r *Reader) numbers(c *clause, i int) bool {
 	return false
 }
 
-// restates marks words that repeat the call: words of its verb's phrases, and the name of its row.
-// So "no, Maria was born on 4 March" corrects the day as "no, 4 March" does. Phrases with a free text
+// restates marks words that repeat the call: words of its verb's phrases. So "no, Maria was born on 4 March" corrects the day as "no, 4 March" does. Phrases with a free text
 // are left out, because the words behind them would be that text.
 func (r *Reader) restates(v *verbs.Verb, call *dsl.Call, c *clause, cues []bool) {
 	for i := range c.words {
@@ -142,6 +146,10 @@ func (r *Reader) restates(v *verbs.Verb, call *dsl.Call, c *clause, cues []bool)
 			return r.ix.verbs[tp.verb] == v && r.has(&tp, c, i) && !slices.ContainsFunc(tp.words, func(w token) bool { return w.param != nil && freeText(w.param) })
 		})
 	}
+}
+
+// repeats marks the words that name the row of the call.
+func (r *Reader) repeats(v *verbs.Verb, call *dsl.Call, c *clause, cues []bool) {
 	for i := range call.Args {
 		for k := range v.Params {
 			p := &v.Params[k]

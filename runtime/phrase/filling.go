@@ -191,7 +191,7 @@ func (c *clause) beside(value []bool) string {
 	for i := 0; i < len(c.words); {
 		from, says := i, 0
 		for ; i < len(c.words) && !value[i] && (i == from || !c.pauses(i)); i++ {
-			if w := c.words[i].Plain; !small()[w] && !closers()[w] {
+			if w := c.words[i].Plain; !small()[w] && !closers()[w] && !refusals()[w] {
 				says++
 			}
 		}
