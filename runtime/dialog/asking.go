@@ -442,6 +442,9 @@ func (t *turn) question(p *verbs.Program, preview *receipt.Receipt, before int64
 	for i := range preview.Calls {
 		call := &preview.Calls[i]
 		q.Calls = append(q.Calls, call.Text)
+		if onlyAnswers(preview, call) {
+			continue
+		}
 		titles = append(titles, w.wholly(func(w wording) string { return w.title(call) }))
 		shows = append(shows, w.wholly(func(w wording) string { return w.say(sayWouldDo, w.title(call)) + "\n" + w.changes(call, true) }))
 	}
