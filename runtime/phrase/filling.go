@@ -301,11 +301,22 @@ func (f *filling) reading(what ...words.What) (one *words.Reading, there bool) {
 		held := words.Between(f.pr.Type.Between(stores.DateOf(f.c.in.Now))).Hold(*one)
 		one = &held
 	}
+	if !one.Known() && !f.pr.Required && f.c.tells(one.Range) {
+		return nil, false
+	}
 	if !one.Known() {
 		f.asks(f.r.unclear(f.pr, f.l, one))
 		return nil, true
 	}
 	return one, true
+}
+
+// tells reports whether a place is in a further sentence of a text that is taken as it comes: "he is
+// ill. Maria was born in 1972." What cannot be a value is a part of that text, and no more.
+func (c *clause) tells(at words.Range) bool {
+	return c.dictated != nil && slices.ContainsFunc(c.words, func(w words.Word) bool {
+		return w.Breaks && c.dictated.at.Start < w.Range.Start && w.Range.Start <= at.Start
+	})
 }
 
 // use marks readings as taken by the current argument.

@@ -158,8 +158,8 @@ func (r *Reader) Read(text string, in words.In) Heard {
 			r.fill(&h.Parts[n-1], c, l)
 			continue
 		}
-		if p.Certainty != Sure || len(p.Asks) > 0 {
-			if several := r.facts(text, c, readings, l); several != nil {
+		if open := p.Certainty != Sure || len(p.Asks) > 0; open || len(p.Verb.Effects) == 0 {
+			if several := r.facts(text, c, readings, l); several != nil && (open || p.asksBoth(several)) {
 				h.Parts = append(h.Parts, several...)
 				continue
 			}
@@ -180,7 +180,8 @@ func (r *Reader) Read(text string, in words.In) Heard {
 
 // together is what several sentences mean: one thing, where all of them as one are likelier to
 // mean it than each of them is to mean something, and at most one is clear, of another verb.
-// What is not clear by itself is left out where it would be what another says clearly.
+// What is not clear by itself is left out where it would be what another says clearly, unless it is
+// about another row.
 func (r *Reader) together(text string, all []words.Word, readings []words.Reading, in words.In, l words.Language, parts []Part) []Part {
 	var clear []*verbs.Verb
 	most := 0.0
@@ -196,7 +197,7 @@ func (r *Reader) together(text string, all []words.Word, readings []words.Readin
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(parts), func(p Part) bool {
-		return p.Certainty == Unsure && slices.Contains(clear, p.Ranked[0].Verb)
+		return p.Certainty == Unsure && slices.Contains(clear, p.Ranked[0].Verb) && !slices.ContainsFunc(parts, func(q Part) bool { return q.besides(p.clauses[0]) })
 	})
 }
 
@@ -854,6 +855,13 @@ func (r *Reader) facts(text string, c *clause, readings []words.Reading, l words
 		return []Part{a, b}
 	}
 	return nil
+}
+
+// asksBoth reports whether a part that only reads is one of several such that its clause asks for:
+// "what is still needed, and what is settled?"
+func (p *Part) asksBoth(several []Part) bool {
+	return p.Confidence < exactly && !slices.ContainsFunc(several, func(q Part) bool { return q.Call == "" || len(q.Verb.Effects) > 0 }) &&
+		slices.ContainsFunc(several, func(q Part) bool { return q.Verb == p.Verb })
 }
 
 // besides reports whether a clause names other rows than a part. Statements about two people's
