@@ -100,7 +100,8 @@ func (r *Reader) Correct(text string, in words.In, v *verbs.Verb, call *dsl.Call
 			if f.full {
 				said = f.says
 			}
-			fit := Fit{Call: s.put(call, f.value, said, behind, in), Says: f.says, Text: f.text}
+			lead := c.text[c.leads(f.at):f.at.Start]
+			fit := Fit{Call: s.put(call, f.value, lead, said, behind, in), Says: f.says, Text: f.text}
 			if fit.Call.Err() == nil {
 				found.Fits = append(found.Fits, fit)
 			}
@@ -256,8 +257,8 @@ func slotsOf(v *verbs.Verb, call *dsl.Call) (all []slot) {
 }
 
 // put returns the call with another value in a slot. If a free text of the call says the old date
-// in words, they are replaced too, by said or, behind a small word such as "on", by behind.
-func (s *slot) put(call *dsl.Call, value dsl.Value, said, behind string, in words.In) dsl.Call {
+// in words, they are replaced too, by said with its lead ("on ") or, behind a small word, by behind.
+func (s *slot) put(call *dsl.Call, value dsl.Value, lead, said, behind string, in words.In) dsl.Call {
 	out := *call
 	out.Args = slices.Clone(call.Args)
 	for i := range out.Args {
@@ -265,7 +266,7 @@ func (s *slot) put(call *dsl.Call, value dsl.Value, said, behind string, in word
 		switch {
 		case a.Key != s.param.Name:
 			if s.kind == verbs.DateType && a.Value.Kind == dsl.String {
-				a.Value = dsl.NewString(reworded(a.Value.Text, s.value.Text, said, behind, in))
+				a.Value = dsl.NewString(reworded(a.Value.Text, s.value.Text, lead, said, behind, in))
 			}
 		case s.field == "":
 			a.Value = value
@@ -288,7 +289,7 @@ func (s *slot) put(call *dsl.Call, value dsl.Value, said, behind string, in word
 // reworded replaces the words of one date in a text by those of another: those behind a small word
 // by behind, since "on 4 March" must not become "on in two weeks". What stands before a week and not
 // before a day is replaced as well: "la semaine prochaine" by "le vendredi 11 décembre".
-func reworded(text, was, said, behind string, in words.In) string {
+func reworded(text, was, lead, said, behind string, in words.In) string {
 	all, more := words.Find(text, in)
 	if more {
 		return text
@@ -299,10 +300,10 @@ func reworded(text, was, said, behind string, in words.In) string {
 		if rd.What != words.Date || !rd.Known() || rd.Value.Text() != was {
 			continue
 		}
-		put, from := said, rd.Range.Start
+		put, from := lead+said, rd.Range.Start
 		before, _ := words.Split(text[:from], maxNote)
 		n := len(before)
-		if n > 0 && small()[before[n-1].Plain] {
+		if leading(l, before) > 0 || lead == "" && n > 0 && small()[before[n-1].Plain] {
 			put = behind
 		}
 		for _, rule := range l.Phrases("beforeday") {
@@ -319,6 +320,28 @@ func reworded(text, was, said, behind string, in words.In) string {
 		text = text[:from] + put + text[rd.Range.End:]
 	}
 	return text
+}
+
+// leads is where the words begin that lead to a date in a clause: "on", "bis zum".
+func (c *clause) leads(at words.Range) int {
+	n := 0
+	for n < len(c.words) && c.words[n].Range.End <= at.Start {
+		n++
+	}
+	if k := leading(c.tongue, c.words[:n]); k > 0 && !c.pauses(n) {
+		return c.words[n-k].Range.Start
+	}
+	return at.Start
+}
+
+// leading counts the words at the end of others that lead to a day.
+func leading(l words.Language, before []words.Word) (n int) {
+	for _, p := range l.Phrases("onday") {
+		if k := len(strings.Fields(p)); k > n && k <= len(before) && plainly(before[len(before)-k:], nil) == words.Plain(p) {
+			n = k
+		}
+	}
+	return n
 }
 
 // An instead is the replacement that a message names for one slot.
@@ -477,7 +500,7 @@ func (c *clause) valuesFor(s *slot, l words.Language) *instead {
 		if rd.What == words.Date {
 			f.says, f.text = words.SayDay(choice.Value, l), choice.Value.Text()
 			f.away = rd.Kind != words.Exact && !rd.Weekday()
-			f.full = rd.Assumed&words.NextSuch != 0 && (!rd.Weekday() || choice.Value != rd.Value)
+			f.full = rd.Weekday() && len(rd.Others) > 1 || rd.Assumed&words.NextSuch != 0 && (!rd.Weekday() || choice.Value != rd.Value)
 		}
 		m.fits = append(m.fits, f)
 	}
@@ -527,6 +550,8 @@ func (s *slot) meant(rd *words.Reading, c *clause) []words.Choice {
 	today := stores.DateOf(c.in.Now)
 	near := all[len(all)-1].Value
 	switch raw := strings.Trim(strings.ToLower(c.raw(rd.Range)), "."); {
+	case rd.Weekday() && len(rd.Others) > 1:
+		return all // today, or in a week
 	case rd.Weekday():
 		near = stores.NewDays(words.Monday(was).Days() + near.Days() - words.Monday(near).Days())
 		if near.Days() < today.Days() {

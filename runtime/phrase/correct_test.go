@@ -3,6 +3,7 @@ package phrase
 import (
 	"hash/fnv"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -133,6 +134,42 @@ verbs:
 		found, ok := r.Correct(said, words.In{Now: now}, reg.Verb("lend.borrow"), &script.Calls[0])
 		if ok != corrects || corrects && len(found.Fits) != 1 {
 			t.Errorf("%q: %v, %+v", said, ok, found)
+		}
+	}
+}
+
+// The note says the new day as the person said it, with the word that leads to it, in four languages; a
+// weekday that may be today or in a week is asked about.
+func TestACorrectedDayInTheNote(t *testing.T) {
+	t.Parallel()
+	r, _ := domains[0].reader(t)
+	for _, c := range []struct {
+		note, day, said string
+		want            []string
+	}{
+		{"he sends it for Pierre tomorrow", "2024-12-28", "no, on Thursday", []string{"he sends it for Pierre on Thursday"}},
+		{"he will send it tomorrow", "2024-12-28", "no, on Thursday", []string{"he will send it on Thursday"}},
+		{"he will send it tomorrow", "2024-12-28", "no, by Thursday", []string{"he will send it by Thursday"}},
+		{"he will send it by Monday", "2024-12-30", "no, on Thursday", []string{"he will send it by Thursday"}},
+		{"he will send it on Monday", "2024-12-30", "no, in two weeks", []string{"he will send it on Friday 10 January 2025"}},
+		{"he sends it for Pierre tomorrow", "2024-12-28", "no, on Friday", []string{"he sends it for Pierre on Friday 27 December 2024", "he sends it for Pierre on Friday 3 January 2025"}},
+		{"Tomorrow he sends it", "2024-12-28", "no, on Thursday", []string{"On Thursday he sends it"}},
+		{"er schickt es morgen", "2024-12-28", "nein, am Donnerstag", []string{"er schickt es am Donnerstag"}},
+		{"er schickt es bis Montag", "2024-12-30", "nein, bis zum Donnerstag", []string{"er schickt es bis Donnerstag"}},
+		{"il l'envoie demain", "2024-12-28", "non, jeudi", []string{"il l'envoie jeudi"}},
+		{"il l'envoie demain", "2024-12-28", "non, le 2 janvier", []string{"il l'envoie le jeudi 2 janvier 2025"}},
+		{"lo envía mañana", "2024-12-28", "no, el jueves", []string{"lo envía el jueves"}},
+		{"lo envía mañana", "2024-12-28", "no, el viernes", []string{"lo envía el viernes, 27 de diciembre de 2024", "lo envía el viernes, 3 de enero de 2025"}},
+	} {
+		call := dsl.NewCall("client.add-note", dsl.NewArg("request-id", dsl.NewSymbol("pierre-dupont-source-of-wealth")),
+			dsl.NewArg("note", dsl.NewString(c.note)), dsl.NewArg("expected-date", dsl.NewDate(c.day)))
+		found, _ := r.Correct(c.said, words.In{Now: now}, r.ix.reg.Verb("client.add-note"), &call)
+		var got []string
+		for _, f := range found.Fits {
+			got = append(got, f.Call.Args[1].Value.Text)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%q, %q: %q", c.note, c.said, got)
 		}
 	}
 }
