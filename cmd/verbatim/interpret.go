@@ -124,7 +124,7 @@ func (i *interpreter) Correct(ctx context.Context, said string, call *dsl.Call) 
 		return dialog.Correction{}, false, err
 	}
 	found, ok := r.Correct(said, in, i.reg.Verb(call.Verb), call)
-	c := dialog.Correction{Ask: found.Ask, Cued: found.Cued}
+	c := dialog.Correction{Ask: found.Ask, Cued: found.Cued, Bare: found.Bare}
 	for _, f := range found.Fits {
 		c.Fits = append(c.Fits, dialog.Fit{Script: dsl.FormatCall(&f.Call), Says: f.Says, Text: f.Text})
 	}

@@ -82,6 +82,9 @@ func (t *turn) settles(ctx context.Context) (text string, handled bool, err erro
 	if t.was.open() && t.was.fresh && !slices.ContainsFunc(c.open, func(q *Question) bool { return q.fresh }) && !details().MatchString(t.heard.own) {
 		// An answer belongs to the latest question, which was the correction.
 		if i, _ := choice(&t.heard, t.was.Offers); i < 0 && !t.was.Corrects && a.Which == 0 && !t.quotesAnother() {
+			if text, handled, err := t.correctsAsked(ctx); handled || err != nil {
+				return text, handled, err
+			}
 			return t.corrects(ctx, t.heard.own)
 		}
 		return "", false, nil
@@ -439,6 +442,9 @@ func (t *turn) question(p *verbs.Program, preview *receipt.Receipt, before int64
 	for i := range preview.Calls {
 		call := &preview.Calls[i]
 		q.Calls = append(q.Calls, call.Text)
+		if onlyAnswers(preview, call) {
+			continue
+		}
 		titles = append(titles, w.wholly(func(w wording) string { return w.title(call) }))
 		shows = append(shows, w.wholly(func(w wording) string {
 			return w.say(sayWouldDo, w.title(call)) + "\n" + w.changes(call, true) + w.sends(call)

@@ -168,7 +168,7 @@ func choice(h *heard, offers []Offer) (i int, bare bool) {
 		// January or 1 February" may be either, so it picks nothing.
 		number, took := strconv.Itoa(which), -1
 		for i, o := range offers {
-			if i == which-1 || slices.Contains(strings.Fields(words.Plain(o.Says)), number) {
+			if i == which-1 || slices.ContainsFunc(strings.Fields(o.Says), func(w string) bool { return strings.Trim(w, ".,") == number }) {
 				if took >= 0 {
 					return -1, false
 				}
@@ -209,7 +209,7 @@ func choice(h *heard, offers []Offer) (i int, bare bool) {
 // reading that can run wins over one that asks again. An answer that leads to the same question
 // again is dropped, so that it does not confuse the next one.
 func (t *turn) answer(ctx context.Context, says string, alone *Understood, was *unclear) (*Understood, error) {
-	if !was.open() || was.Corrects {
+	if !was.open() || was.Corrects || t.heard.reply.Answer == words.Decline { // a no is a part of nothing
 		return nil, nil
 	}
 	var attempts []unclear
@@ -241,7 +241,10 @@ func (t *turn) answer(ctx context.Context, says string, alone *Understood, was *
 		case u.Script != "":
 			t.next = unclear{said: a.said, Given: a.Given}
 			return &u, nil
-		case u.Ask == "" || alone.Ask != "" && !t.further(&u, alone) || a.Before == was.Before && u.Ask == was.Asked:
+		case len(a.Given) > len(was.Given) && u.Wants.Verb == was.Wants.Verb && u.Wants.Param != was.Wants.Param && u.Beside == "":
+			t.next = a // it is the whole answer, and no part of the next one
+			return &u, nil
+		case u.Ask == "" || alone.Ask != "" && !t.further(&u, alone) && !a.narrows(&u, was) || a.Before == was.Before && u.Ask == was.Asked:
 		case u.Ask == was.Asked:
 			same = cmp.Or(same, &u)
 		case found == nil:
@@ -253,6 +256,68 @@ func (t *turn) answer(ctx context.Context, says string, alone *Understood, was *
 		same.Offers, same.Wants = was.Offers, was.Wants
 	}
 	return cmp.Or(found, same), nil
+}
+
+// narrows reports whether a message with an answer for the argument that was asked for asks which of
+// several values the answer means: "1.234".
+func (u *unclear) narrows(now *Understood, was *unclear) bool {
+	return len(u.Given) > len(was.Given) && now.Wants == was.Wants && len(now.Offers) > 1 && now.Ask != was.Asked
+}
+
+// correctsAsked takes a message that corrects a row of the unclear message, such as "no, I meant Pierre"
+// where a text is asked for, and puts the question again for that row. A message that only says that
+// something is wrong is no text either.
+func (t *turn) correctsAsked(ctx context.Context) (text string, handled bool, err error) {
+	c, was := t.c, &t.was
+	v := c.o.Registry.Verb(was.Wants.Verb)
+	if v == nil || c.o.Model != nil || c.o.Interpreter == nil || was.Corrects || t.heard.hidden || t.heard.reply.Answer == words.Decline {
+		return "", false, nil
+	}
+	if err := t.ready(ctx); err != nil {
+		return "", true, err
+	}
+	var args []dsl.Arg
+	for i := range v.Params {
+		p := &v.Params[i]
+		for _, name := range was.Names {
+			if p.Type.Entity != nil && slices.Contains(t.names[p.Type.Entity], name) {
+				args = append(args, dsl.NewArg(p.Name, dsl.NewSymbol(name)))
+				break
+			}
+		}
+	}
+	call := dsl.NewCall(v.Name, args...)
+	found, ok, err := c.o.Interpreter.Correct(ctx, t.heard.own, &call)
+	switch {
+	case err != nil:
+		return "", true, err
+	case !ok && found.Bare && was.Text:
+		t.as(TakenAgain)
+		c.unclear.fresh = true
+		return c.wording.say(sayHeldUp) + "\n" + was.Asked, true, nil
+	case !ok || !found.Cued && !was.Text || len(found.Fits) != 1: // the name of a row alone is no text
+		return "", false, nil
+	}
+	fit := oneCall(found.Fits[0].Script)
+	for i := range args {
+		if fit == nil || i >= len(fit.Args) || fit.Args[i].Value.Text == args[i].Value.Text {
+			continue
+		}
+		next := was.with("")
+		next.Given = append(slices.Clone(was.Given), Given{Verb: v.Name, Param: args[i].Key, Text: "@" + fit.Args[i].Value.Text})
+		u, err := c.understood(ctx, next.said, &next, was.Spoken)
+		if err != nil || u.Script == "" && u.Ask == "" {
+			return "", err != nil, err
+		}
+		t.as(TakenCorrection)
+		t.record.note(noteCorrection)
+		t.closed(true)
+		t.next = next
+		t.trace.add(ofPerson, t.heard.own, t.now)
+		text, err = t.makes(ctx, &u, was, c.wording.say(sayUnread))
+		return c.wording.say(sayInstead) + "\n" + text, true, err
+	}
+	return "", false, nil
 }
 
 // mayFill reports whether a message may be the value that was asked for.

@@ -9,6 +9,7 @@ func TestChoice(t *testing.T) {
 	one := []Offer{{Says: "what is settled already", Verb: "x.settled"}}
 	three := []Offer{{Says: "Maria Schmidt date of birth"}, {Says: "Pierre Dupont source of wealth"}, {Says: "« répondre question par question »"}}
 	days := []Offer{{Says: "3 April 1972", Text: "1972-04-03"}, {Says: "4 March 1972", Text: "1972-03-04"}}
+	amounts := []Offer{{Says: "1234", Text: "1234"}, {Says: "1.234", Text: "1.2340"}}
 	for _, c := range []struct {
 		said   string
 		offers []Offer
@@ -46,6 +47,12 @@ func TestChoice(t *testing.T) {
 		{"the third of April 1973", days, -1}, // another year
 		{"the third of May", days, -1},
 		{"4 April", []Offer{{Says: "4 April 1972", Text: "1972-04-04"}, {Says: "4 April 2072", Text: "2072-04-04"}}, -1},
+		{"the first", amounts, 0}, // 1 is no number of "1.234"
+		{"la primera", amounts, 0},
+		{"der zweite", amounts, 1},
+		{"1.234", amounts, 1},
+		{"1234", amounts, 0},
+		{"1. oder 2.", amounts, -1},
 		{"yes", nil, -1},
 		{"1", nil, -1},
 	} {

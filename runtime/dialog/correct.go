@@ -21,6 +21,7 @@ type Correction struct {
 	Fits []Fit  // the calls that may be meant
 	Ask  string // the question, if there is not exactly one or the value is not valid
 	Cued bool   // its words announce a correction
+	Bare bool   // and it has no others
 }
 
 // A Fit is a call with another value in one place.

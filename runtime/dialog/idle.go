@@ -60,8 +60,9 @@ func (t *turn) interpret(ctx context.Context, otherwise string) (string, error) 
 		t.closed(false)
 		return text, err
 	}
-	if content(t.heard.reply) && u.Script == "" {
-		u = Understood{} // a yes alone asks for nothing, whatever it sounds like
+	resembles := slices.ContainsFunc(u.Offers, func(o Offer) bool { return o.Verb != "" })
+	if u.Script == "" && (content(t.heard.reply) || t.heard.reply.Answer == words.Decline && resembles) {
+		u = Understood{} // a yes or a no alone asks for nothing, whatever it sounds like
 	}
 	if o := c.otherwise; o != nil && (u.Script == "" || u.Confidence < plainly) && !t.was.open() && !content(t.heard.reply) && t.heard.reply.Answer != words.Decline {
 		given := answer(o, t.heard.own)

@@ -35,6 +35,9 @@ func (w wording) asks(p *receipt.Receipt) string {
 	rows := 0
 	for i := range p.Calls {
 		c := &p.Calls[i]
+		if onlyAnswers(p, c) {
+			continue
+		}
 		own := w.reg.Verb(c.Verb).Tells.Asks.In(w.language)
 		if own == nil || len(c.External) > 0 || writesUntrusted(c) {
 			return ""
@@ -46,6 +49,12 @@ func (w wording) asks(p *receipt.Receipt) string {
 		b.WriteString(w.say(sayRows, strconv.Itoa(rows)) + "\n")
 	}
 	return b.String()
+}
+
+// onlyAnswers reports whether a call changes nothing, beside others that do: nobody is asked whether it
+// shall answer. What a call that discloses something does is hidden in its preview.
+func onlyAnswers(p *receipt.Receipt, c *receipt.Call) bool {
+	return !acted(c) && !c.Result.Hidden() && slices.ContainsFunc(p.Calls, func(other receipt.Call) bool { return acted(&other) })
 }
 
 // writesUntrusted reports whether a call would write a value of untrusted origin.

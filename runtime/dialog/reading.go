@@ -1,6 +1,7 @@
 package dialog
 
 import (
+	"slices"
 	"time"
 
 	"verbatim/runtime/words"
@@ -38,6 +39,23 @@ func readWords(text string, now time.Time) []reading {
 			r.others = []stores.Value{} // something was said, and nothing is known of it
 		}
 		all = append(all, r)
+	}
+	return append(all, moments(text, now, all)...)
+}
+
+// moments are the moments that a text says: as programs write them, or as its only day and its only
+// time of day.
+func moments(text string, now time.Time, days []reading) (all []reading) {
+	for _, i := range words.Instants(text, words.In{Now: now}) {
+		all = append(all, reading{start: i.Range.Start, end: i.Range.End, value: stores.NewTime(i.Time)})
+	}
+	days = slices.DeleteFunc(slices.Clone(days), func(r reading) bool { return !r.date || r.value.IsNull() })
+	if clocks := words.Clocks(text, false); len(days) == 1 && len(clocks) == 1 {
+		for _, m := range clocks[0].Minutes {
+			on := days[0].value.Time()
+			at := time.Date(on.Year(), on.Month(), on.Day(), m/60, m%60, 0, 0, now.Location())
+			all = append(all, reading{start: days[0].start, end: days[0].end, value: stores.NewTime(at)})
+		}
 	}
 	return all
 }

@@ -192,6 +192,9 @@ func (s *source) says(v *dsl.Value) (certain, possible bool) {
 		if day, ok := stores.ParseDate(v.Text[:min(len(v.Text), len("2006-01-02"))]); ok && !found && strings.Contains(v.Text, "T00:00:00") {
 			return s.hasDate(day)
 		}
+		if at, ok := stores.ParseTime(v.Text); ok && !found {
+			found = slices.ContainsFunc(s.readings, func(r reading) bool { return r.value == at })
+		}
 		return found, found
 	case dsl.Code:
 		said := fold(strings.ReplaceAll(v.Text, "_", " "))

@@ -342,6 +342,10 @@ func (w wording) arg(c *receipt.Call, v dsl.Value) string {
 		if day, ok := stores.ParseDate(v.Text); ok {
 			return w.day(day)
 		}
+	case dsl.DateTime: // to the second it stays as it is written
+		if t, ok := stores.ParseTime(v.Text); ok && t.Time().Truncate(time.Minute).Equal(t.Time()) {
+			return w.day(stores.DateOf(t.Time().In(w.zone))) + " " + w.hour(t.Time())
+		}
 	case dsl.Bool:
 		if v.Text != "true" {
 			return ""

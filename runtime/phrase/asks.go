@@ -50,6 +50,15 @@ func (q *Ask) offer(rd *words.Reading, c words.Choice, l words.Language) {
 	q.Choices, q.says = append(q.Choices, text), append(q.says, rd.SayChoice(c, l))
 }
 
+// offeredAs is a number without the zero that offer adds to three digits after the point: nobody says
+// 1.2340, and an amount may have no fourth digit.
+func offeredAs(number string) string {
+	if at := strings.IndexByte(number, '.'); at >= 0 && len(number) == at+5 {
+		return strings.TrimSuffix(number, "0")
+	}
+	return number
+}
+
 // maxNames is the number of rows that a question offers.
 const maxNames = 5
 

@@ -53,6 +53,9 @@ func (r *Reader) captured(p *Part, pr *verbs.Param, c *clause) (words.Range, how
 		comma, end = -1, comma // one word behind it is a courtesy
 	}
 	that := slices.IndexFunc(c.words, func(w words.Word) bool { return conjunctions()[w.Plain] })
+	if that > 0 && c.words[that-1].Range.End <= comma && comma < c.words[that].Range.Start {
+		comma = -1 // "Notiz für Pierre, dass er krank ist"
+	}
 	var at words.Range
 	longest, empty := 0, false
 	for t := range r.ix.templates {
@@ -68,8 +71,8 @@ func (r *Reader) captured(p *Part, pr *verbs.Param, c *clause) (words.Range, how
 			}
 		} else if tp.colon && comma > 0 && r.heads(tp, c, comma) == n-1 && r.nothingElse(p, tp, c, comma) {
 			from, ok = comma+1, true // "leave a note for Pierre, the accountant is ill"
-		} else if tp.colon && that > 0 && r.heads(tp, c, c.words[that].Range.Start) == n-1 && r.nothingElse(p, tp, c, c.words[that].Range.Start) {
-			from, ok = c.words[that].Range.End, true // "leave a note on Pierre that the accountant is ill"
+		} else if tp.colon && that > 0 && r.nothingElse(p, tp, c, c.words[that].Range.Start) {
+			from, ok = c.words[that].Range.End, true // "a note on Pierre that the accountant is ill"
 		} else if !tp.colon || n > shortHead {
 			from, ok = r.follows(tp, c)
 		}
@@ -179,6 +182,7 @@ func (r *Reader) nothingElse(p *Part, tp *template, c *clause, to int) bool {
 		case named[i] || small()[c.words[i].Plain]:
 		case r.has(tp, c, i):
 			telling = true
+		case telling && i+1 < len(c.words) && named[i+1]: // "Notiz für Thomas"
 		default:
 			return false
 		}
@@ -190,13 +194,18 @@ func (r *Reader) nothingElse(p *Part, tp *template, c *clause, to int) bool {
 func (r *Reader) named(v *verbs.Verb, c *clause) []bool {
 	named := make([]bool, len(c.words))
 	for i := range v.Params {
-		if e := v.Params[i].Type.Entity; e != nil && r.names[e] != nil {
-			for _, k := range r.rowsIn(c, e).words {
-				named[k] = true
-			}
-		}
+		r.marks(named, &v.Params[i], c)
 	}
 	return named
+}
+
+// marks marks the words of a clause that name rows which an argument accepts.
+func (r *Reader) marks(named []bool, p *verbs.Param, c *clause) {
+	if e := p.Type.Entity; e != nil && r.names[e] != nil {
+		for _, k := range r.rowsIn(c, e).words {
+			named[k] = true
+		}
+	}
 }
 
 // colon returns the position of a colon that introduces a text, or -1.

@@ -24,6 +24,11 @@ func TestWhatFollowsIsTheNote(t *testing.T) {
 		{"en", "write down for Pierre's source of wealth that the adviser is ill", "the adviser is ill"},
 		{"en", `Leave a note on Pierre: "our accountant is away"`, "our accountant is away"},
 		{"en", "leave a note for Pierre, the accountant is ill", "the accountant is ill"},
+		{"en", "note for Thomas that he is ill", "he is ill"},
+		{"en", "a note for Thomas, that he is ill", "he is ill"},
+		{"de", "Notiz für Thomas, dass er krank ist", "er krank ist"},
+		{"fr", "une note pour Thomas que son comptable est malade", "son comptable est malade"},
+		{"es", "nota para Thomas que su contable está enfermo", "su contable está enfermo"},
 		{"en", "leave a note for Pierre", ""},
 		{"en", "Leave a note on Pierre's source of wealth, please", ""},
 		{"en", "note for Pierre: they open at 10:30", "they open at 10:30"},
@@ -39,7 +44,9 @@ func TestWhatFollowsIsTheNote(t *testing.T) {
 		{"es", "Deje una nota en Pierre: «el contable está enfermo»", "el contable está enfermo"},
 	} {
 		l, _ := words.ParseLanguage(c[0])
-		h := r.Read(c[1], words.In{Now: now, Languages: []words.Language{l}})
+		v := r.in
+		v.Chosen = "client.add-note" // where it is not sure that it is one
+		h := r.ix.Reader(v).Read(c[1], words.In{Now: now, Languages: []words.Language{l}})
 		got, asks := "", 0
 		for i := range h.Parts {
 			p := &h.Parts[i]
@@ -301,6 +308,44 @@ func TestATextGoesOnBehindAShortForm(t *testing.T) {
 	} {
 		if h := r.Read(text, english); len(h.Parts) != 1 || h.Parts[0].Call != want {
 			t.Errorf("%q is read as %s", text, describe(text, &h))
+		}
+	}
+}
+
+// What stands in the place of a text is the text, also where a row is called so: whoever looks for a
+// violin means the word. A row that has to be named is the row.
+func TestATextThatNamesARow(t *testing.T) {
+	t.Parallel()
+	_, r := inline(t, `
+domain: lend
+roles: [{name: player}]
+entities:
+  instrument: {key: instrument_id, scope: everyone, label: "{name}", fields: {name: {type: string}}}
+verbs:
+  - verb: find
+    description: Find instruments.
+    roles: [player]
+    phrases: ["find {name}", "is there a {name}"]
+    handler: true
+    args: [{name: like-id, type: ref, ref-type: instrument}, {name: name, type: string}, {name: near-id, type: ref, ref-type: instrument}]
+  - verb: damage
+    description: Tell what is broken.
+    roles: [player]
+    phrases: ["{instrument-id} is broken: {what}", "report damage {what}"]
+    handler: true
+    args: [{name: instrument-id, type: ref, ref-type: instrument, required: true}, {name: what, type: string, required: true, max-length: 1000}]
+`, "instrument", "violin-no-1", "violin-no-2", "clarinet-buffet")
+	for said, want := range map[string]string{
+		"find violin":                     `lend.find :name "violin"`,
+		"Find Clarinet Buffet":            `lend.find :name "Clarinet Buffet"`,
+		"is there a clarinet?":            `lend.find :name "clarinet"`,
+		"find trombone":                   `lend.find :name "trombone"`,
+		"find":                            "lend.find",
+		"report damage Clarinet Buffet":   "",
+		"the clarinet is broken: the key": `lend.damage :instrument-id @clarinet-buffet :what "the key"`,
+	} {
+		if h := r.Read(said, words.In{Now: now}); len(h.Parts) != 1 || h.Parts[0].Call != want {
+			t.Errorf("%q is read as %s", said, describe(said, &h))
 		}
 	}
 }

@@ -27,6 +27,8 @@ type Correction struct {
 	// Cued says that a word of the message marks a correction. Without a pending call, a bare value
 	// corrects nothing.
 	Cued bool
+	// Bare says that it has no other words, but for the name of the row that the call has.
+	Bare bool
 }
 
 // A Fit is a call with another value in one place.
@@ -62,14 +64,17 @@ func (r *Reader) Correct(text string, in words.In, v *verbs.Verb, call *dsl.Call
 	if slices.Contains(c.quoted, true) {
 		return none, false
 	}
-	cues, cued, asks := cuesIn(all)
-	if strings.ContainsAny(text, "?¿") && !asks {
+	cues, cued, asks := cuesIn(all, func(i int) bool { return r.numbers(c, i) })
+	if strings.ContainsAny(text, "?¿") && !asks || r.asksFor(c, v) {
 		return none, false
 	}
+	bare := false
 	if cued || joins()[all[0].Plain] { // "and it comes on Friday"
+		r.repeats(v, call, c, cues)
+		bare = !slices.Contains(cues, false)
 		r.restates(v, call, c, cues)
 	}
-	found := Correction{Cued: cued}
+	found := Correction{Cued: cued, Bare: cued && bare}
 	several := 0 // places that it may be meant for
 	for _, s := range slotsOf(v, call) {
 		m := r.matches(&s, c, r.speaks(l))
@@ -94,7 +99,8 @@ func (r *Reader) Correct(text string, in words.In, v *verbs.Verb, call *dsl.Call
 			if f.full {
 				said = f.says
 			}
-			fit := Fit{Call: s.put(call, f.value, said, behind, in), Says: f.says, Text: f.text}
+			lead := c.text[c.leads(f.at):f.at.Start]
+			fit := Fit{Call: s.put(call, f.value, lead, said, behind, in), Says: f.says, Text: f.text}
 			if fit.Call.Err() == nil {
 				found.Fits = append(found.Fits, fit)
 			}
@@ -115,8 +121,24 @@ func (r *Reader) Correct(text string, in words.In, v *verbs.Verb, call *dsl.Call
 	return found, len(found.Fits) > 0 || found.Ask != ""
 }
 
-// restates marks words that repeat the call: words of its verb's phrases, and the name of its row.
-// So "no, Maria was born on 4 March" corrects the day as "no, 4 March" does. Phrases with a free text
+// asksFor reports whether a clause is, word for word, the phrase of another verb than v: "I wait for
+// Violin No. 1" corrects no loan of Violin No. 2, although "wait" may mark a correction.
+func (r *Reader) asksFor(c *clause, v *verbs.Verb) bool {
+	all := r.rank(c)
+	return r.exact(c, all) && r.ix.verbs[all[0].verb] != v && c.first != ""
+}
+
+// numbers reports whether a word is the "No" in the name of a row.
+func (r *Reader) numbers(c *clause, i int) bool {
+	for e := range r.names {
+		if refusals()[c.words[i].Plain] && slices.Contains(r.rowsIn(c, e).words, i) {
+			return true
+		}
+	}
+	return false
+}
+
+// restates marks words that repeat the call: words of its verb's phrases. So "no, Maria was born on 4 March" corrects the day as "no, 4 March" does. Phrases with a free text
 // are left out, because the words behind them would be that text.
 func (r *Reader) restates(v *verbs.Verb, call *dsl.Call, c *clause, cues []bool) {
 	for i := range c.words {
@@ -124,6 +146,10 @@ func (r *Reader) restates(v *verbs.Verb, call *dsl.Call, c *clause, cues []bool)
 			return r.ix.verbs[tp.verb] == v && r.has(&tp, c, i) && !slices.ContainsFunc(tp.words, func(w token) bool { return w.param != nil && freeText(w.param) })
 		})
 	}
+}
+
+// repeats marks the words that name the row of the call.
+func (r *Reader) repeats(v *verbs.Verb, call *dsl.Call, c *clause, cues []bool) {
 	for i := range call.Args {
 		for k := range v.Params {
 			p := &v.Params[k]
@@ -230,8 +256,8 @@ func slotsOf(v *verbs.Verb, call *dsl.Call) (all []slot) {
 }
 
 // put returns the call with another value in a slot. If a free text of the call says the old date
-// in words, they are replaced too, by said or, behind a small word such as "on", by behind.
-func (s *slot) put(call *dsl.Call, value dsl.Value, said, behind string, in words.In) dsl.Call {
+// in words, they are replaced too, by said with its lead ("on ") or, behind a small word, by behind.
+func (s *slot) put(call *dsl.Call, value dsl.Value, lead, said, behind string, in words.In) dsl.Call {
 	out := *call
 	out.Args = slices.Clone(call.Args)
 	for i := range out.Args {
@@ -239,7 +265,7 @@ func (s *slot) put(call *dsl.Call, value dsl.Value, said, behind string, in word
 		switch {
 		case a.Key != s.param.Name:
 			if s.kind == verbs.DateType && a.Value.Kind == dsl.String {
-				a.Value = dsl.NewString(reworded(a.Value.Text, s.value.Text, said, behind, in))
+				a.Value = dsl.NewString(reworded(a.Value.Text, s.value.Text, lead, said, behind, in))
 			}
 		case s.field == "":
 			a.Value = value
@@ -262,7 +288,7 @@ func (s *slot) put(call *dsl.Call, value dsl.Value, said, behind string, in word
 // reworded replaces the words of one date in a text by those of another: those behind a small word
 // by behind, since "on 4 March" must not become "on in two weeks". What stands before a week and not
 // before a day is replaced as well: "la semaine prochaine" by "le vendredi 11 décembre".
-func reworded(text, was, said, behind string, in words.In) string {
+func reworded(text, was, lead, said, behind string, in words.In) string {
 	all, more := words.Find(text, in)
 	if more {
 		return text
@@ -273,10 +299,10 @@ func reworded(text, was, said, behind string, in words.In) string {
 		if rd.What != words.Date || !rd.Known() || rd.Value.Text() != was {
 			continue
 		}
-		put, from := said, rd.Range.Start
+		put, from := lead+said, rd.Range.Start
 		before, _ := words.Split(text[:from], maxNote)
 		n := len(before)
-		if n > 0 && small()[before[n-1].Plain] {
+		if leading(l, before) > 0 || lead == "" && n > 0 && small()[before[n-1].Plain] {
 			put = behind
 		}
 		for _, rule := range l.Phrases("beforeday") {
@@ -293,6 +319,28 @@ func reworded(text, was, said, behind string, in words.In) string {
 		text = text[:from] + put + text[rd.Range.End:]
 	}
 	return text
+}
+
+// leads is where the words begin that lead to a date in a clause: "on", "bis zum".
+func (c *clause) leads(at words.Range) int {
+	n := 0
+	for n < len(c.words) && c.words[n].Range.End <= at.Start {
+		n++
+	}
+	if k := leading(c.tongue, c.words[:n]); k > 0 && !c.pauses(n) {
+		return c.words[n-k].Range.Start
+	}
+	return at.Start
+}
+
+// leading counts the words at the end of others that lead to a day.
+func leading(l words.Language, before []words.Word) (n int) {
+	for _, p := range l.Phrases("onday") {
+		if k := len(strings.Fields(p)); k > n && k <= len(before) && plainly(before[len(before)-k:], nil) == words.Plain(p) {
+			n = k
+		}
+	}
+	return n
 }
 
 // An instead is the replacement that a message names for one slot.
@@ -396,7 +444,7 @@ func (m *instead) cover(c *clause, at words.Range) {
 // kindsOf returns the kinds of readings that may be a value of a type.
 func kindsOf(t verbs.TypeName) []words.What {
 	switch t {
-	case verbs.DateType:
+	case verbs.DateType, verbs.DateTimeType:
 		return []words.What{words.Date}
 	case verbs.MoneyType:
 		return []words.What{words.Money}
@@ -451,7 +499,7 @@ func (c *clause) valuesFor(s *slot, l words.Language) *instead {
 		if rd.What == words.Date {
 			f.says, f.text = words.SayDay(choice.Value, l), choice.Value.Text()
 			f.away = rd.Kind != words.Exact && !rd.Weekday()
-			f.full = rd.Assumed&words.NextSuch != 0 && (!rd.Weekday() || choice.Value != rd.Value)
+			f.full = rd.Weekday() && len(rd.Others) > 1 || rd.Assumed&words.NextSuch != 0 && (!rd.Weekday() || choice.Value != rd.Value)
 		}
 		m.fits = append(m.fits, f)
 	}
@@ -501,6 +549,8 @@ func (s *slot) meant(rd *words.Reading, c *clause) []words.Choice {
 	today := stores.DateOf(c.in.Now)
 	near := all[len(all)-1].Value
 	switch raw := strings.Trim(strings.ToLower(c.raw(rd.Range)), "."); {
+	case rd.Weekday() && len(rd.Others) > 1:
+		return all // today, or in a week
 	case rd.Weekday():
 		near = stores.NewDays(words.Monday(was).Days() + near.Days() - words.Monday(near).Days())
 		if near.Days() < today.Days() {
@@ -562,8 +612,8 @@ func (c *clause) replaced(rd *words.Reading) bool {
 var cueing, asking, saying = cuesOf("cue"), cuesOf("cueasks"), cuesOf("cuesays")
 
 // cuesIn marks the words of a message that only mark a correction, and reports whether one does,
-// and whether they ask for it.
-func cuesIn(all []words.Word) (cues []bool, cued, asks bool) {
+// and whether they ask for it. The "No" of "Violin No. 1" is none.
+func cuesIn(all []words.Word, named func(int) bool) (cues []bool, cued, asks bool) {
 	cues = make([]bool, len(all))
 	longest := func(of map[string][][]string, i int) int {
 		for _, p := range of[all[i].Plain] {
@@ -577,7 +627,7 @@ func cuesIn(all []words.Word) (cues []bool, cued, asks bool) {
 		c, a, s := longest(cueing(), i), longest(asking(), i), longest(saying(), i)
 		n := max(c, a, s)
 		switch {
-		case n == 0:
+		case n == 0, named(i):
 			i++
 			continue
 		case c == n:

@@ -3,6 +3,7 @@ package phrase
 import (
 	"hash/fnv"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -95,6 +96,92 @@ func TestCorrections(t *testing.T) {
 	if right[0]*100 < said[0]*95 || right[1]*100 < said[1]*82 {
 		t.Errorf("of %d and %d, %d and %d are read rightly", said[0], said[1], right[0], right[1])
 	}
+}
+
+// A message that is the phrase of another verb asks for that, although a word of it may mark a
+// correction and it holds a value that would fit the call.
+func TestAPhraseOfAnotherVerbCorrectsNothing(t *testing.T) {
+	t.Parallel()
+	reg, r := inline(t, `
+domain: lend
+roles: [{name: player}]
+entities:
+  instrument: {key: instrument_id, scope: everyone, label: "{name}", fields: {name: {type: string}}}
+verbs:
+  - verb: borrow
+    description: Borrow an instrument.
+    roles: [player]
+    phrases: ["borrow {instrument-id} until {until}"]
+    handler: true
+    args: [{name: instrument-id, type: ref, ref-type: instrument, required: true}, {name: until, type: date, required: true}]
+  - verb: wish
+    description: Wait for an instrument.
+    roles: [player]
+    phrases: ["I wait for {instrument-id}"]
+    handler: true
+    args: [{name: instrument-id, type: ref, ref-type: instrument, required: true}]
+`, "instrument", "violin-no-1", "violin-no-2")
+	script, _ := dsl.Parse(dsl.NewSource("call", "lend.borrow :instrument-id @violin-no-2 :until 2027-01-02"))
+	for said, corrects := range map[string]bool{
+		"I wait for Violin No. 1":           false,
+		"wait, Violin No. 1":                true,
+		"Violin No. 1":                      true,
+		"no, I meant Violin No. 1":          true,
+		"borrow Violin No. 1":               false,
+		"no, borrow Violin No. 1":           true,
+		"wait, until 3 January 2027 please": true,
+	} {
+		found, ok := r.Correct(said, words.In{Now: now}, reg.Verb("lend.borrow"), &script.Calls[0])
+		if ok != corrects || corrects && len(found.Fits) != 1 {
+			t.Errorf("%q: %v, %+v", said, ok, found)
+		}
+	}
+}
+
+// The note says the new day as the person said it, with the word that leads to it, in four languages; a
+// weekday that may be today or in a week is asked about.
+func TestACorrectedDayInTheNote(t *testing.T) {
+	t.Parallel()
+	r, _ := domains[0].reader(t)
+	for _, c := range []struct {
+		note, day, said string
+		want            []string
+	}{
+		{"he sends it for Pierre tomorrow", "2024-12-28", "no, on Thursday", []string{"he sends it for Pierre on Thursday"}},
+		{"he will send it tomorrow", "2024-12-28", "no, on Thursday", []string{"he will send it on Thursday"}},
+		{"he will send it tomorrow", "2024-12-28", "no, by Thursday", []string{"he will send it by Thursday"}},
+		{"he will send it by Monday", "2024-12-30", "no, on Thursday", []string{"he will send it by Thursday"}},
+		{"he will send it on Monday", "2024-12-30", "no, in two weeks", []string{"he will send it on Friday 10 January 2025"}},
+		{"he sends it for Pierre tomorrow", "2024-12-28", "no, on Friday", []string{"he sends it for Pierre on Friday 27 December 2024", "he sends it for Pierre on Friday 3 January 2025"}},
+		{"Tomorrow he sends it", "2024-12-28", "no, on Thursday", []string{"On Thursday he sends it"}},
+		{"er schickt es morgen", "2024-12-28", "nein, am Donnerstag", []string{"er schickt es am Donnerstag"}},
+		{"er schickt es bis Montag", "2024-12-30", "nein, bis zum Donnerstag", []string{"er schickt es bis Donnerstag"}},
+		{"il l'envoie demain", "2024-12-28", "non, jeudi", []string{"il l'envoie jeudi"}},
+		{"il l'envoie demain", "2024-12-28", "non, le 2 janvier", []string{"il l'envoie le jeudi 2 janvier 2025"}},
+		{"lo envía mañana", "2024-12-28", "no, el jueves", []string{"lo envía el jueves"}},
+		{"lo envía mañana", "2024-12-28", "no, el viernes", []string{"lo envía el viernes, 27 de diciembre de 2024", "lo envía el viernes, 3 de enero de 2025"}},
+	} {
+		call := dsl.NewCall("client.add-note", dsl.NewArg("request-id", dsl.NewSymbol("pierre-dupont-source-of-wealth")),
+			dsl.NewArg("note", dsl.NewString(c.note)), dsl.NewArg("expected-date", dsl.NewDate(c.day)))
+		found, _ := r.Correct(c.said, words.In{Now: now}, r.ix.reg.Verb("client.add-note"), &call)
+		var got []string
+		for _, f := range found.Fits {
+			got = append(got, f.Call.Args[1].Value.Text)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%q, %q: %q", c.note, c.said, got)
+		}
+	}
+}
+
+// inline is a palette, and a reader of it that knows the names of some rows.
+func inline(t testing.TB, palette, entity string, names ...string) (*verbs.Registry, *Reader) {
+	t.Helper()
+	reg, ds := verbs.LoadSources(dsl.NewSource("inline.yaml", palette))
+	if ds.HasErrors() {
+		t.Fatal(ds)
+	}
+	return reg, New(reg).Reader(Vocabulary{Verbs: reg.Verbs(), Names: map[*verbs.Entity][]string{reg.Entity(entity): names}})
 }
 
 // Whatever is said, what comes of it is the call with one other value, and a text in

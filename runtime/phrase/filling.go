@@ -1,6 +1,7 @@
 package phrase
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -107,7 +108,8 @@ func (f *filling) argument(pr *verbs.Param) {
 		}
 	}
 	of := f
-	if len(f.answers) > 0 && pr.Type.Name != verbs.ObjectType { // an object has parts, and each may have been asked for
+	parts := pr.Type.Name == verbs.ObjectType || pr.Type.Name == verbs.DateTimeType // each of which may have been asked for
+	if len(f.answers) > 0 && !parts {
 		of = f.r.filling(f.p, f.answers[0], f.l)
 		of.pr = pr
 	}
@@ -132,7 +134,7 @@ func (f *filling) answer(text string) (c *clause, beside string) {
 		return nil, ""
 	}
 	in := f.c.in.Answered(plain)
-	in.Day = f.pr.Type.Name == verbs.DateType || f.pr.Type.Name == verbs.ObjectType
+	in.Day = slices.Contains([]verbs.TypeName{verbs.DateType, verbs.DateTimeType, verbs.ObjectType}, f.pr.Type.Name)
 	readings, _ := words.Find(plain, in)
 	c = f.r.clause(text, all, readings, in, f.l)
 	value := f.valueIn(c)
@@ -155,17 +157,29 @@ func (f *filling) valueIn(c *clause) []bool {
 		return value
 	}
 	kinds := kindsOf(f.pr.Type.Name)
+	within := func(at words.Range) {
+		for k, w := range c.words {
+			value[k] = value[k] || at.Start <= w.Range.Start && w.Range.End <= at.End
+		}
+	}
 	switch t := f.pr.Type; {
+	case t.Name == verbs.DateTimeType:
+		for _, of := range c.clocks(true) {
+			within(of.Range)
+		}
+		for _, of := range words.Instants(c.text, c.in) {
+			within(of.Range)
+		}
 	case t.Entity != nil && f.r.names[t.Entity] != nil:
 		return mark(f.r.rowsIn(c, t.Entity).words)
 	case t.Codes != nil:
 		_, at := f.r.codesIn(c, t.Codes)
 		return mark(at)
 	}
-	for k := range c.words {
-		value[k] = slices.ContainsFunc(c.readings, func(rd words.Reading) bool {
-			return rd.Range.Start <= c.words[k].Range.Start && c.words[k].Range.End <= rd.Range.End && (kinds == nil || slices.Contains(kinds, rd.What))
-		})
+	for _, rd := range c.readings {
+		if kinds == nil || slices.Contains(kinds, rd.What) {
+			within(rd.Range)
+		}
 	}
 	return value
 }
@@ -177,7 +191,7 @@ func (c *clause) beside(value []bool) string {
 	for i := 0; i < len(c.words); {
 		from, says := i, 0
 		for ; i < len(c.words) && !value[i] && (i == from || !c.pauses(i)); i++ {
-			if w := c.words[i].Plain; !small()[w] && !closers()[w] {
+			if w := c.words[i].Plain; !small()[w] && !closers()[w] && !refusals()[w] {
 				says++
 			}
 		}
@@ -214,6 +228,8 @@ func (f *filling) said() {
 		f.code()
 	case verbs.DateType:
 		f.value(func(v stores.Value) dsl.Value { return dsl.NewDate(v.Text()) }, words.Date)
+	case verbs.DateTimeType:
+		f.moment()
 	case verbs.MoneyType:
 		f.money()
 	case verbs.IntegerType:
@@ -222,11 +238,11 @@ func (f *filling) said() {
 			return dsl.NewInteger(n)
 		}, words.Integer)
 	case verbs.DecimalType:
-		f.found(func(v stores.Value) dsl.Value { return dsl.NewNumber(v.Text()) }, words.Decimal, words.Percent, words.Integer)
+		f.found(func(v stores.Value) dsl.Value { return dsl.NewNumber(offeredAs(v.Text())) }, words.Decimal, words.Percent, words.Integer)
 	case verbs.EmailType:
-		f.found(asText, words.Email)
+		f.address(words.Email)
 	case verbs.PhoneType:
-		f.found(asText, words.Phone)
+		f.address(words.Phone)
 	case verbs.StringType:
 		f.text()
 	case verbs.ObjectType:
@@ -286,11 +302,22 @@ func (f *filling) reading(what ...words.What) (one *words.Reading, there bool) {
 		held := words.Between(f.pr.Type.Between(stores.DateOf(f.c.in.Now))).Hold(*one)
 		one = &held
 	}
+	if !one.Known() && !f.pr.Required && f.c.tells(one.Range) {
+		return nil, false
+	}
 	if !one.Known() {
 		f.asks(f.r.unclear(f.pr, f.l, one))
 		return nil, true
 	}
 	return one, true
+}
+
+// tells reports whether a place is in a further sentence of a text that is taken as it comes: "he is
+// ill. Maria was born in 1972." What cannot be a value is a part of that text, and no more.
+func (c *clause) tells(at words.Range) bool {
+	return c.dictated != nil && slices.ContainsFunc(c.words, func(w words.Word) bool {
+		return w.Breaks && c.dictated.at.Start < w.Range.Start && w.Range.Start <= at.Start
+	})
 }
 
 // use marks readings as taken by the current argument.
@@ -325,6 +352,57 @@ func (f *filling) found(written func(stores.Value) dsl.Value, what ...words.What
 	}
 }
 
+// address fills an argument with an e-mail address or a phone number. One that was said and cannot be
+// read is asked about, also where the argument may be left out.
+func (f *filling) address(what words.What) {
+	n := len(f.p.Args) + len(f.p.Asks)
+	f.found(asText, what)
+	if at := f.unread(what); n == len(f.p.Args)+len(f.p.Asks) && at.End > 0 {
+		a := Ask{Param: f.pr, Text: askUnread.In(f.r.speaks(f.l), f.c.raw(at), kindOf(f.pr.Type.Name).In(f.r.speaks(f.l)))}
+		if f.pr.Sensitive {
+			a.Text = f.r.ask(f.l, askMissing, f.pr, nil)
+		}
+		f.asks(a)
+	}
+}
+
+// unread returns the place of a text that cannot be read as an e-mail address or a phone number: a word
+// with an @ inside, or digits in the place that a phrase has for the argument.
+func (f *filling) unread(what words.What) (at words.Range) {
+	c := f.c
+	if what == words.Email {
+		for _, m := range likeAddress.FindAllStringIndex(c.text[c.rng.Start:c.rng.End], -1) {
+			at = words.Range{Start: c.rng.Start + m[0], End: c.rng.Start + m[1]}
+			if !slices.ContainsFunc(c.readings, func(rd words.Reading) bool { return rd.Range.Start <= at.Start && at.End <= rd.Range.End }) {
+				return at
+			}
+		}
+		return words.Range{}
+	}
+	for t := range f.r.ix.templates {
+		tp := &f.r.ix.templates[t]
+		if f.r.ix.verbs[tp.verb] != f.p.Verb {
+			continue
+		}
+		from, to, _ := tp.place(f.pr, c)
+		for _, w := range c.words[from:to] {
+			if plainWord(w.Plain) || c.has(words.Date) || at.End > 0 && strings.Trim(c.text[at.End:w.Range.Start], " -/().") != "" {
+				continue
+			}
+			if at.End == 0 {
+				at.Start = w.Range.Start
+			}
+			at.End = w.Range.End
+		}
+		if at.End > 0 {
+			break
+		}
+	}
+	return at
+}
+
+var likeAddress = regexp.MustCompile(`[^\s@<(]+@\S*[^\s.,;:!?)>]`)
+
 // value is found, but the argument must accept the value.
 func (f *filling) value(written func(stores.Value) dsl.Value, what words.What) {
 	rd, there := f.reading(what)
@@ -354,7 +432,7 @@ func (f *filling) row() {
 		if pr.Required {
 			f.asks(r.which(p.Verb, pr, all.names, askStranger, f.l))
 		}
-	case len(said.names) == 1 && (pr.Required || all.sure(said, c) && !p.took(c.span(said.words))):
+	case len(said.names) == 1 && (pr.Required || all.sure(said, c) && !p.took(c.span(said.words)) && !f.texts(said)):
 		for _, k := range said.words {
 			f.taken[k] = true
 		}
@@ -412,7 +490,7 @@ func (f *filling) money() {
 	case len(f.pr.Type.Currencies) > 0 && !slices.Contains(f.pr.Type.Currencies, rd.Currency):
 		f.asks(Ask{Param: f.pr, Text: f.r.ask(f.l, askMissing, f.pr, f.pr.Type.Currencies), Choices: f.pr.Type.Currencies})
 	default:
-		f.take(dsl.NewMap(dsl.NewArg("amount", dsl.NewNumber(rd.Value.Text())), dsl.NewArg("currency", dsl.NewCode(rd.Currency))), rd.Range, rd)
+		f.take(dsl.NewMap(dsl.NewArg("amount", dsl.NewNumber(offeredAs(rd.Value.Text()))), dsl.NewArg("currency", dsl.NewCode(rd.Currency))), rd.Range, rd)
 	}
 }
 
@@ -437,14 +515,14 @@ func (f *filling) text() {
 	if colon := c.colon(); how == elsewhere && colon > 0 && r.announcement(p.Verb, pr, c, colon) {
 		at, how = unquoted(c.text, words.Range{Start: colon, End: c.rng.End}), said
 	}
-	if at.End == c.rng.End && strings.HasPrefix(c.text[at.End:], "?") {
+	if sentences(pr) && at.End == c.rng.End && strings.HasPrefix(c.text[at.End:], "?") {
 		at.End++
 	}
 	if how == said && !sentences(pr) {
 		at = r.without(p.Verb, pr, c, at)
 	}
 	switch {
-	case how == said && !r.onlyNames(p.Verb, c, at):
+	case how == said && !r.onlyRow(p.Verb, c, at):
 	case how == elsewhere && free == 1 && sentences(pr) && c.content() && !r.announcement(p.Verb, pr, c, c.rng.End):
 		at = c.rng
 	default:
@@ -546,15 +624,43 @@ func (p *Part) follows(pr *verbs.Param) (row, code string) {
 	return "", ""
 }
 
-// onlyNames reports that a range of a clause is nothing but names of rows.
-func (r *Reader) onlyNames(v *verbs.Verb, c *clause, at words.Range) bool {
-	named := r.named(v, c)
+// onlyRow reports that a range of a clause is nothing but names of rows that a required argument
+// takes.
+func (r *Reader) onlyRow(v *verbs.Verb, c *clause, at words.Range) bool {
+	named := make([]bool, len(c.words))
+	for i := range v.Params {
+		if p := &v.Params[i]; p.Required {
+			r.marks(named, p, c)
+		}
+	}
+	return c.only(at, named)
+}
+
+// only reports that a range of a clause has no other words than those that are marked.
+func (c *clause) only(at words.Range, marked []bool) bool {
 	for i := range c.words {
-		if c.words[i].Range.Start >= at.Start && c.words[i].Range.End <= at.End && !named[i] {
+		if c.words[i].Range.Start >= at.Start && c.words[i].Range.End <= at.End && !marked[i] {
 			return false
 		}
 	}
 	return true
+}
+
+// texts reports that names of rows are all that a clause has in the place of a text. Then they are
+// that text, and name no row for an optional argument: "find violin" for the phrase "find {name}".
+func (f *filling) texts(of *found) bool {
+	named := make([]bool, len(f.c.words))
+	for _, k := range of.words {
+		named[k] = true
+	}
+	for i := range f.p.Verb.Params {
+		if q := &f.p.Verb.Params[i]; freeText(q) {
+			if at, how := f.r.captured(f.p, q, f.c); how == said && f.c.only(at, named) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // content reports that a clause says more than which verb is meant.

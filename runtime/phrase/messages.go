@@ -27,7 +27,10 @@ const (
 	askLimit    question = "phrase/ask-limit"
 	askWhich    question = "phrase/ask-which"
 	askUnfit    question = "phrase/ask-unfit"
+	askUnread   question = "phrase/ask-unread"
 	askShorter  question = "phrase/ask-shorter"
+	askDay      question = "phrase/ask-day"
+	askTime     question = "phrase/ask-time"
 	askMore     question = "phrase/ask-more"
 	inQuotes    question = "phrase/in-quotes"
 )

@@ -76,8 +76,8 @@ func (n *nameList) find(c *clause) found {
 		rows := n.byStem[s]
 		if from, to := c.glued(i, ""); rows == nil && to-from > 1 {
 			rows = n.byStem[c.joined(from, to)] // names are not divided between letters and digits
-		} else if small()[c.words[i].Plain] {
-			continue
+		} else if small()[c.words[i].Plain] || refusals()[c.words[i].Plain] && (i == 0 || n.byStem[c.stems[i-1]] == nil) {
+			continue // "No" is part of "Violin No. 1", and of nothing by itself
 		}
 		if rows == nil && len(s) >= 4 && len(n.byStem) <= maxLoose && plainWord(s) {
 			// The beginning of a name's word, or a word with one typing error.

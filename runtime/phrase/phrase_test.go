@@ -432,6 +432,39 @@ func TestAChosenRowIsThatOfAllSentences(t *testing.T) {
 	}
 }
 
+// Nothing of a message is dropped without a word: what is said of another person is asked about where
+// it is not clear, both of two questions are answered, and a day in a further sentence of a note is in
+// the note.
+func TestNoHalfOfAMessageIsDropped(t *testing.T) {
+	t.Parallel()
+	r, _ := domains[0].reader(t)
+	const born = "client.provide-info :request-id @maria-schmidt-date-of-birth :info-type DATE_OF_BIRTH :collected-data {:date_of_birth \"1972-03-15\"}"
+	for said, want := range map[string][]string{
+		"Maria was born March 15, 1972 and Thomas was born March 16, 1973":  {born, "?"},
+		"Maria was born March 15, 1972. Thomas was born March 16, 1973.":    {born, "?"},
+		"What is still needed and what is settled already?":                 {"client.get-outstanding", "client.get-completed"},
+		"Tell me how far we are and what is still needed":                   {"client.get-status", "client.get-outstanding"},
+		"Was fehlt noch und was ist schon erledigt?":                        {"client.get-outstanding", "client.get-completed"},
+		"Qu'est-ce qui manque encore et qu'est-ce qui est déjà réglé ?":     {"client.get-outstanding", "client.get-completed"},
+		"¿Qué falta todavía y qué está ya resuelto?":                        {"client.get-outstanding", "client.get-completed"},
+		"How far are we, and what holds it up?":                             {"client.get-status"},
+		"What is still needed and why?":                                     {"client.get-outstanding"},
+		"Note for Pierre: accountant is late. Maria was born on 15.3.1972.": {"client.add-note :request-id @pierre-dupont-source-of-wealth :note \"accountant is late. Maria was born on 15.3.1972.\""},
+	} {
+		h := r.Read(said, words.In{Now: now})
+		var got []string
+		for i := range h.Parts {
+			p := &h.Parts[i]
+			if got = append(got, p.Call); p.Call == "" && len(p.Asks) > 0 {
+				got[i] = "?"
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%q is read as %s", said, describe(said, &h))
+		}
+	}
+}
+
 // Every fact of a sentence is read: at an "and" and at a comma, however many there are, and two of one
 // kind where they are about two people's papers. What is one text stays one.
 func TestEachFactOfASentenceIsRead(t *testing.T) {

@@ -157,8 +157,8 @@ func (r *Reader) Read(text string, in words.In) Heard {
 			r.fill(&h.Parts[n-1], c, l)
 			continue
 		}
-		if p.Certainty != Sure || len(p.Asks) > 0 {
-			if several := r.facts(text, c, readings, l); several != nil {
+		if open := p.Certainty != Sure || len(p.Asks) > 0; open || len(p.Verb.Effects) == 0 {
+			if several := r.facts(text, c, readings, l); several != nil && (open || p.asksBoth(several)) {
 				h.Parts = append(h.Parts, several...)
 				continue
 			}
@@ -179,7 +179,8 @@ func (r *Reader) Read(text string, in words.In) Heard {
 
 // together joins several sentences. They become one part if all of them as one text are likelier to
 // mean one thing than each of them alone, and at most one of them is clear, with another verb.
-// Otherwise it drops an unclear sentence whose likeliest verb is that of a clear one.
+// Otherwise it drops an unclear sentence whose likeliest verb is that of a clear one, unless it is about
+// another row.
 func (r *Reader) together(text string, all []words.Word, readings []words.Reading, in words.In, l words.Language, parts []Part) []Part {
 	var clear []*verbs.Verb
 	most := 0.0
@@ -195,7 +196,7 @@ func (r *Reader) together(text string, all []words.Word, readings []words.Readin
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(parts), func(p Part) bool {
-		return p.Certainty == Unsure && slices.Contains(clear, p.Ranked[0].Verb)
+		return p.Certainty == Unsure && slices.Contains(clear, p.Ranked[0].Verb) && !slices.ContainsFunc(parts, func(q Part) bool { return q.besides(p.clauses[0]) })
 	})
 }
 
@@ -417,7 +418,7 @@ func (r *Reader) query(c *clause) *query {
 			rd := &c.readings[k]
 			if rd.Range.Start <= at.Start && at.End <= rd.Range.End {
 				kind |= 1 << rd.What
-				if s := placeOfReading(rd.What); s != "" && !whole[i] {
+				if s := placeOfReading(rd.What); s != "" && !whole[i] && (place != "{row}" || rd.What != words.Integer) {
 					place = s
 				}
 			}
@@ -542,9 +543,12 @@ func (r *Reader) fits(c *clause, v *verbs.Verb) *fit {
 					got++ // the row says which code it is
 				}
 			}
-		case verbs.DateType, verbs.DateTimeType:
+		case verbs.DateType:
 			dates = true
 			f.params[i] = c.has(words.Date)
+		case verbs.DateTimeType:
+			dates = true
+			f.params[i] = c.hasMoment()
 		case verbs.MoneyType:
 			amounts = true
 			f.params[i] = c.has(words.Money)
@@ -848,6 +852,13 @@ func (r *Reader) facts(text string, c *clause, readings []words.Reading, l words
 		return []Part{a, b}
 	}
 	return nil
+}
+
+// asksBoth reports whether a part that only reads is one of several such that its clause asks for:
+// "what is still needed, and what is settled?"
+func (p *Part) asksBoth(several []Part) bool {
+	return p.Confidence < exactly && !slices.ContainsFunc(several, func(q Part) bool { return q.Call == "" || len(q.Verb.Effects) > 0 }) &&
+		slices.ContainsFunc(several, func(q Part) bool { return q.Verb == p.Verb })
 }
 
 // besides reports whether a clause names other rows than a part. Statements about two people's

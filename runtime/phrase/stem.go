@@ -83,6 +83,7 @@ func set(keys ...string) func() map[string]bool {
 
 var (
 	negations     = set("denial")           // turn a sentence round
+	refusals      = set("refusing")         // are a no by themselves
 	questionWords = set("interrogative")    // begin a question
 	joins         = set("joining")          // stand between two things that are said in one sentence
 	openers       = set("opening", "title") // stand before the request proper

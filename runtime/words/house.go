@@ -146,7 +146,8 @@ func (h *house) phrases(key string) (all []string) {
 // expressions are the keys of regular expressions; all other keys are those of phrases.
 var expressions = []string{"remark", "perhaps", "cased", "inside", "drawn", "afteryes", "greeting", "undo", "forget", "unaware", "thanks", "able", "who", "speak", "called", "wrote", "passedon", "sender", "header",
 	"subject", "automatic", "attribution", "sentfrom", "salutation", "signoff", "notice", "inline", "away", "details", "asked", "unasked", "polite", "forbids", "supposes", "fresh", "other", "notother", "pronoun",
-	"guess", "lessword", "noless", "plusword", "half", "scale", "begun", "cents", "hourbefore", "hourbehind", "dayson", "week", "weekfrom", "upto", "span", "large", "compound"}
+	"guess", "lessword", "noless", "plusword", "half", "scale", "begun", "cents", "hourbefore", "hourbehind", "dayson", "week", "weekfrom", "upto", "span", "large", "compound",
+	"clockat", "clockhour", "clockpart", "clockhalf", "forenoon", "afternoon", "noon", "either"}
 
 // Phrases returns the phrases of all languages under a key of their files.
 func Phrases(key string) []string { return ours().phrases(key) }

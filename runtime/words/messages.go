@@ -48,6 +48,9 @@ func (r *Reading) Ask(l Language) string {
 	return Key("words/is-that").In(l, Either(l, all))
 }
 
+// Ask returns what to ask the person about a text with such a problem.
+func (p Problem) Ask(l Language) string { return problemWords[p].In(l) }
+
 // Either lists alternatives: "a, b or c".
 func Either(l Language, all []string) string {
 	if len(all) < 2 {

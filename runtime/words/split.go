@@ -1,6 +1,7 @@
 package words
 
 import (
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -66,12 +67,24 @@ func (s *scan) shortens(i int) bool {
 	word := []string{string(s.plain[t.from:t.to])}
 	switch {
 	case t.kind == numberToken:
-		return t.to-t.from <= 2
+		return t.to-t.from <= 2 && !s.numbers(i-2)
 	case t.kind != wordToken || next.kind == markToken || next.space == newLine:
 		return false
 	}
 	first, size := utf8.DecodeRuneInString(s.text[t.start:t.end])
 	follows, _ := utf8.DecodeRuneInString(s.text[next.start:])
 	letter := size == int(t.end-t.start)
-	return shortened.at(word, 0) > 0 || letter && (unicode.IsUpper(first) || !unicode.IsUpper(follows)) || next.kind == numberToken && numbered.at(word, 0) > 0
+	return shortened.at(word, 0) > 0 || letter && (unicode.IsUpper(first) || !unicode.IsUpper(follows)) || s.numbers(i)
+}
+
+// numbers reports whether the point at token i belongs to an abbreviation with its number: "Op. 27".
+// "No. 5" is one behind other words of the sentence, and a refusal at the beginning of it.
+func (s *scan) numbers(i int) bool {
+	if i < 1 || s.tokens[i].mark != '.' || s.tokens[i-1].kind != wordToken || s.tokens[i+1].kind != numberToken {
+		return false
+	}
+	t := &s.tokens[i-1]
+	word := []string{string(s.plain[t.from:t.to])}
+	begins := i == 1 || t.space == newLine || strings.ContainsRune(".!?;", s.tokens[i-2].mark)
+	return numbered.at(word, 0) > 0 && !(begins && refusing.at(word, 0) > 0)
 }
