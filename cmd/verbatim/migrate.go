@@ -103,6 +103,9 @@ func (a *app) twoCommands(where, palettes, grantTo string, administrators []stri
 		migrate+" --store "+shell(at.as(""))+" --grant-to "+shell(grantTo)+", then "+then)
 }
 
+// migrateTries is how often a migration is tried that others' transactions interfere with.
+const migrateTries = 5
+
 func (a *app) migrate(ctx context.Context, where, palettes, grantTo, from string, planOnly, yes, cut bool, data []string) error {
 	reg, err := a.wholePalettes(palettes)
 	if err != nil {
@@ -162,14 +165,23 @@ func (a *app) migrate(ctx context.Context, where, palettes, grantTo, from string
 		}
 		return a.dataChangeEntries(reg, p.DataChanges), nil
 	}
-	plan, err = store.Migrate(ctx, all, !planOnly, tell)
+	// Servers may be at work, and one transaction of theirs may stand in the way.
+	migrate := func(apply bool) (plan stores.Plan, err error) {
+		for range migrateTries {
+			if plan, err = store.Migrate(ctx, all, apply, tell); !errors.Is(err, stores.ErrConflict) || ctx.Err() != nil {
+				break
+			}
+		}
+		return plan, err
+	}
+	plan, err = migrate(!planOnly)
 	var ask *unagreed
 	if errors.As(err, &ask) {
 		if err = a.agreeTo(ctx, ask.changes); err != nil {
 			return err
 		}
 		agreed = ask.changes
-		plan, err = store.Migrate(ctx, all, true, tell)
+		plan, err = migrate(true)
 	}
 	if errors.As(err, &ask) {
 		return &stop{exitRefused, "changed-meanwhile", "the store is not as it was when you were asked. Nothing was changed", "verbatim migrate asks again"}
