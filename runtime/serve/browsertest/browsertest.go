@@ -15,6 +15,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -30,7 +31,7 @@ import (
 // Widths are the widths at which pages are judged, in CSS pixels.
 var Widths = []int64{320, 360, 1280}
 
-// A Tab is a tab of a browser of its own: it remembers nothing from another test.
+// A Tab is a tab with cookies and files of its own: it remembers nothing from another test.
 type Tab struct {
 	t    testing.TB
 	ctx  context.Context
@@ -39,8 +40,8 @@ type Tab struct {
 	look string
 }
 
-// Open starts a browser, and ends it with the test. Without Chromium or axe-core the
-// test is skipped, or fails where VERBATIM_REQUIRE_CHROMIUM is set.
+// Open opens a tab, and closes it with the test. Without Chromium or axe-core the test is
+// skipped, or fails where VERBATIM_REQUIRE_CHROMIUM is set.
 func Open(t testing.TB) *Tab {
 	t.Helper()
 	without := func(what string) {
@@ -64,7 +65,45 @@ func Open(t testing.TB) *Tab {
 	if err != nil {
 		without("no axe-core: make judges fetches it")
 	}
-	options := []chromedp.ExecAllocatorOption{chromedp.ExecPath(program), chromedp.UserDataDir(t.TempDir()), chromedp.NoFirstRun, chromedp.Headless, chromedp.DisableGPU,
+	whole, err := running.enter(program)
+	t.Cleanup(running.leave)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, end := chromedp.NewContext(whole, chromedp.WithNewBrowserContext())
+	t.Cleanup(end)
+	b := &Tab{t: t, ctx: ctx, axe: string(axe)}
+	b.Do(chromedp.Navigate("about:blank"))
+	// Each page believes that it is the one that the person looks at.
+	if _, err := chromedp.Call(ctx, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true}); err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// A browser is one process of Chromium for all tests that run at the same time: to start one takes
+// longer than most tests. It ends with the last of them.
+type browser struct {
+	mu    sync.Mutex
+	tests int
+	ctx   context.Context
+	stop  func()
+}
+
+var running browser
+
+// enter starts the browser for its first test.
+func (b *browser) enter(program string) (context.Context, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.tests++; b.tests > 1 && b.ctx != nil {
+		return b.ctx, nil
+	}
+	dir, err := os.MkdirTemp("", "verbatim-browser-")
+	if err != nil {
+		return nil, err
+	}
+	options := []chromedp.ExecAllocatorOption{chromedp.ExecPath(program), chromedp.UserDataDir(dir), chromedp.NoFirstRun, chromedp.Headless, chromedp.DisableGPU,
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true),
 		chromedp.Flag("hide-scrollbars", true), chromedp.Flag("force-prefers-reduced-motion", true), chromedp.WSURLReadTimeout(time.Minute)}
 	if os.Geteuid() == 0 {
@@ -72,14 +111,28 @@ func Open(t testing.TB) *Tab {
 	}
 	alloc, stop := chromedp.NewExecAllocator(context.Background(), options...)
 	ctx, end := chromedp.NewContext(alloc)
-	t.Cleanup(func() {
+	b.ctx, b.stop = ctx, func() {
 		_ = chromedp.Cancel(ctx) // waits for the process, so that its folder can go
 		end()
 		stop()
-	})
-	b := &Tab{t: t, ctx: ctx, axe: string(axe)}
-	b.Do(chromedp.Navigate("about:blank"))
-	return b
+		_ = os.RemoveAll(dir)
+	}
+	if err := chromedp.Do(ctx, chromedp.Navigate("about:blank")); err != nil {
+		b.stop()
+		b.ctx = nil
+		return nil, err
+	}
+	return ctx, nil
+}
+
+// leave ends the browser after its last test.
+func (b *browser) leave() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.tests--; b.tests == 0 && b.ctx != nil {
+		b.stop()
+		b.ctx = nil
+	}
 }
 
 // Judge returns the path of a file of a package that npm fetched for tests.
@@ -102,7 +155,7 @@ func (b *Tab) Do(steps ...chromedp.Action[chromedp.Void]) {
 	b.t.Helper()
 	ctx, stop := context.WithTimeout(b.ctx, 20*time.Second)
 	defer stop()
-	// The first step of a context starts the browser, which must not end with it.
+	// The first step of a context opens the tab, which must not close with it.
 	if chromedp.FromContext(b.ctx).Target == nil {
 		ctx = b.ctx
 	}
