@@ -212,7 +212,7 @@ func (l *loader) workKey(vn *verbNode, e *Effect, f mapping) {
 // unknownIn reports whether a mapping has a key that its shape does not know.
 func unknownIn(n *yaml.Node, name string) bool {
 	for i := 0; i+1 < len(n.Content); i += 2 {
-		if n.Content[i].Kind == poisoned || shapes[name].key(n.Content[i].Value) == nil {
+		if n.Content[i].Kind == poisoned || shapes()[name].key(n.Content[i].Value) == nil {
 			return true
 		}
 	}
@@ -535,7 +535,7 @@ func (l *loader) set(vn *verbNode, e *Effect, p pair, ent *Entity, sc scope) {
 			d.report(tell(d.place(k), "outside-promise", ent, k.Value, ent.Store.Fields[e.Fields[0]].Name, e.Place))
 			return
 		case val.Tag == "!!null" && val.Style == 0 && val.Value != "null":
-			d.report(say.nothingWritten(d.place(k), shapes["effect"].key("set")))
+			d.report(say.nothingWritten(d.place(k), shapes()["effect"].key("set")))
 			return
 		}
 		if ent.Fields[i].Type == nil {

@@ -27,7 +27,7 @@ func (l *loader) declareEntity(d *doc, k, v *yaml.Node) {
 	node := entityNode{d: d, e: e, columns: make(map[string]int)}
 	if v.Kind == poisoned || v.Kind == yaml.ScalarNode && v.Tag == "!!null" {
 		if v.Kind != poisoned {
-			d.report(say.nothingWritten(e.Place, shapes["palette"].key("entities")))
+			d.report(say.nothingWritten(e.Place, shapes()["palette"].key("entities")))
 		}
 		e.broken = true
 		return
@@ -222,7 +222,7 @@ func (l *loader) field(en *entityNode, k, v *yaml.Node) {
 		return
 	}
 	if v.Kind == yaml.ScalarNode && v.Tag == "!!null" {
-		d.report(say.nothingWritten(d.place(k), shapes["entity"].key("fields")))
+		d.report(say.nothingWritten(d.place(k), shapes()["entity"].key("fields")))
 		e.broken = true
 		return
 	}

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"gopkg.in/yaml.v3"
 
@@ -93,7 +94,7 @@ func (l *loader) read(vn *verbNode, n *yaml.Node) {
 	}
 	if n := f.at("file").value; n != nil {
 		switch {
-		case !fileName.MatchString(n.Value):
+		case !fileName().MatchString(n.Value):
 			d.report(tell(d.place(n), "contradiction", quoted(n.Value)+" is no name of a workbook", "write a name without / and \\ that ends in .xlsx or .csv", dsl.Place{}, ""))
 		case r.After >= 0:
 			d.report(tell(d.place(f.at("after").key), "contradiction", "a file holds all rows, and no page of them", "leave after out, or file", dsl.Place{}, ""))
@@ -108,7 +109,9 @@ func (l *loader) read(vn *verbNode, n *yaml.Node) {
 }
 
 // fileName is the name of a file that rows are written into.
-var fileName = regexp.MustCompile(`^[^\s./\\<>:"|?*\x60\pC-][^/\\<>:"|?*\x60\pC]{0,110}\.(xlsx|csv)$`)
+var fileName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[^\s./\\<>:"|?*\x60\pC-][^/\\<>:"|?*\x60\pC]{0,110}\.(xlsx|csv)$`)
+})
 
 // grouped reads the order of a read that merges rows.
 func (l *loader) grouped(d *doc, r *Read, f mapping) {

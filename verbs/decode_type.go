@@ -41,7 +41,7 @@ func (l *loader) typeOf(d *doc, f mapping, owner *yaml.Node, what string) *Type 
 		return nil
 	}
 	plain := true
-	for _, key := range shapes["item"].keys[1:] {
+	for _, key := range shapes()["item"].keys[1:] {
 		k := f.at(key.name).key
 		if k != nil && !limitApplies(key.name, name) {
 			d.report(tell(d.place(k), "limit-does-not-apply", k.Value, n.Value, limitTypes(key.name)))
@@ -143,7 +143,7 @@ func (l *loader) typeText(d *doc, n *yaml.Node) *Type {
 		return nil
 	}
 	if name == RecordType || of == typeWords[RecordType] {
-		d.report(tell(d.place(n), "missing-key", "a record", "fields", shapes["item"].key("fields").example))
+		d.report(tell(d.place(n), "missing-key", "a record", "fields", shapes()["item"].key("fields").example))
 		return nil
 	}
 	if !more {

@@ -21,7 +21,7 @@ func SidecarSchema() []byte { return schemaOf("sidecar") }
 
 func schemaOf(name string) []byte {
 	d := definer{}
-	root := d.shape(shapes[name])
+	root := d.shape(shapes()[name])
 	root = append([]property{
 		{"$schema", "http://json-schema.org/draft-07/schema#"},
 		{"$id", name + ".schema.json"},
@@ -80,7 +80,7 @@ func (d definer) shape(sh *shape) object {
 	properties := make(object, 0, len(sh.keys))
 	for i := range sh.keys {
 		k := &sh.keys[i]
-		if d.inRecord && k.of == shapes["record-field"] {
+		if d.inRecord && k.of == shapes()["record-field"] {
 			continue
 		}
 		properties = append(properties, property{k.name, d.key(k)})
@@ -138,7 +138,7 @@ func (d definer) key(k *key) object {
 	case "maps":
 		list(d.shape(k.of))
 	case "named-maps":
-		d.inRecord = d.inRecord || k.of == shapes["record-field"]
+		d.inRecord = d.inRecord || k.of == shapes()["record-field"]
 		named(d.shape(k.of))
 	case "named-texts":
 		named(object{{"type", scalarTypes}})
@@ -179,8 +179,8 @@ func (d definer) orText(sh *shape) object {
 
 // itemKeys describes the keys of a list's item type. Load checks lists of lists of lists.
 func (d definer) itemKeys() object {
-	keys := make(object, 0, len(shapes["item"].keys))
-	for _, k := range shapes["item"].keys {
+	keys := make(object, 0, len(shapes()["item"].keys))
+	for _, k := range shapes()["item"].keys {
 		if k.name == "of" {
 			keys = append(keys, property{k.name, object{
 				{"title", title(k.name)}, {"description", k.doc},
@@ -188,7 +188,7 @@ func (d definer) itemKeys() object {
 			}})
 			continue
 		}
-		if d.inRecord && k.of == shapes["record-field"] {
+		if d.inRecord && k.of == shapes()["record-field"] {
 			continue
 		}
 		keys = append(keys, property{k.name, d.key(&k)})

@@ -94,7 +94,7 @@ func TestPaletteSchemaExplainsEveryKey(t *testing.T) {
 // The examples in the table are YAML that the key accepts.
 func TestExamplesOfKeysHaveTheirShape(t *testing.T) {
 	t.Parallel()
-	for _, sh := range shapes {
+	for _, sh := range shapes() {
 		for i := range sh.keys {
 			k := &sh.keys[i]
 			var n yaml.Node
@@ -225,7 +225,7 @@ func TestDecoderAsksForTheKeysThatThereAre(t *testing.T) {
 		t.Fatal(err)
 	}
 	known := map[string]bool{}
-	for _, sh := range shapes {
+	for _, sh := range shapes() {
 		if sh.name == "" || sh.doc == "" || len(sh.keys) == 0 {
 			t.Errorf("shape %q is named and not described", sh.name)
 		}

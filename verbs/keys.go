@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"slices"
 	"strings"
+	"sync"
 
 	"gopkg.in/yaml.v3"
 )
@@ -49,7 +50,7 @@ func (sh *shape) names() []string { return namesBy(sh.keys, func(k key) string {
 // KeyDoc returns the documentation of a key, with an example, given the name of its KeyThing.
 func KeyDoc(name string) (doc, example string) {
 	of, name, _ := strings.Cut(name, " ")
-	if sh := shapes[of]; sh != nil {
+	if sh := shapes()[of]; sh != nil {
 		if k := sh.key(name); k != nil {
 			return k.doc, k.example
 		}
@@ -82,8 +83,8 @@ var forms = map[string]struct {
 
 var scalar, sequence, yamlMap = []yaml.Kind{yaml.ScalarNode}, []yaml.Kind{yaml.SequenceNode}, []yaml.Kind{yaml.MappingNode}
 
-// shapes are the shapes of keys.txt, by name.
-var shapes = readShapes(keysText)
+// shapes returns the shapes of keys.txt, by name.
+var shapes = sync.OnceValue(func() map[string]*shape { return readShapes(keysText) })
 
 func readShapes(text string) map[string]*shape {
 	all := make(map[string]*shape)

@@ -47,7 +47,7 @@ func (loaderMessages) notYAML(at dsl.Place, message string) dsl.Diagnostic {
 // Keys and their values
 
 func (loaderMessages) missingKey(at dsl.Place, of, name string) dsl.Diagnostic {
-	return tell(at, "missing-key", shapes[of], name, shapes[of].key(name).example)
+	return tell(at, "missing-key", shapes()[of], name, shapes()[of].key(name).example)
 }
 
 func (loaderMessages) nothingWritten(at dsl.Place, k *key) dsl.Diagnostic {

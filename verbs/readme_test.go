@@ -103,7 +103,7 @@ func TestGuideShowsEveryKey(t *testing.T) {
 	for _, written := range regexp.MustCompile(`[A-Za-z0-9_-]+:`).FindAllString(guide, -1) {
 		keys[strings.TrimSuffix(written, ":")] = true
 	}
-	for _, s := range shapes {
+	for _, s := range shapes() {
 		for _, k := range s.keys {
 			if !strings.Contains(guide, "`"+k.name+"`") && !keys[k.name] {
 				t.Errorf("%s of %s is not shown", k.name, s.name)

@@ -27,7 +27,7 @@ func (l *loader) record(d *doc, f mapping, typ *yaml.Node) *Type {
 	fields := f.at("fields")
 	switch {
 	case fields.key == nil:
-		d.report(tell(d.place(typ), "missing-key", "a record", "fields", shapes["item"].key("fields").example))
+		d.report(tell(d.place(typ), "missing-key", "a record", "fields", shapes()["item"].key("fields").example))
 		return nil
 	case fields.value == nil:
 		return nil
@@ -56,7 +56,7 @@ func (l *loader) recordField(d *doc, k, v *yaml.Node) (p Param, ok bool) {
 		return p, false
 	}
 	if v.Kind == yaml.ScalarNode && v.Tag == "!!null" {
-		d.report(say.nothingWritten(d.place(k), shapes["item"].key("fields")))
+		d.report(say.nothingWritten(d.place(k), shapes()["item"].key("fields")))
 		return p, false
 	}
 	f, ok := d.fields(v, "record-field")

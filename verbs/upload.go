@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"verbatim/dsl"
 
@@ -39,7 +40,7 @@ func (u *Upload) Wanted() string {
 // uploadForm is the pattern of a reference. All arguments share it.
 const uploadForm = UploadScheme + `[A-Za-z0-9_-]{1,200}`
 
-var uploadPattern = regexp.MustCompile("^(?:" + uploadForm + ")$")
+var uploadPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("^(?:" + uploadForm + ")$") })
 
 var (
 	mediaType = regexp.MustCompile(`^[a-z]+/(\*|[a-z0-9][a-z0-9.+-]*)$`)
@@ -138,7 +139,7 @@ func (l *loader) upload(d *doc, p *Param, f mapping) {
 	}
 	up.MaxSize = size
 	p.Upload = up
-	p.Type = &Type{Name: StringType, Scale: p.Type.Scale, Pattern: uploadPattern}
+	p.Type = &Type{Name: StringType, Scale: p.Type.Scale, Pattern: uploadPattern()}
 }
 
 // FileField returns the field of an entity that refers to a file, -1 if there is none: a field

@@ -697,7 +697,7 @@ func (m mapping) boolean(name string) bool {
 // unknown, given twice, missing, or holds the wrong kind of YAML. A key that was reported has a
 // nil value, but its key is not nil.
 func (d *doc) fields(n *yaml.Node, name string) (mapping, bool) {
-	sh := shapes[name]
+	sh := shapes()[name]
 	if n.Kind != yaml.MappingNode {
 		if n.Kind != poisoned {
 			d.report(tell(d.place(n), "wrong-shape", sh.name, "a mapping: key: value"))

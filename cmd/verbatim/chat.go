@@ -11,6 +11,7 @@ import (
 	"os"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -323,7 +324,7 @@ func (a *app) talk(ctx context.Context, c *talk, explain bool) error {
 				continue
 			}
 			line = said
-		case command.MatchString(word):
+		case command().MatchString(word):
 			fmt.Fprintln(a.err, sayNoCommand.In(c.Language(), word))
 			continue
 		}
@@ -347,7 +348,7 @@ func (a *app) talk(ctx context.Context, c *talk, explain bool) error {
 }
 
 // command matches what looks like a command and not like the path of a file.
-var command = regexp.MustCompile(`^/[\pL?-]+$`)
+var command = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^/[\pL?-]+$`) })
 
 // silent says why the conversation ends.
 func (a *app) silent(err error) error {

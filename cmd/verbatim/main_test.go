@@ -109,6 +109,7 @@ func scripts(t *testing.T, dir string, vars ...string) {
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("TERM", "dumb")
+			env.Setenv("GOGC", "400")
 			env.Setenv("XDG_STATE_HOME", filepath.Join(env.WorkDir, ".state"))
 			env.Vars = append(env.Vars, vars...)
 			env.Values[serversKey{}] = map[string]*exec.Cmd{}

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -64,12 +65,12 @@ func notOurs(tables []stores.Table) ([]stores.Table, error) {
 	}), nil
 }
 
-var domainName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,49}$`)
+var domainName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9-]{0,49}$`) })
 
 // isDomain reports whether a domain may have this name: names with the prefix verbatim are
 // reserved.
 func isDomain(name string) bool {
-	return domainName.MatchString(name) && !strings.HasPrefix(name, "verbatim") && name != "system"
+	return domainName().MatchString(name) && !strings.HasPrefix(name, "verbatim") && name != "system"
 }
 
 // A firstPalette is a first palette under construction.

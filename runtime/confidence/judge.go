@@ -353,10 +353,10 @@ func namesIn(question string) (names []string) {
 		}
 		run = nil
 	}
-	for _, m := range quotedText.FindAllStringSubmatch(question, -1) {
+	for _, m := range quotedText().FindAllStringSubmatch(question, -1) {
 		names = append(names, m[1])
 	}
-	for _, word := range strings.Fields(quotedText.ReplaceAllString(question, " . ")) {
+	for _, word := range strings.Fields(quotedText().ReplaceAllString(question, " . ")) {
 		bare := strings.TrimFunc(word, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 		r := []rune(bare)
 		switch {

@@ -12,7 +12,7 @@ import (
 	"verbatim/runtime/digest"
 )
 
-var quotedText = regexp.MustCompile(`["“„«]([^"“”„«»]{1,200})["”“»]`)
+var quotedText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`["“„«]([^"“”„«»]{1,200})["”“»]`) })
 
 // A shape is a question without the names in it: questions of one shape have one plan.
 type shape struct {

@@ -3,6 +3,7 @@ package words
 import (
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // A Tongue is the language that a person speaks, inferred from the messages of a conversation. The
@@ -49,13 +50,13 @@ func (t *Tongue) Hear(text string) {
 
 // Spellings that distinguish languages which share their words.
 var (
-	spacedMark   = regexp.MustCompile(`[\pL\d][ \x{a0}\x{202f}][?!:;]`)
-	innerCapital = regexp.MustCompile(`\p{Ll}{3} \p{Lu}\p{Ll}`) // "in France" is a name
+	spacedMark   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[\pL\d][ \x{a0}\x{202f}][?!:;]`) })
+	innerCapital = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\p{Ll}{3} \p{Lu}\p{Ll}`) }) // "in France" is a name
 )
 
 // spells reports whether a text has a space before high marks, or capitals inside, as this language.
 func (t *tongue) spells(text string, score int) bool {
-	return t.traits[SpacedMarks] && spacedMark.MatchString(text) || t.traits[NounCapitals] && score > 1 && innerCapital.MatchString(text)
+	return t.traits[SpacedMarks] && spacedMark().MatchString(text) || t.traits[NounCapitals] && score > 1 && innerCapital().MatchString(text)
 }
 
 // scores say how much of each language is in a text: of its small words and

@@ -125,7 +125,7 @@ func (r row) items(i int) ([][]byte, error) {
 	}
 	if !r.binary(i) {
 		var texts pgtype.FlatArray[*string]
-		if err := arrays.Scan(r.fields[i].DataTypeOID, r.fields[i].Format, b, &texts); err != nil {
+		if err := arrays().Scan(r.fields[i].DataTypeOID, r.fields[i].Format, b, &texts); err != nil {
 			return nil, err
 		}
 		items := make([][]byte, len(texts))

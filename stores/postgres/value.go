@@ -8,6 +8,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -257,7 +258,7 @@ func (r row) decode(i int, kind stores.Kind) (stores.Value, error) {
 		return given(v, err == nil)
 	case pgtype.TextArrayOID, pgtype.VarcharArrayOID:
 		var items []*string
-		if kind != stores.JSON || arrays.Scan(oid, r.fields[i].Format, b, &items) != nil {
+		if kind != stores.JSON || arrays().Scan(oid, r.fields[i].Format, b, &items) != nil {
 			return fail()
 		}
 		values := make([]stores.Value, len(items))
@@ -289,7 +290,7 @@ func (r row) decode(i int, kind stores.Kind) (stores.Value, error) {
 }
 
 // arrays encodes arrays.
-var arrays = pgtype.NewMap()
+var arrays = sync.OnceValue(pgtype.NewMap)
 
 // field is decode with the field's name in the error.
 func (r row) field(i int, e *stores.Entity, field int) (stores.Value, error) {

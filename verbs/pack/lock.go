@@ -33,7 +33,7 @@ func ReadLock(text []byte) (l Lock, err error) {
 		return l, fmt.Errorf("%s cannot be read", LockName)
 	}
 	for name, is := range l.Packs {
-		if !nameOf.MatchString(name) || semver.Canonical("v"+is.Version) != "v"+is.Version {
+		if !nameOf().MatchString(name) || semver.Canonical("v"+is.Version) != "v"+is.Version {
 			return l, fmt.Errorf("%s pins %q at version %q, which names no pack", LockName, name, is.Version)
 		}
 	}

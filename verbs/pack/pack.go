@@ -22,6 +22,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/mod/semver"
@@ -74,7 +75,7 @@ func (p *Pack) Palettes() (fs.FS, error) { return fs.Sub(p.zip, PalettesDir) }
 // ReadFile reads a file of the pack.
 func (p *Pack) ReadFile(name string) ([]byte, error) { return fs.ReadFile(p.zip, name) }
 
-var nameOf = regexp.MustCompile(`^[a-z][a-z0-9-]{0,63}$`)
+var nameOf = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9-]{0,63}$`) })
 
 // ReadManifest reads a manifest, strictly.
 func ReadManifest(text []byte) (m Manifest, err error) {
@@ -86,7 +87,7 @@ func ReadManifest(text []byte) (m Manifest, err error) {
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return m, fmt.Errorf("%s holds more than one JSON object", ManifestName)
 	}
-	if !nameOf.MatchString(m.Name) {
+	if !nameOf().MatchString(m.Name) {
 		return m, fmt.Errorf("%s: the name %q is not one of small letters, digits and dashes", ManifestName, m.Name)
 	}
 	versions := map[string]string{"version": m.Version}

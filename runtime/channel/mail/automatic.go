@@ -73,7 +73,7 @@ func (a *Adapter) bounce(h *head, body []byte) (s channel.Status, ok bool) {
 		return s, false
 	}
 	ours := strings.TrimSuffix(strings.Trim(string(id[1]), "<>"), "@"+a.o.Domain) // a foreign ID keeps its @
-	if !plainID.MatchString(ours) {
+	if !plainID().MatchString(ours) {
 		return s, false
 	}
 	why := &channel.Failure{Code: "5.0.0", Text: "the mail was returned"}

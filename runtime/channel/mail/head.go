@@ -7,6 +7,7 @@ import (
 	"net/mail"
 	"regexp"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 	"verbatim/runtime/channel/contact"
@@ -170,15 +171,15 @@ func (h *head) others(ours string) (others []string) {
 	return others
 }
 
-var oneID = regexp.MustCompile(`<[!-;=?-~]{1,120}@[!-;=?-~]{1,120}>`)
+var oneID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`<[!-;=?-~]{1,120}@[!-;=?-~]{1,120}>`) })
 
 // messageID returns the first ID in the value of a field, "" if there is none or it is too long.
-func messageID(value string) string { return oneID.FindString(value) }
+func messageID(value string) string { return oneID().FindString(value) }
 
 // messageIDs returns the IDs of a chain, oldest first. Of a long chain it keeps the first and the
 // latest.
 func messageIDs(value string) []string {
-	ids := oneID.FindAllString(value, -1)
+	ids := oneID().FindAllString(value, -1)
 	if len(ids) > mostReferences {
 		ids = append(ids[:1], ids[len(ids)-mostReferences+1:]...)
 	}

@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -41,7 +42,7 @@ func (s *Submission) check() error {
 }
 
 // plainID is the shape of a delivery's ID, which becomes part of a Message-ID.
-var plainID = regexp.MustCompile(`^[A-Za-z0-9._-]{1,100}$`)
+var plainID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9._-]{1,100}$`) })
 
 // again matches the prefix of the subject of a reply.
 var again = regexp.MustCompile(`(?i)^(re|aw|sv|rv|r[eé]p)\s*:`)
@@ -61,7 +62,7 @@ func (a *Adapter) Send(ctx context.Context, o channel.Out) (id string, err error
 		return refused("the mail would come from an address that is not ours")
 	case err != nil:
 		return refused("the address of the recipient is malformed")
-	case !plainID.MatchString(o.ID):
+	case !plainID().MatchString(o.ID):
 		return refused("the ID of the delivery cannot be part of a Message-ID")
 	case o.Template != nil:
 		return refused("mails have no templates")

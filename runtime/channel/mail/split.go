@@ -38,10 +38,10 @@ var (
 	marked   = regexp.MustCompile(`^\s*>`)
 	barred   = regexp.MustCompile(`^\s*(?:\|\s|»\s)`)
 	rule     = regexp.MustCompile(`^\s*(?:_{8,}|-{8,}|\*{8,}|={8,})\s*$`)
-	entitled = regexp.MustCompile(`^\s*-{3,}\s?\pL.{2,180}?-{3,}\s*$`)
+	entitled = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*-{3,}\s?\pL.{2,180}?-{3,}\s*$`) })
 	anybody  = regexp.MustCompile(`<?[^\s<>@]+@[^\s<>@]+\.[^\s<>@]+>?`)
 	moment   = regexp.MustCompile(`\b\d{1,2}[:.h]\d{2}\b`)
-	colon    = regexp.MustCompile(`^\s*\**\pL[\pL -]{0,20}\**\s?:\**\s+\S`)
+	colon    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*\**\pL[\pL -]{0,20}\**\s?:\**\s+\S`) })
 )
 
 // Split divides the text of a mail into the sender's new text and earlier text of others. Signatures
@@ -163,7 +163,7 @@ func introduces(lines []string) (in introduction) {
 		if passedOn().MatchString(first) {
 			return introduction{lines: 1, rest: true, passed: true}
 		}
-		if entitled.MatchString(first) {
+		if entitled().MatchString(first) {
 			return introduction{lines: 1, rest: true, unsure: true}
 		}
 	}
@@ -221,7 +221,7 @@ func attributes(lines []string) (known, like bool) {
 
 // header looks for the first lines of a header that Outlook and others copy into the text.
 func header(lines []string) (in introduction) {
-	if !colon.MatchString(lines[0]) {
+	if !colon().MatchString(lines[0]) {
 		return in
 	}
 	heads, sender, like, addressed, timed := 0, false, 0, false, false
@@ -233,7 +233,7 @@ func header(lines []string) (in introduction) {
 			heads++
 			sender = sender || senderLine().MatchString(line)
 		}
-		if colon.MatchString(line) {
+		if colon().MatchString(line) {
 			like++
 		}
 		addressed, timed = addressed || anybody.MatchString(line), timed || moment.MatchString(line)
