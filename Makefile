@@ -143,11 +143,14 @@ rabbit: ## find the RabbitMQ server, over which queues are tested, or install it
 	$$sudo apt-get update -q && $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends rabbitmq-server </dev/null
 
 chromium: ## find Chromium, in which pages are looked at, or install it with apt-get
-	@for name in chromium chromium-browser google-chrome; do if command -v $$name >/dev/null; then exit 0; fi; done; \
+	@for name in chromium-headless-shell chromium chromium-browser google-chrome; do if command -v $$name >/dev/null; then exit 0; fi; done; \
 	if ! command -v apt-get >/dev/null; then echo "chromium: install Chromium, in which pages are looked at" >&2; exit 1; fi; \
 	sudo=; if [ "$$(id -u)" != 0 ]; then sudo="sudo -n"; fi; \
 	echo "chromium: not installed; installing it with apt-get" >&2; \
-	$$sudo apt-get update -q && $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends chromium fonts-dejavu-core </dev/null
+	$$sudo apt-get update -q; \
+	for name in chromium-headless-shell chromium; do \
+		if $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $$name fonts-dejavu-core </dev/null; then exit 0; fi; \
+	done; exit 1
 
 lark: ## find Lark for Python, by which grammars are judged, or install it with apt-get
 	@for python in python3 /usr/bin/python3; do if $$python -c 'import lark' 2>/dev/null; then exit 0; fi; done; \

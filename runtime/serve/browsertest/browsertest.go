@@ -52,7 +52,7 @@ func Open(t testing.TB) *Tab {
 		t.Skip(what)
 	}
 	program := ""
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+	for _, name := range []string{"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"} {
 		if found, err := exec.LookPath(name); err == nil {
 			program = found
 			break
@@ -271,10 +271,13 @@ func (b *Tab) File(css, name string) {
 	b.Do(chromedp.SetUploadFiles(chromedp.CSS(css), []string{name}))
 }
 
+// pause is how long to wait before a page is looked at again: each look makes it lay out its text.
+const pause = 100 * time.Millisecond
+
 // Wait waits for text on the page, ten seconds long.
 func (b *Tab) Wait(text string) {
 	b.t.Helper()
-	for end := time.Now().Add(10 * time.Second); ; time.Sleep(30 * time.Millisecond) {
+	for end := time.Now().Add(10 * time.Second); ; time.Sleep(pause) {
 		if strings.Contains(squeezed(b.quietly()), squeezed(text)) {
 			return
 		}
@@ -297,7 +300,7 @@ func squeezed(text string) string { return strings.Join(strings.Fields(text), " 
 // Text returns the text of the page, once it is loaded.
 func (b *Tab) Text() string {
 	b.t.Helper()
-	for end := time.Now().Add(10 * time.Second); ; time.Sleep(30 * time.Millisecond) {
+	for end := time.Now().Add(10 * time.Second); ; time.Sleep(pause) {
 		if text := b.quietly(); text != "" || time.Now().After(end) {
 			return text
 		}
@@ -307,7 +310,7 @@ func (b *Tab) Text() string {
 // Until waits until a JavaScript expression is a text, ten seconds long.
 func (b *Tab) Until(expression, want string) {
 	b.t.Helper()
-	for end := time.Now().Add(10 * time.Second); ; time.Sleep(30 * time.Millisecond) {
+	for end := time.Now().Add(10 * time.Second); ; time.Sleep(pause) {
 		ctx, stop := context.WithTimeout(b.ctx, 5*time.Second)
 		got, _ := chromedp.Run(ctx, chromedp.Evaluate[string]("String("+expression+")"))
 		stop()
