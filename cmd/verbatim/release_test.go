@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -67,10 +68,11 @@ func TestTheProgramStandsAlone(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(dir, "tmp"), 0o777); err != nil {
 		t.Fatal(err)
 	}
+	debug := ""
 	run := func(args ...string) string {
 		t.Helper()
 		cmd := exec.Command("chroot", append([]string{dir, "/verbatim"}, args...)...)
-		cmd.Env = []string{"VERBATIM_PALETTES=/bank/verbs", "VERBATIM_STORE=/tmp/bank.db", "TMPDIR=/tmp", "VERBATIM_ZONE=Europe/Berlin"}
+		cmd.Env = []string{"VERBATIM_PALETTES=/bank/verbs", "VERBATIM_STORE=/tmp/bank.db", "TMPDIR=/tmp", "VERBATIM_ZONE=Europe/Berlin", "GODEBUG=" + debug}
 		out, err := cmd.CombinedOutput()
 		if err != nil {
 			t.Fatalf("%q: %v\n%s", args, err, out)
@@ -83,6 +85,18 @@ func TestTheProgramStandsAlone(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 	run("log", "verify")
+
+	// Every command waits for what the packages make before main: what is large, such as a long
+	// expression, is made when it is first used (PERF-L2).
+	debug = "inittrace=1"
+	made := 0
+	for _, m := range regexp.MustCompile(`(?m)^init (?:verbatim/\S+|main) @.* (\d+) bytes, \d+ allocs$`).FindAllStringSubmatch(run("version"), -1) {
+		n, _ := strconv.Atoi(m[1])
+		made += n
+	}
+	if made == 0 || made > 800_000 {
+		t.Errorf("our packages make %d bytes before the program begins", made)
+	}
 }
 
 // What starts the program uses flags and commands that there are, and the unit of systemd

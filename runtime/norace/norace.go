@@ -1,6 +1,6 @@
 // Package norace runs a heavy test again in a binary without the race detector:
 //
-//	func TestMain(m *testing.M) { os.Exit(norace.Done(m.Run())) }
+//	func TestMain(m *testing.M) { os.Exit(norace.Cleanup(m.Run())) }
 //
 //	func TestManyPrograms(t *testing.T) {
 //		t.Parallel()
@@ -29,7 +29,7 @@ import (
 )
 
 // Binary returns the test binary of this package without the race detector: this one, or one that
-// is built for it and removed by Done.
+// is built for it and removed by Cleanup.
 var Binary = sync.OnceValues(func() (string, error) {
 	self, err := os.Executable()
 	if err != nil || !on {
