@@ -94,7 +94,7 @@ func TestTheProgramStandsAlone(t *testing.T) {
 		n, _ := strconv.Atoi(m[1])
 		made += n
 	}
-	if made == 0 || made > 800_000 {
+	if made == 0 || made > 650_000 {
 		t.Errorf("our packages make %d bytes before the program begins", made)
 	}
 }
