@@ -181,19 +181,19 @@ grammars: lark judges ## have llama.cpp, Lark and ajv judge many of our grammars
 	$(JUDGED) VERBATIM_REQUIRE_LARK=1 go test ./verbs/grammar -run 'TestLarkReadsItAsWeDo$$|TestLlamaReadsItAsWeDo$$|TestAjvCompilesEverySchema$$' -samples 4000 -count=1 -timeout 1h -v
 
 torture: postgres strace ## crash, cut and race for about MINUTES (30); ONLY=Name, SEED=n; one table
-	@go test -c -o bin/torture ./runtime/torture
-	@cd runtime/torture && VERBATIM_REQUIRE_POSTGRES=1 VERBATIM_REQUIRE_STRACE=1 ../../bin/torture -test.timeout 6h -test.run '$(ONLY)' -torture $(MINUTES) -seed $(SEED)
+	@go test -c -o bin/torture ./runtime/tests/torture
+	@cd runtime/tests/torture && VERBATIM_REQUIRE_POSTGRES=1 VERBATIM_REQUIRE_STRACE=1 $(CURDIR)/bin/torture -test.timeout 6h -test.run '$(ONLY)' -torture $(MINUTES) -seed $(SEED)
 	@[ -n '$(filter-out Serve%,$(ONLY))' ] || VERBATIM_REQUIRE_POSTGRES=1 VERBATIM_REQUIRE_STRACE=1 go test ./cmd/verbatim -run '^TestServe[A-Z]' -serve-clients 2000 -serve-tries 10000 -serve-connections 200 -serve-for $(MINUTES)m -timeout 6h -v
 
 marathon: postgres chromium ## the tests that count, at the counts that are promised; hours (SEED=n)
-	VERBATIM_REQUIRE_POSTGRES=1 RAPID_SEED=$(SEED) RAPID_CHECKS=5000 go test ./dsl ./verbs ./stores/... ./runtime/words ./runtime/phrase -timeout 2h
+	VERBATIM_REQUIRE_POSTGRES=1 RAPID_SEED=$(SEED) RAPID_CHECKS=5000 go test ./dsl ./verbs ./stores/... ./runtime/conversation/values ./runtime/conversation/intent -timeout 2h
 	go test ./dsl -run 'TestLawsHoldOfBrokenTexts$$' -executions 10000000 -timeout 6h -v
-	go test ./runtime -run 'TestSearchFindsNoWayAround$$' -search 1000000 -search-seed $(SEED) -timeout 12h -v
+	go test ./runtime/engine -run 'TestSearchFindsNoWayAround$$' -search 1000000 -search-seed $(SEED) -timeout 12h -v
 	VERBATIM_REQUIRE_POSTGRES=1 go test ./stores/postgres -run 'TestManyWritersKeepOneChain$$' -entries 100000 -timeout 2h -v
 	VERBATIM_REQUIRE_POSTGRES=1 VERBATIM_REQUIRE_PGBOUNCER=1 go test ./stores/postgres -run 'TestStoreReadsAReplica$$|TestStoreBehindPgBouncer$$' -every-case -timeout 2h -v
 	VERBATIM_REQUIRE_POSTGRES=1 go test ./cmd/verbatim -run 'TestServeLoad$$|TestIdleStreams$$' -serve-for 30m -serve-connections 200 -streams 10000 -timeout 2h -v
-	VERBATIM_REQUIRE_POSTGRES=1 go test ./runtime/work -run 'TestWorkersAreKilled$$' -jobs 10000 -every 1s -timeout 2h -v
-	VERBATIM_REQUIRE_POSTGRES=1 go test ./runtime/torture -run 'TestPlansAreKilled$$' -plans 10000 -every 1s -timeout 2h -v
+	VERBATIM_REQUIRE_POSTGRES=1 go test ./runtime/jobs/worker -run 'TestWorkersAreKilled$$' -jobs 10000 -every 1s -timeout 2h -v
+	VERBATIM_REQUIRE_POSTGRES=1 go test ./runtime/tests/torture -run 'TestPlansAreKilled$$' -plans 10000 -every 1s -timeout 2h -v
 	go test ./cmd/verbatim -run 'TestTextsAreTextsInEveryOutput$$' -payloads -timeout 2h -v
 	go test ./cmd/verbatim -run 'TestAModelThatObeysStrangers$$' -every-pair 1 -timeout 1h -v
 	VERBATIM_REQUIRE_POSTGRES=1 go test ./cmd/verbatim -run 'TestADataRoom$$|TestARoomIsIngestedThroughKills$$' -room-whole -timeout 2h -v
@@ -216,10 +216,10 @@ vscode: node chromium judges ## package the extension for VS Code, and try it th
 		npm install --prefix "$(VSCODE)" --no-save $$quiet --ignore-scripts $(VSCODE_IS) >&2; \
 		npm rebuild --prefix "$(VSCODE)" $$quiet --nodedir="$$(dirname "$$(dirname "$$(readlink -f "$$(command -v node)")")")" argon2 >&2; \
 		(cd "$(VSCODE)/node_modules/code-server/lib/vscode" && npm install --omit=dev $$quiet --ignore-scripts >&2 && ln -sfn node_modules node_modules.asar); \
-		mkdir "$(VSCODE)/client" && cp runtime/lsp/editors/vscode/package.json "$(VSCODE)/client" && npm install --prefix "$(VSCODE)/client" $$quiet --ignore-scripts >&2; \
+		mkdir "$(VSCODE)/client" && cp runtime/frontends/lsp/editors/vscode/package.json "$(VSCODE)/client" && npm install --prefix "$(VSCODE)/client" $$quiet --ignore-scripts >&2; \
 		echo "$(VSCODE_IS)" >"$(VSCODE)/fetched"; \
 	fi
-	$(BROWSED) VERBATIM_VSCODE="$(VSCODE)" go test ./runtime/lsp -run VSCode -count=1 -v
+	$(BROWSED) VERBATIM_VSCODE="$(VSCODE)" go test ./runtime/frontends/lsp -run VSCode -count=1 -v
 
 toolbox: node ## have MCP Toolbox for Databases in .cache/toolbox, as a peer of the server's: 300 MB, fetched with npm once
 	@if [ "$$(cat "$(TOOLBOX)/fetched" 2>/dev/null)" = "$(TOOLBOX_IS)" ]; then exit 0; fi; \
@@ -243,10 +243,10 @@ bench: ## measure against the peers, then the packages' own benchmarks (ROUNDS=7
 scale: postgres ## load 1, 2 and 4 servers and workers on one PostgreSQL, and a hundred clients of whom one is noisy; two minutes (SCALE=10s)
 	cd $(PEERS) && go run . -scale $(SCALE)
 
-race: ## race the agent that plans against ReAct, under the conditions of runtime/confidence/testdata/race.yaml; ten minutes, on a quiet machine (SEEDS=5)
-	@go test -c -o bin/race ./runtime/confidence
+race: ## race the agent that plans against ReAct, under the conditions of runtime/domains/confidence/testdata/race.yaml; ten minutes, on a quiet machine (SEEDS=5)
+	@go test -c -o bin/race ./runtime/domains/confidence
 	@scratch=$$($(IN_MEMORY)); if [ -n "$$scratch" ]; then export TMPDIR=$$scratch; trap 'rm -rf "$$scratch"' EXIT; fi; \
-	cd runtime/confidence && ../../bin/race -test.timeout 2h -test.run '^TestTheRace$$' -race-seeds $(SEEDS)
+	cd runtime/domains/confidence && $(CURDIR)/bin/race -test.timeout 2h -test.run '^TestTheRace$$' -race-seeds $(SEEDS)
 
 fuzz: ## run every fuzz target for FUZZTIME each (FUZZTIME=30s, FUZZ=name)
 	@for pkg in $$(go list ./...); do \
@@ -271,7 +271,7 @@ lint: ## gofmt, vet, staticcheck, modules verified and tidy, in all modules
 	cd $(PEERS) && CGO_ENABLED=0 go vet ./... && CGO_ENABLED=0 $(STATICCHECK) ./... && go mod tidy -diff
 	cd examples/kyc/bank && CGO_ENABLED=0 go vet ./... && CGO_ENABLED=0 $(STATICCHECK) ./...
 	cd examples/kiisha/world && CGO_ENABLED=0 go vet ./... && CGO_ENABLED=0 $(STATICCHECK) ./... && go mod tidy -diff
-	cd runtime/trustgraph/pulsar && go vet -tags pulsar ./... && $(STATICCHECK) -tags pulsar ./... && go mod tidy -diff
+	cd runtime/protocols/trustgraph/pulsar && go vet -tags pulsar ./... && $(STATICCHECK) -tags pulsar ./... && go mod tidy -diff
 
 cover: ## say how much of each package its tests reach
 	go test -coverprofile=coverage.out -coverpkg=./... ./... >/dev/null

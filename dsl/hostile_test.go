@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"verbatim/runtime/norace"
+	"verbatim/runtime/tests/norace"
 )
 
 // hostile texts of about n bytes, each made to be slow or large.

@@ -12,7 +12,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"verbatim/runtime/norace"
+	"verbatim/runtime/tests/norace"
 
 	"pgregory.net/rapid"
 )

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"verbatim/runtime/norace"
+	"verbatim/runtime/tests/norace"
 
 	"pgregory.net/rapid"
 )

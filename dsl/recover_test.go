@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"verbatim/runtime/norace"
+	"verbatim/runtime/tests/norace"
 )
 
 // mixed is a script in every style: bare and in parentheses, on one line and

@@ -165,7 +165,7 @@ func TestPaletteSchemaAgreesWithLoad(t *testing.T) {
 	t.Parallel()
 	s := compiledSchema(t, PaletteSchema())
 	good := map[string][]byte{"generated": verbstest.Palette(16), "expressions": []byte(exprPalette)}
-	for _, pattern := range []string{"client.yaml", "onboarding.yaml", "testdata/printed/*.yaml", "testdata/codes/*.yaml", "../runtime/testdata/palettes/*.yaml"} {
+	for _, pattern := range []string{"client.yaml", "onboarding.yaml", "testdata/printed/*.yaml", "testdata/codes/*.yaml", "../runtime/engine/testdata/palettes/*.yaml"} {
 		files, _ := filepath.Glob(pattern)
 		for _, f := range files {
 			text, err := os.ReadFile(f)

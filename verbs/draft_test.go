@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"verbatim/dsl"
-	"verbatim/runtime/norace"
+	"verbatim/runtime/tests/norace"
 	"verbatim/verbs/verbstest"
 )
 

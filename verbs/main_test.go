@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"verbatim/runtime/norace"
+	"verbatim/runtime/tests/norace"
 )
 
 func TestMain(m *testing.M) { os.Exit(norace.Cleanup(m.Run())) }

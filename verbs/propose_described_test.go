@@ -17,7 +17,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v5"
 
 	"verbatim/dsl"
-	"verbatim/runtime/norace"
+	"verbatim/runtime/tests/norace"
 )
 
 // openapi names a folder of descriptions by others, to be measured beside our own:

@@ -13,10 +13,10 @@ import (
 	"strings"
 	"time"
 
-	"verbatim/runtime/serve"
-	"verbatim/runtime/serve/logins"
+	"verbatim/runtime/frontends/http"
+	"verbatim/runtime/frontends/http/logins"
 
-	engine "verbatim/runtime"
+	engine "verbatim/runtime/engine"
 )
 
 const (

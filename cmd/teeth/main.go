@@ -236,10 +236,10 @@ func (f fault) fits(root string) error {
 // read takes faults from lines such as
 //
 //	SAFE-A7 a change that no promise covers is let through
-//	  file runtime/settle.go
+//	  file runtime/engine/settle.go
 //	  find if !covered {
 //	  put  if false {
-//	  test ./runtime TestSettle
+//	  test ./runtime/engine TestSettle
 //
 // In find and put, \n is a line break and \t a tab.
 func read(name string) ([]fault, error) {

@@ -34,7 +34,7 @@ func TestMutantsThatSurviveAreTold(t *testing.T) {
 	root := t.TempDir()
 	for name, text := range map[string]string{
 		"go.mod": "module toll\n\ngo 1.26\n",
-		"runtime/permit.go": `package runtime
+		"runtime/engine/permit.go": `package runtime
 
 func Fee(age int, member bool) (fee int) {
 	fee = 10
@@ -49,7 +49,7 @@ func Fee(age int, member bool) (fee int) {
 
 func Free(age int) bool { return age == 0 }
 `,
-		"runtime/permit_test.go": `package runtime
+		"runtime/engine/permit_test.go": `package runtime
 
 import "testing"
 
@@ -80,7 +80,7 @@ func TestFee(t *testing.T) {
 	}
 	var survived []string
 	for line := range strings.Lines(out.String()) {
-		if rest, ok := strings.CutPrefix(line, "SURVIVED  runtime/permit.go:"); ok {
+		if rest, ok := strings.CutPrefix(line, "SURVIVED  runtime/engine/permit.go:"); ok {
 			survived = append(survived, strings.TrimSpace(rest))
 		}
 	}

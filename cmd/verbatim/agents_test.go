@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"verbatim/runtime/trustgraph"
+	"verbatim/runtime/protocols/trustgraph"
 )
 
 // An agency is a server of somebody else's, which rates companies by A2A.

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"verbatim/runtime/norace"
+	"verbatim/runtime/tests/norace"
 	"verbatim/stores"
 	"verbatim/stores/receipt"
 	"verbatim/stores/sqlite"

@@ -15,22 +15,22 @@ import (
 	"strings"
 	"time"
 
-	"verbatim/runtime"
-	"verbatim/runtime/channel"
-	"verbatim/runtime/channel/contact"
-	"verbatim/runtime/channel/mail"
-	"verbatim/runtime/channel/signed"
-	"verbatim/runtime/channel/whatsapp"
-	"verbatim/runtime/dialog"
-	"verbatim/runtime/notify"
-	"verbatim/runtime/serve"
+	"verbatim/runtime/conversation/dialog"
+	"verbatim/runtime/engine"
+	"verbatim/runtime/frontends/channel"
+	"verbatim/runtime/frontends/channel/mail"
+	"verbatim/runtime/frontends/channel/signed"
+	"verbatim/runtime/frontends/channel/whatsapp"
+	"verbatim/runtime/frontends/http"
+	"verbatim/runtime/jobs/notify"
+	"verbatim/runtime/state/contact"
 	"verbatim/stores"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
 )
 
 // Message channels. Palettes declare them (verbs.Conversation), and VERBATIM_CHANNELS names a JSON
-// file with the accounts and secrets of each. runtime/channel/README.md describes the file.
+// file with the accounts and secrets of each. runtime/frontends/channel/README.md describes the file.
 
 type channelsFile struct {
 	As       string        `json:"as"`
@@ -87,7 +87,7 @@ func (a *app) channelsNamed() (*channelsFile, error) {
 		return nil, nil
 	}
 	unfit := func(why string) error {
-		return usage(fmt.Sprintf("the file of channels %q cannot be used: %s", name, receipt.Safe(why)), "runtime/channel/README.md describes its form")
+		return usage(fmt.Sprintf("the file of channels %q cannot be used: %s", name, receipt.Safe(why)), "runtime/frontends/channel/README.md describes its form")
 	}
 	f, err := os.Open(name)
 	if err != nil {

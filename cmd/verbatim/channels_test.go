@@ -22,7 +22,7 @@ import (
 	"testing"
 	"time"
 
-	"verbatim/runtime/channel/whatsapp/cloudtest"
+	"verbatim/runtime/frontends/channel/whatsapp/cloudtest"
 	"verbatim/stores/postgres/pgtest"
 )
 
@@ -45,7 +45,7 @@ func messaging(t *testing.T, test func(t *testing.T, h *house, cloud *cloudtest.
 		if err := putProgram(filepath.Join(dir, ".bin")); err != nil {
 			t.Fatal(err)
 		}
-		text, err := os.ReadFile(filepath.Join(root, "runtime", "channel", "testdata", "desk.yaml"))
+		text, err := os.ReadFile(filepath.Join(root, "runtime", "frontends", "channel", "testdata", "desk.yaml"))
 		if err == nil {
 			err = os.WriteFile(filepath.Join(dir, "verbs", "desk.yaml"), text, 0o666)
 		}
@@ -308,7 +308,7 @@ func BenchmarkMessagesOverHTTP(b *testing.B) {
 			cloud := cloudtest.New(cloudtest.Options{Token: "token", Secret: "secret", Verify: "verify", Number: ourNumber})
 			api := httptest.NewServer(cloud)
 			defer api.Close()
-			palette, err := filepath.Abs(filepath.Join(root, "runtime", "channel", "testdata", "desk.yaml"))
+			palette, err := filepath.Abs(filepath.Join(root, "runtime", "frontends", "channel", "testdata", "desk.yaml"))
 			if err != nil {
 				b.Fatal(err)
 			}

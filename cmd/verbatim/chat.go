@@ -17,10 +17,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"verbatim/runtime"
-	"verbatim/runtime/dialog"
-	"verbatim/runtime/llm"
-	"verbatim/runtime/wire"
+	"verbatim/runtime/conversation/dialog"
+	"verbatim/runtime/conversation/llm"
+	"verbatim/runtime/engine"
+	"verbatim/runtime/frontends/wire"
 	"verbatim/stores/receipt"
 )
 

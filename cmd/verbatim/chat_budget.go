@@ -5,9 +5,9 @@ import (
 	"strings"
 	"time"
 
-	"verbatim/runtime"
-	"verbatim/runtime/dialog"
-	"verbatim/runtime/llm"
+	"verbatim/runtime/conversation/dialog"
+	"verbatim/runtime/conversation/llm"
+	"verbatim/runtime/engine"
 )
 
 // A chatBudget is how many tokens a turn, a conversation and a day may cost.

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"verbatim/runtime/dialog"
-	"verbatim/runtime/wire"
+	"verbatim/runtime/conversation/dialog"
+	"verbatim/runtime/frontends/wire"
 )
 
 // follow takes a turn and prints the answer as it arrives, on the assistant's line and without

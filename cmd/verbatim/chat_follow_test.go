@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"verbatim/runtime/dialog"
-	"verbatim/runtime/words"
+	"verbatim/runtime/conversation/dialog"
+	"verbatim/runtime/conversation/values"
 )
 
 // U7, U8, X14: whoever waits for an answer is told what it waits for, a line at a

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"io/fs"
 
-	"verbatim/runtime/dialog"
-	"verbatim/runtime/upload"
-	"verbatim/runtime/words"
+	"verbatim/runtime/conversation/dialog"
+	"verbatim/runtime/conversation/values"
+	"verbatim/runtime/files/intake"
 )
 
-// The sentences of `verbatim chat` to the person, besides those of runtime/dialog, in each
+// The sentences of `verbatim chat` to the person, besides those of runtime/conversation/dialog, in each
 // language. Messages to the operator, about flags and endpoints, are in English.
 
 const (

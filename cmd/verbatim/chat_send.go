@@ -7,10 +7,10 @@ import (
 	"os"
 	"time"
 
-	"verbatim/runtime"
-	"verbatim/runtime/upload"
-	"verbatim/runtime/uploads"
-	"verbatim/runtime/words"
+	"verbatim/runtime/conversation/values"
+	"verbatim/runtime/engine"
+	"verbatim/runtime/files/intake"
+	"verbatim/runtime/state/uploads"
 	"verbatim/verbs"
 )
 

@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"verbatim/runtime/eval"
-	"verbatim/runtime/norace"
+	"verbatim/runtime/conversation/eval"
+	"verbatim/runtime/tests/norace"
 )
 
 // A stage is a server that speaks the protocol of chat completions over a real
@@ -223,7 +223,7 @@ func TestClaraTalks(t *testing.T) {
 func TestAChatAsks(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if err := os.CopyFS(filepath.Join(dir, "verbs"), os.DirFS("../../runtime/dialog/testdata/house")); err != nil {
+	if err := os.CopyFS(filepath.Join(dir, "verbs"), os.DirFS("../../runtime/conversation/dialog/testdata/house")); err != nil {
 		t.Fatal(err)
 	}
 	rows := filepath.Join(dir, "rows.sql")

@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"verbatim/dsl"
-	"verbatim/runtime/wire"
+	"verbatim/runtime/frontends/wire"
 	"verbatim/stores/receipt"
 )
 

@@ -6,10 +6,10 @@ import (
 	"strings"
 
 	"verbatim/dsl"
-	"verbatim/runtime"
-	"verbatim/runtime/mcp/door"
-	"verbatim/runtime/phrase"
-	"verbatim/runtime/serve"
+	"verbatim/runtime/conversation/intent"
+	"verbatim/runtime/engine"
+	"verbatim/runtime/frontends/http"
+	"verbatim/runtime/frontends/mcp"
 	"verbatim/verbs"
 	"verbatim/verbs/drift"
 )

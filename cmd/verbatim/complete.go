@@ -6,8 +6,8 @@ import (
 	"errors"
 	"math/rand/v2"
 
-	"verbatim/runtime/llm"
-	"verbatim/runtime/services"
+	"verbatim/runtime/conversation/llm"
+	"verbatim/runtime/files/services"
 )
 
 // material asks the model to treat a text as data, as far as words can.

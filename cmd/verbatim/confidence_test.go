@@ -21,12 +21,12 @@ import (
 	"github.com/google/uuid"
 
 	"verbatim/dsl"
-	"verbatim/runtime"
-	"verbatim/runtime/confidence"
-	"verbatim/runtime/plan"
-	"verbatim/runtime/trustgraph"
-	"verbatim/runtime/trustgraph/rabbit"
-	"verbatim/runtime/trustgraph/rabbit/rabbittest"
+	"verbatim/runtime/domains/confidence"
+	"verbatim/runtime/engine"
+	"verbatim/runtime/jobs/workflow"
+	"verbatim/runtime/protocols/trustgraph"
+	"verbatim/runtime/protocols/trustgraph/rabbit"
+	"verbatim/runtime/protocols/trustgraph/rabbit/rabbittest"
 	"verbatim/stores"
 	"verbatim/stores/postgres/pgtest"
 )

@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"verbatim/runtime"
-	"verbatim/runtime/confirmations"
-	"verbatim/runtime/wire"
+	"verbatim/runtime/engine"
+	"verbatim/runtime/frontends/wire"
+	"verbatim/runtime/state/confirmations"
 	"verbatim/stores/receipt"
 )
 

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"verbatim/dsl"
-	"verbatim/runtime"
-	"verbatim/runtime/norace"
+	"verbatim/runtime/engine"
+	"verbatim/runtime/tests/norace"
 	"verbatim/stores"
 	"verbatim/stores/postgres"
 	"verbatim/stores/postgres/pgtest"

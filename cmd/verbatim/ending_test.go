@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"verbatim/runtime/norace"
+	"verbatim/runtime/tests/norace"
 	"verbatim/stores/sqlite"
 )
 

@@ -13,10 +13,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"verbatim/runtime"
-	"verbatim/runtime/dialog"
-	"verbatim/runtime/eval"
-	"verbatim/runtime/llm"
+	"verbatim/runtime/conversation/dialog"
+	"verbatim/runtime/conversation/eval"
+	"verbatim/runtime/conversation/llm"
+	"verbatim/runtime/engine"
 	"verbatim/verbs"
 )
 

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"verbatim/runtime/eval"
+	"verbatim/runtime/conversation/eval"
 )
 
 func evalCompareCommand(a *app) *cobra.Command {

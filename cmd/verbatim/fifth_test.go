@@ -27,8 +27,8 @@ func TestAFifthLanguageIsFilesAllTheWay(t *testing.T) {
 		return file
 	}
 	overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{
-		at(root, "runtime/words/tongues/eo.txt"):   at("testdata/tongue/tongue.txt"),
-		at(root, "runtime/words/catalogue/eo.txt"): at("testdata/tongue/catalogue.txt"),
+		at(root, "runtime/conversation/values/tongues/eo.txt"):   at("testdata/tongue/tongue.txt"),
+		at(root, "runtime/conversation/values/catalogue/eo.txt"): at("testdata/tongue/catalogue.txt"),
 	}})
 	if err != nil {
 		t.Fatal(err)

@@ -15,9 +15,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"verbatim/dsl"
-	"verbatim/runtime"
-	"verbatim/runtime/plan"
-	"verbatim/runtime/wire"
+	"verbatim/runtime/engine"
+	"verbatim/runtime/frontends/wire"
+	"verbatim/runtime/jobs/workflow"
 	"verbatim/stores"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"verbatim/dsl"
-	"verbatim/runtime/wire"
+	"verbatim/runtime/frontends/wire"
 )
 
 func fmtCommand(a *app) *cobra.Command {

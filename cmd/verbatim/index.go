@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"verbatim/runtime/llm"
+	"verbatim/runtime/conversation/llm"
 	"verbatim/stores"
 	"verbatim/stores/receipt"
 	"verbatim/stores/search"

@@ -15,9 +15,9 @@ import (
 	"unicode"
 
 	"verbatim/dsl"
-	"verbatim/runtime"
-	"verbatim/runtime/norace"
-	"verbatim/runtime/system"
+	"verbatim/runtime/domains/rights"
+	"verbatim/runtime/engine"
+	"verbatim/runtime/tests/norace"
 	"verbatim/stores"
 	"verbatim/stores/sqlite"
 	"verbatim/verbs"

@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"verbatim/dsl"
-	"verbatim/runtime"
-	"verbatim/runtime/dialog"
-	"verbatim/runtime/phrase"
-	"verbatim/runtime/words"
+	"verbatim/runtime/conversation/dialog"
+	"verbatim/runtime/conversation/intent"
+	"verbatim/runtime/conversation/values"
+	"verbatim/runtime/engine"
 	"verbatim/verbs"
 )
 

@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"verbatim/runtime/eval"
+	"verbatim/runtime/conversation/eval"
 )
 
 // judgedDataset has six cases with examples; the last expects what nobody tells, and was

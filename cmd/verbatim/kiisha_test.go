@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"verbatim/runtime/eval"
-	"verbatim/runtime/norace"
+	"verbatim/runtime/conversation/eval"
+	"verbatim/runtime/tests/norace"
 	"verbatim/stores/postgres/pgtest"
 )
 

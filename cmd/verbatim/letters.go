@@ -9,12 +9,12 @@ import (
 
 	"github.com/google/uuid"
 
-	"verbatim/runtime"
-	"verbatim/runtime/notify"
-	"verbatim/runtime/serve"
-	"verbatim/runtime/serve/peers"
-	"verbatim/runtime/system"
-	"verbatim/runtime/words"
+	"verbatim/runtime/conversation/values"
+	"verbatim/runtime/domains/rights"
+	"verbatim/runtime/engine"
+	"verbatim/runtime/frontends/http"
+	"verbatim/runtime/frontends/http/peers"
+	"verbatim/runtime/jobs/notify"
 	"verbatim/stores"
 	"verbatim/verbs"
 )

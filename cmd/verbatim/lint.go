@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"verbatim/dsl"
-	"verbatim/runtime/phrase"
-	"verbatim/runtime/tools"
-	"verbatim/runtime/wire"
+	"verbatim/runtime/conversation/intent"
+	"verbatim/runtime/frontends/wire"
+	"verbatim/runtime/protocols/tools"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
 	"verbatim/verbs/drift"

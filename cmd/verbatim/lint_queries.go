@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 
 	"verbatim/dsl"
-	"verbatim/runtime"
+	"verbatim/runtime/engine"
 	"verbatim/stores"
 	"verbatim/stores/sqlite"
 	"verbatim/verbs"

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"verbatim/runtime/eval"
+	"verbatim/runtime/conversation/eval"
 )
 
 // liveBudget is how many tokens a live run may cost, all its cases together.

@@ -14,9 +14,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"verbatim/runtime"
-	"verbatim/runtime/system"
-	"verbatim/runtime/wire"
+	"verbatim/runtime/domains/rights"
+	"verbatim/runtime/engine"
+	"verbatim/runtime/frontends/wire"
 	"verbatim/stores"
 	"verbatim/stores/journal"
 	"verbatim/stores/receipt"

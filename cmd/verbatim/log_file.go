@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"verbatim/runtime"
+	"verbatim/runtime/engine"
 	"verbatim/stores"
 	"verbatim/stores/journal"
 	"verbatim/stores/receipt"

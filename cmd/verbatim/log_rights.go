@@ -6,7 +6,7 @@ import (
 	"iter"
 	"strings"
 
-	"verbatim/runtime/system"
+	"verbatim/runtime/domains/rights"
 	"verbatim/stores"
 	"verbatim/stores/journal"
 	"verbatim/stores/receipt"

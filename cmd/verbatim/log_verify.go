@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"verbatim/runtime/wire"
+	"verbatim/runtime/frontends/wire"
 	"verbatim/stores"
 	"verbatim/stores/journal"
 	"verbatim/stores/receipt"

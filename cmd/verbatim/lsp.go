@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"verbatim/runtime/lsp"
+	"verbatim/runtime/frontends/lsp"
 )
 
 func lspCommand(a *app) *cobra.Command {

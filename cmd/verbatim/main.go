@@ -33,9 +33,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"verbatim/dsl"
-	"verbatim/runtime"
-	"verbatim/runtime/documents"
-	"verbatim/runtime/wire"
+	"verbatim/runtime/engine"
+	"verbatim/runtime/files/documents"
+	"verbatim/runtime/frontends/wire"
 	"verbatim/stores/postgres"
 )
 

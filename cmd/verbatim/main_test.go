@@ -25,9 +25,9 @@ import (
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
 
-	"verbatim/runtime/documents"
-	"verbatim/runtime/norace"
-	"verbatim/runtime/trustgraph/rabbit/rabbittest"
+	"verbatim/runtime/files/documents"
+	"verbatim/runtime/protocols/trustgraph/rabbit/rabbittest"
+	"verbatim/runtime/tests/norace"
 	"verbatim/stores/postgres/pgtest"
 )
 

@@ -26,8 +26,8 @@ import (
 	"github.com/xuri/excelize/v2"
 	"gopkg.in/yaml.v3"
 
-	"verbatim/runtime/eval"
-	"verbatim/runtime/norace"
+	"verbatim/runtime/conversation/eval"
+	"verbatim/runtime/tests/norace"
 	"verbatim/stores"
 	"verbatim/stores/postgres/pgtest"
 )

@@ -12,9 +12,9 @@ import (
 	"strings"
 	"sync"
 
-	"verbatim/runtime"
-	"verbatim/runtime/manda"
-	"verbatim/runtime/phrase"
+	"verbatim/runtime/conversation/intent"
+	"verbatim/runtime/domains/manda"
+	"verbatim/runtime/engine"
 	"verbatim/stores"
 	"verbatim/verbs"
 )

@@ -464,7 +464,7 @@ func TestTheTranscriptIsTrue(t *testing.T) {
 	for pattern, once := range map[string]string{`preview \w{4} \w{4}`: "preview 3aa5 ac3f", `14:02\.\d+Z`: "14:02Z", `\d\.\d s\n`: "0.0 s\n"} {
 		shown = regexp.MustCompile(pattern).ReplaceAllString(shown, once)
 	}
-	const page = "../../runtime/mcp/door/README.md"
+	const page = "../../runtime/frontends/mcp/README.md"
 	readme, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)

@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"verbatim/runtime"
-	"verbatim/runtime/wire"
+	"verbatim/runtime/engine"
+	"verbatim/runtime/frontends/wire"
 	"verbatim/stores"
 	"verbatim/stores/postgres"
 	"verbatim/stores/receipt"

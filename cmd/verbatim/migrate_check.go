@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"verbatim/dsl"
-	"verbatim/runtime"
-	"verbatim/runtime/wire"
+	"verbatim/runtime/engine"
+	"verbatim/runtime/frontends/wire"
 	"verbatim/stores/receipt"
 )
 

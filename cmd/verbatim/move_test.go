@@ -14,7 +14,7 @@ import (
 	zombie "zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
 
-	"verbatim/runtime/system"
+	"verbatim/runtime/domains/rights"
 	"verbatim/stores"
 	"verbatim/stores/journal"
 	"verbatim/stores/postgres"

@@ -15,9 +15,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"verbatim/runtime/mcp"
-	"verbatim/runtime/system"
-	"verbatim/runtime/wire"
+	"verbatim/runtime/domains/rights"
+	"verbatim/runtime/frontends/wire"
+	"verbatim/runtime/protocols/mcp"
 	"verbatim/stores"
 	"verbatim/stores/postgres"
 	"verbatim/stores/receipt"

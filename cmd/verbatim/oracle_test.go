@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"verbatim/dsl"
-	"verbatim/runtime"
+	"verbatim/runtime/engine"
 	"verbatim/stores"
 	"verbatim/stores/postgres"
 	"verbatim/stores/postgres/pgtest"

@@ -15,8 +15,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"verbatim/runtime/system"
-	"verbatim/runtime/wire"
+	"verbatim/runtime/domains/rights"
+	"verbatim/runtime/frontends/wire"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
 	"verbatim/verbs/pack"

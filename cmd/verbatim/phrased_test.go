@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"verbatim/runtime"
-	"verbatim/runtime/client"
-	"verbatim/runtime/dialog"
-	"verbatim/runtime/llm"
+	"verbatim/runtime/conversation/dialog"
+	"verbatim/runtime/conversation/llm"
+	"verbatim/runtime/domains/client"
+	"verbatim/runtime/engine"
 	"verbatim/stores/sqlite"
 	"verbatim/verbs"
 )

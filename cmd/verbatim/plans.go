@@ -14,16 +14,16 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"verbatim/runtime"
-	"verbatim/runtime/channel"
-	"verbatim/runtime/clerk"
-	"verbatim/runtime/confidence"
-	"verbatim/runtime/confidence/react"
-	"verbatim/runtime/llm"
-	"verbatim/runtime/plan"
-	"verbatim/runtime/serve"
-	"verbatim/runtime/trustgraph"
-	"verbatim/runtime/trustgraph/rabbit"
+	"verbatim/runtime/conversation/llm"
+	"verbatim/runtime/domains/confidence"
+	"verbatim/runtime/domains/confidence/react"
+	"verbatim/runtime/engine"
+	"verbatim/runtime/frontends/channel"
+	"verbatim/runtime/frontends/http"
+	"verbatim/runtime/jobs/serviceaccount"
+	"verbatim/runtime/jobs/workflow"
+	"verbatim/runtime/protocols/trustgraph"
+	"verbatim/runtime/protocols/trustgraph/rabbit"
 	"verbatim/stores"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
@@ -31,7 +31,7 @@ import (
 
 // Plans. If a palette says `plans: true`, the plan verbs are loaded, and servers and workers run
 // their steps. VERBATIM_PLANS names a YAML file with thresholds and transports, described in
-// runtime/confidence/README.md.
+// runtime/domains/confidence/README.md.
 
 // planning makes plans and answers questions with them.
 type planning struct {
@@ -50,7 +50,7 @@ func (a *app) plansConfig() (c confidence.Config, name string, err error) {
 	}
 	c, err = readPlans(name)
 	if err != nil {
-		return c, name, usage(fmt.Sprintf("the file of plans %q cannot be used: %s", name, receipt.Safe(err.Error())), "runtime/confidence/README.md describes its form")
+		return c, name, usage(fmt.Sprintf("the file of plans %q cannot be used: %s", name, receipt.Safe(err.Error())), "runtime/domains/confidence/README.md describes its form")
 	}
 	return c, name, nil
 }

@@ -9,12 +9,12 @@ import (
 	"strconv"
 	"strings"
 
-	"verbatim/runtime"
-	"verbatim/runtime/clerk"
-	"verbatim/runtime/confidence"
-	"verbatim/runtime/plan"
-	"verbatim/runtime/serve"
-	"verbatim/runtime/words"
+	"verbatim/runtime/conversation/values"
+	"verbatim/runtime/domains/confidence"
+	"verbatim/runtime/engine"
+	"verbatim/runtime/frontends/http"
+	"verbatim/runtime/jobs/serviceaccount"
+	"verbatim/runtime/jobs/workflow"
 	"verbatim/stores"
 	"verbatim/verbs"
 )

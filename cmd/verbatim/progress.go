@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"verbatim/runtime"
-	"verbatim/runtime/wire"
+	"verbatim/runtime/engine"
+	"verbatim/runtime/frontends/wire"
 	"verbatim/stores/receipt"
 )
 

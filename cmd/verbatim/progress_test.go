@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"verbatim/runtime"
+	"verbatim/runtime/engine"
 	"verbatim/stores"
 	"verbatim/stores/sqlite"
 )

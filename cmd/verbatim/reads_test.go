@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"verbatim/dsl"
-	"verbatim/runtime"
-	"verbatim/runtime/norace"
-	"verbatim/runtime/system"
+	"verbatim/runtime/domains/rights"
+	"verbatim/runtime/engine"
+	"verbatim/runtime/tests/norace"
 	"verbatim/stores"
 	"verbatim/stores/postgres"
 	"verbatim/stores/postgres/pgtest"

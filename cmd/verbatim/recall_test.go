@@ -15,9 +15,9 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"verbatim/runtime/documents"
-	"verbatim/runtime/norace"
-	"verbatim/runtime/services"
+	"verbatim/runtime/files/documents"
+	"verbatim/runtime/files/services"
+	"verbatim/runtime/tests/norace"
 	"verbatim/stores"
 	"verbatim/stores/postgres"
 	"verbatim/stores/postgres/pgtest"

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"verbatim/runtime/dialog"
-	"verbatim/runtime/names"
-	"verbatim/runtime/phrase"
+	"verbatim/runtime/conversation/dialog"
+	"verbatim/runtime/conversation/intent"
+	"verbatim/runtime/state/names"
 	"verbatim/verbs"
 )
 

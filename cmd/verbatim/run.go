@@ -14,9 +14,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"verbatim/dsl"
-	"verbatim/runtime"
-	"verbatim/runtime/sessions"
-	"verbatim/runtime/wire"
+	"verbatim/runtime/engine"
+	"verbatim/runtime/frontends/wire"
+	"verbatim/runtime/state/sessions"
 	"verbatim/stores"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"

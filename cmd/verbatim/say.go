@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"verbatim/dsl"
-	"verbatim/runtime/phrase"
-	"verbatim/runtime/words"
+	"verbatim/runtime/conversation/intent"
+	"verbatim/runtime/conversation/values"
 )
 
 // sayFlags are the flags of `verbatim say`.

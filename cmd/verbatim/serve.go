@@ -20,18 +20,18 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"verbatim/runtime"
-	"verbatim/runtime/channel"
-	"verbatim/runtime/dialog"
-	"verbatim/runtime/kyc"
-	"verbatim/runtime/llm"
-	"verbatim/runtime/serve"
-	"verbatim/runtime/serve/logins"
-	"verbatim/runtime/serve/peers"
-	"verbatim/runtime/system"
-	"verbatim/runtime/trustgraph"
-	"verbatim/runtime/upload"
-	"verbatim/runtime/work"
+	"verbatim/runtime/conversation/dialog"
+	"verbatim/runtime/conversation/llm"
+	"verbatim/runtime/domains/kyc"
+	"verbatim/runtime/domains/rights"
+	"verbatim/runtime/engine"
+	"verbatim/runtime/files/intake"
+	"verbatim/runtime/frontends/channel"
+	"verbatim/runtime/frontends/http"
+	"verbatim/runtime/frontends/http/logins"
+	"verbatim/runtime/frontends/http/peers"
+	"verbatim/runtime/jobs/worker"
+	"verbatim/runtime/protocols/trustgraph"
 	"verbatim/stores"
 	"verbatim/stores/postgres"
 	"verbatim/verbs"
@@ -53,7 +53,7 @@ func serveCommand(a *app) *cobra.Command {
 		Use:     "serve",
 		Short:   "Serve the portal, the console and the API",
 		Example: "verbatim serve --sign-in clara",
-		Long:    `It proves who speaks: by a token, a mailed link or OpenID Connect. runtime/serve/README.md says how.`,
+		Long:    `It proves who speaks: by a token, a mailed link or OpenID Connect. runtime/frontends/http/README.md says how.`,
 		Args:    atMost(0),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return a.serve(cmd.Context(), f) },
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"verbatim/runtime/system"
+	"verbatim/runtime/domains/rights"
 	"verbatim/verbs"
 )
 

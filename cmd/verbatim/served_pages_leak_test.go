@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"verbatim/runtime/system"
+	"verbatim/runtime/domains/rights"
 	"verbatim/verbs"
 )
 

@@ -12,10 +12,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"verbatim/dsl"
-	"verbatim/runtime"
-	"verbatim/runtime/mcp"
-	"verbatim/runtime/tools"
-	"verbatim/runtime/wire"
+	"verbatim/runtime/engine"
+	"verbatim/runtime/frontends/wire"
+	"verbatim/runtime/protocols/mcp"
+	"verbatim/runtime/protocols/tools"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
 )

@@ -9,10 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"verbatim/runtime"
-	"verbatim/runtime/rerun"
-	"verbatim/runtime/sessions"
-	"verbatim/runtime/wire"
+	"verbatim/runtime/conversation/replay"
+	"verbatim/runtime/engine"
+	"verbatim/runtime/frontends/wire"
+	"verbatim/runtime/state/sessions"
 	"verbatim/stores/receipt"
 )
 

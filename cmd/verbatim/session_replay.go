@@ -8,9 +8,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"verbatim/runtime"
-	"verbatim/runtime/rerun"
-	"verbatim/runtime/wire"
+	"verbatim/runtime/conversation/replay"
+	"verbatim/runtime/engine"
+	"verbatim/runtime/frontends/wire"
 	"verbatim/stores/receipt"
 )
 

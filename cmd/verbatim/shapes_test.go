@@ -18,14 +18,14 @@ func TestWhatACallChangedHasOneShape(t *testing.T) {
 	t.Parallel()
 	// These are no records of what changed, and each says so where it is declared.
 	others := map[string]string{
-		"stores/store.go Change":               "what a store is to do",
-		"runtime/handlers.go Edit":             "what a handler asks for",
-		"runtime/settle.go proposal":           "what was asked for, resolved and typed",
-		"runtime/session_kept.go setting":      "what the session is to keep, with the entity that its value names",
-		"runtime/serve/pages/views.go Changed": "how a page shows a field of a receipt",
-		"runtime/rerun/rerun.go Change":        "how a recording spells a row of a receipt",
-		"runtime/rerun/rerun.go Field":         "how a recording spells a field of a receipt",
-		"stores/sqlite/wording.go shape":       "which statement carries a change out",
+		"stores/store.go Change":                        "what a store is to do",
+		"runtime/engine/handlers.go Edit":               "what a handler asks for",
+		"runtime/engine/settle.go proposal":             "what was asked for, resolved and typed",
+		"runtime/engine/session_kept.go setting":        "what the session is to keep, with the entity that its value names",
+		"runtime/frontends/http/pages/views.go Changed": "how a page shows a field of a receipt",
+		"runtime/conversation/replay/rerun.go Change":   "how a recording spells a row of a receipt",
+		"runtime/conversation/replay/rerun.go Field":    "how a recording spells a field of a receipt",
+		"stores/sqlite/wording.go shape":                "which statement carries a change out",
 	}
 	gone := []string{"RowChange", "FieldChange", "NoticeChange", "SessionChange", "CallPreview", "CallReply", "TableTotal", "Preview", "TendedJob", "keptChange", "keptField",
 		"keptNotice", "keptSet", "keptAsk", "keptFill", "keptTable", "keptColumn", "keptCell", "keptValue", "keptCall", "rowJSON", "fieldJSON", "noticeJSON", "setJSON",

@@ -10,10 +10,10 @@ import (
 
 	"pgregory.net/rapid"
 
-	"verbatim/runtime"
-	"verbatim/runtime/dialog"
-	"verbatim/runtime/norace"
-	"verbatim/runtime/phrase"
+	"verbatim/runtime/conversation/dialog"
+	"verbatim/runtime/conversation/intent"
+	"verbatim/runtime/engine"
+	"verbatim/runtime/tests/norace"
 	"verbatim/stores/receipt"
 )
 

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"verbatim/dsl"
-	"verbatim/runtime/serve/logins"
+	"verbatim/runtime/frontends/http/logins"
 )
 
 // tokenCommand makes tokens for programs.

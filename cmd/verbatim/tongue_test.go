@@ -13,7 +13,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"gopkg.in/yaml.v3"
 
-	"verbatim/runtime/words"
+	"verbatim/runtime/conversation/values"
 	"verbatim/verbs"
 )
 
@@ -84,7 +84,7 @@ var englishTexts = sync.OnceValues(func() (all []string, err error) {
 // houseSentences are those of the catalogue, and of the package dialog out of its
 // source.
 func houseSentences() (all []map[words.Language]string, err error) {
-	english, err := os.ReadFile("../../runtime/words/catalogue/en.txt")
+	english, err := os.ReadFile("../../runtime/conversation/values/catalogue/en.txt")
 	if err != nil {
 		return nil, err
 	}

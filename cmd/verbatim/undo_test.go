@@ -8,10 +8,10 @@ import (
 	"testing"
 
 	"verbatim/dsl"
-	"verbatim/runtime/channel"
-	"verbatim/runtime/confidence"
-	"verbatim/runtime/plan"
-	"verbatim/runtime/system"
+	"verbatim/runtime/domains/confidence"
+	"verbatim/runtime/domains/rights"
+	"verbatim/runtime/frontends/channel"
+	"verbatim/runtime/jobs/workflow"
 	"verbatim/verbs"
 )
 

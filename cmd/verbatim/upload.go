@@ -14,10 +14,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"verbatim/runtime"
-	"verbatim/runtime/upload"
-	"verbatim/runtime/uploads"
-	"verbatim/runtime/wire"
+	"verbatim/runtime/engine"
+	"verbatim/runtime/files/intake"
+	"verbatim/runtime/frontends/wire"
+	"verbatim/runtime/state/uploads"
 	"verbatim/stores"
 	"verbatim/stores/files"
 	"verbatim/stores/receipt"

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 
-	"verbatim/runtime/llm"
-	"verbatim/runtime/serve"
+	"verbatim/runtime/conversation/llm"
+	"verbatim/runtime/frontends/http"
 )
 
 // A watchedModel reports the cost and duration of a model's answers.

@@ -16,11 +16,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"verbatim/dsl"
-	"verbatim/runtime"
-	"verbatim/runtime/notify"
-	"verbatim/runtime/serve/peers"
-	"verbatim/runtime/system"
-	"verbatim/runtime/work"
+	"verbatim/runtime/domains/rights"
+	"verbatim/runtime/engine"
+	"verbatim/runtime/frontends/http/peers"
+	"verbatim/runtime/jobs/notify"
+	"verbatim/runtime/jobs/worker"
 	"verbatim/stores"
 	"verbatim/stores/receipt"
 )
@@ -220,7 +220,7 @@ func (a *app) channels(file string, clock func() time.Time) (*notify.Sender, err
 		return os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	}})
 	if err != nil {
-		return nil, usage(fmt.Sprintf("the file of channels %q cannot be used: %s", file, receipt.Safe(err.Error())), "its form is described beside the package runtime/notify")
+		return nil, usage(fmt.Sprintf("the file of channels %q cannot be used: %s", file, receipt.Safe(err.Error())), "its form is described beside the package runtime/jobs/notify")
 	}
 	return s, nil
 }

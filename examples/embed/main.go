@@ -7,7 +7,7 @@ import (
 	"os"
 
 	"verbatim/dsl"
-	"verbatim/runtime"
+	"verbatim/runtime/engine"
 	"verbatim/stores/receipt"
 	"verbatim/stores/sqlite"
 	"verbatim/verbs"

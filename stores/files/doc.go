@@ -30,7 +30,7 @@
 // that no name leads out of the directory. The tag distinguishes one stored copy of some bytes
 // from a later one. The collector of unreferenced files works by names, and a tag that is gone is
 // never used again; so bytes that are sent at that very moment get a name of their own, and a
-// late or repeated Delete can never remove them. Package runtime/upload does it: the row that
+// late or repeated Delete can never remove them. Package runtime/files/intake does it: the row that
 // refers to a name is committed before Keep, and Delete comes after the commit that deletes the
 // row.
 // # The directory

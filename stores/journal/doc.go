@@ -46,7 +46,7 @@
 // adds one row of two small fields in a transaction does with an entry half of
 // what it does without on SQLite, and four fifths on PostgreSQL. Measured by
 //
-//	go test ./runtime/torture ./stores/sqlite ./stores/postgres -run '^$' -bench 'Journal$|Chain$' -benchtime 1x
+//	go test ./runtime/tests/torture ./stores/sqlite ./stores/postgres -run '^$' -bench 'Journal$|Chain$' -benchtime 1x
 //
 // # Forms
 //

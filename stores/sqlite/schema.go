@@ -18,7 +18,7 @@ import (
 // schemaVersion is the version of everything that the program keeps in a file, in
 // verbatim_schema: the store's own tables, and the rows of the engine's own (confirmations,
 // sessions, turns, questions, deliveries). A change of how one of them is stored or read has to
-// raise it and to keep a fixture, see runtime/torture/testdata/releases. A file of another
+// raise it and to keep a fixture, see runtime/tests/torture/testdata/releases. A file of another
 // version is refused. Records of the journal, kept receipts and payloads of jobs have versions of
 // their own.
 const schemaVersion = 3

@@ -23,8 +23,8 @@ var (
 var palettes = map[string]string{
 	"wide": "testdata/wide.yaml", "bank": "../client.yaml ../onboarding.yaml ../review.yaml",
 	"retail": "../../examples/retail/verbs/retail.yaml", "helpdesk": "../../examples/helpdesk/verbs/desk.yaml",
-	"workshop": "../../examples/workshop/verbs/workshop.yaml", "system": "../../runtime/system/system.yaml",
-	"apart": "../../runtime/testdata/apart/bank.yaml ../../runtime/testdata/apart/club.yaml",
+	"workshop": "../../examples/workshop/verbs/workshop.yaml", "system": "../../runtime/domains/rights/system.yaml",
+	"apart": "../../runtime/engine/testdata/apart/bank.yaml ../../runtime/engine/testdata/apart/club.yaml",
 }
 
 // What these palettes leave open: values of any type, and objects that a condition of

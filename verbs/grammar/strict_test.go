@@ -23,7 +23,7 @@ func shipped(t *testing.T) map[string]*verbs.Registry {
 		t.Fatal(dirs, err)
 	}
 	all := map[string]*verbs.Registry{}
-	for _, dir := range append(dirs, "..", "../../runtime/system", "testdata") {
+	for _, dir := range append(dirs, "..", "../../runtime/domains/rights", "testdata") {
 		reg, ds := verbs.Load(os.DirFS(dir))
 		if ds.HasErrors() {
 			t.Fatal(dir, ds)

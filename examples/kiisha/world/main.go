@@ -44,7 +44,7 @@ import (
 	"github.com/emersion/go-smtp"
 	"golang.org/x/net/dns/dnsmessage"
 
-	"verbatim/runtime/channel/whatsapp/cloudtest"
+	"verbatim/runtime/frontends/channel/whatsapp/cloudtest"
 )
 
 func main() {

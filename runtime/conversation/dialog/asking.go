@@ -1,0 +1,543 @@
+package dialog
+
+import (
+	"context"
+	"errors"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"verbatim/dsl"
+	"verbatim/runtime/conversation/values"
+	"verbatim/runtime/engine"
+	"verbatim/runtime/state/sessions"
+	"verbatim/stores/receipt"
+	"verbatim/verbs"
+)
+
+// Asking: a call would change something, and the person was asked for agreement. Only their own
+// plain yes to the last question runs it, exactly as it was shown.
+
+// A Question asks for agreement before a call runs, because a rule says so.
+type Question struct {
+	ID      string // of the preview: it covers all that would happen
+	Title   string // what would be done, in a line
+	Shows   string // the rows, before and after
+	Asks    string // the question in the words of its palette, "" if it has none
+	Why     string
+	Because string   // Why, as the person reads it
+	Calls   []string // canonical, with sensitive values withheld
+	Asked   time.Time
+	Until   time.Time
+	program *verbs.Program
+	more    []reason // reasons of the conversation, not of a palette
+	others  []string // roles that have to agree as well
+	before  int64    // RunOptions.Before of its preview
+	turn    int64    // the same when it was first asked: the person's words up to then led to it
+	fresh   bool     // the last answer asked it
+
+	stored   bool               // in the session
+	recalled *sessions.Question // its stored form, if another process asked it
+
+	values map[string]string // the arguments of its only call, as the question words them
+
+	// shows and asks are Shows and Asks with placeholders for what the person said themselves; own
+	// holds that text, and mark the first placeholder.
+	shows, asks string
+	secret
+}
+
+// expired removes questions that are too old, and returns them.
+func (t *turn) expired() (old []*Question) {
+	for _, q := range slices.Clone(t.c.open) {
+		if !t.now.Before(q.Until) {
+			old = append(old, q)
+			t.close(q)
+		}
+	}
+	return old
+}
+
+// settles reads a message as an answer to a question; handled is false if it is none.
+func (t *turn) settles(ctx context.Context) (text string, handled bool, err error) {
+	c := t.c
+	old := t.expired()
+	a := t.heard.reply
+	if t.quotesAnother() {
+		a = words.Reply{} // it answers a question that is not open
+	}
+	said := a.Answer
+	if said != words.Agree && said != words.Decline {
+		said = words.Other
+	}
+	if a.Which == 0 && a.Answer != words.Agree && a.Answer != words.Decline && t.restates(ctx) {
+		a.Answer, said = words.Agree, words.Agree
+	}
+	t.said = said
+	t.waits()
+	if text, handled, err := t.drops(ctx); handled || err != nil {
+		return text, handled, err
+	}
+	if t.was.open() && t.was.fresh && !slices.ContainsFunc(c.open, func(q *Question) bool { return q.fresh }) && !details().MatchString(t.heard.own) {
+		// An answer belongs to the latest question, which was the correction.
+		if i, _ := choice(&t.heard, t.was.Offers); i < 0 && !t.was.Corrects && a.Which == 0 && !t.quotesAnother() {
+			if text, handled, err := t.correctsAsked(ctx); handled || err != nil {
+				return text, handled, err
+			}
+			return t.corrects(ctx, t.heard.own)
+		}
+		return "", false, nil
+	}
+	t.as(TakenAgain)
+	t.choosing, c.choosing = c.choosing, words.Other
+	if a.Which == 0 && (a.Answer == words.Other || a.Answer == words.Change) && !t.quotesAnother() && !details().MatchString(t.heard.own) {
+		if text, handled, err := t.corrects(ctx, t.heard.own); handled || err != nil {
+			return text, true, err
+		}
+	}
+	if len(c.open) == 0 {
+		if said == words.Agree && len(old) == 1 {
+			t.as(TakenYes)
+			text, err := t.again(ctx, old[0], sayExpired)
+			return text, true, err
+		}
+		return "", false, nil
+	}
+	if said == words.Other && a.Which != 0 && t.choosing != words.Other {
+		said = t.choosing
+	}
+	pleased := a.Answer == words.Pleased && slices.ContainsFunc(c.open, func(q *Question) bool { return q.fresh })
+	if said == words.Other || pleased || a.Answer == words.Change && len(c.open) == 1 && c.open[0].fresh {
+		return t.otherwise(ctx, a, pleased)
+	}
+	q, asks := t.whichQuestion(a, said)
+	switch {
+	case q == nil:
+		return asks, true, nil
+	case said == words.Decline:
+		t.as(TakenNo)
+		if err := t.withdraw(ctx, q); err != nil {
+			return "", true, err
+		}
+		t.record.Withdrawn = q.Calls
+		text, err = t.goesOn(ctx, c.wording.say(sayNotDone))
+		return text, true, err
+	}
+	if !q.fresh {
+		q.fresh = true
+		return c.wording.meantThat(q), true, nil
+	}
+	t.as(TakenYes)
+	if text, err = t.agree(ctx, q); err == nil {
+		text, err = t.goesOn(ctx, text)
+	}
+	return text, true, err
+}
+
+// otherwise takes a message, while questions are open, that is no yes and no no. pleased reports that
+// it is a courtesy, such as "perfect", right after a question.
+func (t *turn) otherwise(ctx context.Context, a words.Reply, pleased bool) (text string, handled bool, err error) {
+	c := t.c
+	switch {
+	case a.Answer == words.Change && len(c.open) == 1 && c.open[0].fresh:
+		// "No wait, make it Friday": the question is withdrawn, and the rest is read as a new
+		// request.
+		q := c.open[0]
+		if c.o.Model == nil && c.o.Interpreter != nil {
+			q.fresh, t.held = false, q // until the new wish is understood
+			return "", false, nil
+		}
+		if err := t.withdraw(ctx, q); err != nil {
+			return "", true, err
+		}
+		t.record.Withdrawn = q.Calls
+		return "", false, nil
+	case pleased: // it is no new subject either
+		t.as(TakenCourtesy)
+		freshen(c.open)
+		return c.wording.again(c.open), true, nil
+	case !t.heard.hidden && details().MatchString(t.heard.own):
+		// They asked for details: all changes are shown, and the question is put again.
+		freshen(c.open)
+		var all []string
+		for _, q := range c.open {
+			all = append(all, c.wording.rows(q))
+		}
+		return strings.Join(all, "\n"), true, nil
+	}
+	// They changed the subject. The question stays open, and is put again before an answer to it
+	// counts.
+	for _, q := range c.open {
+		q.fresh = false
+	}
+	return "", false, nil
+}
+
+// whichQuestion returns the open question that a yes or a no answers. If that is not clear, it
+// returns nil and what to ask the person.
+func (t *turn) whichQuestion(a words.Reply, said words.Answer) (q *Question, asks string) {
+	c := t.c
+	if i := slices.IndexFunc(c.open, func(q *Question) bool { return q.ID == t.answers }); i >= 0 {
+		q = c.open[i]
+		q.fresh = true // it says itself which it answers
+		return q, ""
+	}
+	if len(c.open) > 1 {
+		at := a.Which - 1
+		if a.Which < 0 {
+			at = len(c.open) - 1
+		}
+		which := whichAsks(said)
+		if a.Which != 0 && at < len(c.open) {
+			return c.open[at], ""
+		} else if a.Which != 0 {
+			which = sayNoSuch
+		}
+		c.choosing = said
+		freshen(c.open)
+		return nil, c.wording.whichOne(c.open, which)
+	}
+	q = c.open[0]
+	if a.Which > 1 {
+		q.fresh = true
+		return nil, c.wording.meantThat(q)
+	}
+	return q, ""
+}
+
+// restates reports whether a message agrees to the one question that was just put, in words of that
+// question, its verb and its rows as well as words of agreement: "Yes, order the repairs". A
+// message that is sent twice does not answer the question that it led to.
+func (t *turn) restates(ctx context.Context) bool {
+	c := t.c
+	if len(c.open) != 1 || !c.open[0].fresh || t.heard.hidden || t.quotesAnother() {
+		return false
+	}
+	if n := len(c.turns); n > 0 && words.Plain(c.turns[n-1].Said) == words.Plain(t.heard.own) {
+		return false
+	}
+	m := c.matter(ctx, c.open[0])
+	return m != nil && words.ReadAnswerTo(t.heard.own, m).Answer == words.Agree
+}
+
+// matter returns the content of a question; nil if it is about several calls.
+func (c *Conversation) matter(ctx context.Context, q *Question) *words.Matter {
+	p, err := c.meaning(ctx, q)
+	if err != nil || len(p.Calls()) != 1 {
+		return nil
+	}
+	asks := q.Asks
+	if asks == "" {
+		asks = q.Title
+	}
+	v := p.Calls()[0].Verb
+	phrases := slices.Clone(v.Phrases)
+	for _, all := range v.PhrasesIn {
+		phrases = append(phrases, all...)
+	}
+	return words.NewMatter(asks, q.values, phrases, v.Name[strings.LastIndexByte(v.Name, '.')+1:])
+}
+
+// goesOn puts the remaining questions after one was settled.
+func (t *turn) goesOn(ctx context.Context, text string) (string, error) {
+	c := t.c
+	if len(c.open) > 0 && len(t.asked) == 0 {
+		freshen(c.open)
+		more := c.wording.whichOne(c.open, sayWhichMean)
+		if len(c.open) == 1 {
+			more = c.wording.say(sayStillOpen) + "\n" + c.wording.question(c.open[0])
+		}
+		text = joined(text, more)
+	}
+	return t.aside(ctx, text)
+}
+
+func freshen(list []*Question) {
+	for _, q := range list {
+		q.fresh = true
+	}
+}
+
+// quotesAnother reports whether the message quotes a question other than the open one, as an answer
+// to an older mail does.
+func (t *turn) quotesAnother() bool {
+	ids := previewIDs.FindAllString(t.heard.quoted, -1)
+	for _, id := range ids {
+		if !slices.ContainsFunc(t.c.open, func(q *Question) bool { return receipt.IsID(q.ID, id) }) {
+			return true
+		}
+	}
+	// In channels where answers quote, a message that quotes something else answers that.
+	if len(ids) > 0 || !t.c.o.Referring || t.heard.quoted == "" || len(t.c.open) == 0 || t.answers != "" {
+		return false
+	}
+	quoted := words.Plain(t.heard.quoted)
+	return !slices.ContainsFunc(t.c.open, func(q *Question) bool {
+		asks, _, _ := strings.Cut(t.c.reveal(q.asks), "\n")
+		return asks != "" && strings.Contains(quoted, words.Plain(asks)) || strings.Contains(quoted, words.Plain(q.Title))
+	})
+}
+
+// close removes a question from the open ones.
+func (t *turn) close(q *Question) {
+	t.c.open = slices.DeleteFunc(t.c.open, func(o *Question) bool { return o == q })
+	if q.stored {
+		t.settled = append(t.settled, q.ID)
+	}
+}
+
+var previewIDs = regexp.MustCompile(`\b[0-9a-f]{4}-[0-9a-f]{4}\b`)
+
+// details matches a request to see all changes of a question.
+var details = lazily(func() string { return `(?i)^\W*(?:` + words.Expression("details") + `)\W*$` })
+
+// withdraw declines a question for the person.
+func (t *turn) withdraw(ctx context.Context, q *Question) error {
+	t.close(q)
+	p, err := t.c.meaning(ctx, q)
+	if err == nil {
+		err = t.c.o.Session.DeclinePreview(ctx, p, q.ID)
+	}
+	var refusal *runtime.Refusal
+	if errors.As(err, &refusal) {
+		return nil // it could not have been agreed to either
+	}
+	return err
+}
+
+// agree runs exactly what the person agreed to, or nothing.
+func (t *turn) agree(ctx context.Context, q *Question) (string, error) {
+	c := t.c
+	t.close(q)
+	t.begin()
+	t.record.Agreed = q.ID
+	p, err := c.meaning(ctx, q)
+	if err != nil {
+		return t.stopped(ctx, q, err)
+	}
+	o := runtime.RunOptions{Agreed: q.ID, Source: c.o.Source, Before: q.before}
+	if len(q.others) > 0 {
+		if o.Turn, err = c.wrote(ctx, q.turn); err != nil {
+			return t.stopped(ctx, q, err)
+		}
+		pending, err := c.o.Session.Propose(ctx, p, o)
+		if err == nil && pending.ID != "" {
+			t.record.rule(firedRule{needs: q.others})
+			t.waitsFor = true
+			return c.wording.waitsFor(q.others, pending.Expires), nil
+		}
+		if err != nil {
+			return t.stopped(ctx, q, err)
+		}
+	}
+	reply, err := t.run(ctx, p, o, q)
+	if err != nil {
+		return t.stopped(ctx, q, err)
+	}
+	t.did(p, reply)
+	t.remember(p)
+	c.unasked.forget(p.Script())
+	c.recount(ctx, p.Script(), t.now)
+	return t.facing(t.left(t.done)), nil
+}
+
+// wrote returns the last turn before until in which the person said what they want; 0 if it is not
+// kept, or was not their own words.
+func (c *Conversation) wrote(ctx context.Context, until int64) (int64, error) {
+	if !c.kept {
+		return 0, nil
+	}
+	const few = 3
+	turns, err := c.o.Session.Turns(ctx, max(1, until-few), until)
+	for _, said := range slices.Backward(turns) {
+		if said.Role == sessions.Client && said.Intent != foreignIntent {
+			return said.Number, err
+		} else if said.Role == sessions.Client {
+			break
+		}
+	}
+	return 0, err
+}
+
+// stopped says why an agreed call did not run, and puts the question again if it still makes sense.
+func (t *turn) stopped(ctx context.Context, q *Question, err error) (string, error) {
+	var refusal *runtime.Refusal
+	var failed *runtime.Failure
+	switch {
+	case errors.As(err, &refusal):
+		code := ""
+		if len(refusal.Diagnostics) > 0 {
+			code = refusal.Diagnostics[0].Code
+		}
+		t.record.refused(refusal.Diagnostics)
+		switch {
+		case code == "already-used", t.answeredElsewhere(ctx, q):
+			return t.c.wording.say(sayAnswered), nil
+		case slices.Contains([]string{"stale-preview", "agreement-expired", "changed-meanwhile", "other-palette"}, code):
+			return t.again(ctx, q, sayStale)
+		}
+		return t.c.wording.refused(refusal.Diagnostics), nil
+	case errors.As(err, &failed) && failed.Unknown:
+		return t.c.wording.say(sayUnknownEnd), nil
+	case ctx.Err() != nil:
+		return "", ctx.Err()
+	}
+	return t.failed(err), nil
+}
+
+// again asks a question again, with the present rows.
+func (t *turn) again(ctx context.Context, q *Question, why words.Key) (string, error) {
+	program, err := t.c.meaning(ctx, q)
+	var p *receipt.Receipt
+	var before int64
+	if err == nil {
+		p, before, err = t.preview(ctx, program)
+	}
+	var refusal *runtime.Refusal
+	switch {
+	case errors.As(err, &refusal):
+		t.record.refused(refusal.Diagnostics)
+		return t.c.wording.say(sayGone) + " " + t.c.wording.refused(refusal.Diagnostics), nil
+	case err != nil && ctx.Err() != nil:
+		return "", err
+	case err != nil:
+		return t.failed(err), nil
+	}
+	fresh := t.question(program, p, before, q.more...)
+	fresh.turn = q.turn
+	return t.c.wording.say(why) + "\n" + t.c.wording.question(fresh), nil
+}
+
+// preview previews a program, and returns the turn of the session at which it did.
+func (t *turn) preview(ctx context.Context, p *verbs.Program) (*receipt.Receipt, int64, error) {
+	var before int64
+	if t.c.kept {
+		info, err := t.c.o.Session.Info(ctx)
+		if err != nil {
+			return nil, 0, err
+		}
+		before = info.Turns + 1
+	}
+	o := runtime.RunOptions{Before: before, Source: t.c.o.Source, Progress: t.far}
+	if t.c.kept {
+		// Another process may receive the answer, so the preview is kept in the store.
+		preview, err := t.c.o.Session.KeepWith(ctx, p, o)
+		if preview != nil {
+			err = nil // what could not be kept can be agreed to here
+		}
+		return preview, before, err
+	}
+	preview, err := t.c.o.Session.PreviewWith(ctx, p, o)
+	return preview, before, err
+}
+
+// question makes a question of a program and its preview.
+func (t *turn) question(p *verbs.Program, preview *receipt.Receipt, before int64, more ...reason) *Question {
+	w := t.c.wording
+	q := &Question{before: before, turn: before, ID: preview.ID, Asked: t.now, Until: t.now.Add(t.c.o.Limits.Question), program: p, fresh: true}
+	q.secret = t.c.confide(p, preview)
+	w.mark = q.markOf
+	var shows, titles []string
+	for i := range preview.Calls {
+		call := &preview.Calls[i]
+		q.Calls = append(q.Calls, call.Text)
+		if onlyAnswers(preview, call) {
+			continue
+		}
+		titles = append(titles, w.wholly(func(w wording) string { return w.title(call) }))
+		shows = append(shows, w.wholly(func(w wording) string {
+			return w.say(sayWouldDo, w.title(call)) + "\n" + w.changes(call, true) + w.sends(call)
+		}))
+	}
+	var why, because []string
+	known := true
+	for _, ask := range preview.Asks() {
+		if ask.Reason != "" && !slices.Contains(why, ask.Reason) {
+			said, ok := w.reg.Says(w.language, ask.Reason)
+			known = known && (ok || w.tongue == words.English)
+			why, because = append(why, ask.Reason), append(because, strings.TrimSuffix(said, "."))
+		}
+		if ask.By != "" && !slices.Contains(q.others, ask.By) {
+			q.others = append(q.others, ask.By)
+		}
+		t.record.rule(firedRule{reason: ask.Reason, by: ask.By})
+	}
+	for _, r := range more {
+		why, because = append(why, r.Rule), append(because, strings.TrimSuffix(r.Said, "."))
+		t.record.rule(firedRule{reason: r.Rule, said: r.Said})
+	}
+	q.Title, q.shows, q.Why, q.more = strings.Join(titles, "; "), strings.Join(shows, ""), strings.Join(why, "; "), more
+	switch {
+	case len(why) == 0:
+	case known:
+		q.Because = w.say(sayBecause, strings.Join(because, w.say(sayAlso)))
+	default:
+		q.Because = sayBecause.In(words.English, strings.TrimSuffix(q.Why, "."))
+	}
+	if len(more) == 0 {
+		q.asks = w.asks(preview)
+	}
+	if len(preview.Calls) == 1 {
+		q.values = map[string]string{}
+		w.given(&preview.Calls[0], func(name, text string) {
+			if !strings.ContainsFunc(text, isMark) {
+				q.values[name] = text
+			}
+		})
+	}
+	q.Shows, q.Asks = t.c.conceal(q.shows), t.c.conceal(q.asks)
+	// A question that replaces an open one takes its place: the same call with more arguments, or
+	// with rows that have changed.
+	for _, o := range slices.Clone(t.c.open) {
+		switch {
+		case o.ID == q.ID:
+			t.c.open = slices.DeleteFunc(t.c.open, func(other *Question) bool { return other == o })
+		case q.overtakes(o):
+			t.close(o)
+		}
+	}
+	t.asked = append(t.asked, q)
+	t.c.open = append(t.c.open, q)
+	freshen(t.c.open)
+	return q
+}
+
+// overtakes reports whether a question asks for everything that another asks for: the same calls,
+// or the same call with more arguments. "Call me", after somebody asked for a person, is no second
+// request.
+func (q *Question) overtakes(o *Question) bool {
+	if slices.Equal(q.Calls, o.Calls) {
+		return true
+	}
+	if len(q.Calls) != 1 || len(o.Calls) != 1 {
+		return false
+	}
+	now, before := oneCall(q.Calls[0]), oneCall(o.Calls[0])
+	if now == nil || before == nil || now.Verb != before.Verb {
+		return false
+	}
+	said := map[string]string{}
+	for i := range now.Args {
+		said[now.Args[i].Key] = dsl.FormatValue(now.Args[i].Value)
+	}
+	return !slices.ContainsFunc(before.Args, func(a dsl.Arg) bool { return said[a.Key] != dsl.FormatValue(a.Value) })
+}
+
+func oneCall(text string) *dsl.Call {
+	script, ds := dsl.Parse(dsl.NewSource("call", text))
+	if ds.HasErrors() || len(script.Calls) != 1 {
+		return nil
+	}
+	return &script.Calls[0]
+}
+
+// A reason says why the person is asked although no rule of a palette asks.
+type reason struct {
+	Rule string `json:"rule"` // for the record
+	Said string `json:"said"` // in the person's language
+}
+
+func (w wording) reason(s words.Key, of ...string) reason {
+	return reason{s.In(words.English, of...), w.say(s, of...)}
+}

@@ -1,0 +1,70 @@
+package dialog
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"verbatim/dsl"
+	"verbatim/runtime/conversation/values"
+	"verbatim/runtime/engine"
+	"verbatim/verbs"
+)
+
+// operators are the codes of the engine that nobody meets in a conversation: it
+// does not begin where palettes, handlers and servers do not fit.
+var operators = []string{"handler-unknown-verb", "handler-missing", "handler-not-wanted", "handler-argument-missing", "handler-argument-extra", "handler-argument-type",
+	"bad-query", "generates-unknown", "tool-missing", "tool-unreached", "tool-unaccepted", "tool-changed", "tool-writes", "tool-mismatch"}
+
+// X12: whatever a call is refused for, by the checker or by the engine, there is a
+// sentence for it in each language: a code that is added is not forgotten.
+func TestEveryRefusalHasItsWordsInEachLanguage(t *testing.T) {
+	t.Parallel()
+	all := verbs.CheckCodes()
+	for _, d := range runtime.Codes() {
+		if !slices.Contains(operators, d.Code) {
+			all = append(all, d)
+		}
+	}
+	known := map[string]bool{}
+	for _, d := range all {
+		known[d.Code] = true
+		says, ok := refusals()[d.Code]
+		if !ok {
+			t.Errorf("a person has no words for %s: add it to refusals.go, or to those that no conversation meets", d.Code)
+		}
+		if says.Text(words.English) == "" {
+			t.Errorf("%s: %s is not in the catalogue", d.Code, says)
+		}
+		for _, l := range words.Languages() {
+			w := newWording(&verbs.Registry{}).in(l.String())
+			told := w.refused(dsl.Diagnostics{{Code: d.Code, Summary: "the summary of it", Notes: []string{"what to do next"}}})
+			if english := strings.Contains(told, "summary"); english != (l == words.English) {
+				t.Errorf("%s in %s: %s", d.Code, l, told)
+			}
+		}
+	}
+	for code := range refusals() {
+		if !known[code] {
+			t.Errorf("there are words for %s, which nothing is refused for", code)
+		}
+	}
+	// What is wrong with text as text has one answer, whatever it is.
+	for _, d := range dsl.Codes() {
+		w := newWording(&verbs.Registry{}).in("de")
+		if told := w.refused(dsl.Diagnostics{{Code: d.Code, Summary: "the summary of it"}}); strings.Contains(told, "summary") {
+			t.Errorf("%s: %s", d.Code, told)
+		}
+	}
+}
+
+// X13: a language that the house does not speak is answered in English, and one
+// that comes with a country is the same language.
+func TestTagsOfLanguages(t *testing.T) {
+	t.Parallel()
+	for tag, want := range map[string]string{"de-AT": "Erledigt.", "FR": "C’est fait.", "es_MX": "Hecho.", "it": "Done.", "": "Done.", "english": "Done."} {
+		if got := newWording(&verbs.Registry{}).in(tag).say(sayDone); got != want {
+			t.Errorf("%q: %q, not %q", tag, got, want)
+		}
+	}
+}

@@ -1,0 +1,182 @@
+package dialog
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"verbatim/dsl"
+	"verbatim/runtime/conversation/values"
+	"verbatim/runtime/engine"
+	"verbatim/stores"
+	"verbatim/stores/receipt"
+	"verbatim/verbs"
+)
+
+// Collecting without a model: a message may be the answer to a question of the palette. The palette
+// declares which verb takes answers, and which session value is true meanwhile.
+
+// plainly is the confidence from which a message counts as something other than an answer.
+const plainly = 0.9
+
+// answered reads a message as an answer, if a question is being asked.
+func (t *turn) answered(ctx context.Context, u *Understood) (text string, ok bool, err error) {
+	if strings.HasSuffix(t.heard.own, "?") || u.Script != "" && u.Confidence >= plainly {
+		return "", false, nil // who asks back has not answered
+	}
+	a := t.asking(ctx)
+	if a == nil {
+		return "", false, nil
+	}
+	defer func() {
+		if ok {
+			t.as(TakenAnswer)
+		}
+	}()
+	reply := t.heard.reply
+	script, value := "", t.heard.own
+	if which := t.whichOfThose(); which != "" {
+		value, reply = which, words.Reply{}
+	}
+	said, asked := t.wasAsked()
+	remark := words.ReadRemark(value)
+	if remark != words.NoRemark && !t.wouldKeep(ctx, a, value) {
+		remark = words.NoRemark // it does not fit, and the palette says what would
+	}
+	switch {
+	case asked && reply.Answer == words.Agree:
+		value, reply = said, words.Reply{}
+	case asked && reply.Answer == words.Decline:
+		return t.c.wording.say(sayNotTaken), true, nil
+	case remark == words.ARemark && u.Script != "":
+		return "", false, nil // it is understood as something else, however surely
+	case remark == words.ARemark:
+		t.record.note(noteRemark)
+		return t.c.wording.say(sayNotAnAnswer), true, nil
+	case remark == words.MaybeARemark:
+		t.record.note(noteMaybeRemark)
+		return t.c.wording.say(sayTakeIt), true, nil
+	}
+	switch {
+	case reply.Which != 0:
+	case reply.Answer == words.Agree:
+		script = a.Yes
+	case reply.Answer == words.Decline:
+		script = a.No
+	}
+	given := answer(a, value)
+	// A yes that settles no question is an ordinary answer.
+	for _, call := range []string{script, dsl.FormatCall(&given)} {
+		if call == "" {
+			continue
+		}
+		outcome, err := t.carry(ctx, proposal{script: call})
+		switch {
+		case err != nil:
+			return "", true, err
+		case outcome.question != nil:
+			return t.c.wording.question(outcome.question), true, nil
+		case outcome.wrong == "":
+			t.record.note(noteAnswered)
+			return t.facing(t.left(t.found)), true, nil
+		}
+	}
+	return "", false, nil
+}
+
+// answer returns the call that gives an answer.
+func answer(a *verbs.Answering, value string) dsl.Call {
+	return dsl.NewCall(a.Verb.Name, dsl.NewArg(a.Verb.Params[a.Param].Name, dsl.NewString(value)))
+}
+
+// wouldKeep reports whether an answer would be stored literally. If the field takes a date, an
+// answer without one is refused by the palette with a better message, and one with a date was no
+// remark.
+func (t *turn) wouldKeep(ctx context.Context, a *verbs.Answering, value string) bool {
+	given := answer(a, value)
+	script, ds := dsl.Parse(dsl.NewSource(t.c.o.Source, dsl.FormatCall(&given)))
+	if ds.HasErrors() {
+		return false
+	}
+	program, _ := t.c.o.Session.CheckFrom(ctx, script, verbs.Literals{Origin: ofPerson})
+	if program == nil {
+		return false
+	}
+	preview, err := t.c.o.Session.PreviewWith(ctx, program, runtime.RunOptions{Source: t.c.o.Source, Progress: t.far})
+	if err != nil {
+		return false
+	}
+	inside := stores.NewList(stores.NewString(value)).Text() // as it stands in an object
+	inside = strings.TrimSuffix(strings.TrimPrefix(inside, "["), "]")
+	for _, c := range preview.Calls {
+		for _, row := range c.Rows {
+			if slices.ContainsFunc(row.Fields, func(f receipt.Field) bool {
+				return f.After.Text() == value || strings.Contains(f.After.Text(), inside)
+			}) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// wasAsked reports whether the person was just asked if their message is an answer, and returns
+// that message. It reads the turns, so the yes may come in another process.
+func (t *turn) wasAsked() (said string, asked bool) {
+	past := t.c.latest()
+	if len(past) == 0 {
+		return "", false
+	}
+	last := past[len(past)-1]
+	for _, l := range words.Languages() {
+		if last.Told == sayTakeIt.In(l) && !last.Foreign {
+			return last.Said, true
+		}
+	}
+	return "", false
+}
+
+// whichOfThose returns the value that a choice picks after the person was asked which value they
+// mean: "the second", after "3/4/1972"; "" if it picks none. It reads the turns, like wasAsked.
+func (t *turn) whichOfThose() string {
+	past := t.c.latest()
+	if len(past) == 0 || past[len(past)-1].Foreign {
+		return ""
+	}
+	last := past[len(past)-1]
+	found, _ := words.Find(last.Said, words.In{Now: t.now, Languages: []words.Language{t.c.wording.tongue}})
+	for i := range found {
+		var offers []Offer
+		for _, l := range words.Languages() {
+			for _, o := range found[i].Others {
+				if said := found[i].SayChoice(o, l); said != "" && strings.Contains(last.Told, said) {
+					offers = append(offers, Offer{Says: said, Text: o.Value.Text()})
+				}
+			}
+			if k, _ := choice(&t.heard, offers); len(offers) > 1 && k >= 0 {
+				return offers[k].Text
+			}
+			offers = nil
+		}
+	}
+	return ""
+}
+
+// asking returns the palette's rule for answers while a collection is running.
+func (t *turn) asking(ctx context.Context) *verbs.Answering {
+	if !t.c.kept || len(t.c.answering) == 0 {
+		return nil
+	}
+	info, err := t.c.o.Session.Info(ctx)
+	if err != nil {
+		return nil
+	}
+	for _, a := range t.c.answering {
+		for i := range info.Values {
+			if v := &info.Values[i]; v.Name == a.While && !v.Sensitive && v.Value.Bool() {
+				return a
+			}
+		}
+	}
+	return nil
+}

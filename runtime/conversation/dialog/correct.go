@@ -1,0 +1,253 @@
+package dialog
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"verbatim/dsl"
+	"verbatim/runtime/conversation/values"
+	"verbatim/verbs"
+)
+
+// Corrections without a model. A person who is asked for a yes may say what should be different:
+// "no, make it Thursday". The question is withdrawn, and the changed call is asked about; it never
+// runs on that message. A call that was just done stays done, and a second call with the new value
+// is asked about. If several things may be meant, the person is asked which.
+
+// A Correction is a new value for a part of a call.
+type Correction struct {
+	Fits []Fit  // the calls that may be meant
+	Ask  string // the question, if there is not exactly one or the value is not valid
+	Cued bool   // its words announce a correction
+	Bare bool   // and it has no others
+}
+
+// A Fit is a call with another value in one place.
+type Fit struct {
+	Script string
+	Says   string // the value, as a question words it
+	Text   string // and as it may be said again
+}
+
+// A latest is the last call that ran. It can be corrected until something else is said.
+type latest struct {
+	calls []dsl.Call
+	turn  int
+}
+
+// soon is for how many turns a call that ran can be corrected.
+const soon = 2
+
+// A correctable is a call that a message may correct.
+type correctable struct {
+	of   *Question
+	call *dsl.Call
+}
+
+// correctables returns the pending calls or, if there are none, the last call that ran.
+func (t *turn) correctables(ctx context.Context) []correctable {
+	c := t.c
+	var all []correctable
+	for _, q := range c.open {
+		p, err := c.meaning(ctx, q)
+		if err != nil || p == nil || len(p.Script().Calls) != 1 {
+			continue // of several calls it is not clear which
+		}
+		all = append(all, correctable{q, &p.Script().Calls[0]})
+	}
+	if len(c.open) == 0 && t.record.Number-c.lately.turn <= soon {
+		for i := range c.lately.calls {
+			all = append(all, correctable{nil, &c.lately.calls[i]})
+		}
+	}
+	return all
+}
+
+// corrects reads a message as a correction; handled is false if it is none.
+func (t *turn) corrects(ctx context.Context, said string) (text string, handled bool, err error) {
+	c := t.c
+	if c.o.Model != nil || c.o.Interpreter == nil || said == "" || t.heard.hidden || t.heard.quoted != "" || t.unaware() {
+		return "", false, nil
+	}
+	type meant struct {
+		of  correctable
+		fit Fit
+	}
+	var all []meant
+	var asks, problem string
+	calls := 0
+	for _, of := range t.correctables(ctx) {
+		found, ok, err := c.o.Interpreter.Correct(ctx, said, of.call)
+		switch {
+		case err != nil:
+			return "", true, err
+		case !ok:
+			continue
+		case !found.Cued && !t.was.Corrects && (of.of == nil || !of.of.fresh || t.asking(ctx) != nil):
+			// A bare value corrects the question that was just put, but may answer another one.
+			continue
+		case len(found.Fits) == 0:
+			problem = found.Ask
+			continue
+		}
+		calls++
+		asks = found.Ask
+		for _, fit := range found.Fits {
+			all = append(all, meant{of, fit})
+		}
+	}
+	if len(all) > 0 || problem != "" {
+		t.as(TakenCorrection)
+	}
+	switch {
+	case len(all) == 0 && problem != "":
+		t.record.note(noteBadCorrection)
+		return problem, true, nil
+	case len(all) == 0:
+		return "", false, nil
+	case len(all) == 1:
+		text, err := t.corrected(ctx, all[0].of, all[0].fit, said)
+		return text, true, err
+	}
+	u := Understood{Ask: asks}
+	if calls > 1 {
+		var list strings.Builder
+		list.WriteString(c.wording.say(sayWhichMean) + "\n")
+		for i := range all {
+			if q := all[i].of.of; q != nil {
+				all[i].fit.Says = q.line() + " – " + all[i].fit.Says
+			}
+			fmt.Fprintf(&list, "%d. %s\n", i+1, all[i].fit.Says)
+		}
+		u.Ask = list.String() + c.wording.say(sayNumber)
+	}
+	for _, m := range all {
+		u.Offers = append(u.Offers, Offer{Says: m.fit.Says, Text: m.fit.Text})
+	}
+	t.record.note(noteWhichCorrection)
+	if c.unclear.Corrects {
+		t.closed(false)
+	}
+	t.next = unclear{said: said, Corrects: true}
+	t.asksBack(&u, &unclear{})
+	for _, q := range c.open {
+		q.fresh = false // the latest question is this one
+	}
+	return u.Ask, true, nil
+}
+
+// choosesCorrection reads an answer to the question which correction is meant.
+func (t *turn) choosesCorrection(ctx context.Context, was *unclear) (text string, handled bool, err error) {
+	i, bare := choice(&t.heard, was.Offers)
+	switch {
+	case i < 0: // or they say another value
+		text, handled, err = t.corrects(ctx, t.heard.own)
+		if !handled && (words.ReadChoice(t.heard.own) != 0 || t.heard.reply.Answer == words.Agree) {
+			// "The second" may also be the second of a month.
+			t.as(TakenAgain)
+			t.c.unclear.fresh = true
+			return was.Asked, true, nil
+		}
+		return text, handled, err
+	case bare && !was.fresh:
+		return "", false, nil
+	}
+	n := 0
+	for _, of := range t.correctables(ctx) {
+		found, ok, err := t.c.o.Interpreter.Correct(ctx, was.said, of.call)
+		if err != nil {
+			return "", true, err
+		}
+		if !ok {
+			continue
+		}
+		for _, fit := range found.Fits {
+			if n == i && strings.HasSuffix(was.Offers[i].Says, fit.Says) {
+				t.as(TakenChoice)
+				t.closed(true)
+				said := was.said
+				if fit.Text != "" {
+					said += "\n" + fit.Text // they chose it
+				}
+				text, err := t.corrected(ctx, of, fit, said)
+				return text, true, err
+			}
+			n++
+		}
+	}
+	return "", false, nil
+}
+
+// corrected asks about the changed call.
+func (t *turn) corrected(ctx context.Context, of correctable, fit Fit, said string) (string, error) {
+	c := t.c
+	if err := t.ready(ctx); err != nil {
+		return t.system(ctx, err)
+	}
+	if c.unclear.Corrects {
+		t.closed(false)
+	}
+	t.trace.add(ofPerson, said, t.now)
+	t.spokenFor(of.call, fit.Script)
+	t.record.note(noteCorrection)
+	before := slices.Clone(c.open)
+	outcome, err := t.carry(ctx, proposal{script: fit.Script, phrased: true, asked: true})
+	switch {
+	case err != nil:
+		return t.system(ctx, err)
+	case outcome.wrong != "":
+		text := c.wording.refused(outcome.why)
+		if of.of != nil { // that waits as it was, and is put again before a yes counts
+			of.of.fresh = false
+		}
+		return text, nil
+	case outcome.question == nil: // it changes nothing
+		return t.facing(t.left(t.found)), nil
+	}
+	if of.of == nil {
+		return c.wording.say(sayDoneBefore) + "\n" + c.wording.question(outcome.question), nil
+	}
+	if slices.Contains(before, of.of) && of.of.ID != outcome.question.ID {
+		if err := t.withdraw(ctx, of.of); err != nil {
+			return t.system(ctx, err)
+		}
+		t.record.Withdrawn = of.of.Calls
+	}
+	return c.wording.say(sayInstead) + "\n" + c.wording.question(outcome.question), nil
+}
+
+// spokenFor keeps the origin of the unchanged values: a text of the person's, in which they changed
+// the day, is still theirs.
+func (t *turn) spokenFor(was *dsl.Call, script string) {
+	now := oneCall(script)
+	if now == nil {
+		return
+	}
+	for i := range now.Args {
+		if i < len(was.Args) && now.Args[i].Value.Kind == dsl.String && was.Args[i].Value.Kind == dsl.String && now.Args[i].Value.Text != was.Args[i].Value.Text {
+			if t.trace.origin(&was.Args[i].Value) == ofPerson {
+				t.trace.add(ofPerson, now.Args[i].Value.Text, t.now)
+			}
+		}
+	}
+}
+
+// remember keeps what ran, so that it can be corrected.
+func (t *turn) remember(p *verbs.Program) {
+	if t.c.o.Model != nil {
+		return
+	}
+	t.c.lately = latest{turn: t.record.Number}
+	for i := range p.Script().Calls {
+		if v := t.c.o.Registry.Verb(p.Script().Calls[i].Verb); v != nil && !t.questions(v) && !t.answersOne(v) {
+			t.c.lately.calls = append(t.c.lately.calls, p.Script().Calls[i])
+		}
+	}
+}
+
+// answersOne reports whether a verb takes the answers of a collection.
+func (t *turn) answersOne(v *verbs.Verb) bool {
+	return slices.ContainsFunc(t.c.answering, func(a *verbs.Answering) bool { return a.Verb == v })
+}

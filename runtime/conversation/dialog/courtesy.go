@@ -1,0 +1,214 @@
+package dialog
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"verbatim/dsl"
+	"verbatim/runtime/conversation/values"
+	"verbatim/verbs"
+)
+
+// Courtesies, and how they are answered without a model, in their own language.
+
+// A courtesy is a kind of message that needs no palette, with its wordings in each language as
+// words.Plain writes them.
+type courtesy struct {
+	said   []func() *regexp.Regexp
+	answer func(*turn, context.Context, wording) (string, error)
+}
+
+var courtesies = sync.OnceValue(func() []courtesy {
+	of := func(key string) []func() *regexp.Regexp {
+		return polites(func(l words.Language) string { return l.Expression(key) })
+	}
+	return append([]courtesy{
+		{of("greeting"), (*turn).greeted},
+		{of("thanks"), says(sayWelcome)},
+		{of("able"), (*turn).ableTo},
+		{of("who"), says(sayWhoIAm)},
+	}, tongueAsked()...)
+})
+
+func polites(said func(words.Language) string) (all []func() *regexp.Regexp) {
+	for _, l := range words.Languages() {
+		all = append(all, lazily(func() string { return `^(` + said(l) + `)$` }))
+	}
+	return all
+}
+
+// greeted matches a greeting, and captures what follows it.
+var greeted = lazily(func() string { return `^(` + words.Expression("greeting") + `) (.+)$` })
+
+// polite answers a message that is nothing but a courtesy.
+func (t *turn) polite(ctx context.Context) (string, bool, error) {
+	c, l := courtesyIn(t.heard.own)
+	if c == nil {
+		return "", false, nil
+	}
+	text, err := c.answer(t, ctx, t.c.wording.in(l.String()))
+	return text, true, err
+}
+
+// courtesyIn returns the courtesy that a message is, with or without a greeting before it, and its
+// language; nil if it is none.
+func courtesyIn(said string) (*courtesy, words.Language) {
+	plain := words.Plain(said)
+	for {
+		for i := range courtesies() {
+			for _, l := range words.Languages() {
+				if c := &courtesies()[i]; c.said[l]().MatchString(plain) {
+					return c, l
+				}
+			}
+		}
+		m := greeted().FindStringSubmatch(plain)
+		if m == nil {
+			return nil, 0
+		}
+		plain = m[len(m)-1]
+	}
+}
+
+func says(s words.Key) func(*turn, context.Context, wording) (string, error) {
+	return func(_ *turn, _ context.Context, w wording) (string, error) { return w.say(s), nil }
+}
+
+// greeted answers a greeting with the person's status, from the first read that their palette
+// declares for it.
+func (t *turn) greeted(ctx context.Context, w wording) (string, error) {
+	text := w.say(sayHello, t.c.o.Person)
+	if len(t.c.context) == 0 {
+		return text, nil
+	}
+	if outcome, err := t.carry(ctx, proposal{script: t.c.context[0].Name, phrased: true}); err != nil || outcome.wrong != "" {
+		return text, err
+	}
+	return text + " " + t.facing(t.left(t.found)), nil
+}
+
+// ableTo lists examples of what the person may say.
+func (t *turn) ableTo(_ context.Context, w wording) (string, error) {
+	const most = 8
+	return w.say(sayAbleTo) + w.examples(most, t.c.context, t.c.o.Session.Verbs()), nil
+}
+
+// cannot says that no verb does what was asked, what can be done, and how to reach a person.
+func (t *turn) cannot() string {
+	const few = 3
+	w := t.c.wording
+	text := w.say(sayCannot)
+	if said := w.phrases(t.c.person, 1); len(said) > 0 {
+		text += " " + w.say(sayAskPerson, said[0])
+	}
+	return text + w.examples(few, t.c.context, t.c.o.Session.Verbs())
+}
+
+// phrases returns the phrases of a verb without placeholders, in the language.
+func (w wording) phrases(v *verbs.Verb, most int) (said []string) {
+	if v == nil || v.NeedsRecord() { // not every conversation has a model to write one
+		return nil
+	}
+	all := v.PhrasesIn[w.tongue.String()]
+	if w.tongue == words.English {
+		all = v.Phrases
+	}
+	for _, p := range all {
+		if !strings.Contains(p, "{") && len(said) < most {
+			said = append(said, w.example(p))
+		}
+	}
+	return said
+}
+
+// examples lists phrases from the palettes in the language, those of the given reads first.
+func (w wording) examples(most int, first, all []*verbs.Verb) string {
+	var said []string
+	for _, list := range [][]*verbs.Verb{first, all} {
+		for _, v := range list {
+			for _, quoted := range w.phrases(v, len(v.Phrases)+len(v.PhrasesIn[w.tongue.String()])) {
+				if len(said) < most && !slices.Contains(said, quoted) {
+					said = append(said, quoted)
+					break
+				}
+			}
+		}
+	}
+	if len(said) == 0 {
+		return ""
+	}
+	return " " + w.say(sayExamples, strings.Join(said, ", "))
+}
+
+func (w wording) example(phrase string) string {
+	if w.tongue == words.English {
+		return "“" + phrase + "”"
+	}
+	return w.say(sayQuoted, phrase)
+}
+
+var (
+	undoSaid   = lazily(func() string { return `^(?:` + words.Expression("undo") + `)$` })
+	forgetSaid = lazily(func() string { return `^(?:` + words.Expression("forget") + `)$` })
+	notKnown   = lazily(func() string { return `^(?:` + words.Expression("unaware") + `)$` })
+)
+
+// drops declines every open question when the person asks to forget what they said. It undoes no
+// call that ran: takesBack does.
+func (t *turn) drops(ctx context.Context) (string, bool, error) {
+	c := t.c
+	waits := len(c.open) > 0 || t.was.open()
+	if !forgetSaid().MatchString(words.Plain(t.heard.own)) || !waits && t.asking(ctx) != nil {
+		return "", false, nil
+	}
+	t.as(TakenNo)
+	for _, q := range slices.Clone(c.open) {
+		if err := t.withdraw(ctx, q); err != nil {
+			return "", true, err
+		}
+		t.record.Withdrawn = append(t.record.Withdrawn, q.Calls...)
+	}
+	t.closed(false)
+	if !waits {
+		return c.wording.say(sayNothingOpen), true, nil
+	}
+	return c.wording.say(sayNotDone), true, nil
+}
+
+// takesBack handles a request to take back the last call. It always asks first, since we guess
+// which call is meant.
+func (t *turn) takesBack(ctx context.Context) (string, bool, error) {
+	c := t.c
+	if len(c.open) > 0 || !undoSaid().MatchString(words.Plain(t.heard.own)) {
+		return "", false, nil
+	}
+	if t.heard.reply.Answer == words.Decline && (t.was.open() || c.expected != (expected{}) || t.asking(ctx) != nil) {
+		return "", false, nil // "annuler" is also a no to an open question
+	}
+	t.as(TakenRequest)
+	seq, err := c.o.Session.LastDone(ctx)
+	if err != nil {
+		text, err := t.system(ctx, err)
+		return text, true, err
+	}
+	if seq == 0 {
+		return c.wording.say(sayNothingToUndo), true, nil
+	}
+	script, err := c.o.Session.Undo(ctx, seq)
+	if err != nil {
+		text, err := t.system(ctx, err)
+		return text, true, err
+	}
+	outcome, err := t.carry(ctx, proposal{script: dsl.Format(script), phrased: true, asked: true})
+	switch {
+	case err != nil:
+		text, err := t.system(ctx, err)
+		return text, true, err
+	case outcome.question != nil:
+		return c.wording.question(outcome.question), true, nil
+	}
+	return c.wording.refused(outcome.why), true, nil
+}

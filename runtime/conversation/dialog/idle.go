@@ -1,0 +1,219 @@
+package dialog
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"verbatim/dsl"
+	"verbatim/runtime/conversation/values"
+)
+
+// Idle: no question waits, or the message is about something else. Without a model, a message is
+// read once by the palettes' phrases. A part that answers a question is an answer; the others run,
+// are asked about, or are listed as not understood.
+
+// interpret reads a message by phrases.
+func (t *turn) interpret(ctx context.Context, otherwise string) (string, error) {
+	c := t.c
+	t.as(TakenNothing)
+	if otherwise == "" {
+		otherwise = c.wording.say(sayUnread)
+	}
+	if c.o.Interpreter == nil {
+		return otherwise, nil
+	}
+	if t.was.Corrects && t.was.open() {
+		if text, ok, err := t.choosesCorrection(ctx, &t.was); ok || err != nil {
+			return text, err
+		}
+	}
+	if text, ok, err := t.polite(ctx); ok || err != nil {
+		if err != nil {
+			return text, err
+		}
+		t.as(TakenCourtesy)
+		return t.aside(ctx, text)
+	}
+	chosen, again, err := t.chosen(ctx, &t.was)
+	switch {
+	case err != nil:
+		return t.system(ctx, err)
+	case again:
+		t.as(TakenAgain)
+		c.unclear.fresh = true
+		return c.wording.say(sayMeantThat) + "\n" + t.was.Asked, nil
+	case chosen != nil:
+		return t.clarified(ctx, chosen, otherwise)
+	}
+	if text, ok := t.staysOpen(ctx); ok {
+		return text, nil
+	}
+	u, err := c.o.Interpreter.Interpret(ctx, t.heard.own, Settled{}, t.before())
+	if err != nil {
+		return t.system(ctx, err)
+	}
+	if u.Long {
+		return t.aside(ctx, c.wording.say(sayMuchAtOnce))
+	}
+	if text, ok, err := t.answered(ctx, &u); ok || err != nil {
+		t.closed(false)
+		return text, err
+	}
+	resembles := slices.ContainsFunc(u.Offers, func(o Offer) bool { return o.Verb != "" })
+	if u.Script == "" && (content(t.heard.reply) || t.heard.reply.Answer == words.Decline && resembles) {
+		u = Understood{} // a yes or a no alone asks for nothing, whatever it sounds like
+	}
+	if o := c.otherwise; o != nil && (u.Script == "" || u.Confidence < plainly) && !t.was.open() && !content(t.heard.reply) && t.heard.reply.Answer != words.Decline {
+		given := answer(o, t.heard.own)
+		u = Understood{Script: dsl.FormatCall(&given), Verb: o.Verb.Name, Confidence: 1}
+	}
+	if chosen, err = t.fillsBesides(ctx, &u, &t.was); err != nil {
+		return t.system(ctx, err)
+	}
+	if u.Ask != "" && chosen == nil { // the complete calls run besides
+		t.also, u.Script = u.Script, ""
+	}
+	if u.Script == "" && chosen == nil {
+		puzzled := t.was.open() && t.puzzled(&u)
+		if puzzled && t.was.Text { // it would be taken for the text
+			return t.saysWhy(), nil
+		}
+		if chosen, err = t.answer(ctx, t.heard.own, &u, &t.was); err != nil {
+			return t.system(ctx, err)
+		}
+		if puzzled && (chosen == nil || chosen.Script == "") {
+			return t.saysWhy(), nil
+		}
+	}
+	if chosen != nil && t.was.open() {
+		return t.clarified(ctx, chosen, otherwise)
+	}
+	turned, text, done, err := t.turnsTo(ctx, &u)
+	if done || err != nil {
+		return text, err
+	}
+	if t.lapsed.open() && u.Script == "" && u.Ask == "" {
+		if text, err := t.lapse(ctx); text != "" || err != nil {
+			return text, err
+		}
+	}
+	if text, err = t.makes(ctx, &u, &t.was, otherwise); err != nil || text == "" {
+		return text, err
+	}
+	return turned + text, nil
+}
+
+// makes answers a reading.
+func (t *turn) makes(ctx context.Context, u *Understood, was *unclear, otherwise string) (string, error) {
+	c := t.c
+	if q := t.held; q != nil && u.Script == "" && u.Verb == "" {
+		t.record.note(noteHeldUp)
+		return c.wording.say(sayHeldUp), nil
+	} else if q != nil && !t.reads(ctx, u) && slices.Contains(c.open, q) {
+		if err := t.withdraw(ctx, q); err != nil {
+			return t.system(ctx, err)
+		}
+		t.record.Withdrawn = q.Calls
+	}
+	switch unread := c.wording.say(sayUnread); {
+	case u.Ask != "":
+		if t.record.Taken != TakenChoice {
+			t.as(TakenUnclear)
+		}
+		t.asksBack(u, was)
+	case u.Script != "":
+		if t.record.Taken != TakenChoice {
+			t.as(TakenRequest)
+		}
+	case content(t.heard.reply):
+		t.as(TakenCourtesy)
+		if a := t.asking(ctx); a != nil && a.Yes != "" {
+			return c.wording.say(sayWasItYes), nil // "perfect" settles nothing
+		}
+		if len(c.open) > 0 { // nor does it where a question waits, whatever was said since
+			freshen(c.open)
+			return c.wording.again(c.open), nil
+		}
+		return c.wording.say(sayWell), nil
+	case t.heard.reply.Answer == words.Decline:
+		t.as(TakenNo)
+		return c.wording.say(sayNothingOpen), nil
+	case otherwise == unread && len(c.open) == 1 && t.remarks(mostAsking):
+		if p, err := c.meaning(ctx, c.open[0]); err == nil && len(p.Calls()) == 1 {
+			freshen(c.open)
+			return t.neededFor(p.Calls()[0].Verb.Name, c.wording.again(c.open)), nil
+		}
+		return otherwise, nil
+	case otherwise == unread && len(c.open) > 1 && t.remarks(mostAsking):
+		freshen(c.open)
+		c.choosing = t.choosing
+		return t.notSure(c.wording.whichOne(c.open, whichAsks(c.choosing))), nil
+	case otherwise == unread && u.Beyond:
+		return t.cannot(), nil
+	case otherwise == unread:
+		const few = 3
+		return otherwise + c.wording.examples(few, c.context, c.o.Session.Verbs()), nil
+	default:
+		return otherwise, nil
+	}
+	return t.carried(ctx, u)
+}
+
+// carried runs a reading, or asks what has to be asked first.
+func (t *turn) carried(ctx context.Context, u *Understood) (string, error) {
+	c := t.c
+	t.record.Phrase, t.record.NotUsed = u.Matched, u.NotUsed
+	t.intent = u.Verb
+	supposed, part := "", ""
+	if u.Ask != "" && u.Of.End <= len(t.heard.own) && (t.also != "" || len(u.Left) > 0) {
+		part = c.wording.say(sayAboutPart, escaped(oneLine(t.heard.own[u.Of.Start:u.Of.End]))) + "\n"
+	}
+	if t.also != "" {
+		also := t.also
+		t.also = ""
+		text, err := t.carried(ctx, &Understood{Script: also, Verb: u.Verb})
+		if err != nil {
+			return "", err
+		}
+		supposed = text + "\n"
+	}
+	if len(u.Assumed) > 0 {
+		supposed += c.wording.assumed(u.Assumed)
+		t.record.note(noteAssumed, "@"+strings.Join(u.Assumed, ", @"))
+	}
+	if u.Ask != "" {
+		return joined(supposed+part+u.Ask, t.notTaken(u.Left)), nil
+	}
+	outcome, err := t.carry(ctx, proposal{script: u.Script, phrased: true})
+	switch {
+	case err != nil:
+		return t.system(ctx, err)
+	case outcome.question != nil:
+		return joined(t.notTaken(u.Left), supposed+c.wording.question(outcome.question)), nil
+	case outcome.wrong != "" && t.ends != "" && outcome.why[0].Code == "already-used":
+		return t.overtaken(), nil
+	case outcome.wrong != "":
+		return supposed + c.wording.refused(outcome.why), nil
+	}
+	return joined(supposed+t.facing(t.left(t.found)), t.notTaken(u.Left)), nil
+}
+
+// notTaken lists the parts of a message that were not understood, without courtesies. (F25)
+func (t *turn) notTaken(parts []string) string {
+	var said []string
+	for _, part := range parts {
+		if c, _ := courtesyIn(part); c == nil && words.Plain(part) != "" {
+			said = append(said, t.c.wording.say(sayQuoted, escaped(oneLine(part))))
+		}
+	}
+	if len(said) == 0 {
+		return ""
+	}
+	return t.c.wording.say(sayNotTakenIn, strings.Join(said, t.c.wording.say(sayAlso)))
+}
+
+// content reports whether the person says that they are content.
+func content(r words.Reply) bool {
+	return r.Which == 0 && (r.Answer == words.Agree || r.Answer == words.Pleased)
+}

@@ -1,0 +1,724 @@
+package phrase
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"verbatim/dsl"
+	"verbatim/runtime/conversation/values"
+	"verbatim/stores"
+	"verbatim/verbs"
+)
+
+// arguments fills the arguments that the clause gives, and asks for the others.
+func (r *Reader) arguments(p *Part, c *clause, l words.Language) {
+	v := p.Verb
+	f := r.filling(p, c, l)
+	for i := range v.Params {
+		pr := &v.Params[i]
+		if v.Read != nil && v.Read.After == i {
+			continue // a page is continued by a link, and not in words
+		}
+		f.argument(pr)
+		if p.guide {
+			break
+		}
+	}
+	r.refer(p, c)
+	p.finish()
+}
+
+// fill adds the arguments from a later clause to a part.
+func (r *Reader) fill(p *Part, c *clause, l words.Language) {
+	f := r.filling(p, c, l)
+	for i := range p.Verb.Params {
+		pr := &p.Verb.Params[i]
+		if p.given(pr) || !p.open(pr) && pr.Type.Name != verbs.DateType && pr.Type.Name != verbs.MoneyType && pr.Type.Name != verbs.ObjectType {
+			continue
+		}
+		p.Asks = slices.DeleteFunc(p.Asks, func(a Ask) bool { return a.Param == pr })
+		f.argument(pr)
+	}
+	p.Range.End = c.rng.End
+	p.finish()
+}
+
+// finish makes the call.
+func (p *Part) finish() {
+	p.call, p.Call = dsl.Call{}, ""
+	if len(p.Asks) > 0 {
+		return
+	}
+	var args []dsl.Arg
+	for i := range p.Verb.Params {
+		for k := range p.Args {
+			if p.Args[k].Param == &p.Verb.Params[i] {
+				args = append(args, dsl.NewArg(p.Args[k].Param.Name, p.Args[k].Value))
+			}
+		}
+	}
+	p.call = dsl.NewCall(p.Verb.Name, args...)
+	if p.call.Err() != nil {
+		p.Asks = append(p.Asks, Ask{Text: "?"})
+		return
+	}
+	p.Call = dsl.FormatCall(&p.call)
+}
+
+// A filling sets the arguments of a part, one after the other, from a clause.
+type filling struct {
+	r     *Reader
+	p     *Part
+	c     *clause
+	l     words.Language
+	used  map[int]bool // readings that an argument has
+	taken []bool       // words that name the row of an argument
+
+	pr      *verbs.Param // the argument at hand
+	answers []*clause    // the answers given for it, the last first
+	beside  string       // the words of the last answer besides the value
+}
+
+func (r *Reader) filling(p *Part, c *clause, l words.Language) *filling {
+	return &filling{r: r, p: p, c: c, l: l, used: map[int]bool{}, taken: make([]bool, len(c.words))}
+}
+
+// argument fills an argument, or asks for what it lacks. Answers to the question for it count before
+// the message.
+func (f *filling) argument(pr *verbs.Param) {
+	f.pr, f.answers, f.beside = pr, nil, ""
+	for _, g := range slices.Backward(f.r.in.Given) {
+		if g.Verb != f.p.Verb.Name || g.Param != pr.Name {
+			continue
+		}
+		if freeText(pr) {
+			if f.accepted(stores.NewString(g.Text)) {
+				f.p.Args = append(f.p.Args, Arg{Param: pr, Value: dsl.NewString(g.Text), Given: true})
+			}
+			return
+		}
+		if c, beside := f.answer(g.Text); c != nil {
+			if len(f.answers) == 0 {
+				f.beside = beside
+			}
+			f.answers = append(f.answers, c)
+		}
+	}
+	of := f
+	parts := pr.Type.Name == verbs.ObjectType || pr.Type.Name == verbs.DateTimeType // each of which may have been asked for
+	if len(f.answers) > 0 && !parts {
+		of = f.r.filling(f.p, f.answers[0], f.l)
+		of.pr = pr
+	}
+	n := len(f.p.Args)
+	of.said()
+	for i := n; i < len(f.p.Args) && len(f.answers) > 0; i++ {
+		f.p.Args[i].Given, f.p.Args[i].Range = true, words.Range{} // it has no place in the message
+		f.p.Args[i].Beside = f.beside
+	}
+}
+
+// mostBeside is how many words without a meaning may stand right before or behind the value of an
+// answer: "no, I meant Friday".
+const mostBeside = 2
+
+// answer reads an answer to the question for the argument at hand, and returns what it says besides
+// the value. It returns nil if the answer has no value, or asks or tells something about another row.
+func (f *filling) answer(text string) (c *clause, beside string) {
+	plain := alike(text)
+	all, more := words.Split(plain, maxWords)
+	if more || len(all) == 0 {
+		return nil, ""
+	}
+	in := f.c.in.Answered(plain)
+	in.Day = slices.Contains([]verbs.TypeName{verbs.DateType, verbs.DateTimeType, verbs.ObjectType}, f.pr.Type.Name)
+	readings, _ := words.Find(plain, in)
+	c = f.r.clause(text, all, readings, in, f.l)
+	value := f.valueIn(c)
+	if !slices.Contains(value, true) {
+		return nil, ""
+	}
+	if beside = c.beside(value); beside != "" && (strings.HasSuffix(strings.TrimSpace(text), "?") || f.p.besides(c)) {
+		return nil, ""
+	}
+	return c, beside
+}
+
+// valueIn marks the words of a clause that may be the value of the argument at hand.
+func (f *filling) valueIn(c *clause) []bool {
+	value := make([]bool, len(c.words))
+	mark := func(at []int) []bool {
+		for _, k := range at {
+			value[k] = true
+		}
+		return value
+	}
+	kinds := kindsOf(f.pr.Type.Name)
+	within := func(at words.Range) {
+		for k, w := range c.words {
+			value[k] = value[k] || at.Start <= w.Range.Start && w.Range.End <= at.End
+		}
+	}
+	switch t := f.pr.Type; {
+	case t.Name == verbs.DateTimeType:
+		for _, of := range c.clocks(true) {
+			within(of.Range)
+		}
+		for _, of := range words.Instants(c.text, c.in) {
+			within(of.Range)
+		}
+	case t.Entity != nil && f.r.names[t.Entity] != nil:
+		return mark(f.r.rowsIn(c, t.Entity).words)
+	case t.Codes != nil:
+		_, at := f.r.codesIn(c, t.Codes)
+		return mark(at)
+	}
+	for _, rd := range c.readings {
+		if kinds == nil || slices.Contains(kinds, rd.What) {
+			within(rd.Range)
+		}
+	}
+	return value
+}
+
+// beside returns what a clause says besides some words: a text apart from them, or more than a few
+// words right before or behind them.
+func (c *clause) beside(value []bool) string {
+	var at words.Range
+	for i := 0; i < len(c.words); {
+		from, says := i, 0
+		for ; i < len(c.words) && !value[i] && (i == from || !c.pauses(i)); i++ {
+			if w := c.words[i].Plain; !small()[w] && !closers()[w] && !refusals()[w] {
+				says++
+			}
+		}
+		near := from > 0 && value[from-1] && !c.pauses(from) || i < len(c.words) && value[i] && !c.pauses(i)
+		if says > mostBeside || says > 0 && !near {
+			if at.End == 0 {
+				at.Start = c.words[from].Range.Start
+			}
+			at.End = c.words[i-1].Range.End
+		}
+		if i == from {
+			i++
+		}
+	}
+	return c.raw(at)
+}
+
+// pauses reports whether a mark stands before a word. The point within an address is none.
+func (c *clause) pauses(i int) bool {
+	if i == 0 {
+		return false
+	}
+	between := c.text[c.words[i-1].Range.End:c.words[i].Range.Start]
+	return between != "." && strings.ContainsAny(between, ",;:.!?()–—\n")
+}
+
+// said fills the argument at hand from the clause.
+func (f *filling) said() {
+	pr := f.pr
+	switch pr.Type.Name {
+	case verbs.RefType:
+		f.row()
+	case verbs.CodeType:
+		f.code()
+	case verbs.DateType:
+		f.value(func(v stores.Value) dsl.Value { return dsl.NewDate(v.Text()) }, words.Date)
+	case verbs.DateTimeType:
+		f.moment()
+	case verbs.MoneyType:
+		f.money()
+	case verbs.IntegerType:
+		f.value(func(v stores.Value) dsl.Value {
+			n, _ := strconv.ParseInt(v.Text(), 10, 64)
+			return dsl.NewInteger(n)
+		}, words.Integer)
+	case verbs.DecimalType:
+		f.found(func(v stores.Value) dsl.Value { return dsl.NewNumber(offeredAs(v.Text())) }, words.Decimal, words.Percent, words.Integer)
+	case verbs.EmailType:
+		f.address(words.Email)
+	case verbs.PhoneType:
+		f.address(words.Phone)
+	case verbs.StringType:
+		f.text()
+	case verbs.ObjectType:
+		if pr.Required {
+			f.object()
+		}
+	default:
+		f.missing()
+	}
+}
+
+func asText(v stores.Value) dsl.Value { return dsl.NewString(v.Text()) }
+
+func (f *filling) take(v dsl.Value, at words.Range, rd *words.Reading) {
+	f.p.Args = append(f.p.Args, Arg{Param: f.pr, Value: v, Range: at, Reading: rd})
+}
+
+func (f *filling) asks(a Ask) { f.p.Asks = append(f.p.Asks, a) }
+
+// missing asks for an argument that is required.
+func (f *filling) missing(choices ...string) {
+	if f.pr.Required {
+		f.asks(Ask{Param: f.pr, Text: f.r.ask(f.l, askMissing, f.pr, choices), Choices: choices})
+	}
+}
+
+// several asks which of some codes is meant.
+func (f *filling) several(codes []string) {
+	f.asks(Ask{Param: f.pr, Text: f.r.ask(f.l, askSeveral, f.pr, codes), Choices: codes})
+}
+
+// reading returns the only unused reading of some kinds; a repeated value counts once. there is
+// true if the clause has one, also if it is not returned because the person has to be asked about
+// it.
+func (f *filling) reading(what ...words.What) (one *words.Reading, there bool) {
+	var said []int
+	for i := range f.c.readings {
+		rd := &f.c.readings[i]
+		if f.used[i] || !slices.Contains(what, rd.What) || rd.What == words.Integer && f.c.inName(rd.Range, f.taken) {
+			continue
+		}
+		if one != nil && !one.Same(rd) {
+			f.asks(f.r.either(f.pr, f.l, one, rd))
+			return nil, true
+		}
+		said = append(said, i)
+		if one == nil || rd.Kind < one.Kind {
+			one = rd // "3 April, that is 3 April 2027": the one that assumes less
+		}
+	}
+	if one == nil {
+		return nil, false
+	}
+	f.use(said)
+	if f.pr.Type.Name == verbs.DateType {
+		// An ambiguous date means the one that the argument accepts.
+		held := words.Between(f.pr.Type.Between(stores.DateOf(f.c.in.Now))).Hold(*one)
+		one = &held
+	}
+	if !one.Known() && !f.pr.Required && f.c.tells(one.Range) {
+		return nil, false
+	}
+	if !one.Known() {
+		f.asks(f.r.unclear(f.pr, f.l, one))
+		return nil, true
+	}
+	return one, true
+}
+
+// tells reports whether a place is in a further sentence of a text that is taken as it comes: "he is
+// ill. Maria was born in 1972." What cannot be a value is a part of that text, and no more.
+func (c *clause) tells(at words.Range) bool {
+	return c.dictated != nil && slices.ContainsFunc(c.words, func(w words.Word) bool {
+		return w.Breaks && c.dictated.at.Start < w.Range.Start && w.Range.Start <= at.Start
+	})
+}
+
+// use marks readings as taken by the current argument.
+func (f *filling) use(readings []int) {
+	for _, i := range readings {
+		f.used[i] = true
+	}
+}
+
+// accepted reports that an argument accepts a value; otherwise it asks for another, and says why.
+func (f *filling) accepted(v stores.Value) bool {
+	n := utf8.RuneCountInString(v.Text())
+	if most := f.pr.Type.MaxLength; freeText(f.pr) && most > 0 && n > most {
+		f.asks(Ask{Param: f.pr, Text: f.r.ask(f.l, askShorter, f.pr, []string{strconv.Itoa(n), strconv.Itoa(most)})})
+		return false
+	}
+	if _, err := f.pr.Type.Accept(v); err != nil {
+		f.asks(Ask{Param: f.pr, Text: f.r.ask(f.l, askLimit, f.pr, []string{err.Error()})})
+		return false
+	}
+	return true
+}
+
+// found fills an argument with a reading of some kinds, and says how it is written.
+func (f *filling) found(written func(stores.Value) dsl.Value, what ...words.What) {
+	rd, there := f.reading(what...)
+	switch {
+	case rd != nil:
+		f.take(written(rd.Value), rd.Range, rd)
+	case !there:
+		f.missing()
+	}
+}
+
+// address fills an argument with an e-mail address or a phone number. One that was said and cannot be
+// read is asked about, also where the argument may be left out.
+func (f *filling) address(what words.What) {
+	n := len(f.p.Args) + len(f.p.Asks)
+	f.found(asText, what)
+	if at := f.unread(what); n == len(f.p.Args)+len(f.p.Asks) && at.End > 0 {
+		a := Ask{Param: f.pr, Text: askUnread.In(f.r.speaks(f.l), f.c.raw(at), kindOf(f.pr.Type.Name).In(f.r.speaks(f.l)))}
+		if f.pr.Sensitive {
+			a.Text = f.r.ask(f.l, askMissing, f.pr, nil)
+		}
+		f.asks(a)
+	}
+}
+
+// unread returns the place of a text that cannot be read as an e-mail address or a phone number: a word
+// with an @ inside, or digits in the place that a phrase has for the argument.
+func (f *filling) unread(what words.What) (at words.Range) {
+	c := f.c
+	if what == words.Email {
+		for _, m := range likeAddress.FindAllStringIndex(c.text[c.rng.Start:c.rng.End], -1) {
+			at = words.Range{Start: c.rng.Start + m[0], End: c.rng.Start + m[1]}
+			if !slices.ContainsFunc(c.readings, func(rd words.Reading) bool { return rd.Range.Start <= at.Start && at.End <= rd.Range.End }) {
+				return at
+			}
+		}
+		return words.Range{}
+	}
+	for t := range f.r.ix.templates {
+		tp := &f.r.ix.templates[t]
+		if f.r.ix.verbs[tp.verb] != f.p.Verb {
+			continue
+		}
+		from, to, _ := tp.place(f.pr, c)
+		for _, w := range c.words[from:to] {
+			if plainWord(w.Plain) || c.has(words.Date) || at.End > 0 && strings.Trim(c.text[at.End:w.Range.Start], " -/().") != "" {
+				continue
+			}
+			if at.End == 0 {
+				at.Start = w.Range.Start
+			}
+			at.End = w.Range.End
+		}
+		if at.End > 0 {
+			break
+		}
+	}
+	return at
+}
+
+var likeAddress = regexp.MustCompile(`[^\s@<(]+@\S*[^\s.,;:!?)>]`)
+
+// value is found, but the argument must accept the value.
+func (f *filling) value(written func(stores.Value) dsl.Value, what words.What) {
+	rd, there := f.reading(what)
+	switch {
+	case rd != nil && f.accepted(rd.Value):
+		f.take(written(rd.Value), rd.Range, rd)
+	case !there:
+		f.missing()
+	}
+}
+
+func (f *filling) row() {
+	r, p, pr, c := f.r, f.p, f.pr, f.c
+	if pr.Type.Entity == nil {
+		f.missing()
+		return
+	}
+	all := r.names[pr.Type.Entity]
+	if all == nil || len(all.names) == 0 {
+		f.missing()
+		return
+	}
+	said := r.rowsApart(p.Verb, pr, c)
+	switch {
+	case len(said.names) > 0 && r.doubt(p.Verb, c, said):
+		// "Thomas Schmidt", if only Thomas Müller exists.
+		if pr.Required {
+			f.asks(r.which(p.Verb, pr, all.names, askStranger, f.l))
+		}
+	case len(said.names) == 1 && (pr.Required || all.sure(said, c) && !p.took(c.span(said.words)) && !f.texts(said)):
+		for _, k := range said.words {
+			f.taken[k] = true
+		}
+		f.take(dsl.NewSymbol(said.names[0]), c.span(said.words), nil)
+	case !pr.Required:
+	case len(said.names) > 1 && p.supposing == pr && slices.Contains(said.names, p.supposed):
+		f.take(dsl.NewSymbol(p.supposed), words.Range{}, nil)
+	case len(said.names) > 1:
+		a := r.which(p.Verb, pr, said.names, askSeveral, f.l)
+		a.Among = said.names
+		f.asks(a)
+	case len(all.names) == 1 && !r.others(c, p.Verb):
+		f.take(dsl.NewSymbol(all.names[0]), words.Range{}, nil)
+	case p.supposing == pr && slices.Contains(all.names, p.supposed):
+		f.take(dsl.NewSymbol(p.supposed), words.Range{}, nil)
+	default:
+		a := r.which(p.Verb, pr, all.names, askMissing, f.l)
+		a.Open = !r.others(c, p.Verb)
+		f.asks(a)
+	}
+}
+
+func (f *filling) code() {
+	list := f.pr.Type.Codes
+	if list == nil {
+		f.missing()
+		return
+	}
+	codes, at := f.r.codesIn(f.c, list)
+	row, follows := f.p.follows(f.pr)
+	switch {
+	case follows != "" && len(codes) == 0:
+		f.p.Args = append(f.p.Args, Arg{Param: f.pr, Value: dsl.NewCode(follows), Follows: row})
+	case follows != "" && !slices.Contains(codes, follows):
+		f.several(append(codes, follows)) // the words name one code, and the row implies another
+	case len(codes) == 1:
+		f.take(dsl.NewCode(codes[0]), f.c.span(at), nil)
+	case len(codes) > 1:
+		f.several(codes)
+	default:
+		var first []string
+		for _, code := range list.Codes[:min(len(list.Codes), 8)] {
+			first = append(first, code.Name)
+		}
+		f.missing(first...)
+	}
+}
+
+func (f *filling) money() {
+	rd, there := f.reading(words.Money)
+	switch {
+	case rd == nil && !there:
+		f.missing()
+	case rd == nil:
+	case len(f.pr.Type.Currencies) > 0 && !slices.Contains(f.pr.Type.Currencies, rd.Currency):
+		f.asks(Ask{Param: f.pr, Text: f.r.ask(f.l, askMissing, f.pr, f.pr.Type.Currencies), Choices: f.pr.Type.Currencies})
+	default:
+		f.take(dsl.NewMap(dsl.NewArg("amount", dsl.NewNumber(offeredAs(rd.Value.Text()))), dsl.NewArg("currency", dsl.NewCode(rd.Currency))), rd.Range, rd)
+	}
+}
+
+// text fills a string argument: with a text that matches its pattern or, for free text, with the
+// person's own words.
+func (f *filling) text() {
+	r, p, pr, c := f.r, f.p, f.pr, f.c
+	if pr.Type.Pattern != nil {
+		f.patterned()
+		return
+	}
+	free := 0
+	for i := range p.Verb.Params {
+		if q := &p.Verb.Params[i]; q.Required && q.Type.Name == verbs.StringType && q.Type.Pattern == nil {
+			free++
+		}
+	}
+	at, how := r.captured(p, pr, c)
+	if !pr.Required && how != said {
+		return
+	}
+	if colon := c.colon(); how == elsewhere && colon > 0 && r.announcement(p.Verb, pr, c, colon) {
+		at, how = unquoted(c.text, words.Range{Start: colon, End: c.rng.End}), said
+	}
+	if sentences(pr) && at.End == c.rng.End && strings.HasPrefix(c.text[at.End:], "?") {
+		at.End++
+	}
+	if how == said && !sentences(pr) {
+		at = r.without(p.Verb, pr, c, at)
+	}
+	switch {
+	case how == said && !r.onlyRow(p.Verb, c, at):
+	case how == elsewhere && free == 1 && sentences(pr) && c.content() && !r.announcement(p.Verb, pr, c, c.rng.End):
+		at = c.rng
+	default:
+		f.missing()
+		return
+	}
+	if raw := c.raw(at); f.accepted(stores.NewString(raw)) {
+		f.take(dsl.NewString(raw), at, nil)
+	}
+}
+
+// without returns the range of a name or another short text without the value of another argument
+// behind it: in "check John Smith, born 1980-05-01", the name is "John Smith". A note is not
+// shortened.
+func (r *Reader) without(v *verbs.Verb, pr *verbs.Param, c *clause, at words.Range) words.Range {
+	next := at.End
+	before := func(of words.Range) {
+		if of.Start > at.Start {
+			next = min(next, of.Start)
+		}
+	}
+	for i := range v.Params {
+		other := &v.Params[i]
+		switch other.Type.Name {
+		case verbs.StringType:
+			if other == pr || other.Type.Pattern == nil {
+				break
+			}
+			if hit, ok := patternIn(c, other); ok {
+				before(hit)
+			}
+		case verbs.DateType, verbs.MoneyType, verbs.EmailType, verbs.PhoneType:
+			for _, rd := range c.readings {
+				if slices.Contains(kindsOf(other.Type.Name), rd.What) {
+					before(rd.Range)
+				}
+			}
+		}
+	}
+	if next == at.End {
+		return at
+	}
+	// It ends at the last comma or "and" before that, and otherwise without small words and those of
+	// the phrases, such as "with" and "born".
+	ours := func(i int) bool {
+		return small()[c.words[i].Plain] || slices.ContainsFunc(r.ix.templates, func(tp template) bool { return r.ix.verbs[tp.verb] == v && r.has(&tp, c, i) })
+	}
+	end, paused := at.Start, false
+	for i := range c.words {
+		w := &c.words[i]
+		switch {
+		case w.Range.Start < at.Start || w.Range.End > next:
+		case w.Range.Start > at.Start && (c.pauses(i) || joins()[w.Plain]):
+			end, paused = c.words[i-1].Range.End, true
+		case !paused && !ours(i):
+			end = w.Range.End
+		}
+	}
+	return words.Range{Start: at.Start, End: end}
+}
+
+// patterned fills a string argument that has a pattern.
+func (f *filling) patterned() {
+	rd, there := f.reading(words.IBAN)
+	if rd != nil && f.pr.Type.Pattern.MatchString(rd.Value.Text()) {
+		f.take(asText(rd.Value), rd.Range, rd)
+		return
+	}
+	if there && rd == nil {
+		return
+	}
+	if at, ok := patternIn(f.c, f.pr, f.p.Args...); ok {
+		f.take(dsl.NewString(f.c.raw(at)), at, nil)
+		return
+	}
+	f.missing()
+}
+
+// took reports that a range of the message is the value of an argument, or within it.
+func (p *Part) took(at words.Range) bool {
+	return slices.ContainsFunc(p.Args, func(a Arg) bool { return a.Range.Start <= at.Start && at.End <= a.Range.End })
+}
+
+// follows returns the code that the part's row implies for an object's schema, and that row.
+func (p *Part) follows(pr *verbs.Param) (row, code string) {
+	for i := range p.Verb.Params {
+		k, ok := p.Verb.Params[i].SchemaOf()
+		if !ok || &p.Verb.Params[k] != pr {
+			continue
+		}
+		for j := range p.Args {
+			if a := &p.Args[j]; a.Param.Type.Name == verbs.RefType && a.Param.Required {
+				if code := p.reader.codeOfRow(pr.Type.Codes, a.Value.Text); code != "" {
+					return a.Value.Text, code
+				}
+			}
+		}
+	}
+	return "", ""
+}
+
+// onlyRow reports that a range of a clause is nothing but names of rows that a required argument
+// takes.
+func (r *Reader) onlyRow(v *verbs.Verb, c *clause, at words.Range) bool {
+	named := make([]bool, len(c.words))
+	for i := range v.Params {
+		if p := &v.Params[i]; p.Required {
+			r.marks(named, p, c)
+		}
+	}
+	return c.only(at, named)
+}
+
+// only reports that a range of a clause has no other words than those that are marked.
+func (c *clause) only(at words.Range, marked []bool) bool {
+	for i := range c.words {
+		if c.words[i].Range.Start >= at.Start && c.words[i].Range.End <= at.End && !marked[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// texts reports that names of rows are all that a clause has in the place of a text. Then they are
+// that text, and name no row for an optional argument: "find violin" for the phrase "find {name}".
+func (f *filling) texts(of *found) bool {
+	named := make([]bool, len(f.c.words))
+	for _, k := range of.words {
+		named[k] = true
+	}
+	for i := range f.p.Verb.Params {
+		if q := &f.p.Verb.Params[i]; freeText(q) {
+			if at, how := f.r.captured(f.p, q, f.c); how == said && f.c.only(at, named) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// content reports that a clause says more than which verb is meant.
+func (c *clause) content() bool {
+	n := 0
+	for i := range c.words {
+		if c.weights[i] > 0.2 {
+			n++
+		}
+	}
+	return n >= 2 || len(c.words) >= 4
+}
+
+// announcement reports that a clause, up to a place, only announces the text that follows. All of
+// its words lead to the text's place in the phrases, name rows, or are small words; if a word such
+// as "note" names the argument, one other word is allowed: "add a note". (F26)
+func (r *Reader) announcement(v *verbs.Verb, pr *verbs.Param, c *clause, upto int) bool {
+	named, calls, leads, others := r.named(v, c), 0, 0, 0
+	for i := range c.words {
+		switch {
+		case c.words[i].Range.End > upto:
+			continue
+		case named[i]:
+			leads++
+			continue
+		case small()[c.words[i].Plain]:
+			continue
+		}
+		as := 0
+		for t := range r.ix.templates {
+			tp := &r.ix.templates[t]
+			ends := len(tp.words) > 0 && tp.words[len(tp.words)-1].param == pr
+			switch {
+			case r.ix.verbs[tp.verb] != v || !tp.named && !ends || !r.has(tp, c, i):
+			case tp.named || tp.colon:
+				as = 2
+			default:
+				as = max(as, 1)
+			}
+		}
+		switch {
+		case as == 2 || c.is(i, stem(pr.Name)):
+			calls++
+		case as == 1:
+			leads++
+		default:
+			others++
+		}
+	}
+	return others == 0 && calls+leads > 0 || calls > 0 && others+leads <= 1+count(named, true)
+}
+
+// span returns the range from the first to the last of some words.
+func (c *clause) span(at []int) words.Range {
+	if len(at) == 0 {
+		return words.Range{}
+	}
+	return words.Range{Start: c.words[at[0]].Range.Start, End: c.words[at[len(at)-1]].Range.End}
+}
+
+func (c *clause) raw(at words.Range) string { return c.text[at.Start:at.End] }

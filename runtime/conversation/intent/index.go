@@ -1,0 +1,288 @@
+package phrase
+
+import (
+	"slices"
+	"strings"
+	"sync"
+
+	"verbatim/runtime/conversation/forms"
+	"verbatim/runtime/conversation/values"
+	"verbatim/verbs"
+)
+
+// An Index holds the words of the palettes. It is made once and can be shared.
+type Index struct {
+	reg       *verbs.Registry
+	aliases   []alias
+	verbs     []*verbs.Verb
+	matcher   *matcher
+	takes     []uint64 // by verb: what may stand in its arguments, see the kinds
+	templates []template
+	codes     map[*verbs.CodeList][]codeWords
+	forms     map[*verbs.Schema]*collect.Form
+	firsts    []string // by verb: stem of its name's first word
+	asking    []bool   // by verb: it is said as a question, or puts one
+	entities  map[*verbs.Entity]int
+	model     func() *model
+	beside    []func(words.Language) string
+	spoken    func() []map[string]bool // by language: the words of phrases and codes
+}
+
+// A template is a phrase of a verb.
+type template struct {
+	verb  int32
+	text  string // as the palette has it
+	words []token
+	colon bool // a colon stands before the last place: "leave a note: {note}"
+	named bool // it is the name of the verb
+}
+
+// A token is a stem of a phrase, or the place of an argument.
+type token struct {
+	stem  string
+	param *verbs.Param
+}
+
+type codeWords struct {
+	code  string
+	stems []string
+}
+
+// maxTemplate is how many words of a phrase are used.
+const maxTemplate = 24
+
+// New indexes the palettes. The verbs of without are never proposed, and their words do not count.
+func New(reg *verbs.Registry, without ...func(*verbs.Verb) bool) *Index {
+	ix := &Index{reg: reg, verbs: slices.DeleteFunc(slices.Clone(reg.Verbs()), func(v *verbs.Verb) bool {
+		return v.Masked() || slices.ContainsFunc(without, func(leave func(*verbs.Verb) bool) bool { return leave(v) })
+	}), codes: map[*verbs.CodeList][]codeWords{}, forms: map[*verbs.Schema]*collect.Form{}, entities: map[*verbs.Entity]int{}}
+	for _, l := range reg.CodeLists() {
+		ix.codeWords(l)
+	}
+	all := make([]known, len(ix.verbs))
+	ix.asking, ix.takes = make([]bool, len(ix.verbs)), make([]uint64, len(ix.verbs))
+	for i, v := range ix.verbs {
+		ix.asking[i] = len(v.Effects) == 0
+		ix.readForms(v)
+		_, name, _ := strings.Cut(v.Name, ".")
+		first := ""
+		if len(v.Phrases) > 0 {
+			word, _, _ := strings.Cut(name, "-")
+			first = stem(word)
+		}
+		ix.firsts = append(ix.firsts, first)
+		k := known{phrases: make([][][]string, len(words.Languages()))}
+		k.phrases[words.English] = append(k.phrases[words.English], ix.template(i, v, nameOf(v), words.English))
+		phrasesOf(v, func(l words.Language, p string) {
+			k.phrases[l] = append(k.phrases[l], ix.template(i, v, p, l))
+			if w := split(p); len(w) > 0 && (questionWords()[w[0]] || strings.HasSuffix(p, "?")) {
+				ix.asking[i] = true
+			}
+		})
+		about := func(text string) {
+			for _, w := range split(strings.NewReplacer("-", " ", ".", " ", "_", " ", "{", " ", "}", " ").Replace(text)) {
+				if w != "id" {
+					k.about = append(k.about, root(words.English, w))
+				}
+			}
+		}
+		about(name)
+		description, _, _ := strings.Cut(v.Description, ". ")
+		about(description)
+		for j := range v.Params {
+			p := &v.Params[j]
+			ix.asking[i] = ix.asking[i] || p.Name == "question"
+			ix.takes[i] |= ix.kindsOf(p)
+			about(p.Name)
+			if p.Type.Codes != nil {
+				for _, c := range ix.codeWords(p.Type.Codes) {
+					for _, s := range c.stems {
+						k.about = append(k.about, short(s))
+					}
+				}
+			}
+			if p.Type.Entity != nil {
+				about(p.Type.Entity.Store.Name)
+			}
+		}
+		all[i] = k
+	}
+	ix.matcher = newMatcher(all)
+	ix.model = sync.OnceValue(func() *model { return ix.learn() })
+	ix.spoken = sync.OnceValue(ix.readSpoken)
+	return ix
+}
+
+// nameOf returns the name of a verb as words.
+func nameOf(v *verbs.Verb) string {
+	_, name, _ := strings.Cut(v.Name, ".")
+	return strings.NewReplacer("-", " ", ".", " ").Replace(name)
+}
+
+// kindsOf returns the kinds of values that an argument accepts, as bits.
+func (ix *Index) kindsOf(p *verbs.Param) uint64 {
+	switch p.Type.Name {
+	case verbs.RefType:
+		if p.Type.Entity != nil {
+			return ix.kindOf(p.Type.Entity)
+		}
+	case verbs.CodeType:
+		return codeKind
+	case verbs.DateType, verbs.DateTimeType:
+		return 1 << words.Date
+	case verbs.MoneyType:
+		return 1<<words.Money | 1<<words.Integer | 1<<words.Decimal
+	case verbs.IntegerType:
+		return 1 << words.Integer
+	case verbs.DecimalType:
+		return 1<<words.Integer | 1<<words.Decimal | 1<<words.Percent
+	case verbs.EmailType:
+		return 1 << words.Email
+	case verbs.PhoneType:
+		return 1 << words.Phone
+	case verbs.ObjectType:
+		return 1<<words.Date | 1<<words.Country | 1<<words.Percent
+	case verbs.StringType:
+		if p.Upload != nil {
+			return fileKind
+		} else if p.Type.Pattern != nil {
+			return 1<<words.IBAN | patternKind
+		}
+	}
+	return 0
+}
+
+// Kinds of values that words.Find does not return.
+const (
+	codeKind    = 1 << 29
+	fileKind    = 1 << 30
+	patternKind = 1 << 31
+	firstEntity = 32 // bits; entities beyond the last share one
+)
+
+func (ix *Index) kindOf(e *verbs.Entity) uint64 {
+	n, ok := ix.entities[e]
+	if !ok {
+		n = len(ix.entities)
+		ix.entities[e] = n
+	}
+	return entityKind(n)
+}
+
+// freeText reports that an argument accepts any text, so every sentence has a value for it.
+func freeText(p *verbs.Param) bool {
+	return p.Type.Name == verbs.StringType && p.Type.Pattern == nil
+}
+
+func entityKind(n int) uint64 { return 1 << min(63, firstEntity+n) }
+
+// template adds a phrase, and returns the words by which it is compared.
+func (ix *Index) template(verb int, v *verbs.Verb, text string, l words.Language) (plain []string) {
+	t := template{verb: int32(verb), text: text}
+	for rest := text; rest != ""; {
+		before, after, open := strings.Cut(rest, "{")
+		for _, w := range split(before) {
+			plain = append(plain, root(l, w))
+			if len(t.words) < maxTemplate {
+				t.words = append(t.words, token{stem: stemIn(l, w)})
+			}
+		}
+		if !open {
+			break
+		}
+		name, after, _ := strings.Cut(after, "}")
+		for i := range v.Params {
+			if p := &v.Params[i]; p.Name == name && len(t.words) < maxTemplate {
+				t.words = append(t.words, token{param: p})
+				t.colon = freeText(p) && strings.HasSuffix(strings.TrimSpace(before), ":")
+				if s := placeOf(p); s != "" {
+					plain = append(plain, s)
+				}
+			}
+		}
+		rest = after
+	}
+	t.named = text == nameOf(v)
+	ix.templates = append(ix.templates, t)
+	return plain
+}
+
+// placeOf stands for an argument's value in compared texts; "" if its own words are compared.
+func placeOf(p *verbs.Param) string {
+	switch p.Type.Name {
+	case verbs.RefType:
+		return "{row}"
+	case verbs.DateType, verbs.DateTimeType:
+		return "{date}"
+	case verbs.MoneyType, verbs.IntegerType, verbs.DecimalType:
+		return "{number}"
+	case verbs.EmailType, verbs.PhoneType:
+		return "{address}"
+	case verbs.CodeType:
+		return "{code}"
+	}
+	return ""
+}
+
+// split divides one of our own texts into words.
+func split(text string) []string {
+	all, _ := words.Split(text, 64)
+	plain := make([]string, len(all))
+	for i := range all {
+		plain[i] = all[i].Plain
+	}
+	return plain
+}
+
+// codeWords returns the words of a list's codes: TAX_RETURN is "tax return".
+func (ix *Index) codeWords(l *verbs.CodeList) []codeWords {
+	if all, ok := ix.codes[l]; ok {
+		return all
+	}
+	var all []codeWords
+	for _, c := range l.Codes {
+		cw := codeWords{code: c.Name}
+		for _, w := range split(strings.ReplaceAll(c.Name, "_", " ")) {
+			if !small()[w] {
+				cw.stems = append(cw.stems, stem(w))
+			}
+		}
+		if len(cw.stems) > 0 {
+			all = append(all, cw)
+			for _, stems := range ix.sayings(c.Name) {
+				all = append(all, codeWords{c.Name, stems})
+				ix.aliases = append(ix.aliases, alias{strings.ToLower(strings.ReplaceAll(c.Name, "_", "-")), cw.stems[0], stems})
+			}
+		}
+	}
+	ix.codes[l] = all
+	return all
+}
+
+// An alias is the name of a code in another language. It also matches names of rows that contain
+// the code.
+type alias struct {
+	slug  string   // the code, as a name has it
+	first string   // the first stem of it
+	stems []string // in the other language
+}
+
+// sayings returns the stems of a code's names in languages other than English, without articles.
+func (ix *Index) sayings(code string) (all [][]string) {
+	for _, l := range words.Languages() {
+		said, ok := ix.reg.Says(l.String(), code)
+		if !ok || l == words.English {
+			continue
+		}
+		var stems []string
+		for _, w := range split(said) {
+			if len(w) > 3 && !small()[w] {
+				stems = append(stems, stem(w))
+			}
+		}
+		if len(stems) > 0 {
+			all = append(all, stems)
+		}
+	}
+	return all
+}

@@ -1,0 +1,204 @@
+package phrase
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"verbatim/runtime/conversation/values"
+)
+
+// The shipped model is fitted to train sentences of intents by others, as they stand
+// and among other words, and to the phrases of our own palettes that are left out:
+//
+//	go test ./runtime/conversation/intent -run TestFitModel -v -intents DIR
+func TestFitModel(t *testing.T) {
+	var all []tuned
+	sets := intentSets(t)
+	for n, s := range sets {
+		reg, rest := s.palette(t)
+		ix := New(reg)
+		r := ix.Reader(Vocabulary{Verbs: reg.Verbs()})
+		kind, group := "", 0
+		add := func(text, want string, weight float64) {
+			all2, _ := words.Split(text, maxWords)
+			if len(all2) == 0 {
+				return
+			}
+			readings, _ := words.Find(text, english)
+			e := tuned{example{r.signsOf(r.clause(text, all2, readings, english, words.English), -1), -1, weight}, s.name + kind, group}
+			for k := range e.all {
+				if ix.verbs[e.all[k].verb].Name == want {
+					e.meant = k
+				}
+			}
+			all = append(all, e)
+		}
+		for i, row := range rest {
+			group, kind = i, ""
+			want := intentVerb(row[1])
+			if i%5 == 0 {
+				add(row[0], want, 1)
+			}
+			if i%25 == 0 {
+				kind = " among words"
+				add("I was on the train when it rained, "+row[0], want, 0.7)
+				add(strings.TrimRight(row[0], "?.!")+" before the meeting of the board starts in the morning", want, 0.7)
+			}
+		}
+		kind = " foreign"
+		for i, row := range sets[1-n].train {
+			group = i / 10
+			if n == 0 && i%60 == 0 || n == 1 && i%400 == 0 {
+				add(row[0], "", 1)
+			}
+		}
+		kind = " strays"
+		for i, text := range s.strays {
+			group = i
+			add(text, "", straysWeight)
+		}
+		t.Logf("%s: %d examples", s.name, len(all))
+	}
+	for _, d := range append(domains, analysts) {
+		r, _ := d.reader(t)
+		own := r.ix.examples(200)
+		for i, e := range own {
+			e.weight *= 0.5
+			all = append(all, tuned{e, d.name + [...]string{"", " among words", " removed", " empty"}[i%4], i / 4})
+		}
+		// The halves of our own sets that are there to tune with.
+		add := func(text, want string) {
+			said, _ := words.Split(text, maxWords)
+			l := spoken(text, english)
+			readings, _ := words.Find(text, english)
+			for k, text := range []string{text, around[1].do(text), around[2].do(text)} {
+				if k > 0 {
+					said, _ = words.Split(text, maxWords)
+					readings, _ = words.Find(text, english)
+				}
+				e := tuned{example{r.signsOf(r.clause(text, said, readings, english, l), -1), -1, 1.5 / float64(1+k)}, d.name + " tuning", len(text)}
+				for k := range e.all {
+					if r.ix.verbs[e.all[k].verb].Name == want {
+						e.meant = k
+					}
+				}
+				if want == "" {
+					e.weight = straysWeight
+				}
+				if want == "" && k == 0 || want != "" && e.meant >= 0 && e.all[e.meant].signs[ofNearest] < 0.9 {
+					all = append(all, e)
+				}
+			}
+		}
+		for _, c := range setApart(t) {
+			if c.domain == d.name && !c.held && len(c.verbs) < 2 {
+				add(c.text, strings.Join(c.verbs, ""))
+			}
+		}
+		if d.name != "review" {
+			for _, c := range d.set(t, false) {
+				add(c.text, strings.TrimPrefix(c.want, "ask"))
+			}
+		}
+		for _, o := range domains {
+			for i, c := range o.set(t, false) {
+				if (o.name == "retail") != (d.name == "retail") && i%3 == 0 {
+					add(c.text, "")
+				}
+			}
+		}
+		t.Logf("%s: %d examples", d.name, len(all))
+	}
+	var half, other []tuned
+	for i := range all {
+		if all[i].group%2 == 0 {
+			half = append(half, all[i])
+		} else {
+			other = append(other, all[i])
+		}
+	}
+	for _, size := range []string{"large", "small"} {
+		of := func(all []tuned) (some []tuned) {
+			for _, e := range all {
+				if large := strings.HasPrefix(e.of, "banking77") || strings.HasPrefix(e.of, "clinc150"); large == (size == "large") {
+					some = append(some, e)
+				}
+			}
+			return some
+		}
+		to := many
+		if size == "small" {
+			to = few
+		}
+		m := refit(of(half), to)
+		by := map[string][]tuned{}
+		for _, e := range of(other) {
+			by[e.of] = append(by[e.of], e)
+		}
+		for _, of := range slices.Sorted(maps.Keys(by)) {
+			t.Logf("%s: %s", of, judged(m, by[of]))
+		}
+		m = refit(of(all), to)
+		var b strings.Builder
+		for k := range m.signs {
+			fmt.Fprintf(&b, "%.2f, ", m.signs[k])
+		}
+		t.Logf("%s signs: signs{%s}, none: %.2f", size, strings.TrimSuffix(b.String(), ", "), m.none)
+	}
+}
+
+// A tuned is an example, and what it is one of.
+type tuned struct {
+	example
+	of    string
+	group int
+}
+
+func refit(tuned []tuned, to *model) *model {
+	var all []example
+	for _, e := range tuned {
+		all = append(all, e.example)
+	}
+	m := fitted(all, to, 0.5, 120)
+	for range 4 {
+		m = fitted(all, m, 0.5, 120)
+	}
+	return m
+}
+
+// judged is how well a model does on examples.
+func judged(m *model, all []tuned) string {
+	var n, first, right, wrong, none, stray int
+	for _, e := range all {
+		list := slices.Clone(e.all)
+		meant := int32(-1)
+		if e.meant >= 0 {
+			meant = list[e.meant].verb
+		}
+		m.weigh(list)
+		if meant < 0 {
+			none++
+			if len(list) > 0 && list[0].score >= 0.8 {
+				stray++
+			}
+			continue
+		}
+		n++
+		if list[0].verb == meant {
+			first++
+		}
+		if list[0].score >= 0.8 {
+			if list[0].verb == meant {
+				right++
+			} else {
+				wrong++
+			}
+		}
+	}
+	return fmt.Sprintf("%d: first %.1f, at 0.8 rightly %.1f, wrongly %.1f; of %d that mean none %.1f", n, percent(first, n), percent(right, n), percent(wrong, n), none, percent(stray, none))
+}
+
+const straysWeight = 3

@@ -1,0 +1,513 @@
+package confidence
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"verbatim/dsl"
+	"verbatim/runtime/conversation/dialog"
+	"verbatim/runtime/conversation/llm"
+	"verbatim/runtime/conversation/values"
+	"verbatim/runtime/domains/confidence/score"
+	"verbatim/runtime/engine"
+	"verbatim/runtime/jobs/serviceaccount"
+	"verbatim/runtime/jobs/workflow"
+	"verbatim/runtime/protocols/trustgraph"
+	"verbatim/stores"
+	"verbatim/stores/receipt"
+	"verbatim/verbs"
+)
+
+// An Agent answers questions by plans. It judges the answers of its Runner, which is given it
+// as Judge. Its fields are set before it is used and not after; it is safe for use by many
+// goroutines.
+type Agent struct {
+	Config Config
+	Runner *plan.Runner
+	Model  llm.Model // makes plans for questions without a template; may be nil
+	Clock  func() time.Time
+	// Observe is called with each plan that was made, and the time that took. It may be nil.
+	Observe func(by string, steps int, took time.Duration)
+	// Span begins a trace span. It may be nil.
+	Span func(ctx context.Context, name string) (context.Context, func(failed bool))
+
+	kept   cache
+	learns learning
+}
+
+// New makes an agent, and sets it as the Judge of its runner.
+func New(c Config, r *plan.Runner, m llm.Model, clock func() time.Time) *Agent {
+	a := &Agent{Config: c, Runner: r, Model: m, Clock: clock}
+	a.kept.most = c.PlanCache
+	r.Judge, r.Text, r.Keep = a, c.Context, c.CacheTTL
+	return a
+}
+
+const overseer = "plan-overseer"
+
+// statePrefix begins the state of a request that asks how far an earlier plan is.
+const statePrefix = "plan:"
+
+// Ask implements trustgraph.Agent.
+func (a *Agent) Ask(ctx context.Context, who trustgraph.Caller, r trustgraph.Request, tell func(trustgraph.Message) error) (err error) {
+	if a.Span != nil {
+		var end func(bool)
+		ctx, end = a.Span(ctx, "invoke_agent")
+		defer func() { end(err != nil) }()
+	}
+	s, err := a.Runner.Clerk.Engine.Session(ctx, who.Name)
+	var refusal *runtime.Refusal
+	if errors.As(err, &refusal) {
+		return &trustgraph.Error{Type: trustgraph.AccessDenied, Message: "access denied"}
+	}
+	if err != nil {
+		return err
+	}
+	t := &telling{a: a, s: s, tell: tell, oversees: has(s, overseer), streams: r.Streaming}
+	t.language, _ = words.ParseLanguage(s.Person().Language)
+	if t.language == 0 {
+		t.language = words.English
+	}
+	key, planned, err := a.begin(ctx, s, &r, t)
+	if err != nil {
+		return err
+	}
+	if !planned {
+		return t.report(ctx, key)
+	}
+	status, err := a.Runner.Advance(ctx, key, t.event)
+	if err = errors.Join(err, t.failed); err != nil {
+		return err
+	}
+	if t.p == nil || status == "RUNNING" && !t.waits() {
+		return t.report(ctx, key) // another process makes it
+	}
+	if slices.ContainsFunc(t.p.Steps, func(s *plan.Step) bool { return s.Status == "DONE" && s.Answer() == nil }) {
+		// Some steps were made by another process, or before somebody accepted their answer.
+		if t.p, err = a.Runner.Answered(ctx, key); err != nil {
+			return err
+		}
+	}
+	return t.final()
+}
+
+func has(s *runtime.Session, role string) bool {
+	return slices.ContainsFunc(s.Roles(), func(r *verbs.Role) bool { return r.Name == role })
+}
+
+// begin keeps the plan of a question and starts it. It makes no plan if the request asks for a plan
+// that has ended or is made elsewhere.
+func (a *Agent) begin(ctx context.Context, s *runtime.Session, r *trustgraph.Request, t *telling) (key stores.Value, planned bool, err error) {
+	if id, ok := strings.CutPrefix(r.State, statePrefix); ok {
+		e := a.Runner.Clerk.Registry.Entity("plan").Store
+		key, ok = stores.Parse(e.Fields[e.Key].Kind, id)
+		p, err := (*plan.Plan)(nil), error(nil)
+		if ok {
+			p, err = a.Runner.Load(ctx, key)
+		}
+		switch {
+		case err != nil:
+			return key, false, err
+		case p == nil || p.Owner != s.Principal().Name:
+			return key, false, &trustgraph.Error{Type: trustgraph.BadRequest, Message: "there is no such plan"}
+		}
+		return key, p.Status == "RUNNING", nil
+	}
+	ctx2, end := ctx, func(bool) {}
+	if a.Span != nil {
+		ctx2, end = a.Span(ctx, "plan")
+	}
+	began := a.Clock()
+	m, err := a.make(ctx2, s, r)
+	end(err != nil)
+	var none *errNoPlan
+	if errors.As(err, &none) {
+		return key, false, &trustgraph.Error{Type: trustgraph.AgentError, Message: none.why}
+	}
+	if err != nil {
+		return key, false, err
+	}
+	if a.Observe != nil {
+		a.Observe(m.by, len(m.calls), a.Clock().Sub(began))
+	}
+	least, err := a.thresholds(ctx, m.calls, r.Plan)
+	if err != nil {
+		return key, false, &trustgraph.Error{Type: trustgraph.BadRequest, Message: err.Error()}
+	}
+	if key, err = a.keep(ctx, s, r, &m, least); err != nil {
+		var refusal *runtime.Refusal
+		if errors.As(err, &refusal) {
+			return key, false, &trustgraph.Error{Type: trustgraph.AgentError, Message: refusal.Diagnostics[0].Summary}
+		}
+		return key, false, err
+	}
+	return key, true, t.planned(&m, least)
+}
+
+// keep drafts a plan in the asker's name and starts it.
+func (a *Agent) keep(ctx context.Context, s *runtime.Session, r *trustgraph.Request, m *made, least []float64) (key stores.Value, err error) {
+	steps, leasts := make([]dsl.Value, len(m.calls)), make([]dsl.Value, len(least))
+	for i := range m.calls {
+		steps[i], leasts[i] = dsl.NewNested(m.calls[i]), dsl.NewNumber(decimal(least[i]).Text())
+	}
+	draft := clerk.Call("plan.draft", clerk.Text("title", clip(r.Question, 200)), dsl.NewArg("steps", dsl.NewList(steps...)), clerk.Int("parallel", int64(a.Config.Parallel)),
+		clerk.Int("within", a.Config.StepTimeout.Milliseconds()), dsl.NewArg("least", dsl.NewList(leasts...)))
+	threshold := a.Config.Threshold
+	if r.Plan.Threshold != nil {
+		threshold = *r.Plan.Threshold
+	}
+	draft.Args = append(draft.Args, clerk.Text("question", clip(r.Question, 20000)), dsl.NewArg("threshold", dsl.NewNumber(decimal(threshold).Text())))
+	if r.Plan.MaxRetries != nil {
+		draft.Args = append(draft.Args, clerk.Int("retries", int64(*r.Plan.MaxRetries)))
+	}
+	draft.As = "p"
+	start := clerk.Call("plan.start", dsl.NewArg("plan-id", dsl.NewSymbol("p")), dsl.NewArg("here", dsl.NewBool(true)))
+	script, ds := dsl.Parse(dsl.NewSource("confidence", dsl.FormatCall(&draft)+"\n"+dsl.FormatCall(&start)))
+	if ds.HasErrors() {
+		return key, &runtime.Refusal{Diagnostics: ds}
+	}
+	program, ds := s.CheckFrom(ctx, script, verbs.Literals{Origin: m.origin})
+	if program == nil {
+		return key, &runtime.Refusal{Diagnostics: ds}
+	}
+	done, err := s.Run(ctx, program, runtime.RunOptions{Source: "confidence"})
+	if err != nil {
+		return key, err
+	}
+	for _, row := range done.Calls[0].Rows {
+		if row.Entity == "plan" {
+			return row.Key, nil
+		}
+	}
+	return key, errors.New("a plan was drafted, and is not there")
+}
+
+func (a *Agent) pause(ctx context.Context, d time.Duration) {
+	if a.Runner.Sleep != nil {
+		a.Runner.Sleep(ctx, d)
+		return
+	}
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}
+
+// A telling tells one asker how far their question is.
+type telling struct {
+	a        *Agent
+	s        *runtime.Session
+	tell     func(trustgraph.Message) error
+	language words.Language
+	oversees bool
+	streams  bool
+	p        *plan.Plan
+	failed   error // of tell: the asker has gone
+	retries  int
+}
+
+// say tells a thought and an observation.
+func (t *telling) say(thought, observation string) {
+	if t.failed == nil {
+		t.failed = t.tell(trustgraph.Message{Type: trustgraph.Observation, Thought: thought, Content: observation, EndOfMessage: true})
+	}
+}
+
+// planned tells the steps of the plan.
+func (t *telling) planned(m *made, least []float64) error {
+	steps := make([]string, len(m.calls))
+	for i := range m.calls {
+		steps[i] = fmt.Sprintf("%s with %s", m.calls[i].As, ToolOf(t.a.Runner.Clerk.Registry.Verb(m.calls[i].Verb)))
+		if m.calls[i].As == "" {
+			steps[i] = fmt.Sprintf("step-%d with %s", i+1, ToolOf(t.a.Runner.Clerk.Registry.Verb(m.calls[i].Verb)))
+		}
+		if t.oversees {
+			steps[i] += fmt.Sprintf(", which has to be %.2f sure", least[i])
+		}
+	}
+	t.say("The question needs "+receipt.Counted(len(m.calls), "step")+"; the plan is of "+m.by+".", "Plan: "+strings.Join(steps, "; ")+".")
+	return t.failed
+}
+
+// last returns the step whose answer is that of the plan: the last one that no other needs.
+func last(p *plan.Plan) *plan.Step {
+	for i := len(p.Steps) - 1; i >= 0; i-- {
+		s := p.Steps[i]
+		if !slices.ContainsFunc(p.Steps, func(o *plan.Step) bool { return slices.Contains(o.Needs, s) }) {
+			return s
+		}
+	}
+	return p.Steps[len(p.Steps)-1]
+}
+
+// event tells the outcome of a step.
+func (t *telling) event(e plan.Event) {
+	t.p = e.Plan
+	s, at := e.Step, e.Attempt
+	switch {
+	case e.Kind == plan.Attempted && at.Outcome == plan.OK && at.Number == 1:
+		t.say(fmt.Sprintf("Made %s: %s.", s.Name, t.does(s)), t.came(s, at))
+	case e.Kind == plan.Attempted && at.Verdict.Again:
+		t.retries++
+		thought := fmt.Sprintf("The answer to %s is not sure enough", s.Name)
+		if at.Outcome != plan.OK && at.Outcome != plan.Doubtful {
+			thought = fmt.Sprintf("%s did not answer: %s", s.Name, at.Reason)
+		}
+		how := "it is asked again"
+		if n := at.Verdict.Next; n != nil && dsl.FormatCall(n) != dsl.FormatCall(&at.Call) {
+			how = "it is asked otherwise: " + shown(at.Verdict.Next)
+		}
+		t.say(thought+"; "+how+".", t.came(s, at))
+	case e.Kind == plan.Settled && s.Status == "DONE" && s != last(e.Plan):
+		t.say(fmt.Sprintf("%s will do%s.", s.Name, t.sure(s)), "It is kept for the steps that need it.")
+	case e.Kind == plan.Settled && s.Status == "WAITING":
+		t.say(fmt.Sprintf("%s has to be agreed to first.", s.Name), "It waits for whoever may agree; the other steps go on.")
+	case e.Kind == plan.Settled && s.Status == "DOUBTFUL":
+		t.say(fmt.Sprintf("The answer to %s stays in doubt%s.", s.Name, t.sure(s)), fmt.Sprintf("Somebody with the role %s may accept it. %s", overseer, t.needed(s)))
+	case e.Kind == plan.Settled && s.Status == "FAILED":
+		t.say(fmt.Sprintf("%s was not made.", s.Name), sentence(s.Reason))
+	case e.Kind == plan.Settled && s.Status == "SKIPPED":
+		t.say(fmt.Sprintf("%s is left out.", s.Name), sentence(s.Reason))
+	}
+}
+
+// needed says what depends on a step.
+func (t *telling) needed(s *plan.Step) string {
+	var names []string
+	for _, o := range t.p.Steps {
+		if slices.Contains(o.Needs, s) {
+			names = append(names, o.Name)
+		}
+	}
+	if names == nil {
+		return "Nothing else depends on it."
+	}
+	if len(names) == 1 {
+		return names[0] + " depends on it."
+	}
+	return verbs.Joined(names, "and") + " depend on it."
+}
+
+// does describes a step.
+func (t *telling) does(s *plan.Step) string {
+	if s.Verb == nil {
+		return "nothing"
+	}
+	return fmt.Sprintf("%s (%s)", strings.TrimSuffix(s.Verb.Description, "."), ToolOf(s.Verb))
+}
+
+// shown returns a call without the suffixes of its names.
+func shown(c *dsl.Call) string {
+	bare := *c
+	bare.As = ""
+	text := dsl.FormatCall(dsl.Replace(&bare, func(_ *dsl.Call, _ string, v *dsl.Value) (dsl.Value, bool) {
+		name, _, has := strings.Cut(v.Text, "~")
+		if v.Kind != dsl.Symbol || !has {
+			return dsl.Value{}, false
+		}
+		return dsl.NewSymbol(name), true
+	}))
+	return clip(text, 300)
+}
+
+// came describes the answer of an attempt, by its size and its score.
+func (t *telling) came(s *plan.Step, at *plan.Attempt) string {
+	if at.Receipt == nil {
+		return sentence(at.Reason)
+	}
+	res := at.Result()
+	var b strings.Builder
+	switch {
+	case res == nil:
+		b.WriteString("It was done.")
+	case ToolOf(s.Verb) == score.TextCompletion || ToolOf(s.Verb) == score.Prompt:
+		b.WriteString("It answered in text.")
+	default:
+		b.WriteString("It gave " + receipt.Counted(len(res.Rows), "row") + ".")
+	}
+	if v := at.Verdict; v.Score != nil && t.oversees {
+		fmt.Fprintf(&b, " Confidence %.2f of %.2f.", *v.Score, *v.Least)
+		if v.Reason != "" {
+			b.WriteString(" " + v.Reason)
+		}
+	} else if v.Score != nil {
+		b.WriteString(" It is " + Level(*v.Score) + ".")
+	}
+	return b.String()
+}
+
+// sure says how sure the answer of a step is.
+func (t *telling) sure(s *plan.Step) string {
+	switch {
+	case s.Score == nil:
+		return ""
+	case t.oversees:
+		return fmt.Sprintf(", with confidence %.2f", *s.Score)
+	}
+	return ": it is " + Level(*s.Score)
+}
+
+// Level words a score. Only an overseer is shown the figure.
+func Level(f float64) string {
+	switch {
+	case f >= 0.9:
+		return "well supported"
+	case f >= 0.75:
+		return "supported"
+	case f >= 0.5:
+		return "weakly supported"
+	}
+	return "hardly supported"
+}
+
+func sentence(text string) string {
+	if text = strings.TrimSpace(text); text == "" || strings.ContainsAny(text[len(text)-1:], ".!?") {
+		return text
+	}
+	return text + "."
+}
+
+// waits reports whether a step waits for somebody.
+func (t *telling) waits() bool {
+	return slices.ContainsFunc(t.p.Steps, func(s *plan.Step) bool { return s.Status == "WAITING" || s.Status == "DOUBTFUL" })
+}
+
+// Overall returns the confidence of a plan: the least score of its answers, nil if nothing has a
+// score.
+func Overall(p *plan.Plan) (least *float64) {
+	for _, s := range p.Steps {
+		if s.Status == "DONE" && s.Score != nil && (least == nil || *s.Score < *least) {
+			least = s.Score
+		}
+	}
+	return least
+}
+
+// final tells the answer.
+func (t *telling) final() error {
+	if t.failed != nil {
+		return t.failed
+	}
+	p := t.p
+	thought := "Every step was made"
+	if least := Overall(p); least != nil && t.oversees {
+		thought += fmt.Sprintf(", with confidence %.2f", *least)
+	} else if least != nil {
+		thought += "; the answer is " + Level(*least)
+	}
+	observation := fmt.Sprintf("%s, %s. The record is kept as %s%s.", receipt.Counted(len(p.Steps), "step"), receipt.Counted(t.retries, "further try"), statePrefix, p.Key.Text())
+	if t.retries != 1 {
+		observation = strings.Replace(observation, "further trys", "further tries", 1)
+	}
+	answer := ""
+	switch {
+	case p.Status == "DONE":
+		answer = t.answer(p)
+	case p.Status == "RUNNING":
+		answer = t.waiting(p)
+		thought = "Some steps wait for somebody"
+	default:
+		answer = "This could not be answered: " + sentence(p.Reason)
+		thought = "Not every step was made"
+		if done := t.answer(p); done != "" {
+			answer += "\nWhat was found:\n" + done
+		}
+	}
+	return t.sayLast(answer, thought+".", observation)
+}
+
+// sayLast sends the last message, in pieces if the asker wants those.
+func (t *telling) sayLast(answer, thought, observation string) error {
+	if !t.streams {
+		return t.tell(trustgraph.Message{Type: trustgraph.Answer, Content: answer, Thought: thought, Observation: observation})
+	}
+	if err := t.tell(trustgraph.Message{Type: trustgraph.Observation, Thought: thought, Content: observation, EndOfMessage: true}); err != nil {
+		return err
+	}
+	for _, piece := range strings.SplitAfter(answer, "\n") {
+		if piece == "" {
+			continue
+		}
+		if err := t.tell(trustgraph.Message{Type: trustgraph.Answer, Content: piece, MessageID: "answer"}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// answer returns the plan's answer: the answers of the steps that no other needs, in the palettes'
+// words. A model's text is told as it is.
+func (t *telling) answer(p *plan.Plan) string {
+	teller := dialog.NewTeller(t.a.Runner.Clerk.Registry, t.s, t.language)
+	var parts []string
+	for _, s := range p.Steps {
+		if s.Status != "DONE" || s.Answer() == nil || slices.ContainsFunc(p.Steps, func(o *plan.Step) bool { return o.Status == "DONE" && slices.Contains(o.Needs, s) }) {
+			continue
+		}
+		text := ""
+		if tool := ToolOf(s.Verb); tool == score.TextCompletion || tool == score.Prompt {
+			text = plain(resultOf(s))
+		} else {
+			text = teller.Done(s.Answer())
+		}
+		if text = strings.TrimSpace(text); text != "" {
+			if made := t.a.Runner.Clerk.Registry.Verb(s.Answer().Calls[0].Verb); made != nil && made != s.Verb {
+				parts = append(parts, sayInstead.In(t.language, strings.TrimRight(teller.Verb(made), ".")))
+			} else if asked := s.Asked(); !asksModel(s) && dsl.FormatCall(&asked) != dsl.FormatCall(&s.Call) {
+				parts = append(parts, sayOtherwise.In(t.language, shown(&asked)))
+			}
+			parts = append(parts, text)
+		}
+	}
+	return strings.Join(parts, "\n")
+}
+
+// sayInstead says that another verb was made than was planned: broader or simpler.
+const sayInstead words.Key = "plans/instead"
+
+// sayOtherwise says that the same verb was called with other arguments than planned.
+const sayOtherwise words.Key = "plans/otherwise"
+
+// waiting says for which decisions a plan waits.
+func (t *telling) waiting(p *plan.Plan) string {
+	var lines []string
+	for _, s := range p.Steps {
+		switch s.Status {
+		case "WAITING":
+			lines = append(lines, fmt.Sprintf("%s has to be agreed to: %s.", s.Name, t.does(s)))
+		case "DOUBTFUL":
+			lines = append(lines, fmt.Sprintf("Whether the answer to %s will do, somebody else has to say.", s.Name))
+		}
+	}
+	return "This waits for somebody.\n" + strings.Join(lines, "\n") + fmt.Sprintf("\nAsk again with the state %s%s.", statePrefix, p.Key.Text())
+}
+
+// report tells the state of a plan that is not made here. If it is being made, it waits a few
+// seconds for the end.
+func (t *telling) report(ctx context.Context, key stores.Value) error {
+	made := true
+	for wait := 100 * time.Millisecond; made; wait *= 2 {
+		p, err := t.a.Runner.Answered(ctx, key)
+		if err != nil {
+			return err
+		}
+		if p == nil {
+			return &trustgraph.Error{Type: trustgraph.BadRequest, Message: "there is no such plan"}
+		}
+		t.p = p
+		if made = p.Status == "RUNNING" && !t.waits(); wait > 2*time.Second {
+			break
+		}
+		if made {
+			t.a.pause(ctx, wait)
+		}
+	}
+	if made {
+		return t.sayLast(fmt.Sprintf("Its steps are being made. Ask again with the state %s%s.", statePrefix, key.Text()), "The plan is made elsewhere.", "")
+	}
+	return t.final()
+}

@@ -1,0 +1,226 @@
+package confidence
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"verbatim/runtime/engine"
+	"verbatim/runtime/jobs/workflow"
+	"verbatim/stores"
+	"verbatim/stores/journal"
+)
+
+// A Record is the audit record of a plan: the audit trail of TrustGraph's specification, section
+// 6.2. It holds no value of an answer, unless the configuration includes raw outputs.
+type Record struct {
+	ExecutionID     string         `json:"execution_id"`
+	Timestamp       string         `json:"timestamp"`
+	Request         RecordRequest  `json:"request"`
+	Plan            RecordPlan     `json:"plan"`
+	Execution       []RecordedStep `json:"execution"`
+	FinalConfidence *float64       `json:"final_confidence"`
+	TotalDurationMS int64          `json:"total_duration_ms"`
+}
+
+// A RecordRequest is the request in a Record.
+type RecordRequest struct {
+	Question  string   `json:"question"`
+	Threshold *float64 `json:"confidence_threshold"` // null of a plan that answers no question
+}
+
+// A RecordPlan is the plan in a Record.
+type RecordPlan struct {
+	Steps []RecordStep `json:"steps"`
+}
+
+// A RecordStep is a step that was planned.
+type RecordStep struct {
+	ID        string   `json:"id"`
+	Function  string   `json:"function"`
+	Threshold *float64 `json:"confidence_threshold"` // null where any answer would do
+}
+
+// A RecordedStep is a step that was made, or tried. One that was left out is none.
+type RecordedStep struct {
+	StepID     string   `json:"step_id"`
+	Start      string   `json:"start_time"`
+	End        string   `json:"end_time"`
+	Score      *float64 `json:"confidence_score"`
+	RetryCount int      `json:"retry_count"`
+	Success    bool     `json:"success"`
+	Output     string   `json:"output,omitempty"`
+}
+
+// A told is a row as the journal records it: the last value of each field.
+type told map[string]json.RawMessage
+
+func (t told) text(field string) string {
+	var s string
+	_ = json.Unmarshal(t[field], &s) // "" if it is no text
+	return s
+}
+
+func (t told) number(field string) *float64 {
+	var n json.Number
+	if len(t[field]) == 0 || json.Unmarshal(t[field], &n) != nil || n == "" {
+		return nil
+	}
+	f, err := n.Float64()
+	if err != nil {
+		return nil
+	}
+	return &f
+}
+
+// ErrDiffers says that rows of a plan differ from the journal.
+var ErrDiffers = errors.New("the rows of the plan are not what the journal tells of them")
+
+// Audit reads the record of a plan from the journal, by its ID or by a name such as @ends, for a
+// principal who may read the journal, and compares it with the plan's rows. The question and the
+// functions, to which the journal only holds commitments, are taken from the rows.
+func (a *Agent) Audit(ctx context.Context, s *runtime.Session, id string) (*Record, error) {
+	if err := s.ReadsJournal(ctx); err != nil {
+		return nil, err
+	}
+	c := &a.Runner.Clerk
+	e := c.Registry.Entity("plan").Store
+	key, ok := stores.Parse(e.Fields[e.Key].Kind, strings.TrimPrefix(id, statePrefix))
+	if !ok {
+		d, err := c.Session(ctx)
+		if err == nil {
+			_, key, err = d.FindRow(ctx, "plan "+id)
+		}
+		if errors.Is(err, stores.ErrNotFound) {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	row, err := c.Get(ctx, "plan", key)
+	if err != nil || row == nil {
+		return nil, err
+	}
+	p, err := a.Runner.Answered(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := a.tells(ctx, p, row.Value("created_at").Time())
+	if err != nil {
+		return nil, err
+	}
+	of := rows[key.Text()]
+	r := &Record{ExecutionID: key.Text(), Timestamp: of.text("created_at"), Request: RecordRequest{p.Question, of.number("threshold")}, Plan: RecordPlan{[]RecordStep{}}, Execution: []RecordedStep{}}
+	for _, step := range p.Steps {
+		t := rows[step.Key.Text()]
+		if t == nil || t.text("status") != step.Status || count(t) != step.Tries || !same(t.number("score"), step.Score) {
+			return nil, fmt.Errorf("%w: step %s", ErrDiffers, step.Name)
+		}
+		r.Plan.Steps = append(r.Plan.Steps, RecordStep{t.text("name"), string(ToolOf(step.Verb)), t.number("least")})
+		if n := count(t); n > 0 {
+			one := RecordedStep{StepID: t.text("name"), Start: t.text("started_at"), End: t.text("ended_at"), Score: t.number("score"), RetryCount: n - 1, Success: t.text("status") == "DONE"}
+			if a.Config.Audit.Raw && one.Success {
+				one.Output = plan.Text(resultOf(step), a.Config.Context)
+			}
+			r.Execution = append(r.Execution, one)
+			if one.Success && one.Score != nil && (r.FinalConfidence == nil || *one.Score < *r.FinalConfidence) {
+				r.FinalConfidence = one.Score
+			}
+		}
+	}
+	slices.SortStableFunc(r.Execution, func(x, y RecordedStep) int { return strings.Compare(x.Start, y.Start) })
+	from, err1 := time.Parse(time.RFC3339Nano, of.text("started_at"))
+	to, err2 := time.Parse(time.RFC3339Nano, of.text("ended_at"))
+	if err1 == nil && err2 == nil {
+		r.TotalDurationMS = to.Sub(from).Milliseconds()
+	}
+	return r, nil
+}
+
+func count(t told) int {
+	if n := t.number("tries"); n != nil {
+		return int(*n)
+	}
+	return 0
+}
+
+func same(a, b *float64) bool { return a == nil && b == nil || a != nil && b != nil && *a == *b }
+
+// tells reads the journal's records of the rows of a plan, since it was drafted.
+func (a *Agent) tells(ctx context.Context, p *plan.Plan, from time.Time) (map[string]told, error) {
+	rows := map[string]told{p.Key.Text(): {}}
+	for _, s := range p.Steps {
+		rows[s.Key.Text()] = told{}
+	}
+	first, err := a.entryAt(ctx, from)
+	if err != nil {
+		return nil, err
+	}
+	for entry, err := range journal.Entries(ctx, a.Runner.Clerk.Store, first, 0) {
+		if err != nil {
+			return nil, err
+		}
+		if !strings.Contains(entry.Changes, `"plan.`) {
+			continue
+		}
+		var changes []struct {
+			Table, Key string
+			Fields     []struct {
+				Field string
+				After json.RawMessage
+			}
+		}
+		if err := json.Unmarshal([]byte(entry.Changes), &changes); err != nil {
+			return nil, fmt.Errorf("entry %d of the journal cannot be read: %w", entry.Seq, err)
+		}
+		for _, c := range changes {
+			t, mine := rows[c.Key]
+			if !mine || c.Table != "plan.plans" && c.Table != "plan.steps" {
+				continue
+			}
+			for _, f := range c.Fields {
+				t[f.Field] = f.After
+			}
+		}
+	}
+	return rows, nil
+}
+
+// entryAt returns the number of the first journal entry at or after a time. Entries are in the order
+// of their times, apart from differences between the clocks of several machines.
+func (a *Agent) entryAt(ctx context.Context, at time.Time) (int64, error) {
+	at = at.Add(-time.Minute)
+	before := func(n int64) (bool, error) {
+		all, err := a.Runner.Clerk.Store.Journal(ctx, n, n)
+		return len(all) > 0 && all[0].Time.Before(at), err
+	}
+	low, high := int64(1), int64(1)
+	for {
+		is, err := before(high)
+		if err != nil {
+			return 0, err
+		}
+		if !is {
+			break
+		}
+		low, high = high, 2*high
+	}
+	for low < high {
+		mid := low + (high-low)/2
+		is, err := before(mid)
+		if err != nil {
+			return 0, err
+		}
+		if is {
+			low = mid + 1
+		} else {
+			high = mid
+		}
+	}
+	return low, nil
+}

@@ -1,0 +1,147 @@
+package confidence
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"verbatim/runtime/engine"
+)
+
+// A question about how two things are connected goes along links, either way, in breadth.
+
+const (
+	things = "thing"
+	links  = "link"
+	// mostThings is the greatest number of things that one question looks at.
+	mostThings = 2000
+	// mostWays is the greatest number of ways in an answer.
+	mostWays = 20
+)
+
+// RegisterGraph registers the verb graph.connections, over things and the links between them.
+func RegisterGraph(h *runtime.Handlers) {
+	runtime.Handle(h, "graph.connections", connections)
+}
+
+type connectionsArgs struct {
+	From  string `verb:"from"`
+	To    string `verb:"to"`
+	Hops  int64  `verb:"hops"`
+	Parts bool   `verb:"parts"`
+}
+
+// A way leads from one thing to another.
+type way struct {
+	end  runtime.Ref
+	name string // of the end
+	text string
+	hops int
+}
+
+// connections tells the shortest ways from one thing to another, of at most so many links.
+// Where a part of a name will do, it tells the things it found too, as ends.
+func connections(ctx context.Context, c *runtime.Call, a connectionsArgs) (o runtime.Outcome, err error) {
+	o.Result = &runtime.Answer{Columns: []string{"what", "way", "hops", endColumn}}
+	from, err := named(ctx, c, a.From, a.Parts)
+	if err != nil {
+		return o, err
+	}
+	to, err := named(ctx, c, a.To, a.Parts)
+	if err != nil {
+		return o, err
+	}
+	ends := map[runtime.Ref]bool{}
+	for _, r := range to {
+		ends[r.Ref()] = true
+	}
+	seen := map[runtime.Ref]bool{}
+	var ways []way
+	for _, r := range from {
+		ways = append(ways, way{r.Ref(), r.Value("name").Text(), "", 0})
+		seen[r.Ref()] = true
+	}
+	found := 0
+	for len(ways) > 0 && found < mostWays {
+		at := ways[0]
+		ways = ways[1:]
+		if ends[at.end] && at.hops > 0 {
+			o.Result.Rows = append(o.Result.Rows, []any{"PATH", at.text, int64(at.hops), false})
+			found++
+			continue
+		}
+		if int64(at.hops) >= a.Hops {
+			continue
+		}
+		next, err := beside(ctx, c, at)
+		if err != nil {
+			return o, err
+		}
+		for _, n := range next {
+			if ends[n.end] || !seen[n.end] {
+				if seen[n.end] = true; len(seen) > mostThings {
+					return o, runtime.Refuse("too many things lie between these", "ask for fewer hops")
+				}
+				ways = append(ways, n)
+			}
+		}
+	}
+	if a.Parts {
+		var known [][]any
+		for _, rows := range [][]runtime.Row{from, to} {
+			if len(rows) > 0 {
+				known = append(known, []any{"END", rows[0].Value("name").Text() + " is known", int64(0), true})
+			}
+		}
+		if found == 0 && len(known) == 2 {
+			known[1][1] = fmt.Sprintf("%s, and no way of at most %d links leads there", known[1][1], a.Hops)
+		}
+		o.Result.Rows = append(known, o.Result.Rows...)
+	}
+	return o, nil
+}
+
+// named finds things by their name or by a part of it.
+func named(ctx context.Context, c *runtime.Call, name string, parts bool) ([]runtime.Row, error) {
+	if !parts {
+		return c.Find(ctx, things, runtime.Fields{"name": name})
+	}
+	all, err := c.Find(ctx, things, nil)
+	if err != nil {
+		return nil, err
+	}
+	low := strings.ToLower(name)
+	all = slices.DeleteFunc(all, func(r runtime.Row) bool { return !strings.Contains(strings.ToLower(r.Value("name").Text()), low) })
+	slices.SortStableFunc(all, func(a, b runtime.Row) int { // the name itself first
+		return len(a.Value("name").Text()) - len(b.Value("name").Text())
+	})
+	return all, nil
+}
+
+// beside returns the ways that go one link further.
+func beside(ctx context.Context, c *runtime.Call, at way) (next []way, err error) {
+	for _, side := range [...][2]string{{"subject", "object"}, {"object", "subject"}} {
+		rows, err := c.Find(ctx, links, runtime.Fields{side[0]: at.end})
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range rows {
+			other := r.To(side[1])
+			thing, err := c.Get(ctx, other)
+			if err != nil {
+				return nil, err
+			}
+			from, to := at.name, thing.Value("name").Text()
+			if side[0] == "object" {
+				from, to = to, from
+			}
+			text := from + " " + r.Value("how").Text() + " " + to
+			if at.text != "" {
+				text = at.text + "; " + text
+			}
+			next = append(next, way{other, thing.Value("name").Text(), text, at.hops + 1})
+		}
+	}
+	return next, nil
+}

@@ -1,0 +1,379 @@
+package confidence
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"verbatim/dsl"
+	"verbatim/runtime/domains/confidence/score"
+	"verbatim/runtime/jobs/workflow"
+	"verbatim/stores"
+	"verbatim/stores/receipt"
+	"verbatim/verbs"
+)
+
+// endColumn is a boolean column of a read. It says that a row only shows that something named in the
+// question exists, and is no answer.
+const endColumn = "end"
+
+// A Scored is the score of an attempt in the form in which it is kept with the attempt, as JSON.
+type Scored struct {
+	Tool    score.Tool     `json:"tool"`
+	Raw     float64        `json:"raw"`
+	Value   float64        `json:"value"`
+	Factors []score.Factor `json:"factors"`
+}
+
+// Judge implements plan.Judge. If a plan sets no least score for a step, any answer is accepted; and
+// the effect of a step that changes something is a fact, which needs no score.
+func (a *Agent) Judge(ctx context.Context, p *plan.Plan, s *plan.Step, t *plan.Attempt) plan.Verdict {
+	c, tool := a.Config, ToolOf(s.Verb)
+	if t.Outcome == plan.OK && (s.Least == nil || s.Writes()) {
+		return plan.Verdict{Good: true}
+	}
+	v := plan.Verdict{Least: s.Least}
+	if t.Outcome != plan.OK {
+		if t.Outcome != plan.Refused && t.Number <= a.retries(p) {
+			v.Again, v.Next, v.Wait = true, asTried(s, t), c.backoff(t.Number)
+			return v
+		}
+		return a.next(p, s, t, v)
+	}
+	of := append(a.measure(p, s, t), a.near(ctx, t))
+	calibrated := score.Combine(of, score.DefaultWeights(tool)).Calibrated(a.calibrator(ctx, tool))
+	v.Score = &calibrated.Value
+	v.Factors, _ = json.Marshal(Scored{tool, calibrated.Raw, calibrated.Value, calibrated.Factors}) // of numbers and words
+	if len(calibrated.Reasons) > 0 {
+		v.Reason = calibrated.Reasons[0].In("en")
+	}
+	if v.Good = calibrated.Value >= *s.Least; v.Good {
+		return v
+	}
+	return a.next(p, s, t, v)
+}
+
+// retries returns how often a step of a plan is tried again.
+func (a *Agent) retries(p *plan.Plan) int {
+	if p.Retries != nil {
+		return *p.Retries
+	}
+	return a.Config.MaxRetries
+}
+
+// firstWait is how long to wait before a failed call is tried a second time, as in the agent that
+// makes no plans.
+const firstWait = 50 * time.Millisecond
+
+// backoff returns how long to wait before attempt n+1.
+func (c *Config) backoff(n int) time.Duration {
+	wait := float64(firstWait) * math.Pow(c.BackoffFactor, float64(n-1))
+	return min(time.Duration(wait), c.MaxDelay)
+}
+
+// next chooses the next attempt after a doubtful or refused one: first the broader call of the
+// palette, then the simpler one. These are other questions and need no pause. If the palette has no
+// others, the last call is repeated until an answer comes a second time: then that is the tool's
+// answer. A model may always answer differently.
+func (a *Agent) next(p *plan.Plan, s *plan.Step, t *plan.Attempt, v plan.Verdict) plan.Verdict {
+	left := t.Number <= a.retries(p)
+	var rungs []*dsl.Call
+	if s.Verb != nil {
+		rungs = append(instead(s.Verb.Broader, &s.Call), instead(s.Verb.Simpler, &s.Call)...)
+	}
+	at := 0
+	for i, rung := range rungs {
+		if dsl.FormatCall(rung) == dsl.FormatCall(&t.Call) {
+			at = i + 1
+		}
+	}
+	switch {
+	case left && at < len(rungs):
+		v.Again, v.Next = true, rungs[at]
+	case left && t.Outcome == plan.OK && (asksModel(s) || !repeats(s, t)):
+		v.Again, v.Next, v.Wait = true, asTried(s, t), a.Config.backoff(t.Number)
+	default:
+		v.Ask = a.Config.Override && t.Outcome == plan.OK
+	}
+	return v
+}
+
+// asTried returns the call of an attempt for the next one; nil if it is the step's own call.
+func asTried(s *plan.Step, t *plan.Attempt) *dsl.Call {
+	if dsl.FormatCall(&t.Call) == dsl.FormatCall(&s.Call) {
+		return nil
+	}
+	return &t.Call
+}
+
+// asksModel reports whether a step asks a model, which answers otherwise each time.
+func asksModel(s *plan.Step) bool {
+	tool := ToolOf(s.Verb)
+	return tool == score.TextCompletion || tool == score.Prompt
+}
+
+// repeats reports whether an attempt got the same answer as an earlier one.
+func repeats(s *plan.Step, t *plan.Attempt) bool {
+	return slices.ContainsFunc(s.Attempts, func(before *plan.Attempt) bool {
+		return before.Result() != nil && t.Result() != nil && dsl.FormatCall(&before.Call) == dsl.FormatCall(&t.Call) &&
+			plan.Text(before.Result(), math.MaxInt32) == plan.Text(t.Result(), math.MaxInt32)
+	})
+}
+
+// instead returns the call that a palette declares in place of another, with its arguments.
+// Arguments that were left out stay left out.
+func instead(m *verbs.Macro, of *dsl.Call) []*dsl.Call {
+	if m == nil {
+		return nil
+	}
+	given := map[string]dsl.Value{}
+	for _, arg := range of.Args {
+		given[arg.Key] = arg.Value
+	}
+	call := m.Script.Calls[0]
+	var args []dsl.Arg
+	for _, arg := range call.Args {
+		if arg.Value.Kind == dsl.Symbol {
+			v, ok := given[strings.ReplaceAll(arg.Value.Text, "_", "-")]
+			if !ok {
+				continue
+			}
+			arg.Value = v
+		}
+		args = append(args, arg)
+	}
+	call.Args, call.As = args, of.As
+	return []*dsl.Call{&call}
+}
+
+// measure computes the factors that can be counted in an answer.
+func (a *Agent) measure(p *plan.Plan, s *plan.Step, t *plan.Attempt) []score.Factor {
+	of := []score.Factor{score.Attempts(t.Number), a.agreed(s)}
+	res := t.Result()
+	asked := namesIn(p.Question)
+	if asksModel(s) {
+		text := score.Text{Answer: plain(res), Question: p.Question, Given: []string{p.Question}}
+		for _, n := range s.Needs {
+			if r := resultOf(n); r != nil {
+				text.Given = append(text.Given, plan.Text(r, math.MaxInt32))
+			}
+		}
+		for _, arg := range t.Made.Args {
+			if arg.Value.Kind == dsl.String {
+				text.Given = append(text.Given, arg.Value.Text)
+			}
+		}
+		var others []string
+		for _, before := range s.Attempts {
+			if r := before.Result(); r != nil && dsl.FormatCall(&before.Call) == dsl.FormatCall(&t.Call) {
+				others = append(others, plain(r))
+			}
+		}
+		return append(of, score.Coherence(text), score.Grounding(text), score.Agreement(text.Answer, others))
+	}
+	if res == nil {
+		return of
+	}
+	end := slices.Index(res.Columns, endColumn)
+	if i := slices.Index(res.Columns, statedColumn); i >= 0 && s.Verb.Tool != nil {
+		for _, row := range res.Rows {
+			if f, ok := fraction(row[i]); ok {
+				of = append(of, score.Stated(f))
+			}
+		}
+	}
+	ends, filled, wanted, texts := 0, 0, 0, []string{}
+	for _, row := range res.Rows {
+		texts = append(texts, textOf(res, row))
+		if end >= 0 && row[end].Kind() == stores.Bool && row[end].Bool() {
+			ends++
+			continue
+		}
+		for j, v := range row {
+			if j == end {
+				continue
+			}
+			wanted++
+			if !v.IsNull() {
+				filled++
+			}
+		}
+	}
+	named := 0
+	for i := range s.Verb.Params {
+		if s.Verb.Params[i].Required {
+			named++
+		}
+	}
+	rows := score.Rows{Found: len(res.Rows) - ends, EndsExist: ends > 0 && ends >= named}
+	of = append(of, score.ResultSize(rows))
+	if wanted > 0 {
+		of = append(of, score.Completeness(filled, wanted), score.SchemaConsistency(wanted, wanted))
+	}
+	// The answer is compared with the names that this step searched for: a step need not cover
+	// the whole question. A value that another step found counts as searched for.
+	mine := found(t)
+	for _, name := range asked {
+		for _, arg := range t.Made.Args {
+			if arg.Value.Kind == dsl.String && strings.Contains(strings.ToLower(arg.Value.Text), strings.ToLower(name)) {
+				mine = append(mine, name)
+				break
+			}
+		}
+	}
+	if len(texts) > 0 && len(mine) > 0 {
+		of = append(of, score.EntityPrecision(mine, texts))
+	}
+	return of
+}
+
+// The parts of a search's result that are compared with the searched text: the number of the best
+// rows, and the number of characters of each. A row below nearEnough is a doubtful hit.
+const (
+	bestFound  = 3
+	mostText   = 2000
+	nearEnough = 0.5
+)
+
+// near compares the result of a search by meaning with the searched text. There is no factor for
+// other verbs, or if the embedding model does not answer: that counts neither for nor against.
+func (a *Agent) near(ctx context.Context, t *plan.Attempt) (f score.Factor) {
+	v := a.Runner.Clerk.Registry.Verb(t.Made.Verb)
+	res := t.Result()
+	if v == nil || res == nil || v.Matching == nil || v.Read == nil || v.Read.Entity.Store.Search == nil || len(v.Read.Entity.Store.Search.Meaning) == 0 {
+		return f
+	}
+	var wanted, found []string
+	for _, arg := range t.Made.Args {
+		if arg.Value.Kind == dsl.String {
+			wanted = append(wanted, arg.Value.Text)
+		}
+	}
+	for _, row := range res.Rows[:min(len(res.Rows), bestFound)] {
+		text := []rune(textOf(res, row))
+		found = append(found, string(text[:min(len(text), mostText)]))
+	}
+	hits, err := a.Runner.Clerk.Engine.Near(ctx, strings.Join(wanted, "\n"), found)
+	if err != nil || len(hits) == 0 {
+		return f
+	}
+	return score.VectorSimilarity(hits, nearEnough)
+}
+
+// statedColumn is the column in another server's answer that states the confidence in it.
+const statedColumn = "confidence"
+
+// fraction returns a number from 0 to 1; anything else is not ok.
+func fraction(v stores.Value) (float64, bool) {
+	f, err := strconv.ParseFloat(v.Text(), 64)
+	return f, err == nil && f >= 0 && f <= 1 && (v.Kind() == stores.Decimal || v.Kind() == stores.Int)
+}
+
+// agreed compares the answers that a step uses, if different servers were asked the same: the
+// factor is the share of the other answers that agree with the most common one. A server's stated
+// confidence is not part of its answer. There is no factor if no two servers were asked the same.
+func (a *Agent) agreed(s *plan.Step) (best score.Factor) {
+	type asked struct{ server, what, says string }
+	var all []asked
+	for _, n := range s.Needs {
+		call, res := n.Asked(), resultOf(n) // a retry may have asked another server
+		verb := a.Runner.Clerk.Registry.Verb(call.Verb)
+		if verb == nil || verb.Tool == nil || len(verb.Tool.Columns) == 0 || res == nil {
+			continue
+		}
+		told := *res
+		told.Sensitive = make([]bool, len(res.Columns))
+		for i, name := range res.Columns {
+			told.Sensitive[i] = name == statedColumn || res.Sensitive != nil && res.Sensitive[i]
+		}
+		call.Verb, call.As = "x.x", ""
+		all = append(all, asked{verb.Tool.Server, dsl.FormatCall(&call) + strings.Join(res.Columns, " "), plain(&told)})
+	}
+	for _, one := range all {
+		var others []string
+		for _, other := range all {
+			if other.server != one.server && other.what == one.what {
+				others = append(others, other.says)
+			}
+		}
+		if f := score.Agreement(one.says, others); f.Measure != "" && (best.Measure == "" || f.Value > best.Value) {
+			best = f
+		}
+	}
+	return best
+}
+
+// found returns the texts in the arguments of an attempt that are values of another step's answer.
+func found(t *plan.Attempt) (texts []string) {
+	for i := range t.Made.Args {
+		v := &t.Made.Args[i].Value
+		if v.Kind == dsl.String && len(v.Text) <= longestName && i < len(t.Call.Args) && t.Call.Args[i].Value.Kind == dsl.Symbol && strings.Contains(t.Call.Args[i].Value.Text, ".") {
+			texts = append(texts, v.Text)
+		}
+	}
+	return texts
+}
+
+// longestName is the greatest length of a text that counts as a name.
+const longestName = 200
+
+// resultOf returns the result of a step; nil if it has none.
+func resultOf(s *plan.Step) *receipt.Result {
+	if r := s.Answer(); r != nil && len(r.Calls) > 0 {
+		return r.Calls[0].Result
+	}
+	return nil
+}
+
+// plain returns the text of an answer.
+func plain(res *receipt.Result) string {
+	if res == nil || len(res.Rows) == 0 {
+		return ""
+	}
+	return plan.Text(res, math.MaxInt32)
+}
+
+func textOf(res *receipt.Result, row []stores.Value) string {
+	return plan.Text(&receipt.Result{Columns: res.Columns, Sensitive: res.Sensitive, Rows: [][]stores.Value{row}}, math.MaxInt32)
+}
+
+// namesIn returns the names in a question: texts in quotation marks, and runs of capitalised words
+// that do not begin a sentence.
+func namesIn(question string) (names []string) {
+	var run []string
+	first := true
+	end := func() {
+		if len(run) > 0 {
+			names = append(names, strings.Join(run, " "))
+		}
+		run = nil
+	}
+	for _, m := range quotedText().FindAllStringSubmatch(question, -1) {
+		names = append(names, m[1])
+	}
+	for _, word := range strings.Fields(quotedText().ReplaceAllString(question, " . ")) {
+		bare := strings.TrimFunc(word, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+		r := []rune(bare)
+		switch {
+		case len(r) == 0:
+			end()
+		case unicode.IsUpper(r[0]) && !first || unicode.IsDigit(r[0]) && len(run) > 0 || len(r) > 1 && strings.ToUpper(bare) == bare && unicode.IsLetter(r[0]):
+			run = append(run, bare)
+		default:
+			end()
+		}
+		if strings.ContainsAny(word, ",;:?!()") {
+			end()
+		}
+		if first = strings.HasSuffix(word, ".") || strings.HasSuffix(word, "?") || strings.HasSuffix(word, "!"); first {
+			end()
+		}
+	}
+	end()
+	return names
+}

@@ -1,0 +1,124 @@
+package confidence
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"verbatim/dsl"
+	"verbatim/runtime/engine"
+	"verbatim/runtime/internal/digest"
+)
+
+var quotedText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`["“„«]([^"“”„«»]{1,200})["”“»]`) })
+
+// A shape is a question without the names in it: questions of one shape have one plan.
+type shape struct {
+	text  string // with {1}, {2} … in place of the names
+	names []string
+}
+
+func shapeOf(question string) shape {
+	s := shape{text: strings.TrimRight(strings.Join(strings.Fields(strings.ToLower(question)), " "), "?!. ")}
+	names := namesIn(question)
+	slices.SortStableFunc(names, func(a, b string) int { return len(b) - len(a) }) // one name may be a part of another
+	for _, name := range names {
+		low := strings.ToLower(name)
+		if slices.Contains(s.names, name) || !strings.Contains(s.text, low) {
+			continue
+		}
+		s.names = append(s.names, name)
+		s.text = strings.ReplaceAll(s.text, low, fmt.Sprintf("{%d}", len(s.names)))
+	}
+	return s
+}
+
+// empty returns a plan with places for the names that are the whole of a text. If a name occurs in
+// the plan in another way, the plan is valid for this question alone, and empty returns "".
+func (s shape) empty(plan string) string {
+	for i, name := range s.names {
+		whole := dsl.FormatValue(dsl.NewString(name))
+		plan = strings.ReplaceAll(plan, whole, fmt.Sprintf("\x00%d\x00", i+1))
+		if strings.Contains(strings.ToLower(plan), strings.ToLower(name)) {
+			return ""
+		}
+	}
+	return plan
+}
+
+// namesRows reports whether calls name rows other than the results of earlier calls: a name in a
+// question may stand for such a row, and then the calls fit no other name.
+func namesRows(calls []dsl.Call) (does bool) {
+	given := map[string]bool{}
+	for i := range calls {
+		given[calls[i].As] = true
+	}
+	for i := range calls {
+		dsl.WalkCall(&calls[i], func(at dsl.Node) bool {
+			if v := at.Value; v != nil && (v.Kind == dsl.UUID || v.Kind == dsl.Symbol) {
+				name, _, _ := strings.Cut(v.Text, ".")
+				does = does || v.Kind == dsl.UUID || !given[name]
+			}
+			return !does
+		})
+	}
+	return does
+}
+
+// fill returns a plan with the names of this question.
+func (s shape) fill(plan string) string {
+	for i, name := range s.names {
+		plan = strings.ReplaceAll(plan, fmt.Sprintf("\x00%d\x00", i+1), dsl.FormatValue(dsl.NewString(name)))
+	}
+	return plan
+}
+
+// key identifies a kept plan: by the shape of the question, the palettes, the asker and the
+// asker's roles, so that nobody gets the plan of somebody else.
+func (a *Agent) key(s *runtime.Session, of shape) string {
+	rights := []string{"verbatim plan 1", a.Runner.Clerk.Registry.Digest(), s.Principal().Name, fmt.Sprint(len(of.names)), of.text}
+	for _, r := range s.Roles() {
+		rights = append(rights, r.Name)
+	}
+	return digest.Of(rights...)
+}
+
+// A cache keeps the plans that were used last.
+type cache struct {
+	mu    sync.Mutex
+	most  int
+	plans map[string]string
+	order []string // the most recently used is the last
+}
+
+func (c *cache) get(key string) (string, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	text, ok := c.plans[key]
+	if ok {
+		c.used(key)
+	}
+	return text, ok
+}
+
+func (c *cache) put(key, text string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.most <= 0 || text == "" {
+		return
+	}
+	if c.plans == nil {
+		c.plans = map[string]string{}
+	}
+	c.plans[key] = text
+	if c.used(key); len(c.order) > c.most {
+		delete(c.plans, c.order[0])
+		c.order = c.order[1:]
+	}
+}
+
+func (c *cache) used(key string) {
+	c.order = append(slices.DeleteFunc(c.order, func(k string) bool { return k == key }), key)
+}

@@ -1,0 +1,299 @@
+// Package kyc carries out what the palette of a verification agent cannot say in YAML: who is meant
+// by a name and identifiers, and what a peer may be told without learning about anybody what it did
+// not send.
+//
+// Pure functions decide: Alike and Decide about people, Said about what a peer is told, Reflect
+// about what must not leave. The looks read rows and call these functions; their results leave
+// only through the palette's `discloses`.
+package kyc
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"verbatim/runtime/domains/kyc/guard"
+	"verbatim/runtime/engine"
+	"verbatim/stores"
+)
+
+// Register brings the looks and the functions of the palette.
+func Register(h *runtime.Handlers) {
+	runtime.Looks(h, "kyc.verify", verify)
+	runtime.Looks(h, "kyc.supply", supply)
+	runtime.Looks(h, "kyc.exchange-keys", exchange)
+	runtime.Looks(h, "kyc.migrate", migrate)
+	runtime.Looks(h, "kyc.redeem", redeem)
+	text := func(name string, fn func(string) string) {
+		h.Function(name, func(args []stores.Value) (stores.Value, error) { return stores.NewString(fn(args[0].Text())), nil })
+	}
+	text("phone-known-by", Phone)
+	text("email-known-by", Email)
+	h.Function("harmless", func(args []stores.Value) (stores.Value, error) {
+		return stores.NewBool(!guard.Input(args[0].Text()).Found()), nil
+	})
+	said := func(args []stores.Value) *Said {
+		s := &Said{Status: args[0].Text(), Typed: args[1].Text(), Likeness: int(args[2].Int()), Revised: args[3].Text() != safe}
+		for i := range s.Fields {
+			s.Fields[i] = Field(args[4+i].Text())
+		}
+		return s
+	}
+	h.Function("told", func(args []stores.Value) (stores.Value, error) { return stores.NewString(said(args).Message()), nil })
+	h.Function("thoughts", func(args []stores.Value) (stores.Value, error) {
+		return stores.NewString(strings.Join(said(args).Thoughts(), "\n")), nil
+	})
+}
+
+// Phone returns the form in which telephone numbers are compared: the last ten digits, so that
+// country prefixes and spellings make no difference (H23).
+func Phone(text string) string {
+	digits := strings.Map(func(r rune) rune {
+		if r < '0' || r > '9' {
+			return -1
+		}
+		return r
+	}, text)
+	return digits[max(0, len(digits)-10):]
+}
+
+// Email returns the form in which addresses are compared.
+func Email(text string) string { return strings.ToLower(strings.TrimSpace(text)) }
+
+// What was sent
+
+type verifyArgs struct {
+	Name      string      `verb:"name"`
+	Phone     *string     `verb:"phone"`
+	Email     *string     `verb:"email"`
+	SSNLast4  *string     `verb:"ssn-last4"`
+	BirthDate *time.Time  `verb:"birth-date"`
+	Purpose   string      `verb:"purpose"`
+	Level     *string     `verb:"risk-level"`
+	Peer      runtime.Ref `verb:"peer-id"`
+}
+
+type supplyArgs struct {
+	Verification runtime.Ref `verb:"verification-id"`
+	Name         *string     `verb:"name"`
+	Phone        *string     `verb:"phone"`
+	Email        *string     `verb:"email"`
+	SSNLast4     *string     `verb:"ssn-last4"`
+	BirthDate    *time.Time  `verb:"birth-date"`
+}
+
+func sent(phone, email, last4 *string, birth *time.Time) (i Identifiers) {
+	if phone != nil {
+		i.Phone = Phone(*phone)
+	}
+	if email != nil {
+		i.Email = Email(*email)
+	}
+	if last4 != nil {
+		i.SSNLast4 = *last4
+	}
+	if birth != nil {
+		i.BirthDate = birth.Format(time.DateOnly)
+	}
+	return i
+}
+
+func verify(ctx context.Context, l *runtime.Look, a verifyArgs) (runtime.Fields, error) {
+	level := ""
+	if a.Level != nil {
+		level = *a.Level
+	} else {
+		peer, err := l.Get(ctx, a.Peer)
+		if err != nil {
+			return nil, err
+		}
+		level = peer.Value("level").Text()
+	}
+	return decided(ctx, l, a.Name, sent(a.Phone, a.Email, a.SSNLast4, a.BirthDate), level)
+}
+
+func supply(ctx context.Context, l *runtime.Look, a supplyArgs) (runtime.Fields, error) {
+	v, err := l.Get(ctx, a.Verification)
+	if err != nil {
+		return nil, err
+	}
+	name := v.Value("typed_name").Text()
+	if a.Name != nil {
+		name = *a.Name
+	}
+	return decided(ctx, l, name, sent(a.Phone, a.Email, a.SSNLast4, a.BirthDate), v.Value("level").Text())
+}
+
+// decided computes the result of a verification, as the palette discloses it. It does the same
+// searches whether or not somebody is found, so that the time reveals nothing.
+func decided(ctx context.Context, l *runtime.Look, name string, i Identifiers, level string) (runtime.Fields, error) {
+	t, err := threshold(ctx, l, level)
+	if err != nil {
+		return nil, err
+	}
+	s := Said{Status: statusNeeds, Typed: name, Fields: compare(i, Identifiers{})}
+	d := Decision{Outcome: None, Fields: s.Fields}
+	var people []Candidate
+	if i.Given() > 0 {
+		var more bool
+		if people, more, err = candidates(ctx, l, name, i); err != nil {
+			return nil, err
+		}
+		d = Decide(name, i, people, more, t)
+		s.Status, s.Likeness, s.Fields = d.Status(t), d.Likeness, d.Fields
+	}
+	reflected, err := Reflect(&s, people)
+	if err != nil {
+		return nil, err
+	}
+	given := runtime.Fields{
+		"status": s.Status, "likeness": d.Likeness, "reflected": reflected, "name-fits": string(NotGiven), "phone-fits": string(d.Fields[0]), "email-fits": string(d.Fields[1]), "ssn-fits": string(d.Fields[2]), "birth-date-fits": string(d.Fields[3]),
+		"seen": strings.Join(CandidateThoughts(name, &d), "\n"),
+	}
+	if s.Status != statusNeeds {
+		given["outcome"], given["name-fits"] = string(d.Outcome), string(Mismatched)
+	}
+	if d.Outcome != None {
+		given["name-fits"] = string(Matched)
+	}
+	if d.Subject != "" {
+		given["subject"] = d.Subject
+	}
+	return given, nil
+}
+
+// threshold returns the threshold of a level. A level without one is held.
+func threshold(ctx context.Context, l *runtime.Look, level string) (Threshold, error) {
+	rows, err := l.Rows(ctx, "threshold", runtime.Fields{"level": level})
+	if err != nil || len(rows) == 0 {
+		return Threshold{Least, 1, true}, err
+	}
+	var t Threshold
+	for _, row := range rows { // the strictest, where several registers have one
+		similarity, err := strconv.ParseFloat(row.Value("similarity").Text(), 64)
+		if err != nil {
+			return t, err
+		}
+		t.Similarity, t.Identifiers, t.Held = max(t.Similarity, similarity), max(t.Identifiers, int(row.Value("identifiers").Int())), t.Held || row.Value("held").Bool()
+	}
+	return t, nil
+}
+
+// candidates returns everybody who may be meant: people with a nearly equal name, and people with
+// the telephone number or the address. more says that there are other people with such a name.
+func candidates(ctx context.Context, l *runtime.Look, name string, i Identifiers) (all []Candidate, more bool, err error) {
+	rows, more, err := l.Alike(ctx, "person", 2, Spellings(name)...)
+	if err != nil {
+		return nil, false, err
+	}
+	for field, v := range map[string]string{"phone": i.Phone, "email": i.Email} {
+		if v == "" {
+			continue
+		}
+		known, err := l.Rows(ctx, "person", runtime.Fields{field: v})
+		if err != nil {
+			return nil, false, err
+		}
+		rows = append(rows, known...)
+	}
+	for _, row := range rows {
+		if id := row.Value("record").Text(); !slices.ContainsFunc(all, func(c Candidate) bool { return c.ID == id }) {
+			all = append(all, candidate(row))
+		}
+	}
+	return all, more, nil
+}
+
+func candidate(row runtime.Row) Candidate {
+	c := Candidate{ID: row.Value("record").Text(), Names: []string{row.Value("full_name").Text()}}
+	if other := row.Value("other_name"); !other.IsNull() {
+		c.Names = append(c.Names, other.Text())
+	}
+	c.Identifiers = Identifiers{Phone: row.Value("phone").Text(), Email: row.Value("email").Text(), BirthDate: row.Value("birth_date").Text()}
+	if ssn := row.Value("ssn").Text(); len(ssn) >= 4 {
+		c.Identifiers.SSNLast4 = ssn[len(ssn)-4:]
+	}
+	return c
+}
+
+// Data of a verified person that is handed over
+
+type exchangeArgs struct {
+	Verification runtime.Ref `verb:"verification-id"`
+	Key          string      `verb:"public-key"`
+}
+
+type migrateArgs struct {
+	Verification runtime.Ref `verb:"verification-id"`
+	Audience     string      `verb:"audience"`
+}
+
+type redeemArgs struct {
+	Link string `verb:"link"`
+	Key  string `verb:"public-key"`
+}
+
+// subject returns the person that a row is about, and whether they consented to its purpose.
+func subject(ctx context.Context, l *runtime.Look, row runtime.Row) (person runtime.Row, consented bool, err error) {
+	record := row.Value("subject")
+	if record.IsNull() {
+		return person, false, nil
+	}
+	rows, err := l.Rows(ctx, "person", runtime.Fields{"record": record})
+	if err != nil || len(rows) != 1 {
+		return person, false, err
+	}
+	purposes, err := rows[0].Value("consents").Items(stores.String)
+	consented = slices.ContainsFunc(purposes, func(p stores.Value) bool { return p.Text() == row.Value("purpose").Text() })
+	return rows[0], consented, err
+}
+
+func exchange(ctx context.Context, l *runtime.Look, a exchangeArgs) (runtime.Fields, error) {
+	v, err := l.Get(ctx, a.Verification)
+	if err != nil {
+		return nil, err
+	}
+	person, consented, err := subject(ctx, l, v)
+	given := runtime.Fields{"consented": consented}
+	if consented {
+		given["ssn"] = person.Value("ssn")
+	}
+	return given, err
+}
+
+func migrate(ctx context.Context, l *runtime.Look, a migrateArgs) (runtime.Fields, error) {
+	v, err := l.Get(ctx, a.Verification)
+	if err != nil {
+		return nil, err
+	}
+	_, consented, err := subject(ctx, l, v)
+	given := runtime.Fields{"consented": consented}
+	if consented {
+		given["subject"] = v.Value("subject")
+	}
+	return given, err
+}
+
+// redeem returns the data behind a link. It gives nothing, and no reason, if the link does not
+// exist, belongs to another wallet, or has expired. The store refuses a link that was used already.
+func redeem(ctx context.Context, l *runtime.Look, a redeemArgs) (runtime.Fields, error) {
+	rows, err := l.Rows(ctx, "migration", runtime.Fields{"link": a.Link})
+	if err != nil || len(rows) != 1 || rows[0].Value("audience").Text() != l.Principal() || !rows[0].Value("until").Time().After(l.Now()) {
+		return runtime.Fields{"good": false}, err
+	}
+	person, consented, err := subject(ctx, l, rows[0])
+	if err != nil || !consented {
+		return runtime.Fields{"good": false}, err
+	}
+	data := map[string]string{}
+	for _, field := range []string{"full_name", "phone", "email", "birth_date"} {
+		if v := person.Value(field); !v.IsNull() {
+			data[field] = v.Text()
+		}
+	}
+	text, err := json.Marshal(data)
+	return runtime.Fields{"good": true, "data": string(text)}, err
+}

@@ -1,0 +1,79 @@
+package kyc_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"os"
+	"testing"
+
+	"verbatim/runtime/domains/kyc"
+)
+
+// Names by somebody who had not read the code, judged by our rules and, beside them, by
+// letters alone, as the source has it (H21). The bar is the one for considering a candidate:
+// at it, no more may be missed than by letters. What else is measured is logged.
+func TestNamePairsByAnother(t *testing.T) {
+	t.Parallel()
+	f, err := os.Open("testdata/namepairs.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	type pair struct {
+		A, B, Kind string
+		Same       bool
+	}
+	var all []pair
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		var p pair
+		if err := json.Unmarshal(lines.Bytes(), &p); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+	if len(all) != 2000 {
+		t.Fatalf("%d pairs", len(all))
+	}
+	scored := func(bar float64, alike func(a, b string) float64) (recall, precision, f1 float64) {
+		found, missed, wrong := 0.0, 0.0, 0.0
+		for _, p := range all {
+			switch is := alike(p.A, p.B) >= bar; {
+			case is && p.Same:
+				found++
+			case p.Same:
+				missed++
+			case is:
+				wrong++
+			}
+		}
+		recall, precision = found/(found+missed), found/(found+wrong)
+		return recall, precision, 2 * recall * precision / (recall + precision)
+	}
+	ours := func(a, b string) float64 {
+		likeness, _ := kyc.Alike(a, b)
+		return likeness
+	}
+	for _, bar := range []float64{kyc.Least, 0.7, 0.8, 0.85, 0.9} {
+		r, p, f := scored(bar, ours)
+		lr, lp, lf := scored(bar, kyc.Similarity)
+		t.Logf("at %.2f: recall %.3f, precision %.3f, F1 %.3f; by letters alone %.3f, %.3f, %.3f", bar, r, p, f, lr, lp, lf)
+		if bar == kyc.Least && (r < lr || f < lf) {
+			t.Error("by letters alone more are found")
+		}
+	}
+	// Of those who are the same, how many are among the candidates of a search by name.
+	kinds := map[string][2]int{}
+	for _, p := range all {
+		if !p.Same {
+			continue
+		}
+		n := kinds[p.Kind]
+		if n[1]++; kyc.Least <= ours(p.A, p.B) {
+			n[0]++
+		}
+		kinds[p.Kind] = n
+	}
+	for kind, n := range kinds {
+		t.Logf("  %s: %d of %d", kind, n[0], n[1])
+	}
+}

@@ -1,0 +1,907 @@
+// Package manda carries out what the palette of a data room cannot say in YAML: it extracts
+// figures from documents, relates them to those of other documents, and answers questions from
+// them, with the place of each claim.
+//
+// Pure functions decide: Extract, Relate, Replaced, Read and Answer. The handlers read rows, call
+// these functions, and return changes or lines.
+package manda
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"maps"
+	"math"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"verbatim/runtime/conversation/values"
+	"verbatim/runtime/engine"
+	"verbatim/runtime/state/sessions"
+	"verbatim/stores"
+)
+
+// Register brings the handlers and the functions of the palette.
+func Register(h *runtime.Handlers) {
+	runtime.Handle(h, "manda.relate-document", relate)
+	runtime.Handle(h, "manda.trigger-analysis", reanalyse)
+	runtime.Handle(h, "manda.query-knowledge-base", query)
+	runtime.Handle(h, "manda.find-gaps", gaps)
+	runtime.Handle(h, "manda.detect-contradictions", contradictions)
+	runtime.Handle(h, "manda.suggest-questions", suggest)
+	h.Function("counted", func(args []stores.Value) (stores.Value, error) {
+		m := lexicon()[args[0].Text()]
+		return stores.NewBool(m != nil && m.kind == "count"), nil
+	})
+	h.Function("recency", func(args []stores.Value) (stores.Value, error) {
+		v, _ := stores.ParseDecimal(strconv.FormatFloat(Recency(args[1].Days()-args[0].Days()), 'f', 4, 64))
+		return v, nil
+	})
+}
+
+// halfLife is the number of days after which a document counts half as much.
+const halfLife = 2 * 365
+
+// Recency returns the weight of a document of so many days ago, between 0 and 1 (M2); a document
+// from the future has weight 1.
+func Recency(days int64) float64 { return math.Exp2(-float64(max(0, days)) / halfLife) }
+
+// Relating documents and findings
+
+type relateArgs struct {
+	Document runtime.Ref `verb:"document-id"`
+}
+
+func filed(row runtime.Row) DocumentFacts {
+	f := DocumentFacts{Name: row.Value("name").Text(), Title: row.Value("title").Text()}
+	if v := row.Value("dated"); !v.IsNull() {
+		f.Dated = time.Unix(v.Days()*24*3600, 0).UTC()
+	}
+	_ = json.Unmarshal([]byte(row.Value("replaces").Text()), &f.Replaces) // an unreadable value replaces nothing
+	return f
+}
+
+// stated makes a Stated from a row, with the name and the part of its document.
+func stated(row runtime.Row, document, part, main string) FindingFacts {
+	return FindingFacts{Document: document, Metric: row.Value("metric").Text(), Subject: PartOf(row.Value("subject").Text(), part, main), Period: row.Value("period").Text(), Unit: row.Value("unit").Text(), Status: row.Value("status").Text(), Value: rat(row.Value("value")), Step: rat(row.Value("exact_to"))}
+}
+
+func rat(v stores.Value) *big.Rat {
+	r, ok := new(big.Rat).SetString(v.Text())
+	if !ok {
+		return new(big.Rat)
+	}
+	return r
+}
+
+// mostRelated is the greatest number of relations of a finding, besides those to the findings that
+// it supersedes: if a figure is stated a hundred times, further relations tell a person nothing
+// new.
+const mostRelated = 12
+
+// relate finds the documents that a document replaces or is replaced by, and the relations of its
+// findings to theirs. A second call changes nothing.
+func relate(ctx context.Context, c *runtime.Call, a relateArgs) (runtime.Outcome, error) {
+	var out runtime.Outcome
+	own, err := c.Get(ctx, a.Document)
+	if err != nil {
+		return out, err
+	}
+	deal := own.To("deal")
+	documents, err := c.Find(ctx, "document", runtime.Fields{"deal": deal})
+	if err != nil {
+		return out, err
+	}
+	newer, older, err := corrections(ctx, c, a.Document, documents, &out)
+	if err != nil {
+		return out, err
+	}
+	names, parts := map[runtime.Ref]string{}, map[runtime.Ref]string{}
+	for _, d := range documents {
+		names[d.Ref()], parts[d.Ref()] = d.Value("name").Text(), d.Value("part").Text()
+	}
+	main := Main(slices.Collect(maps.Values(parts)))
+	findings, err := c.Find(ctx, "finding", runtime.Fields{"deal": deal, "document": a.Document})
+	if err != nil {
+		return out, err
+	}
+	known := map[[2]runtime.Ref]bool{}
+	for _, f := range findings {
+		for _, end := range [...]string{"from", "to"} {
+			rows, err := c.Find(ctx, "relation", runtime.Fields{"deal": deal, end: f.Ref()})
+			if err != nil {
+				return out, err
+			}
+			for _, r := range rows {
+				known[[2]runtime.Ref{r.To("from"), r.To("to")}] = true
+			}
+		}
+	}
+	others := map[string][]runtime.Row{}
+	replaced := map[runtime.Ref]bool{}
+	related := map[runtime.Ref]int{}
+	for _, f := range findings {
+		mine := stated(f, names[a.Document], parts[a.Document], main)
+		all, ok := others[mine.Metric]
+		if !ok {
+			if all, err = c.Find(ctx, "finding", runtime.Fields{"deal": deal, "metric": mine.Metric}); err != nil {
+				return out, err
+			}
+			others[mine.Metric] = all
+		}
+		for _, o := range all {
+			of := o.To("document")
+			from, to := f, o
+			if newer[of] {
+				from, to = o, f
+			}
+			how := Relate(mine, stated(o, names[of], parts[of], main), newer[of] || older[of])
+			if how == Unrelated || known[[2]runtime.Ref{from.Ref(), to.Ref()}] || known[[2]runtime.Ref{to.Ref(), from.Ref()}] {
+				continue
+			}
+			if related[f.Ref()] == mostRelated && how != Supersedes {
+				continue
+			}
+			related[f.Ref()]++
+			known[[2]runtime.Ref{from.Ref(), to.Ref()}] = true
+			out.Changes = append(out.Changes, runtime.Create("relation", runtime.Fields{"deal": deal, "from": from.Ref(), "to": to.Ref(), "kind": string(how)}))
+			if how == Supersedes && !to.Value("superseded").Bool() && !replaced[to.Ref()] {
+				replaced[to.Ref()] = true
+				out.Changes = append(out.Changes, runtime.Update(to.Ref(), runtime.Fields{"superseded": true}))
+			}
+		}
+	}
+	return out, nil
+}
+
+// reanalyse gives findings of other documents back their place, where only findings of this
+// document, which are deleted, took it.
+func reanalyse(ctx context.Context, c *runtime.Call, a relateArgs) (runtime.Outcome, error) {
+	out := c.Declared()
+	findings, err := c.Find(ctx, "finding", runtime.Fields{"document": a.Document})
+	if err != nil {
+		return out, err
+	}
+	own, seen := map[runtime.Ref]bool{}, map[runtime.Ref]bool{}
+	for _, f := range findings {
+		own[f.Ref()], seen[f.Ref()] = true, true
+	}
+	for _, f := range findings {
+		relations, err := c.Find(ctx, "relation", runtime.Fields{"from": f.Ref(), "kind": string(Supersedes)})
+		if err != nil {
+			return out, err
+		}
+		for _, r := range relations {
+			to := r.To("to")
+			if seen[to] {
+				continue
+			}
+			seen[to] = true
+			others, err := c.Find(ctx, "relation", runtime.Fields{"to": to, "kind": string(Supersedes)})
+			if err != nil {
+				return out, err
+			}
+			if !slices.ContainsFunc(others, func(o runtime.Row) bool { return !own[o.To("from")] }) {
+				out.Changes = append(out.Changes, runtime.Update(to, runtime.Fields{"superseded": false}))
+			}
+		}
+	}
+	return out, nil
+}
+
+// corrections returns the documents that replace a document, newer, and those that it replaces,
+// older, and adds the new ones to the outcome.
+func corrections(ctx context.Context, c *runtime.Call, own runtime.Ref, documents []runtime.Row, out *runtime.Outcome) (newer, older map[runtime.Ref]bool, err error) {
+	newer, older = map[runtime.Ref]bool{}, map[runtime.Ref]bool{}
+	for end, into := range map[string]map[runtime.Ref]bool{"older": newer, "newer": older} {
+		rows, err := c.Find(ctx, "correction", runtime.Fields{end: own})
+		if err != nil {
+			return nil, nil, err
+		}
+		other := map[string]string{"older": "newer", "newer": "older"}[end]
+		for _, r := range rows {
+			into[r.To(other)] = true
+		}
+	}
+	i := slices.IndexFunc(documents, func(d runtime.Row) bool { return d.Ref() == own })
+	if i < 0 {
+		return newer, older, nil
+	}
+	mine := filed(documents[i])
+	for _, d := range documents {
+		if d.Ref() == own || newer[d.Ref()] || older[d.Ref()] {
+			continue
+		}
+		theirs := filed(d)
+		if by, ok := Replaced(mine, theirs); ok {
+			older[d.Ref()] = true
+			out.Changes = append(out.Changes, runtime.Create("correction", runtime.Fields{"newer": own, "older": d.Ref(), "by": string(by)}))
+		} else if by, ok := Replaced(theirs, mine); ok {
+			newer[d.Ref()] = true
+			out.Changes = append(out.Changes, runtime.Create("correction", runtime.Fields{"newer": d.Ref(), "older": own, "by": string(by)}))
+		}
+	}
+	return newer, older, nil
+}
+
+// Answering
+
+type queryArgs struct {
+	Deal     runtime.Ref `verb:"deal-id"`
+	Question string      `verb:"question"`
+}
+
+type dealArgs struct {
+	Deal runtime.Ref `verb:"deal-id"`
+}
+
+// columns are the columns of an answer: each line, and for a claim its figure and its place.
+var columns = []string{"text", "role", "finding", "document", "place", "value", "unit", "period", "passage"}
+
+func query(ctx context.Context, c *runtime.Call, a queryArgs) (runtime.Outcome, error) {
+	turns, err := c.Turns(ctx)
+	if err != nil {
+		return runtime.Outcome{}, err
+	}
+	var before []string
+	for _, t := range turns {
+		if t.Role == sessions.Client && !t.Erased {
+			before = append(before, t.Content)
+		}
+	}
+	before = before[max(0, len(before)-mostBefore):]
+	l, err := load(ctx, c, a.Deal)
+	if err != nil {
+		return runtime.Outcome{}, err
+	}
+	q := Read(a.Question, l.room.Deal, before)
+	q.Language = spokenIn(a.Question, before, l.person)
+	return l.answers(ctx, q)
+}
+
+// spokenIn returns the language of a question. If its words do not tell, it is that of the
+// conversation, or else the person's own: a person with another language than English, the default,
+// is taken to speak it until a sentence shows otherwise.
+func spokenIn(question string, before []string, person words.Language) words.Language {
+	all := append(slices.Clip(before), question)
+	var said, heard words.Tongue
+	for _, text := range all {
+		said.Hear(text)
+	}
+	if l, known := said.Language(); person != words.English && !(known && l == person) { // else these words may be all that tells it of the person
+		heard.Hear(tongue(person).text("offer-topics"))
+	}
+	for _, text := range all {
+		if _, known := heard.Language(); !known {
+			if l := languages(text); len(l) == 1 {
+				heard.Hear(tongue(l[0]).text("offer-topics"))
+			}
+		}
+		heard.Hear(text)
+	}
+	l, _ := heard.Language()
+	return l
+}
+
+// mostBefore is the greatest number of earlier questions that a follow-up may refer to.
+const mostBefore = 10
+
+func gaps(ctx context.Context, c *runtime.Call, a dealArgs) (runtime.Outcome, error) {
+	l, err := load(ctx, c, a.Deal)
+	if err != nil {
+		return runtime.Outcome{}, err
+	}
+	return l.answers(ctx, Question{Intent: Gaps, Language: l.person})
+}
+
+type contradictionArgs struct {
+	Deal   runtime.Ref `verb:"deal-id"`
+	Metric *string     `verb:"metric"`
+}
+
+// contradictions lists the figures that contradict each other, of one metric or of all.
+func contradictions(ctx context.Context, c *runtime.Call, args contradictionArgs) (runtime.Outcome, error) {
+	l, err := load(ctx, c, args.Deal)
+	if err != nil {
+		return runtime.Outcome{}, err
+	}
+	if err := l.clashes(ctx, nil); err != nil {
+		return runtime.Outcome{}, err
+	}
+	a := &answer{tongue: tongue(l.person), room: &l.room}
+	if !a.contradictions(func(f *Fact) bool { return args.Metric == nil || f.Metric == *args.Metric }) {
+		a.say("no-contradictions")
+	}
+	return outcome(a.lines), nil
+}
+
+// suggest words questions to the company about missing information and contradictions.
+func suggest(ctx context.Context, c *runtime.Call, a dealArgs) (runtime.Outcome, error) {
+	l, err := load(ctx, c, a.Deal)
+	if err != nil {
+		return runtime.Outcome{}, err
+	}
+	asked, err := c.Find(ctx, "question", runtime.Fields{"deal": a.Deal})
+	if err != nil {
+		return runtime.Outcome{}, err
+	}
+	known := map[string]bool{}
+	for _, q := range asked {
+		known[plainly(q.Value("text").Text())] = true
+	}
+	if err := l.requests(ctx); err != nil {
+		return runtime.Outcome{}, err
+	}
+	if err := l.clashes(ctx, nil); err != nil {
+		return runtime.Outcome{}, err
+	}
+	out := &runtime.Answer{Columns: []string{"text", "domain", "priority"}}
+	add := func(said func(t tongue) string, domain, priority string) {
+		var texts []string // it may have been asked by somebody who speaks another language
+		for _, l := range words.Languages() {
+			texts = append(texts, plainly(said(tongue(l))))
+		}
+		if !slices.ContainsFunc(texts, func(text string) bool { return known[text] }) {
+			out.Rows = append(out.Rows, []any{said(tongue(l.person)), domain, priority})
+		}
+		for _, text := range texts {
+			known[text] = true
+		}
+	}
+	of := &answer{room: &l.room}
+	for _, k := range of.differing() {
+		add(func(t tongue) string {
+			return t.about(k.A, "which-is-right", "source", t.stated(k.A), "other", t.value(k.B), "other-source", t.stated(k.B))
+		}, k.A.Domain, "HIGH")
+	}
+	for _, r := range of.missing() {
+		add(func(t tongue) string { return t.text("please-provide", "request", r.Text) }, r.Domain, strings.ToUpper(r.Priority))
+	}
+	return runtime.Outcome{Result: out}, nil
+}
+
+// A loader reads the facts of a deal that a question needs.
+type loader struct {
+	c         *runtime.Call
+	deal      runtime.Ref
+	person    words.Language // of the asker
+	room      DealFacts
+	main      string // the part that the documents are of
+	documents map[runtime.Ref]runtime.Row
+	replaced  map[runtime.Ref]bool   // documents
+	by        map[runtime.Ref]string // the documents that took their places
+	facts     map[runtime.Ref]int    // in room.Facts
+}
+
+func load(ctx context.Context, c *runtime.Call, deal runtime.Ref) (*loader, error) {
+	l := &loader{c: c, deal: deal, documents: map[runtime.Ref]runtime.Row{}, replaced: map[runtime.Ref]bool{}, by: map[runtime.Ref]string{}, facts: map[runtime.Ref]int{}}
+	row, err := c.Get(ctx, deal)
+	if err != nil {
+		return nil, err
+	}
+	session, err := c.Session(ctx)
+	if err != nil {
+		return nil, err
+	}
+	l.person, _ = words.ParseLanguage(session.Language) // English if answers do not have the language
+	l.room.Deal, l.room.Replaces = row.Value("name").Text(), map[string]string{}
+	documents, err := c.Find(ctx, "document", runtime.Fields{"deal": deal})
+	if err != nil {
+		return nil, err
+	}
+	var parts []string
+	for _, d := range documents {
+		l.documents[d.Ref()] = d
+		parts = append(parts, d.Value("part").Text())
+		if dated := filed(d).Dated; dated.After(l.room.Newest) && dated.Before(c.Now()) {
+			l.room.Newest = dated
+		}
+	}
+	l.room.Documents, l.main = len(documents), Main(parts)
+	corrections, err := c.Find(ctx, "correction", nil)
+	if err != nil {
+		return nil, err
+	}
+	for _, k := range corrections {
+		l.replaced[k.To("older")] = true
+		newer, ok := l.documents[k.To("newer")]
+		if ok && l.by[k.To("older")] == "" {
+			l.by[k.To("older")] = newer.Value("name").Text()
+		}
+		if older, here := l.documents[k.To("older")]; ok && here {
+			l.room.Replaces[newer.Value("name").Text()] = older.Value("name").Text()
+		}
+	}
+	return l, nil
+}
+
+// answers reads the facts that a question needs, and answers it.
+func (l *loader) answers(ctx context.Context, q Question) (runtime.Outcome, error) {
+	if q.Vague {
+		return outcome(Answer(q, &l.room)), nil
+	}
+	var err error
+	for _, metric := range needs(&q) {
+		if err = l.metric(ctx, metric); err != nil {
+			return runtime.Outcome{}, err
+		}
+	}
+	if len(q.Aims) > 0 && q.Group == "" && q.Intent != Gaps {
+		if err = l.labelled(ctx, widened(q.Text)); err != nil {
+			return runtime.Outcome{}, err
+		}
+	}
+	if q.Intent == DeepDive && len(q.Metrics) == 1 {
+		if err = l.about(ctx, q.Metrics[0]); err != nil {
+			return runtime.Outcome{}, err
+		}
+	}
+	if err = l.narrow(ctx, &q); err != nil {
+		return runtime.Outcome{}, err
+	}
+	if err = l.parts(ctx, &q); err != nil {
+		return runtime.Outcome{}, err
+	}
+	var only func(metric string) bool
+	if q.Intent != DueDiligence && q.Intent != Exploration {
+		only = func(metric string) bool { return slices.Contains(needs(&q), metric) }
+	}
+	if err = l.clashes(ctx, only); err != nil {
+		return runtime.Outcome{}, err
+	}
+	if q.Intent != DeepDive && q.Intent != Comparison && (q.Intent != FactLookup || len(q.Metrics) == 0) {
+		if err = l.requests(ctx); err != nil {
+			return runtime.Outcome{}, err
+		}
+	}
+	lines := Answer(q, &l.room)
+	if sources := slices.ContainsFunc(lines, func(l Line) bool { return l.Role == Claim }); q.Text != "" && (!sources || q.Most != "" || q.Intent == DueDiligence || q.Intent == Synthesis || q.Intent == Gaps) {
+		if err = l.passages(ctx, &q); err != nil {
+			return runtime.Outcome{}, err
+		}
+		lines = Answer(q, &l.room)
+	}
+	return outcome(lines), nil
+}
+
+// outcome makes the palette's answer from lines.
+func outcome(lines []Line) runtime.Outcome {
+	a := &runtime.Answer{Columns: columns}
+	for _, line := range lines {
+		row := []any{line.Text, string(line.Role), nil, nil, nil, nil, nil, nil, nil}
+		if line.Document != "" {
+			row[3], row[4] = line.Document, line.Place
+		}
+		if f := line.Fact; f != nil {
+			v, _ := stores.ParseDecimal(shown(f.Value))
+			row[2], row[5], row[6], row[7] = f.Row, v, f.Unit, f.Period
+		} else if ref, ok := line.Row.(runtime.Ref); ok && ref.Entity() == "passage" {
+			row[8] = ref
+		}
+		a.Rows = append(a.Rows, row)
+	}
+	return runtime.Outcome{Result: a}
+}
+
+// labelled reads the findings whose labels fit a question best.
+func (l *loader) labelled(ctx context.Context, text string) error {
+	rows, _, err := l.c.Match(ctx, "finding", l.deal, text, mostPassages)
+	if err != nil {
+		return err
+	}
+	for _, r := range rows {
+		l.fact(r)
+	}
+	return nil
+}
+
+// about reads the findings of documents that are named after a metric: a plan of capital expenditure
+// has its components.
+func (l *loader) about(ctx context.Context, metric string) error {
+	for ref, d := range l.documents {
+		if l.replaced[ref] || !ideas(spaced(d.Value("name").Text()))[metric] {
+			continue
+		}
+		rows, err := l.c.Find(ctx, "finding", runtime.Fields{"deal": l.deal, "document": ref})
+		if err != nil {
+			return err
+		}
+		for _, r := range rows {
+			l.fact(r)
+		}
+	}
+	return nil
+}
+
+// parts finds the parts of the company that a question names, among those of the facts: after a
+// preposition, or without one.
+func (l *loader) parts(ctx context.Context, q *Question) error {
+	asked := " " + plainly(q.Text) + " "
+	at := map[string]int{}
+	for i := range l.room.Facts {
+		part := l.room.Facts[i].Subject
+		if k := strings.Index(asked, " "+part+" "); part != "" && k >= 0 && slices.Contains(q.Metrics, l.room.Facts[i].Metric) {
+			at[part] = k
+		}
+	}
+	q.Parts = slices.SortedFunc(maps.Keys(at), func(a, b string) int { return cmp.Or(at[a]-at[b], strings.Compare(a, b)) })
+	switch {
+	case len(q.Parts) == 2 && q.Intent == FactLookup:
+		q.Intent = Comparison
+	case len(q.Parts) == 1:
+		q.Part = q.Parts[0]
+	case q.Part != "":
+		part := l.called(q.Metrics, strings.Fields(q.Part))
+		if part == "" && somebody(q.Part) && !strings.HasPrefix(asked, " "+q.Part+" ") {
+			q.Unknown = asWritten(q.Text, q.Part)
+		}
+		q.Part = part
+	case q.Intent == FactLookup || q.Intent == Comparison || q.Intent == DeepDive:
+		said := slices.DeleteFunc(slices.Clone(q.Topic), func(w string) bool { return !l.ofPart(q.Metrics, w) })
+		if q.Part = l.called(q.Metrics, said); q.Part == "" && len(q.Metrics) > 0 {
+			return l.elsewhere(ctx, q)
+		}
+	}
+	return nil
+}
+
+// elsewhere sets Unknown to a part of the company that the question names, if there are figures of
+// that part but none of the metrics that were asked for.
+func (l *loader) elsewhere(ctx context.Context, q *Question) error {
+	for _, w := range q.Topic {
+		rows, err := l.c.Find(ctx, "finding", runtime.Fields{"deal": l.deal, "subject": w})
+		if err != nil {
+			return err
+		}
+		if name, err := l.names(ctx, w); err != nil {
+			return err
+		} else if name && len(rows) > 0 {
+			q.Unknown = asWritten(q.Text, w)
+		}
+	}
+	return nil
+}
+
+// somebody reports whether a name has a word that is not a common word of questions.
+func somebody(name string) bool {
+	return slices.ContainsFunc(strings.Fields(name), func(w string) bool { return !noise()[w] })
+}
+
+// called returns the part that some words name, among those of the metrics' facts: "grevenau france
+// sas" for "Grevenau France". It is "" for none and for several.
+func (l *loader) called(metrics, said []string) (part string) {
+	several := false
+	for i := range l.room.Facts {
+		f := &l.room.Facts[i]
+		name := strings.Fields(f.Subject)
+		switch {
+		case f.Subject == part || len(said) == 0 || !slices.Contains(metrics, f.Metric):
+		case same(strings.Join(said, " "), f.Subject):
+			return f.Subject
+		case slices.ContainsFunc(said, func(w string) bool { return !slices.ContainsFunc(name, func(n string) bool { return same(w, n) }) }):
+		case len(name) == len(said):
+			return f.Subject
+		default:
+			several, part = several || part != "", f.Subject
+		}
+	}
+	if several {
+		return ""
+	}
+	return part
+}
+
+// ofPart reports whether a word is of the name of a part that the metrics are of.
+func (l *loader) ofPart(metrics []string, word string) bool {
+	return slices.ContainsFunc(l.room.Facts, func(f Fact) bool {
+		return slices.Contains(metrics, f.Metric) && slices.ContainsFunc(strings.Fields(f.Subject), func(n string) bool { return same(word, n) })
+	})
+}
+
+// same reports whether two words, or two names of several, are names of one thing: Brünn is Brno, and
+// Germany Deutschland.
+func same(a, b string) bool {
+	if code := words.CountryNamed(a); code != "" && code == words.CountryNamed(b) {
+		return true
+	}
+	of, ok := concepts().called(a)
+	is, known := concepts().called(b)
+	return a == b || ok && known && of == is
+}
+
+// asWritten returns a name in the letters of a text.
+func asWritten(text, name string) string {
+	if at := strings.Index(strings.ToLower(text), name); at >= 0 && at+len(name) <= len(text) {
+		return text[at : at+len(name)]
+	}
+	return capital(name)
+}
+
+// narrow drops less informative subjects of a question: words that are neither a known name nor from
+// this room, and sites if one is named. At least one subject stays.
+func (l *loader) narrow(ctx context.Context, q *Question) error {
+	own := map[string]bool{}
+	for _, d := range l.documents {
+		maps.Copy(own, ideas(spaced(d.Value("name").Text())+" "+d.Value("title").Text()+" "+d.Value("part").Text()))
+	}
+	loose := map[string]bool{"site": true}
+	for _, w := range q.Topic {
+		of := stem(w)
+		if own[of] || !slices.ContainsFunc(q.Aims, func(a aim) bool { return a.of == of && !a.named }) {
+			continue
+		}
+		name, err := l.names(ctx, w)
+		if err != nil {
+			return err
+		}
+		loose[of] = !name
+	}
+	if left := slices.DeleteFunc(slices.Clone(q.Aims), func(a aim) bool { return loose[a.of] }); len(left) > 0 {
+		q.Aims = left
+		q.Topic = slices.DeleteFunc(q.Topic, func(w string) bool { return loose[stem(w)] })
+		if q.Intent == FactLookup && len(left) == 1 && !left[0].named && len(q.Metrics) == 0 && q.Group == "" && !q.Figure && !q.When {
+			q.Intent = Synthesis // only a name: tell everything about it
+		}
+	}
+	return nil
+}
+
+// names reports whether the documents write a word as a name: with a capital letter, always.
+func (l *loader) names(ctx context.Context, word string) (bool, error) {
+	some, err := l.matching(ctx, word, mostFit)
+	if err != nil {
+		return false, err
+	}
+	name := false
+	for _, p := range some {
+		for _, is := range tokens.re().FindAllString(p.Text, -1) {
+			if plainly(is) == word {
+				if r, _ := utf8.DecodeRuneInString(is); !unicode.IsUpper(r) {
+					return false, nil
+				}
+				name = true
+			}
+		}
+	}
+	return name, nil
+}
+
+// needs returns the metrics whose facts a question asks for.
+func needs(q *Question) []string {
+	switch {
+	case q.Intent == Exploration:
+		return []string{"revenue", "ebitda", "net income", "headcount"}
+	case q.Intent == DueDiligence:
+		return slices.Concat(listed("group", "risk"), q.Metrics, q.risky())
+	case q.Group != "":
+		return slices.Concat(listed("group", q.Group), q.Metrics)
+	case len(q.Metrics) == 0 && q.Intent == Comparison:
+		return slices.Concat(listed("group", "P&L"), []string{"headcount", "capex", "order intake"})
+	case len(q.Metrics) == 0 && q.Intent == DeepDive:
+		return listed("group", "P&L")
+	}
+	return q.Metrics
+}
+
+// metric reads the findings of one metric.
+func (l *loader) metric(ctx context.Context, metric string) error {
+	rows, err := l.c.Find(ctx, "finding", runtime.Fields{"deal": l.deal, "metric": metric})
+	if err != nil {
+		return err
+	}
+	for _, r := range rows {
+		l.fact(r)
+	}
+	return nil
+}
+
+// fact keeps a finding and returns its index; -1 if its document is not loaded or it is no finding.
+func (l *loader) fact(r runtime.Row) int {
+	if i, ok := l.facts[r.Ref()]; ok {
+		return i
+	}
+	d, ok := l.documents[r.To("document")]
+	if !ok || r.Value("state").Text() == "REJECTED" {
+		return -1
+	}
+	f := Fact{FindingFacts: stated(r, d.Value("name").Text(), d.Value("part").Text(), l.main), Domain: r.Value("domain").Text(), Place: r.Value("place").Text(), Text: r.Value("text").Text(), Confidence: int(r.Value("confidence").Int()), Dated: filed(d).Dated, Superseded: r.Value("superseded").Bool() || l.replaced[d.Ref()], By: l.by[d.Ref()], Corrected: r.Value("state").Text() == "CORRECTED", Row: r.Ref()}
+	l.room.Facts = append(l.room.Facts, f)
+	l.facts[r.Ref()] = len(l.room.Facts) - 1
+	return len(l.room.Facts) - 1
+}
+
+// clashes reads the findings that contradict each other, of some metrics or of all.
+func (l *loader) clashes(ctx context.Context, only func(metric string) bool) error {
+	rows, err := l.c.Find(ctx, "relation", runtime.Fields{"deal": l.deal, "kind": string(Contradicts)})
+	if err != nil {
+		return err
+	}
+	var pairs [][2]int
+	for _, r := range rows {
+		var pair [2]int
+		for k, end := range [...]string{"from", "to"} {
+			i, ok := l.facts[r.To(end)]
+			if !ok {
+				if only != nil {
+					i = -1
+				} else if f, err := l.c.Get(ctx, r.To(end)); err != nil {
+					return err
+				} else {
+					i = l.fact(f)
+				}
+			}
+			pair[k] = i
+		}
+		if pair[0] >= 0 && pair[1] >= 0 {
+			pairs = append(pairs, pair)
+		}
+	}
+	for _, p := range pairs {
+		l.room.Clashes = append(l.room.Clashes, Clash{&l.room.Facts[p[0]], &l.room.Facts[p[1]]})
+	}
+	slices.SortFunc(l.room.Clashes, func(x, y Clash) int {
+		return cmp.Or(strings.Compare(x.A.Metric, y.A.Metric), strings.Compare(x.A.Period, y.A.Period), better(x.A, y.A), better(x.B, y.B))
+	})
+	return nil
+}
+
+// mostPassages is the greatest number of passages that are read for a question, mostFit for a
+// request.
+const (
+	mostPassages = 40
+	mostFit      = 16
+)
+
+// passages finds the passages that fit a question.
+func (l *loader) passages(ctx context.Context, q *Question) error {
+	texts := []string{widened(q.Text)}
+	if q.Intent == DueDiligence || q.Intent == Synthesis {
+		if err := l.whole(ctx, q.Aims); err != nil {
+			return err
+		}
+	}
+	if q.Intent == DueDiligence {
+		texts = append(texts, widened(strings.Join(spoken(q.Aims), " ")), widened(strings.Join(append(spoken(q.matter()), listed("topic", "risk")...), " ")))
+	} else if q.Intent == Synthesis || q.Most != "" {
+		texts = append(texts, strings.Join(spoken(q.matter()), " "))
+	}
+	seen := map[runtime.Ref]bool{}
+	for _, p := range l.room.Passages {
+		seen[p.Row.(runtime.Ref)] = true
+	}
+	for _, text := range texts {
+		some, err := l.matching(ctx, text, mostPassages)
+		if err != nil {
+			return err
+		}
+		for _, p := range some {
+			if ref := p.Row.(runtime.Ref); !seen[ref] {
+				seen[ref] = true
+				l.room.Passages = append(l.room.Passages, p)
+			}
+		}
+	}
+	return l.beside(ctx)
+}
+
+// mostBeside is the number of the best passages whose documents' findings are read too.
+const mostBeside = 12
+
+// beside reads the findings of the documents of the first passages, so that a quoted sentence is
+// told with its figure.
+func (l *loader) beside(ctx context.Context) error {
+	read := map[any]bool{}
+	for _, p := range l.room.Passages[:min(len(l.room.Passages), mostBeside)] {
+		if read[p.Of] {
+			continue
+		}
+		read[p.Of] = true
+		rows, err := l.c.Find(ctx, "finding", runtime.Fields{"deal": l.deal, "document": p.Of})
+		if err != nil {
+			return err
+		}
+		for _, r := range rows {
+			l.fact(r)
+		}
+	}
+	return nil
+}
+
+func passage(document, row runtime.Row) Passage {
+	return Passage{Document: document.Value("name").Text(), Place: row.Value("place").Text(), Heading: row.Value("heading").Text(), Text: row.Value("text").Text(), Row: row.Ref(), Of: document.Ref()}
+}
+
+// whole reads the passages of documents that are named after the subject of a question.
+func (l *loader) whole(ctx context.Context, topic []aim) error {
+	if len(topic) == 0 {
+		return nil
+	}
+	for ref, d := range l.documents {
+		if l.replaced[ref] {
+			continue
+		}
+		if shared(topic, ideas(d.Value("title").Text())) < len(topic) {
+			continue
+		}
+		rows, err := l.c.Find(ctx, "passage", runtime.Fields{"document": ref})
+		if err != nil {
+			return err
+		}
+		slices.SortFunc(rows, func(a, b runtime.Row) int { return cmp.Compare(a.Value("number").Int(), b.Value("number").Int()) })
+		for _, r := range rows[:min(len(rows), mostPassages)] {
+			p := passage(d, r)
+			p.Whole = true
+			l.room.Passages = append(l.room.Passages, p)
+		}
+	}
+	slices.SortStableFunc(l.room.Passages, func(a, b Passage) int { return strings.Compare(a.Document, b.Document) })
+	return nil
+}
+
+// matching finds passages of the deal that fit a text, of documents whose place nothing took.
+func (l *loader) matching(ctx context.Context, text string, most int) ([]Passage, error) {
+	rows, _, err := l.c.Match(ctx, "passage", l.deal, text, most)
+	if err != nil {
+		return nil, err
+	}
+	var all []Passage
+	for _, r := range rows {
+		if d := l.documents[r.To("document")]; !l.replaced[d.Ref()] {
+			all = append(all, passage(d, r))
+		}
+	}
+	return all, nil
+}
+
+// requests reads the information request list, and decides for each item whether it is covered: by a
+// person's decision, by a finding of the requested metric, or by a passage with its subjects.
+func (l *loader) requests(ctx context.Context) error {
+	rows, err := l.c.Find(ctx, "request", runtime.Fields{"deal": l.deal})
+	if err != nil {
+		return err
+	}
+	var passages []Passage
+	for _, d := range l.documents {
+		if !l.replaced[d.Ref()] {
+			passages = append(passages, Passage{Document: d.Value("name").Text(), Heading: d.Value("title").Text()})
+		}
+	}
+	seen := map[runtime.Ref]bool{}
+	var open []string
+	for _, row := range rows {
+		text := row.Value("text").Text()
+		open = append(open, text)
+		fit, err := l.matching(ctx, widened(text), mostFit)
+		if err != nil {
+			return err
+		}
+		for _, p := range fit {
+			if ref := p.Row.(runtime.Ref); !seen[ref] {
+				p.Heading = strings.TrimSpace(p.Heading + " " + l.documents[p.Of.(runtime.Ref)].Value("title").Text())
+				seen[ref], passages = true, append(passages, p)
+			}
+		}
+	}
+	slices.SortStableFunc(passages, func(a, b Passage) int {
+		return cmp.Or(strings.Compare(a.Document, b.Document), strings.Compare(a.Place, b.Place))
+	})
+	by := Covering(open, passages)
+	for i, row := range rows {
+		r := Request{Domain: row.Value("domain").Text(), Text: open[i], Priority: strings.ToLower(row.Value("priority").Text()), Row: row.Ref()}
+		if d, ok := l.documents[row.To("document")]; ok {
+			r.Covered, r.Document = true, d.Value("name").Text()
+		} else if p := by[i]; p != nil {
+			r.Covered, r.Document, r.Place = true, p.Document, p.Place
+		}
+		l.room.Requests = append(l.room.Requests, r)
+	}
+	slices.SortStableFunc(l.room.Requests, func(a, b Request) int {
+		return cmp.Or(strings.Compare(a.Domain, b.Domain), strings.Compare(a.Text, b.Text))
+	})
+	return nil
+}

@@ -1,0 +1,308 @@
+package manda
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"verbatim/runtime/files/documents"
+)
+
+// prose extracts the figures of sentences. It joins the lines of a page first.
+func (r *reader) prose(pieces []documents.Piece) {
+	type run struct {
+		text   strings.Builder
+		starts []int // of pieces
+		of     []*documents.Piece
+	}
+	var now *run
+	end := func() {
+		if now != nil {
+			text := now.text.String()
+			r.passage(text, func(at int) *documents.Piece {
+				i, ok := slices.BinarySearch(now.starts, at)
+				if !ok {
+					i--
+				}
+				return now.of[max(i, 0)]
+			})
+		}
+		now = nil
+	}
+	var at documents.Location
+	for i := range pieces {
+		p := &pieces[i]
+		if p.Hidden || p.Cell != nil || p.Kind == documents.Heading || strings.TrimSpace(p.Text) == "" {
+			end()
+			continue
+		}
+		if now != nil && (p.At.Page != at.Page || p.At.Slide != at.Slide || p.At.Section != at.Section || p.At.Inside != at.Inside || p.At.Part != at.Part || p.At.Page == 0 && p.At.Line == 0) {
+			end()
+		}
+		if now == nil {
+			now, at = &run{}, p.At
+		}
+		now.starts, now.of = append(now.starts, now.text.Len()), append(now.of, p)
+		now.text.WriteString(p.Text)
+		now.text.WriteByte(' ')
+	}
+	end()
+}
+
+var sentenceEnds = pattern(`[.!?](?:["”»)]?)\s+(?:[\p{Lu}"“«(•\d-])|\s[•▪–]\s`)
+
+// passage reads text that stands together, sentence by sentence.
+func (r *reader) passage(text string, pieceAt func(at int) *documents.Piece) {
+	var lately Period
+	from := 0
+	for _, end := range cuts(text) {
+		r.sentence(text[from:end], from, &lately, pieceAt)
+		from = end
+	}
+}
+
+// cuts returns the ends of the sentences of a text.
+func cuts(text string) []int {
+	var all []int
+	for _, is := range sentenceEnds.re().FindAllStringIndex(text, -1) {
+		if abbreviated.re().MatchString(strings.TrimRight(text[max(0, is[0]-12):is[0]], " ")) { // Mio. EUR, approx. 12, 3. Quartal
+			continue
+		}
+		_, n := utf8.DecodeLastRuneInString(text[:is[1]])
+		all = append(all, is[1]-n)
+	}
+	return append(all, len(text))
+}
+
+var abbreviated = pattern(`(?i)(?:^|[\s(])(?:mio|mrd|tsd|approx|ca|c|no|nr|inc|ltd|bzw|ggü|vs|incl|excl|z\.b|e\.g|i\.e|dr|mr|mrs|ms|\d{1,2})$`)
+
+// sentence takes the figures out of one sentence: each belongs to the metric that was
+// named last, of its kind.
+func (r *reader) sentence(text string, from int, lately *Period, pieceAt func(int) *documents.Piece) {
+	if !strings.ContainsAny(text, "0123456789") {
+		return
+	}
+	stated := periods(text)
+	times := slices.DeleteFunc(slices.Clone(stated), func(s said) bool { return until.re().MatchString(text[:s.at]) })
+	names := mentions(text)
+	if len(names) == 0 {
+		if i := slices.IndexFunc(times, func(s said) bool { return s.Kind != 'D' && s.Year != 0 }); i >= 0 && len(times) == 1 {
+			*lately = times[i].Period
+		}
+		return
+	}
+	next := 0 // the first finding decides the period of the following sentences
+	all := figures(text, r.comma, func(at int) bool {
+		return slices.ContainsFunc(stated, func(s said) bool { return at >= s.at && at < s.end })
+	})
+	all = slices.DeleteFunc(all, func(f Figure) bool { // 1 Business: a heading
+		return len(f.Text) < 3 && f.Unit == "" && heads(pieceAt(from+f.at).Text, f.Text)
+	})
+	planned := forecasts.re().MatchString(text)
+	for i, fig := range all {
+		if isYear(&fig) || derived.re().MatchString(text[:fig.at]) || otherwise.re().MatchString(text[:fig.at]) {
+			continue
+		}
+		m := nearest(names, all, i, text)
+		if m == nil {
+			continue
+		}
+		f := Finding{Figure: fig, Metric: m.name, Domain: m.domain, Status: r.about.Status, Confidence: 85, Place: pieceAt(from + fig.at).At.String()}
+		f.Period = r.periodOf(text, times, all, i, *lately, pieceAt(from+fig.at), &f.Confidence)
+		f.Subject = subjectOf(text, m)
+		if i > 0 && m.end <= all[i-1].at { // of 8.4 %, in Chemnitz of 12.6 %
+			if is := local.re().FindStringSubmatch(text[all[i-1].end:fig.at]); is != nil && month(is[1]) == 0 && len(periods(is[1])) == 0 {
+				f.Subject = plainly(is[1])
+			}
+		}
+		if planned {
+			f.Status = Forecast
+		} else if f.Status == Forecast && f.Period.Year < r.about.Period.Year {
+			f.Status = Actual // a plan also states past figures
+		}
+		if next == 0 {
+			next, *lately = 1, f.Period
+		}
+		if !fits(m, &f, text) {
+			continue
+		}
+		r.counted(&f)
+		r.keep(f)
+	}
+}
+
+// heads reports whether a line is a heading with a number.
+func heads(line, number string) bool {
+	return strings.HasPrefix(line, number+" ") && len(line) < 40 && len(strings.Fields(line)) < 5
+}
+
+// until stands before the end of a term, which no figure is of: "repayable until April 2026".
+var until = pattern(`(?i)(?:^|[^\d\s])\s*(?:until|till|bis(?: zum| ende)?|jusqu['’](?:en|au|à)|expires?(?: désormais)?(?: on| le)?|ends on|endet am)(?: the| end of| fin)?(?: end of)?\s+$`)
+
+// derived matches the text before an amount by which something was written down.
+var derived = pattern(`(?i)(?:write-?downs?|allowances?|impairments?|provisions? for|wertberichtigung\pL*|abwertung\pL*|dépréciations?)[^\d.;]{0,40}$`)
+
+// local matches the place that the second of two figures belongs to.
+var local = pattern(`(?:^|[ ,(])(?:in|at|à|für|for) (\p{Lu}\p{L}{2,})`)
+
+// change matches the text before an amount by which something changed.
+var change = pattern(`(?i)(?:\bby|\bum|\bde|\bof some|\+)(?: (?:about|around|some|rund|etwa|environ|nearly|almost|over))?[ \x{a0}]?[(]?$`)
+
+// counts matches the text after a number that counts the thing named before it, not the following
+// one.
+var counts = pattern(`^(?:[ \x{a0}]*(?:[.,;:)(]|$|(?:in|at|by|on|as|and|am|zum|im|an|und|au|à|en|fin|end|with|mit|after|nach|against|compared|from|persons?|people|employees|personen|mitarbeiter\pL*|personnes|salariés)(?:[^\p{L}]|$)))`)
+
+var days = pattern(`(?i)^ ?(?:days|tage|jours)`)
+
+var rose = pattern(`(?i)(?:increase|decrease|decline|reduced|lowered|raised|verringert|reduziert|réduit|growth|improvement|reduction|rise|fall|drop|rose|grew|fell|up|down|gestiegen|stieg|sank|gefallen|wuchs|anstieg|rückgang|plus|minus|hausse|baisse|progression|progressé|augmenté|recul|reculé|croissance)[^\d.;]{0,24}$`)
+
+// fits reports whether a figure may be one of a kind.
+func fits(m *mention, f *Finding, text string) bool {
+	kind := m.kind
+	before := text[:f.at]
+	switch {
+	case kind == "text":
+		return false
+	case change.re().MatchString(before) && rose.re().MatchString(strings.TrimRight(change.re().ReplaceAllString(before, ""), " ")):
+		return false
+	case f.Unit == "pp":
+		return false
+	case kind == "percent":
+		return f.Unit == "%" && !change.re().MatchString(before)
+	case f.Unit == "%":
+		return false
+	case kind == "amount":
+		return f.Unit != ""
+	case kind == "count":
+		return f.Unit == "" && f.Value.IsInt() && f.Value.Sign() > 0 && (m.at > f.at || counts.re().MatchString(text[f.end:]))
+	case kind == "days":
+		return f.Unit == "" && days.re().MatchString(text[f.end:])
+	}
+	return true
+}
+
+// nearest returns the metric of a figure: the last one named before it in the sentence, unless one
+// stands right after it, as in "240 employees".
+func nearest(names []mention, all []Figure, i int, text string) *mention {
+	f := &all[i]
+	var m *mention
+	for k := range names {
+		n := &names[k]
+		fitting := (f.Unit == "%") == (n.kind == "percent")
+		switch {
+		case n.end <= f.at && fitting:
+			m = n
+		case n.at >= f.end && fitting && (m == nil || n.kind == "count") && n.at-f.end < 40 && !strings.ContainsAny(text[f.end:n.at], ".;,"):
+			if i+1 < len(all) && all[i+1].at < n.at {
+				return m
+			}
+			return n
+		}
+	}
+	if m != nil && strings.ContainsAny(text[m.end:f.at], ";") {
+		return nil
+	}
+	return m
+}
+
+// periodOf returns the period of a figure in a sentence: the one right after it, or else the last
+// one before it that is not right after another figure, or else that of the surroundings.
+func (r *reader) periodOf(text string, times []said, all []Figure, i int, lately Period, at *documents.Piece, confidence *int) Period {
+	f := &all[i]
+	// behind returns the index of the period right after a figure, -1 if there is none.
+	behind := func(i int) int {
+		next := len(text)
+		if i+1 < len(all) {
+			next = all[i+1].at
+		}
+		for k := range times {
+			if s := &times[k]; s.at >= all[i].end && s.at < next && s.at-all[i].end < 40 && !strings.ContainsAny(text[all[i].end:s.at], ",;:") {
+				return k
+			}
+		}
+		return -1
+	}
+	// ahead returns the index of the period that is stated for a figure alone: (2023: 38.5 %).
+	ahead := func(i int) int {
+		return slices.IndexFunc(times, func(s said) bool {
+			return s.end <= all[i].at && strings.Trim(text[s.end:all[i].at], " \u00a0") == ":"
+		})
+	}
+	taken := map[int]bool{}
+	for k := range all {
+		if k != i {
+			taken[behind(k)], taken[ahead(k)] = true, true
+		}
+	}
+	var p Period
+	if k := ahead(i); k >= 0 {
+		p = times[k].Period
+	} else if k := behind(i); k >= 0 && !taken[k] {
+		p = times[k].Period
+	} else {
+		for k := range times {
+			if s := &times[k]; !taken[k] && (s.end <= f.at || p.Kind == 0) {
+				p = s.Period
+			}
+		}
+		next := len(text)
+		if i+1 < len(all) {
+			next = all[i+1].at
+		}
+		prior := 0
+		if i > 0 {
+			prior = all[i-1].end
+		}
+		if earlier.re().MatchString(text[f.end:min(next, f.end+60)]) || i > 0 && earlier.re().MatchString(text[prior:f.at]) || i == 0 && earlier.re().MatchString(text[max(0, f.at-30):f.at]) {
+			for _, main := range [...]Period{p, lately, r.about.Period} {
+				if main.Kind != 0 && main.Year != 0 {
+					main.Year--
+					return main
+				}
+			}
+		}
+	}
+	if p.Kind == 0 {
+		*confidence -= 10
+		for _, s := range periods(at.At.Section) {
+			p = s.Period
+			break
+		}
+	}
+	if p.Kind == 0 {
+		if p = lately; p.Kind == 0 {
+			p, *confidence = r.about.Period, *confidence-5
+		}
+	}
+	if p.Year == 0 {
+		p.Year, *confidence = cmp.Or(lately.Year, r.about.Period.Year), *confidence-5
+	}
+	return p
+}
+
+// subjectOf returns the part of the company for a metric in a sentence.
+func subjectOf(text string, m *mention) string {
+	part := ""
+	if is := partBehind.re().FindStringSubmatch(text[m.end:]); is != nil {
+		part = is[1]
+	} else if is := partBefore.re().FindStringSubmatch(text[:m.at]); is != nil && m.at > len(is[0]) {
+		part = is[1]
+	}
+	if len(part) < 3 || len(periods(part)) > 0 || month(part) > 0 || len(mentions(part)) > 0 {
+		part = ""
+	}
+	if part, _ = partOf(plainly(part), ""); part == "" {
+		part = plainly(kindOf.re().FindString(text[:m.at]))
+	}
+	if part == "" {
+		part = plainly(someOf.re().FindString(text[max(0, m.at-50):m.at]))
+	}
+	return part
+}
+
+// kindOf matches a word right before a metric that restricts it to a part.
+var kindOf = pattern(`(?i)(?:recurring|subscription|services?|export|domestic|spare[- ]parts|after-sales|licen[cs]e|product|software|online|digital|rental|wiederkehrende\pL*|inlands|auslands|export|gross|brutto)[ -]$`)
+
+// someOf matches the words that restrict the following text to some part.
+var someOf = pattern(`(?i)\b(?:product line|segment|subsidiary|division|business unit|region|this customer|produktlinie|sparte|tochter\pL*|filiale|diesem kunden|ce client)\b`)

@@ -1,0 +1,380 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"verbatim/dsl"
+	"verbatim/runtime/state/confirmations"
+	"verbatim/runtime/state/sessions"
+	"verbatim/stores"
+	"verbatim/stores/receipt"
+	"verbatim/verbs"
+)
+
+// again checks the program of a confirmation once more, with the rights that the asker has
+// now.
+func (s *Session) again(ctx context.Context, c *confirmations.Confirmation) (*Session, *verbs.Program, error) {
+	if c.Palette != s.e.reg.Digest() {
+		return nil, nil, refuse([]complaint{{-1, otherPalette(dsl.Place{})}})
+	}
+	asker, err := s.e.freshSession(ctx, c.Asker)
+	var refusal *Refusal
+	if errors.As(err, &refusal) {
+		return nil, nil, refuse([]complaint{{-1, askerMayNot(c.Asker)}})
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	asker.id, asker.kept = c.Session, sessions.KeyOf(c.Session)
+	script, ds := dsl.Parse(dsl.NewSource(c.Source, c.Script))
+	if ds.HasErrors() {
+		return nil, nil, &Failure{Err: fmt.Errorf("what %s was asked for cannot be read: %s", c.ID, tell(ds))}
+	}
+	said, err := verbs.ReadLiterals(c.Origins, script)
+	if err != nil {
+		return nil, nil, &Failure{Err: fmt.Errorf("what %s was asked for: %w", c.ID, err)}
+	}
+	// Internal verbs are allowed: only a job can have proposed one, and it was checked
+	// then.
+	p, ds := asker.checkWork(ctx, script, said)
+	switch {
+	case p != nil:
+	case len(ds) == 1 && ds[0].Code == codeNamesUnread:
+		// Nobody said no, and the agreement can be given again.
+		return nil, nil, &Failure{Err: errors.New(ds[0].Summary)}
+	default:
+		return nil, nil, refuse([]complaint{{-1, stalePreview(dsl.Place{}, nil)}})
+	}
+	if len(permit(p, asker.roles, s.e.inside, true)) > 0 {
+		return nil, nil, refuse([]complaint{{-1, askerMayNot(c.Asker)}})
+	}
+	return asker, p, nil
+}
+
+// A consent is the agreement that carries a confirmation out.
+type consent struct {
+	key stores.Value
+	by  string
+	// proven is when they last signed in.
+	proven time.Time
+	fills  []int // which of the roles that must agree
+}
+
+// Agree agrees to what somebody else proposed. The transaction that would commit the script
+// plans it again in the asker's name. If the plan equals what was asked for, and this is the
+// last agreement needed, it is committed and the Receipt says what happened. The Receipt is
+// nil while others still have to agree.
+//
+// A principal with several of the roles agrees for each of them.
+func (s *Session) Agree(ctx context.Context, id string) (*Pending, *receipt.Receipt, error) {
+	c, err := s.look(ctx, id)
+	if err != nil {
+		return nil, nil, s.noted(ctx, verbAgree, id, nil, err)
+	}
+	reply, err := s.agree(ctx, c)
+	if err != nil {
+		return nil, nil, s.noted(ctx, verbAgree, id, c, err)
+	}
+	p := s.pending(c)
+	if reply != nil {
+		p.Preview = reply
+		p.Preview.ToOthers()
+	}
+	return p, reply, nil
+}
+
+func (s *Session) agree(ctx context.Context, c *confirmations.Confirmation) (*receipt.Receipt, error) {
+	now := stores.NewTime(s.e.clock()).Time()
+	if d := s.e.unusable(c, now, dsl.Place{}); d != nil {
+		return nil, refuse([]complaint{{-1, *d}})
+	}
+	if !c.MayDecide(&s.who) {
+		return nil, refuse([]complaint{{-1, samePerson()}})
+	}
+	if s.only != nil {
+		return nil, refuse([]complaint{{-1, narrowed()}})
+	}
+	// Roles are what they are now, not what they were when the session began.
+	me, err := s.e.Session(ctx, s.who.Name)
+	if err != nil {
+		return nil, err
+	}
+	k := &consent{key: c.Key, by: s.who.Name, proven: s.proven}
+	has := false
+	for i, role := range c.Roles {
+		if c.MayAgree(&me.who, me.has, role) {
+			has = true
+			if c.Agreed[i] == "" {
+				k.fills = append(k.fills, i)
+			}
+		}
+	}
+	if ok, err := me.concerns(ctx, c); err != nil {
+		return nil, failure(err)
+	} else if !has || !ok {
+		return nil, refuse([]complaint{{-1, roleLost(c.Roles)}})
+	}
+	if len(k.fills) == 0 {
+		return nil, refuse([]complaint{{-1, agreedAlready(c.Agreed)}})
+	}
+	asker, p, err := s.again(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	if asker.who.Name != me.who.Name && asker.who.IsPerson(&me.who) {
+		return nil, refuse([]complaint{{-1, samePerson()}})
+	}
+	for _, i := range k.fills {
+		c.Agreed[i] = s.who.Name
+	}
+	if slices.Contains(c.Agreed, "") {
+		return nil, s.agreeToo(ctx, asker, p, c, k)
+	}
+	t := &runOptions{RunOptions: RunOptions{Source: c.Source, Key: c.UnderKey, Before: c.Before}, pending: k, owners: s.SeesSeveral()}
+	r, err := asker.attempts(ctx, p, t)
+	if err != nil {
+		return nil, err
+	}
+	c.Status, c.By, c.Settled = confirmations.Used, s.who.Name, r.now
+	if r.repeated != nil {
+		return r.repeated, nil
+	}
+	return r.reply(), nil
+}
+
+// agreeToo records an agreement that is not the last one needed.
+func (s *Session) agreeToo(ctx context.Context, asker *Session, p *verbs.Program, c *confirmations.Confirmation, k *consent) error {
+	r, err := asker.attempts(ctx, p, s.looks(c))
+	if err != nil {
+		return err
+	}
+	if fmt.Sprintf("%x", r.digest) != c.Digest {
+		return refuse([]complaint{{-1, stalePreview(dsl.Place{}, c.Differences(r.preview()))}})
+	}
+	if err := r.recent(k.proven, true); err != nil {
+		return err
+	}
+	err = s.e.write(ctx, s.engineScope(), func(tx stores.Tx) error {
+		row, err := tx.Get(ctx, confirmations.Entity, c.Key)
+		if err != nil {
+			return err
+		}
+		now := confirmations.Of(row)
+		if d := s.e.unusable(now, r.now, dsl.Place{}); d != nil {
+			return refuse([]complaint{{-1, *d}})
+		}
+		for _, i := range k.fills {
+			if now.Agreed[i] != "" {
+				return refuse([]complaint{{-1, agreedAlready(now.Agreed)}})
+			}
+			now.Agreed[i] = k.by
+		}
+		e := s.own(verbAgree, c.ID, c)
+		e.Outcome = outcomeOK
+		err = tx.Apply(ctx, stores.Batch{Entries: []stores.Entry{e},
+			Changes: []stores.Change{now.Change(stores.Assign{Field: confirmations.FieldAgreed, Value: confirmations.List(now.Agreed)})}})
+		c.Agreed = now.Agreed
+		return err
+	})
+	if err != nil {
+		return s.finalError(p, err)
+	}
+	return nil
+}
+
+// consented compares somebody else's agreement with the plan that is about to be committed,
+// and uses it up.
+func (r *run) consented(ctx context.Context, k *consent) error {
+	c, err := confirmations.Get(ctx, r.read, k.key)
+	if err != nil {
+		return err
+	}
+	if c == nil {
+		return refuse([]complaint{{-1, unknownConfirmation("")}})
+	}
+	if d := r.e.unusable(c, r.now, dsl.Place{}); d != nil {
+		return refuse([]complaint{{-1, *d}})
+	}
+	if err := r.recent(k.proven, true); err != nil {
+		return err
+	}
+	for _, i := range k.fills {
+		if c.Agreed[i] == "" {
+			c.Agreed[i] = k.by
+		}
+	}
+	// The digest holds every question that the plan asks, so that the roles are
+	// those of this plan.
+	if c.Asker != r.s.who.Name || c.Digest != fmt.Sprintf("%x", r.digest) || slices.Contains(c.Agreed, "") {
+		return refuse([]complaint{{-1, stalePreview(dsl.Place{}, c.Differences(r.preview()))}})
+	}
+	var said []string
+	for i, role := range c.Roles {
+		if role == confirmations.ByAsker {
+			said = append(said, c.Agreed[i])
+			continue
+		}
+		said = append(said, c.Agreed[i]+", role "+role)
+	}
+	r.agreedBy = strings.Join(said, "; ")
+	r.own = append(r.own, c.Settle(r.e.writtenScript(c), confirmations.Used, k.by, "", r.now))
+	r.tells = r.e.decided(c, confirmations.Used, k.by, "", r.now)
+	return nil
+}
+
+// Decline declines what somebody else proposed. The store remembers it: the same proposal
+// is refused until something about it has changed.
+func (s *Session) Decline(ctx context.Context, id, reason string) error {
+	c, err := s.look(ctx, id)
+	if err != nil {
+		return s.noted(ctx, verbDecline, id, nil, err)
+	}
+	err = s.decline(ctx, c, reason)
+	if err != nil {
+		return s.noted(ctx, verbDecline, id, c, err)
+	}
+	return nil
+}
+
+func (s *Session) decline(ctx context.Context, c *confirmations.Confirmation, reason string) error {
+	if !c.MayDecide(&s.who) {
+		return refuse([]complaint{{-1, samePerson()}})
+	}
+	if s.only != nil {
+		return refuse([]complaint{{-1, narrowed()}})
+	}
+	me, err := s.e.Session(ctx, s.who.Name)
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(c.Roles, func(role string) bool { return c.MayAgree(&me.who, me.has, role) }) {
+		return refuse([]complaint{{-1, roleLost(c.Roles)}})
+	}
+	err = s.e.write(ctx, s.engineScope(), func(tx stores.Tx) error {
+		row, err := tx.Get(ctx, confirmations.Entity, c.Key)
+		if err != nil {
+			return err
+		}
+		now := confirmations.Of(row)
+		at := stores.NewTime(s.e.clock()).Time()
+		// The palettes have changed, and a no is a no all the same.
+		if d := s.e.unusable(now, at, dsl.Place{}); d != nil && d.Code != codeOtherPalette {
+			return refuse([]complaint{{-1, *d}})
+		}
+		e := s.own(verbDecline, c.ID, c)
+		e.Time, e.Outcome = at, outcomeDeclined
+		return tx.Apply(ctx, stores.Batch{Entries: []stores.Entry{e}, Jobs: s.e.decided(now, confirmations.Declined, s.who.Name, reason, at),
+			Changes: []stores.Change{now.Settle(s.e.writtenScript(now), confirmations.Declined, s.who.Name, reason, at)}})
+	})
+	return storeError(dsl.Place{}, err)
+}
+
+// DeclinePreview declines a preview of the caller's own, as any answer but yes does. It is
+// journalled. The preview cannot be used any more; a new one can.
+func (s *Session) DeclinePreview(ctx context.Context, p *verbs.Program, id string) error {
+	if err := s.ready(p); err != nil {
+		return err
+	}
+	t := &runOptions{RunOptions: RunOptions{Agreed: id}}
+	s.claim(ctx, t) // and never released
+	keys := t.kept
+	b := stores.Batch{}
+	calls := p.Calls()
+	asking := []int{}
+	if t.claimed != nil {
+		asking, id = t.claimed.asking, t.claimed.id
+		s.mu.Lock()
+		t.claimed.declined = t.claimed.declined || !t.spent
+		s.mu.Unlock()
+		if !t.claimed.kept.IsNull() {
+			keys = append(keys, t.claimed.kept)
+		}
+	}
+	if len(asking) == 0 && len(calls) > 0 {
+		asking = p.Order()[:1] // it is about the whole script, so the journal names its first call
+	}
+	now := stores.NewTime(s.e.clock()).Time()
+	for _, i := range asking {
+		c := &calls[i]
+		e := s.entry(p, RunOptions{}, placeOf(p, c))
+		e.Time, e.Verb, e.Outcome, e.Preview = now, c.Verb.Name, outcomeDeclined, id
+		if err := s.e.tell(&b, e, s.e.saidOf(p, i)); err != nil {
+			return err
+		}
+	}
+	said := b.Changes
+	err := s.e.write(ctx, s.engineScope(), func(tx stores.Tx) error {
+		b.Changes = said[:len(said):len(said)]
+		for _, key := range keys {
+			c, err := confirmations.Get(ctx, tx, key)
+			if err != nil {
+				return err
+			}
+			if c != nil && c.Status == confirmations.Waiting {
+				b.Changes = append(b.Changes, c.Settle(s.e.writtenScript(c), confirmations.Declined, s.who.Name, "", now))
+			}
+		}
+		return tx.Apply(ctx, b)
+	})
+	return failure(err)
+}
+
+// own begins a journal entry about a confirmation.
+func (s *Session) own(verb, id string, c *confirmations.Confirmation) stores.Entry {
+	e := s.act(verb, dsl.NewArg("id", dsl.NewString(id)))
+	e.Source, e.Outcome = "confirm", ""
+	if c != nil {
+		e.Preview = c.Preview
+	}
+	return e
+}
+
+// noted writes a refusal into the journal and, where the confirmation can never be used
+// again, marks its row so.
+func (s *Session) noted(ctx context.Context, verb, id string, c *confirmations.Confirmation, err error) error {
+	var r *Refusal
+	if !errors.As(err, &r) {
+		return err
+	}
+	code := r.Diagnostics[0].Code
+	status := ""
+	switch code {
+	case codeUnknownConfirmation, codeAlreadyUsed, codeDeclinedBefore, codeSamePerson, codeRoleLost, codeSignInAgain, codeOtherPalette, CodeChangedMeanwhile, codeNamesUnread:
+	case codeAgreementExpired:
+		status = confirmations.Expired
+	default:
+		// What was asked for can no longer be done as it was asked for.
+		status = confirmations.Stale
+		if code != codeStalePreview {
+			r = refuse([]complaint{{-1, stalePreview(dsl.Place{}, nil)}})
+		}
+		r.Diagnostics[0].Notes = []string{askedInVain(c.Asker)}
+		code, err = codeStalePreview, r
+	}
+	e := s.own(verb, id, c)
+	e.Outcome, e.Reason = outcomeRefused, code
+	ctx, stop := detached(ctx)
+	defer stop()
+	failed := s.e.write(ctx, s.engineScope(), func(tx stores.Tx) error {
+		b := stores.Batch{Entries: []stores.Entry{e}}
+		if c != nil && status != "" {
+			now, err := confirmations.Get(ctx, tx, c.Key)
+			if err != nil {
+				return err
+			}
+			if now != nil && now.Status == confirmations.Waiting {
+				b.Changes = append(b.Changes, now.Settle(s.e.writtenScript(now), status, "", "", stores.NewTime(e.Time).Time()))
+			}
+		}
+		return tx.Apply(ctx, b)
+	})
+	if failed != nil {
+		return &Failure{Err: fmt.Errorf("%w; and the journal could not be told: %w", err, failed)}
+	}
+	return err
+}

@@ -1,0 +1,384 @@
+package runtime
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"verbatim/dsl"
+	"verbatim/runtime/internal/view"
+	"verbatim/runtime/state/sessions"
+	"verbatim/stores"
+	"verbatim/stores/receipt"
+	"verbatim/verbs"
+)
+
+// With RunOptions.Each a script is committed call by call; a call and those nested in it are
+// one transaction. Earlier calls stay committed if a later one is refused. So a long script
+// holds no locks for long, and can be continued where it stopped.
+//
+// The whole script is planned before the first commit, so that most mistakes are told while
+// nothing is done. An agreement covers the whole script, and each call is compared with its
+// part of the preview.
+
+// A Stopped says that a run that commits call by call ended early. The committed calls stay; the
+// Receipt that comes with it lists them.
+type Stopped struct {
+	Done, Total int   // calls that are committed, of how many
+	Next        int   // the number of the call to continue with
+	First, Last int64 // journal entries of what is committed
+	// Err is the reason: a *Refusal or a *Failure of the call numbered Next, or the error
+	// of the context. Nothing of that call is committed, unless Err is a *Failure that
+	// says Unknown.
+	Err error
+}
+
+// Error implements error.
+func (s *Stopped) Error() string {
+	return fmt.Sprintf("stopped after %d of %d calls: %s", s.Done, s.Total, s.Err)
+}
+
+// Unwrap gives the reason.
+func (s *Stopped) Unwrap() error { return s.Err }
+
+// A part is the part of a program that one transaction carries out.
+type part struct {
+	calls   []int   // indexes in Program.Calls, in order
+	before  []*step // calls that are committed, parallel to Program.Calls
+	script  *dsl.Script
+	settled *dsl.Script // the same, with names that cannot come to mean other rows
+	// alias and made are those of the earlier calls, where something was agreed to: see
+	// reading.
+	alias map[stores.Value]string
+	made  int
+	// shown is its part of the preview that the person agreed to, whose ID is agreed.
+	shown  [32]byte
+	agreed string
+	key    string // RunOptions.Key of the whole
+}
+
+// units divides a program into its outermost calls, each with the calls nested in it before
+// it.
+func units(p *verbs.Program) [][]int {
+	var all [][]int
+	first := 0
+	for i := range p.Calls() {
+		if p.Calls()[i].Nested {
+			continue
+		}
+		unit := make([]int, 0, i+1-first)
+		for ; first <= i; first++ {
+			unit = append(unit, first)
+		}
+		all = append(all, unit)
+	}
+	return all
+}
+
+// CheckRest is CheckFrom for the rest of a script, from the call of that number on; the first
+// is 1. A call that uses the result of an earlier one is an error.
+func (s *Session) CheckRest(ctx context.Context, script *dsl.Script, from int, said verbs.Literals) (*verbs.Program, dsl.Diagnostics) {
+	if from <= 1 {
+		return s.CheckFrom(ctx, script, said)
+	}
+	if from > len(script.Calls) {
+		return nil, dsl.Diagnostics{noSuchCall(dsl.Place{Source: script.Source}, from, len(script.Calls))}
+	}
+	gave := make(map[string]int) // by symbol, the number of the call that bound it last
+	for i := range script.Calls[:from-1] {
+		dsl.WalkCall(&script.Calls[i], func(n dsl.Node) bool {
+			if n.Call != nil && n.Call.As != "" {
+				gave[n.Call.As] = i + 1
+			}
+			return true
+		})
+	}
+	rest := *script
+	rest.Calls = script.Calls[from-1:]
+	bound := make(map[string]bool)
+	rest.Comments = nil // of the calls that are left out, too
+	dsl.Walk(&rest, func(n dsl.Node) bool {
+		if n.Call != nil && n.Call.As != "" {
+			bound[n.Call.As] = true
+		}
+		return true
+	})
+	var ds dsl.Diagnostics
+	for i := range rest.Calls {
+		dsl.WalkCall(&rest.Calls[i], func(n dsl.Node) bool {
+			if n.Value == nil || n.Value.Kind != dsl.Symbol {
+				return true
+			}
+			name, _, _ := strings.Cut(n.Value.Text, ".")
+			if by := gave[name]; by > 0 && !bound[name] {
+				place := dsl.Place{Source: script.Source, Range: n.Value.Range}
+				ds = append(ds, needsEarlierCall(place, from+i, name, by))
+			}
+			return true
+		})
+	}
+	if len(ds) > 0 {
+		return nil, ds
+	}
+	return s.CheckFrom(ctx, &rest, said)
+}
+
+// each carries a program out call by call.
+func (s *Session) each(ctx context.Context, p *verbs.Program, o RunOptions) (*receipt.Receipt, error) {
+	parts := units(p)
+	for at, i := range p.Order() {
+		if at != i {
+			// Calls are numbered in the order in which they are written, and have to be
+			// made in that order.
+			return nil, s.refusal(ctx, p, o, refuse([]complaint{{i, outOfOrder(placeOf(p, &p.Calls()[i]))}}))
+		}
+	}
+	first := max(1, o.From)
+	whole := &run{reading: s.readsAt(nil, time.Time{}), prog: p, top: make([]*step, len(p.Calls()))}
+	done := &receipt.Receipt{Done: true}
+	known := 0 // calls that were done under the key already
+	if o.Key != "" {
+		// It may have been done under the key before, all at once.
+		if again, err := s.Repeat(ctx, p.Script(), o.Key); err != nil || again != nil {
+			return again, err
+		}
+		before, err := s.doneEach(ctx, p.Script(), o.Key, first)
+		if err != nil {
+			return nil, err
+		}
+		for _, part := range before {
+			whole.repeat(p, parts[known], part)
+			join(done, part)
+			known++
+		}
+		if known == len(parts) && known > 0 {
+			return s.repeated(done), nil
+		}
+	}
+	plan, err := s.agreeToAll(ctx, p, o, &part{calls: slices.Concat(parts[known:]...), before: whole.top}, first+known)
+	if err != nil {
+		return nil, err
+	}
+	done.ID, done.Digest = plan.id, plan.digest
+	if len(o.Said) > 0 {
+		first, err := s.Say(ctx, o.Said...)
+		if err != nil {
+			return nil, s.refusal(ctx, p, o, err)
+		}
+		o.Turn, o.Said = sessions.SpokenBy(o.Said, first, o.Turn), nil
+	}
+	o.Version = 0 // it moves with every call
+	canonical := p.Canonical()
+	for n := known; n < len(parts); n++ {
+		unit, number := parts[n], first+n
+		part := &part{calls: unit, before: whole.top, script: only(p.Script(), n), settled: only(canonical, n), alias: whole.alias, made: len(whole.added)}
+		if o.Agreed != "" {
+			part.shown, part.agreed = plan.unitDigest(unit), plan.id
+		}
+		its := o
+		if o.Key != "" {
+			its.Key, part.key = keyOfCall(o.Key, number), o.Key
+		}
+		r, reply, err := s.one(ctx, p, its, part)
+		if err != nil {
+			if n == known {
+				return nil, err
+			}
+			return done, &Stopped{Done: n, Total: len(parts), Next: number, Err: onlyThis(err), First: done.First, Last: done.Last}
+		}
+		for _, i := range unit {
+			whole.top[i] = r.top[i]
+		}
+		maps.Copy(whole.added, r.added)
+		join(done, reply)
+		if o.Progress != nil {
+			o.Progress(Progress{Phase: Committing, Done: n + 1, Total: len(parts), Number: number, Call: &reply.Calls[len(reply.Calls)-1]})
+		}
+	}
+	return done, nil
+}
+
+// join adds what one transaction did to what those before it did.
+func join(all, part *receipt.Receipt) {
+	all.Calls = append(all.Calls, part.Calls...)
+	if all.First == 0 {
+		all.First = part.First
+	}
+	all.Last = max(all.Last, part.Last)
+}
+
+// repeated returns the receipt of calls that were committed before: they are looked up, not
+// planned.
+func (s *Session) repeated(done *receipt.Receipt) *receipt.Receipt {
+	d := digester{}
+	d.Text("verbatim repeated 1")
+	d.Text(s.who.Name)
+	for i := range done.Calls {
+		d.B = done.Calls[i].AppendDigest(d.B, nil)
+	}
+	done.Repeated, done.Digest = true, sha256.Sum256(d.B)
+	done.ID = receipt.NewID(done.Digest[:16])
+	return done
+}
+
+// repeat takes over the results of calls that were committed before: later calls may use
+// them.
+func (r *run) repeat(p *verbs.Program, unit []int, done *receipt.Receipt) {
+	for i := range done.Calls[:min(len(done.Calls), len(unit))] {
+		call := &p.Calls()[unit[i]]
+		st := &step{verb: call.Verb, index: unit[i], place: placeOf(p, call), syntax: call.Syntax, rows: make([]stores.Row, len(call.Verb.Params)), cells: r.e.tableOf(done.Calls[i].Result)}
+		for _, row := range done.Calls[i].Rows {
+			if e := r.e.reg.Entity(row.Entity); e != nil {
+				st.changes = append(st.changes, change{entity: e, row: row, Change: stores.Change{Op: stores.Op(slices.Index(opNames[:], row.Op)), Entity: e.Store, Key: row.Key}})
+			}
+		}
+		r.top[unit[i]] = st
+	}
+}
+
+// one carries out and commits one call of a program, with those inside it.
+func (s *Session) one(ctx context.Context, p *verbs.Program, o RunOptions, part *part) (*run, *receipt.Receipt, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, nil, err
+	}
+	r, err := s.attempts(ctx, p, &runOptions{RunOptions: o, part: part})
+	if err != nil {
+		return nil, nil, s.refusal(ctx, p, o, aboutCall(p, part.calls[len(part.calls)-1], err))
+	}
+	if r.repeated != nil {
+		// Somebody did it under the same key just now.
+		r.repeat(p, part.calls, r.repeated)
+		return r, r.repeated, nil
+	}
+	return r, r.reply(), nil // a row that was added is a row like any other from here on
+}
+
+// agreeToAll plans the whole script, and compares the agreement with it.
+func (s *Session) agreeToAll(ctx context.Context, p *verbs.Program, o RunOptions, part *part, first int) (*run, error) {
+	t := &runOptions{RunOptions: o, part: part}
+	t.From = first
+	s.claim(ctx, t)
+	plan, err := s.agreeToPlan(ctx, p, t)
+	if err != nil {
+		s.release(t, err)
+		return nil, s.refusal(ctx, p, t.RunOptions, err)
+	}
+	return plan, nil
+}
+
+func (s *Session) agreeToPlan(ctx context.Context, p *verbs.Program, t *runOptions) (*run, error) {
+	rehearse := rehearsal(t.RunOptions)
+	rehearse.part = t.part
+	plan, err := s.attempts(ctx, p, rehearse)
+	if err != nil {
+		return nil, err
+	}
+	others, mine := plan.unanswered()
+	switch {
+	case len(others) > 0:
+		// They would have to agree to all of it at once.
+		return nil, refuse(append(others, mine...))
+	case t.Agreed == "" && len(mine) > 0:
+		return nil, refuse(mine)
+	case t.Agreed == "":
+		return plan, nil
+	}
+	err = s.e.write(ctx, t.opens(s), func(tx stores.Tx) error {
+		plan.read, plan.own = view.Direct(tx, tx, nil), nil
+		if err := plan.ownConsent(ctx, t, len(mine) > 0); err != nil || len(plan.own) == 0 {
+			return err
+		}
+		return tx.Apply(ctx, stores.Batch{Changes: plan.own})
+	})
+	if err != nil {
+		return nil, s.finalError(p, err)
+	}
+	return plan, nil
+}
+
+// only returns the script of one call, for its idempotency key.
+func only(of *dsl.Script, n int) *dsl.Script {
+	return &dsl.Script{Source: of.Source, Calls: of.Calls[n : n+1]}
+}
+
+// keyOfCall returns the key of one call of a script that has one.
+func keyOfCall(key string, number int) string { return fmt.Sprintf("%s\x1f%d", key, number) }
+
+// RepeatEach is Repeat for a script that was run with RunOptions.Each, from the
+// call of that number on. It returns nil unless every call of it was done.
+func (s *Session) RepeatEach(ctx context.Context, script *dsl.Script, key string, from int) (*receipt.Receipt, error) {
+	if from <= 1 {
+		return s.Repeat(ctx, script, key) // it may have been done all at once
+	}
+	return s.repeatCalls(ctx, script, key, from)
+}
+
+func (s *Session) repeatCalls(ctx context.Context, script *dsl.Script, key string, from int) (*receipt.Receipt, error) {
+	rest := *script
+	rest.Calls = script.Calls[min(max(1, from), len(script.Calls)+1)-1:]
+	parts, err := s.doneEach(ctx, &rest, key, max(1, from))
+	if err != nil || len(parts) < len(rest.Calls) || len(parts) == 0 {
+		return nil, err
+	}
+	done := &receipt.Receipt{Done: true}
+	for _, part := range parts {
+		join(done, part)
+	}
+	return s.repeated(done), nil
+}
+
+// doneEach finds what the first calls of a script did under a key, up to the
+// first that was not done.
+func (s *Session) doneEach(ctx context.Context, script *dsl.Script, key string, first int) (all []*receipt.Receipt, err error) {
+	for i := range script.Calls {
+		its := keyOfCall(key, first+i)
+		one := &dsl.Script{Source: script.Source, Calls: script.Calls[i : i+1]}
+		done, err := s.Repeat(ctx, one, its)
+		if err != nil {
+			return nil, err
+		}
+		if done == nil {
+			break
+		}
+		all = append(all, done)
+	}
+	return all, nil
+}
+
+// aboutCall turns a refusal of a script of one call into a refusal of that call.
+func aboutCall(p *verbs.Program, call int, err error) error {
+	var r *Refusal
+	if !errors.As(err, &r) {
+		return err
+	}
+	again := &Refusal{calls: slices.Clone(r.calls), Diagnostics: slices.Clone(r.Diagnostics)}
+	for i := range again.calls {
+		if again.calls[i] < 0 {
+			again.calls[i] = call
+			again.Diagnostics[i].Place = placeOf(p, &p.Calls()[call])
+		}
+	}
+	return again
+}
+
+// onlyThis makes a refusal speak of its own call where others are committed.
+func onlyThis(err error) error {
+	var r *Refusal
+	if !errors.As(err, &r) {
+		return err
+	}
+	again := &Refusal{calls: r.calls, Diagnostics: slices.Clone(r.Diagnostics)}
+	for i := range again.Diagnostics {
+		d := &again.Diagnostics[i]
+		d.Notes = slices.Clone(d.Notes)
+		for j := range d.Notes {
+			d.Notes[j] = strings.Replace(d.Notes[j], "nothing was changed", "this call changed nothing", 1)
+		}
+	}
+	return again
+}

@@ -1,0 +1,411 @@
+package runtime
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"verbatim/dsl"
+	"verbatim/runtime/internal/digest"
+	"verbatim/runtime/protocols/tools"
+	"verbatim/stores"
+)
+
+// A tool of another server acts outside our transaction, and the two cannot be made atomic. So
+// a run with such a tool takes steps, and may be cut off after each:
+//
+//  1. The whole script is planned in a transaction: permitted, resolved, gated, settled,
+//     agreed to. Most refusals happen here. The transaction is rolled back.
+//  2. The attempt is journalled and committed, together with the agreement that it uses up.
+//     From here on the store knows that the tool may have acted.
+//  3. The tool is asked, with no transaction open.
+//  4. The script is planned again with the answer. If the plan equals that of step 1, rows,
+//     notices and journal entries are committed.
+//
+// If the tool fails or cannot be reached, nothing changes here, and the journal says failed.
+// If its answer is lost, the journal says unknown. If rows have changed between 1 and 4, the
+// tool has acted and nothing changed here: the caller is told so, and with an idempotency key
+// the answer is kept for the next try.
+//
+// We considered asking the tool after the commit: rows would then claim something that may
+// never happen. We also considered asking inside the transaction: every other writer of an
+// SQLite file would wait for the tool's server.
+
+const (
+	outcomeAttempted = "attempted"
+	outcomeFailed    = "failed"
+	outcomeUnknown   = "unknown"
+)
+
+const (
+	// maxExternalCalls is how many answers of tools one run may need.
+	maxExternalCalls = 50
+	// toolTries is how often a tool is asked if its palette names no number.
+	toolTries = 3
+)
+
+// externalAnswers are the answers of tools to one run, over all attempts at its transaction.
+type externalAnswers struct {
+	now     time.Time // of the first attempt, once something was asked
+	answers map[string]tools.Answer
+	sent    *sentCall
+}
+
+// A sentCall is the one external call of a run that changes something on another server, after
+// it was sent.
+type sentCall struct {
+	call     *externalCall
+	plan     *run     // the plan that it belongs to
+	digest   [32]byte // of the plan that was agreed to
+	agreedBy string
+	row      stores.Value // key of its row, if it has one
+}
+
+// still compares a plan made with the tool's answer to the plan made before it.
+func (a *sentCall) still(r *run) error {
+	if r.digest != a.digest {
+		return errMoved
+	}
+	r.agreedBy = a.agreedBy
+	if !a.row.IsNull() {
+		r.own = append(r.own, a.settle(AttemptDone, r.answers[a.call.id()], r.now))
+	}
+	return nil
+}
+
+// errMoved says that the plan of a run has changed since its tool was asked.
+var errMoved = errors.New("rows changed while the tool was being asked")
+
+// fetch asks a tool for an answer that a run needs before it can go on.
+func (s *Session) fetch(ctx context.Context, o *runOptions, a *externalAnswers, r *run) error {
+	e := r.waits()
+	if len(a.answers) >= maxExternalCalls {
+		return &complaint{e.st.index, tooDeep(e.st.place, e.st.verb.Name)}
+	}
+	if a.answers == nil {
+		a.answers, a.now = make(map[string]tools.Answer), r.now
+	}
+	if e.embeds {
+		answer, err := s.e.embed(ctx, e.args.Text())
+		if err == nil {
+			a.answers[e.id()] = answer
+		}
+		return err
+	}
+	if e.files != nil {
+		answer, err := s.file(ctx, e)
+		if err == nil {
+			a.answers[e.id()] = answer
+		}
+		return err
+	}
+	if e.st.verb.Tool.ReadOnly {
+		key := s.e.newID()
+		if asks := cmp.Or(o.Asks, o.Key); asks != "" { // a run that was cut off asks the same again, and not for a second time
+			key = digest.Of("verbatim question 1", s.who.Name, asks, e.id())
+		}
+		answer, err := s.ask(ctx, o, e, key)
+		if err != nil {
+			return err
+		}
+		a.answers[e.id()] = answer
+		return nil
+	}
+	return s.send(ctx, o, a, r)
+}
+
+// ask asks a tool until it gives a valid answer. A tool that may have acted is asked again only
+// if that cannot act twice.
+func (s *Session) ask(ctx context.Context, o *runOptions, e *externalCall, key string) (tools.Answer, error) {
+	v := e.st.verb
+	retry := stores.Retry{Attempts: toolTries}
+	if v.Tool.Retry != nil {
+		retry = *v.Tool.Retry
+	}
+	for try := 1; ; try++ {
+		tell, over := o.listens(e.st)
+		answer, err := s.once(ctx, v.Tool.Timeout, tools.Call{Tell: tell, Server: e.Server, Name: e.Name, Digest: e.spec.Digest, Args: e.args.Text(), Key: key, Columns: v.Tool.Columns, Rows: v.Tool.Rows})
+		over()
+		switch {
+		case err == nil && answer.Failed:
+			return answer, &complaint{e.st.index, toolFailed(e, answer.Text)}
+		case err == nil:
+			if _, err = answerTable(v, answer); err == nil {
+				return answer, s.keepFile(ctx, v, answer.File)
+			}
+			// It would answer the same again.
+			return answer, &complaint{e.st.index, toolAnswerUnfit(e.st.place, v, err.Error())}
+		case errors.Is(err, tools.ErrChanged):
+			return answer, &complaint{e.st.index, toolUnfit(e.st.place, v, tools.CodeChanged)}
+		case ctx.Err() == nil && try < retry.Attempts && (v.Tool.ReadOnly || v.Tool.Idempotent || errors.Is(err, tools.ErrNotCalled)):
+			s.e.sleep(ctx, retry.Wait(try))
+			continue
+		case ctx.Err() != nil && v.Tool.ReadOnly:
+			return answer, ctx.Err() // nobody waits for it any more
+		case errors.Is(err, tools.ErrNotCalled), v.Tool.ReadOnly:
+			return answer, &complaint{e.st.index, toolSilent(e.st.place, v)}
+		}
+		return answer, fmt.Errorf("%w: %w", errLost, err)
+	}
+}
+
+// once asks a tool once, with a deadline.
+func (s *Session) once(ctx context.Context, timeout time.Duration, c tools.Call) (tools.Answer, error) {
+	if timeout > 0 {
+		var stop context.CancelFunc
+		ctx, stop = context.WithTimeout(ctx, timeout)
+		defer stop()
+	}
+	return s.e.tools.Call(ctx, c)
+}
+
+// errLost says that a tool's answer was lost.
+var errLost = errors.New("the answer of the tool was lost")
+
+// send journals the attempt, asks the tool, and journals any outcome but success.
+func (s *Session) send(ctx context.Context, o *runOptions, a *externalAnswers, r *run) error {
+	e := r.external
+	sent := &sentCall{call: e, plan: r, digest: r.digest, agreedBy: r.agreedBy}
+	key, answer, err := s.begin(ctx, o, sent)
+	if err != nil {
+		return err
+	}
+	o.attempted, a.sent = true, sent
+	if answer != nil { // of an earlier run under the same key
+		a.answers[e.id()] = *answer
+		return nil
+	}
+	got, err := s.ask(ctx, o, e, key)
+	if err == nil {
+		a.answers[e.id()] = got
+		return nil
+	}
+	entry := s.attemptEntry(o, sent)
+	var c *complaint
+	switch {
+	case errors.As(err, &c) && c.diagnostic.Code != codeToolAnswer:
+		entry.Outcome, entry.Reason = outcomeFailed, c.diagnostic.Code
+		err = &Refusal{Diagnostics: dsl.Diagnostics{c.diagnostic}, calls: []int{c.call}, told: true}
+		return s.afterwards(ctx, o, sent, entry, AttemptFailed, nil, err)
+	default:
+		// It answered with something that cannot be understood, or not at all.
+		d := toolLost(e.st.place, e.st.verb, stamp(r.now), o.Key != "" && e.st.verb.Tool.Idempotent)
+		if c != nil {
+			d.Notes = append(d.Notes, c.diagnostic.Summary)
+		}
+		entry.Outcome, entry.Reason = outcomeUnknown, codeToolUnknown
+		return s.afterwards(ctx, o, sent, entry, AttemptUnknown, nil, &Failure{Err: err, Unknown: true, Told: &d})
+	}
+}
+
+// halfway makes the error that says that a tool has acted, but that the script was not
+// committed here.
+func (s *Session) halfway(ctx context.Context, o *runOptions, a *externalAnswers, err error) error {
+	e := a.sent.call
+	why := "a row that it stands on was changed meanwhile"
+	var refusal *Refusal
+	var c *complaint
+	switch {
+	case errors.As(err, &c):
+		why = c.diagnostic.Summary
+	case errors.As(err, &refusal):
+		why = refusal.Diagnostics[0].Summary
+	case !errors.Is(err, errMoved) && !errors.Is(err, stores.ErrConflict):
+		why = "the system could not store it"
+	}
+	entry := s.attemptEntry(o, a.sent)
+	entry.Outcome, entry.Reason = outcomeFailed, codeToolAlone
+	answer := a.answers[e.id()]
+	d := toolAlone(e.st.place, e.st.verb, why, o.Key != "")
+	if said := e.said(answer); said != "" {
+		d.Notes = append(d.Notes, said)
+	}
+	return s.afterwards(ctx, o, a.sent, entry, AttemptDone, &answer, &Failure{Err: err, Unknown: errors.Is(err, stores.ErrUnknown), Told: &d})
+}
+
+func (s *Session) attemptEntry(o *runOptions, a *sentCall) stores.Entry {
+	st := a.call.st
+	e := s.entry(a.plan.prog, o.RunOptions, st.place)
+	e.Time, e.Verb = s.e.clock(), st.verb.Name
+	switch {
+	case a.agreedBy != "":
+		e.Preview, e.Agreed = a.plan.id, a.agreedBy
+	case o.Agreed != "":
+		e.Preview, e.Agreed = a.plan.id, s.who.Name
+	}
+	return e
+}
+
+// tellAttempt adds a journal entry about an attempt to a batch.
+func (s *Session) tellAttempt(b *stores.Batch, a *sentCall, entry stores.Entry) error {
+	st := a.call.st
+	return s.e.tell(b, entry, s.e.says(a.plan.prog, st))
+}
+
+// afterwards journals the outcome of an attempt, even if the request was cancelled meanwhile,
+// and returns the error for the caller.
+func (s *Session) afterwards(ctx context.Context, o *runOptions, a *sentCall, entry stores.Entry, status string, answer *tools.Answer, err error) error {
+	var b stores.Batch
+	if failed := s.tellAttempt(&b, a, entry); failed != nil {
+		return failed
+	}
+	if !a.row.IsNull() {
+		var kept tools.Answer
+		if answer != nil {
+			kept = *answer
+		}
+		b.Changes = append(b.Changes, a.settle(status, kept, entry.Time))
+	}
+	ctx, stop := detached(ctx)
+	defer stop()
+	failed := s.e.write(ctx, o.opens(s), func(tx stores.Tx) error {
+		return tx.Apply(ctx, b)
+	})
+	if failed != nil {
+		return &Failure{Err: fmt.Errorf("%w; and the journal could not be told: %w", err, failed), Unknown: true, Told: toldOf(err)}
+	}
+	return err
+}
+
+func toldOf(err error) *dsl.Diagnostic {
+	var f *Failure
+	var r *Refusal
+	switch {
+	case errors.As(err, &f):
+		return f.Told
+	case errors.As(err, &r):
+		return &r.Diagnostics[0]
+	}
+	return nil
+}
+
+// Attempts
+
+// The states of an attempt.
+const (
+	// AttemptOpen says that the tool may have been asked, and no more is known.
+	AttemptOpen = "ATTEMPTED"
+	// AttemptDone says that the tool answered; the answer is kept.
+	AttemptDone = "DONE"
+	// AttemptFailed says that the tool failed.
+	AttemptFailed = "FAILED"
+	// AttemptUnknown says that its answer was lost.
+	AttemptUnknown = "UNKNOWN"
+)
+
+// begin commits that a tool is about to be asked, and uses up the agreement. It returns the key
+// under which to ask. If an earlier run with the same key asked the same, it returns that
+// answer.
+func (s *Session) begin(ctx context.Context, o *runOptions, a *sentCall) (key string, answer *tools.Answer, err error) {
+	r := a.plan
+	key = s.e.newID()
+	err = s.e.store.Update(ctx, o.opens(s), func(tx stores.Tx) error {
+		entry := s.attemptEntry(o, a)
+		entry.Time, entry.Outcome = r.now, outcomeAttempted
+		b := stores.Batch{Changes: append([]stores.Change(nil), r.own...)}
+		if err := s.tellAttempt(&b, a, entry); err != nil {
+			return err
+		}
+		if o.Key != "" {
+			a.row = attemptKey(s.who.Name, o.Key)
+			key = a.row.Text()
+			row, err := tx.Get(ctx, attempts, a.row)
+			switch {
+			case errors.Is(err, stores.ErrNotFound):
+				b.Changes = append(b.Changes, a.insert(r, o.Key))
+			case err != nil:
+				return err
+			default:
+				var again stores.Change
+				if answer, again, err = a.resume(r, row, o.Key); err != nil {
+					return err
+				}
+				b.Changes = append(b.Changes, again)
+			}
+		}
+		err := tx.Apply(ctx, b)
+		if errors.Is(err, stores.ErrDuplicate) && o.Key != "" {
+			return fmt.Errorf("a key was used twice at once: %w", stores.ErrConflict)
+		}
+		return err
+	})
+	if err != nil {
+		return "", nil, err
+	}
+	return key, answer, nil
+}
+
+// resume continues an attempt that was begun under the same key.
+func (a *sentCall) resume(r *run, row stores.Row, key string) (*tools.Answer, stores.Change, error) {
+	e := a.call
+	at := dsl.Place{Source: r.prog.Script().Source}
+	v := row.Values
+	change := stores.Change{Op: stores.Update, Entity: attempts, Key: a.row, Before: v, Guard: []int{attText, attSent, attStatus},
+		Set: []stores.Assign{{Field: attSent, Value: stores.NewString(sentDigest(e, key))}, {Field: attStatus, Value: stores.NewString(AttemptOpen)}, {Field: attTime, Value: stores.NewTime(r.now)}}}
+	status := v[attStatus].Text()
+	switch {
+	case v[attText].Text() != textDigest(r.script(), key):
+		return nil, change, refuse([]complaint{{-1, keyReused(at)}})
+	case status == AttemptFailed:
+		return nil, change, nil
+	case v[attSent].Text() != sentDigest(e, key):
+		return nil, change, refuse([]complaint{{e.st.index, toolOtherwise(e.st.place, e.st.verb, stamp(v[attTime].Time()))}})
+	case status == AttemptDone:
+		change.Set = []stores.Assign{{Field: attTime, Value: stores.NewTime(r.now)}}
+		kept := keptAnswer(v[attAnswer])
+		return &kept, change, nil
+	case e.st.verb.Tool.Idempotent:
+		return nil, change, nil
+	}
+	d := toolLost(e.st.place, e.st.verb, stamp(v[attTime].Time()), false)
+	return nil, change, &Failure{Err: errLost, Unknown: true, Told: &d}
+}
+
+// sentDigest returns the digest of a request, which may be sensitive: like that of a text, it cannot
+// be guessed without the key.
+func sentDigest(e *externalCall, key string) string {
+	return digest.Of("verbatim errand 1", key, e.id())
+}
+
+// keptAnswer reads an answer that settle kept.
+func keptAnswer(v stores.Value) tools.Answer {
+	var a tools.Answer
+	if json.Unmarshal([]byte(v.Text()), &a) != nil {
+		return tools.Answer{} // it fits no column, and is refused for that
+	}
+	return a
+}
+
+func attemptKey(principal, key string) stores.Value {
+	return stores.NewString(digest.Of("verbatim attempt 1", principal, key))
+}
+
+func (a *sentCall) insert(r *run, key string) stores.Change {
+	e := a.call
+	return stores.Change{Op: stores.Insert, Entity: attempts, Key: a.row, Set: []stores.Assign{
+		{Field: attPrincipal, Value: stores.NewString(r.s.who.Name)}, {Field: attText, Value: stores.NewString(textDigest(r.script(), key))},
+		{Field: attSent, Value: stores.NewString(sentDigest(e, key))}, {Field: attTool, Value: stores.NewString(e.Server + " " + e.Name)},
+		{Field: attStatus, Value: stores.NewString(AttemptOpen)}, {Field: attTime, Value: stores.NewTime(r.now)},
+	}}
+}
+
+// settle makes the change that records the outcome of an attempt.
+func (a *sentCall) settle(status string, answer tools.Answer, now time.Time) stores.Change {
+	set := []stores.Assign{{Field: attStatus, Value: stores.NewString(status)}}
+	if status == AttemptDone {
+		keys := []string{"structured", "text"}
+		values := []stores.Value{stores.NewString(answer.Structured), stores.NewString(strings.ReplaceAll(answer.Text, "\x00", ""))}
+		if answer.File != nil {
+			text, _ := json.Marshal(answer.File) // of texts
+			file, _ := stores.ParseJSON(string(text))
+			keys, values = append(keys, "file"), append(values, file)
+		}
+		set = append(set, stores.Assign{Field: attAnswer, Value: stores.NewObject(keys, values)})
+	}
+	set = append(set, stores.Assign{Field: attTime, Value: stores.NewTime(now)})
+	return stores.Change{Op: stores.Update, Entity: attempts, Key: a.row, Set: set}
+}

@@ -1,0 +1,205 @@
+package runtime
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"verbatim/dsl"
+	"verbatim/runtime/state/confirmations"
+	"verbatim/stores"
+	"verbatim/stores/receipt"
+	"verbatim/verbs"
+)
+
+// An ask is a question that a rule asks, and how long an answer to it is valid.
+type ask struct {
+	receipt.Ask
+	lasts time.Duration
+	proof time.Duration // how old the sign-in of the person who agrees may be; 0 is any age
+}
+
+// newAsk makes the question that a rule of a palette asks about a call.
+func newAsk(st *step, rule *verbs.Confirm) ask {
+	a := ask{receipt.Ask{Reason: rule.Reason, Rule: placed(rule.Place), Call: st.index}, rule.Lasts(), rule.Proof()}
+	if rule.By != nil {
+		a.By = rule.By.Name
+	}
+	return a
+}
+
+// gate works out who must agree to a call before it is made. Rules add up. A rule whose
+// condition has no value, or cannot be evaluated, asks: it fails closed.
+func gate(ctx context.Context, r *reading, st *step) ([]ask, error) {
+	var asks []ask
+	for i := range st.verb.Confirm {
+		rule := &st.verb.Confirm[i]
+		if !rule.Always {
+			holds, err := r.eval(ctx, st, rule.When, nil)
+			if err != nil {
+				if isStoreError(err) {
+					return nil, err
+				}
+			} else if holds.Kind() == stores.Bool && !holds.Bool() {
+				continue
+			}
+		}
+		ask := newAsk(st, rule)
+		if ask.Reason == "" {
+			ask.Reason = alwaysAsks(st.verb.Name)
+			if !rule.Always {
+				ask.Reason = asksWhen(rule.When.Text)
+			}
+		}
+		asks = append(asks, ask)
+	}
+	return asks, nil
+}
+
+// agreed decides whether the plan has the agreements that it needs. The plan was made in the
+// transaction that would commit it.
+func (r *run) agreed(ctx context.Context, o *runOptions) error {
+	if part := o.part; part != nil && part.agreed != "" {
+		// The agreement is to the whole script, of which this is a part.
+		if r.unitDigest(part.calls) != part.shown {
+			last := r.top[part.calls[len(part.calls)-1]]
+			return refuse([]complaint{{last.index, stalePreview(last.place, nil)}})
+		}
+		return nil
+	}
+	if o.pending != nil {
+		// The asker gave their own agreement when they proposed it, and the digest
+		// covers the whole script.
+		return r.consented(ctx, o.pending)
+	}
+	others, mine := r.unanswered()
+	switch {
+	case len(others) > 0:
+		// Somebody else has to agree, for which there is Propose: the caller's own
+		// agreement does not replace theirs.
+		return refuse(append(others, mine...))
+	case o.Agreed == "" && len(mine) > 0:
+		return refuse(mine)
+	case o.Agreed == "":
+		return nil
+	}
+	return r.ownConsent(ctx, o, len(mine) > 0)
+}
+
+// asksAnybody reports whether somebody has to agree to what is planned.
+func (r *run) asksAnybody() bool {
+	return slices.ContainsFunc(r.steps, func(st *step) bool { return len(st.asks) > 0 })
+}
+
+// unanswered returns the agreements that others have to give, and those that the caller has to.
+func (r *run) unanswered() (others, mine []complaint) {
+	for _, st := range r.written() {
+		for _, ask := range st.allAsks(nil) {
+			c := complaint{st.index, needsAgreement(st.place, st.verb.Name, ask.Reason, ask.By, r.id)}
+			if ask.By != "" {
+				others = append(others, c)
+			} else {
+				mine = append(mine, c)
+			}
+		}
+	}
+	return others, mine
+}
+
+// lasts returns how long an agreement to this plan is valid: the shortest time of the rules
+// that ask.
+func (r *run) lasts() time.Duration {
+	var least time.Duration
+	for _, st := range r.written() {
+		for _, ask := range st.allAsks(nil) {
+			if least == 0 {
+				least = ask.lasts
+			}
+			least = min(least, ask.lasts)
+		}
+	}
+	return cmp.Or(least, verbs.DefaultExpiry)
+}
+
+// recent refuses an agreement by somebody whose last sign-in is older than a rule allows.
+func (r *run) recent(proven time.Time, others bool) error {
+	for _, st := range r.written() {
+		for _, ask := range st.allAsks(nil) {
+			if ask.proof > 0 && others == (ask.By != "") && (proven.IsZero() || r.now.Sub(proven) > ask.proof) {
+				return refuse([]complaint{{st.index, signInAgain(st.place, ask.proof)}})
+			}
+		}
+	}
+	return nil
+}
+
+// ownConsent compares the caller's own agreement with the plan. Agreement to a preview is
+// for that preview alone, even where no rule asks; it is valid once.
+//
+// A preview that this session showed, or that the store keeps, is compared by its whole
+// digest. A preview that asks nobody, and that another process showed, is known by its
+// short id alone: that stops a caller who looked at something else, and grants no right.
+func (r *run) ownConsent(ctx context.Context, o *runOptions, asked bool) error {
+	at := dsl.Place{Source: r.prog.Script().Source}
+	if err := r.recent(r.s.proven, false); err != nil {
+		return err
+	}
+	keys := o.kept
+	if c := o.claimed; c != nil {
+		switch {
+		case o.declined:
+			return refuse([]complaint{{-1, declinedYourself(at)}})
+		case o.spent:
+			return refuse([]complaint{{-1, alreadyUsed(at, "", "")}})
+		case c.digest != r.digest:
+			return refuse([]complaint{{-1, stalePreview(at, c.moved(r))}})
+		case asked && !r.now.Before(c.until):
+			return refuse([]complaint{{-1, agreementExpired(at, c.until)}})
+		case c.kept.IsNull():
+			return nil
+		}
+		keys = []stores.Value{c.kept}
+	}
+	why := stalePreview(at, nil)
+	for _, key := range keys {
+		c, err := confirmations.Get(ctx, r.read, key)
+		if err != nil {
+			return err
+		}
+		if c == nil || c.Digest != fmt.Sprintf("%x", r.digest) {
+			continue
+		}
+		if d := r.e.unusable(c, r.now, at); d != nil {
+			why = *d
+			continue
+		}
+		r.own = append(r.own, c.Settle(r.e.writtenScript(c), confirmations.Used, r.s.who.Name, "", r.now))
+		return nil
+	}
+	switch {
+	case asked && o.unread != nil:
+		return &Failure{Err: o.unread}
+	case !asked && o.claimed == nil && receipt.IsID(r.id, o.Agreed):
+		return nil
+	}
+	return refuse([]complaint{{-1, why}})
+}
+
+// allAsks gathers the asks of a call and of those it makes as a macro.
+func (st *step) allAsks(asks []ask) []ask {
+	asks = append(asks, st.asks...)
+	for _, inner := range st.inner {
+		asks = inner.allAsks(asks)
+	}
+	return asks
+}
+
+// questions returns the asks of a call and its macro for the receipt.
+func (st *step) questions() (all []receipt.Ask) {
+	for _, a := range st.allAsks(nil) {
+		all = append(all, a.Ask)
+	}
+	return all
+}

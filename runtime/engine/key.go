@@ -1,0 +1,268 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"verbatim/dsl"
+	"verbatim/runtime/internal/digest"
+	"verbatim/runtime/state/names"
+	"verbatim/stores"
+	"verbatim/stores/receipt"
+)
+
+// The receipt of a run that has a key is kept in the transaction of that run, so that it is
+// there exactly if the run took effect. A repeated request gets the same receipt.
+
+// deliveryKey returns the primary key of the row that keeps the receipt for a principal's key. No
+// key of another principal leads to the same row.
+func deliveryKey(principal, key string) stores.Value {
+	return stores.NewString(digest.Of("verbatim key 1", principal, key))
+}
+
+// textDigest returns the digest of a script and its key. Without the key, nobody can find a short
+// secret in the script by trying.
+func textDigest(script *dsl.Script, key string) string {
+	return digest.Of("verbatim text 1", key, dsl.Format(script))
+}
+
+// Repeat returns the receipt of a script that already took effect under a key, nil if none
+// did. Run does the same, but only for a script that still checks: the first run may have
+// deleted the rows that it names.
+func (s *Session) Repeat(ctx context.Context, script *dsl.Script, key string) (*receipt.Receipt, error) {
+	var again *receipt.Receipt
+	err := s.e.store.View(ctx, holding(s.scope, deliveries, deliveryKey(s.who.Name, key)), func(r stores.Reader) (err error) {
+		settled, err := s.settled(ctx, r, script)
+		if err != nil {
+			return err
+		}
+		again, err = s.delivered(ctx, r, script, settled, key, false)
+		return err
+	})
+	if err != nil {
+		return nil, failure(err)
+	}
+	if again == nil {
+		if each, err := s.usedForCalls(ctx, key); err != nil || !each {
+			return nil, err
+		}
+		return s.repeatCalls(ctx, script, key, 1)
+	}
+	return again, nil
+}
+
+// settled returns a script with suffixed names, as far as the store knows the names, whether
+// or not their rows still exist.
+func (s *Session) settled(ctx context.Context, r stores.Reader, script *dsl.Script) (*dsl.Script, error) {
+	said := s.mentioned(script)
+	kept := make(map[string]string)
+	for _, e := range said.among {
+		for _, word := range said.words(e) {
+			if _, done := kept[word]; done {
+				continue
+			}
+			if key, ok := s.names.Key(e.Store, word); ok {
+				row, _ := s.names.Row(e.Store, key)
+				kept[word] = row.Kept
+				continue
+			}
+			plain, suffix, _ := strings.Cut(word, "~")
+			q := stores.NameQuery{Entity: e.Store, Owners: s.owners(e.Store), Most: names.MaxHomonyms}
+			if suffix != "" {
+				q.Suffix = suffix
+			} else {
+				q.Plain = []string{plain}
+			}
+			found, err := r.Names(ctx, q)
+			if err != nil {
+				return nil, err
+			}
+			if len(found) > 0 && !slices.ContainsFunc(found, func(n stores.Name) bool { return n.Key != found[0].Key }) {
+				kept[word] = plain + "~" + found[0].Suffix
+			}
+		}
+	}
+	out := *script
+	out.Calls = make([]dsl.Call, len(script.Calls))
+	for i := range out.Calls {
+		out.Calls[i] = *dsl.Replace(&script.Calls[i], func(_ *dsl.Call, _ string, v *dsl.Value) (dsl.Value, bool) {
+			word, path, has := strings.Cut(v.Text, ".")
+			name, ok := kept[word]
+			if v.Kind != dsl.Symbol || !ok {
+				return dsl.Value{}, false
+			}
+			if has {
+				name += "." + path
+			}
+			return dsl.NewSymbol(name), true
+		})
+	}
+	return &out, nil
+}
+
+// delivered looks for the receipt of a key. Another text under the same key is refused when
+// it is about to be run.
+func (s *Session) delivered(ctx context.Context, read stores.Reader, script, settled *dsl.Script, key string, run bool) (*receipt.Receipt, error) {
+	row, err := read.Get(ctx, deliveries, deliveryKey(s.who.Name, key))
+	if errors.Is(err, stores.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if row.Values[dlvEach].Bool() {
+		if !run {
+			return nil, nil
+		}
+		return nil, refuse([]complaint{{-1, keyOfCalls(dsl.Place{Source: script.Source})}})
+	}
+	// The first run may have deleted the rows that the script names. Then the text is
+	// compared as it was written.
+	if row.Values[dlvWritten].Text() != textDigest(script, key) && row.Values[dlvText].Text() != textDigest(settled, key) {
+		if !run {
+			return nil, nil
+		}
+		return nil, refuse([]complaint{{-1, keyReused(dsl.Place{Source: script.Source})}})
+	}
+	return s.keptReceipt(ctx, read, row)
+}
+
+// keptReceipt returns the receipt that was kept under a key.
+func (s *Session) keptReceipt(ctx context.Context, read stores.Reader, row stores.Row) (*receipt.Receipt, error) {
+	again, err := receipt.ParseKept(row.Values[dlvReply].Text())
+	if err != nil {
+		return nil, &Failure{Err: err}
+	}
+	again.Repeated = true
+	if v := row.Values[dlvFirst]; !v.IsNull() {
+		again.Number(v.Int())
+	}
+	return again, s.nameNew(ctx, read, again)
+}
+
+// Done returns the receipt of the principal's run under a key, whatever its text; nil if
+// there was none, or if it was committed call by call.
+func (s *Session) Done(ctx context.Context, key string) (done *receipt.Receipt, err error) {
+	err = s.e.store.View(ctx, holding(s.scope, deliveries, deliveryKey(s.who.Name, key)), func(r stores.Reader) error {
+		row, err := r.Get(ctx, deliveries, deliveryKey(s.who.Name, key))
+		if errors.Is(err, stores.ErrNotFound) || err == nil && row.Values[dlvEach].Bool() {
+			return nil
+		}
+		if err == nil {
+			done, err = s.keptReceipt(ctx, r, row)
+		}
+		return err
+	})
+	return done, failure(err)
+}
+
+// claimKey reserves a key for a script that is committed call by call, in the transaction of
+// a call. A run of all calls at once under the same key finds this row, and the other way
+// round, so that a key has one effect however it is committed.
+func (r *run) claimKey(ctx context.Context, tx stores.Tx, key string) error {
+	at := deliveryKey(r.s.who.Name, key)
+	row, err := tx.Get(ctx, deliveries, at)
+	switch {
+	case err == nil && !row.Values[dlvEach].Bool():
+		return refuse([]complaint{{-1, keyReused(dsl.Place{Source: r.prog.Script().Source})}})
+	case err == nil || !errors.Is(err, stores.ErrNotFound):
+		return err
+	}
+	text := stores.NewString(textDigest(r.prog.Canonical(), key))
+	r.own = append(r.own, stores.Change{Op: stores.Insert, Entity: deliveries, Key: at, Set: []stores.Assign{
+		{Field: dlvPrincipal, Value: stores.NewString(r.s.who.Name)}, {Field: dlvText, Value: text}, {Field: dlvWritten, Value: text},
+		{Field: dlvReply, Value: stores.NewString("")}, {Field: dlvEach, Value: stores.NewBool(true)}, {Field: dlvTime, Value: stores.NewTime(r.now)},
+	}})
+	return nil
+}
+
+// usedForCalls reports whether a key is used to commit call by call.
+func (s *Session) usedForCalls(ctx context.Context, key string) (each bool, err error) {
+	err = s.e.store.View(ctx, holding(s.scope, deliveries, deliveryKey(s.who.Name, key)), func(r stores.Reader) error {
+		row, err := r.Get(ctx, deliveries, deliveryKey(s.who.Name, key))
+		each = err == nil && row.Values[dlvEach].Bool()
+		if errors.Is(err, stores.ErrNotFound) {
+			err = nil
+		}
+		return err
+	})
+	return each, failure(err)
+}
+
+// nameNew names the rows of a receipt that had no name when it was kept, because that run
+// added them.
+func (s *Session) nameNew(ctx context.Context, read stores.Reader, again *receipt.Receipt) error {
+	r := s.reads(read)
+	names := map[stores.Value]string{}
+	for i := range again.Calls {
+		for j := range again.Calls[i].Rows {
+			row := &again.Calls[i].Rows[j]
+			e := s.e.reg.Entity(row.Entity)
+			if row.Op != receipt.Inserted || e == nil {
+				continue
+			}
+			if _, err := r.nameRow(ctx, e, row.Key); err != nil {
+				return err
+			}
+			names[stores.NewRow(e.Store.Name, row.Key)] = r.shownName(e.Store, row.Key)
+		}
+	}
+	again.Rename(newRow, names)
+	return nil
+}
+
+// delivery makes the row that keeps the receipt of a run. The run has no place in the journal
+// yet: the store notes the number of its first entry, and the receipt counts from one.
+func (r *run) delivery(key string) stores.Change {
+	kept := &receipt.Receipt{ID: r.id, Digest: r.digest, Done: true, Calls: slices.Clone(r.told), Last: int64(len(r.of))}
+	if kept.Last > 0 {
+		kept.First = 1
+	}
+	for i, st := range r.written() {
+		c := &kept.Calls[i]
+		c.Seq = int64(1 + slices.Index(r.of, st))
+		// Values that the person may see are kept, unless a palette marks them sensitive.
+		if c.Result != nil && c.Result.Own != nil {
+			res := *c.Result
+			res.Own = slices.Clone(res.Own)
+			for j := range res.Own {
+				res.Own[j] = res.Own[j] && !st.cells.columns[j].sensitive
+			}
+			c.Result = &res
+		}
+	}
+	return stores.Change{Op: stores.Insert, Entity: deliveries, Key: deliveryKey(r.s.who.Name, key), Number: dlvFirst, Set: []stores.Assign{
+		{Field: dlvPrincipal, Value: stores.NewString(r.s.who.Name)}, {Field: dlvText, Value: stores.NewString(textDigest(r.settledScript(), key))}, {Field: dlvWritten, Value: stores.NewString(textDigest(r.script(), key))},
+		{Field: dlvReply, Value: stores.NewString(string(kept.AppendKept(nil)))}, {Field: dlvEach, Value: stores.NewBool(false)}, {Field: dlvTime, Value: stores.NewTime(r.now)},
+	}}
+}
+
+// refers adds the rows that the fields of a change refer to, before it and after.
+func (r *reading) refers(all []reference, c *change) []reference {
+	for _, a := range c.Set {
+		to := r.e.refersTo(c.Entity, a.Field)
+		if to == nil || a.Field == c.Entity.Key {
+			continue
+		}
+		all = append(all, reference{to, a.Value})
+		if c.Before != nil {
+			all = append(all, reference{to, c.Before[a.Field]})
+		}
+	}
+	if c.Op == stores.Delete { // also report the references of a deleted row
+		for field, v := range c.Before {
+			if to := r.e.refersTo(c.Entity, field); to != nil && field != c.Entity.Key && !v.IsNull() {
+				all = append(all, reference{to, v})
+			}
+		}
+	}
+	return all
+}
+
+// isCode reports whether an error is a refusal with a code.
+func isCode(err error, code string) bool {
+	var r *Refusal
+	return errors.As(err, &r) && len(r.Diagnostics) > 0 && r.Diagnostics[0].Code == code
+}

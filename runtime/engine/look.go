@@ -1,0 +1,266 @@
+package runtime
+
+import (
+	"context"
+	"crypto/ecdh"
+	"crypto/hpke"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"verbatim/runtime/internal/digest"
+	"verbatim/stores"
+	"verbatim/verbs"
+)
+
+// A Look reads rows for a verb whose palette says `looks`, including rows outside the caller's
+// scope. The function that looks returns values for `discloses` and nothing else: no change,
+// no answer, no notice.
+type Look struct {
+	r    *reading
+	st   *step
+	over bool
+}
+
+// Looks registers the function that looks for a verb. It gets its arguments as functions of
+// Handle do, and returns, by name, the disclosed values that the palette has no expression
+// for; one that is left out is absent.
+//
+//	runtime.Looks(h, "desk.is-known", func(ctx context.Context, l *runtime.Look, a isKnown) (runtime.Fields, error) {
+//		rows, err := l.Rows(ctx, "person", runtime.Fields{"email": a.Email})
+//		return runtime.Fields{"known": len(rows) > 0}, err
+//	})
+//
+// It may be called more than once for one run, and must not keep the Look. Only operators read
+// the text of its errors.
+func Looks[A any](h *Handlers, verb string, fn func(ctx context.Context, l *Look, args A) (Fields, error)) {
+	h.looks = append(h.looks, &handler{
+		verb: verb,
+		args: reflect.TypeFor[A](),
+		look: func(ctx context.Context, l *Look, args reflect.Value) (Fields, error) {
+			return fn(ctx, l, args.Interface().(A))
+		},
+	})
+}
+
+// Principal returns the name of the caller.
+func (l *Look) Principal() string { return l.r.s.who.Name }
+
+// Now returns the time of the run. It is the same for all of it.
+func (l *Look) Now() time.Time { return l.r.now }
+
+// mostLooked is the greatest number of rows that one look returns.
+const mostLooked = 10_000
+
+// Rows reads all rows whose fields have these values, of every owner. The rows are not locked: they
+// may change before the run commits.
+func (l *Look) Rows(ctx context.Context, entity string, where Fields) ([]Row, error) {
+	e, err := l.entity(entity)
+	if err != nil {
+		return nil, err
+	}
+	set, err := l.r.assign(e, where)
+	if err != nil {
+		return nil, err
+	}
+	cond := &stores.Cond{Op: stores.And}
+	for _, a := range set {
+		cond.Kids = append(cond.Kids, stores.Cond{Op: stores.Eq, Path: stores.Path{Field: a.field}, Value: a.value})
+	}
+	return l.find(ctx, e, cond)
+}
+
+// Alike reads all rows with a searched name within an edit distance of one of these names.
+// Case, accents, alphabets and punctuation make no difference. The nearest rows come first, at
+// most a thousand; more says that there are others.
+func (l *Look) Alike(ctx context.Context, entity string, edits int, names ...string) (rows []Row, more bool, err error) {
+	e, err := l.entity(entity)
+	if err != nil {
+		return nil, false, err
+	}
+	if e.Store.Search == nil || len(e.Store.Search.Names) == 0 {
+		return nil, false, fmt.Errorf("rows of %q are not searched by names", entity)
+	}
+	found, more, err := l.r.read.Match(ctx, stores.Match{Entity: e.Store, Edits: edits, Spellings: names, Beyond: true, Limit: mostAlike})
+	if err != nil || len(found) == 0 {
+		return nil, more, err
+	}
+	at, keys := make(map[stores.Value]int, len(found)), make([]stores.Value, len(found))
+	for i, f := range found {
+		keys[i], _ = stores.Parse(e.Store.Fields[e.Store.Key].Kind, f.Key)
+		at[keys[i]] = i
+	}
+	rows, err = l.find(ctx, e, &stores.Cond{Op: stores.In, Path: stores.Path{Field: e.Store.Key}, Value: stores.NewList(keys...)})
+	slices.SortFunc(rows, func(a, b Row) int { return at[a.row.Key()] - at[b.row.Key()] })
+	return rows, more, err
+}
+
+// mostAlike is the greatest number of rows that Alike returns.
+const mostAlike = 1000
+
+// Get reads a row that the caller sees, as Call.Get does.
+func (l *Look) Get(ctx context.Context, row Ref) (Row, error) {
+	c := Call{r: l.r, st: l.st, over: l.over}
+	return c.Get(ctx, row)
+}
+
+func (l *Look) entity(name string) (*verbs.Entity, error) {
+	i := slices.IndexFunc(l.st.verb.Looks, func(e *verbs.Entity) bool { return sameWord(e.Store.Name, name) })
+	if i < 0 || l.over {
+		return nil, fmt.Errorf("%s does not say that it looks at rows of %q", l.st.verb.Name, name)
+	}
+	return l.st.verb.Looks[i], nil
+}
+
+func (l *Look) find(ctx context.Context, e *verbs.Entity, where *stores.Cond) ([]Row, error) {
+	find := stores.Find{Entity: e.Store, Where: where, Order: []stores.Order{{Path: stores.Path{Field: e.Store.Key}}}, Limit: mostLooked, Beyond: true}
+	for i := range e.Store.Fields {
+		find.Select = append(find.Select, stores.Path{Field: i})
+	}
+	found, err := l.r.read.Find(ctx, find)
+	rows := make([]Row, len(found))
+	for i, values := range found {
+		rows[i] = Row{l.r.e, l.r.s, stores.Row{Entity: e.Store, Values: values}}
+	}
+	return rows, err
+}
+
+// looked calls the function of a verb that looks, once for each call, and keeps its values.
+func (r *reading) looked(ctx context.Context, st *step) error {
+	h := r.e.lookers[st.verb]
+	if h == nil {
+		return &complaint{st.index, notCarriedOut(st.place, st.verb.Name, noHandlerHere)}
+	}
+	args, err := h.arguments(r, st)
+	if err != nil {
+		return &Failure{Err: err}
+	}
+	// This is checked before anything is read: the error about a bad key must not reveal whether
+	// there was something to seal.
+	for i := range st.verb.Discloses {
+		if k := st.verb.Discloses[i].SealedFor; k >= 0 {
+			if _, err := publicKey(st.args[k].Text()); err != nil {
+				return handlerError(st, Refuse(":"+st.verb.Params[k].Name+" is no public key of X25519", "send 32 bytes in base64, made anew for this"))
+			}
+		}
+	}
+	l := &Look{r: r, st: st}
+	given, err := h.looksSafely(ctx, l, args)
+	l.over = true
+	var said *complaint
+	if errors.As(err, &said) { // its text may reveal what was read
+		return &Failure{Err: fmt.Errorf("the function of %s looks, and refuses nothing", st.verb.Name)}
+	}
+	if err != nil {
+		return handlerError(st, r.redact(st, err))
+	}
+	for i := range st.verb.Discloses {
+		x := &st.verb.Discloses[i]
+		if x.Is != nil || x.Fresh {
+			continue
+		}
+		name := x.Name
+		if _, ok := given[name]; !ok {
+			name = strings.ReplaceAll(name, "_", "-")
+		}
+		v, err := r.plainValue(given[name])
+		if err == nil {
+			v, err = r.tellable(st, x, v)
+		}
+		if err != nil { // the error may reveal what was read
+			return &Failure{Err: fmt.Errorf("%s: the function of %s gave %s a value that is no %s", at(x.Place), st.verb.Name, x.Name, x.Type.Phrase())}
+		}
+		st.disclosures[i] = disclosure{true, v}
+		delete(given, name)
+	}
+	for _, name := range sortedKeys(given) {
+		return &Failure{Err: fmt.Errorf("the function of %s gave %s, which its palette does not disclose", st.verb.Name, name)}
+	}
+	return nil
+}
+
+// looksSafely calls the function. A panic in it is an error of its verb alone.
+func (h *handler) looksSafely(ctx context.Context, l *Look, args reflect.Value) (given Fields, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			given, err = nil, panicked(p)
+		}
+	}()
+	return h.look(ctx, l, args)
+}
+
+// tellable returns a disclosed value as the caller gets it: of its type, and sealed where the
+// palette says so.
+func (r *reading) tellable(st *step, x *verbs.Disclosed, v stores.Value) (stores.Value, error) {
+	v, err := x.Type.Accept(v)
+	if err != nil || x.SealedFor < 0 || v.IsNull() {
+		return v, err
+	}
+	sealed, err := Seal(st.args[x.SealedFor].Text(), st.sealInfo(r, x), []byte(v.Text()))
+	if err != nil {
+		return v, err
+	}
+	told := stores.NewString(sealed)
+	r.alias[told] = "sealed " + x.Name // another each time
+	return told, nil
+}
+
+// sealInfo returns the info that a seal is bound to: the verb, the name of the value, the caller,
+// and the arguments that the palette names. A row stands in it by the whole suffix of its name,
+// which never changes.
+func (st *step) sealInfo(r *reading, x *verbs.Disclosed) string {
+	parts := []string{st.verb.Name, x.Name, r.s.who.Name}
+	for _, i := range x.Bound {
+		text := st.args[i].Text()
+		if p := &st.verb.Params[i]; p.Type.Name == verbs.RefType {
+			if kept, ok := st.syntax.Get(p.Name); ok {
+				text = kept.Text[strings.LastIndexByte(kept.Text, '~')+1:]
+			}
+		}
+		parts = append(parts, text)
+	}
+	return SealInfo(parts...)
+}
+
+// SealInfo returns the HPKE info under which a value is sealed. The parts are the verb, the name of
+// the value, the caller, and the arguments that the palette binds the seal to, in its order.
+func SealInfo(parts ...string) string {
+	return digest.Of(append([]string{"verbatim sealed 1"}, parts...)...)
+}
+
+// Seal seals a text for the owner of a public key, 32 bytes of X25519 in base64. Nobody else can
+// read it, and the owner can only with the same info (HPKE, RFC 9180, base mode with HKDF-SHA256
+// and AES-256-GCM). The result is the encapsulated key and the ciphertext, in base64.
+func Seal(key, info string, plain []byte) (string, error) {
+	public, err := publicKey(key)
+	if err != nil {
+		return "", err
+	}
+	sealed, err := hpke.Seal(public, hpke.HKDFSHA256(), hpke.AES256GCM(), []byte(info), plain)
+	return base64.StdEncoding.EncodeToString(sealed), err
+}
+
+// publicKey reads a public key. It refuses keys of low order: anybody could read what is sealed for
+// one.
+func publicKey(text string) (hpke.PublicKey, error) {
+	raw, err := base64.StdEncoding.DecodeString(text)
+	if err != nil {
+		return nil, err
+	}
+	point, err := ecdh.X25519().NewPublicKey(raw)
+	if err != nil {
+		return nil, err
+	}
+	probe, err := ecdh.X25519().NewPrivateKey(make([]byte, 32))
+	if err != nil {
+		return nil, err
+	}
+	if _, err := probe.ECDH(point); err != nil { // with a point of low order, the result is zero for every key
+		return nil, err
+	}
+	return hpke.NewDHKEMPublicKey(point)
+}

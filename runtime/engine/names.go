@@ -1,0 +1,580 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"verbatim/runtime/internal/view"
+	"verbatim/runtime/state/names"
+	"verbatim/stores"
+	"verbatim/verbs"
+)
+
+// This file looks names up; package names keeps those of a session.
+//
+// A name that was shown once means that row, in every process and whatever label the row has
+// later, or it is an error. Rows that the engine writes get their names in the same
+// transaction. Rows of other programs get theirs when they are first shown, when a name is
+// looked for in a scope of at most maxNamed rows, and from NameRows.
+
+const (
+	// maxNamed is how many rows of one entity a session reads to name them.
+	maxNamed = 5000
+	// namingTime bounds the reading of labels by Check.
+	namingTime = 10 * time.Second
+	// keepingTime bounds the writing of new names, which is not part of a request.
+	keepingTime = 2 * time.Second
+	// hiddenOwner is the owner of a row that only principals who see all rows can see.
+	hiddenOwner = "(hidden)"
+)
+
+// identity returns the identity of the store, which is read once.
+func (e *Engine) identity(ctx context.Context) (stores.Identity, error) {
+	e.idOnce.Lock()
+	defer e.idOnce.Unlock()
+	if e.id.ID != "" {
+		return e.id, nil
+	}
+	id, err := e.store.Identity(ctx)
+	if err == nil {
+		e.id = id
+	}
+	return id, err
+}
+
+// name names rows of an entity that have no name in this session yet. keepNames writes those
+// that the store does not have.
+func (s *Session) name(ctx context.Context, r stores.Reader, e *verbs.Entity, rows []names.NamedRow) error {
+	rows = s.names.Unknown(e.Store, rows)
+	if len(rows) == 0 {
+		return nil
+	}
+	if err := s.spell(ctx, r, e, rows); err != nil {
+		return err
+	}
+	var unsure []stores.Value
+	for i := range rows {
+		if !rows[i].Kept {
+			unsure = append(unsure, rows[i].Key)
+		}
+	}
+	if len(unsure) > 0 {
+		found, err := r.Names(ctx, stores.NameQuery{Entity: e.Store, Keys: unsure})
+		if err != nil {
+			return err
+		}
+		have := make(map[stores.Name]bool, len(found))
+		for _, n := range found {
+			have[n] = true
+		}
+		for i := range rows {
+			rows[i].Kept = rows[i].Kept || have[rows[i].Name(e.Store)]
+		}
+	}
+	s.names.Add(e.Store, rows...)
+	return nil
+}
+
+// Suffixes returns the whole suffixes of rows that the session sees, by their keys. A suffix
+// never changes, and a name that ends with it finds the row whatever its label is.
+func (s *Session) Suffixes(ctx context.Context, e *verbs.Entity, keys ...stores.Value) ([]string, error) {
+	id, err := s.e.identity(ctx)
+	if err != nil {
+		return nil, failure(err)
+	}
+	all := make([]string, len(keys))
+	var unnamed []stores.Value // such as rows of other programs
+	for i, key := range keys {
+		all[i] = names.Suffix(id.Secret, e.Store, key)
+		if _, named := s.names.Row(e.Store, key); !named {
+			unnamed = append(unnamed, key)
+		}
+	}
+	if len(unnamed) > 0 {
+		err = s.view(ctx, func(r stores.Reader) error { return s.nameKeys(ctx, r, e, unnamed) })
+	}
+	return all, failure(err)
+}
+
+// spell computes the names and suffixes of rows, and asks the store which other rows share them.
+func (s *Session) spell(ctx context.Context, r stores.Reader, e *verbs.Entity, rows []names.NamedRow) error {
+	ask, err := s.spelled(ctx, e, rows)
+	if err != nil || ask == nil {
+		return err
+	}
+	found, err := r.Names(ctx, *ask)
+	compare(rows, found)
+	return err
+}
+
+// spelled works out the names and suffixes of rows as far as the rows tell them, and the query
+// for the rest: nil where the names need their suffix in any case.
+func (s *Session) spelled(ctx context.Context, e *verbs.Entity, rows []names.NamedRow) (*stores.NameQuery, error) {
+	id, err := s.e.identity(ctx)
+	if err != nil {
+		return nil, err
+	}
+	bare := len(e.Label.Text) == 0 // a row without a label is one of many by nature
+	plain := make([]string, 0, len(rows))
+	for i := range rows {
+		n := &rows[i]
+		n.Plain, n.Suffix = names.Slug(n.Label, e.Store.Name), names.Suffix(id.Secret, e.Store, n.Key)
+		n.Shared = bare
+		plain = append(plain, n.Plain)
+	}
+	if bare {
+		return nil, nil
+	}
+	slices.Sort(plain)
+	for i := range rows {
+		at, _ := slices.BinarySearch(plain, rows[i].Plain)
+		rows[i].Shared = at+1 < len(plain) && plain[at+1] == rows[i].Plain
+	}
+	return &stores.NameQuery{Entity: e.Store, Plain: slices.Compact(plain), Owners: s.owners(e.Store), Most: 2}, nil
+}
+
+// compare notes which rows share their name with a row in found, and which names the store has
+// already.
+func compare(rows []names.NamedRow, found []stores.Name) {
+	slices.SortFunc(found, func(a, b stores.Name) int { return strings.Compare(a.Plain, b.Plain) })
+	for i := range rows {
+		n := &rows[i]
+		at, _ := slices.BinarySearchFunc(found, n.Plain, func(other stores.Name, plain string) int { return strings.Compare(other.Plain, plain) })
+		for ; at < len(found) && found[at].Plain == n.Plain; at++ {
+			n.Shared = n.Shared || found[at].Key != n.Key
+			n.Kept = n.Kept || found[at].Key == n.Key && found[at].Owner == n.Owner
+		}
+	}
+}
+
+// adopt notes the name of a row that was just committed.
+func (s *Session) adopt(e *stores.Entity, n *names.NamedRow) {
+	if n == nil || n.Plain == "" {
+		return // the session does not see it
+	}
+	n.Kept = true
+	s.names.Add(e, *n)
+}
+
+// renames reports whether a change sets a field of its row's label.
+func (e *Engine) renames(c *change) bool {
+	for _, p := range c.entity.Label.Paths {
+		first := p.Field
+		if len(p.Steps) > 0 {
+			first = p.Steps[0].Field
+		}
+		if p.Count == nil && slices.ContainsFunc(c.Set, func(a stores.Assign) bool { return a.Field == first }) {
+			return true
+		}
+	}
+	return false
+}
+
+// owners returns the owners whose rows of an entity the session sees; nil means all.
+func (s *Session) owners(e *stores.Entity) []string {
+	switch {
+	case s.scope.All:
+		return nil
+	case e.Access == stores.ForAll:
+		return []string{""}
+	case e.Access == stores.ByPrincipal:
+		return []string{s.who.Name}
+	}
+	held := s.scope.Holds[rootOf(e).Name]
+	owners := make([]string, len(held))
+	for i, key := range held {
+		owners[i] = key.Text()
+	}
+	return owners
+}
+
+// rootOf returns the entity whose rows own those of e.
+func rootOf(e *stores.Entity) *stores.Entity {
+	if n := len(e.Scope); n > 0 && e.Scope[n-1].To != nil {
+		return e.Scope[n-1].To
+	}
+	return e
+}
+
+// onlyOwner returns the owner of all rows of an entity that the session sees, if there is only
+// one.
+func (s *Session) onlyOwner(e *stores.Entity) (string, bool) {
+	owners := s.owners(e)
+	if e.Access == stores.ByPath && len(e.Scope) == 0 || len(owners) != 1 {
+		return "", false
+	}
+	return owners[0], true
+}
+
+// SeesSeveral reports whether the session sees rows of several owners. Receipts then name the
+// owner of each row.
+func (s *Session) SeesSeveral() bool {
+	if s.scope.All {
+		return true
+	}
+	for name, keys := range s.scope.Holds {
+		if e := s.e.reg.Entity(name); e != nil && len(keys) > 1 {
+			return true
+		}
+	}
+	return false
+}
+
+// labels selects the key of a row and the fields of its label. A sensitive field never becomes
+// part of a name.
+func labels(e *verbs.Entity) []stores.Path {
+	paths := []stores.Path{{Field: e.Store.Key}}
+	for _, p := range e.Label.Paths {
+		if !sensitivePath(e.Store, p) {
+			paths = append(paths, p)
+		}
+	}
+	return paths
+}
+
+// namedBy selects what labels does, the owner of the row, and the fields that may hide it.
+func namedBy(e *verbs.Entity) []stores.Path {
+	paths := labels(e)
+	of := e.Store
+	switch n := len(of.Scope); {
+	case of.Access == stores.ForAll:
+		return paths
+	case n == 0:
+		paths = append(paths, stores.Path{Field: of.Key})
+	default:
+		paths = append(paths, stores.Path{Steps: of.Scope[:n-1], Field: of.Scope[n-1].Field})
+	}
+	at := of
+	for i := 0; ; i++ {
+		for _, f := range at.Visible {
+			paths = append(paths, stores.Path{Steps: of.Scope[:i], Field: f})
+		}
+		if i >= len(of.Scope) || of.Scope[i].To == nil {
+			return paths
+		}
+		at = of.Scope[i].To
+	}
+}
+
+// toName makes a name of the values that namedBy selected.
+func toName(e *verbs.Entity, values []stores.Value) names.NamedRow {
+	n := names.NamedRow{Key: values[0], Label: label(e, values)}
+	rest := values[len(labels(e)):]
+	if e.Store.Access == stores.ForAll {
+		return n
+	}
+	n.Owner = rest[0].Text()
+	for _, shown := range rest[1:] {
+		if shown.Kind() != stores.Bool || !shown.Bool() {
+			n.Owner = hiddenOwner
+		}
+	}
+	return n
+}
+
+func sensitivePath(e *stores.Entity, p stores.Path) bool {
+	return p.Count == nil && fieldAt(e, p).Sensitive
+}
+
+// label prints a label of the values that labels selected.
+func label(e *verbs.Entity, values []stores.Value) string {
+	var b strings.Builder
+	next := 1
+	for i, text := range e.Label.Text {
+		b.WriteString(text)
+		if i >= len(e.Label.Paths) {
+			break
+		}
+		if sensitivePath(e.Store, e.Label.Paths[i]) {
+			continue
+		}
+		b.WriteString(values[next].Text())
+		next++
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// read names every row of an entity within scope, except rows that a run has added and not yet
+// committed.
+func (s *Session) read(ctx context.Context, r stores.Reader, e *verbs.Entity, uncommitted map[view.RowKey]bool) error {
+	rows, err := r.Find(ctx, stores.Find{Entity: e.Store, Select: s.e.naming[e], Limit: maxNamed})
+	if errors.Is(err, stores.ErrLimit) {
+		s.names.SetExtent(e.Store, names.TooMany)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	all := make([]names.NamedRow, 0, len(rows))
+	for _, row := range rows {
+		if !uncommitted[view.RowKey{Entity: e.Store, Key: row[0]}] {
+			all = append(all, toName(e, row))
+		}
+	}
+	if err := s.name(ctx, r, e, all); err != nil {
+		return err
+	}
+	s.names.SetExtent(e.Store, names.All)
+	return nil
+}
+
+// nameKeys names the rows that have some keys, of those within scope.
+func (s *Session) nameKeys(ctx context.Context, r stores.Reader, e *verbs.Entity, keys []stores.Value) error {
+	where := isRow(e.Store, keys[0])
+	if len(keys) > 1 {
+		where = &stores.Cond{Op: stores.In, Path: stores.Path{Field: e.Store.Key}, Value: stores.NewList(keys...)}
+	}
+	rows, err := r.Find(ctx, stores.Find{Entity: e.Store, Select: s.e.naming[e], Where: where, Limit: len(keys)})
+	if err != nil {
+		return err
+	}
+	all := make([]names.NamedRow, len(rows))
+	for i, row := range rows {
+		all[i] = toName(e, row)
+	}
+	return s.name(ctx, r, e, all)
+}
+
+// NameRows gives a name to all rows that have none yet, and returns their number. Rows that
+// the engine writes have one from the start. Call it after rows were loaded by other means; it
+// is safe at any time, while others work.
+func (e *Engine) NameRows(ctx context.Context) (int, error) {
+	all := stores.Scope{All: true}
+	total := 0
+	id, err := e.identity(ctx)
+	if err != nil {
+		return 0, failure(err)
+	}
+	for _, entity := range e.entities {
+		find := stores.Find{Entity: entity.Store, Select: e.naming[entity], Limit: maxNamed, Cut: true}
+		for {
+			var missing []stores.Name
+			var last stores.Value
+			read := 0
+			err := e.store.View(ctx, all, func(r stores.Reader) error {
+				rows, err := r.Find(ctx, find)
+				if err != nil || len(rows) == 0 {
+					return err
+				}
+				read = len(rows)
+				last = rows[read-1][0]
+				given := make([]stores.Name, read)
+				keys := make([]stores.Value, read)
+				for i, row := range rows {
+					n := toName(entity, row)
+					n.Plain, n.Suffix = names.Slug(n.Label, entity.Store.Name), names.Suffix(id.Secret, entity.Store, n.Key)
+					given[i], keys[i] = n.Name(entity.Store), n.Key
+				}
+				kept, err := r.Names(ctx, stores.NameQuery{Entity: entity.Store, Keys: keys})
+				have := make(map[stores.Name]bool, len(kept))
+				for _, n := range kept {
+					have[n] = true
+				}
+				missing = slices.DeleteFunc(given, func(n stores.Name) bool { return have[n] })
+				return err
+			})
+			if err == nil && len(missing) > 0 {
+				err = e.write(ctx, all, func(tx stores.Tx) error { return tx.Apply(ctx, stores.Batch{Names: missing}) })
+			}
+			if err != nil {
+				return total, failure(err)
+			}
+			if total += len(missing); read < maxNamed {
+				break
+			}
+			find.Where = &stores.Cond{Op: stores.Gt, Path: stores.Path{Field: entity.Store.Key}, Value: last}
+		}
+	}
+	return total, nil
+}
+
+// view reads within the session's scope, and then keeps the names that were given meanwhile.
+func (s *Session) view(ctx context.Context, fn func(stores.Reader) error) error {
+	err := s.e.store.View(ctx, s.scope, fn)
+	if err == nil {
+		s.keepNames(ctx)
+	}
+	return err
+}
+
+// keepNames writes new names to the store, before anybody is shown them. If that fails, as in
+// a store that is read-only, a name is still found while few enough rows are in scope.
+func (s *Session) keepNames(ctx context.Context) {
+	if fresh := s.names.Fresh(); len(fresh) > 0 {
+		ctx, stop := context.WithTimeout(ctx, keepingTime)
+		defer stop()
+		s.e.store.Update(ctx, s.engineScope(), func(tx stores.Tx) error { return tx.Apply(ctx, stores.Batch{Names: fresh}) })
+	}
+}
+
+// lookUp looks for names in the store's table.
+func (s *Session) lookUp(ctx context.Context, r stores.Reader, e *verbs.Entity, words []string) error {
+	if len(words) == 0 {
+		return nil
+	}
+	owners := s.owners(e.Store)
+	found := make(map[string][]stores.Name, len(words))
+	var plain []string
+	for _, word := range words {
+		name, suffix, has := strings.Cut(word, "~")
+		if !has {
+			plain = append(plain, word)
+			continue
+		}
+		all, err := r.Names(ctx, stores.NameQuery{Entity: e.Store, Suffix: suffix, Owners: owners, Most: names.MaxHomonyms})
+		if err != nil {
+			return err
+		}
+		for _, n := range all {
+			// Part of a suffix is not enough by itself.
+			if len(suffix) == names.SuffixLength || n.Plain == name {
+				found[word] = append(found[word], n)
+			}
+		}
+	}
+	if len(plain) > 0 {
+		all, err := r.Names(ctx, stores.NameQuery{Entity: e.Store, Plain: plain, Owners: owners, Most: names.MaxHomonyms})
+		if err != nil {
+			return err
+		}
+		for _, n := range all {
+			found[n.Plain] = append(found[n.Plain], n)
+		}
+	}
+	var keys []stores.Value
+	for _, all := range found {
+		for _, n := range all {
+			if !slices.Contains(keys, n.Key) {
+				keys = append(keys, n.Key)
+			}
+		}
+	}
+	if len(keys) > 0 {
+		if err := s.nameKeys(ctx, r, e, keys); err != nil {
+			return err
+		}
+	}
+	for _, word := range words {
+		s.names.Settle(e.Store, word, found[word])
+	}
+	return nil
+}
+
+// ownerName returns the name of a row's owner, if that is another row and has a name in this
+// session.
+func (s *Session) ownerName(e *stores.Entity, owner string) string {
+	root, key, ok := ownerOf(e, owner)
+	switch {
+	case e.Access == stores.ByPrincipal:
+		return owner
+	case !ok:
+		return ""
+	}
+	row, _ := s.names.Row(root, key)
+	if row.Name == "" {
+		return ""
+	}
+	return row.Shown()
+}
+
+// ownerOf returns the row that owns a row of an entity, if that is another row.
+func ownerOf(e *stores.Entity, owner string) (root *stores.Entity, key stores.Value, ok bool) {
+	root = rootOf(e)
+	if root == e || e.Access != stores.ByPath || owner == "" || owner == hiddenOwner {
+		return root, key, false
+	}
+	key, ok = stores.Parse(root.Fields[root.Key].Kind, owner)
+	return root, key, ok
+}
+
+// nameOwners names the owners of rows of an entity that were named.
+func (s *Session) nameOwners(ctx context.Context, r stores.Reader, e *verbs.Entity, rows []stores.Value) error {
+	var root *stores.Entity
+	var keys []stores.Value
+	for _, row := range rows {
+		named, _ := s.names.Row(e.Store, row)
+		of, key, ok := ownerOf(e.Store, named.Owner)
+		if ok && !slices.Contains(keys, key) {
+			root, keys = of, append(keys, key)
+		}
+	}
+	if len(keys) == 0 || s.e.reg.EntityOf(root) == nil {
+		return nil
+	}
+	return s.nameKeys(ctx, r, s.e.reg.EntityOf(root), keys)
+}
+
+// fieldAt returns the field that a path ends at.
+func fieldAt(e *stores.Entity, p stores.Path) *stores.Field {
+	for _, step := range p.Steps {
+		e = step.To
+	}
+	return &e.Fields[p.Field]
+}
+
+// ErrAmbiguous says that a name stands for several rows. Its text lists them.
+var ErrAmbiguous = errors.New("that is the name of several rows")
+
+// FindRow finds a row within scope by its name, such as @pierre-sow, or by its label. The name
+// of its entity may stand before either, separated by a blank. It returns stores.ErrNotFound
+// where there is no such row within scope, and an error that wraps ErrAmbiguous where there
+// are several.
+func (s *Session) FindRow(ctx context.Context, text string) (*stores.Entity, stores.Value, error) {
+	among := s.e.entities
+	if name, rest, ok := strings.Cut(text, " "); ok {
+		if e := s.e.reg.Entity(name); e != nil {
+			among, text = []*verbs.Entity{e}, rest
+		}
+	}
+	type hit struct {
+		e   *verbs.Entity
+		key stores.Value
+		row names.Row
+	}
+	var hits []hit
+	name, isName := strings.CutPrefix(text, "@")
+	err := s.view(ctx, func(r stores.Reader) error {
+		for _, e := range among {
+			if isName {
+				if err := s.lookUp(ctx, r, e, []string{name}); err != nil {
+					return err
+				}
+				if _, found := s.names.Key(e.Store, name); found {
+					continue
+				}
+			}
+			if err := s.read(ctx, r, e, nil); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, stores.Value{}, failure(err)
+	}
+	for _, e := range among {
+		means, known := s.names.Key(e.Store, name)
+		s.names.Each(e.Store, func(key stores.Value, row names.Row) {
+			if isName && (known && means == key || row.Plain() == name) || !isName && strings.EqualFold(row.Label, text) {
+				hits = append(hits, hit{e, key, row})
+			}
+		})
+	}
+	switch len(hits) {
+	case 0:
+		return nil, stores.Value{}, stores.ErrNotFound
+	case 1:
+		return hits[0].e.Store, hits[0].key, nil
+	}
+	var list []string
+	for _, h := range hits {
+		list = append(list, strconv.Quote(h.e.Store.Name+" @"+h.row.Name))
+	}
+	slices.Sort(list)
+	return nil, stores.Value{}, fmt.Errorf("%w: %s", ErrAmbiguous, strings.Join(list, ", "))
+}

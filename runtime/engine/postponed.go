@@ -1,0 +1,88 @@
+package runtime
+
+import (
+	"context"
+	"slices"
+
+	"verbatim/runtime/internal/view"
+	"verbatim/stores"
+	"verbatim/verbs"
+)
+
+// If a program is a single read, and nothing needs the rows that its arguments name before the
+// read, these rows are fetched together with the read, in one round trip. Fetched first, they would
+// cost a round trip, the end of the snapshot another, and the read a third.
+//
+// If such a row does not exist, the view has misjudged: the run starts again, and fetches the rows
+// one after the other.
+
+// A postponed is a row that is read together with the next read.
+type postponed struct {
+	row  view.RowKey
+	step *step
+	at   int // its place in reading.readSet
+}
+
+// readsAtOnce reports whether neither the read of a verb nor anything before it depends on the
+// values of a row that an argument names.
+func (e *Engine) readsAtOnce(v *verbs.Verb) bool {
+	if v.Read == nil || e.handlers[v] != nil || v.Handler || v.Macro != nil || v.Tool != nil ||
+		len(v.Requires) > 0 || len(v.Confirm) > 0 || len(v.Effects) > 0 {
+		return false
+	}
+	ofArgument := func(read verbs.ExprRead) bool { return read.Param != verbs.OfRow }
+	asks := func(f *verbs.Filter, fields []verbs.ReadField) bool {
+		return f != nil && slices.ContainsFunc(f.Reads, ofArgument) ||
+			slices.ContainsFunc(fields, func(f verbs.ReadField) bool { return f.Expr != nil && slices.ContainsFunc(f.Expr.Reads, ofArgument) })
+	}
+	return !asks(v.Read.Filter, v.Read.Fields) &&
+		!slices.ContainsFunc(v.Read.Lists, func(l verbs.ReadList) bool { return asks(l.Filter, l.Fields) })
+}
+
+// canPostpone reports whether the row of an argument can be fetched together with the read. The
+// session must know its name already, since a name is made from the label.
+func (r *reading) canPostpone(st *step, e *stores.Entity, key stores.Value) bool {
+	if r.calls != 1 || st.outer != nil || !r.e.reads[st.verb] || !r.read.Postpone(view.RowKey{Entity: e, Key: key}) {
+		return false
+	}
+	_, named := r.s.names.Row(e, key)
+	return named
+}
+
+// postpone notes that a row is to be fetched with the next read. Until then it holds only its key.
+func (r *reading) postpone(st *step, e *stores.Entity, key stores.Value) stores.Row {
+	row := stores.Row{Entity: e, Values: make([]stores.Value, len(e.Fields))}
+	row.Values[e.Key] = key
+	r.postponed = append(r.postponed, postponed{view.RowKey{Entity: e, Key: key}, st, len(r.readSet)})
+	r.readSet = append(r.readSet, readRow{entity: e, key: key})
+	return row
+}
+
+// findWithPostponed is Find that also asks for the postponed rows.
+func (r *reading) findWithPostponed(ctx context.Context, f stores.Find) ([][]stores.Value, error) {
+	if len(r.postponed) == 0 {
+		return r.read.Find(ctx, f)
+	}
+	asks := make([]stores.Ask, len(r.postponed), len(r.postponed)+1)
+	for i, o := range r.postponed {
+		asks[i] = stores.Ask{Entity: o.row.Entity, Keys: []stores.Value{o.row.Key}}
+	}
+	asks = append(asks, stores.Ask{Find: &f})
+	if err := r.read.Together(ctx, asks); err != nil {
+		return nil, err
+	}
+	for i, o := range r.postponed {
+		if len(asks[i].Rows) == 0 {
+			return nil, r.read.Missed(o.row)
+		}
+		row := asks[i].Rows[0]
+		r.readSet[o.at].values, r.readSet[o.at].marks = row.Values, row.Marks
+		for j := range o.step.rows {
+			if at := &o.step.rows[j]; at.Entity == o.row.Entity && at.Key() == o.row.Key {
+				*at = row
+			}
+		}
+	}
+	r.postponed = nil
+	return asks[len(asks)-1].Found, nil
+}

@@ -1,0 +1,829 @@
+package runtime_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"verbatim/dsl"
+	"verbatim/runtime/engine"
+	"verbatim/runtime/state/sessions"
+	"verbatim/stores"
+	"verbatim/stores/postgres"
+	"verbatim/stores/postgres/pgtest"
+	"verbatim/stores/receipt"
+	"verbatim/verbs"
+)
+
+// deskPalette sets things in the session, over the rows of the palettes beside
+// it.
+const deskPalette = `domain: desk
+roles: [{name: archivist, sees: all, keeps: journal}]
+schemas:
+  size: {type: object, required: [cm], properties: {cm: {type: integer, maximum: 300}}, additionalProperties: false}
+  tint: {type: object, required: [colour], properties: {colour: {enum: [RED, BLUE]}}, additionalProperties: false}
+codes:
+  - name: job-status
+    values:
+      - {code: OPEN, to: [BEGUN, DONE]}
+      - {code: BEGUN, to: [DONE]}
+      - DONE
+  - name: job-kind
+    values: [{code: CUT, schema: size}, {code: PAINT, schema: tint}]
+entities:
+  job:
+    key: job_id
+    managed: true
+    scope: item.club
+    label: "{name}"
+    fields:
+      item: {type: ref, ref-type: item, required: true}
+      name: {type: string, required: true}
+      kind: {type: code, ref-type: job-kind}
+      details: {type: object}
+      status: {type: code, ref-type: job-status, required: true, default: OPEN}
+verbs:
+  - verb: take
+    description: Take an item in hand.
+    roles: [keeper, auditor]
+    args:
+      - {name: item-id, type: ref, ref-type: item, required: true}
+    effects:
+      - sets: session.in_hand = item-id
+      - sets: session.busy = true
+      - may-set: session.since = now
+        when: item_id.status == LOST
+  - verb: drop
+    description: Put it back.
+    roles: [keeper]
+    effects:
+      - sets: session.in_hand = nil
+      - sets: session.busy = false
+  - verb: jot
+    description: Keep a word in mind.
+    roles: [keeper]
+    args: [{name: text, type: string, required: true}]
+    effects:
+      - sets: session.word = text + ""
+  - verb: whisper
+    description: Keep a secret in mind.
+    roles: [keeper]
+    args: [{name: secret, type: string, required: true, sensitive: true}]
+    effects:
+      - sets: session.secret = secret
+  - verb: stand
+    description: Be at work on a club.
+    roles: [keeper, auditor]
+    args: [{name: club-id, type: ref, ref-type: club, required: true}]
+    effects:
+      - sets: session.active = club-id
+  - verb: shelf
+    description: What a club has.
+    roles: [keeper, auditor]
+    args: [{name: club-id, type: ref, ref-type: club, default: active}]
+    reads:
+      entity: item
+      where: row.club == club_id
+      order: [name]
+      fields: {item: item_id, name: name}
+  - verb: buy
+    description: Get something for a club.
+    roles: [keeper, auditor]
+    args:
+      - {name: name, type: string, required: true}
+      - {name: club-id, type: ref, ref-type: club, default: active}
+    effects:
+      - creates: item
+        set: {club: club-id, name: name}
+  - verb: buy-two
+    description: Get two things for a club.
+    roles: [keeper, auditor]
+    args:
+      - {name: one, type: string, required: true}
+      - {name: two, type: string, required: true}
+    effects: [{creates: item}, {creates: item}]
+    script: |
+      desk.buy :name @one
+      desk.buy :name @two
+  - verb: count
+    description: Count on in the session, by hand.
+    roles: [keeper]
+    handler: true
+    effects:
+      - sets: session.count
+      - returns: what the session holds
+  - verb: order
+    description: Have something done to an item.
+    roles: [keeper]
+    args:
+      - {name: item-id, type: ref, ref-type: item, required: true}
+      - {name: name, type: string, required: true}
+      - {name: kind, type: code, ref-type: job-kind, required: true}
+      - {name: details, type: object, required: true, schema-of: kind}
+    confirm:
+      - {when: item_id.status == LOST, reason: it is lost}
+    effects:
+      - creates: job
+        set: {item: item-id, name: name, kind: kind, details: details}
+  - verb: start
+    description: Begin.
+    roles: [keeper]
+    args: [{name: job-id, type: ref, ref-type: job, required: true}]
+    effects: [{updates: job, where: job-id, set: {status: BEGUN}}]
+  - verb: finish
+    description: End.
+    roles: [keeper]
+    args: [{name: job-id, type: ref, ref-type: job, required: true}]
+    effects: [{updates: job, where: job-id, set: {status: DONE}}]
+  - verb: hand-over
+    description: Leave it to a program to order what is in hand.
+    roles: [keeper, member]
+    handler: true
+    args: [{name: kind, type: code, ref-type: job-kind, required: true}, {name: number, type: integer, required: true}]
+    effects:
+      - generates: desk.order
+      - returns: what was ordered
+  - verb: report
+    description: Hand on how much was said.
+    roles: [keeper]
+    handler: true
+    confirm: [{by: archivist, reason: it leaves the house}]
+    effects:
+      - sets: session.reported
+  - verb: both
+    description: Two calls in one.
+    roles: [keeper]
+    args: [{name: item-id, type: ref, ref-type: item, required: true}]
+    effects:
+      - sets: session.in_hand = item-id
+      - sets: session.busy = true
+      - may-set: session.since
+    script: desk.take :item-id @item-id
+`
+
+func deskRegistry(t testing.TB) *verbs.Registry {
+	t.Helper()
+	reg, ds := verbs.Load(os.DirFS("testdata/palettes"), verbs.Beside(dsl.NewSource("desk.yaml", deskPalette)))
+	if ds.HasErrors() {
+		t.Fatalf("palettes: %s", told(ds))
+	}
+	return reg
+}
+
+// counted is the handler of desk.count. More is what it sets besides.
+func counted(more runtime.Fields) *runtime.Handlers {
+	h := &runtime.Handlers{Partial: true}
+	runtime.Handle(h, "desk.count", func(ctx context.Context, c *runtime.Call, _ struct{}) (runtime.Outcome, error) {
+		s, err := c.Session(ctx)
+		if err != nil {
+			return runtime.Outcome{}, err
+		}
+		n := int64(1)
+		if v := s.Value("count"); !v.IsNull() {
+			n += v.Int()
+		}
+		said, err := c.Turns(ctx)
+		if err != nil {
+			return runtime.Outcome{}, err
+		}
+		club, err := c.Active(ctx, "club")
+		if err != nil {
+			return runtime.Outcome{}, err
+		}
+		o := runtime.Outcome{Session: runtime.Fields{"count": n}, Result: &runtime.Answer{
+			Columns: []string{"kept", "turns", "in-hand", "club", "zone", "language"},
+			Rows:    [][]any{{s.Kept, len(said), s.To("in-hand"), club, s.Zone.String(), s.Language}}}}
+		for name, v := range more {
+			o.Session[name] = v
+		}
+		return o, nil
+	})
+	runtime.Handle(h, "desk.report", func(ctx context.Context, c *runtime.Call, _ struct{}) (runtime.Outcome, error) {
+		said, err := c.Turns(ctx)
+		return runtime.Outcome{Session: runtime.Fields{"reported": int64(len(said))}}, err
+	})
+	type handOver struct {
+		Kind   string `verb:"kind"`
+		Number int64  `verb:"number"`
+	}
+	runtime.Handle(h, "desk.hand-over", func(ctx context.Context, c *runtime.Call, a handOver) (runtime.Outcome, error) {
+		s, err := c.Session(ctx)
+		if err != nil || s.To("in-hand").IsZero() {
+			return runtime.Outcome{}, runtime.Refuse("nothing is in hand", "take something in hand first")
+		}
+		o := runtime.Outcome{Result: &runtime.Answer{Columns: []string{"ordered"}, Rows: [][]any{{true}}}}
+		if a.Number != 0 {
+			o.Calls = []runtime.Generated{{Verb: "desk.order", Args: runtime.Fields{"item-id": s.To("in-hand"), "name": "made by hand", "kind": a.Kind, "details": map[string]any{"cm": a.Number}}}}
+		}
+		return o, nil
+	})
+	return h
+}
+
+// deskWorlds are a file and a server.
+func deskWorlds(t *testing.T, fn func(t *testing.T, w *world)) {
+	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
+		w := newWorldOf(t, deskRegistry(t), counted(nil))
+		if _, err := w.store.Migrate(ctx, append(w.tables(), runtime.Own()...), true); err != nil {
+			t.Fatal(err)
+		}
+		fn(t, w)
+	})
+	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
+		w := &world{t: t, reg: deskRegistry(t), clock: newWorldClock}
+		db := pgtest.Database(t)
+		store, err := postgres.Open(ctx, db.App, postgres.MigrateAs(db.Owner))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { store.Close() })
+		w.store = store
+		if err := w.furnish(store); err != nil {
+			t.Fatal(err)
+		}
+		w.engine = w.another(counted(nil))
+		fn(t, w)
+	})
+}
+
+// another is an engine of another process on the same store.
+func (w *world) another(h *runtime.Handlers) *runtime.Engine {
+	w.t.Helper()
+	e, err := runtime.New(w.reg, w.store, runtime.Options{Clock: w.now, NewID: w.newID, Handlers: h, Profile: profiles})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return e
+}
+
+func profiles(_ context.Context, _ stores.Reader, name string) (runtime.Profile, error) {
+	if name == "kim" {
+		return runtime.Profile{Label: "Kim Keeper", Email: "kim@north.example", Zone: "Europe/Luxembourg", Language: "de"}, nil
+	}
+	return runtime.Profile{}, nil
+}
+
+func (w *world) visit(e *runtime.Engine, who string, v runtime.Visit) *runtime.Session {
+	w.t.Helper()
+	s, err := e.Visit(ctx, who, v)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return s
+}
+
+func (w *world) does(s *runtime.Session, text string, o runtime.RunOptions) (*receipt.Receipt, error) {
+	w.t.Helper()
+	return s.Run(ctx, w.program(s, text), o)
+}
+
+func (w *world) must(s *runtime.Session, text string, o runtime.RunOptions) *receipt.Receipt {
+	w.t.Helper()
+	reply, err := w.does(s, text, o)
+	if err != nil {
+		w.t.Fatalf("%s: %v", text, err)
+	}
+	return reply
+}
+
+func settings(all []receipt.Setting) []string {
+	var out []string
+	for _, c := range all {
+		if c.Sensitive {
+			c.Before, c.After = receipt.Of(str("hidden")), receipt.Of(str("hidden"))
+		}
+		out = append(out, fmt.Sprintf("%s: %s -> %s (%s, %s)", c.Name, c.Before, c.After, c.From, c.Origin))
+	}
+	return out
+}
+
+func (w *world) info(s *runtime.Session) (runtime.SessionInfo, []string) {
+	w.t.Helper()
+	info, err := s.Info(ctx)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var values []string
+	for _, v := range info.Values {
+		values = append(values, fmt.Sprintf("%s=%s", v.Name, v.Value))
+	}
+	return info, values
+}
+
+// X11, O14, O19: what `sets` promises is carried out by the engine from YAML,
+// shown as it will be, and there again in another process, typed. Visits are
+// counted when somebody has been away.
+func TestASessionGoesOnInAnotherProcess(t *testing.T) {
+	t.Parallel()
+	deskWorlds(t, func(t *testing.T, w *world) {
+		one := w.visit(w.engine, "kim", runtime.Visit{Name: "today"})
+		p := w.program(one, "desk.take :item-id @drill")
+		preview, err := one.Preview(ctx, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []string{`in_hand: nil -> "@drill" (:item-id, script)`, "busy: nil -> true (true, )"}
+		equal(t, settings(preview.Calls[0].Session), want)
+		if _, values := w.info(one); values != nil {
+			t.Errorf("a preview has set %q", values)
+		}
+		reply, err := one.Run(ctx, p, runtime.RunOptions{Agreed: preview.ID})
+		if err != nil {
+			t.Fatal(err)
+		}
+		equal(t, settings(reply.Calls[0].Session), want)
+
+		w.later(time.Hour)
+		two := w.visit(w.another(counted(nil)), "kim", runtime.Visit{Name: "today"})
+		info, values := w.info(two)
+		equal(t, values, []string{"busy=true", `in_hand="@drill"`})
+		if info.Visits != 2 || info.Version != 2 || info.ID != one.ID() || info.Name != "today" || !info.LastActive.After(info.Started) {
+			t.Errorf("%+v", info)
+		}
+		if info.Person != (runtime.Profile{Label: "Kim", Zone: "UTC", Language: "en"}) && info.Person.Label != "Kim Keeper" {
+			t.Errorf("%+v", info.Person)
+		}
+		// A handler sees the same, and sets something itself.
+		reply = w.must(two, "desk.count", runtime.RunOptions{})
+		equal(t, settings(reply.Calls[0].Session), []string{"count: nil -> 1 (, record)"})
+		equal(t, table(reply.Calls[0].Result), []string{"kept|turns|in-hand|club|zone|language", `true|0|"@drill"|"@north"|"Europe/Luxembourg"|"de"`})
+		reply = w.must(two, "desk.count desk.count", runtime.RunOptions{})
+		equal(t, settings(reply.Calls[1].Session), []string{"count: 2 -> 3 (, record)"})
+		// Setting what is there already changes nothing.
+		if reply := w.must(two, "desk.take :item-id @drill", runtime.RunOptions{}); len(reply.Calls[0].Session) > 0 {
+			t.Errorf("%q", settings(reply.Calls[0].Session))
+		}
+		// Minutes later is the same visit.
+		w.later(time.Minute)
+		info, _ = w.info(w.visit(w.engine, "kim", runtime.Visit{ID: one.ID(), Language: "fr", Zone: "Europe/Paris"}))
+		if info.Visits != 2 || info.Person.Language != "fr" || info.Person.Zone != "Europe/Paris" {
+			t.Errorf("%+v", info)
+		}
+		w.must(two, "desk.drop", runtime.RunOptions{})
+		_, values = w.info(two)
+		equal(t, values, []string{"busy=false", "count=3"})
+		// A macro sets what its calls set.
+		equal(t, settings(w.must(two, "desk.both :item-id @ladder", runtime.RunOptions{}).Calls[0].Session)[:1], []string{`in_hand: nil -> "@ladder" (:item-id, script)`})
+		if _, values := w.info(two); len(values) != 4 {
+			t.Errorf("a condition that holds has set %q", values)
+		}
+	})
+}
+
+// SAFE-A1: nobody reaches the session of somebody else, by its name or by its id,
+// not even who may see every row; and they are told what they would be told of
+// one that does not exist.
+func TestASessionIsOfItsPrincipalAlone(t *testing.T) {
+	t.Parallel()
+	deskWorlds(t, func(t *testing.T, w *world) {
+		kim := w.visit(w.engine, "kim", runtime.Visit{Name: "today"})
+		w.must(kim, "desk.take :item-id @drill", runtime.RunOptions{Said: []sessions.Said{{Role: sessions.Client, Content: "mine alone"}}})
+		none := ""
+		for _, id := range []string{"s-00000000000000000000000000000000", "anything", kim.ID()} {
+			for _, who := range []string{"sam", "ada"} {
+				_, err := w.engine.Visit(ctx, who, runtime.Visit{ID: id})
+				text := wantRefusal(t, err, "unknown-session").Error()
+				if none != "" && text != none {
+					t.Errorf("%s is told %q of %s, and %q of others", who, text, id, none)
+				}
+				none = text
+			}
+		}
+		ada := w.visit(w.engine, "ada", runtime.Visit{Name: "today"})
+		if info, values := w.info(ada); values != nil || info.ID == kim.ID() || info.Turns != 0 {
+			t.Errorf("%+v %q", info, values)
+		}
+		if said, err := ada.Turns(ctx, 1, 0); err != nil || len(said) > 0 {
+			t.Errorf("%+v, %v", said, err)
+		}
+		// The rows stand behind the scope of the store, too.
+		for _, e := range runtime.Own() {
+			if e.Name != "verbatim.session" && e.Name != "verbatim.turn" {
+				continue
+			}
+			err := w.store.View(ctx, stores.Scope{Principal: "sam", Holds: map[string][]stores.Value{"verbatim.session": {str(kim.ID())}}}, func(r stores.Reader) error {
+				rows, err := r.Find(ctx, stores.Find{Entity: e})
+				if len(rows) > 0 {
+					t.Errorf("sam sees %s", e.Name)
+				}
+				return err
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
+
+// U41, X11: two windows at once are safe. Whoever sends what was made for an
+// earlier state is told so, nothing of theirs is done and nothing of the other's
+// lost; where neither says what they saw, both are done, one after the other.
+func TestTwoWindowsAtOnce(t *testing.T) {
+	t.Parallel()
+	deskWorlds(t, func(t *testing.T, w *world) {
+		left := w.visit(w.engine, "kim", runtime.Visit{Name: "today"})
+		right := w.visit(w.another(counted(nil)), "kim", runtime.Visit{Name: "today"})
+		seen, _ := w.info(left)
+		w.must(right, "desk.take :item-id @saw", runtime.RunOptions{Version: seen.Version,
+			Said: []sessions.Said{{Role: sessions.Client, Content: "the saw", Action: "took the saw"}}})
+		_, err := w.does(left, "desk.take :item-id @drill", runtime.RunOptions{Version: seen.Version})
+		refusal := wantRefusal(t, err, "session-moved")
+		if text := refusal.Error(); !strings.Contains(text, "took the saw") || !strings.Contains(text, " on 2025-01-03") {
+			t.Error(text)
+		}
+		_, err = left.PreviewWith(ctx, w.program(left, "desk.take :item-id @drill"), runtime.RunOptions{Version: seen.Version})
+		wantRefusal(t, err, "session-moved")
+		now, values := w.info(left)
+		equal(t, values, []string{"busy=true", `in_hand="@saw"`})
+		w.must(left, "desk.take :item-id @drill", runtime.RunOptions{Version: now.Version})
+
+		var all sync.WaitGroup
+		errs := make([]error, 6)
+		for i := range errs {
+			s := left
+			if i%2 == 0 {
+				s = right
+			}
+			p := w.program(s, "desk.count")
+			all.Go(func() {
+				_, errs[i] = s.Run(ctx, p, runtime.RunOptions{Said: []sessions.Said{{Role: sessions.Client, Content: fmt.Sprint("count ", i)}}})
+			})
+		}
+		all.Wait()
+		done := 0
+		for _, err := range errs {
+			var refusal *runtime.Refusal
+			if errors.As(err, &refusal) && refusal.Diagnostics[0].Code == "changed-meanwhile" {
+				continue // the loser of eight attempts is told, and nothing of theirs is there
+			}
+			if err != nil {
+				t.Error(err)
+			}
+			done++
+		}
+		info, values := w.info(left)
+		if want := fmt.Sprintf("count=%d", done); !slices.Contains(values, want) || info.Turns != int64(1+done) || done < 2 {
+			t.Errorf("%d were done: %q, %d turns", done, values, info.Turns)
+		}
+		said, err := left.Turns(ctx, 1, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, turn := range said {
+			if turn.Number != int64(i+1) {
+				t.Errorf("turn %d is number %d", i+1, turn.Number)
+			}
+		}
+	})
+}
+
+// O21, X11: what is said is kept with what was done about it, exactly when that
+// is, with what it was about; the journal names the turn, and the turn the
+// journal.
+func TestTurnsAreKeptWithWhatTheyDid(t *testing.T) {
+	t.Parallel()
+	deskWorlds(t, func(t *testing.T, w *world) {
+		s := w.visit(w.engine, "kim", runtime.Visit{Name: "today"})
+		first, err := s.Say(ctx, sessions.Said{Role: sessions.Agent, Content: "What is it about?"})
+		if err != nil || first != 1 {
+			t.Fatal(first, err)
+		}
+		said := []sessions.Said{
+			{Role: sessions.Client, Content: "Bob lost the saw, I fear.", Intent: "note", Mentions: []string{"Bob", "the saw"}, Names: []string{"@saw"}},
+			{Role: sessions.Agent, Content: "I have noted that.", Action: "noted it"},
+		}
+		w.program(s, "lending.lose :item-id @saw") // names are known once they were spoken of
+		reply := w.must(s, `lending.note :loan-id @saw-bob :note "lost, he fears"`, runtime.RunOptions{Said: said})
+		all, err := s.Turns(ctx, 1, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(all) != 3 || all[0].Entries != 0 || all[0].First != 0 || all[0].Role != sessions.Agent {
+			t.Fatalf("%+v", all)
+		}
+		got := all[1]
+		if got.Content != said[0].Content || got.Intent != "note" || !slices.Equal(got.Mentions, said[0].Mentions) ||
+			!slices.Equal(got.Names, []string{"@saw", "@saw-bob"}) || got.Action != "lending.note" || got.First != reply.First || got.Entries != 1 || got.Time.IsZero() {
+			t.Errorf("%+v", got)
+		}
+		if all[2].Action != "noted it" || all[2].Role != sessions.Agent {
+			t.Errorf("%+v", all[2])
+		}
+		entry := w.journal()[reply.First-1]
+		if entry.Turn != got.ID || entry.Session != s.ID() || entry.Turn != s.ID()+"/2" {
+			t.Errorf("%q, %q", entry.Turn, entry.Session)
+		}
+		// What is refused leaves nothing of what was said with it, and the journal
+		// says of which turn it came.
+		_, err = w.does(s, "lending.return :loan-id @saw-bob lending.return :loan-id @saw-bob", runtime.RunOptions{Said: said, Turn: 2})
+		wantRefusal(t, err, "requirement-not-met")
+		if info, _ := w.info(s); info.Turns != 3 {
+			t.Errorf("%d turns", info.Turns)
+		}
+		if last := w.journal(); last[len(last)-1].Turn != s.ID()+"/2" || last[len(last)-1].Outcome != "refused" {
+			t.Errorf("%+v", last[len(last)-1])
+		}
+		// Words of which nothing comes but an answer are kept as well.
+		w.must(s, "lending.list-items", runtime.RunOptions{Said: said[:1]})
+		// Call by call, the words are kept once.
+		w.must(s, `lending.note :loan-id @saw-bob :note "one" lending.note :loan-id @saw-bob :note "two"`, runtime.RunOptions{Said: said[:1], Each: true})
+		for _, e := range w.journal()[len(w.journal())-2:] {
+			if e.Turn != s.ID()+"/5" {
+				t.Errorf("%q", e.Turn)
+			}
+		}
+		if part, err := s.Turns(ctx, 4, 4); err != nil || len(part) != 1 || part[0].Number != 4 || part[0].Action != "lending.list-items" {
+			t.Errorf("%+v, %v", part, err)
+		}
+		// A row that is out of scope by now is not named.
+		w.set("item", 22, "club", id(2))
+		fresh := w.visit(w.another(nil), "kim", runtime.Visit{Name: "today"})
+		if part, err := fresh.Turns(ctx, 2, 2); err != nil || slices.Contains(part[0].Names, "@saw") {
+			t.Errorf("%+v, %v", part, err)
+		}
+	})
+}
+
+// Words that somebody said are erased from the turns when they ask to be
+// forgotten, and from what the session keeps; that something was said stays.
+func TestWhatWasSaidIsForgotten(t *testing.T) {
+	t.Parallel()
+	deskWorlds(t, func(t *testing.T, w *world) {
+		kim, sam := w.visit(w.engine, "kim", runtime.Visit{Name: "today"}), w.visit(w.engine, "sam", runtime.Visit{Name: "today"})
+		for i := range 3 {
+			for _, s := range []*runtime.Session{kim, sam} {
+				if _, err := s.Say(ctx, sessions.Said{Role: sessions.Client, Content: fmt.Sprint("a word about Ann ", i), Mentions: []string{"Ann"}}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		w.must(kim, `desk.jot :text "Ann" desk.take :item-id @drill desk.whisper :secret "7310"`, runtime.RunOptions{})
+		w.grant("ada", "archivist")
+		ada := w.session("ada")
+		would, err := ada.Redactable(ctx, runtime.Redaction{Principal: "kim"})
+		if err != nil || would.Turns != 3 {
+			t.Fatalf("%+v, %v", would, err)
+		}
+		did, err := ada.Redact(ctx, runtime.Redaction{Principal: "kim"})
+		if err != nil || did.Turns != 3 {
+			t.Fatalf("%+v, %v", did, err)
+		}
+		all, err := kim.Turns(ctx, 1, 0)
+		if err != nil || len(all) != 3 {
+			t.Fatal(all, err)
+		}
+		for _, turn := range all {
+			if !turn.Erased || turn.Content != "" || len(turn.Mentions) > 0 || turn.Time.IsZero() {
+				t.Errorf("%+v", turn)
+			}
+		}
+		_, values := w.info(kim)
+		equal(t, values, []string{"busy=true", `in_hand="@drill"`})
+		if all, err := sam.Turns(ctx, 1, 0); err != nil || len(all) != 3 || all[0].Erased {
+			t.Errorf("%+v, %v", all, err)
+		}
+		if last := w.journal()[len(w.journal())-1]; !strings.Contains(last.Call, ":turns 3") {
+			t.Error(last.Call)
+		}
+		if again, err := ada.Redact(ctx, runtime.Redaction{Principal: "kim"}); err != nil || again.Turns != 0 {
+			t.Errorf("%+v, %v", again, err)
+		}
+	})
+}
+
+// A session that nobody comes back to goes, with what was said in it; one that
+// somebody came back to stays whole.
+func TestOldSessionsGo(t *testing.T) {
+	t.Parallel()
+	deskWorlds(t, func(t *testing.T, w *world) {
+		for i := range 25 {
+			s := w.visit(w.engine, "kim", runtime.Visit{Name: fmt.Sprint("old ", i)})
+			if _, err := s.Say(ctx, sessions.Said{Role: sessions.Client, Content: "hello"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		stays := w.visit(w.engine, "kim", runtime.Visit{Name: "old 7"})
+		w.later(91 * 24 * time.Hour)
+		w.visit(w.engine, "kim", runtime.Visit{Name: "old 7"})
+		n, err := w.engine.Housekeep(ctx, w.now().Add(-90*24*time.Hour))
+		if err != nil || n != 24 {
+			t.Fatal(n, err)
+		}
+		if all, err := stays.Turns(ctx, 1, 0); err != nil || len(all) != 1 {
+			t.Error(all, err)
+		}
+		gone := w.visit(w.engine, "kim", runtime.Visit{Name: "old 8"})
+		if info, _ := w.info(gone); info.Turns != 0 || info.Visits != 1 {
+			t.Errorf("%+v", info)
+		}
+	})
+}
+
+// A handler can give the session nothing that its verb does not promise, and
+// must give what it promises.
+func TestTheSessionIsGivenWhatIsPromised(t *testing.T) {
+	t.Parallel()
+	reg := deskRegistry(t)
+	w := newWorldOf(t, reg, counted(runtime.Fields{"busy": true}))
+	s := w.visit(w.engine, "kim", runtime.Visit{Name: "today"})
+	var broken *runtime.BrokenPromise
+	if _, err := w.does(s, "desk.count", runtime.RunOptions{}); !errors.As(err, &broken) || broken.Happened != "session.busy was to be set" {
+		t.Errorf("%v", err)
+	}
+	idle := &runtime.Handlers{Partial: true}
+	runtime.Handle(idle, "desk.count", func(context.Context, *runtime.Call, struct{}) (runtime.Outcome, error) {
+		return runtime.Outcome{Result: &runtime.Answer{}}, nil
+	})
+	s = w.visit(w.another(idle), "kim", runtime.Visit{Name: "today"})
+	if _, err := w.does(s, "desk.count", runtime.RunOptions{}); !errors.As(err, &broken) || broken.Happened != "session.count was not to be set" {
+		t.Errorf("%v", err)
+	}
+	if _, values := w.info(s); values != nil {
+		t.Errorf("%q", values)
+	}
+}
+
+// A secret that the session is given is never shown, not in a preview, not in a
+// reply, not in one that is repeated and not in the journal.
+func TestASecretOfTheSessionStaysOne(t *testing.T) {
+	t.Parallel()
+	w := newWorldOf(t, deskRegistry(t), counted(nil))
+	s := w.visit(w.engine, "kim", runtime.Visit{Name: "today"})
+	for range 2 {
+		reply := w.must(s, `desk.whisper :secret "7310"`, runtime.RunOptions{Key: "k"})
+		if c := reply.Calls[0].Session; len(c) != 1 || !c[0].Sensitive {
+			t.Errorf("%+v", c)
+		}
+		if reply.Repeated && strings.Contains(fmt.Sprintf("%+v", reply.Calls[0].Session), "7310") {
+			t.Errorf("%+v", reply.Calls[0].Session)
+		}
+	}
+	info, _ := w.info(s)
+	if len(info.Values) != 1 || !info.Values[0].Sensitive {
+		t.Errorf("%+v", info.Values)
+	}
+	for _, e := range w.journal() {
+		if strings.Contains(fmt.Sprintf("%+v", e), "7310") {
+			t.Errorf("%+v", e)
+		}
+	}
+}
+
+// O23: the row at work on is the one that was chosen while it can be seen, and
+// else the first by name.
+func TestTheRowAtWorkOn(t *testing.T) {
+	t.Parallel()
+	w := newWorldOf(t, deskRegistry(t), counted(nil))
+	at := func(s *runtime.Session, want string) {
+		t.Helper()
+		if got, err := s.Active(ctx, "club"); err != nil || got != want {
+			t.Errorf("%q, %v; want %q", got, err, want)
+		}
+	}
+	ada := w.visit(w.engine, "ada", runtime.Visit{Name: "today"})
+	at(ada, "@north")
+	w.must(ada, "desk.stand :club-id @south", runtime.RunOptions{})
+	at(ada, "@south")
+	at(w.session("ada"), "@north")
+	w.grant("ada", "keeper") // who holds nothing
+	at(w.visit(w.engine, "ada", runtime.Visit{Name: "today"}), "")
+	at(w.session("kim"), "@north")
+}
+
+// earnedAtDesk runs an example in a session that is kept, or is not.
+func earnedAtDesk(t *testing.T, who, how, example string) string {
+	t.Helper()
+	w := newWorldOf(t, deskRegistry(t), counted(nil))
+	if _, err := w.store.Migrate(ctx, append(w.tables(), runtime.Own()...), true); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(example, "@paint") {
+		w.done("kim", `desk.order :item-id @drill :name "paint" :kind PAINT :details {:colour RED}`)
+	}
+	o := runtime.RunOptions{}
+	v := runtime.Visit{Name: "today"}
+	switch {
+	case how == "holding nothing":
+		w.grant(who, "keeper")
+		fallthrough
+	case how == "":
+		_, err := w.does(w.session(who), example, o)
+		return codeOf(t, err)
+	case how == "in the session of sam":
+		v = runtime.Visit{ID: w.visit(w.engine, "sam", v).ID()}
+	case how == "in a session that went on":
+		o.Version = 1
+		w.must(w.visit(w.engine, who, v), "desk.drop", runtime.RunOptions{})
+	case how == "in a session that is full":
+		w.must(w.visit(w.engine, who, v), `desk.whisper :secret "`+strings.Repeat("x", 65_480)+`"`, runtime.RunOptions{})
+	case strings.HasPrefix(how, "in the zone "):
+		v.Zone = strings.TrimPrefix(how, "in the zone ")
+	case how == "saying too much":
+		o.Said = []sessions.Said{{Role: sessions.Client, Content: strings.Repeat("x", 200_000)}}
+	case how == "saying little":
+		o.Said = []sessions.Said{{Role: sessions.Client, Content: "this one"}}
+	}
+	s, err := w.engine.Visit(ctx, who, v)
+	if err != nil {
+		return codeOf(t, err)
+	}
+	_, err = w.does(s, example, o)
+	return codeOf(t, err)
+}
+
+// A call that a handler makes has no private door: it is checked, permitted,
+// asked about, promised and journalled as if whoever asked had written it, and
+// where it is refused nothing is done.
+func TestACallThatAHandlerMakesGoesThroughTheGate(t *testing.T) {
+	t.Parallel()
+	deskWorlds(t, func(t *testing.T, w *world) {
+		s := w.visit(w.engine, "kim", runtime.Visit{Name: "today"})
+		w.must(s, "desk.take :item-id @drill", runtime.RunOptions{})
+		before := len(w.journal())
+		reply := w.must(s, "desk.hand-over :kind CUT :number 120", runtime.RunOptions{})
+		if rows := reply.Calls[0].Rows; len(rows) != 1 || rows[0].Label != "made by hand" {
+			t.Errorf("%+v", rows)
+		}
+		entries := w.journal()[before:]
+		if len(entries) != 2 || entries[0].Verb != "desk.hand-over" || plain(entries[1].Call) != `desk.order :details {:cm 120} :item-id @drill :kind CUT :name "made by hand"` {
+			t.Errorf("%+v", entries)
+		}
+		// What is wrong with it is said of the call that was written.
+		for _, text := range []string{"desk.hand-over :kind CUT :number 301", "desk.hand-over :kind PAINT :number 1"} {
+			_, err := w.does(s, text, runtime.RunOptions{})
+			wantRefusal(t, err, "wrong-value")
+		}
+		var broken *runtime.BrokenPromise
+		if _, err := w.does(s, "desk.hand-over :kind CUT :number 0", runtime.RunOptions{}); !errors.As(err, &broken) || broken.Happened != "desk.order was not to be called" {
+			t.Errorf("%v", err)
+		}
+		// Its own rule asks.
+		w.must(s, "desk.take :item-id @ladder", runtime.RunOptions{})
+		lost := w.program(s, "desk.hand-over :kind CUT :number 12")
+		_, err := s.Run(ctx, lost, runtime.RunOptions{})
+		wantRefusal(t, err, "needs-agreement")
+		preview, err := s.Preview(ctx, lost)
+		if err != nil || len(preview.Asks()) != 1 || preview.Asks()[0].Reason != "it is lost" {
+			t.Fatalf("%+v, %v", preview, err)
+		}
+		if _, err := s.Run(ctx, lost, runtime.RunOptions{Agreed: preview.ID}); err != nil {
+			t.Error(err)
+		}
+		// And its own roles: a member may hand over, and not order.
+		mia := w.visit(w.engine, "mia", runtime.Visit{Name: "today"})
+		_, err = w.does(mia, "desk.hand-over :kind CUT :number 12", runtime.RunOptions{})
+		wantRefusal(t, err, "not-permitted")
+		// An object that comes out of a row is held against the schema of its code,
+		// too, where no checker could.
+		w.must(s, `desk.order :item-id @drill :name "one" :kind CUT :details {:cm 1}`, runtime.RunOptions{})
+		_, err = w.does(s, `desk.order :item-id @drill :name "two" :kind PAINT :details @one.details`, runtime.RunOptions{})
+		wantRefusal(t, err, "wrong-value")
+		script, _ := dsl.Parse(dsl.NewSource("test.dsl", `desk.order :item-id @drill :name "three" :kind PAINT :details {:colour GREEN :cm 1}`))
+		if p, ds := s.Check(context.Background(), script); p != nil || len(ds) != 2 || ds[0].Code != "schema-mismatch" || ds[1].Code != "schema-mismatch" {
+			t.Errorf("%v", told(ds))
+		}
+	})
+}
+
+// A state that the palette does not let follow is refused, whoever asks for it.
+func TestAStateFollowsAnother(t *testing.T) {
+	t.Parallel()
+	w := newWorldOf(t, deskRegistry(t), counted(nil))
+	if _, err := w.store.Migrate(ctx, append(w.tables(), runtime.Own()...), true); err != nil {
+		t.Fatal(err)
+	}
+	w.done("kim", `desk.order :item-id @drill :name "paint" :kind PAINT :details {:colour RED}`)
+	w.done("kim", "desk.start :job-id @paint")
+	w.done("kim", "desk.start :job-id @paint") // it is so already
+	w.done("kim", "desk.finish :job-id @paint")
+	refusal := w.refused("kim", "desk.start :job-id @paint", "no-step")
+	if text := refusal.Error(); !strings.Contains(text, "status of job is DONE, and nothing leads from there to BEGUN") {
+		t.Error(text)
+	}
+}
+
+// A handler makes no call that its verb does not promise, whoever asked.
+func TestAHandlerCallsOnlyWhatIsPromised(t *testing.T) {
+	t.Parallel()
+	h := &runtime.Handlers{Partial: true}
+	runtime.Handle(h, "desk.hand-over", func(context.Context, *runtime.Call, struct {
+		Kind   string `verb:"kind"`
+		Number int64  `verb:"number"`
+	}) (runtime.Outcome, error) {
+		return runtime.Outcome{Result: &runtime.Answer{}, Calls: []runtime.Generated{{Verb: "desk.drop"}}}, nil
+	})
+	w := newWorldOf(t, deskRegistry(t), h)
+	s := w.visit(w.engine, "kim", runtime.Visit{Name: "today"})
+	var broken *runtime.BrokenPromise
+	if _, err := w.does(s, "desk.hand-over :kind CUT :number 1", runtime.RunOptions{}); !errors.As(err, &broken) || broken.Happened != "desk.drop was to be called" {
+		t.Errorf("%v", err)
+	}
+}

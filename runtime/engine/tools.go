@@ -1,0 +1,183 @@
+package runtime
+
+import (
+	"context"
+	"slices"
+
+	"verbatim/runtime/internal/digest"
+	"verbatim/runtime/protocols/tools"
+	"verbatim/stores"
+	"verbatim/stores/receipt"
+	"verbatim/verbs"
+)
+
+// findTools notes, for each verb, the verbs with tools that it uses, at any depth.
+func (e *Engine) findTools() map[*verbs.Verb][]*verbs.Verb {
+	used := make(map[*verbs.Verb][]*verbs.Verb)
+	for _, v := range e.reg.Verbs() {
+		for _, inner := range append([]*verbs.Verb{v}, e.inside[v]...) {
+			if inner.Tool != nil {
+				used[v] = append(used[v], inner)
+			}
+		}
+	}
+	return used
+}
+
+// meetTools asks for the descriptions of the tools that a program uses, before anything of it
+// is planned.
+func (e *Engine) meetTools(ctx context.Context, p *verbs.Program) (uses bool, err error) {
+	if len(e.usesTools) == 0 {
+		return false, nil
+	}
+	var all []complaint
+	calls := p.Calls()
+	for i := range calls {
+		for _, v := range e.usesTools[calls[i].Verb] {
+			uses = true
+			if e.tools == nil {
+				all = append(all, complaint{i, notCarriedOut(placeOf(p, &calls[i]), v.Name, noToolHere)})
+				break
+			}
+			if _, ds := e.box.Verify(ctx, v); len(ds) > 0 {
+				if err := ctx.Err(); err != nil {
+					return true, failure(err)
+				}
+				all = append(all, complaint{i, toolUnfit(placeOf(p, &calls[i]), v, ds[0].Code)})
+				break
+			}
+		}
+	}
+	if len(all) > 0 {
+		return uses, refuse(all)
+	}
+	return uses, nil
+}
+
+// An externalCall is the request that a call makes to a tool.
+type externalCall struct {
+	receipt.ExternalCall
+	st       *step
+	spec     tools.Spec
+	args     stores.Value
+	embeds   bool                        // it computes a vector of its argument
+	files    func() (*tools.File, error) // it makes a file, which is then kept
+	answered bool
+	answer   *table       // without rows until it is answered
+	came     verbs.Origin // of the answer
+}
+
+// id identifies a request by its content: equal requests have equal ids.
+func (e *externalCall) id() string {
+	var d digest.Writer
+	d.Text(e.Server)
+	d.Text(e.Name)
+	d.Text(e.args.Text())
+	return string(d.B)
+}
+
+// asks makes the request of a call to its tool, and types the answer if there is one.
+func (r *reading) asks(ctx context.Context, st *step) error {
+	t := st.verb.Tool
+	spec, met := r.e.box.Spec(st.verb)
+	if r.e.tools == nil || !met {
+		return &complaint{st.index, notCarriedOut(st.place, st.verb.Name, noToolHere)}
+	}
+	// A tool may repeat its arguments in the answer.
+	from := verbs.FromTool
+	switch {
+	case spec.Document:
+		from = verbs.FromDocument
+	case spec.Model:
+		from = verbs.FromModel
+	}
+	e := &externalCall{ExternalCall: receipt.ExternalCall{Server: t.Server, Name: t.Name, ReadOnly: t.ReadOnly, Local: spec.Local}, st: st, spec: spec,
+		came: st.told().Mix(verbs.NewOrigin(from, t.Server+"."+t.Name))}
+	if err := r.pack(ctx, e); err != nil {
+		return err
+	}
+	for i := range st.verb.Effects {
+		if x := &st.verb.Effects[i]; x.Follows() && !t.ReadOnly {
+			e.Then = append(e.Then, followOf(x))
+		}
+	}
+	answer, answered := r.answers[e.id()]
+	if e.answered = answered; answered {
+		var err error
+		if e.answer, err = answerTable(st.verb, answer); err != nil {
+			return &Failure{Err: err}
+		}
+	} else {
+		e.answer = &table{columns: toolColumns(st.verb)}
+	}
+	e.answer.from, e.answer.late = from, !t.ReadOnly
+	for _, row := range e.answer.rows {
+		for i := range row {
+			row[i].from = e.came
+		}
+	}
+	st.external = e
+	return nil
+}
+
+// followOf describes what an effect does with the answer of a tool.
+func followOf(e *verbs.Effect) receipt.Follow {
+	if e.Entity == nil || sends(e) {
+		return receipt.Follow{What: noticeTarget(e)}
+	}
+	op := stores.Update
+	switch e.Kind {
+	case verbs.Creates:
+		op = stores.Insert
+	case verbs.Deletes:
+		op = stores.Delete
+	}
+	return receipt.Follow{Op: opNames[op], What: e.Entity.Store.Name, Fields: e.Changes()}
+}
+
+// useTool makes the engine's own changes beside those of a tool.
+func useTool(st *step, promises []promise) claim {
+	d := declared(promises)
+	for i := range promises {
+		// The tool keeps promises that the engine can neither carry out nor observe.
+		if p := &promises[i]; !p.effect.Declared && p.due && !traces(p.effect) {
+			d.kept = append(d.kept, p.effect.Operand.Text)
+		}
+	}
+	d.answer = st.external.answer
+	return d
+}
+
+// pack makes the arguments of the tool. Absent values are left out.
+func (r *reading) pack(ctx context.Context, e *externalCall) error {
+	st := e.st
+	var keys []string
+	var values []stores.Value
+	for i := range st.verb.Tool.Sends {
+		s := &st.verb.Tool.Sends[i]
+		sent := receipt.Sent{Key: s.Key}
+		if s.Value == nil {
+			p := &st.verb.Params[s.Param]
+			sent.Value, sent.Sensitive, sent.From = st.args[s.Param], st.isSensitive(s.Param), ":"+p.Name
+		} else {
+			var err error
+			if sent.Value, err = r.eval(ctx, st, s.Value, nil); err != nil {
+				return err
+			}
+			sent.From, sent.Sensitive = st.origin(s.Value, nil)
+		}
+		if sent.Value.IsNull() {
+			continue
+		}
+		sent.Value = s.Type.Spelled(sent.Value)
+		e.Sent = append(e.Sent, sent)
+		keys, values = append(keys, s.Key), append(values, sent.Value)
+	}
+	for _, name := range tools.Required(e.spec.Input) {
+		if !slices.Contains(keys, name) {
+			return &complaint{st.index, toolNeeds(st.place, st.verb.Name, e.Name, name)}
+		}
+	}
+	e.args = stores.NewObject(keys, values)
+	return nil
+}

@@ -1,0 +1,262 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"verbatim/dsl"
+	"verbatim/runtime/state/uploads"
+	"verbatim/stores"
+	"verbatim/stores/receipt"
+	"verbatim/verbs"
+)
+
+// Uploads: the rows about files that people send. Package runtime/files/intake looks after their bytes.
+//
+// A file is named by a reference, upload://ID, which is random and which nobody but the file's owner
+// can use in a call. Anybody who sees a row that names a file may read the file: see FileOf. If an
+// argument is an upload, the gate resolves the reference to an upload of that principal that is not
+// expired, was scanned and found harmless, and has a type and a size that the palette accepts. There
+// is one answer for an upload that does not exist, that is somebody else's, and that has expired.
+// The name that a file states for itself and its contents never become a value.
+//
+// The reference has the origin of its author, as the choice of any row has: that Clara sent a
+// passport is her act, and that this call is about it is the act of the call's author. For an
+// argument that only a person may fill, the palette says so with `from`; a reference that a model
+// wrote is then refused, though the file is Clara's. A value that is read out of the file is another
+// matter: its origin is a document, no matter who sent the file, and the handler that reads it says
+// so (see Known).
+
+// At the gate
+
+// upload resolves the reference in an argument to a file that may be used.
+func (r *reading) upload(ctx context.Context, st *step, i int, v stores.Value, place dsl.Place) error {
+	p := &st.verb.Params[i]
+	id, ok := strings.CutPrefix(v.Text(), verbs.UploadScheme)
+	if !ok || v.Kind() != stores.String {
+		return &complaint{st.index, unknownUpload(place, p.Name)}
+	}
+	row, err := r.read.Get(ctx, uploads.Entity, stores.NewString(id))
+	if err != nil && !errors.Is(err, stores.ErrNotFound) {
+		return err
+	}
+	var u uploads.Upload
+	if err == nil {
+		u = uploads.Of(row.Values)
+	}
+	// A role that sees all rows sees other people's uploads, and may not use one.
+	if err != nil || u.Owner != r.s.who.Name || u.Gone(r.now) {
+		return &complaint{st.index, unknownUpload(place, p.Name)}
+	}
+	switch {
+	case u.Verdict == uploads.Infected:
+		return &complaint{st.index, harmfulUpload(place, p.Name)}
+	case u.Verdict != uploads.Clean, r.e.looksAgain(&u):
+		return &complaint{st.index, unscannedUpload(place, p.Name, u.Verdict == uploads.Failed)}
+	case !p.Upload.Takes(u.Type):
+		return &complaint{st.index, uploadOfType(place, p, u.Type)}
+	case u.Size > p.Upload.MaxSize:
+		return &complaint{st.index, uploadTooLarge(place, p, u.Size)}
+	}
+	if st.contents == nil {
+		st.contents = make([]stores.Value, len(st.verb.Params))
+	}
+	st.contents[i] = stores.NewString(u.Sum)
+	r.know(v, &u)
+	if u.UsedAt.IsZero() && !slices.ContainsFunc(r.uploads, func(used usedUpload) bool { return used.row.Key() == row.Key() }) {
+		r.uploads = append(r.uploads, usedUpload{row, st.verb.Name})
+	}
+	return nil
+}
+
+// A knownFile is a file that an argument names, with the values that stand for it in rows: its
+// reference and the digest of its bytes.
+type knownFile struct {
+	Reference, Content string
+	File               receipt.File
+}
+
+// know remembers the description of a file for people.
+func (r *reading) know(reference stores.Value, u *uploads.Upload) {
+	k := knownFile{reference.Text(), u.Sum, uploads.FileOf(u)}
+	if !slices.Contains(r.files, k) {
+		r.files = append(r.files, k)
+	}
+}
+
+// fileOf finds the file that a value stands for; nil if the value stands for no file.
+func (r *reading) fileOf(v stores.Value) *receipt.File {
+	if len(r.files) == 0 || v.Kind() != stores.String {
+		return nil
+	}
+	text := v.Text()
+	for i := range r.files {
+		if k := &r.files[i]; k.Reference == text || k.Content == text {
+			return &k.File
+		}
+	}
+	return nil
+}
+
+// looksAgain reports whether a file has to be scanned again: there is a scanner now, and there was
+// none when the file was taken.
+func (e *Engine) looksAgain(u *uploads.Upload) bool {
+	return u.Verdict == uploads.Clean && u.Scanner == uploads.ScannedByNobody && e.scanner != "" && e.scanner != uploads.ScannedByNobody
+}
+
+// A usedUpload is an upload that nothing used before this run.
+type usedUpload struct {
+	row  stores.Row
+	verb string
+}
+
+// await extends the life of the uploads that a proposal names until the proposal expires.
+func (r *reading) await(ctx context.Context, tx stores.Tx, until time.Time) ([]stores.Change, error) {
+	var all []stores.Change
+	for _, u := range r.uploads {
+		row, err := tx.Get(ctx, uploads.Entity, u.row.Key())
+		if errors.Is(err, stores.ErrNotFound) {
+			continue // agreeing to it says so
+		}
+		if err != nil {
+			return nil, err
+		}
+		if c, some := uploads.Await(row, until); some {
+			all = append(all, c)
+		}
+	}
+	return all, nil
+}
+
+// Receiving
+
+// verbUpload is the verb of the journal entries of uploads. No palette can declare it.
+const verbUpload = "verbatim.upload"
+
+// LargestUpload returns the greatest size of a file for any verb that the session may use; 0 if none
+// takes a file.
+func (s *Session) LargestUpload() int64 {
+	var most int64
+	for _, v := range s.e.reg.Verbs() {
+		for i := range v.Params {
+			if u := v.Params[i].Upload; u != nil && u.MaxSize > most && s.May(v) {
+				most = u.MaxSize
+			}
+		}
+	}
+	return most
+}
+
+// BeginUpload records that the session's principal sent a file with a known Name, Type, Size and
+// Sum. The upload is pending, and expires after a while unless it is used. The returned upload has
+// the tag for its bytes: tag, or another under which equal bytes are kept already. The bytes must
+// be stored after this, and not before, so that bytes without a reference can be found.
+//
+// If equal bytes are just being deleted, drop is called to delete them first.
+func (s *Session) BeginUpload(ctx context.Context, u uploads.Upload, id, tag string, lasts time.Duration, drop func(context.Context, uploads.Upload) error) (uploads.Upload, error) {
+	now := stores.NewTime(s.e.clock()).Time()
+	u.ID, u.Owner, u.Verdict, u.Scanner = id, s.who.Name, uploads.Pending, ""
+	u.Uploaded, u.Expires = now, now.Add(lasts)
+	args := []dsl.Arg{dsl.NewArg("reference", dsl.NewString(u.Reference())), dsl.NewArg("sha-256", dsl.NewString(u.Sum)),
+		dsl.NewArg("type", dsl.NewString(u.Type)), dsl.NewArg("size", dsl.NewInteger(u.Size))}
+	if u.MadeBy != "" {
+		args = append(args, dsl.NewArg("made-by", dsl.NewString(u.MadeBy)))
+	}
+	entry := s.act(verbUpload, args...)
+	entry.Source, entry.Time = "upload", now
+	for dropped := ""; ; {
+		var going *uploads.Upload
+		err := s.e.write(ctx, s.engineScope(), func(tx stores.Tx) (err error) {
+			going, err = uploads.Begin(ctx, tx, &u, tag, dropped, entry)
+			return err
+		})
+		if err != nil {
+			return u, failure(err)
+		}
+		if going == nil {
+			return u, nil
+		}
+		if err := drop(ctx, *going); err != nil {
+			return u, failure(err)
+		}
+		dropped = going.Kept
+	}
+}
+
+// Uploads looks after the uploads of the store.
+func (e *Engine) Uploads() *uploads.Shelf {
+	return &uploads.Shelf{
+		Clock: e.clock,
+		View: func(ctx context.Context, fn func(stores.Reader) error) error {
+			return failure(e.store.View(ctx, system(), fn))
+		},
+		Write: func(ctx context.Context, fn func(stores.Tx) error) error { return failure(e.write(ctx, system(), fn)) },
+		Prune: func(ctx context.Context, of *stores.Entity, where stores.Cond) (int, error) {
+			n, err := e.prune(ctx, of, where)
+			return n, failure(err)
+		},
+	}
+}
+
+// Upload returns the record of an upload of the session's principal, by its reference;
+// stores.ErrNotFound if they have no such upload, or it has expired.
+func (s *Session) Upload(ctx context.Context, reference string) (u uploads.Upload, err error) {
+	id, ok := strings.CutPrefix(reference, verbs.UploadScheme)
+	if !ok {
+		return u, stores.ErrNotFound
+	}
+	err = s.e.store.View(ctx, stores.Scope{Principal: s.who.Name}, func(r stores.Reader) error {
+		row, err := r.Get(ctx, uploads.Entity, stores.NewString(id))
+		if err != nil {
+			return err
+		}
+		u = uploads.Of(row.Values)
+		return nil
+	})
+	if err == nil && u.Gone(s.e.clock()) {
+		return uploads.Upload{}, stores.ErrNotFound
+	}
+	return u, err
+}
+
+// FileOf returns the file that a row within the session's scope names, or one to which a reference
+// of the row leads, regardless of its sender. verbs.FileField decides which fields name files. It
+// returns stores.ErrNotFound if there is no row, or no permitted file of it.
+func (s *Session) FileOf(ctx context.Context, entity string, key stores.Value) (u uploads.Upload, err error) {
+	e := s.e.reg.Entity(entity)
+	if e == nil {
+		return u, stores.ErrNotFound
+	}
+	reference := ""
+	err = s.e.store.View(ctx, s.scope, func(r stores.Reader) error {
+		row, err := r.Get(ctx, e.Store, key)
+		at := s.e.reg.FileField(e)
+		for i := 0; err == nil && at < 0 && i < len(e.Fields); i++ {
+			f := &e.Store.Fields[i]
+			if f.Ref == nil || f.Sensitive || row.Values[i].IsNull() {
+				continue
+			}
+			if at = s.e.reg.FileField(s.e.reg.EntityOf(f.Ref)); at >= 0 {
+				row, err = r.Get(ctx, f.Ref, row.Values[i])
+			}
+		}
+		if err == nil && at < 0 {
+			err = stores.ErrNotFound
+		}
+		if err == nil {
+			reference = row.Values[at].Text()
+		}
+		return err
+	})
+	if err != nil {
+		return u, err
+	}
+	u, given, err := s.e.Uploads().Named(ctx, reference)
+	if err == nil && (!given || u.UsedAt.IsZero() || s.e.looksAgain(&u)) {
+		return uploads.Upload{}, stores.ErrNotFound
+	}
+	return u, err
+}

@@ -1,0 +1,319 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"verbatim/runtime/state/names"
+	"verbatim/stores"
+	"verbatim/verbs"
+)
+
+// maxUsable is the greatest number of rows that are tested for use with a verb.
+const maxUsable = 200
+
+// Usable returns those rows that an argument of a verb could name without a refusal, as far as
+// that depends on the row alone: on what the verb requires of it, and on the codes that may
+// follow those it holds. Questions use it to offer no row that would be refused; the call
+// itself decides when it is made. Rows whose code no other follows come last. Names that stand
+// for nothing are left out.
+//
+// If there are more rows than maxUsable, all are returned.
+func (s *Session) Usable(ctx context.Context, v *verbs.Verb, p *verbs.Param, all []string) ([]string, error) {
+	i := slices.IndexFunc(v.Params, func(q verbs.Param) bool { return q.Name == p.Name })
+	if i < 0 || p.Type == nil || p.Type.Name != verbs.RefType || p.Type.Entity == nil || len(all) == 0 || len(all) > maxUsable {
+		return all, nil
+	}
+	e := p.Type.Entity
+	keys := make([]stores.Value, 0, len(all))
+	names := make(map[stores.Value]string, len(all))
+	for _, name := range all {
+		if key, ok := s.names.Key(e.Store, name); ok {
+			keys = append(keys, key)
+			names[key] = name
+		}
+	}
+	var usable, ended []string
+	err := s.e.store.View(ctx, s.scope, func(read stores.Reader) error {
+		usable, ended = nil, nil
+		rows, err := read.Rows(ctx, e.Store, keys)
+		if err != nil {
+			return err
+		}
+		at := make(map[stores.Value]stores.Row, len(rows))
+		for _, row := range rows {
+			at[row.Key()] = row
+		}
+		r := s.reads(read)
+		for _, key := range keys {
+			row, there := at[key]
+			if !there {
+				continue
+			}
+			ok, err := r.usable(ctx, onRow(v, i, row), i)
+			switch {
+			case err != nil:
+				return err
+			case !ok:
+			case e.Ended(row.Values):
+				ended = append(ended, names[key])
+			default:
+				usable = append(usable, names[key])
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, failure(err)
+	}
+	return append(usable, ended...), nil
+}
+
+// usable reports whether an argument may name a row, whatever the other arguments are.
+func (r *reading) usable(ctx context.Context, st *step, param int) (bool, error) {
+	for i := range st.verb.Requires {
+		that := st.verb.Requires[i].That
+		if that == nil || !onlyOf(that, param) {
+			continue
+		}
+		holds, err := r.eval(ctx, st, that, nil)
+		var x *evalError
+		switch {
+		case errors.As(err, &x):
+			return false, nil // such a call is refused
+		case err != nil:
+			return false, err
+		case holds.Kind() == stores.Bool && !holds.Bool():
+			return false, nil
+		}
+	}
+	row := &st.rows[param]
+	for i := range st.verb.Effects {
+		f := &st.verb.Effects[i]
+		if !movesOn(f, param) || f.Entity.Store != row.Entity {
+			continue
+		}
+		for _, set := range f.Set {
+			t := f.Entity.Fields[set.Field].Type
+			to, constant := set.Value.Constant()
+			from := row.Values[set.Field]
+			if !constant || t == nil || t.Name != verbs.CodeType || t.Codes == nil || to.IsNull() || from.IsNull() || stores.Equal(from, to) {
+				continue
+			}
+			if declared, may := t.Codes.Steps(from.Text(), to.Text()); declared && !may {
+				return false, nil
+			}
+		}
+	}
+	return true, nil
+}
+
+// movesOn reports whether an effect always changes the row that an argument names.
+func movesOn(f *verbs.Effect, param int) bool {
+	if f.Kind != verbs.Updates || f.May || f.When != nil || f.Where == nil || f.Entity == nil {
+		return false
+	}
+	at, one := f.Where.One()
+	return one && at == param
+}
+
+// hangs reports whether a call may be refused because of the row of an argument, whatever the
+// other arguments are.
+func hangs(v *verbs.Verb, param int) bool {
+	for i := range v.Requires {
+		if that := v.Requires[i].That; that != nil && onlyOf(that, param) {
+			return true
+		}
+	}
+	for i := range v.Effects {
+		if movesOn(&v.Effects[i], param) {
+			return true
+		}
+	}
+	return false
+}
+
+// Settled returns, for arguments of some verbs, the names of rows in a final state on which
+// the verb cannot be used any more. For other rows that Usable leaves out, an earlier call of
+// the same script could change that; for these it cannot. A model is not offered such rows; a
+// call that names one is answered as usual.
+//
+// If an entity has more names than maxUsable, none of them is settled.
+func (s *Session) Settled(ctx context.Context, list []*verbs.Verb, names map[*verbs.Entity][]string) (map[*verbs.Param][]string, error) {
+	type place struct {
+		verb  *verbs.Verb
+		param int
+	}
+	places := make(map[*verbs.Entity][]place)
+	for _, v := range list {
+		for i := range v.Params {
+			t := v.Params[i].Type
+			if t == nil || t.Name != verbs.RefType || t.Entity == nil {
+				continue
+			}
+			if n := len(names[t.Entity]); n > 0 && n <= maxUsable && t.Entity.MayEnd() && hangs(v, i) {
+				places[t.Entity] = append(places[t.Entity], place{v, i})
+			}
+		}
+	}
+	if len(places) == 0 {
+		return nil, nil
+	}
+	settled := make(map[*verbs.Param][]string)
+	err := s.e.store.View(ctx, s.scope, func(read stores.Reader) error {
+		clear(settled)
+		r := s.reads(read)
+		for e, at := range places {
+			keys := make([]stores.Value, 0, len(names[e]))
+			called := make(map[stores.Value]string, len(names[e]))
+			for _, name := range names[e] {
+				if key, ok := s.names.Key(e.Store, name); ok {
+					keys = append(keys, key)
+					called[key] = name
+				}
+			}
+			rows, err := read.Rows(ctx, e.Store, keys)
+			if err != nil {
+				return err
+			}
+			for _, row := range rows {
+				if !e.Ended(row.Values) {
+					continue
+				}
+				for _, p := range at {
+					ok, err := r.usable(ctx, onRow(p.verb, p.param, row), p.param)
+					if err != nil {
+						return err
+					}
+					if !ok {
+						param := &p.verb.Params[p.param]
+						settled[param] = append(settled[param], called[row.Key()])
+					}
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, failure(err)
+	}
+	for _, of := range settled {
+		slices.Sort(of)
+	}
+	return settled, nil
+}
+
+// onRow makes a step for a call of which only the row of one argument is known.
+func onRow(v *verbs.Verb, param int, row stores.Row) *step {
+	st := &step{verb: v, args: make([]stores.Value, len(v.Params)), rows: make([]stores.Row, len(v.Params)), from: make([]verbs.Origin, len(v.Params))}
+	st.args[param], st.rows[param] = row.Key(), row
+	return st
+}
+
+// onlyOf reports whether the value of an expression depends on the row of one argument and on no
+// other argument.
+func onlyOf(x *verbs.Expr, param int) bool {
+	if len(x.Reads) == 0 || slices.ContainsFunc(x.Reads, func(read verbs.ExprRead) bool { return read.Param != param }) {
+		return false
+	}
+	only := true
+	x.Args(func(other int) { only = only && other == param })
+	return only
+}
+
+// Useful reports whether the session could use a verb now, as far as that depends on rows that
+// it sees: for each required reference there is a usable row, and if the verb promises to
+// change or delete rows that no argument names, there is one that is not in a final state. It
+// is for questions, as Usable is.
+func (s *Session) Useful(ctx context.Context, v *verbs.Verb) (bool, error) {
+	for i := range v.Params {
+		p := &v.Params[i]
+		if !p.Required || p.Type == nil || p.Type.Name != verbs.RefType || p.Type.Entity == nil {
+			continue
+		}
+		known, err := s.Names(ctx, []*verbs.Entity{p.Type.Entity})
+		if err != nil {
+			return false, err
+		}
+		if s.names.Extent(p.Type.Entity.Store) != names.All {
+			continue // there are too many to know them all
+		}
+		left, err := s.Usable(ctx, v, p, known[p.Type.Entity])
+		if err != nil || len(left) == 0 {
+			return false, err
+		}
+	}
+	if off, err := s.ends(ctx, v); off || err != nil {
+		return false, err
+	}
+	for i := range v.Effects {
+		f := &v.Effects[i]
+		if f.Kind != verbs.Updates && f.Kind != verbs.Deletes || f.May || f.When != nil || f.Where != nil || f.Entity == nil || makes(v, f.Entity) {
+			continue
+		}
+		some, err := s.some(ctx, f.Entity, f.Fields == nil && !namesOne(v, f.Entity))
+		if err != nil || !some {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// ends reports whether the only certain effect of a verb is to clear session values that are clear
+// already.
+func (s *Session) ends(ctx context.Context, v *verbs.Verb) (bool, error) {
+	var off []string
+	for i := range v.Effects {
+		f := &v.Effects[i]
+		if f.Session != "" && f.Value != nil {
+			if to, constant := f.Value.Constant(); constant && (to.IsNull() || to.Kind() == stores.Bool && !to.Bool()) {
+				off = append(off, f.Session)
+				continue
+			}
+		}
+		switch f.Kind {
+		case verbs.Creates, verbs.Updates, verbs.Deletes, verbs.Triggers, verbs.Notifies, verbs.Sets, verbs.Stores, verbs.Attaches, verbs.Generates:
+			if !f.May && f.When == nil {
+				return false, nil
+			}
+		}
+	}
+	if len(off) == 0 || s.kept.IsNull() {
+		return len(off) > 0, nil
+	}
+	info, err := s.Info(ctx)
+	if err != nil {
+		return false, err
+	}
+	return !slices.ContainsFunc(info.Values, func(v SessionValue) bool {
+		return slices.Contains(off, v.Name) && !v.Value.IsNull() && (v.Value.Kind() != stores.Bool || v.Value.Bool())
+	}), nil
+}
+
+// makes reports whether a verb may add rows of an entity.
+func makes(v *verbs.Verb, e *verbs.Entity) bool {
+	return slices.ContainsFunc(v.Effects, func(f verbs.Effect) bool { return f.Kind == verbs.Creates && f.Entity == e })
+}
+
+// namesOne reports whether an argument of a verb names rows of an entity.
+func namesOne(v *verbs.Verb, e *verbs.Entity) bool {
+	return slices.ContainsFunc(v.Params, func(p verbs.Param) bool {
+		t := p.Type
+		for t != nil && t.Item != nil {
+			t = t.Item
+		}
+		return t != nil && (t.Entity == e || slices.ContainsFunc(t.Fields, func(f verbs.Param) bool { return f.Type.Entity == e || f.Type.Item != nil && f.Type.Item.Entity == e }))
+	})
+}
+
+// some reports whether the session can see a row of an entity; if open is true, one that is not in a
+// final state.
+func (s *Session) some(ctx context.Context, e *verbs.Entity, open bool) (some bool, err error) {
+	err = s.e.store.View(ctx, s.scope, func(read stores.Reader) error {
+		rows, err := read.Find(ctx, stores.Find{Entity: e.Store, Limit: maxUsable, Cut: true})
+		some = len(rows) == maxUsable || slices.ContainsFunc(rows, func(row []stores.Value) bool { return !open || !e.Ended(row) })
+		return err
+	})
+	return some, failure(err)
+}

@@ -1,0 +1,350 @@
+package documents
+
+import (
+	"archive/zip"
+	"bytes"
+	"compress/zlib"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"verbatim/runtime/tests/norace"
+)
+
+// zipOf packs names and texts, one after the other.
+func zipOf(parts ...string) []byte {
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	for i := 0; i < len(parts); i += 2 {
+		f, _ := w.Create(parts[i])
+		f.Write([]byte(parts[i+1]))
+	}
+	w.Close()
+	return b.Bytes()
+}
+
+func docxOf(body string) []byte {
+	return zipOf("word/document.xml", `<w:document xmlns:w="w"><w:body>`+body+`</w:body></w:document>`)
+}
+
+// xlsxOf is a workbook of one sheet that holds rows.
+func xlsxOf(rows string) []byte {
+	return zipOf("xl/workbook.xml", `<workbook><sheets><sheet name="A" r:id="r1"/></sheets></workbook>`,
+		"xl/_rels/workbook.xml.rels", `<Relationships><Relationship Id="r1" Type="x/worksheet" Target="worksheets/sheet1.xml"/></Relationships>`,
+		"xl/worksheets/sheet1.xml", `<worksheet><sheetData>`+rows+`</sheetData></worksheet>`)
+}
+
+// pdfOf is a PDF of objects, the first of which is its catalogue.
+func pdfOf(objects ...string) []byte {
+	var b bytes.Buffer
+	b.WriteString("%PDF-1.7\n")
+	offsets := make([]int, len(objects))
+	for i, o := range objects {
+		offsets[i] = b.Len()
+		fmt.Fprintf(&b, "%d 0 obj\n%s\nendobj\n", i+1, o)
+	}
+	start := b.Len()
+	fmt.Fprintf(&b, "xref\n0 %d\n0000000000 65535 f \n", len(objects)+1)
+	for _, o := range offsets {
+		fmt.Fprintf(&b, "%010d 00000 n \n", o)
+	}
+	fmt.Fprintf(&b, "trailer\n<</Size %d/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF\n", len(objects)+1, start)
+	return b.Bytes()
+}
+
+// packedPDF has its catalogue in a stream of objects that stands in itself.
+func packedPDF() []byte {
+	var b bytes.Buffer
+	b.WriteString("%PDF-1.7\n")
+	fmt.Fprintf(&b, "2 0 obj\n%s\nendobj\n", stream("/Type/ObjStm/N 2/First 8/Extends 2 0 R", "1 0 2 0 <</Type/Catalog/Pages 2 0 R>>"))
+	table := b.Len()
+	entries := []byte{0, 0, 0, 0, 2, 0, 2, 0, 2, 0, 2, 1, 1, byte(table >> 8), byte(table), 0}
+	fmt.Fprintf(&b, "3 0 obj\n%s\nendobj\nstartxref\n%d\n%%%%EOF\n", stream("/Type/XRef/Size 4/W[1 2 1]/Root 1 0 R", string(entries)), table)
+	return b.Bytes()
+}
+
+func stream(dict, data string) string {
+	return fmt.Sprintf("<<%s/Length %d>>\nstream\n%s\nendstream", dict, len(data), data)
+}
+
+func deflated(s string) string {
+	var b bytes.Buffer
+	w := zlib.NewWriter(&b)
+	w.Write([]byte(s))
+	w.Close()
+	return b.String()
+}
+
+const onePage = "<</Type/Pages/Kids[3 0 R]/Count 1>>"
+
+func mailOf(parts int) []byte {
+	return []byte("From: a@example.com\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n" +
+		strings.Repeat("--b\r\nContent-Type: text/plain\r\n\r\nx\r\n", parts) + "--b--\r\n")
+}
+
+// nested wraps a mail into mails.
+func nested(n int) []byte {
+	mail := "From: a@example.com\r\n\r\ninnermost\r\n"
+	for i := range n {
+		mail = fmt.Sprintf("From: a@example.com\r\nContent-Type: multipart/mixed; boundary=b%d\r\n\r\n--b%d\r\nContent-Type: message/rfc822\r\n\r\n%s\r\n--b%d--\r\n", i, i, mail, i)
+	}
+	return []byte(mail)
+}
+
+var resources = `/Resources<</Font<</F<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>>>/XObject<</X 5 0 R>>>>`
+
+// Each file that cannot be read has its own reason, and is told from the
+// others by it.
+func TestBadFilesHaveTheirReason(t *testing.T) {
+	t.Parallel()
+	if norace.Run(t) {
+		return
+	}
+	var entries []string
+	for i := range 100_000 {
+		entries = append(entries, fmt.Sprint("word/", i), "")
+	}
+	seed := rand.New(rand.NewPCG(1, 2))
+	garbage := make([]byte, 4096)
+	for i := range garbage {
+		garbage[i] = byte(seed.Uint32())
+	}
+	bomb := strings.Repeat("A", 16<<20)
+	deep := strings.Repeat("<w:p>", 100_000)
+	laughs := `<!DOCTYPE x [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]>`
+	for name, bad := range map[string]struct {
+		file string
+		data []byte
+		want Reason
+	}{
+		"no bytes":                      {"a.pdf", nil, Empty},
+		"garbage called a PDF":          {"a.pdf", garbage, Damaged},
+		"garbage called a workbook":     {"a.xlsx", garbage, Damaged},
+		"garbage called a table":        {"a.csv", garbage, WrongType},
+		"garbage without a type":        {"a", garbage, Unsupported},
+		"a picture called a PDF":        {"a.pdf", []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x00\x00\x00\x00"), WrongType},
+		"a picture":                     {"a.png", []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x00\x00\x00\x00"), Unsupported},
+		"a PDF called a document":       {"a.docx", pdfOf("<<>>"), WrongType},
+		"a PDF called a text":           {"a.txt", pdfOf("<<>>"), WrongType},
+		"a document called a workbook":  {"a.xlsx", docxOf(""), WrongType},
+		"text called a PDF":             {"a.pdf", []byte("Dear Jane, here is the PDF."), WrongType},
+		"an archive called a workbook":  {"a.xlsx", zipOf("a.xlsx", string(xlsxOf(""))), WrongType},
+		"an archive":                    {"a.zip", zipOf("a.txt", "text"), Unsupported},
+		"a workbook of Excel 97":        {"a.xls", append([]byte("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"), make([]byte, 600)...), Unsupported},
+		"an encrypted workbook":         {"a.xlsx", append([]byte("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"), utf16le("EncryptedPackage")...), Encrypted},
+		"a bomb":                        {"a.docx", docxOf("<w:p><w:r><w:t>" + bomb + "</w:t></w:r></w:p>"), TooLarge},
+		"a hundred thousand entries":    {"a.docx", zipOf(append([]string{"word/document.xml", ""}, entries...)...), TooMany},
+		"a name that leads out":         {"a.docx", zipOf("word/document.xml", "<a/>", "../../etc/passwd", ""), Damaged},
+		"entities":                      {"a.docx", zipOf("word/document.xml", laughs+"<w:document><w:p><w:r><w:t>&b;</w:t></w:r></w:p></w:document>"), Damaged},
+		"elements without end":          {"a.docx", docxOf(deep), Loop},
+		"a workbook without sheets":     {"a.xlsx", zipOf("xl/workbook.xml", "<workbook/>"), Damaged},
+		"a workbook without its sheet":  {"a.xlsx", zipOf("xl/workbook.xml", `<workbook><sheets><sheet name="A" r:id="r1"/></sheets></workbook>`, "xl/_rels/workbook.xml.rels", `<Relationships><Relationship Id="r1" Type="x/worksheet" Target="worksheets/sheet1.xml"/></Relationships>`), Damaged},
+		"slides without slides":         {"a.pptx", zipOf("ppt/presentation.xml", "<p/>"), Damaged},
+		"a packed text":                 {"a.gz", []byte("\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03"), Unsupported},
+		"XML that breaks off":           {"a.xlsx", xlsxOf("<row><c r='A1'><v>1"), Damaged},
+		"too many cells":                {"a.xlsx", xlsxOf(strings.Repeat("<row><c><v>1</v></c><c><v>2</v></c></row>", 15_000)), TooMany},
+		"too many cells in a table":     {"a.csv", []byte(strings.Repeat("1;2;3\n", 9000)), TooMany},
+		"ten thousand parts":            {"a.eml", mailOf(10_000), TooMany},
+		"objects within themselves":     {"a.pdf", packedPDF(), Damaged},
+		"no mail":                       {"a.eml", []byte("\r\njust some text\r\n"), WrongType},
+		"a PDF without pages":           {"a.pdf", pdfOf("<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Kids[]/Count 0>>"), Damaged},
+		"a PDF without objects":         {"a.pdf", []byte("%PDF-1.7\nnothing here\n%%EOF\n"), Damaged},
+		"pages within themselves":       {"a.pdf", pdfOf("<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Kids[3 0 R]/Count 1>>", "<</Type/Pages/Kids[2 0 R]/Count 1/Parent 2 0 R>>"), Loop},
+		"a form that draws itself":      {"a.pdf", pdfOf("<</Type/Catalog/Pages 2 0 R>>", onePage, "<</Type/Page/Contents 4 0 R"+resources+">>", stream("", "/X Do"), stream("/Type/XObject/Subtype/Form/BBox[0 0 1 1]", "/X Do /X Do")), Loop},
+		"a million pages that are one":  {"a.pdf", pdfOf("<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Count 1000000/Kids["+strings.Repeat("3 0 R ", 1_000_000)+"]>>", "<</Type/Page>>"), TooMany},
+		"a page that unpacks to much":   {"a.pdf", pdfOf("<</Type/Catalog/Pages 2 0 R>>", onePage, "<</Type/Page/Contents 4 0 R>>", stream("/Filter/FlateDecode", deflated(bomb))), TooLarge},
+		"tables of objects in a circle": {"a.pdf", bytes.Replace(pdfOf("<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Kids[]/Count 0>>"), []byte("/Root"), []byte("/Prev 9 /Root"), 1), Damaged},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			began := time.Now()
+			d, err := read(t.Context(), bad.file, bytes.NewReader(bad.data), Limits{Unpacked: 12 << 20, Cells: 25_000, Wall: time.Minute}, nil, "")
+			if reasonOf(err) != bad.want {
+				t.Errorf("it says %v (%q), not %q; %d pieces", err, reasonOf(err), bad.want, len(d.Pieces))
+			}
+			if took := time.Since(began); took > 25*time.Second {
+				t.Errorf("it took %v", took)
+			}
+		})
+	}
+}
+
+// What is bad in one place leaves the rest.
+func TestWhatCanBeReadIsRead(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		file string
+		data []byte
+		want string
+	}{
+		"a million pages claimed":     {"a.pdf", pdfOf("<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Kids[3 0 R]/Count 1000000>>", "<</Type/Page/Contents 4 0 R"+resources+">>", stream("", "BT /F 12 Tf (one page) Tj ET")), "pdf · 1 pages\np.1 l1 | one page\n"},
+		"no table of objects":         {"a.pdf", bytes.Replace(pdfOf("<</Type/Catalog/Pages 2 0 R>>", onePage, "<</Type/Page/Contents 4 0 R"+resources+">>", stream("", "BT /F 12 Tf (found again) Tj ET")), []byte("startxref\n"), []byte("startxref\n9"), 1), "pdf · 1 pages\np.1 l1 | found again\n"},
+		"mails within mails":          {"a.eml", nested(7), "mail · \"a@example.com\"\nskipped: message.eml > message.eml > message.eml > message.eml > message.eml: parts of the file contain one another (mails are nested more than 5 deep)\nFrom (header) | a@example.com\nmessage.eml: From (header) | a@example.com\nmessage.eml > message.eml: From (header) | a@example.com\nmessage.eml > message.eml > message.eml: From (header) | a@example.com\nmessage.eml > message.eml > message.eml > message.eml: From (header) | a@example.com\n"},
+		"a table of bad HTML":         {"a.html", []byte("<h1>A<table><td rowspan=99999 colspan=99999>b<td>c<tr><td>d"), ""},
+		"a shared formula moved":      {"a.xlsx", xlsxOf(`<row r="2"><c r="B2"><f t="shared" si="0" ref="B2:B3">A2*$C$1+LOG10(AB2)&amp;"A2"+'A2 x'!A1+TAX</f><v>1</v></c></row><row r="3"><c r="C3"><f t="shared" si="0"/><v>2</v></c></row>`), "xlsx · 1 pages\nA!B2 | 1 · number ={A2*$C$1+LOG10(AB2)&\"A2\"+'A2 x'!A1+TAX}\nA!C3 | 2 · number ={B3*$C$1+LOG10(AC3)&\"A2\"+'A2 x'!B2+TAX}\n"},
+		"a table with empty lines":    {"a.csv", []byte("Report\n\na;b\n\"c\nd\";e\n\n\nf;g\n"), "csv · \"UTF-8\" · \";\"\nrow 1, column 1 | Report\nrow 3, column 1 | a\nrow 3, column 2 | b\nrow 4, column 1 | c⏎d\nrow 4, column 2 | e\nrow 7, column 1 | f\nrow 7, column 2 | g\n"},
+		"a separator that is stated":  {"a.csv", []byte("sep=|\r\na;b|c;d\r\n"), "csv · \"UTF-8\" · \"|\"\nrow 1, column 1 | a;b\nrow 1, column 2 | c;d\n"},
+		"lines of an old Macintosh":   {"a.csv", []byte("a,b\rc,d"), "csv · \"UTF-8\" · \",\"\nrow 1, column 1 | a\nrow 1, column 2 | b\nrow 2, column 1 | c\nrow 2, column 2 | d\n"},
+		"UTF-16 that does not say so": {"a.txt", utf16le(strings.Repeat("plain text\n", 2)), "text · \"UTF-16LE\"\nline 1 | plain text\nline 2 | plain text\n"},
+		"text that is hidden":         {"a.html", []byte("<meta charset=utf-8><p>seen<span style='display: none'>not</span></p><table><tr><td>5.2<i hidden>validated</i></table>"), "html · \"utf-8\"\nparagraph 1 | seen\nparagraph 2 (hidden) | not\ntable 1, row 1, column 1 | 5.2\n"},
+		"one attachment too large":    {"a.eml", append([]byte("Subject: s\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\nContent-Disposition: attachment; filename=a.csv\r\n\r\n"+strings.Repeat("1;2;3\r\n", 4000)), "--b\r\n\r\nread\r\n--b--\r\n"...), "!a.csv: the file has more parts than are read"},
+		"tables that arrange a page":  {"a.html", []byte("<meta charset=utf-8><table><tr><td><h1>Menu</h1><td><p>one<table><tr><td>a<td>b</table></table>"), "html · \"utf-8\"\nsection \"Menu\" (heading) | Menu\nsection \"Menu\" | one\nsection \"Menu\", table 1, row 1, column 1 | a\nsection \"Menu\", table 1, row 1, column 2 | b\n"},
+		"attachments of one name":     {"a.eml", []byte("Subject: s\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\nContent-Disposition: attachment; filename=a.txt\r\n\r\none\r\n--b\r\nContent-Disposition: attachment; filename=a.txt\r\n\r\ntwo\r\n--b\r\nContent-Type: application/pdf\r\n\r\n%PDF-\r\n--b--\r\n"), "mail · \"s\"\nskipped: attachment: the file is damaged (its objects cannot be found)\nSubject (header) | s\na.txt: line 1 | one\na.txt (2): line 1 | two\n"},
+		"an unknown encoding's mail":  {"a.eml", []byte("From: a@example.com\r\nContent-Type: text/plain; charset=no-such\r\n\r\nplain\r\n"), "mail · \"a@example.com\"\nFrom (header) | a@example.com\nline 1 | plain\n"},
+	} {
+		d, err := here(c.file, c.data, Limits{Cells: 10_000})
+		if some, ok := strings.CutPrefix(c.want, "!"); ok || some == "" {
+			if got := show(d, err); err != nil || !strings.Contains(got, some) || ok && !strings.Contains(got, "| read\n") {
+				t.Errorf("%s: it reads\n%.500s", name, got)
+			}
+		} else if got := show(d, err); got != c.want {
+			t.Errorf("%s: it reads\n%s\nand should read\n%s", name, got, c.want)
+		}
+	}
+}
+
+// A file that is cut short anywhere, or has a byte changed, is read or has a
+// reason; it never panics and takes no long time.
+func TestBrokenFilesDoNoHarm(t *testing.T) {
+	t.Parallel()
+	if norace.Run(t) {
+		return
+	}
+	for _, name := range []string{"cap-table.pdf", "kpis.pdf", "budget.xlsx", "annual-report.docx", "strategy.pptx", "statement.eml", "index-1252.csv", "letter.html", "trial-balance.tsv"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			data, err := os.ReadFile("testdata/golden/" + name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			try := func(what string, data []byte) {
+				began := time.Now()
+				_, err := here(name, data, Limits{Unpacked: 8 << 20})
+				if err != nil && reasonOf(err) == "" {
+					t.Errorf("%s: %v", what, err)
+				}
+				if took := time.Since(began); took > 5*time.Second {
+					t.Errorf("%s: it took %v", what, took)
+				}
+			}
+			step := max(1, len(data)/3000)
+			for n := 0; n < len(data); n += step {
+				try(fmt.Sprintf("cut at %d", n), data[:n])
+			}
+			seed := rand.New(rand.NewPCG(3, 4))
+			for range 500 / step {
+				broken := bytes.Clone(data)
+				at := seed.IntN(len(broken))
+				broken[at] = byte(seed.Uint32())
+				try(fmt.Sprintf("changed at %d", at), broken)
+			}
+		})
+	}
+}
+
+// A workbook of a million cells is read within the memory that a child has,
+// where the caller allows for as many.
+func TestAMillionCells(t *testing.T) {
+	t.Parallel()
+	if norace.Run(t) {
+		return
+	}
+	height := 20_000
+	if testing.Short() {
+		height = 1000 // a million would take a minute
+	}
+	var rows strings.Builder
+	for r := range height {
+		rows.WriteString("<row>")
+		for c := range 50 {
+			fmt.Fprintf(&rows, "<c><v>%d.25</v></c>", r*50+c)
+		}
+		rows.WriteString("</row>")
+	}
+	d, err := Read(t.Context(), "a.xlsx", bytes.NewReader(xlsxOf(rows.String())), Limits{Cells: 1_000_000, Output: 256 << 20, Wall: 2 * time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if last := d.Pieces[len(d.Pieces)-1]; len(d.Pieces) != 50*height || last.At.String() != fmt.Sprint("A!AX", height) || last.Text != fmt.Sprintf("%d.25", 50*height-1) {
+		t.Errorf("%d cells, the last is %s %s", len(d.Pieces), last.At, last.Text)
+	}
+}
+
+// A file that is too large by a byte, or has no end, starts no child.
+func TestTooLargeIsToldAtOnce(t *testing.T) {
+	t.Parallel()
+	for _, r := range []io.Reader{strings.NewReader(strings.Repeat("a", 1001)), endless{}} {
+		began := time.Now()
+		if _, err := Read(t.Context(), "a.txt", r, Limits{Input: 1000}); !errors.Is(err, TooLarge) {
+			t.Errorf("it says %v", err)
+		}
+		if took := time.Since(began); took > 500*time.Millisecond && !raced {
+			t.Errorf("it took %v", took)
+		}
+	}
+	if _, err := Read(t.Context(), "a.txt", strings.NewReader(strings.Repeat("a", 1000)), Limits{Input: 1000}); err != nil {
+		t.Error(err)
+	}
+}
+
+type endless struct{}
+
+func (endless) Read(p []byte) (int, error) { return len(p), nil }
+
+// A program whose main forgets to call Child does not start itself without end.
+// A child that is stopped on a busy machine, halfway through its answer, did not answer wrongly:
+// the pipe may be closed before it has ended.
+func TestAClosedPipeIsNoAnswer(t *testing.T) {
+	t.Parallel()
+	for _, end := range []error{io.EOF, os.ErrClosed, &os.PathError{Op: "read", Path: "|0", Err: os.ErrClosed}} {
+		half := io.MultiReader(strings.NewReader(`{"Pieces":[{"Text":"Rev`), iotest.ErrReader(end))
+		if _, answered, err := receive(half, Limits{}.orDefault(), nil); answered || err != nil {
+			t.Errorf("%v: answered: %t, %v", end, answered, err)
+		}
+	}
+	if _, _, err := receive(strings.NewReader("{]"), Limits{}.orDefault(), nil); err == nil {
+		t.Error("what is no JSON is an answer")
+	}
+}
+
+func TestAChildStartsNoChild(t *testing.T) {
+	t.Setenv(ChildMark, "1")
+	if _, err := Read(t.Context(), "a.txt", strings.NewReader("text"), Limits{}); err == nil || reasonOf(err) != "" {
+		t.Errorf("it says %v", err)
+	}
+}
+
+// What reads bytes without a library takes any bytes.
+func FuzzPlainParts(f *testing.F) {
+	f.Add([]byte("BT /F 12 Tf [(a) -300 <6162>] TJ ET"))
+	f.Add([]byte("a;b\n\"c;d\";e\n"))
+	f.Add([]byte("SUM($A1:B$2)&\"A1\""))
+	f.Add([]byte("1 begincodespacerange <00> <ff> endcodespacerange 1 beginbfrange <00> <10> [<0041>] endbfrange"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if s, _, ok := decode(data); ok {
+			separator(s)
+			moved(s, 1, -1)
+			showsDate(s)
+			character(s)
+			if c, r := position(s); c > 0 && c < 18_000 && columnName(c)+fmt.Sprint(r) != s && !strings.Contains(s, "0") && !strings.Contains(s, "+") {
+				t.Errorf("%q is column %d and row %d", s, c, r)
+			}
+		}
+		(&font{letters: map[int]string{}}).names(data)
+		lex := lexer{data: data}
+		for n := 0; ; n++ {
+			if _, _, ok := lex.next(); !ok {
+				break
+			}
+			if n > len(data)+1 {
+				t.Fatal("the lexer does not move on")
+			}
+		}
+	})
+}

@@ -1,0 +1,85 @@
+package mail
+
+import (
+	"bytes"
+	"io"
+	"regexp"
+	"strings"
+	"sync"
+
+	"verbatim/runtime/conversation/values"
+	"verbatim/runtime/frontends/channel"
+)
+
+// away matches the subjects of automatic answers.
+var away = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^\s*(?:` + words.Expression("automatic") + `|` + words.Expression("away") + `)`)
+})
+
+var daemon = regexp.MustCompile(`(?i)^(?:mailer-daemon|postmaster|no-?reply|do-?not-?reply)(?:[+@-]|$)`)
+
+// automatic reports whether a machine sent a mail; such a mail is not answered.
+func automatic(h *head, in arrival) bool {
+	is := func(name string, values ...string) bool {
+		value, _, _ := strings.Cut(strings.ToLower(h.value(name)), ";")
+		for _, v := range values {
+			if strings.TrimSpace(value) == v {
+				return true
+			}
+		}
+		return false
+	}
+	for _, name := range [...]string{"list-id", "list-unsubscribe", "x-autoreply", "x-autorespond"} {
+		if h.count[name] > 0 {
+			return true
+		}
+	}
+	from, _ := h.answerTo()
+	return in.null || h.count["auto-submitted"] > 0 && !is("auto-submitted", "no") || is("precedence", "bulk", "list", "junk", "auto_reply") ||
+		h.count["x-auto-response-suppress"] > 0 && !is("x-auto-response-suppress", "none") || is("content-type", "multipart/report") ||
+		daemon.MatchString(from) || away().MatchString(decoded(h.value("subject")))
+}
+
+var (
+	failedLine = regexp.MustCompile(`(?im)^action:[ \t]*failed\b`)
+	statusLine = regexp.MustCompile(`(?im)^status:[ \t]*([245]\.\d{1,3}\.\d{1,3})`)
+	originalID = regexp.MustCompile(`(?im)^message-id:\s*(<[^<>\s]+>)`)
+)
+
+// bounce reads a report (RFC 3464) that a mail of ours was not delivered.
+func (a *Adapter) bounce(h *head, body []byte) (s channel.Status, ok bool) {
+	e, _ := h.entity(body)
+	kind, params, _ := e.Header.ContentType()
+	if kind != "multipart/report" || !strings.EqualFold(params["report-type"], "delivery-status") {
+		return s, false
+	}
+	var report, original []byte
+	parts := e.MultipartReader()
+	for range 10 {
+		p, _ := parts.NextPart()
+		if p == nil {
+			break
+		}
+		text, _ := io.ReadAll(io.LimitReader(p.Body, 64<<10))
+		switch kind, _, _ := p.Header.ContentType(); kind {
+		case "message/delivery-status", "message/global-delivery-status":
+			report = text
+		case "message/rfc822", "message/global", "text/rfc822-headers", "message/rfc822-headers":
+			original, _, _ = bytes.Cut(bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")), []byte("\n\n"))
+		}
+	}
+	id := originalID.FindSubmatch(original)
+	if id == nil || !failedLine.Match(report) {
+		return s, false
+	}
+	ours := strings.TrimSuffix(strings.Trim(string(id[1]), "<>"), "@"+a.o.Domain) // a foreign ID keeps its @
+	if !plainID().MatchString(ours) {
+		return s, false
+	}
+	why := &channel.Failure{Code: "5.0.0", Text: "the mail was returned"}
+	if code := statusLine.FindSubmatch(report); code != nil {
+		why.Code = string(code[1])
+	}
+	why.Permanent = why.Code[0] == '5'
+	return channel.Status{Channel: Channel, ID: string(id[1]), Ours: ours, State: channel.Failed, At: a.o.Clock(), Why: why}, true
+}

@@ -1,0 +1,101 @@
+// Package pages draws what people see of the server. A page is a frame and blocks in
+// it; each block is a struct that holds texts, and one template that sets them. No
+// struct knows a store, an engine or a palette: who fills one in does.
+//
+//	page := pages.Page{Language: words.English, Title: "Your onboarding", Main: []pages.Block{pages.Tasks{...}}}
+//	err := page.Render(w)
+//
+// Sentences of the house are in the catalogue of runtime/conversation/values, in each language. All
+// pages are links and forms first: the script adds to what works without it. htmx is
+// vendored from the npm package htmx.org 4.0.1, under the licence beside it.
+package pages
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"html/template"
+	"io"
+	"io/fs"
+	"path"
+	"strings"
+	"sync"
+
+	"verbatim/runtime/conversation/values"
+)
+
+//go:embed parts.html
+var parts string
+
+//go:embed assets
+var files embed.FS
+
+// Assets is the path of style sheets and scripts. The name of a file changes with its content, so
+// that browsers may cache it for good.
+const Assets = "/assets/"
+
+// An asset is a file that pages load.
+type asset struct {
+	name, kind string
+	text       []byte
+}
+
+var kinds = map[string]string{".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".LICENSE": "text/plain; charset=utf-8"}
+
+// assets are the assets by two names: the one that a page asks for, and that of the file.
+var assets = sync.OnceValue(func() map[string]*asset {
+	all := map[string]*asset{}
+	entries, _ := fs.ReadDir(files, "assets")
+	for _, e := range entries {
+		text, _ := files.ReadFile("assets/" + e.Name())
+		sum := sha256.Sum256(text)
+		ext := path.Ext(e.Name())
+		a := &asset{strings.TrimSuffix(e.Name(), ext) + "-" + hex.EncodeToString(sum[:6]) + ext, kinds[ext], text}
+		all[e.Name()], all[a.name] = a, a
+	}
+	return all
+})
+
+// Asset returns the file of a name below Assets, and its type.
+func Asset(name string) (text []byte, kind string, ok bool) {
+	a := assets()[name]
+	if a == nil {
+		return nil, "", false
+	}
+	return a.text, a.kind, true
+}
+
+// templates are the templates of the blocks, for each language.
+var templates = sync.OnceValue(func() map[words.Language]*template.Template {
+	all := map[words.Language]*template.Template{}
+	for _, l := range words.Languages() {
+		t := template.New("parts")
+		t.Funcs(template.FuncMap{
+			"say":   func(key string, of ...string) string { return words.Key(key).In(l, of...) },
+			"runs":  func(text string) []string { return strings.SplitAfter(text, "_") }, // of a name of a file, which may break between them
+			"asset": func(name string) string { return Assets + assets()[name].name },
+			"part": func(b Block) (template.HTML, error) {
+				var out bytes.Buffer
+				err := t.ExecuteTemplate(&out, b.part(), b)
+				return template.HTML(out.String()), err // a whole element, escaped by its own template
+			},
+		})
+		all[l] = template.Must(t.Parse(parts))
+	}
+	return all
+})
+
+// Render writes the page.
+func (p Page) Render(w io.Writer) error {
+	t := templates()[p.Language]
+	if t == nil {
+		t = templates()[words.English]
+	}
+	var out bytes.Buffer
+	if err := t.ExecuteTemplate(&out, "page", p); err != nil {
+		return err
+	}
+	_, err := w.Write(out.Bytes())
+	return err
+}

@@ -1,0 +1,112 @@
+package notify
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptrace"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"verbatim/runtime/engine"
+	"verbatim/runtime/protocols/dial"
+)
+
+// WebhookKey reads a secret as Standard Webhooks spells it.
+func WebhookKey(secret string) ([]byte, error) {
+	text, ok := strings.CutPrefix(secret, "whsec_")
+	key, err := base64.StdEncoding.DecodeString(text)
+	if !ok || err != nil || len(key) < 24 || len(key) > 64 {
+		return nil, errors.New("a webhook needs a secret: whsec_ and 24 to 64 bytes in base64, in the variable that secret-env names")
+	}
+	return key, nil
+}
+
+// Sign makes the value of the header webhook-signature.
+func Sign(key []byte, id string, at int64, body []byte) string {
+	mac := hmac.New(sha256.New, key)
+	fmt.Fprintf(mac, "%s.%d.%s", id, at, body)
+	return "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
+}
+
+type webhook struct {
+	url    string
+	key    []byte
+	clock  func() time.Time
+	client *http.Client
+}
+
+func newWebhook(url string, key []byte, private bool, clock func() time.Time) *webhook {
+	return &webhook{url: url, key: key, clock: clock, client: posts(private)}
+}
+
+// posts makes a client that dials addresses of the public internet alone, unless private.
+func posts(private bool) *http.Client {
+	return &http.Client{
+		Transport:     dial.Transport(private),
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+func (w *webhook) send(ctx context.Context, m runtime.Message, _ []string) error {
+	body := document(m)
+	at := w.clock().Unix()
+	return post(ctx, w.client, w.url, body, map[string]string{"Content-Type": "application/json", "webhook-id": m.ID,
+		"webhook-timestamp": strconv.FormatInt(at, 10), "webhook-signature": Sign(w.key, m.ID, at, body)})
+}
+
+// A Poster posts to addresses from others, with the same checks as for webhooks. It sends the
+// headers that the receiver wants, and signs nothing.
+type Poster struct{ client *http.Client }
+
+// NewPoster makes a poster for public internet addresses over https only, unless private is set.
+func NewPoster(private bool) *Poster { return &Poster{posts(private)} }
+
+// Post delivers a body. The header webhook-id holds the id, which is the same each time. An
+// *Error says why it could not.
+func (p *Poster) Post(ctx context.Context, id, url string, headers map[string]string, body []byte) error {
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	all := map[string]string{"webhook-id": id}
+	maps.Copy(all, headers)
+	return post(ctx, p.client, url, body, all)
+}
+
+func post(ctx context.Context, client *http.Client, url string, body []byte, headers map[string]string) error {
+	// Once a byte of the request may have left, whether it arrived is not known
+	// until an answer comes.
+	var sent atomic.Bool
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteHeaders: func() { sent.Store(true) }})
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
+	if err != nil {
+		return &Error{Code: CodeUnreachable, Text: "the request cannot be made", Permanent: true}
+	}
+	req.Header.Set("User-Agent", "verbatim")
+	for name, value := range headers {
+		req.Header.Set(name, value)
+	}
+	resp, err := client.Do(req)
+	switch {
+	case errors.Is(err, dial.ErrPrivate):
+		return &Error{Code: CodeRefused, Text: dial.ErrPrivate.Error() + `; "private": true allows it`, Permanent: true}
+	case err != nil && sent.Load():
+		return &Error{Code: CodeUnknown, Text: "it was sent and no answer came"}
+	case err != nil:
+		return &Error{Code: CodeUnreachable, Text: "no connection"}
+	}
+	defer resp.Body.Close()
+	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, 64<<10))
+	if resp.StatusCode >= 200 && resp.StatusCode < 300 {
+		return nil
+	}
+	return &Error{Code: CodeRefused, Text: fmt.Sprintf("the answer was %d", resp.StatusCode), Permanent: resp.StatusCode == http.StatusGone}
+}

@@ -1,0 +1,169 @@
+package torture
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"verbatim/runtime/engine"
+	"verbatim/stores"
+	"verbatim/stores/postgres"
+)
+
+// within runs something that has a moment to be done, and complains where it does not
+// come back a second after that. A machine that keeps everybody waiting, as a timer
+// beside it tells, is not held against it.
+func (y *tally) within(what string, moment time.Duration, do func(context.Context) error) {
+	y.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), moment)
+	defer cancel()
+	var done atomic.Bool
+	var stalled time.Duration
+	var watch sync.WaitGroup
+	watch.Go(func() {
+		for last := time.Now(); !done.Load(); {
+			time.Sleep(10 * time.Millisecond)
+			now := time.Now()
+			stalled = max(stalled, now.Sub(last))
+			last = now
+		}
+	})
+	began := time.Now()
+	err := do(ctx)
+	late := time.Since(began) - moment
+	done.Store(true)
+	watch.Wait()
+	y.try(1)
+	if err == nil {
+		y.wrong("%s: it was done, on a line that holds everything", what)
+	}
+	if late > time.Second+4*stalled {
+		y.wrong("%s: back %s past the deadline, on a machine that stood still for %s: %v", what, late, stalled, err)
+	}
+}
+
+const moment = 300 * time.Millisecond
+
+// F22, SAFE-R7: on a line that dies at any place of a script, and with the pool in use,
+// a row locked or the file written by others, whoever asked hears of it within a second
+// of their deadline; and the server does not go on holding rows for a line that is dead.
+func TestADeadlineIsKept(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	text := func(tag string) string {
+		return fmt.Sprintf(`bank.move :from-id @acc0 :to-id @acc1 :amount 1 :tag "%s" :part 1`, tag)
+	}
+	move := func(d *desk, tag string) func(context.Context) error {
+		return func(ctx context.Context) error {
+			_, err := d.do(ctx, text(tag), tag)
+			return err
+		}
+	}
+	teller := func(t *testing.T, s stores.Store) *desk {
+		t.Helper()
+		d, err := sit(ctx, s, "tess", runtime.Options{})
+		if err == nil {
+			_, err = d.do(ctx, text("first/1"), "first/1")
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	begins := func(t *testing.T, what string) *tally { return begin(t, "SAFE-R7", what, "deadlines") }
+	dial := func(t *testing.T, at string, opts ...postgres.Option) stores.Store {
+		t.Helper()
+		s, err := postgres.Open(ctx, at, opts...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { s.Close() })
+		return s
+	}
+	t.Run("line", func(t *testing.T) {
+		t.Parallel()
+		y := begins(t, "a line that dies at any place, PostgreSQL")
+		db := newDatabase(t)
+		p := newProxy(t, db, "&pool_max_conns=4")
+		teller := teller(t, dial(t, p.store, postgres.BusyTimeout(500*time.Millisecond)))
+		p.arm(toServer, -1)
+		if err := move(teller, "whole/1")(ctx); err != nil {
+			t.Fatal(err)
+		}
+		_, whole := p.disarm()
+		watching := opened(t, db.App)
+		for way := range whole {
+			for part := range int64(8) {
+				what := fmt.Sprintf("way %d, part %d of 8", way, part)
+				p.holdAfter(way, whole[way]*part/8)
+				y.within(what, moment, move(teller, fmt.Sprintf("w%dp%d/1", way, part)))
+				for began := time.Now(); ; time.Sleep(20 * time.Millisecond) {
+					holding, err := db.Open()
+					if err != nil {
+						t.Fatal(err)
+					}
+					if holding == 0 {
+						break
+					}
+					if time.Since(began) > 20*time.Second {
+						y.wrong("%s: %d sessions still hold what they locked", what, holding)
+						break
+					}
+				}
+				other, err := sit(ctx, watching, "theo", runtime.Options{})
+				if err == nil {
+					_, err = other.do(ctx, text(fmt.Sprintf("o%dp%d/1", way, part)), fmt.Sprintf("o%dp%d/1", way, part))
+				}
+				if err != nil {
+					y.wrong("%s: another cannot go on while the line is dead: %v", what, err)
+				}
+				p.heal()
+				p.hangUp()
+			}
+		}
+	})
+	t.Run("pool", func(t *testing.T) {
+		t.Parallel()
+		y := begins(t, "a pool in use, PostgreSQL")
+		s := dial(t, newDatabase(t).App+"&pool_max_conns=1")
+		teller := teller(t, s)
+		taken, free := make(chan struct{}), make(chan struct{})
+		var all sync.WaitGroup
+		all.Go(func() {
+			_ = s.Update(ctx, stores.Scope{All: true}, func(stores.Tx) error { close(taken); <-free; return nil })
+		})
+		<-taken
+		y.within("all connections are in use", moment, move(teller, "pool/1"))
+		close(free)
+		all.Wait()
+	})
+	t.Run("lock", func(t *testing.T) {
+		t.Parallel()
+		y := begins(t, "locked tables, PostgreSQL")
+		db := newDatabase(t)
+		teller := teller(t, dial(t, db.App, postgres.BusyTimeout(time.Minute)))
+		db.Hang(t)
+		y.within("somebody has locked the tables", moment, move(teller, "lock/1"))
+	})
+	t.Run("file", func(t *testing.T) {
+		t.Parallel()
+		y := begins(t, "a file that somebody writes, SQLite")
+		at := newFile(t)
+		s := opened(t, at)
+		teller := teller(t, s)
+		for what, holder := range map[string]stores.Store{"this process writes": s, "another writes": opened(t, at)} {
+			taken, free := make(chan struct{}), make(chan struct{})
+			var all sync.WaitGroup
+			all.Go(func() {
+				_ = holder.Update(ctx, stores.Scope{All: true}, func(stores.Tx) error { close(taken); <-free; return nil })
+			})
+			<-taken
+			y.within(what, moment, move(teller, what[:4]+"/1"))
+			close(free)
+			all.Wait()
+		}
+	})
+}
